@@ -26,6 +26,11 @@ export const readHost = reader(
   "an address such as 127.0.0.1, ::1 or 0.0.0.0",
 );
 
+function bytesFrom(text: string): number | undefined {
+  const [, digits, unit] = /^(\d{1,6}) ?(MB|GB)$/i.exec(text) ?? [];
+  return Number(digits) * (unit?.toUpperCase() === "GB" ? 1e9 : 1e6) || undefined;
+}
+
 const readHostNames = (text: string, from: string) =>
   text.split(",").map((name) => readHostNameFrom(name.trim(), from));
 const readHostNameFrom = reader(readHostName, "a name such as sandbox.example, with its port if it has one");
@@ -124,6 +129,11 @@ export const serverFlags = {
     "--max-instances <number>",
     "how many instances there can be at one time (default: 1000)",
     wholeNumber(1, 1_000_000),
+  ),
+  maxMemory: flag(
+    "--max-memory <size>",
+    "how much of the heap the server uses before it discards journals of instances, then starts no more of them: 180MB, 1GB (default: 70% of the heap's or the container's limit)",
+    reader(bytesFrom, "a size such as 180MB or 1GB"),
   ),
   tls: toggle(
     "--tls",

@@ -191,7 +191,7 @@ export const answers = {
       now: optional(instant()),
       startedAt: optional(instant()),
     }),
-    Readiness: mapping({ status: always("ready"), version: text() }),
+    Readiness: mapping({ status: always("ready"), version: text(), memory: choice(["free", "full"]) }),
     State: mapping({
       ...running,
       clock: records.Clock,

@@ -92,6 +92,9 @@ function addWorld(registry: Registry, { clock, registry: { keys } }: World, { lo
   const open = runtimesOf(log).reduce((sum, one) => sum + subscribersOf(one), 0);
   set("event_subscribers", "Streams of events that are open now, those of instances included.", open);
   set("ready", "1 when the server is ready for requests, else 0.", unreadiness() === undefined ? 1 : 0);
+  const { most, used } = log.memory();
+  set("memory_budget_bytes", "Heap above which the server starts no instances.", most);
+  set("memory_used_bytes", "Heap that it uses, compared with that.", used);
   const build = named(registry, "build_info", "The version that runs; always 1.");
   new Gauge({ ...build, labelNames: ["version"] }).set({ version }, 1);
 }

@@ -59,6 +59,7 @@ export const statusOfCode: Readonly<Partial<Record<SandboxErrorCode, number>>> =
   capture_impossible: 409,
   store_unavailable: 503,
   state_unwritable: 507,
+  memory_limit_reached: 507,
   key_not_active: 409,
   secret_not_kept: 409,
   name_taken: 409,

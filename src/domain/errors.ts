@@ -67,6 +67,8 @@ export const errorCauses = {
     "The secret of a key made at run time is shown once, when it is made (R36). Create another key.",
   instance_limit_reached:
     "There are as many instances as allowed. Remove unused ones, or raise `--max-instances`.",
+  memory_limit_reached:
+    "The server has no memory for another instance. Remove unused ones, or raise `--max-memory`.",
   capture_impossible:
     "A story cannot repeat what the sandbox has seen, or it has seen nothing yet; the message says why.",
   not_found: "There is nothing at that path: no such route, record or instance, or the preview is off.",

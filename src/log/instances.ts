@@ -39,6 +39,8 @@ export interface Instances {
   readonly restore: (described: readonly InstanceState[]) => void;
   /** Discards the oldest requests of journals that take more than an equal share of so many bytes. */
   readonly keepJournals: (most: number) => void;
+  /** Discards the journals of the least used instances: half of the bytes of all. */
+  readonly discardJournals: () => void;
   /** Calls the listener with each instance, now and from now on. */
   readonly follow: (listener: (instance: Instance) => void) => void;
   /** Ends what is endless in them. */
@@ -73,6 +75,11 @@ interface InstancesOptions {
 
 /** How many instances there may be, and for how long. */
 export interface InstanceLimits {
+  /**
+   * The bytes of heap above which no instance is started; journals of the least used instances are discarded before.
+   * Default: 70% of the heap's limit or of the container's, whichever is less.
+   */
+  readonly maxMemory?: number | undefined;
   /** The most instances at one time. Default: 1000. */
   readonly maxInstances?: number | undefined;
   /** Milliseconds without a request after which an instance is removed. Default: an hour. */
@@ -180,6 +187,17 @@ export function createInstances({
       keepJournals(mostJournals);
     },
     keepJournals,
+    discardJournals() {
+      const histories = [...instances.values()]
+        .sort((one, other) => one.usedAt - other.usedAt)
+        .map(({ runtime: { history } }) => history);
+      let left = histories.reduce((sum, history) => sum + history.bytes(), 0) / 2;
+      for (const history of histories) {
+        if (left <= 0) return;
+        left -= history.bytes();
+        history.keep(0);
+      }
+    },
     follow(listener) {
       for (const instance of instances.values()) listener(instance);
       listeners.add(listener);

@@ -4,6 +4,7 @@ import type { Runtime } from "../world/runtime.js";
 import type { World } from "../world/world.js";
 import type { EventIds } from "./event-ids.js";
 import type { Instance, Instances, ServerSandboxes } from "./instances.js";
+import type { MemoryStatus } from "./memory-budget.js";
 
 /** The sandbox that a request or a call is about: the server's own, or one of its instances. */
 export interface Place {
@@ -84,7 +85,10 @@ export interface Log extends ServerSandboxes {
   readonly request: (request: ApiRequest, place: Place) => Exchange | Promise<Exchange>;
   /** Counts a response, by its request id, whose client had gone. */
   readonly countUnread: (place: Place, id: string) => void;
-  /** Runs a call of the control plane that may change something. `run` is what the route does. */
+  /**
+   * Runs a call of the control plane that may change something. `run` is what the route does. Throws `memory_limit_reached`
+   * when there is no room for what it makes.
+   */
   readonly call: (call: ControlCall, run: RunIn, from: Caller) => unknown;
   /** Calls `read` when everything has happened that any server has acknowledged. */
   readonly look: (read: RunIn, from: Caller) => unknown;
@@ -98,6 +102,8 @@ export interface Log extends ServerSandboxes {
   readonly begin: () => void;
   /** The state of the store; `undefined` without one. */
   readonly status: () => LogStatus | undefined;
+  /** The memory of this server. */
+  readonly memory: () => MemoryStatus;
   /** Keeps what is not kept yet, and nothing after that. Throws `state_unwritable`. */
   readonly close: () => void | Promise<void>;
 }

@@ -11,6 +11,7 @@ import {
   runtimesOf,
 } from "./instances.js";
 import { type Log, placeOf } from "./log.js";
+import { createMemoryBudget } from "./memory-budget.js";
 
 interface MemoryLogOptions extends InstanceLimits {
   /** Default: ids from 1 on. */
@@ -27,6 +28,7 @@ export function createMemoryLog(runtime: Runtime, options: MemoryLogOptions = {}
     platform: nodePlatform,
     newId: newInstanceId,
   });
+  const budget = createMemoryBudget(options.maxMemory, instances.discardJournals);
   return {
     runtime,
     instances,
@@ -34,12 +36,16 @@ export function createMemoryLog(runtime: Runtime, options: MemoryLogOptions = {}
     mayPreview: ({ preview }) => preview,
     request: (request, { runtime: here }) => handle(here.world(), request),
     countUnread: ({ runtime: here }, id) => countUnread(here, id),
-    call: (_call, run, from) => run(placeOf(from, instances)),
+    call({ makes }, run, from) {
+      if (makes === "instance") budget.requireRoom();
+      return run(placeOf(from, instances));
+    },
     look: (read, from) => read(placeOf(from, instances)),
     eventIds,
     isOwn: () => true,
     settle() {
       instances.sweep(instanceTtl);
+      budget.settle();
       for (const one of runtimesOf({ runtime, instances })) {
         try {
           one.world();
@@ -50,6 +56,7 @@ export function createMemoryLog(runtime: Runtime, options: MemoryLogOptions = {}
     },
     begin() {},
     status: () => undefined,
+    memory: budget.status,
     close() {},
   };
 }

@@ -143,6 +143,15 @@ describe("an instance", () => {
     expect((await ask("/instances")).body.data).toHaveLength(2);
   });
 
+  test("is refused above --max-memory, and readiness and metrics show why", async () => {
+    const { server, ask } = await serveControl({ maxMemory: 1e6 });
+    const { status, body } = await ask("/instances", { method: "POST" });
+    expect([status, body.error.code]).toEqual([507, "memory_limit_reached"]);
+    expect((await ask("/ready")).body.memory).toBe("full");
+    expect((await ask("/metrics")).text).toMatch(/^svc_sandbox_memory_budget_bytes 1000000$/m);
+    expect((await callMe(server.url, server.sandbox.secret("active"))).status).toBe(200);
+  });
+
   test.each([
     "of SVC_live_somebody-elses",
     btoa(`SVC_live_${"9f8e7d6c5b4a".repeat(3)}`),

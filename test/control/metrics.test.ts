@@ -181,7 +181,7 @@ test("a server is ready from its start, which a probe learns without a token and
   for (const method of ["GET", "HEAD"]) {
     expect((await control.ask("/ready", { method })).status).toBe(200);
   }
-  expect((await control.ask("/ready")).body).toEqual({ status: "ready", version });
+  expect((await control.ask("/ready")).body).toEqual({ status: "ready", version, memory: "free" });
   expect((await control.ask("/metrics")).body.error.code).toBe("control_token_required");
 });
 

@@ -45,6 +45,28 @@ test("journals of instances are limited together: the largest lose their oldest 
   expect(described.map(({ runtime }) => runtime.recorded)).toEqual([3, 100, 100, 100]);
 });
 
+test("the least used instances lose their journals, half of all bytes", () => {
+  let now = 0;
+  const open = () => openWorld(active, { name: "active" });
+  const platform = { ...nodePlatform, stopwatch: () => now };
+  const instances = createInstances({
+    ...{ most: 10, server: createRuntime(open), platform, newId: newInstanceId },
+  });
+  const made = Array.from({ length: 4 }, () => instances.create(open, {}));
+  for (const { runtime } of made) {
+    for (let n = 0; n < 5; n += 1) {
+      handle(runtime.world(), { method: "GET", path: longPath, apiKey: undefined });
+    }
+  }
+  for (const index of [2, 0, 3, 1]) {
+    now += 1;
+    instances.use(made[index]?.id as string);
+  }
+  instances.discardJournals();
+  expect(made.map(({ runtime }) => runtime.history.requests().length)).toEqual([0, 5, 0, 5]);
+  expect(made.map(({ runtime }) => runtime.history.total())).toEqual([5, 5, 5, 5]);
+});
+
 test("a snapshot has at most 4 MB of instances' journals, and each copy continues from it in the same way", () => {
   let count = 0;
   const open = () =>

@@ -27,6 +27,7 @@ export interface ReplicaServer extends RunningServer {
 export interface ReplicaTestOptions extends OpenOptions {
   readonly compactEvery?: number;
   readonly instanceTtl?: number;
+  readonly maxMemory?: number;
   readonly onProblem?: (error: unknown) => void;
   /** Default: a free one. */
   readonly port?: number;
@@ -36,7 +37,7 @@ export interface ReplicaTestOptions extends OpenOptions {
 export async function startReplica(
   log: SharedLog,
   source: ScenarioName | Scenario,
-  { compactEvery, instanceTtl, onProblem = fail, port = 0, ...options }: ReplicaTestOptions = {},
+  { compactEvery, instanceTtl, maxMemory, onProblem = fail, port = 0, ...options }: ReplicaTestOptions = {},
 ): Promise<ReplicaServer> {
   const { scenario, name, text } = await named(source);
   const given = givenOptions({
@@ -50,6 +51,7 @@ export async function startReplica(
     onProblem,
     ...(compactEvery !== undefined && { compactEvery }),
     ...(instanceTtl !== undefined && { instanceTtl }),
+    maxMemory,
   });
   const server = await serve(replica, { port, onDefect: fail });
   return {

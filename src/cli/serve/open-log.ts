@@ -80,7 +80,7 @@ async function openNamedStore(
   { own, logger, onProblem, stop }: Surroundings,
 ): Promise<Log | undefined> {
   refuseOthers(flags);
-  const { storePrefix: prefix, storeTimeout: timeout, maxInstances, instanceTtl } = flags;
+  const { storePrefix: prefix, storeTimeout: timeout, maxInstances, instanceTtl, maxMemory } = flags;
   // Loaded when needed: the client of Redis, and every route, which a replica runs for the others too.
   const [{ openStore }, { runCall }] = await Promise.all([
     import("../../log/redis/open-store.js"),
@@ -89,7 +89,7 @@ async function openNamedStore(
   const open = () =>
     openStore({
       ...{ address, named: own(), given: givenOptions(flags), runCall },
-      ...{ prefix, timeout, maxInstances, instanceTtl, onProblem, onNote: logger.note },
+      ...{ prefix, timeout, maxInstances, instanceTtl, maxMemory, onProblem, onNote: logger.note },
     });
   let close: (() => Promise<void>) | undefined;
   let known = "";
@@ -140,10 +140,10 @@ async function openNamedState(
 ): Promise<Log> {
   const { openFileLog } = await import("../../log/file/file-log.js");
   const given = givenOptions(flags);
-  const { maxInstances, instanceTtl } = flags;
+  const { maxInstances, instanceTtl, maxMemory } = flags;
   const log = await openFileLog(
     { file: resolve(io.cwd, name), given: name },
-    { own, start: () => openNamed(own(), flags), given, onProblem, maxInstances, instanceTtl },
+    { own, start: () => openNamed(own(), flags), given, onProblem, maxInstances, instanceTtl, maxMemory },
   );
   if (log.savedAt !== undefined) {
     const ignored = Object.entries(given).flatMap(([flag, value]) =>

@@ -41,7 +41,7 @@ export const worldRoutes: readonly Route[] = [
     run(_context, { server }) {
       const why = server.unreadiness();
       if (why !== undefined) throw new HttpRefusal("not_ready", why);
-      return { status: "ready", version };
+      return { status: "ready", version, memory: server.log.memory().isFull ? "full" : "free" };
     },
   }),
   route("GET /state", {

@@ -14,7 +14,7 @@ import { openRedisLog, type RedisLogOptions } from "./redis-log.js";
 
 export interface StoreOptions
   extends Omit<RedisLogOptions, "founding">,
-    Pick<ReplicaOptions, "given" | "onProblem" | "runCall" | "maxInstances" | "instanceTtl"> {
+    Pick<ReplicaOptions, "given" | "onProblem" | "runCall" | "maxInstances" | "instanceTtl" | "maxMemory"> {
   /** The scenario that the sandbox starts from; all replicas must have the same. */
   readonly named: NamedScenario;
 }
@@ -39,7 +39,7 @@ export async function openStore(options: StoreOptions): Promise<Log> {
   });
   try {
     return await openReplica({
-      ...{ log, given, runCall, onProblem, maxInstances, instanceTtl },
+      ...{ log, given, runCall, onProblem, maxInstances, instanceTtl, maxMemory: options.maxMemory },
       start: (platform) =>
         createWorld(named.scenario, { platform, name: named.name, text: named.text, ...given }),
     });

@@ -25,6 +25,8 @@ export type EntryContent =
   | { readonly kind: "unread"; readonly id: string }
   /** Idle instances go. */
   | { readonly kind: "sweep"; readonly ttl: number }
+  /** A replica has little memory left: the journals of the least used instances go, half of all. */
+  | { readonly kind: "discard" }
   /** Everything goes on from a snapshot, when there were at least so many entries since the last one. */
   | { readonly kind: "compact"; readonly least: number };
 

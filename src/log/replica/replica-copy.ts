@@ -159,6 +159,8 @@ export function createCopy({ start, given, maxInstances, runCall }: CopyOptions)
         return countUnread(here, entry.id);
       case "sweep":
         return instances.sweep(entry.ttl);
+      case "discard":
+        return instances.discardJournals();
       case "compact": {
         if (applied < entry.least) return undefined;
         const before = nodePlatform.stopwatch();

@@ -13,6 +13,7 @@ import {
   runtimesOf,
 } from "../instances.js";
 import type { Caller, Log, RunIn } from "../log.js";
+import { createMemoryBudget } from "../memory-budget.js";
 import type { Entry, EntryContent, NewKeyHashes } from "./entries.js";
 import { maskCall, maskRequest } from "./mask.js";
 import { type CopyOptions, createCopy, type Outcome, type OwnPart } from "./replica-copy.js";
@@ -108,6 +109,9 @@ export async function openReplica(options: ReplicaOptions): Promise<Log> {
   /** About now, by the store's clock. */
   const time = () => copy.now() + nodePlatform.stopwatch() - appliedAt;
   const nameOf = createNames(name);
+  const budget = createMemoryBudget(options.maxMemory, () => {
+    append({ kind: "discard" }).catch(report);
+  });
   const look = (read: RunIn, { instance, baseUrl }: Omit<Caller, "runtime">) =>
     append({ kind: "look" }, instance, { read, baseUrl });
   let isSettling = false;
@@ -138,6 +142,7 @@ export async function openReplica(options: ReplicaOptions): Promise<Log> {
     },
     countUnread: ({ instance }, id) => void append({ kind: "unread", id }, instance).catch(report),
     call(given, _run, { instance, baseUrl }) {
+      if (given.makes === "instance") budget.requireRoom();
       const { makes, ...call } = maskCall(given);
       if (makes === "instance") {
         return append({ kind: "call", call, newId: newInstanceId() }, instance, { baseUrl });
@@ -150,6 +155,7 @@ export async function openReplica(options: ReplicaOptions): Promise<Log> {
     eventIds: createEventIds(distantId).of,
     isOwn: () => isOwn,
     settle() {
+      budget.settle();
       const elapsed = time() - copy.now();
       const oldest = time() - instanceTtl;
       const isAnyDue = runtimesOf({ runtime, instances }).some((one) => isDue(one, elapsed));
@@ -160,6 +166,7 @@ export async function openReplica(options: ReplicaOptions): Promise<Log> {
       ]);
     },
     begin() {},
+    memory: budget.status,
     status: () => ({ ...log.status(), ...copy.sizes() }),
     close() {
       isClosed = true;

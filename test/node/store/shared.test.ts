@@ -61,6 +61,19 @@ test("a replica that drains responds, ends each connection and is not ready, so 
   await expect(exchange(one.url, { path: mePath })).rejects.toMatchObject({ code: "ECONNREFUSED" });
 });
 
+test("a replica without memory left discards the journals of instances in all replicas, and starts no more", async () => {
+  const roomy = await open();
+  const { id, base_url, keys } = (await call(roomy, "POST /instances", {})).body.data;
+  expect((await fetch(base_url + mePath, { headers: { "x-api-key": keys.active } })).status).toBe(200);
+  const requests = () => roomy.log.instances.find(id)?.runtime.history.requests().length;
+  expect(requests()).toBe(1);
+  const tight = await open({ maxMemory: 1e6 });
+  const { status, body } = await call(tight, "POST /instances", {});
+  expect([status, body.error.code]).toEqual([507, "memory_limit_reached"]);
+  await expect.poll(requests).toBe(0);
+  expect((await call(roomy, "POST /instances", {})).status).toBe(201);
+});
+
 test("a log of few and long entries is compacted", async () => {
   const one = await open();
   const body = `version: 1\norganizations: { a-bank: { type: bank } }\n# ${"long ".repeat(190_000)}`;
