@@ -211,6 +211,7 @@ describe.skipIf(noBrowser)("hostile texts", () => {
       await page.locator(".secret-text").waitFor();
       await look(page, name);
       await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+      await page.getByRole("button", { name: "Discard the secret" }).click();
     }
     const held = (await ask("/keys")).body.data.map((key: { name: string }) => key.name);
     expect(held).toEqual(expect.arrayContaining(typed));
