@@ -1,16 +1,17 @@
 import { fingerprintOf, isWellFormedKey, noKey } from "../domain/api-key.js";
 import type { Presented } from "../domain/authorize.js";
 import { outcomeOf, type PathId } from "../domain/outcomes.js";
+import { isProbe } from "../domain/probe.js";
 import { containsKey, copyOf, isOfWords, redactKeys, redactPath } from "../domain/redact.js";
-import { hasBody, hasKeyInOtherHeader, hasQuery, type RequestTraits } from "../domain/request-traits.js";
 import {
-  type ApiAnswer,
-  type ApiRequest,
-  type Exchange,
-  isProbeOfServer,
-  type NamedLimit,
-  type RequestContent,
-} from "../history/exchange.js";
+  hasBody,
+  hasKeyInOtherHeader,
+  hasKeyInQuery,
+  hasQuery,
+  type RequestTraits,
+  shows,
+} from "../domain/request-traits.js";
+import type { ApiAnswer, ApiRequest, Exchange, NamedLimit, RequestContent } from "../history/exchange.js";
 import { noAdvice, observe } from "../world/client-behaviour.js";
 import type { KeyEntry } from "../world/registry.js";
 import type { World } from "../world/world.js";
@@ -107,6 +108,7 @@ export function completeCall(world: World, begun: Call, ending: Ending): Exchang
     fromStory: request.fromStory === true,
     isPreview: route?.preview ?? false,
     isMisdirected: endpoint === undefined && !isGuarded,
+    isProbe: isProbeOfServer(begun),
     traits: misplaced?.isNotAlone === true ? traitsOf(begun) | hasKeyInOtherHeader : traitsOf(begun),
     leaksRealKey: misplaced?.hasRealKey === true,
     presented: begun.presented,
@@ -123,7 +125,7 @@ export function completeCall(world: World, begun: Call, ending: Ending): Exchang
     advice: noAdvice,
   };
   const isForTools = hasUnknownPath(begun) && request.path.includes(ownPaths);
-  const isUnjudged = exchange.fromStory || isForTools || isProbeOfServer(exchange);
+  const isUnjudged = exchange.fromStory || isForTools || exchange.isProbe;
   // A client cannot know what was wrong with its request when the response hides it.
   const isAdvised = !isUnjudged && world.trial?.broken?.isAdvised !== false;
   if (isAdvised && !isUnremarkable(exchange, entry)) Object.assign(exchange, observe(world, begun, exchange));
@@ -149,6 +151,14 @@ const previewMark = ["X-Sandbox-Preview", "true"];
 function sentAs(answer: ApiAnswer, { request, route }: Call): ApiAnswer {
   const marked = route?.preview ? { ...answer, headers: [...answer.headers, ...previewMark] } : answer;
   return request.method === "HEAD" ? { ...marked, body: "" } : marked;
+}
+
+function isProbeOfServer(call: Call): boolean {
+  const { method, path, apiKey, traits = 0, fromStory } = call.request;
+  // First: every request is tested.
+  if (!hasUnknownPath(call) || fromStory === true) return false;
+  const hasKey = apiKey !== undefined || shows(traits, hasKeyInQuery | hasKeyInOtherHeader);
+  return isProbe(method, redactPath(path), hasKey);
 }
 
 function hasUnknownPath({ route, isGuarded }: Call): boolean {

@@ -1,6 +1,5 @@
 import { setMaxListeners } from "node:events";
 import { requestLine } from "../api/request-line.js";
-import { isProbeOfServer } from "../history/exchange.js";
 import { mostKept } from "../history/history.js";
 import type { EventIds } from "../log/event-ids.js";
 import type { Log } from "../log/log.js";
@@ -71,7 +70,7 @@ function createBroadcast({ history }: Runtime, { offset, from, earlier }: EventI
       if (leftOut.has(id)) continue;
       if (id > known + 1) text += lostText(id - 1, known);
       known = id;
-      if (entry.type === "request" && isProbeOfServer(entry.exchange)) continue;
+      if (entry.type === "request" && entry.exchange.isProbe) continue;
       text += `id: ${id}\nevent: ${entry.type}\ndata: ${JSON.stringify(dataOf(entry))}\n\n`;
     }
     return known < latestId() ? text + lostText(latestId(), known) : text;

@@ -1,14 +1,7 @@
 import type { AdviceId } from "../domain/advice.js";
 import type { Presented } from "../domain/authorize.js";
 import type { FaultPathId, PathId } from "../domain/outcomes.js";
-import { isProbe } from "../domain/probe.js";
-import {
-  hasKeyInOtherHeader,
-  hasKeyInQuery,
-  type RequestEvidence,
-  type RequestTraits,
-  shows,
-} from "../domain/request-traits.js";
+import type { RequestEvidence, RequestTraits } from "../domain/request-traits.js";
 
 /** A request to the API as plain data, made by every adapter. */
 export interface ApiRequest {
@@ -124,6 +117,8 @@ export interface Exchange {
   readonly isPreview: boolean;
   /** Whether the API does not have its path, or not with its method. */
   readonly isMisdirected: boolean;
+  /** Whether it is a probe of any server, which journals, captures and reports leave out. */
+  readonly isProbe: boolean;
   /** Its traits, without the input that its endpoint accepts. */
   readonly traits: RequestTraits;
   /** Whether a key that may be a real one was in another place than the header, or not alone in it. */
@@ -156,14 +151,6 @@ export interface Exchange {
   readonly advice: readonly AdviceId[];
   /** Whether its key had been refused and was sent again, with the real milliseconds since the first refusal. */
   readonly repeat?: { readonly withinMs: number };
-}
-
-/** Whether a request is a probe of any server, which journals, captures and reports leave out. */
-export function isProbeOfServer(exchange: Exchange): boolean {
-  const { method, path, presented, traits, isMisdirected, fromStory } = exchange;
-  // First: every request is tested.
-  if (!isMisdirected || fromStory) return false;
-  return isProbe(method, path, presented !== "missing" || shows(traits, hasKeyInQuery | hasKeyInOtherHeader));
 }
 
 /** The bytes of an exchange besides its texts. */

@@ -1,6 +1,6 @@
 import type { ActionName } from "../domain/steps.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { bytesOf, type Exchange, isProbeOfServer } from "./exchange.js";
+import { bytesOf, type Exchange } from "./exchange.js";
 
 /** An operation of a user, or of a step of the story; holds no key. */
 export interface RecordedOperation {
@@ -135,7 +135,7 @@ export function createHistory<Event>(first: Subject, capacity = mostKept) {
     /** Records a request. */
     record(exchange: Exchange): void {
       latest += 1;
-      if (!isProbeOfServer(exchange)) recorded += 1;
+      if (!exchange.isProbe) recorded += 1;
       requests.push(exchange, latest);
       if (exchange.isRepeatable) count(exchange.at);
       else restart();
@@ -171,7 +171,7 @@ export function createHistory<Event>(first: Subject, capacity = mostKept) {
     requests({ limit, pathId, key, probes = false }: JournalQuery = {}): Exchange[] {
       const matching = list().filter(
         (one) =>
-          (probes || !isProbeOfServer(one)) &&
+          (probes || !one.isProbe) &&
           (pathId === undefined || one.pathId === pathId || one.fault === pathId) &&
           (key === undefined || one.key === key),
       );

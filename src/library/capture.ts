@@ -1,7 +1,6 @@
 import { storySender } from "../api/story-sender.js";
 import { SandboxError } from "../domain/errors.js";
 import { redactValue } from "../domain/redact.js";
-import { isProbeOfServer } from "../history/exchange.js";
 import type { Beginning } from "../history/history.js";
 import { isReserved } from "../scenario/format/fields.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -155,7 +154,7 @@ function withoutOthers(
   key: string | undefined,
 ): readonly CapturedStep[] {
   const isOthers = ({ exchange, step }: CapturedStep) =>
-    exchange !== undefined && (isProbeOfServer(exchange) || (key !== undefined && step.request?.key !== key));
+    exchange !== undefined && (exchange.isProbe || (key !== undefined && step.request?.key !== key));
   const own = chosen.filter((one) => !isOthers(one));
   if (own.length === chosen.length) return chosen;
   if (!own.some(({ exchange }) => exchange !== undefined))

@@ -76,8 +76,8 @@ export interface HttpServerOptions {
   readonly log: Log;
   /** Aborted when the server stops. Default: never. */
   readonly gone?: AbortSignal;
-  /** Whether connections end after the response that is due, since the server stops soon. Default: never. */
-  readonly isDraining?: () => boolean;
+  /** Aborted when the server is about to stop: each connection ends after the response that is due. Default: never. */
+  readonly draining?: AbortSignal;
   /** Serves the control plane. Default: its paths are unknown paths of the API. */
   readonly control?: ControlHandler | undefined;
   /** Returns the base URL by which a browser reaches the server and its dashboard. Default: no dashboard. */
@@ -109,7 +109,7 @@ export interface OpenServer {
  */
 export function createHttpServer(options: HttpServerOptions): OpenServer {
   const { log, gone = new AbortController().signal, control, customHandlers, baseUrlFor } = options;
-  const { certificate, explain = false, onDefect, traffic, isDraining = () => false } = options;
+  const { certificate, explain = false, onDefect, traffic, draining } = options;
   const outermost: ControlContext = { runtime: log.runtime, instance: undefined, gone };
 
   const dateOf = createDate();
@@ -199,7 +199,7 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
   };
   const listener = (request: IncomingMessage, response: ServerResponse) => {
     (request.socket as Connection)[lastAnswer] = response;
-    if (isDraining()) response.shouldKeepAlive = false;
+    if (draining?.aborted === true) response.shouldKeepAlive = false;
     if (response.socket === null) queueAnswer(request.socket, response);
     serveTimed(request, response);
   };

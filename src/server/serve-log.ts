@@ -120,7 +120,7 @@ export async function serveLog(
     for (const { counters } of runtimesOf(log)) counters.curlOptions = "-k";
   }
   const stopping = new AbortController();
-  let isDraining = false;
+  const draining = new AbortController();
   const traffic = createTraffic();
   const onDefect = (error: unknown) => {
     if (!isOfMachine(error)) traffic.countDefect();
@@ -136,7 +136,7 @@ export async function serveLog(
     log,
     startedAt: nodePlatform.time(),
     unreadiness() {
-      if (isDraining || stopping.signal.aborted) return "The sandbox is stopping.";
+      if (draining.signal.aborted || stopping.signal.aborted) return "The sandbox is stopping.";
       return log.status()?.reachable === false ? unreachable : undefined;
     },
     traffic,
@@ -145,7 +145,7 @@ export async function serveLog(
   const { server, open } = createHttpServer({
     log,
     gone: stopping.signal,
-    isDraining: () => isDraining,
+    draining: draining.signal,
     control: control?.serve,
     baseUrlFor: control && surroundings.baseUrlFor,
     customHandlers,
@@ -170,7 +170,7 @@ export async function serveLog(
   const loading = options.loadsControl === true && setTimeout(loadRest, 500);
   if (loading !== false) loading.unref();
   const close = async (grace = 2000, drain = 0) => {
-    isDraining = true;
+    draining.abort();
     if (drain > 0) await new Promise((resolve) => setTimeout(resolve, drain));
     clearInterval(due);
     if (loading !== false) clearTimeout(loading);
