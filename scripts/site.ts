@@ -33,7 +33,7 @@ export async function buildSite({ root, into, isWhole }: SiteOptions): Promise<v
   const site = { root, pages, anchors, isWhole, report: (problem: string) => problems.push(problem) };
   const files = read.map(({ page, tokens, places }) => {
     const content = renderPage(page, tokens, site);
-    return [page.file, layout({ page, pages, places, content, version })] as const;
+    return [page.file, layout({ page, pages, places, content, version, isServed: !isWhole })] as const;
   });
   if (problems.length > 0) throw new Error(`The pages have dead links:\n${problems.join("\n")}`);
   await rm(into, { recursive: true, force: true });

@@ -19,6 +19,7 @@ test("the documentation is served with its files, under a policy that allows no 
     expect([moved.status, moved.headers.location]).toEqual([308, "./docs/"]);
     for (const [file, type, text] of [
       ["", "text/html", "<h1"],
+      ["error-codes.html", "text/html", '<a href="../">Dashboard</a>'],
       ["error-codes.html", "text/html", 'id="refusal-key_limit_reached"'],
       ["style.css", "text/css", ":root"],
       ["search.js", "text/javascript", "search-index.js"],

@@ -207,7 +207,7 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     await ask("/keys", { ...made, base: `/i/${instance.id}` });
     await fetch(`${server.url}/i/${instance.id}/v1/relying-party/me`);
     await part.getByRole("button", { name: "Remove" }).press("Enter");
-    await page.getByText("This discards 1 request, 1 key created since the start, every other").waitFor();
+    await page.getByText("This discards 1 request, 1 key created since the start and every other").waitFor();
     expect((await ask("/instances")).body.data).toHaveLength(1);
     await page.getByRole("button", { name: "Remove the instance" }).press("Enter");
     await part.getByText("There are none.").waitFor();

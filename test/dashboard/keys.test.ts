@@ -346,6 +346,27 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     await page.getByText("Response: 200").waitFor();
   });
 
+  test("a revoked key has one end, which is not to come, and a limit resets", async () => {
+    const { page, ask, server, go } = await openDashboard({ view });
+    const create = { organization: "harvest-bank", environment: "test", name: "Short", expires: "30d" };
+    const { secret } = (await ask("/keys", { method: "POST", json: create })).body.data;
+    await fetch(`${server.url}/v1/relying-party/me`, { headers: { "x-api-key": secret } });
+    await ask("/keys/short/revoke", { method: "POST", json: {} });
+    await page.route("**/__sandbox/clock", async (route) => {
+      const now = "2026-03-02T08:59:59.000Z";
+      await route.fulfill({ json: { data: { now, frozen: true } } });
+    });
+    await go("keys/short");
+    await page.reload();
+    const facts = page.locator(".key-facts");
+    await facts.getByText("(just now)").waitFor();
+    expect(await facts.getByText("Expires").count()).toBe(0);
+    await page
+      .getByText(/resets in \d+ min/)
+      .first()
+      .waitFor();
+  });
+
   test("a key that there is not is told of, with the way back", async () => {
     const { page } = await openDashboard({ view: "/keys/activ" });
     await page.getByText("Did you mean").waitFor();

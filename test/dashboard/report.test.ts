@@ -36,6 +36,17 @@ describe.skipIf(noBrowser)("the report", () => {
     for (const { what_to_do: whatToDo } of advice) await page.getByText(whatToDo).waitFor();
   });
 
+  test("fits a phone: each figure is on the line of its name", async () => {
+    const { page } = await openDashboard({ view: "/report" });
+    await page.setViewportSize({ width: 390, height: 844 });
+    const tops = await page
+      .locator(".report-coverage .figures")
+      .locator("dt, dd")
+      .evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().top)));
+    expect(tops.length).toBeGreaterThan(2);
+    for (let pair = 0; pair < tops.length; pair += 2) expect(tops[pair]).toBe(tops[pair + 1]);
+  });
+
   test("on paper it stands without navigation and buttons", async () => {
     const { page } = await openDashboard({ view: "/report" });
     await page.getByRole("heading", { name: "How to meet the others" }).waitFor();
@@ -78,7 +89,7 @@ describe.skipIf(noBrowser)("the report", () => {
     await page.getByText("1 request of clients").waitFor();
     await page.getByRole("button", { name: "Clear the requests" }).focus();
     await page.keyboard.press("Enter");
-    await page.getByRole("dialog").getByText("This discards 1 request, the report.").waitFor();
+    await page.getByRole("dialog").getByText("This discards 1 request and the report.").waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     expect(server.sandbox.report().requests).toBe(1);

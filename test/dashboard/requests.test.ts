@@ -62,6 +62,24 @@ describe.skipIf(noBrowser)("the requests", () => {
     expect(new URL(page.url()).hash).toBe("#/requests");
   });
 
+  test("have headings, are found by id, and none took 0.0 ms", async () => {
+    const { page, server, ask } = await openDashboard({ scenario: "key-states" });
+    for (let sent = 0; sent < 3; sent++) await fetch(`${server.url}/v1/relying-party/me`);
+    const { id } = (await ask("/requests")).body.data[1];
+    await page.route("**/__sandbox/requests", async (route) => {
+      const { data } = (await ask("/requests")).body;
+      await route.fulfill({ json: { data: data.map((one: object) => ({ ...one, duration_ms: 0.04 })) } });
+    });
+    await page.reload();
+    await page.goto(`${server.controlUrl}/#/requests`);
+    await page.locator("a.request-row").nth(2).waitFor();
+    expect(await page.locator(".request-headings").innerText()).toMatch(/time\s+status\s+request\s+path/i);
+    expect(await page.locator(".request-duration").allInnerTexts()).toEqual(Array(3).fill("< 0.1 ms"));
+    await page.getByLabel("Key or request id").fill(id);
+    await page.getByText("1 of 3").waitFor();
+    expect(await page.locator("a.request-row").getAttribute("data-id")).toBe(id);
+  });
+
   test("a pause lets the list stand still, and says how much is new", async () => {
     const { page, server } = await openDashboard({ scenario: "key-states", view: "/requests" });
     await send(server, ["active"]);

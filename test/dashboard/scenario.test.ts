@@ -150,7 +150,7 @@ describe.skipIf(noBrowser)("the view of the scenario", () => {
     await server.sandbox.fetch(`${server.url}/v1/relying-party/me`);
     server.sandbox.keys.rotate("active");
     await page.getByRole("button", { name: "Load revoked" }).click();
-    await page.getByText("This discards 1 request, 1 key created since the start, every other").waitFor();
+    await page.getByText("This discards 1 request, 1 key created since the start and every other").waitFor();
     expect(await running()).toBe(before);
     await page.getByRole("button", { name: "Load it" }).click();
     await page.getByText("Loaded:").waitFor();

@@ -57,7 +57,7 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     await page.keyboard.press("Control+ArrowRight");
     await page.keyboard.press("r");
     const question = page.getByRole("dialog", { name: "Start the story again?" });
-    await question.getByText(/This discards \d+ requests?, /).waitFor();
+    await question.getByText(/This discards \d+ requests? and /).waitFor();
     expect(await toldOn(dashboard)).toBe(4);
     await question.getByRole("button", { name: "Start again" }).press("Enter");
     await page.getByText("Press Space for the first step.").waitFor();

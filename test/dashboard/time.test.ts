@@ -50,6 +50,27 @@ describe.skipIf(noBrowser)("time", () => {
     await shows(page, "10:32:00");
   });
 
+  test("a field moves the clock by a duration or to a time; what is over is not among what comes next", async () => {
+    const { page, ask } = await openDashboard({ view, scenario: eventful });
+    const field = page.getByLabel("Duration or time");
+    await field.fill("90s");
+    await field.press("Enter");
+    await shows(page, "09:01:30");
+    // Without a new list: what is over leaves the old one.
+    await page.getByText("Overlap of retiring ends").first().waitFor();
+    await page.route("**/__sandbox/upcoming", (route) => route.abort());
+    await field.fill("2026-03-02T10:30:00Z");
+    await field.press("Enter");
+    await shows(page, "10:30:00");
+    expect(await nowOf(ask)).toBe("2026-03-02T10:30:00.000Z");
+    const rows = page.locator(".coming li");
+    await rows.getByRole("link", { name: "Key expiring expires" }).waitFor();
+    expect(await rows.getByText(/ago|just now/).count()).toBe(0);
+    await field.fill("soon");
+    await field.press("Enter");
+    await page.getByRole("alert").first().waitFor();
+  });
+
   test("R38 it goes to the next event, where the key ends; the axis shows it on both pages", async () => {
     const { page, ask, another } = await openDashboard({ view, scenario: eventful });
     const second = await another();

@@ -29,13 +29,21 @@ export function AdviceList({ advice }: { readonly advice: readonly ShownAdvice[]
             <strong>What to do:</strong> {what_to_do}
           </p>
           <p class="muted">Rule: {rule}</p>
-          {examples.map((example) => (
+          {withoutRepeats(examples).map((example) => (
             <Suggestion key={example.id} example={example} />
           ))}
         </li>
       ))}
     </ul>
   );
+}
+
+type Example = Report["advice"][number]["examples"][number];
+
+/** Of examples that read the same, the first. */
+function withoutRepeats(examples: readonly Example[]): Example[] {
+  const textOf = ({ method, path, did_you_mean }: Example) => `${method} ${path} ${did_you_mean}`;
+  return [...new Map(examples.toReversed().map((one) => [textOf(one), one])).values()].toReversed();
 }
 
 function Suggestion({ example }: { readonly example: Report["advice"][number]["examples"][number] }) {

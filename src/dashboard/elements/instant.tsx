@@ -42,9 +42,14 @@ export function durationText(milliseconds: number): string {
   return parts.slice(0, 2).join(" ") || "0 s";
 }
 
-/** The time until an instant on the sandbox's clock, or since it: `in 29 min`, `5 min ago`. The view keeps `now` going. */
-export function Until({ at }: { readonly at: string }) {
-  const left = Date.parse(at) - now.value;
+/**
+ * The time until an instant on the sandbox's clock, or since it: `in 29 min`, `5 min ago`. The view keeps `now` going.
+ *
+ * What has happened is never to come, even when the page's clock lags.
+ */
+export function Until({ at, hasHappened = false }: { readonly at: string; readonly hasHappened?: boolean }) {
+  const until = Date.parse(at) - now.value;
+  const left = hasHappened ? Math.min(0, until) : until;
   if (Number.isNaN(left)) return null;
   const text =
     left > 0

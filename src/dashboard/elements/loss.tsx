@@ -13,6 +13,8 @@ interface LossProps extends ConfirmProps {
   readonly of?: string;
 }
 
+const listed = new Intl.ListFormat("en-GB");
+
 /** A question before requests or the state of a sandbox are discarded; lists what goes. */
 export function ConfirmLoss({ lost = "state", of = "", children, ...question }: LossProps) {
   const counts = useSignal<readonly string[] | undefined>(undefined);
@@ -28,7 +30,7 @@ export function ConfirmLoss({ lost = "state", of = "", children, ...question }: 
       <p>
         {counts.value === undefined
           ? "Reading what goes…"
-          : `This discards ${[...counts.value, lost === "requests" ? "the report" : "every other change since the start"].join(", ")}.`}
+          : `This discards ${listed.format([...counts.value, lost === "requests" ? "the report" : "every other change since the start"])}.`}
       </p>
       {children}
     </Confirm>

@@ -20,3 +20,10 @@ export function firstSentence(text: string): string {
 export function counted(count: number, noun: string): string {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }
+
+/** The duration of a request: `1,200.5 ms`, or `< 0.1 ms`. */
+export function millisecondsText(duration: number): string {
+  if (duration < 0.1) return "< 0.1 ms";
+  const digits = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
+  return `${duration.toLocaleString("en", digits)} ms`;
+}

@@ -59,11 +59,14 @@ export function KeyPage({
 }
 
 function Facts({ of: key }: { readonly of: Key }) {
-  const ends = [
-    ["Revoked", key.revoked_at],
-    ["Expires", key.expires_at],
-    ["Overlap ends", key.overlap_ends_at],
-  ] as const;
+  // A key ends once.
+  const ends =
+    key.revoked_at === null
+      ? ([
+          ["Expires", key.expires_at],
+          ["Overlap ends", key.overlap_ends_at],
+        ] as const)
+      : ([["Revoked", key.revoked_at]] as const);
   return (
     <dl class="key-facts">
       <Fact name="Name">
@@ -87,7 +90,7 @@ function Facts({ of: key }: { readonly of: Key }) {
           <Fact key={term} name={term}>
             <Instant at={at} precision="second" />{" "}
             <span class="muted">
-              (<Until at={at} />)
+              (<Until at={at} hasHappened={term === "Revoked"} />)
             </span>
           </Fact>
         ),

@@ -44,7 +44,7 @@ function Turn({ keyRef, window }: Pick<UsageMeterProps, "keyRef" | "window">) {
   );
   return turn === undefined ? null : (
     <span class="muted">
-      turns <Until at={turn.at} />
+      resets <Until at={turn.at} />
     </span>
   );
 }

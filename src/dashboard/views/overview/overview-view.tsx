@@ -25,7 +25,6 @@ export function OverviewView() {
               <a href={linkTo("report")}>The report</a> has every path and its downloads.
             </p>
           </section>
-          <Gate report={read} />
           <section class="panel overview-advice" aria-labelledby="advice-title">
             <h2 id="advice-title">Advice</h2>
             {read.advice.length > 0 ? (
@@ -38,6 +37,7 @@ export function OverviewView() {
               </p>
             )}
           </section>
+          <Gate report={read} />
         </div>
       )}
     </>

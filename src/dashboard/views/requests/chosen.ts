@@ -11,11 +11,13 @@ function isChosen(request: Request, query: URLSearchParams): boolean {
   const [path, key, status, advice] = filterNames.map((name) => query.get(name) ?? "");
   return (
     (!path || request.path_id === path || request.fault === path) &&
-    (!key || (request.key ?? request.fingerprint ?? "none").includes(key)) &&
+    (!key || (request.key ?? request.fingerprint ?? "none").includes(key) || isIdOf(request, key)) &&
     (!status || String(request.status).startsWith(status)) &&
     (!advice || (advice === "any" ? request.advice.length > 0 : request.advice.some((id) => id === advice)))
   );
 }
+
+const isIdOf = ({ id }: Request, text: string) => text.startsWith("req_") && id.startsWith(text);
 
 /** The requests of the list that stands still. */
 const held = signal<readonly Request[] | undefined>(undefined);

@@ -11,6 +11,7 @@ import { aboutPath, DocsLink } from "../../elements/docs-link.js";
 import { Instant } from "../../elements/instant.js";
 import { useKeyboard } from "../../elements/keyboard.js";
 import { OwnFault, PathBadge } from "../../elements/path-badge.js";
+import { millisecondsText } from "../../elements/words.js";
 import { linkTo, route } from "../../route.js";
 import { clientCode } from "./client-code.js";
 
@@ -110,7 +111,7 @@ function Facts({ request }: { readonly request: RequestDetails }) {
           )}
         </dd>
         <dt>Took</dt>
-        <dd>{duration_ms.toLocaleString("en")} ms</dd>
+        <dd>{millisecondsText(duration_ms)}</dd>
         {fault === null ? null : (
           <>
             <dt>Fault</dt>

@@ -4,6 +4,7 @@ import type { Request } from "../../control/answers.js";
 import { Target } from "../../elements/advice.js";
 import { useKeyboard } from "../../elements/keyboard.js";
 import { PathBadge, toneOf } from "../../elements/path-badge.js";
+import { millisecondsText } from "../../elements/words.js";
 import { linkTo, route } from "../../route.js";
 import { chosen, hold, isHeld } from "./chosen.js";
 
@@ -125,7 +126,7 @@ function Row({ request, isOpen }: { readonly request: Request; readonly isOpen: 
         {fault === null ? null : <span class="badge">this sandbox's own fault</span>}
         {advice.length === 0 ? null : <span class="badge advice-badge">{advice.join(", ")}</span>}
       </span>
-      <span class="request-duration">{duration.toFixed(1)} ms</span>
+      <span class="request-duration">{millisecondsText(duration)}</span>
     </a>
   );
 }

@@ -21,6 +21,7 @@ export function RequestsView() {
       <div class={opened === undefined ? "requests" : "requests with-detail"}>
         <section class="panel request-list-panel" aria-label="List of requests">
           <ListHead />
+          {chosen.value.length === 0 ? null : <Headings />}
           {chosen.value.length === 0 ? <Nothing /> : <RequestList />}
         </section>
         {opened === undefined ? null : <RequestDetail key={opened} id={opened} />}
@@ -61,6 +62,21 @@ function ListHead() {
       <span class="muted keys-hint">
         <kbd>j</kbd> <kbd>k</kbd> move, <kbd>Enter</kbd> opens, <kbd>Esc</kbd> closes
       </span>
+    </div>
+  );
+}
+
+const headings = ["time", "status", "target", "path", "key", "marks", "duration"] as const;
+const headingWords: Partial<Record<(typeof headings)[number], string>> = { target: "request", marks: "" };
+
+function Headings() {
+  return (
+    <div class="request-row request-headings">
+      {headings.map((name) => (
+        <span key={name} style={{ gridArea: name }}>
+          {headingWords[name] ?? name}
+        </span>
+      ))}
     </div>
   );
 }
@@ -107,7 +123,7 @@ function Filters() {
     <search class="filters">
       <Choice label="Path" options={paths} value={value("path")} onChange={change("path")} />
       <label>
-        Key
+        Key or request id
         <input list="keys-that-occur" value={value("key")} onInput={change("key")} placeholder="any" />
         <datalist id="keys-that-occur">
           {keyRefs.value.split("\n").map((ref) => (

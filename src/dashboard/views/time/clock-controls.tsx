@@ -61,6 +61,26 @@ export function ClockControls({ next, move, problem }: ClockControlsProps) {
           {words}
         </ClockButton>
       ))}
+      <form
+        class="clock-field"
+        onSubmit={(event) => {
+          event.preventDefault();
+          const to = String(new FormData(event.currentTarget).get("to")).trim();
+          const isTime = /^\d{4}-/.test(to);
+          move(() => (isTime ? moveTo(to) : call("/clock/advance", { method: "POST", body: { by: to } })));
+        }}
+      >
+        <input
+          name="to"
+          required
+          autocomplete="off"
+          aria-label="Duration or time"
+          placeholder="90s, 2h, or a time"
+        />
+        <button type="submit" class="quiet">
+          Move
+        </button>
+      </form>
       <ClockButton shortcut="n" disabled={next === undefined} run={() => next && move(() => moveTo(next.at))}>
         To the next event
       </ClockButton>

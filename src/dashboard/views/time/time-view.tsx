@@ -21,7 +21,8 @@ export function TimeView() {
   const listId = useId();
   const { move, problem } = useMoveClock();
   const all = keys.data.value ?? [];
-  const coming = upcoming.data.value ?? [];
+  // After a jump the list is read again; until then it has what is over.
+  const coming = (upcoming.data.value ?? []).filter(({ at }) => !(Date.parse(at) <= now.value));
   return (
     <>
       <div class="head-row">
