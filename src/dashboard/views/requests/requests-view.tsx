@@ -71,7 +71,7 @@ const headingWords: Partial<Record<(typeof headings)[number], string>> = { targe
 
 function Headings() {
   return (
-    <div class="request-row request-headings">
+    <div class="request-headings">
       {headings.map((name) => (
         <span key={name} style={{ gridArea: name }}>
           {headingWords[name] ?? name}
