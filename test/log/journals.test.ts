@@ -1,6 +1,9 @@
-import { expect, test } from "vitest";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import { runCall } from "../../src/control/run-call.js";
+import { openFileLog } from "../../src/log/file/file-log.js";
 import { createInstances, describeServer, newInstanceId } from "../../src/log/instances.js";
 import type { EntryContent } from "../../src/log/replica/entries.js";
 import { createCopy } from "../../src/log/replica/replica-copy.js";
@@ -9,6 +12,7 @@ import { nodePlatform, openWorld } from "../../src/node/platform.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { createWorld } from "../../src/world/create-world.js";
 import { createRuntime, type Runtime } from "../../src/world/runtime.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 const { active } = bundledScenarios;
 const longPath = `/v1/${"words/".repeat(80)}`;
@@ -67,12 +71,38 @@ test("the least used instances lose their journals, half of all bytes", () => {
   expect(made.map(({ runtime }) => runtime.history.total())).toEqual([5, 5, 5, 5]);
 });
 
+test("a state file loses the requests that an instance has lost because of others", async () => {
+  const file = join(temporaryFolder(), "state.json");
+  const log = await openFileLog(
+    { file, given: file },
+    {
+      own: () => ({ scenario: active, name: "active" }),
+      start: () => openWorld(active, { name: "active" }),
+      given: {},
+      onProblem: (error) => expect.unreachable(String(error)),
+    },
+  );
+  onTestFinished(() => log.close());
+  log.begin();
+  const { runtime } = log.instances.create(() => openWorld(active, { name: "active" }), {});
+  const savedAfter = (asked: Runtime) => {
+    handle(asked.world(), { method: "GET", path: longPath, apiKey: undefined });
+    const call = { route: "POST /reset", actor: "administrator", params: {}, query: {}, body: {} } as const;
+    const caller = { runtime: log.runtime, instance: undefined, baseUrl: () => "" };
+    log.call({ ...call, isYaml: false }, () => undefined, caller);
+    return JSON.parse(readFileSync(file, "utf8")).instances[0].runtime.exchanges.length;
+  };
+  expect(savedAfter(runtime)).toBe(1);
+  log.instances.keepJournals(0);
+  expect(savedAfter(log.runtime)).toBe(0);
+});
+
 test("a snapshot has at most 4 MB of instances' journals, and each copy continues from it in the same way", () => {
   let count = 0;
   const open = () =>
     createCopy({
       ...{ given: {}, maxInstances: 10, runCall },
-      start: (platform) => createWorld(active, { platform, name: "active", text: undefined }),
+      start: (platform) => createWorld(active, { platform, name: "active" }),
     });
   const [one, late] = [open(), open()];
   one.startFrom({ foundedAt: 0, snapshot: undefined });
