@@ -82,7 +82,7 @@ const sentences: Readonly<Record<string, string>> = {
 
 // One after the other: two of these clients mind how long an answer takes.
 test.each(faultPathIds)("a client that gives up by %s breaks in that run, and in no other", async (fault) => {
-  const { runs } = await certify(fault, "--seeds", "0", "--faults", "--timeout", "8s");
+  const { runs } = await certify(fault, "--seeds", "0", "--faults");
   const broken = [...runs.values()].filter(({ outcome }) => outcome !== "passed");
   expect(broken.map(({ name }) => name)).toEqual([fault]);
   const sentence = sentences[fault] ?? expect.any(String);
@@ -171,23 +171,12 @@ test("--like fixes what a check has learned, in every run", async () => {
 
 test("--capture writes what each failing run has seen, as a scenario that verify takes", async () => {
   const cwd = temporaryFolder();
-  const argv = [
-    "certify",
-    "--promises",
-    "none",
-    "--seeds",
-    "2",
-    "--faults",
-    "--timeout",
-    "4s",
-    "--capture",
-    "seen",
-  ];
+  const argv = ["certify", "--promises", "none", "--seeds", "2", "--faults", "--capture", "seen"];
   const { code } = await runCli([...argv, "--", ...planted("no-retry")], { cwd });
   expect(code).toBe(1);
   const folders = readdirSync(join(cwd, "seen")).sort();
   expect(folders).toEqual(
-    ["hang", "malformed", "reset", "status", "truncate"].map((kind) => `fault.${kind}`),
+    ["hang", "malformed", "reset", "slow", "status", "truncate"].map((kind) => `fault.${kind}`),
   );
   for (const folder of folders) {
     const { code: verified, stdout } = await runCli(["verify", join("seen", folder, "capture.yaml")], {

@@ -119,8 +119,8 @@ test("keys and organizations come page by page, with their number", async () => 
     const all = (await ask(path)).body;
     expect([all.data.length, all.total]).toEqual([total, total]);
     const page = (await ask(`${path}?offset=5&limit=10`)).body;
-    expect(page).toEqual({ data: all.data.slice(5, 15), total });
-    expect((await ask(`${path}?offset=${total}`)).body).toEqual({ data: [], total });
+    expect(page).toEqual({ ...all, data: all.data.slice(5, 15) });
+    expect((await ask(`${path}?offset=${total}`)).body).toEqual({ ...all, data: [] });
     expect((await ask(`${path}?limit=-1`)).status).toBe(422);
   }
 });

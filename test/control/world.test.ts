@@ -6,7 +6,10 @@ import { serveControl } from "./client.js";
 const mePath = "/v1/relying-party/me";
 const callMe = (base: string, key: string) => fetch(base + mePath, { headers: { "x-api-key": key } });
 
-test("state has everything that its parts have alone, and health the version", async () => {
+// The state is read as a whole, without a dry run for each key.
+const withoutVerdict = ({ next_request: _, ...key }: Record<string, unknown>) => key;
+
+test("state has everything that its parts have alone but what a key gets next, and health the version", async () => {
   const { ask, server } = await serveControl();
   const version = expect.stringMatching(/^\d+\.\d+\.\d+/);
   const now = "2026-03-02T09:00:00.000Z";
@@ -23,12 +26,12 @@ test("state has everything that its parts have alone, and health the version", a
     assumptions: await data("/assumptions"),
     faults: await data("/faults"),
     organizations: await data("/organizations"),
-    keys: await data("/keys"),
+    keys: (await data("/keys")).map(withoutVerdict),
   });
   expect(await data("/clock")).toEqual(state.clock);
   const states = server.sandbox.keys.list().map(({ ref, state: is }) => ({ ref, state: is }));
   expect(state.keys).toMatchObject(states);
-  for (const key of state.keys) expect(await data(`/keys/${key.ref}`)).toEqual(key);
+  for (const key of state.keys) expect(withoutVerdict(await data(`/keys/${key.ref}`))).toEqual(key);
   for (const one of state.organizations) expect(await data(`/organizations/${one.ref}`)).toEqual(one);
 });
 

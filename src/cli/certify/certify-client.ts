@@ -254,6 +254,7 @@ async function makeRuns(
     });
     await Promise.all(byFault);
   } else if (first?.run.outcome === "failed" && first.made.failure === undefined) {
+    progress.begin("Running minimal again", 1);
     if (!(await attempt(baseline, {})).failed) settle(baseline, "flaky");
   }
   progress.end();
