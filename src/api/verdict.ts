@@ -1,6 +1,5 @@
 import { keyStateAt } from "../domain/api-key.js";
-import type { ApiPathId } from "../domain/outcomes.js";
-import { outcomeOf } from "../domain/outcomes.js";
+import { type ApiPathId, outcomeOf } from "../domain/outcomes.js";
 import { isoOf } from "../world/clock.js";
 import type { KeyEntry } from "../world/registry.js";
 import type { World } from "../world/world.js";

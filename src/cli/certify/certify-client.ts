@@ -159,13 +159,10 @@ async function makeRuns(
     isSpent ||= stopwatch() - started + (done.get(baseline.name)?.run.durationMs ?? -Infinity) > budget;
     return !isSpent;
   };
+  const runWanted = (planned: PlannedRun, trial: Trial) =>
+    client.run(planned, { ...always, ...trial }, patience(planned), () => !isOver && fits());
   const make = async (planned: PlannedRun, trial: Trial = {}) => {
-    const made = await client.run(
-      planned,
-      { ...always, ...trial },
-      patience(planned),
-      () => !isOver && fits(),
-    );
+    const made = await runWanted(planned, trial);
     if (made === undefined) return;
     const run = runOf(planned, made);
     done.set(planned.name, { run, made });
@@ -178,12 +175,7 @@ async function makeRuns(
   const accepted = new Map<PathId, ClientRun>();
   const makeBroken = async (promise: BrokenPromise): Promise<PromiseRun> => {
     const broken = breaking(promise);
-    const made = await client.run(
-      baseline,
-      { ...always, broken },
-      patience(baseline),
-      () => !isOver && fits(),
-    );
+    const made = await runWanted(baseline, { broken });
     const run = promiseRun(promise, made, broken.responses);
     const isAccepted = run.outcome === "noticed" && promise.id.endsWith(":accepted");
     if (made !== undefined && isAccepted) accepted.set(promise.path, made);
@@ -194,12 +186,7 @@ async function makeRuns(
   const rejected = new Map<RetryTrial, ClientRun>();
   const makeRejected = async (trial: RetryTrial) => {
     const broken = rejecting(trial);
-    const made = await client.run(
-      baseline,
-      { ...always, broken },
-      patience(baseline),
-      () => !isOver && fits(),
-    );
+    const made = await runWanted(baseline, { broken });
     progress.tried();
     if (made !== undefined) rejected.set(trial, made);
   };
