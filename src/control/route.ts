@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import type { ControlPlace } from "../log/log.js";
+import type { ControlCall, ControlPlace } from "../log/log.js";
 import type { ControlBody, ControlBodyName, Query } from "../scenario/format/control-bodies.js";
 import type { Shape, ValueOf } from "../schema/shape.js";
 import type { ControlContext, ControlSurroundings } from "../server/http-server.js";
@@ -8,7 +8,7 @@ import type { World } from "../world/world.js";
 
 /** The context in which a route runs. With a shared store that is the same on every replica, but for the base URL. */
 export interface RouteContext<Body = unknown, Parameters = Readonly<Record<string, unknown>>>
-  extends Pick<ControlPlace, "runtime" | "instances" | "baseUrl"> {
+  extends Pick<ControlPlace, "runtime" | "instances" | "baseUrl" | "newSecret"> {
   /** The world that runs. */
   readonly world: World;
   readonly actor: Actor;
@@ -49,7 +49,7 @@ export interface Route<Name extends ControlBodyName = ControlBodyName, Parameter
    */
   readonly isLocal?: true;
   /** What it makes that is random. Default: nothing. */
-  readonly makes?: "key" | "instance";
+  readonly makes?: ControlCall["makes"];
   /** Returns the answer; a text that is no JSON by `textAnswer`. */
   readonly run: (
     context: RouteContext<ControlBody<Name>, ValueOf<Parameters>>,

@@ -6,11 +6,26 @@ import { createRuntime, type GivenOptions, type Runtime } from "../world/runtime
 import { describeRuntime, type RuntimeState, restoreRuntime } from "../world/state.js";
 import type { Platform, World } from "../world/world.js";
 
+/** For whom an instance is. */
+export interface Tenancy {
+  /** The name that it was given, such as that of a test or a partner. */
+  readonly label?: string | undefined;
+  /** The SHA-256 of its own token. Default: only the server's token opens it. */
+  readonly tokenHash?: string | undefined;
+  /** The SHA-256 of the code that its token is exchanged for; `undefined` once that has happened. */
+  readonly claimHash?: string | undefined;
+  /** When it is removed (epoch milliseconds), whether it is used or not. Default: after its idle time. */
+  readonly expiresAt?: number | undefined;
+  /** Its requests in a minute, over all keys. Default: no limit. */
+  readonly requestsPerMinute?: number | undefined;
+  /** Who made it, as a proxy has signed them in. */
+  readonly owner?: string | undefined;
+}
+
 /** An isolated sandbox inside the process, served under `/i/{id}`. */
 export interface Instance {
   readonly id: string;
-  /** What it was called when it was made, such as the name of a test. */
-  readonly label: string | undefined;
+  readonly tenancy: Tenancy;
   /** On the wall clock (epoch milliseconds). */
   readonly createdAt: number;
   /** When it was last used, on the stopwatch. */
@@ -25,7 +40,7 @@ export interface Instances {
   /**
    * Starts one; what is `given` holds for every scenario that is started there. Throws `instance_limit_reached`.
    */
-  readonly create: (start: () => World, given: GivenOptions, label?: string) => Instance;
+  readonly create: (start: () => World, given: GivenOptions, tenancy?: Tenancy) => Instance;
   readonly list: () => Instance[];
   /** The instance of an id; `undefined` when there is none. */
   readonly find: (id: string) => Instance | undefined;
@@ -33,7 +48,9 @@ export interface Instances {
   readonly use: (id: string) => Instance | undefined;
   /** Throws `not_found`. */
   readonly remove: (id: string) => void;
-  /** Removes those that nobody has asked for in `ttl` milliseconds. */
+  /** Changes the hashes of an instance. Throws `not_found`. */
+  readonly changeHashes: (id: string, hashes: Pick<Tenancy, "tokenHash" | "claimHash">) => Instance;
+  /** Removes those that have expired, and of the others those that nobody has asked for in `ttl` milliseconds. */
   readonly sweep: (ttl: number) => void;
   /** Makes them those that were described: one with the same id continues as described, and others are removed. */
   readonly restore: (described: readonly InstanceState[]) => void;
@@ -54,7 +71,7 @@ export interface ServerSandboxes {
 }
 
 /** An instance as plain data. */
-export interface InstanceState extends Pick<Instance, "id" | "label" | "createdAt"> {
+export interface InstanceState extends Pick<Instance, "id" | "createdAt">, Tenancy {
   /** Milliseconds since it was last used. */
   readonly idle: number;
   readonly given: GivenOptions;
@@ -111,7 +128,10 @@ export function createInstances({
   newId,
   mostJournals = defaultMostJournals,
 }: InstancesOptions): Instances {
-  const instances = new Map<string, Instance & { usedAt: number; readonly end: () => void }>();
+  const instances = new Map<
+    string,
+    Instance & { usedAt: number; tenancy: Tenancy; readonly end: () => void }
+  >();
   const listeners = new Set<(instance: Instance) => void>();
   const discard = (id: string): boolean => {
     const instance = instances.get(id);
@@ -148,9 +168,9 @@ export function createInstances({
   };
 
   return {
-    create(start, given, label) {
+    create(start, given, tenancy = {}) {
       if (instances.size >= most) throw tooMany(most);
-      const made = { id: newId(), label, createdAt: platform.time(), usedAt: platform.stopwatch() };
+      const made = { id: newId(), tenancy, createdAt: platform.time(), usedAt: platform.stopwatch() };
       return add(made, createRuntime(start, { given, idSeries: server.idSeries }));
     },
     list: () => [...instances.values()],
@@ -161,26 +181,27 @@ export function createInstances({
       return instance;
     },
     remove(id) {
-      if (discard(id)) return;
-      throw new SandboxError(
-        "not_found",
-        `There is no instance ${JSON.stringify(id)}; it may have been idle for too long.`,
-      );
+      if (!discard(id)) throw noInstance(id);
+    },
+    changeHashes(id, hashes) {
+      const instance = instances.get(id);
+      if (instance === undefined) throw noInstance(id);
+      instance.tenancy = { ...instance.tenancy, ...hashes };
+      return instance;
     },
     sweep(ttl) {
-      const oldest = platform.stopwatch() - ttl;
-      for (const [id, { usedAt }] of instances) if (usedAt <= oldest) discard(id);
+      for (const instance of instances.values()) if (isOver(instance, ttl, platform)) discard(instance.id);
     },
     restore(described) {
       const ids = new Set(described.map(({ id }) => id));
       for (const id of instances.keys()) if (!ids.has(id)) discard(id);
-      for (const { id, label, createdAt, idle, given, runtime: state } of described) {
+      for (const { id, createdAt, idle, given, runtime: state, ...tenancy } of described) {
         const there = instances.get(id);
         const usedAt = platform.stopwatch() - idle;
         const options = { given, idSeries: server.idSeries };
         const runtime = restoreRuntime(state, platform, options, there?.runtime);
-        if (there === undefined) add({ id, label, createdAt, usedAt }, runtime);
-        else there.usedAt = usedAt;
+        if (there === undefined) add({ id, tenancy, createdAt, usedAt }, runtime);
+        else Object.assign(there, { tenancy, usedAt });
         // What the journal had before is not in the description.
         runtime.history.keep(Number.POSITIVE_INFINITY);
       }
@@ -220,6 +241,20 @@ function equalShare(sizes: readonly number[], most: number): number {
   return Number.POSITIVE_INFINITY;
 }
 
+/** Whether an instance is to be removed: it has expired or, if it cannot, was idle for `ttl` milliseconds. */
+export function isOver(
+  { tenancy: { expiresAt }, usedAt }: Instance,
+  ttl: number,
+  { time, stopwatch }: Pick<Platform, "time" | "stopwatch">,
+): boolean {
+  return expiresAt === undefined ? usedAt <= stopwatch() - ttl : expiresAt <= time();
+}
+
+function noInstance(id: string): SandboxError {
+  const message = `There is no instance ${JSON.stringify(id)}; it may have been idle for too long, or has expired.`;
+  return new SandboxError("not_found", message);
+}
+
 function tooMany(most: number): SandboxError {
   return new SandboxError(
     "instance_limit_reached",
@@ -249,8 +284,8 @@ export function describeServer(
   return {
     idSeries: runtime.idSeries.last,
     own: describe(runtime),
-    instances: instances.list().map(({ id, label, createdAt, usedAt, runtime: inside }) => ({
-      ...{ id, label, createdAt, idle: now - usedAt, given: inside.given },
+    instances: instances.list().map(({ id, tenancy, createdAt, usedAt, runtime: inside }) => ({
+      ...{ ...tenancy, id, createdAt, idle: now - usedAt, given: inside.given },
       runtime: describe(inside),
     })),
   };

@@ -1,4 +1,6 @@
+import { base62From } from "../domain/seed.js";
 import type { ApiRequest, Exchange } from "../history/exchange.js";
+import { nodePlatform } from "../node/platform.js";
 import type { Actor } from "../world/operations/initiator.js";
 import type { Runtime } from "../world/runtime.js";
 import type { World } from "../world/world.js";
@@ -30,7 +32,14 @@ export interface ControlCall {
   readonly body: unknown;
   readonly isYaml: boolean;
   /** What it may make that is random. Default: nothing. */
-  readonly makes?: "key" | "instance" | undefined;
+  readonly makes?: "key" | "instance" | "token" | undefined;
+}
+
+/** A secret that a call makes, of which only the hash is kept. */
+export interface NewSecret {
+  /** Empty on a replica other than the caller's. */
+  readonly text: string;
+  readonly sha256: string;
 }
 
 /** The sandbox that a call runs in. */
@@ -42,11 +51,25 @@ export interface ControlPlace {
   readonly isGone: boolean;
   /** Returns the base URL by which the caller reaches the server. */
   readonly baseUrl: () => string;
+  /** Makes the token of an instance, or the code for a token. */
+  readonly newSecret: () => NewSecret;
+}
+
+/** Makes a secret of 190 bits. */
+export function newSecret(): NewSecret {
+  const text = base62From(nodePlatform.random, 32);
+  return { text, sha256: nodePlatform.sha256(text) };
 }
 
 /** The place of a caller in this process, with the server's instances. */
 export function placeOf({ runtime, instance, baseUrl }: Caller, instances: Instances): ControlPlace {
-  return { runtime, instances: instance === undefined ? instances : undefined, isGone: false, baseUrl };
+  return {
+    runtime,
+    instances: instance === undefined ? instances : undefined,
+    isGone: false,
+    baseUrl,
+    newSecret,
+  };
 }
 
 /** Runs a call of the control plane, or reads for one. */

@@ -80,7 +80,7 @@ export function createClientRuns(
         output.add(chunk);
         keys.add(name, chunk);
       },
-      onInstance({ id, label = id, runtime: its }) {
+      onInstance({ id, tenancy: { label = id }, runtime: its }) {
         journal.add(its);
         sandboxes.push({ runtime: its, instance: label });
       },

@@ -118,7 +118,7 @@ export const command = declareCommand({
     const counters = createCounters();
     runtime.counters.passOnTo(counters);
     const sandboxes: RunSandbox[] = [{ runtime }];
-    const onInstance = ({ id, label = id, runtime: inside }: Instance) => {
+    const onInstance = ({ id, tenancy: { label = id }, runtime: inside }: Instance) => {
       if (flags.capture !== undefined) sandboxes.push({ runtime: inside, instance: label });
     };
     let releaseSignals = () => {};

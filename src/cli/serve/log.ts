@@ -84,7 +84,7 @@ export function logEvents(
       }
     });
   follow(runtime);
-  instances.follow((instance) => void follow(instance.runtime, instance));
+  instances.follow(({ id, tenancy: { label }, runtime }) => void follow(runtime, { id, label }));
 }
 
 function textLog(

@@ -71,7 +71,7 @@ export const routes: readonly Route[] = [
         name: source.name,
         text: source.text,
       });
-      const instance = instances.create(start, given, label);
+      const instance = instances.create(start, given, { label });
       return { ...summaryOf(instance, context), keys: scenarioSecrets(instance.runtime.world()) };
     },
   }),
@@ -135,7 +135,7 @@ function requireInstances({ instances }: Pick<RouteContext, "instances">): Insta
   );
 }
 
-function summaryOf({ id, label, createdAt, runtime }: Instance, { baseUrl }: RouteContext) {
+function summaryOf({ id, tenancy: { label }, createdAt, runtime }: Instance, { baseUrl }: RouteContext) {
   const { name, seed } = runtime.world();
   const url = `${baseUrl()}/i/${id}`;
   return {

@@ -18,6 +18,8 @@ export type EntryContent =
       readonly call: ControlCall;
       readonly newKey?: NewKeyHashes;
       readonly newId?: string;
+      /** The SHA-256 of the secrets that it may make besides a key. */
+      readonly newSecrets?: readonly string[];
     }
   /** Somebody looks, for which time goes on; what comes of it concerns the one who looks alone. */
   | { readonly kind: "look" }

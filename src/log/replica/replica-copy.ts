@@ -14,7 +14,7 @@ import {
   type ServerSandboxes,
   type ServerState,
 } from "../instances.js";
-import type { ControlCall, ControlPlace, RunIn } from "../log.js";
+import type { ControlCall, ControlPlace, NewSecret, RunIn } from "../log.js";
 import type { Entry, NewKeyHashes } from "./entries.js";
 import type { LogEntry, LogSnapshot, LogStart } from "./shared-log.js";
 
@@ -24,6 +24,8 @@ export interface OwnPart {
   readonly baseUrl?: () => string;
   /** The random numbers of the key whose hashes are in the entry. */
   readonly keyWords?: RandomStream;
+  /** The secrets whose hashes are in the entry. */
+  readonly newSecrets?: readonly NewSecret[];
 }
 
 /** What came of an entry, here and in every other copy. */
@@ -61,6 +63,7 @@ export function createCopy({ start, given, maxInstances, runCall }: CopyOptions)
   let hashes = noHashes;
   let random: RandomStream | undefined;
   let newId: string | undefined;
+  let newSecrets: NewSecret[] = [];
   const platform: Platform = {
     ...nodePlatform,
     time: () => now,
@@ -138,6 +141,11 @@ export function createCopy({ start, given, maxInstances, runCall }: CopyOptions)
       instances: entry.instance === undefined ? instances : undefined,
       isGone,
       baseUrl: own?.baseUrl ?? (() => ""),
+      newSecret() {
+        const secret = newSecrets.shift();
+        if (secret === undefined) throw new Error("an entry made a secret that it does not hold");
+        return secret;
+      },
     });
     switch (entry.kind) {
       case "request": {
@@ -150,6 +158,9 @@ export function createCopy({ start, given, maxInstances, runCall }: CopyOptions)
       }
       case "call":
         newId = entry.newId;
+        newSecrets = [
+          ...(own?.newSecrets ?? entry.newSecrets?.map((sha256) => ({ text: "", sha256 })) ?? []),
+        ];
         if (entry.newKey !== undefined) drawKey(entry.newKey, own);
         return runCall(entry.call, place());
       case "look":
@@ -214,6 +225,7 @@ export function createCopy({ start, given, maxInstances, runCall }: CopyOptions)
         hashes = noHashes;
         random = undefined;
         newId = undefined;
+        newSecrets = [];
       }
     },
   };

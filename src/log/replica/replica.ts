@@ -9,10 +9,11 @@ import {
   defaultInstanceTtl,
   defaultMaxInstances,
   type InstanceLimits,
+  isOver,
   newInstanceId,
   runtimesOf,
 } from "../instances.js";
-import type { Caller, Log, RunIn } from "../log.js";
+import { type Caller, type Log, newSecret, type RunIn } from "../log.js";
 import { createMemoryBudget } from "../memory-budget.js";
 import type { Entry, EntryContent, NewKeyHashes } from "./entries.js";
 import { maskCall, maskRequest } from "./mask.js";
@@ -144,8 +145,11 @@ export async function openReplica(options: ReplicaOptions): Promise<Log> {
     call(given, _run, { instance, baseUrl }) {
       if (given.makes === "instance") budget.requireRoom();
       const { makes, ...call } = maskCall(given);
-      if (makes === "instance") {
-        return append({ kind: "call", call, newId: newInstanceId() }, instance, { baseUrl });
+      if (makes === "instance" || makes === "token") {
+        const secrets = [newSecret(), newSecret()];
+        const hashes = secrets.map(({ sha256 }) => sha256);
+        const content = { kind: "call", call, newId: newInstanceId(), newSecrets: hashes } as const;
+        return append(content, instance, { baseUrl, newSecrets: secrets });
       }
       if (makes !== "key") return append({ kind: "call", call }, instance, { baseUrl });
       const { newKey, words } = drawKey();
@@ -157,9 +161,9 @@ export async function openReplica(options: ReplicaOptions): Promise<Log> {
     settle() {
       budget.settle();
       const elapsed = time() - copy.now();
-      const oldest = time() - instanceTtl;
+      const now = { time, stopwatch: time };
       const isAnyDue = runtimesOf({ runtime, instances }).some((one) => isDue(one, elapsed));
-      const isAnyIdle = instances.list().some(({ usedAt }) => usedAt <= oldest);
+      const isAnyIdle = instances.list().some((one) => isOver(one, instanceTtl, now));
       settle([
         ...(isAnyDue ? [{ kind: "look" } as const] : []),
         ...(isAnyIdle ? [{ kind: "sweep", ttl: instanceTtl } as const] : []),
