@@ -34,6 +34,7 @@ export interface WorldState {
 
 /** A runtime as plain data, without the options that it was given. */
 export interface RuntimeState extends WorldState {
+  /** Without the paths and the advice that never were. */
   readonly counts: Counts;
   /** The id of its last event. Default: nobody followed them; in a store each replica counts them itself. */
   readonly lastEvent?: number | undefined;
@@ -85,7 +86,15 @@ export function restoreWorld(state: WorldState, platform: Platform): World {
 
 /** Describes the world that a runtime runs, and its counts. */
 export function describeRuntime(runtime: Runtime): RuntimeState {
-  return { ...describeWorld(runtime.world()), counts: runtime.counters.read() };
+  const counts = runtime.counters.read();
+  const counted = <Rows extends object>(rows: Rows) =>
+    Object.fromEntries(
+      Object.entries(rows).filter(([, { count, previewCount = 0 }]) => count + previewCount > 0),
+    ) as Rows;
+  return {
+    ...describeWorld(runtime.world()),
+    counts: { ...counts, paths: counted(counts.paths), advice: counted(counts.advice) },
+  };
 }
 
 /** Restores what `describeRuntime` described: in the runtime `there`, or in a new one with the options. */

@@ -43,7 +43,15 @@ test.each<[string, Breaking]>([
     "a snapshot without a key of its scenario",
     of(({ snapshot }) => ({ snapshot: { ...snapshot, default_key: undefined, organizations } })),
   ],
-  ["a broken scenario", of(({ scenario }) => ({ scenario: { ...scenario, populace: 1 } }))],
+  [
+    "a broken scenario",
+    ({ scenarios, own, ...state }) => ({
+      ...state,
+      own,
+      scenarios: { [own.scenario]: { scenario: { ...scenarios[own.scenario].scenario, populace: 1 } } },
+    }),
+  ],
+  ["a scenario that is nowhere", of({ scenario: "nowhere" })],
   ["no requests", of({ exchanges: undefined })],
   ["a request without its path", of({ exchanges: [{ id: "req_1", at: 0 }] })],
   ["no timeline", of({ timeline: undefined })],

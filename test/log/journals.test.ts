@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import { runCall } from "../../src/control/run-call.js";
 import { openFileLog } from "../../src/log/file/file-log.js";
+import { createStateWriter, parseState } from "../../src/log/file/format.js";
 import { createInstances, describeServer, newInstanceId } from "../../src/log/instances.js";
 import type { EntryContent } from "../../src/log/replica/entries.js";
 import { createCopy } from "../../src/log/replica/replica-copy.js";
@@ -95,6 +96,23 @@ test("a state file loses the requests that an instance has lost because of other
   expect(savedAfter(runtime)).toBe(1);
   log.instances.keepJournals(0);
   expect(savedAfter(log.runtime)).toBe(0);
+});
+
+test("a state has each scenario once, and no path or advice that never was: an instance adds 5 kB", () => {
+  const keyStates = bundledScenarios["key-states"];
+  const open = () => openWorld(keyStates, { name: "key-states" });
+  const textOf = (count: number) => {
+    const server = createRuntime(open);
+    const instances = createInstances({ most: 100, server, platform: nodePlatform, newId: newInstanceId });
+    for (let n = 0; n < count; n += 1) instances.create(open, {});
+    const startedWith = { name: "key-states", sha256: "0" };
+    return createStateWriter()({ startedWith, ...describeServer({ runtime: server, instances }) }, "a.1");
+  };
+  const [alone, ten] = [textOf(0), textOf(10)];
+  expect(ten.length - alone.length).toBeLessThan(10 * 5_400);
+  const [one, other] = parseState(ten, "state.json").instances;
+  expect(one?.runtime.scenario).toEqual(keyStates);
+  expect(one?.runtime.scenario).toBe(other?.runtime.scenario);
 });
 
 test("a snapshot has at most 4 MB of instances' journals, and each copy continues from it in the same way", () => {

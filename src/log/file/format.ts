@@ -2,6 +2,7 @@ import { SandboxError } from "../../domain/errors.js";
 import { isMapping, parsedJson } from "../../domain/json.js";
 import type { Exchange } from "../../history/exchange.js";
 import { version } from "../../node/package-files.js";
+import { nodePlatform } from "../../node/platform.js";
 import { checkScenario } from "../../scenario/parse-scenario.js";
 import { describedKeys } from "../../scenario/population.js";
 import { ScenarioError } from "../../scenario/problems/scenario-error.js";
@@ -9,7 +10,7 @@ import type { Scenario } from "../../scenario/scenario.generated.js";
 import { mistakesIn } from "../../schema/check.js";
 import { count, list, number, openMapping, record, text } from "../../schema/shape.js";
 import type { RuntimeState } from "../../world/state.js";
-import type { ServerState } from "../instances.js";
+import type { InstanceState, ServerState } from "../instances.js";
 
 /** A server that was kept in a file. */
 export interface SavedState extends ServerState {
@@ -25,7 +26,10 @@ export interface ScenarioIdentity {
 }
 
 /** The version of the format. */
-const format = 2;
+const format = 3;
+
+/** A scenario with its source text. Sandboxes often share one, which the file has once, under its hash. */
+type SharedScenario = Pick<RuntimeState, "scenario" | "text">;
 
 /**
  * Returns a function that writes the states of one server as the text of a file. It contains no full keys except those
@@ -47,19 +51,30 @@ export function createStateWriter(): (state: SavedState, mark: string) => string
     last = { exchanges, texts: all };
     return all;
   };
-  const scenarioText = ({ scenario }: RuntimeState) => textOf(scenario, JSON.stringify);
+  const shared = new WeakMap<object, SharedScenario & { readonly id: string; readonly json: string }>();
+  const sharedIn = ({ scenario, text }: RuntimeState) => {
+    const known = shared.get(scenario);
+    if (known !== undefined && known.text === text) return known;
+    const json = JSON.stringify({ scenario, text });
+    const made = { scenario, text, json, id: nodePlatform.sha256(json).slice(0, 16) };
+    shared.set(scenario, made);
+    return made;
+  };
   const insideText = (state: RuntimeState) =>
-    withMembers({ ...state, scenario: undefined }, { scenario: scenarioText(state) });
+    JSON.stringify({ ...state, text: undefined, scenario: sharedIn(state).id });
   return ({ startedWith, own, instances, ...rest }, mark) => {
     const inside = instances.map(({ runtime, ...one }) =>
       withMembers(one, { runtime: textOf(runtime, insideText) }),
     );
     const ownText = withMembers(
-      { ...own, scenario: undefined, exchanges: undefined },
-      { scenario: scenarioText(own), exchanges: listOf(textsOf(own.exchanges)) },
+      { ...own, text: undefined, scenario: sharedIn(own).id, exchanges: undefined },
+      { exchanges: listOf(textsOf(own.exchanges)) },
     );
+    const scenarios = [own, ...instances.map(({ runtime }) => runtime)].map(sharedIn);
+    const scenarioTexts = Object.fromEntries(scenarios.map(({ id, json }) => [id, json]));
     const header = { svc_sandbox_state: format, version, written: mark, started_with: startedWith, ...rest };
-    return `${withMembers(header, { own: ownText, instances: listOf(inside) })}\n`;
+    const members = { scenarios: withMembers({}, scenarioTexts), own: ownText, instances: listOf(inside) };
+    return `${withMembers(header, members)}\n`;
   };
 }
 
@@ -73,7 +88,9 @@ export function markOf(text: string): string {
 /** The text of an object with more members, whose texts are given. */
 function withMembers(object: object, texts: Readonly<Record<string, string>>): string {
   let text = JSON.stringify(object).slice(0, -1);
-  for (const [name, member] of Object.entries(texts)) text += `,${JSON.stringify(name)}:${member}`;
+  for (const [name, member] of Object.entries(texts)) {
+    text += `${text === "{" ? "" : ","}${JSON.stringify(name)}:${member}`;
+  }
   return `${text}}`;
 }
 
@@ -86,6 +103,7 @@ function listOf(texts: readonly string[]): string {
 // The members that would show no damage before they are read.
 const runtimeShape = openMapping({
   ...{ at: number(), name: text({ least: 1 }), countedAt: record(number()), recorded: count() },
+  scenario: text({ least: 1 }),
   timeline: openMapping({ steps: list(openMapping({ at: number() })), next: count() }),
   exchanges: list(openMapping({ id: text(), at: number(), path: text(), pathId: text(), status: count() })),
   counts: openMapping({ requests: count(), unread: count(), repeats: list(openMapping({ count: count() })) }),
@@ -93,6 +111,7 @@ const runtimeShape = openMapping({
 const stateShape = openMapping({
   started_with: openMapping({ name: text({ least: 1 }), sha256: text({ least: 1 }) }),
   idSeries: count(),
+  scenarios: record(openMapping({})),
   own: runtimeShape,
   instances: list(openMapping({ id: text(), createdAt: number(), idle: number(), runtime: runtimeShape })),
 });
@@ -113,45 +132,60 @@ export function parseState(text: string, given: string): SavedState {
     );
   }
   if (mistakesIn(stateShape, state).length > 0) throw brokenState(given);
-  const { started_with, idSeries, own, instances } = state as unknown as ServerState & {
-    readonly started_with: ScenarioIdentity;
+  const { started_with, idSeries, scenarios, own, instances } = state as unknown as WrittenState;
+  const shared = new Map<string, SharedScenario>();
+  const sharedOf = (id: string): SharedScenario => {
+    const known = shared.get(id);
+    if (known !== undefined) return known;
+    const { scenario, text } = scenarios[id] ?? {};
+    const read = { scenario: checked(scenario, `scenarios.${id}`, given), text };
+    shared.set(id, read);
+    return read;
+  };
+  const runtimeOf = (written: WrittenRuntime, path: string): RuntimeState => {
+    const { scenario, text } = sharedOf(written.scenario);
+    const snapshot = checked(written.snapshot, `${path}.snapshot`, given);
+    const kept = new Set(Array.from(describedKeys(snapshot), ({ ref }) => ref));
+    for (const { ref } of describedKeys(scenario)) {
+      if (!kept.has(ref)) {
+        throw unreadableState(given, `its scenario has a key ${JSON.stringify(ref)} that its snapshot lacks`);
+      }
+    }
+    if (snapshot.clock?.now === undefined) throw brokenState(given);
+    return { ...written, scenario, text, snapshot };
   };
   return {
     startedWith: started_with,
     idSeries,
-    own: { ...own, ...scenariosIn(own, "own", given) },
+    own: runtimeOf(own, "own"),
     instances: instances.map(({ runtime, ...one }, index) => ({
       ...one,
-      runtime: { ...runtime, ...scenariosIn(runtime, `instances.${index}.runtime`, given) },
+      runtime: runtimeOf(runtime, `instances.${index}.runtime`),
     })),
   };
 }
 
-function scenariosIn(
-  { snapshot, scenario }: RuntimeState,
-  path: string,
-  given: string,
-): Pick<RuntimeState, "snapshot" | "scenario"> {
-  const checked = (value: unknown, name: string): Scenario => {
-    try {
-      // A world grows with every key that is made; what could be written must be readable.
-      return checkScenario(value, { mostValues: Number.POSITIVE_INFINITY });
-    } catch (error) {
-      if (!(error instanceof ScenarioError)) throw error;
-      const [problem] = error.problems;
-      const place = [path, name, problem?.path].filter((part) => part).join(".");
-      throw unreadableState(given, `its ${place} is broken: ${problem?.message}`);
-    }
-  };
-  const found = { snapshot: checked(snapshot, "snapshot"), scenario: checked(scenario, "scenario") };
-  const kept = new Set(Array.from(describedKeys(found.snapshot), ({ ref }) => ref));
-  for (const { ref } of describedKeys(found.scenario)) {
-    if (!kept.has(ref)) {
-      throw unreadableState(given, `its scenario has a key ${JSON.stringify(ref)} that its snapshot lacks`);
-    }
+/** A sandbox as it is written, with the id of its scenario. */
+type WrittenRuntime = Omit<RuntimeState, "scenario" | "text"> & { readonly scenario: string };
+
+interface WrittenState {
+  readonly started_with: ScenarioIdentity;
+  readonly idSeries: number;
+  readonly scenarios: Readonly<Record<string, Partial<SharedScenario>>>;
+  readonly own: WrittenRuntime;
+  readonly instances: readonly (Omit<InstanceState, "runtime"> & { readonly runtime: WrittenRuntime })[];
+}
+
+function checked(value: unknown, path: string, given: string): Scenario {
+  try {
+    // A world grows with every key that is made; what could be written must be readable.
+    return checkScenario(value, { mostValues: Number.POSITIVE_INFINITY });
+  } catch (error) {
+    if (!(error instanceof ScenarioError)) throw error;
+    const [problem] = error.problems;
+    const place = [path, problem?.path].filter((part) => part).join(".");
+    throw unreadableState(given, `its ${place} is broken: ${problem?.message}`);
   }
-  if (found.snapshot.clock?.now === undefined) throw brokenState(given);
-  return found;
 }
 
 /** Rejects a state file with a member that svc-sandbox does not write. */
