@@ -47,4 +47,9 @@ test("R7 each series has ids of its own, and goes on from the number of its last
   expect(take(createRequestIds(1, ids.answered()))).toEqual(take(ids));
   // An id of an earlier series is still known.
   expect(ids.idOf(1)).toBe(first[0]);
+  const inGroup = createRequestIds(1);
+  inGroup.within(7);
+  expect(take(inGroup)).toEqual(later.map((_, index) => ids.idOf(7 * 2 ** 32 + index + 1)));
+  inGroup.enter(1);
+  expect(new Set([...first, ...later, ...take(inGroup)]).size).toBe(3000);
 });

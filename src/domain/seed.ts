@@ -118,10 +118,11 @@ const seriesCount = 2 ** 21;
  * `answered` requests are taken to have had theirs. The number of a request has its series in it.
  */
 export function createRequestIds(seed: number, answered = 0) {
+  let group: readonly string[] = [];
   const seriesOf = (number: number) => Math.floor(number / seriesLength);
   const draw = (series: number) => {
     // The first series has the ids of the seed alone.
-    const stream = randomStream(seed, "request.id", ...(series === 0 ? [] : [String(series)]));
+    const stream = randomStream(seed, "request.id", ...group, ...(series === 0 ? [] : [String(series)]));
     return { series, start: `req_${hexOf(stream())}${hexOf(stream())}`, salt: stream() };
   };
   let count = answered;
@@ -141,6 +142,11 @@ export function createRequestIds(seed: number, answered = 0) {
     /** The number of the last request counted. */
     answered: () => count,
     series: () => seriesOf(count),
+    /** Takes all ids from a group of series, which no other world has; the first series of group n is series n without a group. */
+    within(number: number): void {
+      group = [String(number)];
+      drawn = draw(seriesOf(count));
+    },
     /** Goes on in another series. */
     enter(series: number): void {
       count = (series % seriesCount) * seriesLength + numberInSeries(count);

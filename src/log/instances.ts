@@ -1,10 +1,12 @@
 import { SandboxError } from "../domain/errors.js";
 import { base62From } from "../domain/seed.js";
 import { bytesOf } from "../history/exchange.js";
+import { starterOf } from "../library/create-sandbox.js";
 import { nodePlatform } from "../node/platform.js";
+import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { createRuntime, type GivenOptions, type Runtime } from "../world/runtime.js";
 import { describeRuntime, type RuntimeState, restoreRuntime } from "../world/state.js";
-import type { Platform, World } from "../world/world.js";
+import type { Platform } from "../world/world.js";
 
 /** For whom an instance is. */
 export interface Tenancy {
@@ -22,34 +24,55 @@ export interface Tenancy {
   readonly owner?: string | undefined;
 }
 
-/** An isolated sandbox inside the process, served under `/i/{id}`. */
-export interface Instance {
+/** An isolated sandbox of a server, served under `/i/{id}`, as it is listed. */
+export interface ListedInstance {
   readonly id: string;
   readonly tenancy: Tenancy;
   /** On the wall clock (epoch milliseconds). */
   readonly createdAt: number;
   /** When it was last used, on the stopwatch. */
   readonly usedAt: number;
+  /** The name of its scenario, and its seed. */
+  readonly name: string;
+  readonly seed: number;
+}
+
+/** An instance whose sandbox is in this process. */
+export interface Instance extends ListedInstance {
   readonly runtime: Runtime;
   /** Aborted when it is removed or the server stops. */
   readonly gone: AbortSignal;
 }
 
-/** The instances of a server. */
-export interface Instances {
+/** What can be done about the instances of a server, wherever their sandboxes are. */
+export interface InstanceList {
   /**
-   * Starts one; what is `given` holds for every scenario that is started there. Throws `instance_limit_reached`.
+   * Starts one from a scenario; what is `given` holds for every scenario that is started there. Throws
+   * `instance_limit_reached`.
    */
-  readonly create: (start: () => World, given: GivenOptions, tenancy?: Tenancy) => Instance;
-  readonly list: () => Instance[];
-  /** The instance of an id; `undefined` when there is none. */
-  readonly find: (id: string) => Instance | undefined;
-  /** The same, and counts as a use of it. */
-  readonly use: (id: string) => Instance | undefined;
+  readonly create: (source: NamedScenario, given: GivenOptions, tenancy?: Tenancy) => Instance;
+  readonly list: () => ListedInstance[];
   /** Throws `not_found`. */
   readonly remove: (id: string) => void;
   /** Changes the hashes of an instance. Throws `not_found`. */
-  readonly changeHashes: (id: string, hashes: Pick<Tenancy, "tokenHash" | "claimHash">) => Instance;
+  readonly changeHashes: (id: string, hashes: Pick<Tenancy, "tokenHash" | "claimHash">) => ListedInstance;
+}
+
+/** The instances of a server whose sandboxes are in this process. */
+export interface LoadedInstances {
+  readonly loaded: () => Instance[];
+  /** The instance of an id; `undefined` when there is none. */
+  readonly find: (id: string) => Instance | undefined;
+  /** Calls the listener with each instance, now and from now on. */
+  readonly follow: (listener: (instance: Instance) => void) => void;
+  /** Ends what is endless in them. */
+  readonly close: () => void;
+}
+
+/** The instances of a server that are all in this process. */
+export interface Instances extends InstanceList, LoadedInstances {
+  /** The instance of an id, and counts as a use of it; `undefined` when there is none. */
+  readonly use: (id: string) => Instance | undefined;
   /** Removes those that have expired, and of the others those that nobody has asked for in `ttl` milliseconds. */
   readonly sweep: (ttl: number) => void;
   /** Makes them those that were described: one with the same id continues as described, and others are removed. */
@@ -58,16 +81,12 @@ export interface Instances {
   readonly keepJournals: (most: number) => void;
   /** Discards the journals of the least used instances: half of the bytes of all. */
   readonly discardJournals: () => void;
-  /** Calls the listener with each instance, now and from now on. */
-  readonly follow: (listener: (instance: Instance) => void) => void;
-  /** Ends what is endless in them. */
-  readonly close: () => void;
 }
 
-/** A server's own sandbox, and its instances. */
+/** A server's own sandbox, and those of its instances that are in this process. */
 export interface ServerSandboxes {
   readonly runtime: Runtime;
-  readonly instances: Instances;
+  readonly instances: LoadedInstances;
 }
 
 /** An instance as plain data. */
@@ -75,6 +94,7 @@ export interface InstanceState extends Pick<Instance, "id" | "createdAt">, Tenan
   /** Milliseconds since it was last used. */
   readonly idle: number;
   readonly given: GivenOptions;
+  readonly idGroup?: number | undefined;
   readonly runtime: RuntimeState;
 }
 
@@ -152,9 +172,21 @@ export function createInstances({
     for (const { history, bytes } of all) if (bytes > share) history.keep(share);
     journals = sizes.reduce((sum, bytes) => sum + Math.min(bytes, share), 0);
   };
-  const add = (described: Omit<Instance, "runtime" | "gone">, runtime: Runtime): Instance => {
+  const add = (
+    described: Pick<Instance, "id" | "tenancy" | "createdAt" | "usedAt">,
+    runtime: Runtime,
+  ): Instance => {
     const ending = new AbortController();
-    const instance = { ...described, runtime, gone: ending.signal, end: () => ending.abort() };
+    const instance = {
+      ...described,
+      get name() {
+        return runtime.world().name;
+      },
+      get seed() {
+        return runtime.world().seed;
+      },
+      ...{ runtime, gone: ending.signal, end: () => ending.abort() },
+    };
     runtime.counters.passOnTo(server.counters);
     runtime.counters.curlOptions = server.counters.curlOptions;
     instances.set(described.id, instance);
@@ -168,12 +200,15 @@ export function createInstances({
   };
 
   return {
-    create(start, given, tenancy = {}) {
+    create({ scenario, name, text }, given, tenancy = {}) {
       if (instances.size >= most) throw tooMany(most);
+      const start = starterOf(platform, scenario, { ...given, name, text });
+      server.idSeries.last += 1;
       const made = { id: newId(), tenancy, createdAt: platform.time(), usedAt: platform.stopwatch() };
-      return add(made, createRuntime(start, { given, idSeries: server.idSeries }));
+      return add(made, createRuntime(start, { given, idGroup: server.idSeries.last }));
     },
     list: () => [...instances.values()],
+    loaded: () => [...instances.values()],
     find: (id) => instances.get(id),
     use(id) {
       const instance = instances.get(id);
@@ -195,10 +230,10 @@ export function createInstances({
     restore(described) {
       const ids = new Set(described.map(({ id }) => id));
       for (const id of instances.keys()) if (!ids.has(id)) discard(id);
-      for (const { id, createdAt, idle, given, runtime: state, ...tenancy } of described) {
+      for (const { id, createdAt, idle, given, idGroup, runtime: state, ...tenancy } of described) {
         const there = instances.get(id);
         const usedAt = platform.stopwatch() - idle;
-        const options = { given, idSeries: server.idSeries };
+        const options = { given, idGroup };
         const runtime = restoreRuntime(state, platform, options, there?.runtime);
         if (there === undefined) add({ id, tenancy, createdAt, usedAt }, runtime);
         else Object.assign(there, { tenancy, usedAt });
@@ -243,7 +278,7 @@ function equalShare(sizes: readonly number[], most: number): number {
 
 /** Whether an instance is to be removed: it has expired or, if it cannot, was idle for `ttl` milliseconds. */
 export function isOver(
-  { tenancy: { expiresAt }, usedAt }: Instance,
+  { tenancy: { expiresAt }, usedAt }: Pick<Instance, "tenancy" | "usedAt">,
   ttl: number,
   { time, stopwatch }: Pick<Platform, "time" | "stopwatch">,
 ): boolean {
@@ -264,7 +299,7 @@ function tooMany(most: number): SandboxError {
 
 /** The sandboxes of a server: its own, and those of its instances. */
 export function runtimesOf({ runtime, instances }: ServerSandboxes): Runtime[] {
-  return [runtime, ...instances.list().map((one) => one.runtime)];
+  return [runtime, ...instances.loaded().map((one) => one.runtime)];
 }
 
 /** A server's own sandbox and its instances as plain data. */
@@ -275,7 +310,7 @@ export interface ServerState {
   readonly instances: readonly InstanceState[];
 }
 
-/** Describes a server; `describe` describes each of its sandboxes. */
+/** Describes a server all of whose instances are in this process; `describe` describes each of its sandboxes. */
 export function describeServer(
   { runtime, instances }: ServerSandboxes,
   describe: (runtime: Runtime) => RuntimeState = describeRuntime,
@@ -284,8 +319,8 @@ export function describeServer(
   return {
     idSeries: runtime.idSeries.last,
     own: describe(runtime),
-    instances: instances.list().map(({ id, tenancy, createdAt, usedAt, runtime: inside }) => ({
-      ...{ ...tenancy, id, createdAt, idle: now - usedAt, given: inside.given },
+    instances: instances.loaded().map(({ id, tenancy, createdAt, usedAt, runtime: inside }) => ({
+      ...{ ...tenancy, id, createdAt, idle: now - usedAt, given: inside.given, idGroup: inside.idGroup },
       runtime: describe(inside),
     })),
   };

@@ -5,7 +5,7 @@ import type { Actor } from "../world/operations/initiator.js";
 import type { Runtime } from "../world/runtime.js";
 import type { World } from "../world/world.js";
 import type { EventIds } from "./event-ids.js";
-import type { Instance, Instances, ServerSandboxes } from "./instances.js";
+import type { Instance, InstanceList, LoadedInstances, ServerSandboxes } from "./instances.js";
 import type { MemoryStatus } from "./memory-budget.js";
 
 /** The sandbox that a request or a call is about: the server's own, or one of its instances. */
@@ -46,7 +46,7 @@ export interface NewSecret {
 export interface ControlPlace {
   readonly runtime: Runtime;
   /** The server's instances; `undefined` inside an instance. */
-  readonly instances: Instances | undefined;
+  readonly instances: InstanceList | undefined;
   /** Whether the call is about an instance that was removed in between. */
   readonly isGone: boolean;
   /** Returns the base URL by which the caller reaches the server. */
@@ -62,7 +62,7 @@ export function newSecret(): NewSecret {
 }
 
 /** The place of a caller in this process, with the server's instances. */
-export function placeOf({ runtime, instance, baseUrl }: Caller, instances: Instances): ControlPlace {
+export function placeOf({ runtime, instance, baseUrl }: Caller, instances: InstanceList): ControlPlace {
   return {
     runtime,
     instances: instance === undefined ? instances : undefined,
@@ -100,6 +100,7 @@ export interface LogStatus {
 export interface Log extends ServerSandboxes {
   /** For reading. With a store, nothing else may change it. */
   readonly runtime: Runtime;
+  readonly instances: InstanceList & LoadedInstances;
   /** The instance of an id, which counts as a use of it; `undefined` when there is none. */
   readonly enter: (id: string) => Instance | undefined | Promise<Instance | undefined>;
   /** Whether a request to a world may meet the preview by the time it is handled. */

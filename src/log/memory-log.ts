@@ -7,6 +7,7 @@ import {
   defaultInstanceTtl,
   defaultMaxInstances,
   type InstanceLimits,
+  type Instances,
   newInstanceId,
   runtimesOf,
 } from "./instances.js";
@@ -18,8 +19,13 @@ interface MemoryLogOptions extends InstanceLimits {
   readonly eventIds?: Log["eventIds"];
 }
 
+/** A log all of whose sandboxes are in this process. */
+export interface MemoryLog extends Log {
+  readonly instances: Instances;
+}
+
 /** Makes the log of a server on its own, which lasts as long as the process. */
-export function createMemoryLog(runtime: Runtime, options: MemoryLogOptions = {}): Log {
+export function createMemoryLog(runtime: Runtime, options: MemoryLogOptions = {}): MemoryLog {
   const { maxInstances = defaultMaxInstances, instanceTtl = defaultInstanceTtl } = options;
   const { eventIds = createEventIds().of } = options;
   const instances = createInstances({

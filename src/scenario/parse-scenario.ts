@@ -72,7 +72,7 @@ export interface NamedScenario {
   readonly scenario: Scenario;
   readonly name: string;
   /** Its YAML, where that is known and all of it. */
-  readonly text?: string;
+  readonly text?: string | undefined;
 }
 
 /** The bundled scenario of a name, or a checked scenario value; throws `scenario_not_found` or a `ScenarioError`. */

@@ -38,12 +38,9 @@ export interface Runtime {
   /** Counts the requests of every world that runs here: the client stays the same when the world does not. */
   readonly counters: Counters;
   /** The last series of request ids; each world has one of its own. Changed in place. */
-  readonly idSeries: IdSeries;
-}
-
-/** A count that several runtimes may share, so that an id names one request of all of them. */
-interface IdSeries {
-  last: number;
+  readonly idSeries: { last: number };
+  /** The group of all its series, which no other runtime has; `undefined` for none. */
+  readonly idGroup: number | undefined;
 }
 
 export interface RuntimeOptions {
@@ -51,22 +48,21 @@ export interface RuntimeOptions {
   readonly restart?: () => World;
   /** The options beside the scenario. Default: none. */
   readonly given?: GivenOptions;
-  /** The series that other runtimes have used. Default: none, and the first world has the ids of its seed. */
-  readonly idSeries?: IdSeries;
-  /** Whether the first world continues with the ids that it has, in a series of those. Default: false. */
-  readonly continues?: boolean;
+  /** The group of all its series of request ids, which no other runtime has. Default: none. */
+  readonly idGroup?: number | undefined;
 }
 
 /** Makes a runtime and starts its first world. */
 export function createRuntime(
   start: () => World,
-  { restart = start, given = {}, idSeries: shared, continues = false }: RuntimeOptions = {},
+  { restart = start, given = {}, idGroup }: RuntimeOptions = {},
 ): Runtime {
   const counters = createCounters();
   const enter = (entering: World): World => {
     if (entering.history !== history) history.enter(entering.history.subject());
     entering.history = history;
     entering.counters = counters;
+    if (idGroup !== undefined) entering.requestIds.within(idGroup);
     return entering;
   };
   const inNextSeries = (entering: World): World => {
@@ -76,8 +72,8 @@ export function createRuntime(
   };
   const first = start();
   const { history } = first;
-  const idSeries = shared ?? { last: first.requestIds.series() };
-  let world = shared === undefined || continues ? enter(first) : inNextSeries(first);
+  const idSeries = { last: first.requestIds.series() };
+  let world = enter(first);
   let startAgain = restart;
   const exchange = (startNext: () => World) => {
     world = inNextSeries(startNext());
@@ -100,5 +96,6 @@ export function createRuntime(
     subscribe: history.subscribe,
     counters,
     idSeries,
+    idGroup,
   };
 }

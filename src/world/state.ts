@@ -101,13 +101,13 @@ export function describeRuntime(runtime: Runtime): RuntimeState {
 export function restoreRuntime(
   state: RuntimeState,
   platform: Platform,
-  options: Pick<RuntimeOptions, "given" | "idSeries">,
+  options: Pick<RuntimeOptions, "given" | "idGroup">,
   there?: Runtime,
 ): Runtime {
   const { name, text, scenario } = state;
   const start = () => restoreWorld(state, platform);
   const restart = () => createWorld(scenario, { platform, name, text });
-  const runtime = there ?? createRuntime(start, { ...options, restart, continues: true });
+  const runtime = there ?? createRuntime(start, { ...options, restart });
   there?.replace(start(), restart);
   runtime.counters.restore(state.counts);
   return runtime;

@@ -16,6 +16,7 @@ import { createRuntime, type Runtime } from "../../src/world/runtime.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const { active } = bundledScenarios;
+const source = { scenario: active, name: "active" };
 const longPath = `/v1/${"words/".repeat(80)}`;
 const bytesOfAll = (runtimes: readonly Runtime[]) =>
   runtimes.reduce((sum, { history }) => sum + history.bytes(), 0);
@@ -27,7 +28,7 @@ test("journals of instances are limited together: the largest lose their oldest 
   const instances = createInstances({
     ...{ most: 10, server, platform: nodePlatform, newId: newInstanceId, mostJournals },
   });
-  const [small, ...large] = Array.from({ length: 4 }, () => instances.create(open, {}).runtime) as [
+  const [small, ...large] = Array.from({ length: 4 }, () => instances.create(source, {}).runtime) as [
     Runtime,
     ...Runtime[],
   ];
@@ -57,7 +58,7 @@ test("the least used instances lose their journals, half of all bytes", () => {
   const instances = createInstances({
     ...{ most: 10, server: createRuntime(open), platform, newId: newInstanceId },
   });
-  const made = Array.from({ length: 4 }, () => instances.create(open, {}));
+  const made = Array.from({ length: 4 }, () => instances.create(source, {}));
   for (const { runtime } of made) {
     for (let n = 0; n < 5; n += 1) {
       handle(runtime.world(), { method: "GET", path: longPath, apiKey: undefined });
@@ -85,7 +86,7 @@ test("a state file loses the requests that an instance has lost because of other
   );
   onTestFinished(() => log.close());
   log.begin();
-  const { runtime } = log.instances.create(() => openWorld(active, { name: "active" }), {});
+  const { runtime } = log.instances.create(source, {});
   const savedAfter = (asked: Runtime) => {
     handle(asked.world(), { method: "GET", path: longPath, apiKey: undefined });
     const call = { route: "POST /reset", actor: "administrator", params: {}, query: {}, body: {} } as const;
@@ -104,7 +105,7 @@ test("a state has each scenario once, and no path or advice that never was: an i
   const textOf = (count: number) => {
     const server = createRuntime(open);
     const instances = createInstances({ most: 100, server, platform: nodePlatform, newId: newInstanceId });
-    for (let n = 0; n < count; n += 1) instances.create(open, {});
+    for (let n = 0; n < count; n += 1) instances.create({ scenario: keyStates, name: "key-states" }, {});
     const startedWith = { name: "key-states", sha256: "0" };
     return createStateWriter()({ startedWith, ...describeServer({ runtime: server, instances }) }, "a.1");
   };
@@ -136,7 +137,7 @@ test("a snapshot has at most 4 MB of instances' journals, and each copy continue
   for (const id of ids) for (let n = 0; n < 700; n += 1) apply({ kind: "request", request }, id);
   const journals = ({ sandboxes }: typeof one) =>
     sandboxes()
-      .instances.list()
+      .instances.loaded()
       .map(({ runtime }) => runtime);
   expect(bytesOfAll(journals(one))).toBeGreaterThan(5e6);
   const [outcome] = apply({ kind: "compact", least: 0 });

@@ -6,6 +6,7 @@ import { createInstances, newInstanceId } from "../../src/log/instances.js";
 import { nodePlatform, openWorld } from "../../src/node/platform.js";
 import { mergeReports, reportOf } from "../../src/report/report.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
+import { resolveSource } from "../../src/scenario/parse-scenario.js";
 import type { Fault } from "../../src/world/faults.js";
 import { advanceClock, clearRequests } from "../../src/world/operations/world.js";
 import { createRuntime, type Runtime } from "../../src/world/runtime.js";
@@ -106,7 +107,7 @@ function play(happenings: readonly Happening[]): number {
     else if (one.what === "advance") advanceClock(place.runtime.world(), one.times * 60_000);
     else if (one.what === "exchange") place.runtime.exchange(open(one.odd < 5 ? "rotation" : "bad-day"));
     else if (one.what === "create") {
-      const { id, runtime: own } = instances.create(open("key-states"), {});
+      const { id, runtime: own } = instances.create(resolveSource("key-states"), {});
       const created = { id, runtime: own, heard: [] };
       listen(created);
       places.push(created);

@@ -67,7 +67,7 @@ export async function startReplica(
 }
 
 // As startServer does it.
-async function named(source: ScenarioName | Scenario): Promise<NamedScenario & { readonly text?: string }> {
+async function named(source: ScenarioName | Scenario): Promise<NamedScenario> {
   return typeof source === "string" ? loadScenario(source) : resolveSource(source);
 }
 

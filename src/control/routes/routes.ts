@@ -1,9 +1,8 @@
 import { openApiDocument } from "../../api/openapi.js";
 import { SandboxError } from "../../domain/errors.js";
 import { isOfWords } from "../../domain/redact.js";
-import { starterOf } from "../../library/create-sandbox.js";
 import type { ScenarioSource } from "../../library/sandbox.js";
-import type { Instance, Instances } from "../../log/instances.js";
+import type { InstanceList, ListedInstance } from "../../log/instances.js";
 import { controlPath } from "../../node/addresses.js";
 import { parseTime } from "../../scenario/format/time.js";
 import { resolveSource } from "../../scenario/parse-scenario.js";
@@ -66,12 +65,7 @@ export const routes: readonly Route[] = [
       // Default: the server's own scenario, as it was at its start.
       const source = scenario === undefined ? context.world : resolveSource(scenario as ScenarioSource);
       if (scenario !== undefined) requireQuickStart(source.scenario);
-      const start = starterOf(context.world.platform, source.scenario, {
-        ...given,
-        name: source.name,
-        text: source.text,
-      });
-      const instance = instances.create(start, given, { label });
+      const instance = instances.create(source, given, { label });
       return { ...summaryOf(instance, context), keys: scenarioSecrets(instance.runtime.world()) };
     },
   }),
@@ -127,7 +121,7 @@ export const routes: readonly Route[] = [
   pageRoute,
 ];
 
-function requireInstances({ instances }: Pick<RouteContext, "instances">): Instances {
+function requireInstances({ instances }: Pick<RouteContext, "instances">): InstanceList {
   if (instances !== undefined) return instances;
   throw new SandboxError(
     "not_found",
@@ -135,11 +129,10 @@ function requireInstances({ instances }: Pick<RouteContext, "instances">): Insta
   );
 }
 
-function summaryOf({ id, tenancy: { label }, createdAt, runtime }: Instance, { baseUrl }: RouteContext) {
-  const { name, seed } = runtime.world();
+function summaryOf({ id, tenancy, createdAt, name, seed }: ListedInstance, { baseUrl }: RouteContext) {
   const url = `${baseUrl()}/i/${id}`;
   return {
-    ...{ id, label: label ?? null, created_at: isoOf(createdAt) },
+    ...{ id, label: tenancy.label ?? null, created_at: isoOf(createdAt) },
     ...{ base_url: url, control_url: url + controlPath, scenario: name, seed },
   };
 }

@@ -17,8 +17,7 @@ import { describeRuntime, type RuntimeState, restoreRuntime } from "../../world/
 import type { World } from "../../world/world.js";
 import { createEventIds } from "../event-ids.js";
 import { describeServer, type Instance, type InstanceLimits } from "../instances.js";
-import type { Log } from "../log.js";
-import { createMemoryLog } from "../memory-log.js";
+import { createMemoryLog, type MemoryLog } from "../memory-log.js";
 import {
   brokenState,
   createStateWriter,
@@ -49,7 +48,7 @@ export interface FileLogOptions extends InstanceLimits {
 }
 
 /** A log in memory that a file keeps. */
-export interface FileLog extends Log {
+export interface FileLog extends MemoryLog {
   /** When the state that continues was saved (epoch milliseconds, wall clock); `undefined` for a new one. */
   readonly savedAt: number | undefined;
 }

@@ -10,8 +10,8 @@ import type { Platform, World } from "../../world/world.js";
 import {
   createInstances,
   describeServer,
+  type Instances,
   runtimesOf,
-  type ServerSandboxes,
   type ServerState,
 } from "../instances.js";
 import type { ControlCall, ControlPlace, NewSecret, RunIn } from "../log.js";
@@ -39,6 +39,11 @@ export interface CopyOptions {
   readonly runCall: (call: ControlCall, place: ControlPlace) => unknown;
 }
 
+interface Sandboxes {
+  readonly runtime: Runtime;
+  readonly instances: Instances;
+}
+
 const mostConnections = 10_000;
 /** The bytes of the journals of all instances in a snapshot: a late replica reads it whole. */
 const journalsInSnapshot = 4e6;
@@ -51,7 +56,7 @@ const noHashes: Readonly<Record<string, string>> = Object.freeze({});
  * between two entries time stands still.
  */
 export function createCopy({ start, given, maxInstances, runCall }: CopyOptions) {
-  let sandboxes: ServerSandboxes | undefined;
+  let sandboxes: Sandboxes | undefined;
   const connections = new Map<string, Connection>();
   /** The entries since the last snapshot. */
   let applied = 0;
@@ -87,7 +92,7 @@ export function createCopy({ start, given, maxInstances, runCall }: CopyOptions)
         return newId;
       },
     });
-  const open = (runtime: Runtime): ServerSandboxes => {
+  const open = (runtime: Runtime): Sandboxes => {
     sandboxes = { runtime, instances: instancesOf(runtime) };
     return sandboxes;
   };
@@ -132,7 +137,7 @@ export function createCopy({ start, given, maxInstances, runCall }: CopyOptions)
     hashes = Object.fromEntries(environments.map((one) => [standIn(one), newKey[one]]));
   };
   const run = (entry: Entry, position: string, own: OwnPart | undefined): unknown => {
-    const { runtime, instances } = sandboxes as ServerSandboxes;
+    const { runtime, instances } = sandboxes as Sandboxes;
     const inside = entry.instance === undefined ? undefined : instances.use(entry.instance);
     const isGone = entry.instance !== undefined && inside === undefined;
     const here = inside?.runtime ?? runtime;
@@ -186,7 +191,7 @@ export function createCopy({ start, given, maxInstances, runCall }: CopyOptions)
   };
   return {
     /** The sandboxes; there from the first start on. */
-    sandboxes: () => sandboxes as ServerSandboxes,
+    sandboxes: () => sandboxes as Sandboxes,
     /** The time of the last entry (epoch milliseconds). */
     now: () => now,
     /** The number of entries since the last snapshot. */
@@ -204,7 +209,7 @@ export function createCopy({ start, given, maxInstances, runCall }: CopyOptions)
       else restore(JSON.parse(snapshot.text));
       if (isFirst) return;
       // Whoever follows the events has missed some.
-      for (const one of runtimesOf(sandboxes as ServerSandboxes)) {
+      for (const one of runtimesOf(sandboxes as Sandboxes)) {
         const { name, seed } = one.world();
         one.history.announce({ type: "world.started", scenario: name, seed });
       }
