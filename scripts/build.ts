@@ -28,20 +28,20 @@ const entries = {
 };
 
 await rm(dist, { recursive: true, force: true });
-const [page, commonJs, dashboard] = await Promise.all([
+const [page, commonJs, dashboard, site] = await Promise.all([
   bundle("page", { root, entries: shared, into: join(dist, "browser") }),
   bundle("cjs", { root, entries: { ...entries, cli: "src/cli/cli.ts" }, into: join(dist, "cjs") }),
   buildDashboard({ root, into: join(dist, "dashboard") }),
+  // Without pictures: they would be more than a third of it.
+  buildSite({ root, into: join(dist, "site"), isWhole: false }),
   bundle("esm", { root, entries, into: join(dist, "esm") }),
   emitTypes({ root, entries, into: join(dist, "esm") }),
   emitTypes({ root, entries, into: join(dist, "cjs") }),
-  // Without pictures: they would be more than a third of it.
-  buildSite({ root, into: join(dist, "site"), isWhole: false }),
 ]);
 // The package is one of ES modules; this part of it is not.
 await writeFile(join(dist, "cjs/package.json"), '{ "type": "commonjs" }\n');
 
-const { notices, sbom } = await thirdParty([...page, ...commonJs, ...dashboard]);
+const { notices, sbom } = await thirdParty([...page, ...commonJs, ...dashboard, ...site]);
 await writeFile(join(dist, "THIRD-PARTY-NOTICES.txt"), notices);
 await writeFile(join(dist, "sbom.cdx.json"), sbom);
 const documents = {

@@ -20,8 +20,10 @@ export interface SiteOptions {
   readonly isWhole: boolean;
 }
 
-/** Builds the pages of a project into a site of plain files. Throws with every link that leads nowhere. */
-export async function buildSite({ root, into, isWhole }: SiteOptions): Promise<void> {
+/**
+ * Builds the pages of a project into a site of plain files; returns the modules in its search. Throws with every dead link.
+ */
+export async function buildSite({ root, into, isWhole }: SiteOptions): Promise<string[]> {
   const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
   const pages = [...readPages(root), ...referencePages()];
   const read = pages.map((page) => {
@@ -43,15 +45,16 @@ export async function buildSite({ root, into, isWhole }: SiteOptions): Promise<v
   const styles = [...shared, join(own, "style.css")];
   const resolve = { extensionAlias: { ".js": [".ts", ".js"] } };
   const bundled = await rolldown({ input: join(own, "search.ts"), platform: "browser", resolve });
-  await Promise.all([
+  const [{ output }] = await Promise.all([
+    bundled.write({ file: join(into, "search.js"), format: "iife", minify: true }),
     ...files.map(([file, text]) => writeFile(join(into, file), text)),
     writeFile(join(into, "search-index.js"), `searchIndex = ${JSON.stringify(searchIndexOf(read))};\n`),
-    bundled.write({ file: join(into, "search.js"), format: "iife", minify: true }),
     writeFile(join(into, "style.css"), (await Promise.all(styles.map((file) => readFile(file)))).join("\n")),
     cp(join(root, "src/dashboard/icon.svg"), join(into, "icon.svg")),
     isWhole && cp(join(root, "docs/images"), join(into, "images"), { recursive: true }),
   ]);
   await bundled.close();
+  return output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
 }
 
 /** The OpenAPI documents as pages. */

@@ -27,9 +27,10 @@ export function placesOf(page: Page, tokens: readonly Token[]): Place[] {
     if (token.type === "heading") {
       const title = token.text.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replaceAll("`", "");
       add(slugOf(title), title, title, token.depth);
-    } else if (last !== undefined) last.text += ` ${token.raw}`;
-    if (token.type !== "table" || page.isMade) continue;
-    const { header, rows } = token as Tokens.Table;
+    }
+    const { header = [], rows = [] } = token.type === "table" && !page.isMade ? (token as Tokens.Table) : {};
+    const isOfCodes = rows.some(([first]) => first !== undefined && codeOf(first) !== undefined);
+    if (token.type !== "heading" && last !== undefined && !isOfCodes) last.text += ` ${token.raw}`;
     for (const row of rows) {
       const code = codeOf(row[0]);
       if (code === undefined) continue;

@@ -1,13 +1,11 @@
 import type { Page } from "./pages.js";
 import type { Place } from "./render.js";
 
-/** What `search-index.js` holds. */
-export interface SearchIndex {
-  /** Each place that can be found: its address, its title, and where it is. */
-  readonly places: readonly (readonly [href: string, title: string, where: string])[];
-  /** A line for each word: the word, then the places with it, each as the distance from the one before, in base 36. */
-  readonly words: string;
-}
+/** A heading or a row of a table: its address, its title, the page and heading above it, its words, and its weight. */
+export type SearchPlace = readonly [href: string, title: string, where: string, text: string, weight: number];
+
+/** The content of `search-index.js`. */
+export type SearchIndex = readonly SearchPlace[];
 
 /** The words of a text in lower case; of `live_access_not_approved` the whole and its parts. */
 export function wordsOf(text: string): string[] {
@@ -15,23 +13,34 @@ export function wordsOf(text: string): string[] {
   return [...words].flatMap(([word]) => [...new Set([word, ...word.split(/[_.-]+/)])]);
 }
 
+/** Lists the places of all pages. */
 export function searchIndexOf(pages: readonly { page: Page; places: readonly Place[] }[]): SearchIndex {
-  const found: (readonly [string, string, string])[] = [];
-  const byWord = new Map<string, number[]>();
-  for (const { page, places } of pages) {
+  return pages.flatMap(({ page, places }) => {
     let heading = "";
-    for (const { id, title, level, text } of places) {
-      for (const word of new Set(wordsOf(`${text} ${page.label}`))) {
-        if (word.length > 1) byWord.set(word, [...(byWord.get(word) ?? []), found.length]);
-      }
+    return places.map(({ id, title, level, text }): SearchPlace => {
       const isRow = level === undefined;
       if (!isRow) heading = title;
       const where = isRow ? `${page.label} · ${heading}` : page.label;
-      found.push([level === 1 ? page.file : `${page.file}#${id}`, title, where]);
-    }
-  }
-  const steps = (at: readonly number[]) =>
-    at.map((place, index) => (place - (at[index - 1] ?? 0)).toString(36));
-  const lines = [...byWord].sort(([one], [other]) => (one < other ? -1 : 1));
-  return { places: found, words: lines.map(([word, at]) => [word, ...steps(at)].join(" ")).join("\n") };
+      const shown = level === 1 ? page.label : title;
+      const href = level === 1 ? page.file : `${page.file}#${id}`;
+      const words = plain(`${text} ${where}`);
+      return [href, shown, where, words, weightOf(page) * (level === 1 ? 1.5 : 1)];
+    });
+  });
+}
+
+/** A text in lower case, without marks of Markdown: a message that was pasted is found in it. */
+export function plain(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/\]\([^)]*\)|[*`|[\]#]/g, " ")
+    .replace(/\s+/g, " ")
+    .trim();
+}
+
+/** Tasks rank above the reference, and both above the project's history. */
+function weightOf({ group, file, isMade }: Page): number {
+  if (isMade) return 0.6;
+  if (group === undefined || file === "changelog.html" || file === "decisions.html") return 0.2;
+  return group === "Tasks" || group === "Begin" ? 1.5 : 1;
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { createSearch } from "../../scripts/site/find.js";
 import { buildSite } from "../../scripts/site.js";
 import { httpRefusals } from "../../src/control/refusals.js";
 import { aboutAdvice, aboutPath, aboutRefusal } from "../../src/dashboard/elements/docs-link.js";
@@ -103,6 +104,30 @@ test("every code has a place: each path, advice, refusal and problem, where the 
   ];
   expect(targets.length).toBeGreaterThan(150);
   expect(targets.filter((target) => !leadsSomewhere("index.html", target))).toEqual([]);
+});
+
+test("search finds pages by misspelled words, by synonyms and by pasted messages, and tasks before decisions", () => {
+  const index = JSON.parse(fileOf("search-index.js").slice("searchIndex = ".length, -";\n".length));
+  const find = createSearch(index);
+  for (const [query, href] of [
+    ["scenrio", "index.html#scenarios"],
+    ["certifcate", "ci.html#output-certificate"],
+    ["coverge", "ci.html#output-coverage"],
+    ["dashbord", "dashboard.html"],
+    ["instnce", "control-plane.html#instances"],
+    ["EADDRINUSE", "error-codes.html#refusal-address_in_use"],
+    ["Error: listen EADDRINUSE: address already in use", "error-codes.html#refusal-address_in_use"],
+    ["Too many requests.", "error-codes.html#code-rate_limited"],
+    ["problem bad_ref", "error-codes.html#problem-bad_ref"],
+    ["how do I stop it", "cli.html#svc-sandbox-stop"],
+    ["share", "store.html"],
+  ]) {
+    expect([query, find(query as string)[0]?.[0]]).toEqual([query, href]);
+  }
+  expect(find("qqqq")).toEqual([]);
+  const shared = find("replica").map(([address]) => address);
+  const firstDecision = shared.findIndex((address) => /^0\d{3}-/.test(address));
+  expect(shared.findIndex((address) => address.startsWith("store.html"))).toBeLessThan(firstDecision);
 });
 
 test("no anchor is on a page twice", () => {

@@ -1,0 +1,68 @@
+import MiniSearch, { type SearchResult } from "minisearch";
+import { plain, type SearchIndex, type SearchPlace, wordsOf } from "./search-index.js";
+
+/** Words that people search for, with the pages' own words for the same thing. */
+const synonyms: Readonly<Record<string, string>> = {
+  backoff: "retry",
+  limitations: "cover",
+  limitation: "cover",
+  unsupported: "cover",
+  internet: "network contacts",
+  offline: "network contacts",
+  privacy: "network contacts",
+  telemetry: "network contacts",
+  eaddrinuse: "address_in_use",
+  econnrefused: "unreachable",
+  throttle: "rate limited",
+  throttled: "rate limited",
+  "429": "rate_limited",
+  team: "share",
+  multi: "share",
+  tenant: "instance",
+  quit: "stop",
+  shutdown: "stop",
+  robust: "certify",
+  robustness: "certify",
+};
+
+/** Words of a question that say nothing about its subject. */
+const fillers = new Set(
+  "a an and are at be by can do does for how i if in is it my no not of on or see so the to what when where which why with".split(
+    " ",
+  ),
+);
+
+/** Makes the search of an index: the places that fit a query best come first. */
+export function createSearch(index: SearchIndex): (query: string) => SearchPlace[] {
+  const search = new MiniSearch<{ id: number; title: string; text: string }>({
+    fields: ["title", "text"],
+    tokenize: wordsOf,
+    searchOptions: {
+      boost: { title: 3 },
+      prefix: (term) => term.length > 1,
+      weights: { prefix: 0.4, fuzzy: 0.3 },
+      boostDocument: (id) => index[id]?.[4] ?? 1,
+    },
+  });
+  search.addAll(index.map(([, title, , text], id) => ({ id, title, text })));
+  /** The queries for a word: itself and its synonyms; words close to it if no page has it. */
+  const queriesFor = (word: string) => {
+    const words = [word, ...(synonyms[word]?.split(" ") ?? [])];
+    const isKnown = words.some((one) => search.search(one).length > 0);
+    return { combineWith: "OR" as const, queries: words, ...(!isKnown && { fuzzy: 0.25 }) };
+  };
+  return (query) => {
+    const all = [...new Set(wordsOf(query))];
+    const words = all.filter((word) => !fillers.has(word));
+    const queries = (words.length > 0 ? words : all).map(queriesFor);
+    const every = new Set(search.search({ combineWith: "AND", queries }).map(({ id }) => id));
+    const pasted = plain(query);
+    const rank = ({ id, score }: SearchResult) => {
+      if (!every.has(id)) return score;
+      const isPasted = all.length > 2 && index[id]?.[3].includes(pasted);
+      return score * (isPasted ? 20 : 3);
+    };
+    const found = search.search({ combineWith: "OR", queries }).sort((one, other) => rank(other) - rank(one));
+    return found.map(({ id }) => index[id] as SearchPlace);
+  };
+}
