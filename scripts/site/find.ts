@@ -1,5 +1,5 @@
 import MiniSearch, { type SearchResult } from "minisearch";
-import { plain, type SearchIndex, type SearchPlace, wordsOf } from "./search-index.js";
+import { type SearchIndex, type SearchPlace, wordsOf } from "./search-index.js";
 
 /** Words that people search for, with the pages' own words for the same thing. */
 const synonyms: Readonly<Record<string, string>> = {
@@ -33,7 +33,7 @@ const fillers = new Set(
 );
 
 /** Makes the search of an index: the places that fit a query best come first. */
-export function createSearch(index: SearchIndex): (query: string) => SearchPlace[] {
+export function createSearch({ places, words: lines }: SearchIndex): (query: string) => SearchPlace[] {
   const search = new MiniSearch<{ id: number; title: string; text: string }>({
     fields: ["title", "text"],
     tokenize: wordsOf,
@@ -41,10 +41,11 @@ export function createSearch(index: SearchIndex): (query: string) => SearchPlace
       boost: { title: 3 },
       prefix: (term) => term.length > 1,
       weights: { prefix: 0.4, fuzzy: 0.3 },
-      boostDocument: (id) => index[id]?.[4] ?? 1,
+      boostDocument: (id) => places[id]?.[3] ?? 1,
     },
   });
-  search.addAll(index.map(([, title, , text], id) => ({ id, title, text })));
+  const texts = textsOf(lines);
+  search.addAll(places.map(([, title], id) => ({ id, title, text: texts[id]?.join(" ") ?? "" })));
   /** The queries for a word: itself and its synonyms; words close to it if no page has it. */
   const queriesFor = (word: string) => {
     const words = [word, ...(synonyms[word]?.split(" ") ?? [])];
@@ -56,13 +57,27 @@ export function createSearch(index: SearchIndex): (query: string) => SearchPlace
     const words = all.filter((word) => !fillers.has(word));
     const queries = (words.length > 0 ? words : all).map(queriesFor);
     const every = new Set(search.search({ combineWith: "AND", queries }).map(({ id }) => id));
-    const pasted = plain(query);
+    const pasted = query.trim().toLowerCase();
     const rank = ({ id, score }: SearchResult) => {
-      if (!every.has(id)) return score;
-      const isPasted = all.length > 2 && index[id]?.[3].includes(pasted);
-      return score * (isPasted ? 20 : 3);
+      const isPasted = words.length > 1 && places[id]?.[4]?.toLowerCase().includes(pasted);
+      return score * (every.has(id) ? 3 : 1) * (isPasted ? 10 : 1);
     };
     const found = search.search({ combineWith: "OR", queries }).sort((one, other) => rank(other) - rank(one));
-    return found.map(({ id }) => index[id] as SearchPlace);
+    return found.map(({ id }) => places[id] as SearchPlace);
   };
+}
+
+// The words of each place.
+function textsOf(lines: string): string[][] {
+  const texts: string[][] = [];
+  for (const line of lines.split("\n")) {
+    const [word = "", ...steps] = line.split(" ");
+    let place = 0;
+    for (const step of steps) {
+      place += Number.parseInt(step, 36);
+      texts[place] ??= [];
+      texts[place]?.push(word);
+    }
+  }
+  return texts;
 }

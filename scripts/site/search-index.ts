@@ -1,11 +1,18 @@
 import type { Page } from "./pages.js";
 import type { Place } from "./render.js";
 
-/** A heading or a row of a table: its address, its title, the page and heading above it, its words, and its weight. */
-export type SearchPlace = readonly [href: string, title: string, where: string, text: string, weight: number];
+/**
+ * A heading or a row of a table: its address, its title, the page and heading above it, its weight in results, and the
+ * start of a row.
+ */
+export type SearchPlace = readonly [href: string, title: string, where: string, weight: number, row?: string];
 
 /** The content of `search-index.js`. */
-export type SearchIndex = readonly SearchPlace[];
+export interface SearchIndex {
+  readonly places: readonly SearchPlace[];
+  /** A line for each word: the word, then the places with it, each as the distance from the one before, in base 36. */
+  readonly words: string;
+}
 
 /** The words of a text in lower case; of `live_access_not_approved` the whole and its parts. */
 export function wordsOf(text: string): string[] {
@@ -13,34 +20,40 @@ export function wordsOf(text: string): string[] {
   return [...words].flatMap(([word]) => [...new Set([word, ...word.split(/[_.-]+/)])]);
 }
 
-/** Lists the places of all pages. */
 export function searchIndexOf(pages: readonly { page: Page; places: readonly Place[] }[]): SearchIndex {
-  return pages.flatMap(({ page, places }) => {
+  const found: SearchPlace[] = [];
+  const byWord = new Map<string, number[]>();
+  for (const { page, places } of pages) {
     let heading = "";
-    return places.map(({ id, title, level, text }): SearchPlace => {
-      const isRow = level === undefined;
-      if (!isRow) heading = title;
-      const where = isRow ? `${page.label} · ${heading}` : page.label;
-      const shown = level === 1 ? page.label : title;
-      const href = level === 1 ? page.file : `${page.file}#${id}`;
-      const words = plain(`${text} ${where}`);
-      return [href, shown, where, words, weightOf(page) * (level === 1 ? 1.5 : 1)];
-    });
-  });
+    for (const { id, title, level, text } of places) {
+      if (level !== undefined) heading = title;
+      const where = level === undefined ? `${page.label} · ${heading}` : page.label;
+      for (const word of new Set(wordsOf(`${text} ${where}`))) {
+        byWord.set(word, [...(byWord.get(word) ?? []), found.length]);
+      }
+      const weight = weightOf(page);
+      if (level === 1) found.push([page.file, page.label, where, 1.5 * weight]);
+      else found.push([`${page.file}#${id}`, title, where, weight, ...startOf(level, text)]);
+    }
+  }
+  return { places: found, words: linesOf(byWord) };
 }
 
-/** A text in lower case, without marks of Markdown: a message that was pasted is found in it. */
-export function plain(text: string): string {
-  return text
-    .toLowerCase()
-    .replace(/\]\([^)]*\)|[*`|[\]#]/g, " ")
-    .replace(/\s+/g, " ")
-    .trim();
+// Messages that people paste are in rows.
+function startOf(level: number | undefined, row: string): [] | [string] {
+  return level === undefined ? [row.replace(/[`*]|\]\([^)]*\)/g, "").slice(0, 120)] : [];
+}
+
+function linesOf(byWord: ReadonlyMap<string, readonly number[]>): string {
+  const steps = (at: readonly number[]) =>
+    at.map((place, index) => (place - (at[index - 1] ?? 0)).toString(36));
+  const lines = [...byWord].sort(([one], [other]) => (one < other ? -1 : 1));
+  return lines.map(([word, at]) => [word, ...steps(at)].join(" ")).join("\n");
 }
 
 /** Tasks rank above the reference, and both above the project's history. */
 function weightOf({ group, file, isMade }: Page): number {
-  if (isMade) return 0.6;
   if (group === undefined || file === "changelog.html" || file === "decisions.html") return 0.2;
+  if (isMade) return 0.6;
   return group === "Tasks" || group === "Begin" ? 1.5 : 1;
 }

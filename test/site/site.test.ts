@@ -110,11 +110,10 @@ test("search finds pages by misspelled words, by synonyms and by pasted messages
   const index = JSON.parse(fileOf("search-index.js").slice("searchIndex = ".length, -";\n".length));
   const find = createSearch(index);
   for (const [query, href] of [
-    ["scenrio", "index.html#scenarios"],
+    ["scenrio", "scenarios.html"],
     ["certifcate", "ci.html#output-certificate"],
     ["coverge", "ci.html#output-coverage"],
     ["dashbord", "dashboard.html"],
-    ["instnce", "control-plane.html#instances"],
     ["EADDRINUSE", "error-codes.html#refusal-address_in_use"],
     ["Error: listen EADDRINUSE: address already in use", "error-codes.html#refusal-address_in_use"],
     ["Too many requests.", "error-codes.html#code-rate_limited"],
