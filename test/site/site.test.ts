@@ -119,7 +119,10 @@ test("search finds pages by misspelled words, by synonyms and by pasted messages
     ["Too many requests.", "error-codes.html#code-rate_limited"],
     ["problem bad_ref", "error-codes.html#problem-bad_ref"],
     ["how do I stop it", "cli.html#svc-sandbox-stop"],
-    ["share", "store.html"],
+    ["share", "teams.html"],
+    ["backoff", "retries.html"],
+    ["limitations", "not-covered.html"],
+    ["internet", "not-covered.html#what-is-sent-to-the-internet"],
   ]) {
     expect([query, find(query as string)[0]?.[0]]).toEqual([query, href]);
   }
