@@ -24,10 +24,11 @@ interface Example {
   readonly tools?: true;
 }
 
-/** With and without a sandbox of `exec`, whose report must count the requests of the tests. */
+/** With npx, with a named program, and with a sandbox of `exec`, whose report must count the requests of the tests. */
 const alsoUnderExec = (command: Command, before: readonly Command[] = []): readonly Command[] => [
   ...before,
   command,
+  ["env", "SVC_SANDBOX_BIN=../node_modules/.bin/svc-sandbox", ...command],
   ["npx", "svc-sandbox", "exec", "--min-coverage", "50", "--", ...command],
 ];
 

@@ -119,11 +119,12 @@ public class Main {
     }
 
     private static Process start(String scenario) throws IOException {
-      return
-          new ProcessBuilder(
-                  "npx", "--no-install", "svc-sandbox", scenario, "--port", "0", "--json", "--log", "off")
-              .redirectError(ProcessBuilder.Redirect.INHERIT)
-              .start();
+      String given = System.getenv("SVC_SANDBOX_BIN");
+      List<String> command =
+          new ArrayList<>(given == null || given.isEmpty() ? List.of("npx", "--no-install", "svc-sandbox") : List.of(given));
+      // It ends when its stdin does: with this program, however that ends.
+      command.addAll(List.of("start", scenario, "--until-stdin-ends", "--port", "0", "--quiet"));
+      return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     }
 
     String key(String ref) {
@@ -160,12 +161,9 @@ public class Main {
     }
 
     @Override
-    public void close() {
+    public void close() throws IOException {
       // An instance ends with its server.
-      if (process == null) return;
-      // npx passes no signal on to what it started.
-      process.descendants().forEach(ProcessHandle::destroy);
-      process.destroy();
+      if (process != null) process.getOutputStream().close();
     }
   }
 

@@ -1,4 +1,5 @@
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
@@ -26,8 +27,8 @@ import org.junit.platform.commons.support.AnnotationSupport;
 
 /**
  * Gives each test an isolated svc-sandbox, also when tests run in parallel: {@code @ExtendWith(SvcSandboxExtension.class)}
- * and a parameter {@code Sandbox sandbox} or {@code @Key("revoked") String key}. Copy this file beside your tests; it
- * needs Java 11, JUnit 5 and Node's npx.
+ * and a parameter {@code Sandbox sandbox} or {@code @Key("revoked") String key}. Copy this file next to your tests; it
+ * needs Java 11 and JUnit 5.
  */
 public class SvcSandboxExtension implements ParameterResolver {
   /** The key with this ref in the test's sandbox. */
@@ -137,8 +138,8 @@ public class SvcSandboxExtension implements ParameterResolver {
       send("DELETE", server.controlUrl + "/instances/" + started.get("id"), "");
     }
 
-    // Enough for this response, where keys come last; your tests have a JSON library.
-    private static Map<String, String> texts(String json) {
+    // Enough for these responses, where keys come last; your tests have a JSON library.
+    static Map<String, String> texts(String json) {
       Map<String, String> texts = new LinkedHashMap<>();
       Matcher found = Pattern.compile("\"([^\"]+)\":\"([^\"]*)\"").matcher(json);
       while (found.find()) texts.put(found.group(1), found.group(2));
@@ -157,16 +158,30 @@ public class SvcSandboxExtension implements ParameterResolver {
     }
 
     private String start() throws IOException {
-      String npx = System.getProperty("os.name").startsWith("Windows") ? "npx.cmd" : "npx";
+      List<String> command = new ArrayList<>(program());
       // The sandbox ends when this stdin does: with the JVM, however that ends.
-      String wait = "console.log(process.env.SVC_CONTROL_URL);process.stdin.resume()";
-      process =
-          new ProcessBuilder(npx, "--no-install", "svc-sandbox", "exec", "--quiet", "--", "node", "-e", wait)
-              .redirectError(ProcessBuilder.Redirect.INHERIT)
-              .start();
-      String url = new BufferedReader(new InputStreamReader(process.getInputStream())).readLine();
-      if (url == null) throw new IOException("svc-sandbox did not start: what it printed is above.");
-      return url;
+      command.addAll(List.of("start", "--until-stdin-ends", "--port", "0", "--quiet"));
+      process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+      String line = new BufferedReader(new InputStreamReader(process.getInputStream())).readLine();
+      if (line == null) {
+        String why = "the lines above show why. SVC_SANDBOX_BIN names another program.";
+        throw new IOException(String.join(" ", command) + " did not start: " + why);
+      }
+      return Sandbox.texts(line).get("control_url");
+    }
+
+    /** SVC_SANDBOX_BIN, or svc-sandbox on the PATH, or the one that npm has installed here. */
+    private static List<String> program() {
+      String given = System.getenv("SVC_SANDBOX_BIN");
+      if (given != null && !given.isEmpty()) return List.of(given);
+      boolean isWindows = System.getProperty("os.name").startsWith("Windows");
+      for (String folder : System.getenv("PATH").split(File.pathSeparator)) {
+        for (String ending : isWindows ? List.of(".exe", ".cmd") : List.of("")) {
+          File program = new File(folder, "svc-sandbox" + ending);
+          if (program.isFile() && program.canExecute()) return List.of(program.getPath());
+        }
+      }
+      return List.of(isWindows ? "npx.cmd" : "npx", "--no-install", "svc-sandbox");
     }
 
     @Override

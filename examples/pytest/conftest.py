@@ -1,4 +1,4 @@
-"""Fixtures for tests against svc-sandbox: copy this file beside your tests. Python 3.8 and later, and Node's npx."""
+"""Fixtures for tests against svc-sandbox: copy this file next to your tests. Python 3.8 and later."""
 
 import json
 import os
@@ -45,6 +45,12 @@ def _send(method, url, body=None):
     return json.loads(text)["data"] if text else None
 
 
+def _program():
+    """SVC_SANDBOX_BIN, or svc-sandbox on the PATH, or the one that npm has installed here."""
+    found = os.environ.get("SVC_SANDBOX_BIN") or shutil.which("svc-sandbox")
+    return [found] if found else [shutil.which("npx") or "npx", "--no-install", "svc-sandbox"]
+
+
 def pytest_configure(config):
     config.addinivalue_line("markers", "sandbox(**options): scenario, seed, now, frozen or profile of the test's sandbox")
 
@@ -56,15 +62,14 @@ def sandbox_control_url():
         yield os.environ["SVC_CONTROL_URL"]
         return
     # The sandbox ends when this stdin does: with the tests, however they end.
-    wait = "console.log(process.env.SVC_CONTROL_URL);process.stdin.resume()"
-    command = [shutil.which("npx") or "npx", "--no-install", "svc-sandbox", "exec", "--quiet", "--", "node", "-e", wait]
+    command = [*_program(), "start", "--until-stdin-ends", "--port", "0", "--quiet"]
     # In a session of its own, so that Ctrl-C leaves it to the fixtures that still need it.
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
-        url = process.stdout.readline().strip()
-        assert url, "svc-sandbox did not start: what it printed is in the captured stderr."
-        yield url
+        line = process.stdout.readline()
+        assert line, f"{' '.join(command)} did not start: the captured stderr shows why. SVC_SANDBOX_BIN names another program."
+        yield json.loads(line)["control_url"]
         process.stdin.close()
 
 

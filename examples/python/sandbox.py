@@ -2,7 +2,7 @@
 
 import json
 import os
-import signal
+import shutil
 import subprocess
 import urllib.request
 
@@ -28,9 +28,11 @@ class Sandbox:
         self.reset()
 
     def _start(self, scenario):
-        command = ["npx", "--no-install", "svc-sandbox", scenario, "--port", "0", "--json", "--log", "off"]
-        # In a session of its own, so that npx and what it starts can be stopped together.
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
+        found = os.environ.get("SVC_SANDBOX_BIN") or shutil.which("svc-sandbox")
+        program = [found] if found else [shutil.which("npx") or "npx", "--no-install", "svc-sandbox"]
+        command = [*program, "start", scenario, "--until-stdin-ends", "--port", "0", "--quiet"]
+        # It ends when this stdin does: with the tests, however they end.
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         # It prints one line, once it accepts requests; none when it could not start.
         line = self._process.stdout.readline()
         if not line:
@@ -54,7 +56,7 @@ class Sandbox:
         # An instance ends with its server.
         if self._process is None:
             return
-        os.killpg(self._process.pid, signal.SIGTERM)
+        self._process.stdin.close()
         self._process.wait()
         self._process.stdout.close()
 

@@ -79,7 +79,7 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
   const parsed = parse(name, command, needed === undefined ? given : before.slice(1), { io, implied });
   if (parsed === undefined) return exitCode.fine;
   await warnOfVariables(command, io);
-  return command.run({ ...parsed, rest: behind, io });
+  return command.run({ ...parsed, line: [name, ...given], rest: behind, io });
 }
 
 async function printHelpOf(name: string | undefined, io: Io): Promise<number> {

@@ -6,6 +6,8 @@ import type { Io } from "./io.js";
 export interface Call<Flags = object> {
   /** The arguments that are not flags, in order. */
   readonly words: readonly string[];
+  /** The command line as it was given, the command first. */
+  readonly line: readonly string[];
   /** The words behind `--`, for a command that takes a command line there. */
   readonly rest: readonly string[];
   readonly flags: Flags & { readonly verbose?: boolean };

@@ -20,7 +20,7 @@ export interface Io {
   readonly stdout: Output;
   readonly stderr: Output;
   /** What `-` names in place of a scenario file. */
-  readonly stdin?: Readable;
+  readonly stdin?: Readable & { unref?(): unknown };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   /**

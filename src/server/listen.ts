@@ -21,13 +21,13 @@ async function refuseInUse(port: number, host: string): Promise<never> {
   const { url, version, scenario, startedAt } = sandbox ?? {};
   const what = scenario === undefined ? "" : `, with the scenario ${scenario} since ${startedAt}`;
   const token = scenario === undefined ? " --control-token <token>" : "";
-  const who =
+  const [who, end] =
     sandbox === undefined
-      ? "another program uses it."
-      : `svc-sandbox ${version} listens there already${what}. To end it: svc-sandbox stop ${url}${token}.`;
+      ? ["another program", ""]
+      : [`svc-sandbox ${version}${what}`, ` To end that one: svc-sandbox stop ${url}${token}`];
   throw new SandboxError(
     "address_in_use",
-    `Failed to listen on port ${port} on ${host}: ${who} Choose another port with --port, or any free one with --port 0.`,
+    `Failed to listen on port ${port} on ${host}: it is in use by ${who}. Choose another port with --port, or any free one with --port 0.${end}`,
     { port, host, ...(sandbox && { sandbox }) },
   );
 }

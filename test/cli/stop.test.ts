@@ -1,5 +1,7 @@
+import { closeSync, openSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startServer } from "../../src/serve/index.js";
 import { baseUrl, runCli, serve, startCli } from "../support/run-cli.js";
@@ -20,6 +22,46 @@ test("stop ends a process that serves, and its port is free then", async () => {
   const next = serve(["--port", portOf(url)]);
   expect((await running.ended).code).toBe(0);
   await next.stop();
+});
+
+test("start --detach serves on after it has returned with the JSON line, until stop ends it", async () => {
+  const cwd = temporaryFolder();
+  const token = { SVC_SANDBOX_CONTROL_TOKEN: "correct-horse" };
+  const argv = ["revoked", "--detach", "--port", "0", "--host", "0.0.0.0"];
+  const { code, stdout, stderr } = await startBin(argv, { cwd, env: token }).ended;
+  const { event, base_url: url, scenario } = JSON.parse(stdout);
+  onTestFinished(async () => void (await runCli(["stop", url], { env: token })));
+  expect([code, event, scenario]).toEqual([0, "listening", "revoked"]);
+  // What it notes at its start is not lost.
+  expect(stderr).toMatch(/^Other machines reach it by another address/);
+  expect((await fetch(`${url}/v1/relying-party/me`)).status).toBe(401);
+  const again = ["start", "--detach", "--port", portOf(url)];
+  expect(await startBin(again, { cwd }).ended).toMatchObject({
+    code: 2,
+    stdout: "",
+    stderr: expect.stringContaining(`To end that one: svc-sandbox stop ${url} `),
+  });
+  expect(await runCli(["stop", url], { env: token })).toMatchObject({ code: 0 });
+  expect(await runCli(["stop", url])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("nothing listens at this address"),
+  });
+});
+
+test("start --detach keeps its log in the file that stderr is", async () => {
+  const cwd = temporaryFolder();
+  const file = openSync(join(cwd, "log"), "w");
+  const { stdout } = await startBin(["--detach", "--port", "0"], { cwd, stderr: file }).ended;
+  closeSync(file);
+  const { base_url: url } = JSON.parse(stdout);
+  await fetch(`${url}/v1/relying-party/me`);
+  expect(await runCli(["stop", url])).toMatchObject({ code: 0 });
+  expect(readFileSync(join(cwd, "log"), "utf8")).toMatch(/ GET .* 401\.missing .*\nStopping: /s);
+});
+
+test("start does not wait for the end of an input that its scenario comes from", async () => {
+  const { code, stderr } = await runCli(["start", "-", "--until-stdin-ends"], { input: "version: 1\n" });
+  expect([code, stderr]).toEqual([2, expect.stringContaining("leave out --until-stdin-ends")]);
 });
 
 test("stop ends exec and its command", async () => {
@@ -77,11 +119,11 @@ test("a port that a svc-sandbox has says which scenario it serves, since when, a
   for (const [argv, said] of [
     [
       [],
-      /svc-sandbox \S+ listens there already, with the scenario rotation since \d{4}-\S+Z\. To end it: (svc-sandbox .*)\. Choose/,
+      /in use by svc-sandbox \S+, with the scenario rotation since \d{4}-\S+Z\. Choose .* To end that one: (svc-sandbox .*)$/m,
     ],
     [
       ["--host", "0.0.0.0"],
-      /listens there already\. To end it: (svc-sandbox stop .*) --control-token <token>\. Choose/,
+      /in use by svc-sandbox \S+\. Choose .* To end that one: (svc-sandbox stop .*) --control-token <token>$/m,
     ],
   ] as const) {
     const running = serve(["rotation", ...argv], { cwd });
@@ -94,5 +136,5 @@ test("a port that a svc-sandbox has says which scenario it serves, since when, a
   const server = await startServer({ tls: true });
   onTestFinished(() => server.close(0));
   const { stderr } = await startCli(["--port", portOf(server.url)], { cwd }).done;
-  expect(stderr).toContain(`svc-sandbox stop ${server.url}. `);
+  expect(stderr).toContain(`svc-sandbox stop ${server.url}\n`);
 });

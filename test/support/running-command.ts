@@ -46,6 +46,8 @@ export function runCommand(
 interface StartOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Whether its input stays open until the test ends it. */
+  readonly hasInput?: boolean;
   /** Descriptors to write to. Default: what is written can be read here. */
   readonly stdout?: number;
   readonly stderr?: number;
@@ -53,7 +55,7 @@ interface StartOptions {
 
 /** Starts the built `svc-sandbox` as its users do, by default in an empty folder; it is gone when the test is over. */
 export function startBin(argv: readonly string[], options: StartOptions = {}): RunningCommand {
-  const { cwd = temporaryFolder(), env = {}, stdout = "pipe", stderr = "pipe" } = options;
+  const { cwd = temporaryFolder(), env = {}, hasInput, stdout = "pipe", stderr = "pipe" } = options;
   const { PATH, HOME } = process.env;
   const child = spawn(process.execPath, [bin, ...argv], {
     cwd,
@@ -62,7 +64,8 @@ export function startBin(argv: readonly string[], options: StartOptions = {}): R
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   // A command that does not read closes its end.
-  child.stdin?.on("error", () => {}).end();
+  child.stdin?.on("error", () => {});
+  if (!hasInput) child.stdin?.end();
   return watched(child, argv.join(" "));
 }
 

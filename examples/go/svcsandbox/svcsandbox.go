@@ -1,9 +1,7 @@
-// Package svcsandbox gives each test an isolated svc-sandbox. Copy this folder into your module; it needs Go 1.18 and
-// Node's npx.
+// Package svcsandbox gives each test an isolated svc-sandbox. Copy this folder into your module; it needs Go 1.18.
 package svcsandbox
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -120,20 +118,30 @@ func start() {
 	if server.controlURL = os.Getenv("SVC_CONTROL_URL"); server.controlURL != "" {
 		return
 	}
-	wait := "console.log(process.env.SVC_CONTROL_URL);process.stdin.resume()"
-	command := exec.Command("npx", "--no-install", "svc-sandbox", "exec", "--quiet", "--", "node", "-e", wait)
+	command := exec.Command("npx", "--no-install", "svc-sandbox")
+	if found, err := exec.LookPath("svc-sandbox"); err == nil {
+		command = exec.Command(found)
+	}
+	if given := os.Getenv("SVC_SANDBOX_BIN"); given != "" {
+		command = exec.Command(given)
+	}
+	command.Args = append(command.Args, "start", "--until-stdin-ends", "--port", "0", "--quiet")
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
 	server.stdin, _ = command.StdinPipe()
 	stdout, _ := command.StdoutPipe()
 	err := command.Start()
 	if err == nil {
-		server.controlURL, err = bufio.NewReader(stdout).ReadString('\n')
-		server.controlURL = strings.TrimSpace(server.controlURL)
+		var line struct {
+			ControlURL string `json:"control_url"`
+		}
+		err = json.NewDecoder(stdout).Decode(&line)
+		server.controlURL = line.ControlURL
 	}
 	if err != nil {
 		_ = command.Wait()
-		server.failure = fmt.Errorf("svc-sandbox did not start: %w\n%s", err, stderr.String())
+		what := strings.Join(command.Args, " ") + " did not start, and SVC_SANDBOX_BIN names another program"
+		server.failure = fmt.Errorf("%s: %w\n%s", what, err, stderr.String())
 	}
 }
 

@@ -1,8 +1,9 @@
 import { resolve } from "node:path";
+import { finished } from "node:stream";
 import { SandboxError } from "../../domain/errors.js";
 import { redactKeys } from "../../domain/redact.js";
 import { isLoopbackHost, isWildcard } from "../../node/addresses.js";
-import type { LoadedScenario } from "../../node/files/load-scenario.js";
+import { type LoadedScenario, stdinName } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
 import { listed } from "../../schema/words.js";
 import { serve } from "../../serve/serve.js";
@@ -14,12 +15,13 @@ import {
   type FlagValues,
   fileName,
   flag,
+  noVariable,
   scenarioWord,
   toggle,
 } from "../command.js";
-import { exitCode } from "../exit-codes.js";
+import { exitCode, usageError } from "../exit-codes.js";
 import { json, log, quiet, readPort, serverFlags, wide, worldFlags } from "../flags.js";
-import { aborted, programName } from "../io.js";
+import { aborted, type Io, programName } from "../io.js";
 import { loadNamed, warnOfPinned, warnOfSteps } from "../open-scenario.js";
 import { banner, listeningLine } from "../serve/banner.js";
 import { writeEnvFile } from "../serve/client-environment.js";
@@ -53,6 +55,16 @@ const flags = {
     fileName,
   ),
   ...storeFlags,
+  detach: toggle(
+    "--detach",
+    "serve in the background: print the line of --json once requests are accepted, and return; svc-sandbox stop ends it",
+    { ...noVariable, conflicts: ["control", "untilStdinEnds"] },
+  ),
+  untilStdinEnds: toggle(
+    "--until-stdin-ends",
+    "print the line of --json, and stop when stdin ends: a program that starts the sandbox with a pipe never leaves it behind",
+    noVariable,
+  ),
   open: toggle(
     "--open",
     "open the dashboard in the browser (of BROWSER, else this machine's own) once requests are accepted",
@@ -83,6 +95,8 @@ export const command = declareCommand({
     "svc-sandbox revoked --port 0": "one bundled scenario, on any free port",
     "svc-sandbox ./my.yaml --watch": "a file of yours, loaded again when it changes",
     "svc-sandbox start --json --log off": "one line of JSON for a script, and nothing else",
+    "svc-sandbox start --detach": "in the background, until svc-sandbox stop",
+    "svc-sandbox start --until-stdin-ends --port 0": "for a test suite that starts it",
     "svc-sandbox --open": "and the dashboard in the browser",
     "svc-sandbox --handlers ./handlers.mjs": "endpoints of your own beside the API, made with msw",
     "svc-sandbox --state sandbox.json": "goes on after a restart where it stopped",
@@ -91,8 +105,10 @@ export const command = declareCommand({
   },
   async run(call) {
     const { words, flags, io } = call;
+    if (flags.detach) return startInBackground(call);
     const drain = flags.store === undefined ? 0 : drainTime;
     const stop = io.stopSignal(drain);
+    if (flags.untilStdinEnds) stopWithStdin(words[0], io);
     const loaded = await loadNamed(words[0], io, stop).catch((error) => {
       if (!stop.aborted) throw error;
     });
@@ -138,15 +154,21 @@ export const command = declareCommand({
         };
         stopWatching = await startWatching(call, { loaded, runtime, log: logger, stop, onLoad, onReload });
       }
+      const warn = async () => {
+        warnOfPinned(runtime.world(), flags, logger);
+        noteReach(server, call, logger);
+        await warnOfSteps(loaded, flags, io, logger);
+      };
+      // A program may stop reading after the line.
+      if (printsJson(flags)) await warn();
       announce(runtime.world(), server, call, logger);
-      warnOfPinned(runtime.world(), flags, logger);
       if (flags.open) openDashboard(server, { tokenIsNew: isTokenNew(server, flags) }, io, logger);
-      noteReach(server, call, logger);
-      await warnOfSteps(loaded, flags, io, logger);
+      if (!printsJson(flags)) await warn();
       await aborted(stop);
       isDrained = stop.reason === "SIGTERM" && drain > 0;
       if (isDrained)
         logger.note(`Stopping in ${drain / 1000} seconds: load balancers see that it is not ready.`);
+      else if (flags.untilStdinEnds && io.stdin?.destroyed) logger.note("Stopping: stdin has ended.");
       else logger.note("Stopping: open requests have 2 seconds to finish. Ask again to stop at once.");
     } finally {
       await stopWatching();
@@ -157,6 +179,40 @@ export const command = declareCommand({
   },
 });
 
+const printsJson = ({ json, untilStdinEnds }: StartCall["flags"]) => json || untilStdinEnds || false;
+
+async function startInBackground({ line, words, io }: StartCall): Promise<number> {
+  const { startDetached } = await import("../../node/process/start-detached.js");
+  const signal = io.stopSignal();
+  const started = await startDetached([...line.filter((word) => word !== "--detach"), "--json"], {
+    cwd: io.cwd,
+    env: io.env,
+    stdin: words[0] === stdinName,
+    signal,
+    onStderr: (text) => writeData(io.stderr, text),
+  });
+  if (typeof started === "string") {
+    writeData(io.stdout, started);
+    return exitCode.fine;
+  }
+  if (started.signal === null) return started.code ?? exitCode.defect;
+  if (signal.aborted) return exitCode.fine;
+  throw usageError(
+    `Failed to start in the background: ${started.signal} ended it before it accepted requests.`,
+  );
+}
+
+function stopWithStdin(scenario: string | undefined, { stdin, stop }: Io): void {
+  if (scenario === stdinName || stdin === undefined) {
+    throw usageError(
+      "Failed to wait for the end of stdin: the scenario comes from there. Give a file, or leave out --until-stdin-ends.",
+    );
+  }
+  finished(stdin.resume(), { writable: false }, stop);
+  // An open pipe does not keep a server that failed to start.
+  stdin.unref?.();
+}
+
 // A token that the user gave is not printed again, and no other program gets it.
 function isTokenNew({ controlToken }: RunningServer, flags: StartCall["flags"]): boolean {
   return controlToken !== undefined && flags.controlToken === undefined;
@@ -164,10 +220,10 @@ function isTokenNew({ controlToken }: RunningServer, flags: StartCall["flags"]):
 
 function announce(world: World, server: RunningServer, { flags, io }: StartCall, log: Logger): void {
   // Logs are kept, and others read them; who asks for JSON reads the line.
-  const showKeys = flags.showKeys ?? (flags.json === true || flags.log !== "json");
+  const showKeys = flags.showKeys ?? (printsJson(flags) || flags.log !== "json");
   const shown = showKeys ? (text: string) => text : redactKeys;
   const tokenIsNew = isTokenNew(server, flags) && showKeys;
-  if (flags.json) {
+  if (printsJson(flags)) {
     writeData(
       io.stdout,
       shown(listeningLine(world, showKeys ? server : { ...server, controlToken: undefined })),

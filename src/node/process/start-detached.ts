@@ -1,0 +1,55 @@
+import { spawn } from "node:child_process";
+import { fstatSync } from "node:fs";
+import { isSea } from "node:sea";
+
+interface DetachedOptions {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Whether it reads the input of this process. Default: it has none. */
+  readonly stdin?: boolean;
+  /** Ends it while it starts. */
+  readonly signal: AbortSignal;
+  /** Called with what it writes on stderr while it starts. */
+  readonly onStderr: (text: string) => void;
+}
+
+/** How a program that has printed no line ended. */
+export interface EarlyEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** The program, and the first of its arguments, that start this program again. A single executable has no script. */
+export function ownProgram({ execPath, execArgv, argv } = process): [string, ...string[]] {
+  return isSea() ? [execPath] : [execPath, ...execArgv, argv[1] as string];
+}
+
+/**
+ * Starts this program again with these arguments, apart from this process and its terminal, and does not wait for its
+ * end. Resolves to the first line that it prints, or to how it ended before. If stderr is a file, it keeps that.
+ */
+export async function startDetached(
+  words: readonly string[],
+  { cwd, env, stdin = false, signal, onStderr }: DetachedOptions,
+): Promise<string | EarlyEnd> {
+  const [program, ...argv] = ownProgram();
+  const stdio = [stdin ? "inherit" : "ignore", "pipe", fstatSync(2).isFile() ? "inherit" : "pipe"] as const;
+  const options = { cwd, env, signal, detached: true, windowsHide: true, stdio: [...stdio] };
+  const child = spawn(program, [...argv, ...words], options);
+  child.stderr?.setEncoding("utf8").on("data", onStderr);
+  let printed = "";
+  const first = await new Promise<string | EarlyEnd>((resolve, reject) => {
+    child.on("close", (code, by) => resolve({ code, signal: by }));
+    child.on("error", (error) => (signal.aborted ? undefined : reject(error)));
+    child.stdout?.setEncoding("utf8").on("data", (text) => {
+      printed += text;
+      if (printed.endsWith("\n")) resolve(printed);
+    });
+  });
+  // What it wrote on stderr before the line is there to be read now.
+  await new Promise(setImmediate);
+  child.stdout?.destroy();
+  child.stderr?.destroy();
+  child.unref();
+  return first;
+}
