@@ -130,6 +130,11 @@ export const serverFlags = {
     "how many instances there can be at one time (default: 1000)",
     wholeNumber(1, 1_000_000),
   ),
+  instanceRequestsPerMinute: flag(
+    "--instance-requests-per-minute <number>",
+    "how many requests a minute each instance takes over all its keys, unless it is made with another limit (default: any number)",
+    wholeNumber(1, 1_000_000),
+  ),
   maxMemory: flag(
     "--max-memory <size>",
     "how much of the heap the server uses before it discards journals of instances, then starts no more of them: 180MB, 1GB (default: 70% of the heap's or the container's limit)",

@@ -53,7 +53,13 @@ const instance = {
   ...running,
   label: nullable(text()),
   createdAt: instant(),
+  // `null`: after it was idle for the server's time.
+  expiresAt: orNull(instant()),
+  requestsPerMinute: nullable(count()),
+  /** The name with which a trusted proxy signed in whoever made it. */
+  owner: nullable(text()),
 };
+const ownInstance = { ...instance, keys: record(text()), token: text() };
 
 // Shown as they are sent, but all of them.
 const assumptions = Object.entries(fieldsOf(assumptionsSchema) ?? {}).map(
@@ -218,7 +224,9 @@ export const answers = {
     }),
     Running: mapping({ ...running, now: instant(), warnings: list(text()) }),
     Stopping: mapping({ ...running, startedAt: instant() }),
-    Instance: mapping({ ...instance, keys: record(text()) }),
+    Instance: mapping({ ...ownInstance, claimUrl: text() }),
+    ClaimedInstance: mapping(ownInstance),
+    InstanceLink: mapping({ claimUrl: text() }),
     InstanceSummary: mapping(instance),
     ControlError: mapping({
       error: mapping({ code: text(), message: text(), details: optional(record(anything())) }),

@@ -31,7 +31,7 @@ export function createControlApp(
   app.disable("etag");
   app.set("query parser", "simple");
   app.set("case sensitive routing", true);
-  app.use(guardControl(surroundings));
+  app.use(guardControl(surroundings, (request) => contexts.get(request)?.instance));
   app.use(servePageFiles);
   for (const path of new Set(routes.map((row) => row.path))) {
     const mounted = app.route(controlPath + path.replace(/\{(\w+)\}/g, ":$1"));
@@ -65,12 +65,16 @@ async function runRoute(
   server: ControlSurroundings,
 ) {
   const isYaml = row.runYaml !== undefined && isYamlIn(request);
+  const json = () => {
+    const body = bodyOf(row, request);
+    return row.prepare === undefined ? body : row.prepare(body as never, server);
+  };
   const call: ControlCall = {
     route: nameOf(row),
     actor: actorOf(request),
     params: request.params as Record<string, string>,
     query: queryOf(row, request),
-    body: isYaml ? textOf(request) : bodyOf(row, request),
+    body: isYaml ? textOf(request) : json(),
     isYaml,
     makes: row.makes,
   };
@@ -82,7 +86,8 @@ async function runRoute(
     if (row.isLocal) return run(placeOf(from, log.instances));
     return row.method === "GET" ? log.look(run, from) : log.call(call, run, from);
   };
-  const answer = await ask();
+  const ran = await ask();
+  const answer = row.complete === undefined ? ran : await row.complete(ran as never, server);
   if (response.headersSent) return;
   response.status(row.status);
   if (row.status === 204) response.end();

@@ -48,7 +48,10 @@ function processMetrics(): Registry {
 
 const prefix = "svc_sandbox_";
 
-function addTraffic(registry: Registry, { paths, latencies, totalMs, defects }: ReturnType<Traffic["read"]>) {
+function addTraffic(
+  registry: Registry,
+  { paths, latencies, totalMs, excess, defects }: ReturnType<Traffic["read"]>,
+) {
   const answered = "Requests that the API has answered, by the path on which they ended.";
   const requests = new Counter({
     ...named(registry, "requests_total", answered),
@@ -76,6 +79,8 @@ function addTraffic(registry: Registry, { paths, latencies, totalMs, defects }: 
       ],
     }),
   } as never);
+  const above = "Requests rejected because their instance was above its requests a minute.";
+  new Counter(named(registry, "instance_rejections_total", above)).inc(excess);
   const help = "Defects of the sandbox, each answered with 500.";
   new Counter(named(registry, "defects_total", help)).inc(defects);
 }

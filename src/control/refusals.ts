@@ -18,6 +18,10 @@ export const httpRefusals = {
     "The `Host` is none of this machine's names. If it is right, name it with `--allow-host`.",
   ],
   foreign_origin: [403, "A page of another origin asked. The control plane answers to its own pages alone."],
+  instance_rate_limited: [
+    429,
+    "The instance was sent more requests in a minute than its host allows. The API has no such limit; `X-Sandbox-Limit` shows it.",
+  ],
   not_ready: [503, "Of `GET /ready` alone: the server takes no requests now; the message says why."],
   machine_exhausted: [
     503,

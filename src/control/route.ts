@@ -12,6 +12,8 @@ export interface RouteContext<Body = unknown, Parameters = Readonly<Record<strin
   /** The world that runs. */
   readonly world: World;
   readonly actor: Actor;
+  /** The name of the caller, where a trusted proxy has signed them in. */
+  readonly owner?: string | undefined;
   /** The named parts of the path, decoded. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: Parameters;
@@ -50,6 +52,13 @@ export interface Route<Name extends ControlBodyName = ControlBodyName, Parameter
   readonly isLocal?: true;
   /** What it makes that is random. Default: nothing. */
   readonly makes?: ControlCall["makes"];
+  /**
+   * Changes the body where the call comes in, before it is kept: adds what only this server knows, and puts the hash in the
+   * place of a secret. Default: leaves it.
+   */
+  readonly prepare?: (body: ControlBody<Name>, server: ControlSurroundings) => ControlBody<Name>;
+  /** Adds to the answer what is in no log, where the call came in. Default: nothing. */
+  readonly complete?: (answer: { readonly id: string }, server: ControlSurroundings) => Promise<unknown>;
   /** Returns the answer; a text that is no JSON by `textAnswer`. */
   readonly run: (
     context: RouteContext<ControlBody<Name>, ValueOf<Parameters>>,

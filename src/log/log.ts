@@ -31,6 +31,8 @@ export interface ControlCall {
   /** A text where it was sent as YAML. */
   readonly body: unknown;
   readonly isYaml: boolean;
+  /** The name of the caller, where a trusted proxy has signed them in. */
+  readonly owner?: string | undefined;
   /** What it may make that is random. Default: nothing. */
   readonly makes?: "key" | "instance" | "token" | undefined;
 }

@@ -23,6 +23,7 @@ import {
 } from "./connections.js";
 import type { CustomHandlers } from "./custom-handlers.js";
 import type { acceptHttp2 } from "./http2.js";
+import { createInstanceLimit, rejectExcess } from "./instance-limit.js";
 import { isControlPath, queryOf, readContent, readRequest } from "./read-request.js";
 import { keepAliveTimeout, refuse, refuseUnstored, sendAnswer, sendFaulty } from "./send-answer.js";
 import type { CertificatePair } from "./tls.js";
@@ -61,6 +62,8 @@ export interface ControlSurroundings {
   /** Stops the server, and its process where that serves nothing else. */
   readonly stop: () => void;
   readonly log: Log;
+  /** The limit of instances that are made without one of their own; `undefined` for none. */
+  readonly instanceRequestsPerMinute: number | undefined;
   /** When the server was started, on the wall clock (epoch milliseconds). */
   readonly startedAt: number;
   /** Why the server is to be sent no requests now, in a sentence; `undefined` when it is ready for them. */
@@ -186,13 +189,21 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
     if (entered instanceof Promise) entered.then(enter).catch((error) => failWith(error, response));
     else enter(entered);
   };
+  const limits = { api: createInstanceLimit(), control: createInstanceLimit() };
   const serveInside = (
-    { id, runtime, gone }: Instance,
+    instance: Instance,
     path: string,
     read: ApiRequest,
     request: IncomingMessage,
     response: ServerResponse,
   ) => {
+    // Whoever sends too much can still look at what they have sent.
+    const excess = limits[isControlPath(path) ? "control" : "api"](instance);
+    if (excess !== undefined) {
+      traffic.countExcess();
+      return rejectExcess(excess, response);
+    }
+    const { id, runtime, gone } = instance;
     // Inside the instance the path begins behind its id.
     request.url = path + queryOf(request.url ?? "");
     serveOn({ runtime, gone, instance: id }, { ...read, path }, request, response);

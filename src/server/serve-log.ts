@@ -48,6 +48,8 @@ export interface ServeOptions extends InstanceLimits, HandlerOptions {
   readonly control?: boolean;
   /** The bearer token of the control plane. Default: none on a loopback address, else a random one. */
   readonly controlToken?: string;
+  /** The requests to the API in a minute of an instance that is made without a limit of its own. Default: no limit. */
+  readonly instanceRequestsPerMinute?: number;
 }
 
 /** Makes the control plane of a server. */
@@ -134,6 +136,7 @@ export async function serveLog(
     allowedHosts,
     stop: () => (options.onStop ?? close)(),
     log,
+    instanceRequestsPerMinute: options.instanceRequestsPerMinute,
     startedAt: nodePlatform.time(),
     unreadiness() {
       if (draining.signal.aborted || stopping.signal.aborted) return "The sandbox is stopping.";

@@ -14,6 +14,7 @@ export function createTraffic() {
   const latencies = new Float64Array(latencyBounds.length + 1);
   let totalMs = 0;
   let unstored = 0;
+  let excess = 0;
   let defects = 0;
   const boxOf = (pathId: PathId, status: number) => {
     const statuses = paths.get(pathId) ?? new Map<number, { count: number }>();
@@ -35,6 +36,10 @@ export function createTraffic() {
     countUnstored(): void {
       unstored += 1;
     },
+    /** Counts a request above the limit of its instance. */
+    countExcess(): void {
+      excess += 1;
+    },
     /** Counts a defect of the sandbox. */
     countDefect(): void {
       defects += 1;
@@ -48,6 +53,7 @@ export function createTraffic() {
       /** Milliseconds that all answers took together. */
       totalMs,
       unstored,
+      excess,
       defects,
     }),
   };

@@ -36,7 +36,11 @@ describe("an instance", () => {
   test("has the requested scenario, seed, clock and profile, and its keys work", async () => {
     const { ask } = await serveControl({ scenario: "rotation" });
     const options = { seed: 7, now: "2030-01-01T00:00:00Z", frozen: true, profile: "typical" };
-    const { id, keys, ...made } = await create(ask, { scenario: "key-states", label: "a test", ...options });
+    const { id, keys, token, claim_url, ...made } = await create(ask, {
+      scenario: "key-states",
+      label: "a test",
+      ...options,
+    });
     const base = `/i/${id}`;
     expect(made).toEqual({
       base_url: expect.stringMatching(`${base}$`),
@@ -45,7 +49,9 @@ describe("an instance", () => {
       seed: 7,
       label: "a test",
       created_at: expect.stringMatching(/Z$/),
+      ...{ expires_at: null, requests_per_minute: null, owner: null },
     });
+    expect([token, claim_url]).toEqual([expect.any(String), expect.any(String)]);
     expect(Math.abs(Date.parse(made.created_at) - Date.now())).toBeLessThan(600_000);
     expect(keys).toEqual(secretsOf(createSandbox({ scenario: "key-states", seed: 7 })));
     expect((await ask("/state", { base })).body.data).toMatchObject({

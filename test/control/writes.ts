@@ -27,6 +27,7 @@ const calls: readonly (readonly [call: string, real: string, json?: object])[] =
   ["POST /reset", "/reset", {}],
   ["POST /story/next", "/story/next", {}],
   ["POST /instances", "/instances", { scenario: "rotation" }],
+  ["POST /instances/{id}/link", "/instances/{id}/link"],
   ["DELETE /instances/{id}", "/instances/{id}"],
   ["POST /stop", "/stop"],
 ];

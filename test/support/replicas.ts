@@ -28,6 +28,7 @@ export interface ReplicaTestOptions extends OpenOptions {
   readonly compactEvery?: number;
   readonly instanceTtl?: number;
   readonly maxMemory?: number;
+  readonly controlToken?: string;
   readonly onProblem?: (error: unknown) => void;
   /** Default: a free one. */
   readonly port?: number;
@@ -37,7 +38,15 @@ export interface ReplicaTestOptions extends OpenOptions {
 export async function startReplica(
   log: SharedLog,
   source: ScenarioName | Scenario,
-  { compactEvery, instanceTtl, maxMemory, onProblem = fail, port = 0, ...options }: ReplicaTestOptions = {},
+  {
+    compactEvery,
+    instanceTtl,
+    maxMemory,
+    controlToken,
+    onProblem = fail,
+    port = 0,
+    ...options
+  }: ReplicaTestOptions = {},
 ): Promise<ReplicaServer> {
   const { scenario, name, text } = await named(source);
   const given = givenOptions({
@@ -53,7 +62,7 @@ export async function startReplica(
     ...(instanceTtl !== undefined && { instanceTtl }),
     maxMemory,
   });
-  const server = await serve(replica, { port, onDefect: fail });
+  const server = await serve(replica, { port, onDefect: fail, ...(controlToken && { controlToken }) });
   return {
     ...server,
     log: replica,

@@ -47,7 +47,10 @@ export const controlBodies = {
     frozen: optional(flag()),
     profile: optional(choice(profiles)),
     label: optional(shortText()),
+    expires: optional(duration((length) => length > 0)),
+    requests_per_minute: optional(count({ least: 1 })),
   }),
+  instance_claim: mapping({ code: shortText() }),
   nothing: mapping({}),
 } as const;
 

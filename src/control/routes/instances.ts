@@ -1,0 +1,154 @@
+import { SandboxError } from "../../domain/errors.js";
+import { isOfWords } from "../../domain/redact.js";
+import type { ScenarioSource } from "../../library/sandbox.js";
+import type { InstanceList, ListedInstance } from "../../log/instances.js";
+import { controlPath } from "../../node/addresses.js";
+import { nodePlatform } from "../../node/platform.js";
+import { query } from "../../scenario/format/control-bodies.js";
+import { parseDuration, parseTime } from "../../scenario/format/time.js";
+import { resolveSource } from "../../scenario/parse-scenario.js";
+import { requireFields } from "../../schema/check.js";
+import { described, list, text } from "../../schema/shape.js";
+import { isoOf } from "../../world/clock.js";
+import { givenOptions } from "../../world/runtime.js";
+import { scenarioSecrets } from "../../world/secrets.js";
+import { answers } from "../answers.js";
+import { instanceTokenPrefix } from "../guard.js";
+import { type Route, type RouteContext, route } from "../route.js";
+import { requireQuickStart } from "./scenario.js";
+
+/** Isolated sandboxes inside the process: one for each test, in parallel, or one for each partner. */
+export const instanceRoutes: readonly Route[] = [
+  route("GET /instances", {
+    summary: "All instances",
+    query: query({ label: described(text(), "Only those with this text in their label, in any case.") }),
+    answer: list(answers.InstanceSummary),
+    run: (context) =>
+      requireInstances(context)
+        .list()
+        .filter(({ tenancy: { label = "" } }) => hasText(label, context.query.label))
+        .map((instance) => summaryOf(instance, context)),
+  }),
+  route("POST /instances", {
+    summary: "Starts an isolated sandbox under its own base URL; its token is in this response only",
+    body: "instance_creation",
+    status: 201,
+    makes: "instance",
+    answer: answers.Instance,
+    prepare: ({ requests_per_minute, ...body }, { instanceRequestsPerMinute: most }) => {
+      const limit = requests_per_minute ?? most;
+      return { ...body, ...(limit !== undefined && { requests_per_minute: limit }) };
+    },
+    run(context) {
+      const instances = requireInstances(context);
+      const { scenario, now, label, expires, requests_per_minute, ...asked } = context.body;
+      // A longer word may be an encoded key (R46).
+      const isPlain = label === undefined || isOfWords(label, 40, " -._,:/()[]");
+      requireFields("start an instance", {
+        label: isPlain
+          ? undefined
+          : "has words of up to 40 letters and digits, with spaces and -._,:/()[] between them",
+      });
+      const { seed, profile, trial } = context.runtime.given;
+      // What answers a client gets does not depend on whether its tests make instances; the clock is their own. The server's
+      // own scenario has its seed and profile already.
+      const ofServer = scenario === undefined ? { trial } : { seed, profile, trial };
+      const at = now === undefined ? undefined : parseTime(now);
+      const given = givenOptions({ ...ofServer, ...asked, now: at });
+      // Default: the server's own scenario, as it was at its start.
+      const source = scenario === undefined ? context.world : resolveSource(scenario as ScenarioSource);
+      if (scenario !== undefined) requireQuickStart(source.scenario);
+      const [token, code] = [context.newSecret(), context.newSecret()];
+      const instance = instances.create(source, given, {
+        ...{ label, owner: context.owner, requestsPerMinute: requests_per_minute },
+        ...{ tokenHash: token.sha256, claimHash: code.sha256 },
+        expiresAt:
+          expires === undefined
+            ? undefined
+            : context.world.platform.time() + (parseDuration(expires) as number),
+      });
+      return {
+        ...withSecrets(instance, token.text, context),
+        claim_url: linkTo(instance, code.text, context),
+      };
+    },
+  }),
+  route("POST /instances/{id}/link", {
+    summary: "Makes a new one-time link to an instance's token; an earlier link stops working",
+    status: 201,
+    makes: "token",
+    answer: answers.InstanceLink,
+    run(context) {
+      const code = context.newSecret();
+      const instance = requireInstances(context).changeHashes(idIn(context), { claimHash: code.sha256 });
+      return { claim_url: linkTo(instance, code.text, context) };
+    },
+  }),
+  route("POST /instances/{id}/claim", {
+    summary: "Exchanges the code of a one-time link for a new token; the earlier token stops working",
+    body: "instance_claim",
+    makes: "token",
+    answer: answers.ClaimedInstance,
+    prepare: ({ code }) => ({ code: nodePlatform.sha256(code) }),
+    run(context) {
+      const instances = requireInstances(context);
+      const instance = instances.list().find(({ id }) => id === idIn(context));
+      const claimHash = instance?.tenancy.claimHash;
+      // The same for an unknown instance: who has no code learns nothing.
+      if (claimHash === undefined || claimHash !== context.body.code) throw usedLink();
+      const token = context.newSecret();
+      const hashes = { tokenHash: token.sha256, claimHash: undefined };
+      const claimed = instances.changeHashes(idIn(context), hashes);
+      return { ...summaryOf(claimed, context), token: instanceTokenPrefix + token.text };
+    },
+    // Its sandbox may not have been in any process until now.
+    async complete(answer, { log }) {
+      const instance = await log.enter(answer.id);
+      if (instance === undefined) throw usedLink();
+      return { ...answer, keys: scenarioSecrets(instance.runtime.world()) };
+    },
+  }),
+  route("DELETE /instances/{id}", {
+    summary: "Removes an instance",
+    run: (context) => requireInstances(context).remove(idIn(context)),
+  }),
+];
+
+/** The instances of the server; throws `not_found` inside an instance. */
+export function requireInstances({ instances }: Pick<RouteContext, "instances">): InstanceList {
+  if (instances !== undefined) return instances;
+  throw new SandboxError(
+    "not_found",
+    "An instance has no instances or metrics of its own, and cannot stop the server; ask the server's control plane.",
+  );
+}
+
+function usedLink(): SandboxError {
+  const message =
+    "This link was used already, replaced by a newer one, or its instance was removed. Ask for another link.";
+  return new SandboxError("not_found", message);
+}
+
+function idIn({ params: { id = "" } }: Pick<RouteContext, "params">): string {
+  return id;
+}
+
+function hasText(text: string, wanted = ""): boolean {
+  return text.toLowerCase().includes(wanted.toLowerCase());
+}
+
+function summaryOf(instance: ListedInstance, { baseUrl }: RouteContext) {
+  const { id, tenancy, createdAt, name, seed } = instance;
+  const { label = null, owner = null, expiresAt, requestsPerMinute = null } = tenancy;
+  const url = `${baseUrl()}/i/${id}`;
+  return {
+    ...{ id, label, created_at: isoOf(createdAt) },
+    ...{ base_url: url, control_url: url + controlPath, scenario: name, seed },
+    expires_at: expiresAt === undefined ? null : isoOf(expiresAt),
+    ...{ requests_per_minute: requestsPerMinute, owner },
+  };
+}
+
+function linkTo({ id }: ListedInstance, code: string, { baseUrl }: RouteContext): string {
+  return `${baseUrl()}${controlPath}/instances/${id}/claim?code=${code}`;
+}

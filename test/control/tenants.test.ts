@@ -1,0 +1,229 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { readRedisAddress } from "../../src/log/redis/address.js";
+import { openRedisLog } from "../../src/log/redis/redis-log.js";
+import { startServer } from "../../src/serve/start-server.js";
+import { noRedis, startRedis } from "../support/redis-server.js";
+import { startReplica } from "../support/replicas.js";
+import { mePath } from "../support/send.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+import { type Ask, clientOf, serveControl } from "./client.js";
+import { description, realPath } from "./described.js";
+
+const owner = { authorization: "Bearer the owner's own token" };
+const controlToken = owner.authorization.slice("Bearer ".length);
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+async function create(ask: Ask, json: object = {}, headers: object = owner) {
+  const { status, body } = await ask("/instances", { method: "POST", json, headers: { ...headers } });
+  expect(status).toBe(201);
+  return body.data;
+}
+
+const codeIn = (claimUrl: string) => new URL(claimUrl).searchParams.get("code") as string;
+
+const claim = (ask: Ask, id: string, code: string) =>
+  ask(`/instances/${id}/claim`, { method: "POST", json: { code } });
+
+const stateOf = async (ask: Ask, id: string, token: string) =>
+  (await ask("/state", { base: `/i/${id}`, headers: bearer(token) })).status;
+
+describe("an instance's own token", () => {
+  test("opens that instance and nothing else, and the owner's token opens everything", async () => {
+    const { ask, server } = await serveControl({ controlToken });
+    const { id, token, keys, base_url } = await create(ask);
+    expect(token).toMatch(/^svci_[0-9A-Za-z]{32}$/);
+    expect(await stateOf(ask, id, token)).toBe(200);
+    expect(await stateOf(ask, id, controlToken)).toBe(200);
+    for (const wrong of [`${token}x`, token.slice(0, -1), "svci_", token.slice(5)]) {
+      expect(await stateOf(ask, id, wrong)).toBe(401);
+    }
+    expect((await ask("/state", { headers: bearer(token) })).status).toBe(401);
+    expect((await ask(`/instances/${id}`, { method: "DELETE", headers: bearer(token) })).status).toBe(401);
+    const { status } = await fetch(base_url + mePath, { headers: { "x-api-key": keys.active } });
+    expect([status, server.sandbox.requests.list()]).toEqual([200, []]);
+  });
+
+  test("is not needed where the server needs none, and is rejected elsewhere", async () => {
+    const { ask } = await serveControl();
+    const [one, other] = [await create(ask, {}, {}), await create(ask, {}, {})];
+    expect((await ask("/state", { base: `/i/${one.id}` })).status).toBe(200);
+    expect(await stateOf(ask, one.id, one.token)).toBe(200);
+    expect(await stateOf(ask, one.id, other.token)).toBe(401);
+    expect((await ask("/state", { headers: bearer(one.token) })).status).toBe(401);
+    // Any other token is ignored: a client may have one for another server.
+    expect((await ask("/state", { headers: owner })).status).toBe(200);
+  });
+
+  test("is exchanged once for the code of a link, which ends the earlier token", async () => {
+    const { ask, server } = await serveControl({ controlToken });
+    const made = await create(ask, { label: "Harvest Bank" });
+    const { id, token, claim_url } = made;
+    const code = codeIn(claim_url);
+    expect(claim_url).toBe(`${server.url}/__sandbox/instances/${id}/claim?code=${code}`);
+    for (const wrong of ["", "x", token, `${code}x`]) {
+      const { status } = await claim(ask, id, wrong);
+      expect(status).toBe(wrong === "" ? 422 : 404);
+    }
+    const { id: other } = await create(ask);
+    expect((await claim(ask, other, code)).status).toBe(404);
+    const { status, body } = await claim(ask, id, code);
+    const { claim_url: _, token: __, ...kept } = made;
+    expect([status, body.data]).toEqual([200, { ...kept, token: body.data.token }]);
+    expect(await stateOf(ask, id, body.data.token)).toBe(200);
+    expect(await stateOf(ask, id, token)).toBe(401);
+    expect((await claim(ask, id, code)).status).toBe(404);
+    expect((await claim(ask, "none", code)).body.error.code).toBe("not_found");
+  });
+
+  test("that is lost is replaced by a new link, which ends the link before", async () => {
+    const { ask } = await serveControl({ controlToken });
+    const { id, claim_url, token } = await create(ask);
+    const link = (headers: object) =>
+      ask(`/instances/${id}/link`, { method: "POST", headers: { ...headers } });
+    expect((await link(bearer(token))).status).toBe(401);
+    const { status, body } = await link(owner);
+    expect([status, (await claim(ask, id, codeIn(claim_url))).status]).toEqual([201, 404]);
+    expect(await stateOf(ask, id, token)).toBe(200);
+    expect((await claim(ask, id, codeIn(body.data.claim_url))).status).toBe(200);
+    const none = await ask("/instances/none/link", { method: "POST", headers: owner });
+    expect(none.status).toBe(404);
+  });
+
+  test("survives a restart with --state, and no secret is in the file", async () => {
+    const state = join(temporaryFolder(), "state.json");
+    const open = async () => {
+      const server = await startServer({ state, controlToken });
+      return { ask: clientOf(server.url), close: () => server.close(0) };
+    };
+    const before = await open();
+    onTestFinished(before.close);
+    const [kept, claimed] = [
+      await create(before.ask, { label: "kept", expires: "90d", requests_per_minute: 60 }),
+      await create(before.ask),
+    ];
+    const { token } = (await claim(before.ask, claimed.id, codeIn(claimed.claim_url))).body.data;
+    const saved = readFileSync(state, "utf8");
+    for (const secret of [kept.token, kept.claim_url, claimed.token, claimed.claim_url, token]) {
+      expect(saved).not.toContain(secret.slice(-32));
+    }
+    await before.close();
+    const { ask, close } = await open();
+    onTestFinished(close);
+    expect(await stateOf(ask, kept.id, kept.token)).toBe(200);
+    expect([await stateOf(ask, claimed.id, token), await stateOf(ask, claimed.id, claimed.token)]).toEqual([
+      200, 401,
+    ]);
+    expect((await claim(ask, claimed.id, codeIn(claimed.claim_url))).status).toBe(404);
+    const listed = (await ask("/instances?label=KEPT", { headers: owner })).body.data;
+    const { claim_url: _, token: __, keys: ___, ...summary } = kept;
+    expect(listed).toEqual([{ ...summary, base_url: expect.any(String), control_url: expect.any(String) }]);
+    expect((await claim(ask, kept.id, codeIn(kept.claim_url))).status).toBe(200);
+  });
+});
+
+test("instances are found by a part of their label", async () => {
+  const { ask } = await serveControl();
+  for (const label of ["Harvest Bank", "bank of fields", undefined]) await create(ask, { label }, {});
+  const labels = async (query: string) =>
+    (await ask(`/instances${query}`)).body.data.map(({ label }: { label: string }) => label);
+  expect(await labels("?label=BANK")).toEqual(["Harvest Bank", "bank of fields"]);
+  expect(await labels("?label=harvest")).toEqual(["Harvest Bank"]);
+  expect(await labels("?label=nobody")).toEqual([]);
+  expect(await labels("")).toHaveLength(3);
+});
+
+test("a limit of an instance is unlike the API's, over all its keys, and leaves the others alone", async () => {
+  const { ask } = await serveControl({ instanceRequestsPerMinute: 3 });
+  const [one, other] = [await create(ask, { requests_per_minute: 2 }, {}), await create(ask, {}, {})];
+  expect([one.requests_per_minute, other.requests_per_minute]).toEqual([2, 3]);
+  const send = (base: string, key: string) => fetch(base + mePath, { headers: { "x-api-key": key } });
+  expect((await send(one.base_url, one.keys.active)).status).toBe(200);
+  expect((await send(one.base_url, "wrong")).status).toBe(401);
+  const rejected = await send(one.base_url, one.keys.active);
+  expect(rejected.status).toBe(429);
+  expect(rejected.headers.get("x-sandbox-limit")).toBe("requests_per_minute=2");
+  expect(Number(rejected.headers.get("retry-after"))).toBeGreaterThan(0);
+  const { error } = (await rejected.json()) as { error: { code: string } };
+  expect(error.code).toBe("instance_rate_limited");
+  expect((await send(other.base_url, other.keys.active)).status).toBe(200);
+  // What was rejected is no request of the sandbox, and its dashboard still opens.
+  const journal = await ask("/requests", { base: `/i/${one.id}` });
+  expect(journal.body.data).toHaveLength(2);
+  expect((await ask("/metrics")).text).toMatch(/^svc_sandbox_instance_rejections_total 1$/m);
+});
+
+const instanceCount = 50;
+/** What needs no token: it shows less then, or has its own secret. */
+const open = /^\/(?:health|ready|instances\/\w+\/claim)?$/;
+
+/** Every call of the control plane, in the sandbox of a base. */
+function callsOf(base: string, id: string) {
+  return Object.entries(description.paths).flatMap(([described, verbs]) => {
+    const path = realPath(described, id);
+    return Object.keys(verbs).map((verb) => ({ method: verb.toUpperCase(), path, base }));
+  });
+}
+
+async function expectIsolated(ask: Ask, made: readonly { id: string; token: string }[], headers: object) {
+  const states = () =>
+    Promise.all(
+      made.map(
+        async ({ id, token }) => (await ask("/state", { base: `/i/${id}`, headers: bearer(token) })).text,
+      ),
+    );
+  const before = await states();
+  for (const [index, { id }] of made.entries()) {
+    const { token, id: others } = made[(index + 1) % made.length] as (typeof made)[number];
+    const calls = [...callsOf(`/i/${id}`, others), ...(index === 0 ? callsOf("", id) : [])];
+    expect(calls.length).toBeGreaterThan(50);
+    for (const { method, path, base } of calls) {
+      const { status, text } = await ask(path, { method, base, headers: bearer(token) });
+      if (open.test(path)) expect([method, path, text]).not.toContain("scenario");
+      else expect([method, base + path, status]).toEqual([method, base + path, 401]);
+    }
+  }
+  expect(await states()).toEqual(before);
+  expect((await ask("/instances", { headers: { ...headers } })).body.data).toHaveLength(made.length);
+}
+
+describe("no call of the control plane opens an instance to another instance's token", () => {
+  const makeAll = async (ask: Ask, headers: object) => {
+    const made: { id: string; token: string }[] = [];
+    while (made.length < instanceCount) made.push(await create(ask, {}, headers));
+    return made;
+  };
+
+  test.each([
+    ["with the server's token", { controlToken }, owner],
+    ["on a server without a token", {}, {}],
+  ])("%s", async (_where, options, headers) => {
+    const { ask } = await serveControl(options);
+    await expectIsolated(ask, await makeAll(ask, headers), headers);
+  });
+
+  test.skipIf(noRedis)("through another replica of the same store, which has only hashes", async () => {
+    const redis = await startRedis();
+    onTestFinished(redis.close);
+    const openOne = async () => {
+      const log = await openRedisLog({ address: readRedisAddress(redis.url) as never, founding: "{}" });
+      const server = await startReplica(log, "key-states", { controlToken });
+      onTestFinished(() => server.close(0));
+      return clientOf(server.url);
+    };
+    const [one, other] = [await openOne(), await openOne()];
+    const made = await makeAll(one, owner);
+    await expectIsolated(other, made, owner);
+    const { id, claim_url, token } = await create(one);
+    const code = codeIn(claim_url);
+    const claimed = (await claim(other, id, code)).body.data;
+    expect([await stateOf(one, id, claimed.token), await stateOf(one, id, token)]).toEqual([200, 401]);
+    expect((await claim(one, id, code)).status).toBe(404);
+    const stored = redis.files();
+    expect(stored).toContain(id);
+    for (const secret of [token, code, claimed.token, ...made.map((each) => each.token)]) {
+      expect(stored).not.toContain(secret.slice(-32));
+    }
+  });
+});
