@@ -1,6 +1,8 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import type { RequestHandler } from "express";
+import type { RequestHandler, Response } from "express";
+import type { ListedInstance } from "../log/instances.js";
+import type { RunIn } from "../log/log.js";
 import { controlPath, isLoopbackHost, nameIn } from "../node/addresses.js";
 import { nodePlatform } from "../node/platform.js";
 import type { ControlSurroundings } from "../server/http-server.js";
@@ -24,20 +26,15 @@ const claimPath = new RegExp(`^${controlPath}/instances/[^/]+/claim$`);
  * An instance's own token opens that instance alone, also where no other token is needed.
  */
 export function guardControl(
-  { loopback, token, allowedHosts, log }: ControlSurroundings,
+  server: ControlSurroundings,
   instanceOf: (request: IncomingMessage) => string | undefined,
-): RequestHandler {
+): RequestHandler[] {
+  return [keepForeignOut(server), requireToken(server, instanceOf)];
+}
+
+function keepForeignOut({ loopback, allowedHosts }: ControlSurroundings): RequestHandler {
   const allowedNames = allowedHosts.map(nameIn);
-  const mayKnowAll = (request: IncomingMessage) => {
-    const given = /^Bearer (.+)$/i.exec(request.headers.authorization ?? "")?.[1];
-    if (isSame(given, token)) return true;
-    if (given?.startsWith(instanceTokenPrefix) !== true) return token === undefined;
-    const instance = instanceOf(request);
-    const tokenHash = instance && log.instances.find(instance)?.tenancy.tokenHash;
-    return isSame(nodePlatform.sha256(given.slice(instanceTokenPrefix.length)), tokenHash);
-  };
-  return (request, response, next) => {
-    const { headers, path } = request;
+  return ({ headers }, response, next) => {
     // The page shows state: it must not be framed by other pages or kept in a shared cache.
     response.set({
       "Cache-Control": "no-store",
@@ -61,17 +58,47 @@ export function guardControl(
       const message = "The control plane does not answer to pages of other origins.";
       throw new HttpRefusal("foreign_origin", message);
     }
-    response.locals.mayKnowAll = mayKnowAll(request);
-    const needsToken = !probePaths.includes(path) && !isPagePath(path) && !claimPath.test(path);
-    if (needsToken && !response.locals.mayKnowAll) {
-      response.set("WWW-Authenticate", 'Bearer realm="svc-sandbox control plane"');
-      throw new HttpRefusal(
-        "control_token_required",
-        "Send the control token that was printed at the start, or inside an instance its own token: Authorization: Bearer <token>.",
-      );
-    }
     next();
   };
+}
+
+function requireToken(
+  { token, log }: ControlSurroundings,
+  instanceOf: (request: IncomingMessage) => string | undefined,
+): RequestHandler {
+  const opensOne = (given: string, found: Pick<ListedInstance, "tenancy"> | undefined) =>
+    isSame(nodePlatform.sha256(given.slice(instanceTokenPrefix.length)), found?.tenancy.tokenHash);
+  return (request, response, next) => {
+    const { path } = request;
+    const { authorization } = request.headers;
+    const given = /^Bearer (.+)$/i.exec(authorization ?? "")?.[1];
+    const isForInstance = given?.startsWith(instanceTokenPrefix) === true && !isSame(given, token);
+    const id = isForInstance ? instanceOf(request) : undefined;
+    if (probePaths.includes(path) || isPagePath(path) || claimPath.test(path)) {
+      const opens = () => id !== undefined && opensOne(given as string, log.instances.find(id));
+      response.locals.mayKnowAll = isForInstance ? opens() : token === undefined || isSame(given, token);
+      return next();
+    }
+    response.locals.mayKnowAll = true;
+    if (!isForInstance && (token === undefined || isSame(given, token))) return next();
+    if (id === undefined) throw noToken(response);
+    // Another replica may just have replaced the token.
+    const read: RunIn = ({ instances }) =>
+      opensOne(
+        given as string,
+        instances?.list().find((one) => one.id === id),
+      );
+    const from = { runtime: log.runtime, instance: undefined, baseUrl: () => "" };
+    Promise.resolve(log.look(read, from)).then((opens) => next(opens ? undefined : noToken(response)), next);
+  };
+}
+
+function noToken(response: Response): HttpRefusal {
+  response.set("WWW-Authenticate", 'Bearer realm="svc-sandbox control plane"');
+  return new HttpRefusal(
+    "control_token_required",
+    "Send the control token that was printed at the start, or inside an instance its own token: Authorization: Bearer <token>.",
+  );
 }
 
 // Hashes have one length, so that the comparison takes the same time for every wrong text.

@@ -68,8 +68,9 @@ export const instanceRoutes: readonly Route[] = [
             : context.world.platform.time() + (parseDuration(expires) as number),
       });
       return {
-        ...withSecrets(instance, token.text, context),
-        claim_url: linkTo(instance, code.text, context),
+        ...summaryOf(instance, context),
+        keys: scenarioSecrets(instance.runtime.world()),
+        ...{ token: instanceTokenPrefix + token.text, claim_url: linkTo(instance, code.text, context) },
       };
     },
   }),
