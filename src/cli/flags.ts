@@ -130,8 +130,8 @@ export const serverFlags = {
     "how many instances there can be at one time (default: 1000)",
     wholeNumber(1, 1_000_000),
   ),
-  instanceRequestsPerMinute: flag(
-    "--instance-requests-per-minute <number>",
+  instanceRate: flag(
+    "--instance-rate <number>",
     "how many requests a minute each instance takes over all its keys, unless it is made with another limit (default: any number)",
     wholeNumber(1, 1_000_000),
   ),

@@ -51,7 +51,7 @@ const optionNames: Readonly<Record<keyof ServerOptions, true>> = {
   control: true,
   controlToken: true,
   instanceTtl: true,
-  instanceRequestsPerMinute: true,
+  instanceRate: true,
   maxInstances: true,
   maxMemory: true,
   publicUrl: true,

@@ -63,7 +63,7 @@ export interface ControlSurroundings {
   readonly stop: () => void;
   readonly log: Log;
   /** The limit of instances that are made without one of their own; `undefined` for none. */
-  readonly instanceRequestsPerMinute: number | undefined;
+  readonly instanceRate: number | undefined;
   /** When the server was started, on the wall clock (epoch milliseconds). */
   readonly startedAt: number;
   /** Why the server is to be sent no requests now, in a sentence; `undefined` when it is ready for them. */

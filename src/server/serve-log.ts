@@ -49,7 +49,7 @@ export interface ServeOptions extends InstanceLimits, HandlerOptions {
   /** The bearer token of the control plane. Default: none on a loopback address, else a random one. */
   readonly controlToken?: string;
   /** The requests to the API in a minute of an instance that is made without a limit of its own. Default: no limit. */
-  readonly instanceRequestsPerMinute?: number;
+  readonly instanceRate?: number;
 }
 
 /** Makes the control plane of a server. */
@@ -136,7 +136,7 @@ export async function serveLog(
     allowedHosts,
     stop: () => (options.onStop ?? close)(),
     log,
-    instanceRequestsPerMinute: options.instanceRequestsPerMinute,
+    instanceRate: options.instanceRate,
     startedAt: nodePlatform.time(),
     unreadiness() {
       if (draining.signal.aborted || stopping.signal.aborted) return "The sandbox is stopping.";

@@ -135,7 +135,7 @@ test("instances are found by a part of their label", async () => {
 });
 
 test("a limit of an instance is unlike the API's, over all its keys, and leaves the others alone", async () => {
-  const { ask } = await serveControl({ instanceRequestsPerMinute: 3 });
+  const { ask } = await serveControl({ instanceRate: 3 });
   const [one, other] = [await create(ask, { requests_per_minute: 2 }, {}), await create(ask, {}, {})];
   expect([one.requests_per_minute, other.requests_per_minute]).toEqual([2, 3]);
   const send = (base: string, key: string) => fetch(base + mePath, { headers: { "x-api-key": key } });

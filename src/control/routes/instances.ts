@@ -35,7 +35,7 @@ export const instanceRoutes: readonly Route[] = [
     status: 201,
     makes: "instance",
     answer: answers.Instance,
-    prepare: ({ requests_per_minute, ...body }, { instanceRequestsPerMinute: most }) => {
+    prepare: ({ requests_per_minute, ...body }, { instanceRate: most }) => {
       const limit = requests_per_minute ?? most;
       return { ...body, ...(limit !== undefined && { requests_per_minute: limit }) };
     },
