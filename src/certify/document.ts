@@ -1,4 +1,5 @@
-import { pluralize, shellWord } from "../report/plain-text.js";
+import { briefJson } from "../report/brief.js";
+import { commandLine, pluralize } from "../report/plain-text.js";
 import type {
   Picture,
   ReportDocument,
@@ -12,25 +13,36 @@ import { render, type TextStyle } from "../report/render/render.js";
 import type { Report } from "../report/report.js";
 import { conclusion, reportDocument } from "../report/report-document.js";
 import { snakeCase } from "../schema/spelling.js";
+import { breakAgain, certificateBrief, outcomeText, type Seen } from "./brief.js";
 import { type Certificate, certificateOf } from "./certificate.js";
 import { mustNotice, noticedSentence, whyTooLittle } from "./promises.js";
 import { failuresByReason } from "./reasons.js";
 import type { CertifyResult, CertifyVerdict, PromiseRun, Run, RunCause, RunOutcome } from "./result.js";
 
-export function renderCertificate(result: CertifyResult, format: ReportFormat, style?: TextStyle): string {
-  const document = certificateDocument(certificateOf(result));
+/** Renders a certificate; with `seen`, JSON contains everything that the text shows. */
+export function renderCertificate(
+  result: CertifyResult,
+  format: ReportFormat,
+  style?: TextStyle,
+  seen?: Seen,
+): string {
+  const certificate = certificateOf(result);
+  const document = certificateDocument(certificate);
+  if (seen !== undefined) {
+    const { conclusion } = document;
+    const brief = certificateBrief(certificate.result, conclusion.text, seen);
+    if (format === "brief") return render({ ...document, brief: briefJson(brief) }, format);
+    const { hint } = seen;
+    const { failures } = snakeCase({ failures: brief.failures }) as { failures: object };
+    const json = { ...document.json, conclusion: conclusion.text, ...(hint && { hint }), failures };
+    if (format === "json") return render({ ...document, json }, format);
+  }
   if (format !== "text") return render(document, format, style);
   const [causes, promises, ...others] = document.sections;
   const isSeen = result.runs[0]?.outcome === "passed";
   // A terminal shows the end.
   const ended = [...others.filter(({ title }) => isSeen || title === "Runs"), promises, causes] as Section[];
   return render({ ...document, sections: ended }, format, style);
-}
-
-/** The command as a line for a shell, for people: a long one is cut. */
-export function commandLine(command: readonly string[], longest = 200): string {
-  const line = command.map(shellWord).join(" ");
-  return line.length > longest ? `${line.slice(0, longest)}…` : line;
 }
 
 const toneOf: Readonly<Record<RunOutcome, Tone>> = {
@@ -125,11 +137,6 @@ function whyUnusable(runs: readonly Run[], broken: readonly PromiseRun[], report
   return whyTooLittle(report) ?? `${pluralize(left, "run")} of ${all.length} were not made`;
 }
 
-function outcomeText({ outcome, code }: Run): string {
-  if (outcome === "failed" && code !== null) return `failed with exit code ${code}`;
-  return outcome === "flaky" ? "passed once and failed once" : outcome.replace("_", " ");
-}
-
 // Runs that fail for the same reason have one row.
 function causesOf(all: readonly Run[]): Row[] {
   return failuresByReason(all).map((runs) => {
@@ -184,15 +191,12 @@ function runCase(run: Run): TestCase {
   return { name, verdict, message, output };
 }
 
-function promiseRow(
-  { id, sentence, kind, loss, code }: PromiseRun,
-  { scenario, command }: CertifyResult,
-): Row {
-  const again = ["svc-sandbox", "exec", scenario, "--break", id, "--", ...command];
+function promiseRow(run: PromiseRun, result: CertifyResult): Row {
+  const { id, sentence, kind, loss, code } = run;
   const end = code === null ? ["the run did not end in time, which is not noticed"] : [];
   return {
     cells: [{ text: sentence, tone: kind === "swap" ? "bad" : "warning" }, id],
-    details: [[loss, ...end], [commandLine(again, 2_000)]],
+    details: [[loss, ...end], [breakAgain(run, result)]],
   };
 }
 

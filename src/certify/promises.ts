@@ -5,7 +5,7 @@ import { type UnmetThreshold, unmetThresholds } from "../report/thresholds.js";
 import type { CertifyResult, Gates, PromiseRun } from "./result.js";
 
 /** The number of promised paths that a client must cover: a certificate shows too little with fewer. */
-const leastPaths = 5;
+export const leastPaths = 5;
 
 /** Why nothing can be certified of a client that passes its baseline, and how to fix that; `undefined` if it can be. */
 export function whyTooLittle({ coverage: { met, promised }, paths }: Report): string | undefined {

@@ -1,12 +1,14 @@
 import { adviceLevels } from "../domain/advice.js";
 import { type Assumptions, profiles } from "../domain/assumptions.js";
 import { faultPathIds, outcomes } from "../domain/outcomes.js";
+import { failureShape } from "../report/brief.js";
 import { reportShape } from "../report/report.js";
 import { assumptionsSchema } from "../scenario/format/assumptions.js";
 import { sha256, time } from "../scenario/format/fields.js";
 import {
   choice,
   count,
+  described,
   growingChoice,
   list,
   mapping,
@@ -155,5 +157,13 @@ export const certificateFormat = 2;
 
 /** A certificate as a file: its JSON Schema is made from this, and what is read is checked by it. */
 export const certificateShape = inJsonOfAnyVersion(
-  mapping({ svc_sandbox_certificate: choice([certificateFormat]), ...result }),
+  mapping({
+    svc_sandbox_certificate: choice([certificateFormat]),
+    ...result,
+    conclusion: optional(
+      described(text(), "The verdict in words; only --json prints it, as hint and failures."),
+    ),
+    hint: optional(described(text(), "What to do when the baseline does not pass or sends no request.")),
+    failures: optional(described(list(failureShape), "One failure for each cause.")),
+  }),
 );

@@ -1,10 +1,9 @@
 import { canonicalJson } from "../domain/json.js";
-import { pluralize } from "../report/plain-text.js";
+import { commandLine, pluralize } from "../report/plain-text.js";
 import type { ReportFormat, TestCase } from "../report/render/document.js";
 import { render, type TextStyle } from "../report/render/render.js";
 import { snakeCase } from "../schema/spelling.js";
 import { certificateOf } from "./certificate.js";
-import { commandLine } from "./document.js";
 import type { CertifyResult, Run } from "./result.js";
 
 /** What running again showed of a certificate. Plain data. */

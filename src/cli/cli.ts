@@ -5,7 +5,7 @@ import type { Command } from "./command.js";
 import { commands } from "./commands.js";
 import { describeFailure, exitCode, exitCodeOf } from "./exit-codes.js";
 import { verbose } from "./flags.js";
-import { type Io, isVerbose, type Output, programName, splitAtDashes } from "./io.js";
+import { type Io, isForPrograms, isVerbose, type Output, programName, splitAtDashes } from "./io.js";
 import { misread, parse, printHelp, unknownWord } from "./program.js";
 import { tell } from "./tell.js";
 
@@ -28,7 +28,8 @@ export async function cli(argv: readonly string[], given: Io): Promise<number> {
   try {
     return await run(argv, io);
   } catch (error) {
-    tell(io.stderr, describeFailure(error, { verbose: isVerbose(argv, io.env) }));
+    const how = { verbose: isVerbose(argv, io.env), json: isForPrograms(argv, io.env) };
+    tell(io.stderr, describeFailure(error, how));
     return exitCodeOf(error);
   }
 }

@@ -2,6 +2,7 @@ import { SandboxError } from "../domain/errors.js";
 import { printable } from "../domain/printable.js";
 import { redactKeys } from "../domain/redact.js";
 import { fileFailure, isOfMachine } from "../node/files/write-file.js";
+import type { Brief } from "../report/brief.js";
 
 /** The meaning of the exit codes of every command. */
 export const exitCode = {
@@ -10,7 +11,16 @@ export const exitCode = {
   /** The command cannot be carried out as it was given. */
   usage: 2,
   defect: 3,
+  noRequest: 4,
+  /** Every run of `certify` passed, and a gate does not hold. */
+  gate: 5,
 } as const;
+
+/** The exit codes of verdicts other than `passed`; any other is `failed`. */
+export const codeOfVerdict: Readonly<Partial<Record<Brief["verdict"], number>>> = {
+  no_request: exitCode.noRequest,
+  threshold_missed: exitCode.gate,
+};
 
 /** The exit code of an error: our own refusals have theirs, anything else is a defect. */
 export function exitCodeOf(error: unknown): number {
@@ -38,8 +48,19 @@ export function tryToWrite(what: string, write: () => void, whatToDo?: string): 
   }
 }
 
+interface Telling {
+  readonly verbose?: boolean;
+  /** Whether it is a line of JSON, as the control plane has it. Default: a sentence. */
+  readonly json?: boolean;
+}
+
 /** The text about an error, with a line end. Shows no full key (R46), and a stack only when verbose. */
-export function describeFailure(error: unknown, { verbose = false }: { verbose?: boolean }): string {
+export function describeFailure(error: unknown, { verbose = false, json = false }: Telling): string {
+  if (json) {
+    const message = describeFailure(error, { verbose }).trimEnd();
+    const code = error instanceof SandboxError ? error.code : isOfMachine(error) ? "machine" : "defect";
+    return `${JSON.stringify({ error: { code, message } })}\n`;
+  }
   if (error instanceof SandboxError) return `${printable(redactKeys(error.message))}\n`;
   if (isOfMachine(error)) {
     const { path, message } = error;

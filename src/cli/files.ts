@@ -8,6 +8,7 @@ import type { ReportFormat } from "../report/render/document.js";
 import { quote } from "../schema/words.js";
 import { unwritable, usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
+import { writeData } from "./tell.js";
 
 /** The path of a file to be written; throws `file_exists` for one that is there, unless it may be overwritten. */
 export function newFile(
@@ -38,6 +39,8 @@ export interface FilesFlag<Format> {
   /** The formats by the endings of names; in the words for people each stands once. */
   readonly endings: Readonly<Record<string, Format>>;
   readonly endingWords: string;
+  /** The format for `-`, which is stdout. Default: `-` is not accepted. */
+  readonly onStdout?: Format;
 }
 
 /** The endings of the names of reports. */
@@ -53,14 +56,17 @@ export const formatOfEnding: Readonly<Record<string, ReportFormat>> = {
 /** The files that a flag names; throws `usage` when neither a name nor a given format says what to write there. */
 export function reportTargets<Format>(
   files: readonly string[] = [],
-  { name, what, endings, endingWords }: FilesFlag<Format>,
+  { name, what, endings, endingWords, onStdout }: FilesFlag<Format>,
   { env, cwd }: Pick<Io, "env" | "cwd">,
   given?: Format,
 ): ReportTarget<Format>[] {
   return files.map((file) => {
     // Each step of a job adds to one file, whose name has no ending.
     const isSummary = resolve(cwd, file) === env.GITHUB_STEP_SUMMARY;
-    const format = given ?? endings[isSummary ? ".md" : extname(file).toLowerCase()];
+    const format =
+      given ??
+      (file === "-" ? onStdout : undefined) ??
+      endings[isSummary ? ".md" : extname(file).toLowerCase()];
     if (format !== undefined) return { file, format, isAppended: isSummary };
     throw usageError(
       `Failed to read ${name}: ${quote(file)} does not say how to write ${what}. End its name with ${endingWords}.`,
@@ -81,13 +87,15 @@ export async function writeTargets<Format>(
   targets: readonly ReportTarget<Format>[],
   render: (format: Format) => string,
   { name, what }: Pick<FilesFlag<Format>, "name" | "what">,
-  { cwd }: Pick<Io, "cwd">,
+  { cwd, stdout }: Pick<Io, "cwd" | "stdout">,
 ): Promise<unknown[]> {
   const failures: unknown[] = [];
   for (const { file, format, isAppended } of targets) {
-    await writeReportFile(resolve(cwd, file), redactKeys(render(format)), isAppended)
-      .catch(unwritable(`${what} to ${quote(file)}`, `Name another file with ${name}.`))
-      .catch((failure) => failures.push(failure));
+    if (file === "-") writeData(stdout, redactKeys(render(format)));
+    else
+      await writeReportFile(resolve(cwd, file), redactKeys(render(format)), isAppended)
+        .catch(unwritable(`${what} to ${quote(file)}`, `Name another file with ${name}.`))
+        .catch((failure) => failures.push(failure));
   }
   return failures;
 }

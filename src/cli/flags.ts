@@ -163,7 +163,7 @@ export const log = (standard: (typeof logFormats)[number]) =>
 
 export const formatFlag = flag(
   "--format <format>",
-  "text, json, markdown, junit or html (default: text)",
+  "text, brief (one line of JSON for scripts and agents), json, markdown, junit or html (default: text)",
   oneOf(reportFormats),
   noVariable,
 );

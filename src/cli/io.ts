@@ -50,8 +50,18 @@ export function splitAtDashes(argv: readonly string[]): [own: readonly string[],
 
 /** Whether `--verbose` was asked for; works before the command line is understood, since that may be what fails. */
 export function isVerbose(argv: readonly string[], env: Io["env"]): boolean {
-  const set = env.SVC_SANDBOX_VERBOSE?.toLowerCase() ?? "";
-  return splitAtDashes(argv)[0].includes("--verbose") || !["", "0", "false", "no", "off"].includes(set);
+  return splitAtDashes(argv)[0].includes("--verbose") || isSet(env.SVC_SANDBOX_VERBOSE);
+}
+
+function isSet(value = ""): boolean {
+  return !["", "0", "false", "no", "off"].includes(value.toLowerCase());
+}
+
+/** Whether a program reads the output, and errors must be JSON; works before the command line is understood. */
+export function isForPrograms(argv: readonly string[], env: Io["env"]): boolean {
+  const [own] = splitAtDashes(argv);
+  const format = /(?:^| )--format[ =](?:json|brief)(?= |$)/.test(own.join(" "));
+  return format || own.includes("--json") || isSet(env.SVC_SANDBOX_JSON);
 }
 
 /**
@@ -71,7 +81,8 @@ export async function aborted(signal: AbortSignal): Promise<void> {
 export function processIo(process: NodeJS.Process): Io {
   const stderr = outputOf(process.stderr);
   let uncaught: (error: unknown) => void = (error) => {
-    tell(stderr, describeFailure(error, { verbose: isVerbose(process.argv, process.env) }));
+    const { argv, env } = process;
+    tell(stderr, describeFailure(error, { verbose: isVerbose(argv, env), json: isForPrograms(argv, env) }));
     process.exit(exitCode.defect);
   };
   process.on("uncaughtException", (error) => uncaught(error));

@@ -67,7 +67,7 @@ export async function printHelp(io: Io): Promise<void> {
   const notes = wrapWords(rootNotes.replaceAll("svc-sandbox", programName(io.env)), helpWidth).join("\n");
   const program = configure(new Commander(programName(io.env)), io)
     .description(
-      "A sandbox of the relying-party API: every key state, limit and error, the same way each time.",
+      "A sandbox of the relying-party API: every key state, limit and error, the same way each time.\n\nCoding agents: read AGENTS.md in the package first (3 kB; node_modules/svc-sandbox/AGENTS.md).",
     )
     .usage("[command] [scenario] [flags]")
     .helpCommand("help [command]", "print the help of a command")

@@ -42,6 +42,7 @@ export const errorCauses = {
     "There is no bundled scenario of that name. `svc-sandbox list` shows them; a file needs a path.",
   usage:
     "The command, flag, variable, URL or argument is not usable as given; the message says how to write it.",
+  command_unusable: "The command after `--` cannot be started; the message shows the reason.",
   address_in_use:
     "Another program listens on the port. Choose another with `--port`, or any free one with `--port 0`.",
   address_unavailable:

@@ -61,6 +61,12 @@ export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
+/** The command as a line for a shell, for people: a long one is cut. */
+export function commandLine(command: readonly string[], longest = 200): string {
+  const line = command.map(shellWord).join(" ");
+  return line.length > longest ? `${line.slice(0, longest)}…` : line;
+}
+
 /** Counts the requests that caused an advice, or the lines of an output. */
 export function timesOf({ id, count }: { readonly id: string; readonly count: number }): string {
   return pluralize(count, id === "key-in-output" ? "line" : "request");

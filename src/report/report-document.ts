@@ -1,6 +1,7 @@
 import { type Advice, type AdviceLevel, adviceTable } from "../domain/advice.js";
 import { snakeCase } from "../schema/spelling.js";
 import { listed } from "../schema/words.js";
+import { briefJson, type Ran, reportBrief } from "./brief.js";
 import { pluralize, timesOf } from "./plain-text.js";
 import type {
   Part,
@@ -18,7 +19,7 @@ import type { Report, ReportedAdvice, ReportedPath, ReportedRepeat, ReportedRequ
 import { splitInstruction } from "./reproduce.js";
 import type { UnmetThreshold } from "./thresholds.js";
 
-interface RenderOptions extends TextStyle {
+interface RenderOptions extends TextStyle, Ran {
   /** The thresholds that are not met. Default: none. */
   readonly failures?: readonly UnmetThreshold[];
 }
@@ -27,9 +28,10 @@ interface RenderOptions extends TextStyle {
 export function renderReport(
   report: Report,
   format: ReportFormat,
-  { failures = [], ...style }: RenderOptions = {},
+  { failures = [], code, rerun, hint, ...style }: RenderOptions = {},
 ): string {
-  return render(reportDocument(report, failures), format, style);
+  const ran = { ...(code !== undefined && { code }), ...(rerun && { rerun }), ...(hint && { hint }) };
+  return render(reportDocument(report, failures, ran), format, style);
 }
 
 /** Returns what a report comes to, in a sentence or two. */
@@ -71,12 +73,19 @@ function nextSteps({ coverage, faults, profile }: Report): string[] {
   return next.length === 0 ? [] : [`Every promised path was met. Next: ${next.join("; ")}.`];
 }
 
-export function reportDocument(report: Report, unmet: readonly UnmetThreshold[]): ReportDocument {
+export function reportDocument(
+  report: Report,
+  unmet: readonly UnmetThreshold[],
+  ran: Ran = {},
+): ReportDocument {
   const { scenario, requests, paths, advice, coverage } = report;
   const isGood = coverage.met === coverage.promised && !advice.some(isAdvice);
   const shown = paths.filter(({ promised, met }) => promised || met);
   const uncovered = shown.filter(({ met }) => !met);
   const inPreview = paths.filter(({ previewCount }) => previewCount > 0);
+  const notes = [...unreadNote(report), ...nextSteps(report)];
+  const hints = requests === 0 && ran.hint !== undefined ? [ran.hint] : [];
+  const text = conclusion(report);
   const failures = unmet.map(({ sentence }) => sentence);
   const sections: Section[] = [
     { title: "Coverage", columns: [], rows: [], picture: coveragePicture(report) },
@@ -110,11 +119,12 @@ export function reportDocument(report: Report, unmet: readonly UnmetThreshold[])
     title: titleOf(report),
     // A client that never called needs no table of what it could have met.
     sections: requests === 0 ? [] : sections,
-    notes: [...unreadNote(report), ...nextSteps(report)],
-    conclusion: { text: conclusion(report), tone: isGood ? "good" : undefined },
+    notes,
+    conclusion: { text, tone: isGood ? "good" : undefined },
     failures,
     suites: suitesOf(report, unmet),
-    json: { ...(snakeCase(report) as object), failures },
+    json: { ...(snakeCase(report) as object), conclusion: text, notes: [...notes, ...hints], failures },
+    brief: briefJson(reportBrief(report, unmet, ran)),
   };
 }
 

@@ -81,6 +81,14 @@ export function splitInstruction(text: string): string | { readonly text: string
   return cut === -1 ? text : { text: text.slice(0, cut + 1), code: text.slice(cut + 2) };
 }
 
+/** The key that an instruction sends: its ref, none, malformed or unknown. An instruction with more steps stays, without its request. */
+export function keyToSend(instruction: string): string {
+  const [, ref, word, none] =
+    /^send (?:SVC_KEY_\w+ \(ref (\S+)\)|SVC_KEY_(\w+)|(no key)): curl /.exec(instruction) ?? [];
+  const [steps = ""] = instruction.split(": curl ");
+  return ref ?? word?.toLowerCase() ?? (none === undefined ? steps : "none");
+}
+
 function wordsOf({ variable, ref }: Reproduction): string {
   if (variable === undefined) return "send no key";
   return ref === undefined ? `send ${variable}` : `send ${variable} (ref ${ref})`;

@@ -70,7 +70,7 @@ test.each([
   expect(failed.every(({ cause }) => cause !== undefined)).toBe(true);
   expect(failed.some(({ last_request: last }) => last?.path_id.startsWith(status))).toBe(true);
   expect(stderr).toMatch(/What varied \d+ wrote last\n(?: {2}\|.*\n)*.*found .*, and not /);
-  expect(stderr).toMatch(/See it again: svc-sandbox exec --profile varied --seed \d+ -- /);
+  expect(stderr).toMatch(/See it again: svc-sandbox exec key-states --profile varied --seed \d+ -- /);
 });
 
 /** The sentences about some of the faults. */
@@ -95,7 +95,7 @@ test.each(faultPathIds)("a client that gives up by %s breaks in that run, and in
 describe("a command that cannot be certified", () => {
   test.each([
     ["broken", 1, "failed", /the command fails there already\. Mend that first\.\n$/],
-    ["idle", 1, "passed", /has sent no request\. Does it read the base URL from SVC_BASE_URL, /],
+    ["idle", 4, "passed", /has sent no request\. Does it read the base URL from SVC_BASE_URL, /],
     ["waits", 1, "timed_out", /did not end in time\. Give it more with --timeout; /],
   ])("%s is told so", async (mistake, expected, outcome, why) => {
     const { code, certificate, outcomes, stderr } = await certify(mistake, "--seeds", "1", "--timeout", "2s");

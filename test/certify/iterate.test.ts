@@ -58,7 +58,7 @@ test("--budget makes no run that does not fit, shows those, and certifies nothin
 
 test("a run with a fault can be seen again with exec --fault", async () => {
   const { stderr } = await certify("fault.reset", "--only", "fault.reset");
-  const [, flags = ""] = /See it again: svc-sandbox exec (.*?) -- /.exec(stderr) ?? [];
+  const [, flags = ""] = /See it again: svc-sandbox exec key-states (.*?) -- /.exec(stderr) ?? [];
   expect(flags).toBe("--profile minimal --seed 1 --fault fault.reset");
   const again = (fault: string, mistake: string) =>
     runCli(["exec", "--fault", fault, "--quiet", "--", ...planted(mistake)]);

@@ -91,7 +91,7 @@ test("a client that sends keys and checks no response notices nothing, and fails
   const { code, verdict, tried, noticed, unmet } = await certify(
     `for (const ref of ["", "ACTIVE", "REVOKED", "WRONG_SCOPE", "RATE_LIMITED"]) await call(ref);`,
   );
-  expect([code, verdict, noticed, tried]).toEqual([1, "failed", 0, 5]);
+  expect([code, verdict, noticed, tried]).toEqual([5, "failed", 0, 5]);
   expect(unmet).toEqual([{ threshold: "--promises swaps", sentence: expect.stringContaining("5 swaps") }]);
 });
 
@@ -103,7 +103,7 @@ const checked = `for (const [ref, status] of Object.entries({ ACTIVE: 200, LIVE:
 test("a client that puts its key into each URL fails by that advice", async () => {
   const script = `const query = "?key=" + process.env.SVC_API_KEY; ${checked}`;
   const { code, verdict, unmet } = await certify(script, "--promises", "none");
-  expect([code, verdict]).toEqual([1, "failed"]);
+  expect([code, verdict]).toEqual([5, "failed"]);
   expect(unmet).toEqual([
     { threshold: "--fail-on error", sentence: expect.stringContaining("key-in-query") },
   ]);

@@ -32,7 +32,7 @@ test("R14 a client that retries after 401 gets that warning, which a gate can fa
   expect(advice).toEqual([
     expect.objectContaining({ id: "same-key-after-401", level: "warning", count: 14, meaning, examples }),
   ]);
-  expect([code, unmet]).toEqual([1, [expect.objectContaining({ threshold: "--fail-on warning" })]]);
+  expect([code, unmet]).toEqual([5, [expect.objectContaining({ threshold: "--fail-on warning" })]]);
 });
 
 test("bursts and separate tests that send a rejected key get no advice", async () => {

@@ -37,7 +37,7 @@ describe("the gate", () => {
     ["--min-coverage", "1"],
   ])("%s fails when no request reached the sandbox, and the message shows it", async (...gate) => {
     const { code, stderr } = await runExec(["--quiet", ...gate, "--", ...client()]);
-    expect([code, stderr]).toEqual([1, `No request reached the sandbox: ${gate.join(" ")} cannot pass.\n`]);
+    expect([code, stderr]).toEqual([4, `No request reached the sandbox: ${gate.join(" ")} cannot pass.\n`]);
   });
 
   it("can stand in variables", async () => {

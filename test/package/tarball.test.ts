@@ -60,7 +60,7 @@ describe("the tarball", () => {
 
   test("holds what it should, and nothing else", () => {
     const expected = [
-      /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|bin\/(?:svc-sandbox\.js|package\.json))$/,
+      /^(?:package\.json|README\.md|LICENSE|AGENTS\.md|CHANGELOG\.md|bin\/(?:svc-sandbox\.js|package\.json))$/,
       /^scenarios\/[a-z-]+\.yaml$/,
       /^docs\/(?:decisions\/)?[\w-]+\.md$/,
       /^examples\/(?:[a-z0-9-]+\/){0,2}[\w.-]+\.(?:md|js|json|py|java|go|mod)$/,

@@ -122,8 +122,9 @@ test.each(reportFormats)("R46 a check as %s holds no key, however the server rep
 
 test("the JSON of a report is that of the control plane, and can be read back", async () => {
   const { report } = await hostileReport();
-  const { failures, ...plain } = JSON.parse(renderReport(report, "json", { failures: [unmet("A reason.")] }));
-  expect(failures).toEqual(["A reason."]);
+  const written = JSON.parse(renderReport(report, "json", { failures: [unmet("A reason.")] }));
+  const { failures, conclusion, notes, ...plain } = written;
+  expect([failures, conclusion, notes]).toEqual([["A reason."], expect.stringMatching(/^Coverage /), []]);
   expect(parseReport(plain)).toEqual(report);
   expect(plain.paths[0]).toEqual({
     path_id: "200.test",
@@ -145,7 +146,7 @@ test("a report of any version needs every member; it may have others, and other 
     failures: [],
     paths: [{ pathId: "418.teapot", more: 1 }],
   });
-  const { pinned: _, runs: _runs, failures: _failures, ...needed } = written;
+  const { pinned: _, runs: _runs, failures: _f, conclusion: _c, notes: _n, ...needed } = written;
   expect(parseReport(needed)).toMatchObject({ pinned: [] });
   const [path, advice] = [written.paths[0], written.advice[0]];
   const parts: readonly [object, (part: object) => object][] = [

@@ -2,7 +2,6 @@ import { availableParallelism, constants } from "node:os";
 import { join } from "node:path";
 import { apiVersion } from "../../api/openapi.js";
 import { type BrokenPromise, breaking, brokenPromises, promisesOn, rejecting } from "../../api/promises.js";
-import { commandLine } from "../../certify/document.js";
 import { type Attempt, type Narrowed, narrowFault, narrowVaried } from "../../certify/narrow.js";
 import {
   faultsOn,
@@ -23,6 +22,7 @@ import { stopwatch, wallTime } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
+import { commandLine } from "../../report/plain-text.js";
 import { mergeReports } from "../../report/report.js";
 import type { Trial } from "../../world/world.js";
 import type { Call } from "../command.js";
@@ -67,6 +67,8 @@ interface CertifyFlags extends ServeFlags {
   readonly now?: number;
   readonly frozen?: boolean;
   readonly color?: boolean;
+  readonly json?: boolean;
+  readonly format?: string;
 }
 
 export interface Certified {
@@ -116,7 +118,7 @@ export async function certifyClient(asked: Asked, call: Call<CertifyFlags>): Pro
   );
   const stopped = client.stoppedBy();
   if (failure !== undefined) {
-    const cutShort = sayWhyNotRun(command[0] as string, failure, io);
+    const cutShort = sayWhyNotRun(command[0] as string, failure, call);
     return { result: undefined, cutShort, outputOf, release };
   }
   if (report === undefined) {

@@ -1,10 +1,9 @@
 import { type Certificate, readCertificate } from "../../certify/certificate.js";
-import { commandLine } from "../../certify/document.js";
 import type { CertifyResult } from "../../certify/result.js";
 import { renderVerification, verifyCertificate } from "../../certify/verify-certificate.js";
 import { printable } from "../../domain/printable.js";
 import { redactKeys } from "../../domain/redact.js";
-import { pluralize } from "../../report/plain-text.js";
+import { commandLine, pluralize } from "../../report/plain-text.js";
 import { quote } from "../../schema/words.js";
 import type { Call } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
@@ -14,6 +13,7 @@ import { styleFor } from "../terminal.js";
 
 interface VerifyFlags {
   readonly json?: boolean;
+  readonly format?: "text" | "brief";
   readonly quiet?: boolean;
   readonly color?: boolean;
   readonly wide?: boolean;
@@ -47,9 +47,10 @@ export async function verifyFile(
     return again;
   }
   const verification = verifyCertificate(result, again);
+  const format = flags.json ? "json" : (flags.format ?? "text");
   const style = styleFor(io.stdout, io.env, flags);
-  const shown = redactKeys(renderVerification(verification, flags.json ? "json" : "text", style));
-  if (flags.json) writeData(io.stdout, shown);
+  const shown = redactKeys(renderVerification(verification, format, style));
+  if (format !== "text") writeData(io.stdout, shown);
   else tell(io.stdout, shown, flags);
   return verification.verified ? exitCode.fine : exitCode.failed;
 }

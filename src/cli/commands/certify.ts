@@ -1,7 +1,8 @@
 import { brokenPromises } from "../../api/promises.js";
-import { commandLine, renderCertificate } from "../../certify/document.js";
+import { certificateBrief, runAgain } from "../../certify/brief.js";
+import { renderCertificate } from "../../certify/document.js";
 import { failuresByReason } from "../../certify/reasons.js";
-import { promiseChoices, type Run } from "../../certify/result.js";
+import { type CertifyResult, promiseChoices, type Run } from "../../certify/result.js";
 import type { Assumptions } from "../../domain/assumptions.js";
 import { isMapping, parsedJson } from "../../domain/json.js";
 import { faultPathIds } from "../../domain/outcomes.js";
@@ -22,16 +23,17 @@ import {
   type FlagValues,
   fileName,
   flag,
+  noVariable,
   oneOf,
   scenarioWord,
   toggle,
   wholeNumber,
 } from "../command.js";
-import { describeFailure, exitCode, usageError } from "../exit-codes.js";
+import { codeOfVerdict, describeFailure, exitCode, usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
 import {
   color,
-  json,
+  jsonOrFormat,
   quiet,
   readDuration,
   readSeed,
@@ -132,7 +134,13 @@ const flags = {
       ],
     },
   ),
-  json,
+  format: flag(
+    "--format <format>",
+    "text or brief (one line of JSON for scripts and agents, and no progress) (default: text)",
+    oneOf(["text", "brief"]),
+    noVariable,
+  ),
+  json: jsonOrFormat,
   now: worldFlags.now,
   frozen: worldFlags.frozen,
   ...{ host, handlers, maxBody, control, tls, cert, key },
@@ -154,8 +162,12 @@ export const command = declareCommand({
     "svc-sandbox certify --faults --seeds 50 -- python3 -m pytest": "more of everything",
     "svc-sandbox certify --certificate client.html --badge client.svg -- npm test": "with a certificate",
   },
-  async run(call) {
-    const { words, rest, flags, io } = call;
+  async run(given) {
+    const { words, rest, io } = given;
+    const format = given.flags.json ? "json" : (given.flags.format ?? "text");
+    // A line of JSON is all that a brief prints.
+    const flags = format === "brief" ? { ...given.flags, quiet: true } : given.flags;
+    const call = { ...given, flags };
     const targets = certificateFiles(flags, io);
     if (flags.verify !== undefined) return verify(flags.verify, call);
     if (rest.length === 0) {
@@ -169,17 +181,18 @@ export const command = declareCommand({
     const { result, cutShort, outputOf, release } = await certifyClient(asked, call);
     try {
       if (result === undefined) return cutShort ?? exitCode.defect;
-      if (!flags.quiet) showOutput(result.runs, outputOf, call);
+      if (!flags.quiet) showOutput(result, outputOf, call);
       const style = styleFor(io.stdout, io.env, flags);
-      const shown = redactKeys(renderCertificate(result, flags.json ? "json" : "text", style));
-      if (flags.json) writeData(io.stdout, shown);
-      else tell(io.stdout, shown, flags);
+      const hint = whyUnusable(result.runs[0], call);
+      const shown = redactKeys(renderCertificate(result, format, style, { outputOf, hint }));
+      if (format === "text") tell(io.stdout, shown, flags);
+      else writeData(io.stdout, shown);
       const failures = await writeCertificates(result, targets, io);
       for (const one of failures) tell(io.stderr, describeFailure(one, flags));
-      const why = whyUnusable(result.runs[0], call);
-      if (why !== undefined) tell(io.stderr, redactKeys(`${why}\n`));
+      if (hint !== undefined && format !== "brief") tell(io.stderr, redactKeys(`${hint}\n`));
       if (cutShort !== undefined) return cutShort;
-      if (result.verdict !== "passed") return exitCode.failed;
+      const { verdict } = certificateBrief(result, "");
+      if (verdict !== "passed") return codeOfVerdict[verdict] ?? exitCode.failed;
       return failures.length === 0 ? exitCode.fine : exitCode.usage;
     } finally {
       release();
@@ -233,21 +246,16 @@ async function verify(file: string, call: CertifyCall): Promise<number> {
 
 // What a run wrote that failed; of those with one cause, the first.
 function showOutput(
-  runs: readonly Run[],
+  result: CertifyResult,
   outputOf: Certified["outputOf"],
-  { words, rest, flags, io }: CertifyCall,
+  { flags, io }: CertifyCall,
 ): void {
   const { palette } = styleFor(io.stderr, io.env, flags);
-  for (const [run] of failuresByReason(runs)) {
-    const { name, profile, seed, fault, cause } = run;
+  for (const [run] of failuresByReason(result.runs)) {
     const bar = `  ${palette.dim("|")} `;
-    const at = cause?.pathId === undefined ? "" : `@${cause.pathId}`;
-    const faulty = fault === undefined ? [] : ["--fault", fault + at];
-    const options = ["--profile", profile, "--seed", String(seed), ...faulty];
-    const again = commandLine(["svc-sandbox", "exec", ...words, ...options, "--", ...rest], 2000);
-    tell(io.stderr, `${palette.bold(`What ${name} wrote last`)}\n`, flags);
+    tell(io.stderr, `${palette.bold(`What ${run.name} wrote last`)}\n`, flags);
     for (const line of outputOf(run)) tell(io.stderr, redactKeys(`${bar}${line}\n`), { ...flags, hang: bar });
-    tell(io.stderr, redactKeys(`See it again: ${again}\n\n`), flags);
+    tell(io.stderr, redactKeys(`See it again: ${runAgain(run, result)}\n\n`), flags);
   }
 }
 

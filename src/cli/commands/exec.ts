@@ -4,6 +4,7 @@ import { faultPathIds, outcomes } from "../../domain/outcomes.js";
 import { redactKeys } from "../../domain/redact.js";
 import type { Instance } from "../../log/instances.js";
 import type { CommandOptions } from "../../node/process/run-command.js";
+import { commandLine } from "../../report/plain-text.js";
 import { reportOf } from "../../report/report.js";
 import { unmetThresholds } from "../../report/thresholds.js";
 import { didYouMean, listed, quote } from "../../schema/words.js";
@@ -58,7 +59,7 @@ function readFault(text: string, from: string): Trial["faults"] {
 const flags = {
   report: flag(
     "--report <file>",
-    "write the report to this file and not to stderr, as its name ends: .json, .md, .xml (JUnit), .html or .txt; may be given more than once",
+    "write the report to this file and not to stderr, as its name ends: .json, .md, .xml (JUnit), .html or .txt; - is stdout; may be given more than once",
     (text, from) => [fileName(text, from)],
   ),
   format: formatFlag,
@@ -129,7 +130,7 @@ export const command = declareCommand({
       const { add: onOutput, places } = createKeyFinder(runtime);
       const end = await runServed(call, runtime, { takeSignals, onInstance, onOutput });
       if ("failure" in end) {
-        return sayWhyNotRun(rest[0] as string, end.failure, io);
+        return sayWhyNotRun(rest[0] as string, end.failure, call);
       }
       if (flags.break !== undefined) {
         if (!flags.quiet) tell(io.stderr, redactKeys(`${whatNoticed(flags.break, broken, end.code)}\n`));
@@ -139,14 +140,15 @@ export const command = declareCommand({
       const how = { underExec: true, keysInOutput: places() };
       const report = reportOf({ world: runtime.world, counters }, how);
       const unmet = unmetThresholds(report, { ...flags, needsRequests: true });
-      const isWritten = await deliverReport(report, unmet, targets, call);
+      const rerun = commandLine(["svc-sandbox", "exec", ...words, "--", ...rest], 2_000);
+      const isWritten = await deliverReport(report, unmet, targets, call, { code: end.code, rerun });
       const hasFailed = end.code !== exitCode.fine || unmet.length > 0;
       if (hasFailed && flags.capture !== undefined) {
         const { writeCaptures } = await import("../serve/capture-files.js");
         await writeCaptures(flags.capture, sandboxes, call);
       }
       if (end.code !== exitCode.fine) return end.code;
-      if (unmet.length > 0) return exitCode.failed;
+      if (unmet.length > 0) return report.requests === 0 ? exitCode.noRequest : exitCode.failed;
       return isWritten ? exitCode.fine : exitCode.usage;
     } finally {
       // Not before: a signal while the report is written must not leave half of it.

@@ -1,4 +1,5 @@
 import { redactKeys } from "../../domain/redact.js";
+import type { Ran } from "../../report/brief.js";
 import { githubAnnotations } from "../../report/render/annotations.js";
 import type { ReportFormat } from "../../report/render/document.js";
 import type { Report } from "../../report/report.js";
@@ -24,6 +25,7 @@ const reportFiles: FilesFlag<ReportFormat> = {
   name: "--report",
   what: "the report",
   endings: formatOfEnding,
+  onStdout: "text",
   endingWords: ".json, .md, .xml (JUnit), .html or .txt, or give --format",
 };
 
@@ -55,25 +57,28 @@ export async function deliverReport(
   unmet: readonly UnmetThreshold[],
   targets: readonly ReportTarget[],
   { flags, io }: { readonly flags: ReportFlags; readonly io: Io },
+  ran: Ran,
 ): Promise<boolean> {
   const { quiet = false, format = "text" } = flags;
   const { palette, width } = styleFor(io.stderr, io.env, flags);
   const print = (text: string) => writeData(io.stderr, redactKeys(text));
   const say = (text: string) => tell(io.stderr, redactKeys(text), flags);
-  const inFormat = (as: ReportFormat) => renderReport(report, as, { failures: unmet });
+  const how = { ...ran, failures: unmet, hint: `The command has sent no request. ${whyNoRequest(io)}` };
+  const inFormat = (as: ReportFormat) => renderReport(report, as, how);
   const failures = await writeTargets(targets, inFormat, reportFiles, io);
   const isInFull = failures.length > 0 || (targets.length === 0 && !quiet);
   if (isInFull) {
-    const shown = `\n${renderReport(report, format, { palette, width, failures: unmet })}`;
-    if (format === "text") say(shown);
-    else print(shown);
+    const shown = renderReport(report, format, { ...how, palette, width });
+    if (format === "text") say(`\n${shown}`);
+    else print(format === "brief" ? shown : `\n${shown}`);
   } else if (!quiet) {
-    const files = targets.map(({ file }) => JSON.stringify(file));
+    const files = targets.map(({ file }) => (file === "-" ? "stdout" : JSON.stringify(file)));
     say(`${conclusion(report)} The report is in ${listed(files, "and")}.\n`);
   }
   // The text for people ends with them.
-  if (!isInFull || format !== "text") for (const { sentence } of unmet) say(`${palette.red(sentence)}\n`);
-  if (report.requests === 0 && !quiet) say(`${whyNoRequest(io)}\n`);
+  if (!isInFull || !["text", "brief"].includes(format))
+    for (const { sentence } of unmet) say(`${palette.red(sentence)}\n`);
+  if (report.requests === 0 && !quiet && format !== "brief") say(`${whyNoRequest(io)}\n`);
   if (runsOnGithub(io)) print(githubAnnotations(report, unmet));
   for (const failure of failures) say(describeFailure(failure, flags));
   return failures.length === 0;

@@ -1,4 +1,4 @@
-import { redactKeys } from "../../domain/redact.js";
+import { SandboxError } from "../../domain/errors.js";
 import type { Instance } from "../../log/instances.js";
 import { createMemoryLog } from "../../log/memory-log.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "../../node/process/run-command.js";
@@ -6,6 +6,7 @@ import { quote } from "../../schema/words.js";
 import { serve } from "../../serve/serve.js";
 import type { Runtime } from "../../world/runtime.js";
 import type { Call } from "../command.js";
+import { describeFailure } from "../exit-codes.js";
 import type { WorldFlags } from "../flags.js";
 import { warnOfPinned } from "../open-scenario.js";
 import { tell } from "../tell.js";
@@ -50,10 +51,12 @@ export async function runServed(
 export function sayWhyNotRun(
   program: string,
   { code, message }: NodeJS.ErrnoException,
-  { stderr }: ServedCall["io"],
+  { flags, io }: Pick<Call<{ readonly format?: string; readonly json?: boolean }>, "flags" | "io">,
 ): number {
+  const { json = ["json", "brief"].includes(flags.format ?? "") } = flags;
   const say = (exitCode: number, why: string) => {
-    tell(stderr, redactKeys(`Failed to run ${quote(program)}: ${why}.\n`));
+    const error = new SandboxError("command_unusable", `Failed to run ${quote(program)}: ${why}.`);
+    tell(io.stderr, describeFailure(error, { json }));
     return exitCode;
   };
   if (code === "EACCES") return say(126, "it is not a program that you may execute");

@@ -26,6 +26,7 @@ const mostFarmersOnAPage = 1000;
 
 const reportTypes: Readonly<Record<Exclude<ReportFormat, "json">, string>> = {
   text: "text/plain",
+  brief: "application/json",
   markdown: "text/markdown",
   junit: "application/xml",
   html: "text/html",
@@ -55,7 +56,7 @@ export const trafficRoutes: readonly Route[] = [
       ),
     }),
     answer: answers.Report,
-    types: ["application/json", harType, ...Object.values(reportTypes)],
+    types: [...new Set(["application/json", harType, ...Object.values(reportTypes)])],
     run({ world, runtime, baseUrl, query: { format = "json" } }) {
       if (format === "har") {
         return textAnswer(harType, JSON.stringify(harOf(world, { version, baseUrl: baseUrl() })));

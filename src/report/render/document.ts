@@ -1,5 +1,5 @@
-/** The formats of a report and of a check. */
-export const reportFormats = ["text", "json", "markdown", "junit", "html"] as const;
+/** The formats of a report, a check and a certificate. */
+export const reportFormats = ["text", "brief", "json", "markdown", "junit", "html"] as const;
 export type ReportFormat = (typeof reportFormats)[number];
 
 /** A report or the outcome of a check, ready to be rendered in each format. Plain data; holds no key. */
@@ -20,6 +20,8 @@ export interface ReportDocument {
   readonly suites: readonly Suite[];
   /** The same as one JSON document. */
   readonly json: object;
+  /** The essentials. Default: all of the JSON. */
+  readonly brief?: object;
 }
 
 /** A table. With `details`, the text format lists them below each row, after the name of their column. */

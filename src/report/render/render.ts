@@ -32,6 +32,7 @@ export function render(
   format: ReportFormat,
   { palette = colourless, width = Number.POSITIVE_INFINITY }: TextStyle = {},
 ): string {
+  if (format === "brief") return `${JSON.stringify(document.brief ?? document.json)}\n`;
   if (format === "json") return `${JSON.stringify(document.json, null, 2)}\n`;
   if (format === "junit") return renderJunit(document);
   if (format === "html") return renderHtml(document);

@@ -1,0 +1,84 @@
+import { type Brief, briefFacts, coverMissed, type Failure, thresholdFailure } from "../report/brief.js";
+import { commandLine } from "../report/plain-text.js";
+import { leastPaths, mustNotice, whyTooLittle } from "./promises.js";
+import { failuresByReason } from "./reasons.js";
+import type { CertifyResult, PromiseRun, Run } from "./result.js";
+
+/** What only the program that made the runs knows. */
+export interface Seen {
+  /** The last lines of a run's output. */
+  readonly outputOf?: (run: Run) => readonly string[];
+  /** The fix when the baseline does not pass or sends no request. */
+  readonly hint?: string | undefined;
+}
+
+export function outcomeText({ outcome, code }: Run): string {
+  if (outcome === "failed" && code !== null) return `failed with exit code ${code}`;
+  return outcome === "flaky" ? "passed once and failed once" : outcome.replace("_", " ");
+}
+
+type Subject = Pick<CertifyResult, "scenario" | "command">;
+
+/** The command that makes a run again. */
+export function runAgain({ profile, seed, fault, cause }: Run, { scenario, command }: Subject): string {
+  const at = cause?.pathId === undefined ? "" : `@${cause.pathId}`;
+  const faulty = fault === undefined ? [] : ["--fault", fault + at];
+  const options = ["--profile", profile, "--seed", String(seed), ...faulty];
+  return commandLine(["svc-sandbox", "exec", scenario, ...options, "--", ...command], 2_000);
+}
+
+/** The command that breaks a promise again. */
+export function breakAgain({ id }: PromiseRun, { scenario, command }: Subject): string {
+  return commandLine(["svc-sandbox", "exec", scenario, "--break", id, "--", ...command], 2_000);
+}
+
+/** The brief of a certificate with this conclusion; its failures are one for each cause. */
+export function certificateBrief(
+  result: CertifyResult,
+  conclusion: string,
+  { outputOf = () => [], hint }: Seen = {},
+): Brief {
+  const { runs, promises, gates, unmet, report } = result;
+  const isSeen = runs[0]?.outcome === "passed";
+  const failed = failuresByReason(runs).map(([run]): Failure => {
+    const { name, cause } = run;
+    const output = outputOf(run).slice(-5);
+    return {
+      id: name,
+      actual: outcomeText(run),
+      wanted: "passed",
+      cause: cause?.sentence ?? (isSeen ? `${name} ${outcomeText(run)}` : conclusion),
+      whatToDo: cause?.whatToDo.join(" ") ?? hint ?? "Find out what else the client depends on.",
+      rerun: runAgain(run, result),
+      ...(output.length > 0 && { output: [...output] }),
+    };
+  });
+  const minNoticed = unmet.find(({ threshold }) => threshold.startsWith("--min-noticed"));
+  const unnoticed = promises.runs
+    .filter((run) => run.outcome === "not_noticed" && (mustNotice(gates, run) || minNoticed))
+    .map(
+      (run): Failure => ({
+        id: run.id,
+        actual: "not noticed",
+        wanted: "noticed",
+        cause: `${run.sentence}: ${run.loss}`,
+        whatToDo: "Make a test fail when this promise is broken.",
+        rerun: breakAgain(run, result),
+      }),
+    );
+  const missed = unmet
+    .filter((one) => one !== minNoticed && one.threshold !== "--promises swaps")
+    .map((one) => thresholdFailure(one, report));
+  const facts = briefFacts(report, [...failed, ...unnoticed, ...missed], hint, "The client is certified.");
+  const verdict = briefVerdict(result, failed.length > 0);
+  const tooLittle = `A certificate needs ${leastPaths} covered paths. ${coverMissed}`;
+  const unusable = { next: whyTooLittle(report) === undefined ? conclusion : tooLittle };
+  return { verdict, ...facts, ...(verdict === "unusable" && unusable) };
+}
+
+function briefVerdict({ verdict, runs, report }: CertifyResult, hasFailed: boolean): Brief["verdict"] {
+  if (verdict === "unusable" && hasFailed) return runs[0]?.outcome === "flaky" ? "flaky" : "client_failed";
+  if (report.requests === 0) return "no_request";
+  if (verdict !== "failed") return verdict;
+  return hasFailed ? "client_failed" : "threshold_missed";
+}

@@ -1,0 +1,136 @@
+import { type AdviceLevel, adviceIds, adviceLevels } from "../domain/advice.js";
+import {
+  choice,
+  count,
+  described,
+  growingChoice,
+  list,
+  mapping,
+  optional,
+  record,
+  text,
+  type ValueOf,
+} from "../schema/shape.js";
+import { snakeCase } from "../schema/spelling.js";
+import type { Report } from "./report.js";
+import { keyToSend } from "./reproduce.js";
+import type { UnmetThreshold } from "./thresholds.js";
+
+const verdicts = ["passed", "client_failed", "threshold_missed", "no_request", "flaky", "unusable"] as const;
+
+export const failureShape = mapping({
+  id: described(text(), "The run, the promise or the flag that failed; client: the command."),
+  actual: described(text(), "The result."),
+  wanted: described(text(), "The result that passes."),
+  cause: described(text(), "Why it failed."),
+  whatToDo: described(text(), "The fix."),
+  rerun: optional(described(text(), "The command that shows it again.")),
+  output: optional(described(list(text()), "The last lines of the client's output, without keys.")),
+});
+/** Why a run did not pass. */
+export interface Failure extends ValueOf<typeof failureShape> {}
+
+export const briefShape = mapping({
+  verdict: described(choice(verdicts), "flaky and unusable: only of certify."),
+  coverage: described(count({ most: 100 }), "The covered share of the promised paths, in percent."),
+  missed: described(
+    record(text()),
+    "The promised paths that are not covered, each with the ref of the key to send, none, malformed or unknown; or with the steps that it takes.",
+  ),
+  advice: described(list(growingChoice(adviceIds)), "The ids of the advice, the most serious first."),
+  repeats: described(record(count()), "How often each key was sent again after a rejection."),
+  failed: described(count(), "The number of failures."),
+  failures: described(list(failureShape), "The first five failures."),
+  next: described(text(), "What to do next."),
+});
+/** The essentials of a report or a certificate, for agents and scripts. */
+export interface Brief extends ValueOf<typeof briefShape> {}
+
+/** How the command of a report ended; left out when there was none. */
+export interface Ran {
+  readonly code?: number;
+  /** The command that makes the run again. */
+  readonly rerun?: string;
+  /** The fix when the command has sent no request. */
+  readonly hint?: string;
+}
+
+const mostFailures = 5;
+
+/** A brief as JSON, with the first failures. */
+export function briefJson(brief: Brief): object {
+  return snakeCase({ ...brief, failures: brief.failures.slice(0, mostFailures) }) as object;
+}
+
+/** The brief of a report. */
+export function reportBrief(report: Report, unmet: readonly UnmetThreshold[], ran: Ran = {}): Brief {
+  const { code = 0, rerun, hint } = ran;
+  const client = {
+    id: "client",
+    actual: `exit code ${code}`,
+    wanted: "exit code 0",
+    cause: "The command failed.",
+    whatToDo: "Read what the command printed, and fix the client or its tests.",
+    ...(rerun && { rerun }),
+  };
+  const failures = [...(code === 0 ? [] : [client]), ...unmet.map((one) => thresholdFailure(one, report))];
+  const ended = code !== 0 ? "client_failed" : failures.length > 0 ? "threshold_missed" : "passed";
+  const verdict = code === 0 && report.requests === 0 ? "no_request" : ended;
+  return { verdict, ...briefFacts(report, failures, hint) };
+}
+
+/** What a brief contains besides its verdict. */
+export function briefFacts(
+  report: Report,
+  failures: readonly Failure[],
+  hint = "Send requests to the address in SVC_BASE_URL.",
+  done = "Every promised path is covered. Run the same command with certify instead of exec.",
+): Omit<Brief, "verdict"> {
+  const { coverage, paths, advice, repeats } = report;
+  const missed = paths.filter(({ promised, met }) => promised && !met);
+  const counts: Record<string, number> = {};
+  for (const { key, fingerprint, count } of repeats) {
+    const name = key ?? fingerprint ?? "";
+    counts[name] = (counts[name] ?? 0) + count;
+  }
+  const [serious] = advice.filter(({ level }) => level !== "note");
+  const [first] = failures;
+  const next = () => {
+    if (report.requests === 0) return hint;
+    if (first !== undefined) return first.whatToDo;
+    if (serious !== undefined) return serious.whatToDo;
+    if (missed.length > 0) return coverMissed;
+    return done;
+  };
+  return {
+    coverage: coverage.percent,
+    missed: Object.fromEntries(missed.map(({ pathId, howToMeet }) => [pathId, keyToSend(howToMeet ?? "")])),
+    advice: advice.map(({ id }) => id),
+    repeats: counts,
+    failed: failures.length,
+    failures: [...failures],
+    next: next(),
+  };
+}
+
+export const coverMissed =
+  "Send a request for each path in missed, with the key in SVC_KEY_<REF> (none: without x-api-key), and check the response.";
+
+/** A threshold that is not met, as a failure. */
+export function thresholdFailure(
+  { threshold, sentence: cause }: UnmetThreshold,
+  { coverage, advice }: Report,
+): Failure {
+  const [id = "", wanted = ""] = threshold.split(" ");
+  if (id === "--min-coverage")
+    return { id, actual: `${coverage.percent}%`, wanted: `${wanted}%`, cause, whatToDo: coverMissed };
+  const failing = adviceLevels.slice(adviceLevels.indexOf(wanted as AdviceLevel));
+  const found = advice.filter(({ level }) => failing.includes(level));
+  return {
+    id,
+    actual: found.map((one) => one.id).join(", ") || "no request",
+    wanted: `no advice of level ${failing.join(" or ")}`,
+    cause,
+    whatToDo: found.map(({ whatToDo }) => whatToDo).join(" ") || cause,
+  };
+}

@@ -1,0 +1,206 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect, test } from "vitest";
+import { createSandbox, outcomes } from "../../src/index.js";
+import { briefShape } from "../../src/report/brief.js";
+import { jsonSchemaDocument } from "../../src/schema/json-schema.js";
+import { inJson } from "../../src/schema/spelling.js";
+import { blockWith, pageOf } from "../support/pages.js";
+import { runCli } from "../support/run-cli.js";
+import { startBin } from "../support/running-command.js";
+import { temporaryFolder, userFolder } from "../support/temporary-folder.js";
+import { client, clientFolder } from "./exec-client.js";
+
+const isBrief = new Ajv2020().compile(jsonSchemaDocument(inJson(briefShape)));
+
+/** The one line of JSON in a text. */
+function briefIn(text: string) {
+  expect(text).toMatch(/^\{.*\}\n$/);
+  const brief = JSON.parse(text);
+  expect([isBrief(brief), isBrief.errors]).toEqual([true, null]);
+  return brief;
+}
+
+describe("AGENTS.md", () => {
+  const page = pageOf("AGENTS.md");
+
+  test("has at most 3 kB, and the help names it before the commands", async () => {
+    expect(Buffer.byteLength(page)).toBeLessThanOrEqual(3_000);
+    const { stdout } = await runCli(["--help"]);
+    expect(stdout.slice(0, stdout.indexOf("Flags:"))).toContain("read AGENTS.md in the package");
+  });
+
+  test("names a key for each promised path, and the keys end there in this order", async () => {
+    const rows = [...page.matchAll(/^\| (\d{3}\.\w+) \| ([\w-]+) \|/gm)].map(([, path, ref]) => [path, ref]);
+    const promised = outcomes.filter(({ promised }) => promised).map(({ path }) => path);
+    expect(rows.map(([path]) => path)).toEqual(promised);
+    const cwd = clientFolder();
+    const words = client(...rows.map(([, ref = ""]) => ref));
+    const { stderr } = await runCli(["exec", "--format", "brief", "--fail-on", "warning", "--", ...words], {
+      cwd,
+    });
+    expect(briefIn(stderr)).toMatchObject({ verdict: "passed", coverage: 100, missed: {} });
+  });
+
+  test("has a test that passes under exec", async () => {
+    const cwd = userFolder({ "me.test.mjs": blockWith("AGENTS.md", "js", "// me.test.mjs") });
+    const { code, stderr } = await startBin(["exec", "--format", "brief", "--", "node", "--test"], { cwd })
+      .ended;
+    expect([code, briefIn(stderr).coverage]).toEqual([0, 17]);
+  });
+});
+
+describe("--format brief", () => {
+  const exec = (argv: readonly string[], ...command: readonly string[]) =>
+    runCli(["exec", "--format", "brief", ...argv, "--", ...command], { cwd: clientFolder() });
+
+  test("of exec names each path that is not covered, its key, and how often a rejected key was sent again", async () => {
+    const { stderr } = await exec([], ...client("active", "revoked", "revoked", "revoked", "none"));
+    const brief = briefIn(stderr);
+    expect(brief).toMatchObject({
+      verdict: "passed",
+      coverage: 17,
+      repeats: { revoked: 2 },
+      failed: 0,
+      failures: [],
+    });
+    expect(brief.advice).toEqual(["sent-again-after-refusal"]);
+    expect(Object.keys(brief.missed)).toHaveLength(14);
+    expect(brief.missed).toMatchObject({
+      "401.unknown": "unknown",
+      "403.insufficient_scope": "wrong-scope",
+      "429.per_minute": "rate-limited-minute",
+    });
+  });
+
+  test.each([
+    [
+      "--min-coverage 50",
+      ["active"],
+      1,
+      "threshold_missed",
+      { id: "--min-coverage", actual: "5%", wanted: "50%" },
+    ],
+    ["--fail-on error", ["?active"], 1, "threshold_missed", { id: "--fail-on", actual: "key-in-query" }],
+    ["--fail-on error", [], 4, "no_request", { id: "--fail-on", actual: "no request" }],
+    ["--min-coverage 0", ["active", "exit:7"], 7, "client_failed", { id: "client", actual: "exit code 7" }],
+  ])("of exec %s with %j ends with %d, %s", async (flags, words, expected, verdict, failure) => {
+    const { code, stderr } = await exec(flags.split(" "), ...client(...words));
+    const brief = briefIn(stderr);
+    expect([code, brief.verdict, brief.failed]).toEqual([expected, verdict, 1]);
+    expect(brief.failures).toEqual([expect.objectContaining(failure)]);
+    expect(brief.next).toMatch(verdict === "no_request" ? /^The command has sent no request\./ : /./);
+  });
+
+  test("of certify is all that it prints: each cause with the run that shows it, and no progress", async () => {
+    const script = `const call = async (ref) => (await fetch(process.env.SVC_BASE_URL + "/v1/relying-party/me",
+      { headers: { "x-api-key": process.env["SVC_KEY_" + ref] } })).status;
+      const wanted = { ACTIVE: 200, REVOKED: 401, EXPIRED: 401, WRONG_SCOPE: 403, LIVE: 200 };
+      for (const [ref, status] of Object.entries(wanted)) if ((await call(ref)) !== status) process.exit(1);
+      if (process.argv[1] === "careless") process.exit(0);`;
+    const certify = (code: string) =>
+      runCli(
+        [
+          "certify",
+          "--format",
+          "brief",
+          "--seeds",
+          "0",
+          "--",
+          process.execPath,
+          "--input-type=module",
+          "-e",
+          code,
+        ],
+        {
+          cwd: temporaryFolder(),
+        },
+      );
+    const good = await certify(script);
+    expect([good.code, good.stderr, briefIn(good.stdout)]).toMatchObject([
+      0,
+      "",
+      { verdict: "passed", failures: [] },
+    ]);
+    const careless = await certify(script.replace("REVOKED: 401", "REVOKED: (await call('REVOKED'))"));
+    expect([careless.code, careless.stderr, briefIn(careless.stdout)]).toMatchObject([
+      5,
+      "",
+      {
+        verdict: "threshold_missed",
+        failures: [
+          {
+            id: "401.revoked:accepted",
+            actual: "not noticed",
+            rerun: expect.stringContaining("--break 401.revoked:accepted"),
+          },
+        ],
+      },
+    ]);
+    const broken = await certify("console.log('why it broke'); process.exit(1)");
+    expect([broken.code, broken.stderr, briefIn(broken.stdout)]).toMatchObject([
+      1,
+      "",
+      {
+        verdict: "client_failed",
+        failures: [{ id: "minimal", actual: "failed with exit code 1", output: ["why it broke"] }],
+      },
+    ]);
+  });
+});
+
+describe("JSON", () => {
+  test("of a certificate has the last lines of the client, the command that shows a run again, and the hint", async () => {
+    const argv = [
+      "certify",
+      "--json",
+      "--seeds",
+      "0",
+      "--",
+      process.execPath,
+      "-e",
+      "console.log('last'); process.exit(1)",
+    ];
+    const certificate = JSON.parse((await runCli(argv)).stdout);
+    expect(certificate).toMatchObject({
+      conclusion: expect.stringMatching(/^Not certified: /),
+      hint: expect.stringContaining("fails there already"),
+      failures: [
+        { output: ["last"], rerun: expect.stringMatching(/^svc-sandbox exec key-states --profile minimal/) },
+      ],
+    });
+  });
+
+  test("of a report has the hint for a client that sent no request", async () => {
+    const { stdout } = await runCli(["exec", "--format", "json", "--report", "-", "--", "true"]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      requests: 0,
+      notes: [expect.stringContaining("SVC_BASE_URL")],
+    });
+  });
+
+  test("is what an error is printed as where JSON was asked for, with its code and without a key (R46)", async () => {
+    const key = createSandbox().secret("active");
+    for (const argv of [
+      ["keys", key, "--json"],
+      ["exec", key, "--format", "brief", "--", "true"],
+    ]) {
+      const { code, stdout, stderr } = await runCli(argv);
+      expect([code, stdout, JSON.parse(stderr)]).toEqual([
+        2,
+        "",
+        { error: { code: "scenario_not_found", message: expect.any(String) } },
+      ]);
+      expect(stderr).not.toContain(key);
+    }
+    const { code, stderr } = await runCli(["exec", "--format", "json", "--", "no-such-command"]);
+    expect([code, JSON.parse(stderr).error.code]).toEqual([127, "command_unusable"]);
+  });
+});
+
+test("--report - writes the report to stdout, as text unless --format names another form", async () => {
+  const cwd = clientFolder();
+  const report = async (...argv: string[]) =>
+    (await runCli(["exec", "--report", "-", ...argv, "--", ...client("active")], { cwd })).stdout;
+  expect(await report()).toMatch(/^1 request to key-states/);
+  expect(briefIn(await report("--format", "brief"))).toMatchObject({ coverage: 5 });
+});
