@@ -1,9 +1,11 @@
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { brotliCompressSync } from "node:zlib";
 import { build } from "vite";
 import { fewerOutlines } from "./outlines.js";
 
-/** Builds the dashboard's page into a folder; returns the files that went in. */
+/** Builds the dashboard's page into a folder, its assets compressed with Brotli; returns the files that went in. */
 export async function buildDashboard({
   root,
   into,
@@ -30,6 +32,12 @@ export async function buildDashboard({
       rolldownOptions: { checks: { bundlerTimings: false } },
     },
   });
+  const assets = join(into, "assets");
+  for (const file of await readdir(assets)) {
+    const path = join(assets, file);
+    await writeFile(`${path}.br`, brotliCompressSync(await readFile(path)));
+    await rm(path);
+  }
   const output = Array.isArray(result)
     ? result.flatMap((one) => one.output)
     : "output" in result

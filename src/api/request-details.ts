@@ -2,12 +2,15 @@ import { adviceTable } from "../domain/advice.js";
 import { SandboxError } from "../domain/errors.js";
 import { outcomeOf } from "../domain/outcomes.js";
 import type { World } from "../world/world.js";
+import { scopeOf } from "./answer.js";
 import { gateResults } from "./gate.js";
 import { requestLine } from "./request-line.js";
+import { routeAt } from "./routes.js";
 import { sentAnswer } from "./story-sender.js";
 
 /** Everything that the journal knows of a request; throws `not_found` when it knows none of this id. */
-export function requestDetails({ history, preview }: World, id: string): Record<string, unknown> {
+export function requestDetails(world: World, id: string): Record<string, unknown> {
+  const { history, preview, registry } = world;
   const exchange = history.find(id);
   if (exchange === undefined) {
     const message = `There is no request ${JSON.stringify(id)}; the journal keeps the last 1,000 of the running scenario.`;
@@ -15,8 +18,11 @@ export function requestDetails({ history, preview }: World, id: string): Record<
   }
   const { pathId, advice, answer, delivery } = exchange;
   const { when, whatToDo } = outcomeOf(pathId);
+  const endpoint = routeAt(exchange.path, preview)?.methods.get(exchange.method);
   return {
     ...requestLine(exchange),
+    required_scope: endpoint === undefined ? null : scopeOf(endpoint, world),
+    key_scopes: registry.keys.get(exchange.key ?? "")?.key.scopes ?? null,
     checks: gateResults(pathId, preview),
     answer: answer.status !== 0 ? sentAnswer(answer, delivery) : null,
     when,

@@ -17,7 +17,18 @@ export function nextRequest(world: World, ref: string) {
   // Every 401 and 429 has the same code: the reason is enough.
   const code = status === 403 ? ` ${expectedCode(world, pathId)}:` : "";
   const fault = faultPaths.length === 0 ? "" : ", or a fault";
-  return { status, pathId, verdict: `${status}${code}${why === null ? "" : ` ${why}`}${fault}` };
+  const until = status === 429 ? limitEnd(world, world.registry.key(ref)) : undefined;
+  return {
+    ...{ status, pathId, verdict: `${status}${code}${why === null ? "" : ` ${why}`}${fault}` },
+    until: until === undefined ? null : isoOf(until),
+  };
+}
+
+/** When a key that gets 429 gets 200 again; `undefined` if its limits allow none. */
+function limitEnd(world: World, entry: KeyEntry): number | undefined {
+  const now = world.clock.now();
+  const last = lastToReset(readLimits(entry, world, now));
+  return last === undefined || last.quota === 0 ? undefined : now + last.reset * 1000;
 }
 
 /** Why requests with a key end on this path, with the key's own facts: `expired since …`; `null` on success. */

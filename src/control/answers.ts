@@ -87,7 +87,11 @@ const { ListedKey } = named({
   ListedKey: mapping({
     ...keyShape.fields,
     // As `explain` finds it: nothing is sent or counted.
-    nextRequest: mapping({ status: count(), pathId, verdict: text() }),
+    nextRequest: mapping({
+      ...{ status: count(), pathId, verdict: text() },
+      /** When a limit resets, and it gets 200 again; otherwise `null`. */
+      until: orNull(instant()),
+    }),
   }),
 });
 
@@ -151,6 +155,10 @@ export const answers = {
     }),
     RequestDetails: mapping({
       ...requestShape.fields,
+      /** Of its endpoint; `null` without one, or where that needs none. */
+      requiredScope: nullable(text()),
+      /** `null` without a key of this sandbox. */
+      keyScopes: orNull(list(text())),
       checks: list(mapping({ ...check, result: choice(["passed", "refused", "not_reached"]) })),
       answer: orNull(mapping(answer)),
       when: text(),

@@ -9,6 +9,7 @@ import { checkInput } from "../scenario/check-input.js";
 import { checkValue } from "../schema/check.js";
 import type { ControlContext, ControlHandler, ControlSurroundings } from "../server/http-server.js";
 import { type Actor, requireAdministrator } from "../world/operations/initiator.js";
+import { sendCompressed } from "./compressed.js";
 import { guardControl } from "./guard.js";
 import { servePageFiles } from "./page.js";
 import { HttpRefusal, sendError } from "./refusals.js";
@@ -91,8 +92,12 @@ async function runRoute(
   if (response.headersSent) return;
   response.status(row.status);
   if (row.status === 204) response.end();
-  else if (isTextAnswer(answer)) response.type(answer.type).send(answer.text);
-  else response.json(row.isBare ? answer : { data: answer });
+  else {
+    const { type, text } = isTextAnswer(answer)
+      ? answer
+      : { type: "json", text: JSON.stringify(row.isBare ? answer : { data: answer }) };
+    await sendCompressed(request, response.type(type), Buffer.from(text));
+  }
 }
 
 function queryOf({ query }: Route, request: Request): Readonly<Record<string, unknown>> {

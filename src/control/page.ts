@@ -1,16 +1,18 @@
 import { extname } from "node:path";
-import type { RequestHandler, Response } from "express";
+import type { Request, RequestHandler, Response } from "express";
 import { SandboxError } from "../domain/errors.js";
 import { redactPath } from "../domain/redact.js";
 import { controlPath } from "../node/addresses.js";
 import { isOfMachine } from "../node/files/write-file.js";
 import { packageFile } from "../node/package-files.js";
 import { text } from "../schema/shape.js";
+import { sendBrotli, sendCompressed } from "./compressed.js";
 import { type Route, route } from "./route.js";
 
 const docsPath = `${controlPath}/docs`;
+const assets = "dist/dashboard/assets/";
 const folders: readonly (readonly [path: string, folder: string])[] = [
-  [`${controlPath}/assets/`, "dist/dashboard/assets/"],
+  [`${controlPath}/assets/`, assets],
   [`${docsPath}/`, "dist/site/"],
 ];
 
@@ -38,25 +40,36 @@ export const pageRoute: Route = route("GET /", {
   run(_context, { request, response }) {
     // Its files are named relative to it, as an instance's page stands elsewhere.
     if (!request.path.endsWith("/")) return response.redirect(308, `.${controlPath}/`);
-    return sendPageFile(response, "dist/dashboard/", "index.html");
+    return sendPageFile(request, response, "dist/dashboard/", "index.html");
   },
 });
 
 /** Serves the files of the dashboard and the documentation; passes on any other path. */
-export const servePageFiles: RequestHandler = ({ path, method }, response, next) => {
+export const servePageFiles: RequestHandler = (request, response, next) => {
+  const { path, method } = request;
   const [start = "", folder = ""] = folders.find(([start]) => path.startsWith(start)) ?? [];
   const file = path === `${docsPath}/` ? "index.html" : path.slice(start.length);
   if (method !== "GET" && method !== "HEAD") next();
   else if (path === docsPath) response.redirect(308, "./docs/");
   else if (start === "" || !/^[\w-]+(?:\.[\w-]+)+$/.test(file)) next();
-  else sendPageFile(response, folder, file).catch(next);
+  else sendPageFile(request, response, folder, file).catch(next);
 };
 
-async function sendPageFile(response: Response, folder: string, file: string): Promise<void> {
-  const content = await packageFile(folder + file).catch((error) => {
+async function sendPageFile(
+  request: Request,
+  response: Response,
+  folder: string,
+  file: string,
+): Promise<void> {
+  const isAsset = folder === assets;
+  const content = await packageFile(`${folder}${file}${isAsset ? ".br" : ""}`).catch((error) => {
     if (isOfMachine(error)) throw error;
     throw new SandboxError("not_found", `There is no page or file ${redactPath(file)}.`);
   });
   response.set("Content-Security-Policy", policy).set("Referrer-Policy", "no-referrer");
-  response.type(extname(file)).send(content);
+  response.type(extname(file)).vary("Accept-Encoding");
+  if (!isAsset) return sendCompressed(request, response, content);
+  // Another content has another name.
+  response.set("Cache-Control", "max-age=31536000, immutable");
+  return sendBrotli(request, response, content);
 }

@@ -1,12 +1,10 @@
 import { render } from "preact";
 import { takeToken } from "./control/call.js";
 import { followEvents } from "./control/events.js";
-import { followRequests } from "./control/live-requests.js";
 import { Shell } from "./shell/shell.js";
 
 takeToken();
 // The printed link may be pasted into a page that is open already.
 addEventListener("hashchange", takeToken);
-followRequests();
 followEvents();
 render(<Shell />, document.getElementById("page") as HTMLElement);

@@ -50,6 +50,8 @@ export interface JournalQuery {
   readonly key?: string | undefined;
   /** Whether probes of any server are among them. Default: false. */
   readonly probes?: boolean | undefined;
+  /** Whether the story or `POST /send` has sent them. Default: either. */
+  readonly told?: boolean | undefined;
 }
 
 /** What a history needs of the world that runs. */
@@ -168,12 +170,13 @@ export function createHistory<Event>(first: Subject, capacity = mostKept) {
       return [...asked, ...events.after(position)].sort(byPosition);
     },
     /** The last requests to the world that runs, oldest first. */
-    requests({ limit, pathId, key, probes = false }: JournalQuery = {}): Exchange[] {
+    requests({ limit, pathId, key, told, probes = false }: JournalQuery = {}): Exchange[] {
       const matching = list().filter(
         (one) =>
           (probes || !one.isProbe) &&
           (pathId === undefined || one.pathId === pathId || one.fault === pathId) &&
-          (key === undefined || one.key === key),
+          (key === undefined || one.key === key) &&
+          (told === undefined || one.fromStory === told),
       );
       return limit === undefined ? matching : matching.slice(Math.max(0, matching.length - limit));
     },

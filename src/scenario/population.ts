@@ -41,6 +41,15 @@ export function* describedKeys(scenario: Scenario): Generator<DescribedKey> {
   }
 }
 
+/** The number of keys of a scenario. */
+export function describedKeyCount(scenario: Scenario): number {
+  const { organizations, keysEach } = populationOf(scenario);
+  const written = Object.values(scenario.organizations ?? {}).map(
+    ({ keys = {} }) => Object.keys(keys).length,
+  );
+  return written.reduce((sum, keys) => sum + keys, organizations * keysEach);
+}
+
 /** The number of keys of each organization of a population that does not set it. */
 export const defaultKeysPerOrganization = 1;
 

@@ -164,10 +164,10 @@ export function viewOrganization(organization: Organization): OrganizationView {
 /** The requests of the journal that match; throws `unknown_ref` for a key that there is not. */
 export function listRequests(
   { history, registry }: ViewedWorld & { readonly history: Pick<History<never>, "requests"> },
-  { limit, path_id: pathId, key, probes }: ValueOf<typeof requestQuery>,
+  { limit, path_id: pathId, key, told, probes }: ValueOf<typeof requestQuery>,
 ): Exchange[] {
   if (key !== undefined) registry.key(key);
-  return history.requests({ limit, pathId, key, probes });
+  return history.requests({ limit, pathId, key, told, probes });
 }
 
 export function viewRequest(exchange: Exchange): RequestView {

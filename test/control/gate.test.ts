@@ -50,6 +50,7 @@ test("a key is listed with what its next request gets, and why", async () => {
   });
   for (const { ref, next_request } of data) {
     expect((await ask(`/keys/${ref}`)).body.data.next_request).toEqual(next_request);
+    expect(next_request.until, ref).toBe(ref === "rate-limited-minute" ? "2026-03-02T09:01:00.000Z" : null);
     const headers = { "x-api-key": server.sandbox.secret(ref) };
     const { status } = await fetch(`${server.url}/v1/relying-party/me`, { headers });
     expect(status, ref).toBe(next_request.status);
@@ -61,5 +62,5 @@ test("a key is listed with what its next request gets, and why", async () => {
 
 interface Listed {
   readonly ref: string;
-  readonly next_request: { readonly status: number; readonly verdict: string };
+  readonly next_request: { readonly status: number; readonly verdict: string; readonly until: string | null };
 }

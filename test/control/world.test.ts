@@ -35,7 +35,7 @@ test("state has everything that its parts have alone but what a key gets next, a
   for (const one of state.organizations) expect(await data(`/organizations/${one.ref}`)).toEqual(one);
 });
 
-test("requests are listed by limit, path, fault and key; R24 clearing them leaves the usage of the keys", async () => {
+test("requests are listed by limit, path, fault, key and sender; R24 clearing them leaves the usage of the keys", async () => {
   const faults: Scenario["faults"] = [{ when: { requests: [3] }, then: { latency: "1ms" } }];
   const scenario = { ...createSandbox({ frozen: true }).snapshot(), faults };
   const { server, ask } = await serveControl({ scenario });
@@ -54,6 +54,8 @@ test("requests are listed by limit, path, fault and key; R24 clearing them leave
     ["limit=1", [all[2]]],
     ["limit=0", []],
     ["limit=1&key=active&path_id=200.test", [all[2]]],
+    ["told=false", all],
+    ["told=true", []],
   ] as const) {
     expect([query, (await ask(`/requests?${query}`)).body.data]).toEqual([query, listed]);
   }

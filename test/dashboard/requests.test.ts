@@ -101,6 +101,7 @@ describe.skipIf(noBrowser)("the requests", () => {
     await go(`requests/${id}`);
     const detail = page.locator(".request-detail");
     await detail.getByText(whatToDo).waitFor();
+    await detail.getByText("needs attestations:read, the key has consents:read").waitFor();
     const results = checks.map(({ result }: { result: string }) => result.replace("_", " "));
     expect(results).toContain("refused");
     expect(await detail.locator(".check-result").allTextContents()).toEqual(results);

@@ -40,6 +40,12 @@ async function take(page: Page, editor: Locator): Promise<void> {
   await editor.press("Enter");
 }
 
+/** Says yes to the question before a text is applied, and waits until it is. */
+async function applied(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Apply it" }).press("Enter");
+  await page.getByText("Applied:").waitFor();
+}
+
 describe.skipIf(noBrowser)("the view of the scenario", () => {
   test("the running scenario stands in an editor as it was written, and the editor is loaded when it is opened", async () => {
     const { page, go } = await openDashboard({ scenario: "rotation" });
@@ -58,14 +64,19 @@ describe.skipIf(noBrowser)("the view of the scenario", () => {
     await go("overview");
   });
 
-  test("Mod-S applies the text: the server holds it, with its comments", async () => {
+  test("Mod-S applies the text after a question: the server holds it, with its comments", async () => {
     const { page, server, ask } = await openDashboard({ view: "/scenario" });
     const editor = await editorOf(page);
     await write(page, world);
     await page.getByText("Edited, not applied.").waitFor();
     await page.getByText("No problems found.").waitFor();
+    await ask("/send", { method: "POST", json: { key: "none" } });
     await editor.press("Control+s");
-    await page.getByText("Applied:").waitFor();
+    await page.getByText("This discards 1 request and every other change since the start.").waitFor();
+    await page.getByRole("button", { name: "Keep it" }).press("Enter");
+    expect((await ask("/requests")).body.data).toHaveLength(1);
+    await editor.press("Control+s");
+    await applied(page);
     expect(server.sandbox.keys.list().map(({ ref }) => ref)).toEqual(["main"]);
     expect((await ask("/scenario")).text).toBe(world);
     await page.locator(".scenario-name", { hasText: "Written by hand" }).waitFor();
@@ -96,7 +107,7 @@ describe.skipIf(noBrowser)("the view of the scenario", () => {
     await editor.press("a");
     await page.getByText("No problems found.").waitFor();
     await page.getByRole("button", { name: "Apply" }).press("Enter");
-    await page.getByText("Applied:").waitFor();
+    await applied(page);
     expect(server.sandbox.organizations.list().map(({ ref }) => ref)).toEqual(["village-bank"]);
   });
 
@@ -196,7 +207,7 @@ describe.skipIf(noBrowser)("the view of the scenario", () => {
     await editorOf(page);
     await write(page, world.replace("environment: test", `environment: test, secret: ${secret}`));
     await page.getByRole("button", { name: "Apply" }).press("Enter");
-    await page.getByText("Applied:").waitFor();
+    await applied(page);
     await page.reload();
     const editor = page.getByRole("textbox", { name: "Scenario as YAML" });
     await expect.poll(() => editor.innerText()).toContain("SVC_test_…");
@@ -217,7 +228,7 @@ describe.skipIf(noBrowser)("the view of the scenario", () => {
     await page.getByText("No problems found.").waitFor();
     await page.getByText("Another scenario was started meanwhile").waitFor();
     await editor.press("Control+s");
-    await page.getByText("Applied:").waitFor();
+    await applied(page);
     expect(back.sandbox.keys.list().length).toBeGreaterThan(5);
   });
 
@@ -250,7 +261,7 @@ describe.skipIf(noBrowser)("the view of the scenario", () => {
     await editor.press("Escape");
     await page.getByText("No problems found.").waitFor();
     await editor.press("Control+s");
-    await page.getByText("Applied:").waitFor();
+    await applied(page);
     expect(server.sandbox.keys.list().length).toBe(2000);
     expect((await ask("/scenario")).text).toBe(`${large}default_key: bank-1-key-1`);
   });

@@ -1,12 +1,7 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { serveControl } from "../control/client.js";
 import { noBrowser } from "../support/chromium-page.js";
 import { openDashboard, quiet, settled, viewsOf } from "./open-dashboard.js";
-
-const dashboard = join(import.meta.dirname, "../../dist/dashboard");
 
 test("the page runs only its own files, is framed by no other page, and is found with and without a slash", async () => {
   const { ask, server } = await serveControl();
@@ -40,26 +35,72 @@ test("without JavaScript the page leads to what can be called instead, in an ins
   }
 });
 
-test("the first load is at most 60 kB of JavaScript, compressed", () => {
-  const page = readFileSync(join(dashboard, "index.html"), "utf8");
-  const first = [...page.matchAll(/src="\.\/(assets\/[^"]+\.js)"/g)].map(([, file]) => file as string);
-  const chunks = new Set(first);
-  // What the first file imports at once belongs to the first load, too.
-  for (const file of chunks) {
-    const code = readFileSync(join(dashboard, file), "utf8");
-    for (const [, name] of code.matchAll(/(?:^|;)import(?:[^"'()]*from)?"\.\/([^"]+\.js)"/g))
-      chunks.add(`assets/${name}`);
-  }
-  const size = [...chunks].reduce(
-    (sum, file) => sum + gzipSync(readFileSync(join(dashboard, file))).length,
-    0,
+test("the files of the page are compressed as a client accepts it, and kept for ever; only the page itself is not", async () => {
+  const { ask, server } = await serveControl();
+  const page = await ask("/");
+  expect(page.headers["cache-control"]).toBe("no-store");
+  const files = [...page.text.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(
+    ([, file]) => file as string,
   );
-  expect(size).toBeGreaterThan(5000);
-  expect(size).toBeLessThanOrEqual(60_000);
-  expect(readdirSync(join(dashboard, "assets")).length).toBeGreaterThan(1);
+  expect(files.length).toBeGreaterThan(2);
+  for (const file of files) {
+    const texts = new Set<string>();
+    for (const encoding of ["br", "gzip", "identity"]) {
+      const headers = { "accept-encoding": encoding };
+      const answer = await fetch(`${server.controlUrl}/${file}`, { headers });
+      texts.add(await answer.text());
+      const isShort = encoding === "gzip" && file.endsWith(".svg");
+      const sent = encoding === "identity" || isShort ? null : encoding;
+      expect([answer.headers.get("content-encoding"), file, encoding]).toEqual([sent, file, encoding]);
+      expect(answer.headers.get("cache-control")).toBe("max-age=31536000, immutable");
+      expect(answer.headers.get("vary")).toContain("Accept-Encoding");
+    }
+    expect(texts.size, file).toBe(1);
+  }
+});
+
+test("long answers are compressed for clients that accept it, except those that may have a secret", async () => {
+  const { server } = await serveControl({ scenario: "key-states" });
+  const ask = async (path: string, accepted: string, init?: RequestInit) => {
+    const headers = { "accept-encoding": accepted, "content-type": "application/json" };
+    const answer = await fetch(server.controlUrl + path, { ...init, headers });
+    return [answer.headers.get("content-encoding"), Object.keys((await answer.json()) as object)];
+  };
+  expect(await ask("/keys", "gzip")).toEqual(["gzip", ["data", "total", "created"]]);
+  expect(await ask("/keys", "identity")).toEqual([null, ["data", "total", "created"]]);
+  expect(await ask("/clock", "gzip")).toEqual([null, ["data"]]);
+  const body = JSON.stringify({ label: "has keys" });
+  expect(await ask("/instances", "gzip", { method: "POST", body })).toEqual([null, ["data"]]);
 });
 
 describe.skipIf(noBrowser)("the frame of the page", () => {
+  test("a view loads at most 80 kB, and reads nothing twice; only the one with the journal reads that", async () => {
+    const { page, server } = await openDashboard({ scenario: "key-states" });
+    const session = await page.context().newCDPSession(page);
+    await session.send("Network.enable");
+    await session.send("Network.setCacheDisabled", { cacheDisabled: true });
+    const urls = new Map<string, string>();
+    let bytes = 0;
+    session.on("Network.requestWillBeSent", ({ requestId, request }) => urls.set(requestId, request.url));
+    session.on("Network.loadingFinished", ({ encodedDataLength }) => {
+      bytes += encodedDataLength;
+    });
+    for (const view of (await viewsOf(page)).filter((view) => view !== "scenario" && view !== "farmers")) {
+      await page.goto("about:blank");
+      urls.clear();
+      bytes = 0;
+      await page.goto(`${server.controlUrl}/#/${view}`);
+      await settled(page);
+      await quiet(page);
+      const asked = [...urls.values()].map((url) => url.slice(server.controlUrl?.length));
+      expect(asked.length, view).toBeGreaterThan(8);
+      expect(new Set(asked).size, `${view}: ${asked.join(" ")}`).toBe(asked.length);
+      expect(asked.includes("/requests"), view).toBe(view === "requests");
+      expect(bytes, view).toBeGreaterThan(40_000);
+      expect(bytes, view).toBeLessThanOrEqual(80_000);
+    }
+  });
+
   test("on another host it asks for the token, takes it from the fragment and removes it there", async () => {
     const controlToken = "a-token-of-the-test";
     const { page } = await openDashboard({ controlToken, view: `token=${controlToken}` });

@@ -126,7 +126,7 @@ describe.skipIf(noBrowser)("time", () => {
     expect(await list.textContent()).toContain("Overlap of retiring ends");
   });
 
-  test("a lane is green only while its key gets 200, and shows what the next request gets", async () => {
+  test("a lane is green only while its key gets 200, from the reset of a limit on as well, and shows what the next request gets", async () => {
     const { page, ask } = await openDashboard({ view: "/time?lanes=40", scenario: "key-states" });
     await page.locator(".lane").first().waitFor();
     const green = () =>
@@ -137,9 +137,18 @@ describe.skipIf(noBrowser)("time", () => {
         })),
       );
     for (const { key, isGreen } of await green()) {
-      const { status } = (await ask(`/keys/${key}`)).body.data.next_request;
-      expect(isGreen, key).toBe(status === 200);
+      const { status, until } = (await ask(`/keys/${key}`)).body.data.next_request;
+      expect(isGreen, key).toBe(status === 200 || until !== null);
     }
+    // Red from now to 09:01, and green from there on.
+    const limited = page.locator('.lane[data-key="rate-limited-minute"]');
+    const bar = async (name: string) => {
+      const box = await limited.locator(name).boundingBox();
+      return box && { from: box.x, to: box.x + box.width };
+    };
+    const [red, again] = [await bar(".rejected"), await bar(".works:not(.past)")];
+    expect(red?.to).toBeCloseTo(again?.from as number, 0);
+    expect(again?.to).toBeGreaterThan((red?.to as number) + 100);
     expect(await green()).toContainEqual({ key: "wrong-scope", isGreen: false });
     expect(await green()).toContainEqual({ key: "live-not-approved", isGreen: false });
     await page.locator(".lane-verdict", { hasText: "403 insufficient_scope: needs att" }).waitFor();

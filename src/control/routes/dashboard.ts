@@ -1,7 +1,7 @@
 import { nextRequest } from "../../api/verdict.js";
 import { SandboxError } from "../../domain/errors.js";
 import { query } from "../../scenario/format/control-bodies.js";
-import { describedKeys } from "../../scenario/population.js";
+import { describedKeyCount } from "../../scenario/population.js";
 import { count, described, list } from "../../schema/shape.js";
 import { snakeCase } from "../../schema/spelling.js";
 import { type Decision, requirePreview } from "../../world/operations/consents.js";
@@ -53,7 +53,7 @@ export const dashboardRoutes: readonly Route[] = [
     run: ({ world, query }) => ({
       data: viewKeys(world, query).map((key) => listed(world, key)),
       total: world.registry.keys.size,
-      created: world.registry.keys.size - [...describedKeys(world.scenario)].length,
+      created: world.registry.keys.size - describedKeyCount(world.scenario),
     }),
   }),
   route("POST /keys", {

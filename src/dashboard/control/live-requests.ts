@@ -1,7 +1,8 @@
 import { signal } from "@preact/signals";
+import { useLayoutEffect } from "preact/hooks";
 import type { Request } from "./answers.js";
 import { call } from "./call.js";
-import { listen } from "./events.js";
+import { connection, listen } from "./events.js";
 
 /** The requests that the page knows, oldest first: as many as the journal holds. */
 export const requests = signal<readonly Request[]>([]);
@@ -11,9 +12,16 @@ const most = 1000;
 let arrived: Request[] = [];
 let isDrawing = false;
 
-/** Keeps `requests` up to date for as long as the page is open; however many arrive, they change ten times a second at most. */
-export function followRequests(): void {
-  listen((events) => {
+/** Keeps `requests` up to date for as long as the one view with them is shown; however many arrive, they change ten times a second at most. */
+export function useRequests(): void {
+  useLayoutEffect(() => {
+    if (connection.peek() === "open") void readSoon();
+    return followRequests();
+  }, []);
+}
+
+function followRequests(): () => void {
+  return listen((events) => {
     for (const { type, data } of events) {
       if (type === "request") arrived.push(data);
       else if (type === "requests.cleared" || type.startsWith("world.")) forget();

@@ -1,7 +1,7 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { useLayoutEffect, useMemo } from "preact/hooks";
 import { type ControlError, call } from "./call.js";
-import { listen } from "./events.js";
+import { connection, listen } from "./events.js";
 
 /** An answer of the control plane that is kept up to date while a view shows it. */
 export interface Resource<Answer> {
@@ -17,11 +17,13 @@ export interface Resource<Answer> {
 
 /** The shortest pause between two readings, however much happens. */
 const shortestPause = 250;
+/** The longest wait for the events before the first reading, in milliseconds: a proxy may hold them back. */
+const longestWait = 1000;
 
 /**
  * Makes a resource that is read again after events whose type begins with one of `on`, and after a gap.
  *
- * A reading that takes long is repeated less often: the sandbox serves its clients first.
+ * However much happens, its readings take at most a twentieth of the time: the sandbox serves its clients first.
  */
 export function resource<Answer>(
   path: string,
@@ -48,7 +50,7 @@ export function resource<Answer>(
     } catch (error) {
       problem.value = error as ControlError;
     }
-    pause = Math.max(shortestPause, 4 * (performance.now() - start));
+    pause = Math.max(shortestPause, 20 * (performance.now() - start));
     isReading = false;
     if (isStale) schedule();
   };
@@ -56,13 +58,21 @@ export function resource<Answer>(
     isStale = true;
     if (followers > 0 && !isReading) timer ??= setTimeout(read, wait);
   };
+  // Without a timer: the browser would draw first.
+  const readNow = () => {
+    isStale = true;
+    if (isReading) return;
+    clearTimeout(timer);
+    void read();
+  };
   const start = () => {
     stopListening = listen((events) => {
-      if (events.some(({ type }) => type === "gap")) schedule(0);
+      if (events.some(({ type }) => type === "gap")) readNow();
       else if (events.some(({ type }) => on.some((prefix) => type.startsWith(prefix)))) schedule();
     });
-    // At once, not with a timer: the browser would draw first.
-    if (!isReading) void read();
+    // What is read before the events come would have to be read again.
+    if (connection.peek() === "open") readNow();
+    else schedule(longestWait);
   };
   return {
     data,

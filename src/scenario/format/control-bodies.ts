@@ -70,6 +70,10 @@ export const requestQuery = query({
   limit: described(count(), "At most this many, the latest ones."),
   path_id: described(choice(outcomes.map(({ path }) => path)), "Only those that ended on this path."),
   key: described(ref(), "Only those with the key of this ref."),
+  told: described(
+    flag(),
+    "true: only those that the story or POST /send sent; false: only those of clients.",
+  ),
   probes: described(
     flag(),
     "With requests without a key that browsers and watchdogs send to any server, such as /favicon.ico. Default: false.",

@@ -1,6 +1,5 @@
 import { useEffect } from "preact/hooks";
-import type { Key } from "../../control/answers.js";
-import { requests } from "../../control/live-requests.js";
+import type { Key, Request } from "../../control/answers.js";
 import { useResource } from "../../control/resource.js";
 import { keyEvents } from "../../control/resources.js";
 import { upcoming } from "../../control/upcoming.js";
@@ -110,7 +109,8 @@ function Facts({ of: key }: { readonly of: Key }) {
 }
 
 function Requests({ of: ref }: { readonly of: string }) {
-  const own = requests.value.filter(({ key }) => key === ref);
+  const path = `/requests?key=${encodeURIComponent(ref)}&limit=${mostRequests}`;
+  const own = useResource<readonly Request[]>(path, ["world.", "request"]).data.value ?? [];
   return (
     <section class="panel" aria-label="Requests">
       <h2>Requests</h2>
@@ -119,29 +119,22 @@ function Requests({ of: ref }: { readonly of: string }) {
       ) : (
         <>
           <ol class="key-requests">
-            {own
-              .slice(-mostRequests)
-              .reverse()
-              .map(({ id, at, method, path, path_id }) => (
-                <li key={id}>
-                  <PathBadge pathId={path_id} />
-                  <a href={linkTo("requests", [id])}>
-                    <bdi>
-                      {method} {shortened(path, 80)}
-                    </bdi>
-                  </a>
-                  <span class="muted">
-                    <Instant at={at} precision="second" />
-                  </span>
-                </li>
-              ))}
+            {own.toReversed().map(({ id, at, method, path, path_id }) => (
+              <li key={id}>
+                <PathBadge pathId={path_id} />
+                <a href={linkTo("requests", [id])}>
+                  <bdi>
+                    {method} {shortened(path, 80)}
+                  </bdi>
+                </a>
+                <span class="muted">
+                  <Instant at={at} precision="second" />
+                </span>
+              </li>
+            ))}
           </ol>
           <p>
-            <a href={linkTo("requests", [], { key: ref })}>
-              {own.length > mostRequests
-                ? `All ${own.length} requests of this key`
-                : "Show them among all requests"}
-            </a>
+            <a href={linkTo("requests", [], { key: ref })}>Show them among all requests</a>
           </p>
         </>
       )}

@@ -1,20 +1,19 @@
 import { computed } from "@preact/signals";
-import type { Report } from "../../control/answers.js";
+import type { Report, Request } from "../../control/answers.js";
 import { baseUrl } from "../../control/call.js";
-import { requests } from "../../control/live-requests.js";
-import { useResources } from "../../control/resource.js";
+import { resource, useResources } from "../../control/resource.js";
 import { gate } from "../../control/resources.js";
 import { toneOf } from "../../elements/path-badge.js";
 import { linkTo, route } from "../../route.js";
 import { Exit, type ReportedPath } from "./exit.js";
 import { Traveller } from "./traveller.js";
 
+const toldRequests = resource<readonly Request[]>("/requests?told=true", { on: ["world.", "request"] });
+
 /** Counts of the requests that the story or this page has sent, by path id; as text, which changes only with the counts. */
 const storyCounts = computed(() => {
   const counts: Record<string, number> = {};
-  for (const { told: fromStory, path_id: pathId } of requests.value) {
-    if (fromStory) counts[pathId] = (counts[pathId] ?? 0) + 1;
-  }
+  for (const { path_id: pathId } of toldRequests.data.value ?? []) counts[pathId] = (counts[pathId] ?? 0) + 1;
   return JSON.stringify(counts);
 });
 
@@ -32,7 +31,7 @@ interface Stage {
 
 /** The gate as it is: a request enters, passes the checks in their order, and leaves at an exit or comes through. */
 export function Gate({ report }: { readonly report: Report }) {
-  useResources(gate);
+  useResources(gate, toldRequests);
   const drawn = gate.data.value;
   if (drawn === undefined) return <p class="panel muted gate-panel">Reading…</p>;
   const paths = new Map(report.paths.map((row) => [row.path_id as string, row]));

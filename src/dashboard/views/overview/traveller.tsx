@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-import { requests } from "../../control/live-requests.js";
+import { listen } from "../../control/events.js";
 import { toneOf } from "../../elements/path-badge.js";
 
 const stillness = matchMedia("(prefers-reduced-motion: reduce)");
@@ -8,24 +8,22 @@ const stillness = matchMedia("(prefers-reduced-motion: reduce)");
 export function Traveller() {
   const dot = useRef<HTMLSpanElement>(null);
   useEffect(() => {
-    let last = requests.peek().at(-1)?.id;
     // Its way is that of the old width.
     const stop = () => {
       for (const animation of dot.current?.getAnimations() ?? []) animation.cancel();
     };
     addEventListener("resize", stop);
-    const unsubscribe = requests.subscribe((all) => {
-      const newest = all.at(-1);
+    const stopListening = listen((events) => {
+      const newest = events.findLast(({ type }) => type === "request")?.data;
       const element = dot.current;
-      if (newest === undefined || newest.id === last || element === null) return;
-      last = newest.id;
+      if (newest === undefined || element === null) return;
       if (stillness.matches || document.hidden || element.getAnimations().length > 0) return;
       element.className = `traveller tone-${toneOf(newest.path_id)}`;
       const way = wayTo(newest.path_id, element.closest<HTMLElement>(".gate-way") as HTMLElement);
       element.animate(way, { duration: 900, easing: "ease-in-out" });
     });
     return () => {
-      unsubscribe();
+      stopListening();
       removeEventListener("resize", stop);
     };
   }, []);

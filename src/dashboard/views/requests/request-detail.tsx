@@ -74,6 +74,7 @@ export function RequestDetail({ id }: { readonly id: string }) {
 function Facts({ request }: { readonly request: RequestDetails }) {
   const { id, at, key, fingerprint, status, code, path_id, fault, duration_ms, told, when, what_to_do } =
     request;
+  const { required_scope: required, key_scopes: scopes } = request;
   return (
     <>
       <p>
@@ -108,6 +109,15 @@ function Facts({ request }: { readonly request: RequestDetails }) {
             <span class="muted">
               fingerprint <code>{fingerprint}</code>
             </span>
+          )}
+        </dd>
+        <dt>Scope</dt>
+        <dd>
+          needs <code>{required ?? "none"}</code>
+          {scopes === null ? null : (
+            <>
+              , the key has <code>{scopes.join(" ") || "none"}</code>
+            </>
           )}
         </dd>
         <dt>Took</dt>

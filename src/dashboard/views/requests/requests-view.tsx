@@ -1,6 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { baseUrl, fetchControl } from "../../control/call.js";
-import { requests } from "../../control/live-requests.js";
+import { requests, useRequests } from "../../control/live-requests.js";
 import { useResources } from "../../control/resource.js";
 import { report } from "../../control/resources.js";
 import { ActionButton } from "../../elements/action.js";
@@ -12,6 +12,7 @@ import { RequestList } from "./request-list.js";
 
 /** The requests as they come, and one of them opened. */
 export function RequestsView() {
+  useRequests();
   useEffect(() => goOn, []);
   const opened = route.value.parts[0];
   return (

@@ -66,8 +66,14 @@ export function ScenarioPage() {
 function TextEditor() {
   const host = useRef<HTMLDivElement>(null);
   const applying = useAction(apply);
-  const applyNow = useRef(applying.run);
-  applyNow.current = applying.run;
+  const isAsking = useSignal(false);
+  // A text with errors is rejected, and nothing goes.
+  const start = () => {
+    isAsking.value = problems.peek()?.every(({ level }) => level !== "error") ?? true;
+    if (!isAsking.value) void applying.run();
+  };
+  const startNow = useRef(start);
+  startNow.current = start;
   useEffect(
     () =>
       useEditor(
@@ -76,7 +82,7 @@ function TextEditor() {
           text: textToEdit(),
           schema: () => schema,
           onChange: textChanged,
-          onApply: () => void applyNow.current(),
+          onApply: () => startNow.current(),
         }),
       ),
     [],
@@ -84,7 +90,7 @@ function TextEditor() {
   return (
     <>
       <div class="editor-tools">
-        <button type="button" aria-busy={applying.isRunning} onClick={applying.run}>
+        <button type="button" aria-busy={applying.isRunning} onClick={start}>
           Apply
         </button>
         <button type="button" class="quiet" disabled={!isEdited.value} onClick={revert}>
@@ -113,6 +119,16 @@ function TextEditor() {
           <p class="muted">Nothing has changed: the world goes on as it was.</p>
         </div>
       )}
+      {isAsking.value ? (
+        <ConfirmLoss
+          title="Start this scenario?"
+          action="Apply it"
+          run={async () => void applying.run()}
+          onClose={() => {
+            isAsking.value = false;
+          }}
+        />
+      ) : null}
       <div class="editor" ref={host} />
       <p class="editor-keys muted">
         <kbd>Tab</kbd> indents; <kbd>Escape</kbd>, then <kbd>Tab</kbd> leaves the editor. <kbd>Ctrl</kbd> or{" "}

@@ -1,8 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import type { Story } from "../../control/answers.js";
+import type { Request, Story } from "../../control/answers.js";
 import { call } from "../../control/call.js";
-import { requests } from "../../control/live-requests.js";
 import { useResources } from "../../control/resource.js";
 import { gate, health, scenarios, story } from "../../control/resources.js";
 import { Refusal, useActionQueue } from "../../elements/action.js";
@@ -56,10 +55,12 @@ function Presenter({ progress }: { readonly progress: Story }) {
       })
       .finally(story.refresh);
   // The requests of clients are not in a story: no replay brings them back.
-  const back = () => {
-    isAsking.value = stepsRun > 0 && requests.value.some(({ told }) => !told);
-    if (!isAsking.value) queue.add(replay);
-  };
+  const back = () =>
+    queue.add(async () => {
+      const ofClients = await call<readonly Request[]>("/requests?told=false&limit=1");
+      isAsking.value = stepsRun > 0 && ofClients.length > 0;
+      if (!isAsking.value) await replay();
+    });
   const again = () => stage.current?.querySelector<HTMLElement>("[aria-keyshortcuts=R]")?.click();
   const fill = () =>
     void (document.fullscreenElement ? document.exitFullscreen() : stage.current?.requestFullscreen());

@@ -139,19 +139,24 @@ interface LaneProps {
   readonly top: number;
 }
 
-/** A key: a bar until its end, green while it gets 200 and paler in the past; the shape of its end, and dots behind it. */
+/** A key: a bar until its end, green while it gets 200, also after a limit resets, and paler in the past; the shape of its end, and dots behind it. */
 function Lane({ of: key, place, now, from, to, top }: LaneProps) {
   const { ref, state, next_request: next } = key;
   const gets200 = next.status === 200;
   const works = state === "active" || state === "retiring";
   const end = endOf(key);
   const endsAt = end === null ? to : place(Date.parse(end));
+  // A limit ends before the key does, or with it.
+  const limitEndsAt = next.until === null ? endsAt : Math.min(endsAt, place(Date.parse(next.until)));
   const middle = top + barHeight / 2;
   const becomes = works ? (key.expires_at === end ? "expired" : "rotated") : state;
   return (
     <g class={`lane state-${state}`} data-key={ref}>
       <Bar name={gets200 ? "works past" : "worked"} from={from} to={works ? place(now) : endsAt} top={top} />
-      {works ? <Bar name={gets200 ? "works" : "rejected"} from={place(now)} to={endsAt} top={top} /> : null}
+      {works ? (
+        <Bar name={gets200 ? "works" : "rejected"} from={place(now)} to={limitEndsAt} top={top} />
+      ) : null}
+      {next.until === null ? null : <Bar name="works" from={limitEndsAt} to={endsAt} top={top} />}
       {state === "retiring" ? <Hatching from={from} to={endsAt} top={top} /> : null}
       {end === null ? null : (
         <>
