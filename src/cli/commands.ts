@@ -22,6 +22,7 @@ export const commands: Readonly<Record<string, () => Promise<{ readonly command:
   check: () => import("./commands/check.js"),
   report: () => import("./commands/report.js"),
   capture: () => import("./commands/capture.js"),
+  export: () => import("./commands/export.js"),
   stop: () => import("./commands/stop.js"),
   openapi: () => import("./commands/openapi.js"),
   schema: () => import("./commands/schema.js"),

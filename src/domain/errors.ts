@@ -52,9 +52,12 @@ export const errorCauses = {
   file_exists: "The file is there already. Use `--force`, or name another file.",
   state_unreadable:
     "The file of `--state` holds no world of this version. Name another file, or remove this one.",
-  state_mismatch: "The file of `--state` was begun with another scenario. Name another file, or remove it.",
+  state_mismatch:
+    "The file of `--state` is of another scenario or major version. Add `--migrate`, or name another file.",
   state_in_use: "A running server keeps its world in the file of `--state`. Stop it, or name another file.",
   state_unwritable: "The file of `--state` cannot be written: no room, no permission, or no such folder.",
+  sandbox_exists:
+    "The file or store of `--import` already has a sandbox. Start without `--import`, or name another one.",
   store_unavailable:
     "The store does not respond at the moment. Check that it runs and that the URL is right.",
   store_unusable: "The store answers and cannot be used: too old, wrongly set, or its keys belong to others.",

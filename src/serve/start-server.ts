@@ -123,6 +123,7 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
     ...rest,
     port: rest.port ?? 0,
     stateFile: file && resolve(file),
+    own: () => named,
     // The process is the caller's: it goes on.
     onStop: () => void close().catch(onProblem),
   }).catch(async (error) => {

@@ -12,6 +12,7 @@ import { stopwatch } from "../library/real-time.js";
 import type { Instance } from "../log/instances.js";
 import type { Log, Place } from "../log/log.js";
 import { controlPath } from "../node/addresses.js";
+import type { NamedScenario } from "../scenario/parse-scenario.js";
 import type { World } from "../world/world.js";
 import {
   type AnyServer,
@@ -64,6 +65,8 @@ export interface ControlSurroundings {
   readonly log: Log;
   /** The limit of instances that are made without one of their own; `undefined` for none. */
   readonly instanceRate: number | undefined;
+  /** Returns the scenario that is served. */
+  readonly own: () => NamedScenario;
   /** When the server was started, on the wall clock (epoch milliseconds). */
   readonly startedAt: number;
   /** Why the server is to be sent no requests now, in a sentence; `undefined` when it is ready for them. */

@@ -20,6 +20,7 @@ import {
   setInterval,
   setTimeout,
 } from "../node/platform.js";
+import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { closeServer } from "./connections.js";
 import type { HandlerOptions } from "./custom-handlers.js";
 import { type ControlHandler, type ControlSurroundings, createHttpServer } from "./http-server.js";
@@ -62,6 +63,8 @@ export type MountControl = (
 export interface Hosting {
   /** Called when a client asks the server to stop. Default: closes it. */
   readonly onStop?: () => void;
+  /** Returns the scenario that is served. Default: the one that runs at the start. */
+  readonly own?: () => NamedScenario;
   /** Whether the control plane is loaded soon after the start, and not with the first call. Default: false. */
   readonly loadsControl?: boolean;
   /** The file of the state, beside which a self-signed certificate is kept for the next start. Default: none. */
@@ -81,10 +84,10 @@ export interface RunningServer {
   /** The certificate (PEM) that clients have to trust; `undefined` when HTTP is served. */
   readonly certificate: string | undefined;
   /**
-   * Stops accepting; open requests have `grace` milliseconds (default 2000) to finish. For `drain` milliseconds before
-   * (default 0) the server is not ready, and still responds to requests: a load balancer notices and sends no more.
+   * Stops accepting; open requests have `grace` milliseconds (default 2000) to finish. Until `drained` resolves (default: it
+   * has), the server is not ready and still responds to requests: a load balancer notices and sends no more.
    */
-  readonly close: (grace?: number, drain?: number) => Promise<void>;
+  readonly close: (grace?: number, drained?: Promise<unknown>) => Promise<void>;
 }
 
 /** Milliseconds after which the server looks for what is due. */
@@ -106,6 +109,7 @@ export async function serveLog(
   const { publicUrl, allowedHosts } = namesOf(options);
   let localUrl = "";
   const { runtime, instances } = log;
+  const { name, scenario } = runtime.world();
   const { handlers } = options;
   // Loaded when needed: most servers have no handlers beside the API.
   const customHandlers =
@@ -137,6 +141,7 @@ export async function serveLog(
     stop: () => (options.onStop ?? close)(),
     log,
     instanceRate: options.instanceRate,
+    own: options.own ?? (() => ({ name, scenario })),
     startedAt: nodePlatform.time(),
     unreadiness() {
       if (draining.signal.aborted || stopping.signal.aborted) return "The sandbox is stopping.";
@@ -172,9 +177,9 @@ export async function serveLog(
   };
   const loading = options.loadsControl === true && setTimeout(loadRest, 500);
   if (loading !== false) loading.unref();
-  const close = async (grace = 2000, drain = 0) => {
+  const close = async (grace = 2000, drained?: Promise<unknown>) => {
     draining.abort();
-    if (drain > 0) await new Promise((resolve) => setTimeout(resolve, drain));
+    await drained;
     clearInterval(due);
     if (loading !== false) clearTimeout(loading);
     stopping.abort();

@@ -4,6 +4,7 @@ import { createSandbox, type Sandbox, SandboxError } from "../../src/index.js";
 import { sandboxOn } from "../../src/library/create-sandbox.js";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
 import { createStateWriter, parseState, type SavedState } from "../../src/log/file/format.js";
+import { version } from "../../src/node/package-files.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import { changeAssumptions } from "../../src/world/operations/world.js";
 import type { Runtime } from "../../src/world/runtime.js";
@@ -65,7 +66,7 @@ test("whatever happened in a world, its state can be read again and goes on exac
         await transcript(game, before.slice(0, 10));
         const state = stateOf(runtime);
         const read = parseState(createStateWriter()(state, "a.1"), "state.json");
-        expect(read).toEqual(state);
+        expect(read).toEqual({ ...state, version });
         const continued = movedTo(restored(read), game);
         expect(continued.sandbox.snapshot()).toEqual(game.sandbox.snapshot());
         const following = [...after, ...roundOfRequests];

@@ -5,6 +5,7 @@ import { redactKeys } from "../../domain/redact.js";
 import { isLoopbackHost, isWildcard } from "../../node/addresses.js";
 import { type LoadedScenario, stdinName } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
+import { parseDuration } from "../../scenario/format/time.js";
 import { listed } from "../../schema/words.js";
 import { serve } from "../../serve/serve.js";
 import type { RunningServer } from "../../server/serve-log.js";
@@ -16,6 +17,7 @@ import {
   fileName,
   flag,
   noVariable,
+  reader,
   scenarioWord,
   toggle,
 } from "../command.js";
@@ -27,7 +29,7 @@ import { banner, listeningLine } from "../serve/banner.js";
 import { writeEnvFile } from "../serve/client-environment.js";
 import { openDashboard } from "../serve/dashboard-link.js";
 import { createLog, logEvents } from "../serve/log.js";
-import { openNamedLog, storeFlags } from "../serve/open-log.js";
+import { keepingFlags, openNamedLog } from "../serve/open-log.js";
 import { startWatching } from "../serve/reload.js";
 import { serveOptions } from "../serve/serve-options.js";
 import { tell, writeData } from "../tell.js";
@@ -49,12 +51,12 @@ const flags = {
     fileName,
     { variables: ["SVC_SANDBOX_WRITE_ENV", "SVC_SANDBOX_ENV_FILE"] },
   ),
-  state: flag(
-    "--state <file>",
-    "keep the sandbox in this file, with its requests and instances, so that it survives a restart: the file wins over --seed, --now, --frozen and --profile",
-    fileName,
+  ...keepingFlags,
+  drain: flag(
+    "--drain <duration>",
+    "how long the server still responds after SIGTERM while it is not ready, for load balancers to notice: 10s, 0s (default: 5s with --store, else 0s)",
+    reader(parseDuration, "a length of time such as 0s, 5s or 1m"),
   ),
-  ...storeFlags,
   detach: toggle(
     "--detach",
     "serve in the background: print the line of --json once requests are accepted, and return; svc-sandbox stop ends it",
@@ -79,6 +81,7 @@ const flags = {
   json,
   quiet,
 };
+
 /** Milliseconds for which a replica still responds after SIGTERM: longer than a load balancer takes to notice. */
 const drainTime = 5000;
 
@@ -106,7 +109,7 @@ export const command = declareCommand({
   async run(call) {
     const { words, flags, io } = call;
     if (flags.detach) return startInBackground(call);
-    const drain = flags.store === undefined ? 0 : drainTime;
+    const drain = flags.drain ?? (flags.store === undefined ? 0 : drainTime);
     const stop = io.stopSignal(drain);
     if (flags.untilStdinEnds) stopWithStdin(words[0], io);
     const loaded = await loadNamed(words[0], io, stop).catch((error) => {
@@ -122,10 +125,12 @@ export const command = declareCommand({
     const { runtime } = log;
     logEvents(log, flags, logger);
     const stateFile = flags.state && resolve(io.cwd, flags.state);
-    const server = await serve(log, { ...options, stateFile, loadsControl: true }).catch(async (error) => {
-      await log.close();
-      throw error;
-    });
+    const server = await serve(log, { ...options, stateFile, own: () => served, loadsControl: true }).catch(
+      async (error) => {
+        await log.close();
+        throw error;
+      },
+    );
     const writeVariables = async () => {
       if (flags.envFile !== undefined) await writeEnvFile(flags.envFile, io.cwd, runtime.world(), server);
     };
@@ -172,7 +177,8 @@ export const command = declareCommand({
       else logger.note("Stopping: open requests have 2 seconds to finish. Ask again to stop at once.");
     } finally {
       await stopWatching();
-      await server.close(undefined, isDrained ? drain : 0);
+      // A second signal ends the process.
+      await server.close(undefined, isDrained ? io.wait(drain, new AbortController().signal) : undefined);
       await closeLog();
     }
     return isSaved ? exitCode.fine : exitCode.failed;

@@ -7,9 +7,11 @@ import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
 import { listed, quote } from "../../schema/words.js";
 import { givenOptions } from "../../world/runtime.js";
-import { type Call, type FlagValues, flag, reader } from "../command.js";
+import { type Call, type FlagValues, fileName, flag, noVariable, reader, toggle } from "../command.js";
 import { usageError } from "../exit-codes.js";
+import { readGivenFile } from "../files.js";
 import { readDuration, type WorldFlags } from "../flags.js";
+import type { Io } from "../io.js";
 import { openNamed, startNamed } from "../open-scenario.js";
 import type { ServeFlags } from "./serve-options.js";
 
@@ -22,7 +24,22 @@ function readStore(text: string, from: string) {
   );
 }
 
-export const storeFlags = {
+export const keepingFlags = {
+  state: flag(
+    "--state <file>",
+    "keep the sandbox in this file, with its requests and instances, so that it survives a restart: the file wins over --seed, --now, --frozen and --profile",
+    fileName,
+  ),
+  import: flag(
+    "--import <file>",
+    "start --state or --store from this file, which export has written; rejected when a sandbox is already there",
+    fileName,
+    noVariable,
+  ),
+  migrate: toggle(
+    "--migrate",
+    "continue the sandbox of --state in a newer version, or with a scenario that has more organizations and keys: the file is copied first",
+  ),
   store: flag(
     "--store <url>",
     "share the sandbox with every other one that is started with the same Redis: redis://host:6379, or rediss://user:password@host (a password is better kept in the variable)",
@@ -41,8 +58,7 @@ export const storeFlags = {
 };
 
 /** The flags that decide where the sandboxes of a server are kept. */
-interface KeepingFlags extends FlagValues<typeof storeFlags>, ServeFlags, WorldFlags {
-  readonly state?: string;
+interface KeepingFlags extends FlagValues<typeof keepingFlags>, ServeFlags, WorldFlags {
   readonly watch?: boolean;
 }
 
@@ -63,13 +79,19 @@ interface Surroundings {
  * Throws `usage` for flags that do not go together, and what `openStore` and `openFileLog` throw.
  */
 export function openNamedLog(call: Call<KeepingFlags>, surroundings: Surroundings): Promise<Log | undefined> {
-  const { store, storePrefix, storeTimeout, state } = call.flags;
+  const { store, storePrefix, storeTimeout, state, import: imported, migrate } = call.flags;
   if (store !== undefined) return openNamedStore(store, call, surroundings);
   if (storePrefix !== undefined || storeTimeout !== undefined) {
     const lonely = storePrefix === undefined ? "--store-timeout" : "--store-prefix";
     throw usageError(`Failed to use ${lonely}: there is no store. Name it with --store redis://host.`);
   }
   if (state !== undefined) return openNamedState(state, call, surroundings);
+  if (imported !== undefined || migrate) {
+    const lonely = migrate ? "--migrate" : "--import";
+    throw usageError(
+      `Failed to use ${lonely}: the sandbox is only in memory. Add --state <file> or --store.`,
+    );
+  }
   const { own } = surroundings;
   return Promise.resolve(createMemoryLog(startNamed(own(), call.flags), call.flags));
 }
@@ -121,16 +143,23 @@ async function serveWaiting({ port = 4747, host = "127.0.0.1", tls, cert }: Keep
 }
 
 // A replica that did what the others do not would answer otherwise than they.
-function refuseOthers({ state, watch, handlers }: KeepingFlags): void {
+function refuseOthers({ state, watch, handlers, import: imported, migrate }: KeepingFlags): void {
   const others = [
     ...(state === undefined ? [] : ["--state"]),
     ...(watch === true ? ["--watch"] : []),
     ...(handlers === undefined ? [] : ["--handlers"]),
+    ...(imported === undefined ? [] : ["--import"]),
+    ...(migrate === true ? ["--migrate"] : []),
   ];
   if (others.length === 0) return;
   throw usageError(
     `Failed to start with --store and ${listed(others, "and")}: the store keeps the world, and what a file or a handler changes in it, the other replicas would not know. Leave one out.`,
   );
+}
+
+/** Reads the file of `--import`. */
+async function readImport({ import: file }: KeepingFlags, io: Io) {
+  return file === undefined ? undefined : { text: await readGivenFile(file, "the state", io), given: file };
 }
 
 async function openNamedState(
@@ -140,18 +169,28 @@ async function openNamedState(
 ): Promise<Log> {
   const { openFileLog } = await import("../../log/file/file-log.js");
   const given = givenOptions(flags);
-  const { maxInstances, instanceTtl, maxMemory } = flags;
+  const { maxInstances, instanceTtl, maxMemory, migrate } = flags;
   const log = await openFileLog(
     { file: resolve(io.cwd, name), given: name },
-    { own, start: () => openNamed(own(), flags), given, onProblem, maxInstances, instanceTtl, maxMemory },
+    {
+      ...{ own, start: () => openNamed(own(), flags), given, onProblem, migrate },
+      ...{ maxInstances, instanceTtl, maxMemory, imported: await readImport(flags, io) },
+    },
   );
+  if (log.migrated !== undefined) {
+    const { changes, backup } = log.migrated;
+    const kept = backup === undefined ? "" : ` The state before is in ${quote(backup)}.`;
+    logger.note(`Migrated: ${listed(changes, "and")}.${kept}`);
+  }
   if (log.savedAt !== undefined) {
     const ignored = Object.entries(given).flatMap(([flag, value]) =>
       value === undefined ? [] : `--${flag}`,
     );
     const wins =
       ignored.length === 0 ? "" : ` It wins over ${listed(ignored, "and")}; remove it to start anew.`;
-    logger.note(`Going on from ${quote(name)}, saved ${new Date(log.savedAt).toISOString()}.${wins}`);
+    logger.note(
+      `Going on from ${quote(flags.import ?? name)}, saved ${new Date(log.savedAt).toISOString()}.${wins}`,
+    );
   }
   return log;
 }

@@ -1,11 +1,13 @@
 import { openApiDocument } from "../../api/openapi.js";
+import { createStateWriter, identityOf } from "../../log/file/format.js";
+import { describeServer, type ServerState } from "../../log/instances.js";
 import { anything, record, text } from "../../schema/shape.js";
 import { isoOf } from "../../world/clock.js";
 import { answers } from "../answers.js";
 import { streamEvents } from "../events.js";
 import { controlOpenApiDocument } from "../openapi.js";
 import { pageRoute } from "../page.js";
-import { type Route, route } from "../route.js";
+import { type Route, route, textAnswer } from "../route.js";
 import { dashboardRoutes } from "./dashboard.js";
 import { gateRoutes } from "./gate.js";
 import { instanceRoutes, requireInstances } from "./instances.js";
@@ -23,6 +25,22 @@ export const routes: readonly Route[] = [
   ...gateRoutes,
   ...trafficRoutes,
   ...instanceRoutes,
+  route("GET /export", {
+    summary: "The sandbox and its instances as a state file, for --import; run-time keys are in it as hashes",
+    answer: document,
+    isBare: true,
+    isLocal: true,
+    async run(context, { server: { log, own } }) {
+      requireInstances(context);
+      const from = { runtime: log.runtime, instance: undefined, baseUrl: context.baseUrl };
+      const state = await log.look(() => describeServer(log), from);
+      const text = createStateWriter()(
+        { startedWith: identityOf(own()), ...(state as ServerState) },
+        "export",
+      );
+      return textAnswer("application/json", text);
+    },
+  }),
   route("POST /stop", {
     summary: "Stops the server: its process, or what startServer has started",
     answer: answers.Stopping,

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, readSync, statSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { SandboxError } from "../../domain/errors.js";
 import { base62From } from "../../domain/seed.js";
@@ -21,13 +21,14 @@ import { createMemoryLog, type MemoryLog } from "../memory-log.js";
 import {
   brokenState,
   createStateWriter,
+  identityOf,
   markOf,
   parseState,
   type SavedState,
-  type ScenarioIdentity,
   unreadableState,
 } from "./format.js";
 import { lock } from "./lock.js";
+import { migrateState } from "./migrate.js";
 import { createSaver } from "./saver.js";
 
 /** The file of a saved state: its absolute path, and the one that was given, for messages. */
@@ -43,6 +44,10 @@ export interface FileLogOptions extends InstanceLimits {
   readonly start: () => World;
   /** The options of scenarios that start later; the world in the file has its own. */
   readonly given: GivenOptions;
+  /** A file to start from instead, when there is no state yet. */
+  readonly imported?: { readonly text: string; readonly given: string } | undefined;
+  /** Whether a state of a scenario that has more now continues, after a backup. Default: false. */
+  readonly migrate?: boolean | undefined;
   /** Called when a write fails for which no caller waits. */
   readonly onProblem: (error: unknown) => void;
 }
@@ -51,6 +56,10 @@ export interface FileLogOptions extends InstanceLimits {
 export interface FileLog extends MemoryLog {
   /** When the state that continues was saved (epoch milliseconds, wall clock); `undefined` for a new one. */
   readonly savedAt: number | undefined;
+  /** What was changed for the state to continue, and the file with the state before; for people. */
+  readonly migrated:
+    | { readonly changes: readonly string[]; readonly backup?: string | undefined }
+    | undefined;
 }
 
 /**
@@ -81,17 +90,17 @@ export async function openFileLog(place: StatePlace, options: FileLogOptions): P
 
 function openLocked(
   place: StatePlace,
-  { own, start, given, onProblem, ...limits }: FileLogOptions,
+  { own, start, given, onProblem, imported, migrate = false, ...limits }: FileLogOptions,
   unlock: () => void,
 ): FileLog {
   const text = readState(place);
-  const saved = text === undefined ? undefined : parseState(text, place.given);
+  if (text !== undefined && imported !== undefined) throw sandboxExists(place.given);
+  const from = imported ?? (text === undefined ? undefined : { text, given: place.given });
+  const saved = from && parseState(from.text, from.given);
   let served = own();
   let startedWith = identityOf(served);
-  if (saved !== undefined && saved.startedWith.sha256 !== startedWith.sha256) {
-    throw otherState(saved.startedWith.name, served.name, place.given);
-  }
-  const restored = saved && namedAs(saved, served.name);
+  const found = saved && from && migrateState(saved, served, { given: from.given, isAllowed: migrate });
+  const restored = found && namedAs(found.state, saved.startedWith.name, served.name);
   const runtime = orBroken(place, () =>
     restored === undefined
       ? createRuntime(start, { given })
@@ -109,6 +118,8 @@ function openLocked(
     }
   }
 
+  const isMigrated = migrate && found !== undefined && found.changes.length > 0;
+  const backup = isMigrated && text !== undefined ? backUp(place, text, saved?.version) : undefined;
   const unchanged = new WeakMap<Runtime, RuntimeState>();
   const describe = (one: Runtime): RuntimeState => {
     const known = unchanged.get(one);
@@ -159,6 +170,7 @@ function openLocked(
   return {
     ...log,
     savedAt: saved?.own.at,
+    migrated: isMigrated ? { changes: found.changes, backup } : undefined,
     countUnread(at, id) {
       log.countUnread(at, id);
       unchanged.delete(at.runtime);
@@ -207,8 +219,27 @@ function openLocked(
 }
 
 // A file that was moved is called by its new name; a scenario that was put in its place later keeps its own.
-function namedAs(saved: SavedState, name: string): SavedState {
-  return saved.own.name === saved.startedWith.name ? { ...saved, own: { ...saved.own, name } } : saved;
+function namedAs(saved: SavedState, before: string, name: string): SavedState {
+  return saved.own.name === before ? { ...saved, own: { ...saved.own, name } } : saved;
+}
+
+/** Keeps the state before a migration in a file of its own, and returns its name. */
+function backUp({ file, given }: StatePlace, text: string, version = ""): string {
+  for (let number = 1; ; number += 1) {
+    const ending = `.backup-${version}${number === 1 ? "" : `-${number}`}`;
+    const there = existsSync(file + ending);
+    // A start that failed later has written it.
+    if (there && readFileSync(file + ending, "utf8") !== text) continue;
+    if (!there) orUnwritable(given + ending, "", () => writeFileAtomically(file + ending, text, 0o600));
+    return given + ending;
+  }
+}
+
+function sandboxExists(given: string): SandboxError {
+  return new SandboxError(
+    "sandbox_exists",
+    `Failed to import into the state ${JSON.stringify(given)}: it already has a sandbox, which --import does not replace. Start without --import, or name another file with --state.`,
+  );
 }
 
 function orBroken<Made>({ given }: StatePlace, make: () => Made): Made {
@@ -217,23 +248,6 @@ function orBroken<Made>({ given }: StatePlace, make: () => Made): Made {
   } catch {
     throw brokenState(given);
   }
-}
-
-function identityOf({ name, scenario }: NamedScenario): ScenarioIdentity {
-  return { name, sha256: nodePlatform.sha256(JSON.stringify(scenario)) };
-}
-
-function otherState(before: string, now: string, given: string): SandboxError {
-  const [old, own] = [JSON.stringify(before), JSON.stringify(now)];
-  const why =
-    before === now
-      ? `the scenario ${own} is another one than when the state began`
-      : `it was begun with the scenario ${old}, and this is ${own}`;
-  return new SandboxError(
-    "state_mismatch",
-    `Failed to go on from the state ${JSON.stringify(given)}: ${why}. Name another file with --state, or remove this one to start anew.`,
-    { state: before, scenario: now },
-  );
 }
 
 function readState({ file, given }: StatePlace): string | undefined {

@@ -3,7 +3,7 @@ import { isMapping, parsedJson } from "../../domain/json.js";
 import type { Exchange } from "../../history/exchange.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
-import { checkScenario } from "../../scenario/parse-scenario.js";
+import { checkScenario, type NamedScenario } from "../../scenario/parse-scenario.js";
 import { describedKeys } from "../../scenario/population.js";
 import { ScenarioError } from "../../scenario/problems/scenario-error.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
@@ -14,6 +14,8 @@ import type { InstanceState, ServerState } from "../instances.js";
 
 /** A server that was kept in a file. */
 export interface SavedState extends ServerState {
+  /** The version that wrote it. Default: this one. */
+  readonly version?: string;
   /** The scenario the server was started with; later another one may have run. */
   readonly startedWith: ScenarioIdentity;
 }
@@ -23,6 +25,10 @@ export interface ScenarioIdentity {
   readonly name: string;
   /** Of its content: a moved file has the same one, an edited file another. */
   readonly sha256: string;
+}
+
+export function identityOf({ name, scenario }: NamedScenario): ScenarioIdentity {
+  return { name, sha256: nodePlatform.sha256(JSON.stringify(scenario)) };
 }
 
 /** The version of the format. */
@@ -109,6 +115,7 @@ const runtimeShape = openMapping({
   counts: openMapping({ requests: count(), unread: count(), repeats: list(openMapping({ count: count() })) }),
 });
 const stateShape = openMapping({
+  version: text({ least: 1 }),
   started_with: openMapping({ name: text({ least: 1 }), sha256: text({ least: 1 }) }),
   idSeries: count(),
   scenarios: record(openMapping({})),
@@ -132,7 +139,14 @@ export function parseState(text: string, given: string): SavedState {
     );
   }
   if (mistakesIn(stateShape, state).length > 0) throw brokenState(given);
-  const { started_with, idSeries, scenarios, own, instances } = state as unknown as WrittenState;
+  const {
+    version: writtenBy,
+    started_with,
+    idSeries,
+    scenarios,
+    own,
+    instances,
+  } = state as unknown as WrittenState;
   const shared = new Map<string, SharedScenario>();
   const sharedOf = (id: string): SharedScenario => {
     const known = shared.get(id);
@@ -155,6 +169,7 @@ export function parseState(text: string, given: string): SavedState {
     return { ...written, scenario, text, snapshot };
   };
   return {
+    version: writtenBy,
     startedWith: started_with,
     idSeries,
     own: runtimeOf(own, "own"),
@@ -169,6 +184,7 @@ export function parseState(text: string, given: string): SavedState {
 type WrittenRuntime = Omit<RuntimeState, "scenario" | "text"> & { readonly scenario: string };
 
 interface WrittenState {
+  readonly version: string;
   readonly started_with: ScenarioIdentity;
   readonly idSeries: number;
   readonly scenarios: Readonly<Record<string, Partial<SharedScenario>>>;
@@ -197,6 +213,6 @@ export function brokenState(given: string): SandboxError {
 export function unreadableState(given: string, why: string): SandboxError {
   return new SandboxError(
     "state_unreadable",
-    `Failed to go on from the state ${JSON.stringify(given)}: ${why}. Name another file with --state, or remove this one to start anew.`,
+    `Failed to go on from the state ${JSON.stringify(given)}: ${why}. Name another file, or remove this one to start anew.`,
   );
 }

@@ -18,6 +18,8 @@ export interface ControlCall {
 }
 
 const maxAnswer = 16 * 1024 * 1024;
+/** A state with the journals of a thousand instances. */
+const maxState = 512 * 1024 * 1024;
 
 /** Asks a running sandbox for its report; throws `usage` when there is none to be had. */
 export async function askReport(call: ControlCall): Promise<Report> {
@@ -46,6 +48,14 @@ export async function askCapture(call: ControlCall, part: CaptureOptions): Promi
     code === "capture_impossible" || code === "validation_failed" || / (?:request|key) "/.test(message);
   if (isOfCapture) throw new SandboxError("usage", message);
   throw failed(status === 404 ? noControlPlane : isNot(status, "a scenario"));
+}
+
+/** Exports a running sandbox as the text of a state file; throws `usage` when that is not possible. */
+export async function askExport(call: ControlCall): Promise<string> {
+  const { status, text, failed } = await ask(call, "export", "GET", "/export", maxState);
+  if (status === 200 && text.startsWith('{"svc_sandbox_state":')) return text;
+  const ofInstance = `${noControlPlane} An instance cannot be exported, only its server.`;
+  throw failed(status === 404 ? ofInstance : isNot(status, "a state"));
 }
 
 function isNot(status: number, wanted: string): string {
@@ -119,6 +129,7 @@ async function ask(
   what: string,
   method: "GET" | "POST",
   path: string,
+  maxBody = maxAnswer,
 ) {
   const base = baseUrlIn(given);
   const url = new URL(base + controlPath + path);
@@ -131,7 +142,7 @@ async function ask(
     ...(method === "POST" && { "content-type": "application/json" }),
     ...(token !== undefined && { authorization: `Bearer ${token}` }),
   };
-  const answer = await send(url, { method, headers, timeout, maxBody: maxAnswer });
+  const answer = await send(url, { method, headers, timeout, maxBody });
   if (isNoAnswer(answer)) throw failed(`${answer.found}. ${answer.hint}`);
   const { data, error } = jsonOf(answer) as { data?: unknown; error?: { code?: string; message?: string } };
   if (error?.code === "control_token_required") {

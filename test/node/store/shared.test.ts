@@ -49,7 +49,11 @@ const call = ({ controlUrl }: ReplicaServer, route: string, body?: object) =>
 
 test("a replica that drains responds, ends each connection and is not ready, so that no request is lost", async () => {
   const [one] = (await three()) as [ReplicaServer];
-  const closing = one.close(0, 500);
+  let end = () => {};
+  const drained = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const closing = one.close(0, drained);
   const response = await exchange(one.url, { path: mePath });
   expect([response.status, response.headers.connection]).toEqual([401, "close"]);
   const ready = await exchange(one.controlUrl as string, { path: "/__sandbox/ready" });
@@ -57,6 +61,7 @@ test("a replica that drains responds, ends each connection and is not ready, so 
     503,
     "The sandbox is stopping.",
   ]);
+  end();
   await closing;
   await expect(exchange(one.url, { path: mePath })).rejects.toMatchObject({ code: "ECONNREFUSED" });
 });

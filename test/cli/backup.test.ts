@@ -1,0 +1,137 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { findKeys } from "../../src/domain/redact.js";
+import { control } from "../support/call-control.js";
+import { baseUrl, runCli, serve } from "../support/run-cli.js";
+import { mePath } from "../support/send.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const bank = (keys: string, more = "") =>
+  `version: 1\nclock: { now: "2026-03-02T09:00:00Z", frozen: true }\norganizations:\n  a-bank: { type: bank, keys: { ${keys} } }\n${more}`;
+const one = "one: { environment: test, limits: { per_minute: 5, per_day: 50 } }";
+const two = "two: { environment: test }";
+
+const statusOf = async (url: string, key: string) =>
+  (await fetch(url + mePath, { headers: { "x-api-key": key } })).status;
+
+/** A sandbox with a run-time key, a revoked one, some usage, and an instance. */
+async function used(cwd: string, ...argv: string[]) {
+  const running = serve(["a.yaml", "--state", "state.json", ...argv], { cwd });
+  const url = await baseUrl(running);
+  const call = (route: string, body?: object) => control(`${url}/__sandbox`, route, body);
+  const creation = { organization: "a-bank", environment: "test", name: "Made", ref: "made" };
+  const made = (await call("POST /keys", creation)).body.data.secret as string;
+  const instance = (await call("POST /instances", { label: "partner" })).body.data;
+  await statusOf(url, made);
+  await statusOf(instance.base_url, instance.keys.one);
+  return { running, url, made, instance, stop: () => running.stop() };
+}
+
+test("export and --import move a sandbox with its run-time keys, journal and instances, and no key", async () => {
+  const cwd = temporaryFolder({ "a.yaml": bank(one) });
+  const first = await used(cwd);
+  const wrote = await runCli(["export", first.url, "-o", "backup.json"], { cwd });
+  expect([wrote.code, wrote.stderr]).toEqual([0, expect.stringContaining("Wrote backup.json")]);
+  const text = readFileSync(join(cwd, "backup.json"), "utf8");
+  expect(findKeys(text)).toEqual([]);
+  expect((await runCli(["export", first.url], { cwd })).stdout).toContain('"svc_sandbox_state":3');
+  const inside = await runCli(["export", first.instance.base_url], { cwd });
+  expect([inside.code, inside.stderr]).toEqual([2, expect.stringContaining("only its server")]);
+  await first.stop();
+
+  const next = serve(["a.yaml", "--state", "other.json", "--import", "backup.json"], { cwd });
+  const url = await baseUrl(next);
+  expect(next.stderr.text()).toMatch(/^Going on from "backup\.json", saved \S+Z\.\n$/);
+  expect(await statusOf(url, first.made)).toBe(200);
+  const id = first.instance.id as string;
+  expect(await statusOf(`${url}/i/${id}`, first.instance.keys.one)).toBe(200);
+  const { body } = await control(`${url}/__sandbox`, "GET /instances");
+  expect(body.data).toMatchObject([{ id, label: "partner" }]);
+  expect((await control(`${url}/__sandbox`, "GET /report")).body.data.requests).toBe(4);
+  await next.stop();
+  const again = await serve(["a.yaml", "--state", "other.json", "--import", "backup.json"], { cwd }).done;
+  expect([again.code, again.stderr]).toEqual([2, expect.stringContaining("already has a sandbox")]);
+});
+
+test("--import and --migrate need a place where the sandbox is kept", async () => {
+  const cwd = temporaryFolder({ "a.yaml": bank(one), "backup.json": "{}" });
+  for (const flag of [["--import", "backup.json"], ["--migrate"]]) {
+    const { code, stderr } = await serve(["a.yaml", ...flag], { cwd }).done;
+    expect([code, stderr]).toEqual([2, expect.stringContaining("Add --state")]);
+  }
+  const broken = await serve(["a.yaml", "--state", "new.json", "--import", "backup.json"], { cwd }).done;
+  expect([broken.code, broken.stderr]).toEqual([2, expect.stringContaining('the state "backup.json"')]);
+});
+
+test("--migrate continues a state with added organizations and keys, after a backup that can be put back", async () => {
+  const cwd = temporaryFolder({ "a.yaml": bank(one) });
+  const file = join(cwd, "state.json");
+  const first = await used(cwd);
+  await first.stop();
+  const before = readFileSync(file, "utf8");
+
+  writeFileSync(
+    join(cwd, "a.yaml"),
+    bank(`${two}, ${one}`, "  b-bank: { type: bank, keys: { three: { environment: test } } }"),
+  );
+  const argv = ["a.yaml", "--state", "state.json"];
+  const rejected = await serve(argv, { cwd }).done;
+  expect([rejected.code, rejected.stderr]).toEqual([2, expect.stringContaining("Add --migrate")]);
+  expect(readFileSync(file, "utf8")).toBe(before);
+
+  const next = serve([...argv, "--migrate", "--json"], { cwd });
+  const { base_url: url, keys } = JSON.parse((await next.stdout.shows(/.*\n/))[0]);
+  expect(next.stderr.text()).toContain(
+    'Migrated: the key "two" and the organization "b-bank". The state before is in "state.json.backup-0.1.0".\n',
+  );
+  for (const key of [keys.two, keys.three, first.made]) expect(await statusOf(url, key)).toBe(200);
+  expect(await statusOf(`${url}/i/${first.instance.id}`, first.instance.keys.one)).toBe(200);
+  await control(`${url}/__sandbox`, "POST /reset");
+  for (const key of [keys.two, keys.three]) expect(await statusOf(url, key)).toBe(200);
+  await next.stop();
+
+  expect(readFileSync(join(cwd, "state.json.backup-0.1.0"), "utf8")).toBe(before);
+  writeFileSync(file, before);
+  writeFileSync(join(cwd, "a.yaml"), bank(one));
+  const back = serve(argv, { cwd });
+  expect(await statusOf(await baseUrl(back), first.made)).toBe(200);
+});
+
+test.each([
+  ["has lost a key", bank(two), 'no longer has the key "one"'],
+  [
+    "has lost an organization",
+    bank(one).replace("a-bank", "b-bank"),
+    'no longer has the organization "a-bank"',
+  ],
+  ["has another key", bank(one.replace("test", "live")), 'its key "one" is another one'],
+  ["has another start", `${bank(one)}seed: 4\n`, "its seed is another one"],
+  ["has a key of a name that was given", bank(`${one}, made: { environment: test }`), "made at run time"],
+])("--migrate rejects a scenario that %s, and leaves the state as it is", async (_title, text, why) => {
+  const cwd = temporaryFolder({ "a.yaml": bank(one) });
+  await (await used(cwd)).stop();
+  const before = readFileSync(join(cwd, "state.json"), "utf8");
+  writeFileSync(join(cwd, "a.yaml"), text);
+  const { code, stderr } = await serve(["a.yaml", "--state", "state.json", "--migrate"], { cwd }).done;
+  expect([code, stderr]).toEqual([2, expect.stringContaining(why)]);
+  expect(readFileSync(join(cwd, "state.json"), "utf8")).toBe(before);
+});
+
+test("--migrate reports an update from another version and keeps a backup; another major version is rejected", async () => {
+  const cwd = temporaryFolder({ "a.yaml": bank(one) });
+  await (await used(cwd)).stop();
+  const file = join(cwd, "state.json");
+  const of = (version: string) =>
+    readFileSync(file, "utf8").replace('"version":"0.1.0"', `"version":"${version}"`);
+  writeFileSync(file, of("0.0.9"));
+  const updated = serve(["a.yaml", "--state", "state.json", "--migrate"], { cwd });
+  await baseUrl(updated);
+  expect(updated.stderr.text()).toContain(
+    'Migrated: svc-sandbox 0.0.9 to 0.1.0. The state before is in "state.json.backup-0.0.9".\n',
+  );
+  await updated.stop();
+  writeFileSync(file, of("1.0.0"));
+  const { code, stderr } = await serve(["a.yaml", "--state", "state.json", "--migrate"], { cwd }).done;
+  expect([code, stderr]).toEqual([2, expect.stringContaining("another major version")]);
+});
