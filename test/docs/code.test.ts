@@ -23,10 +23,16 @@ import { userFolder } from "../support/temporary-folder.js";
 
 // The JavaScript and TypeScript of the pages runs, and its comments are true.
 
-const handlersModule = blockWith("docs/doors.md", "js", "// handlers.mjs");
+const handlersModule = blockWith("docs/integrations.md", "js", "// handlers.mjs");
 const definitionOfMe = blockWith("docs/library.md", "js", "const me = (sandbox, ref) =>\n");
 
-const blocks = ["README.md", "docs/doors.md", "docs/library.md", "docs/preview.md", "docs/assumptions.md"]
+const blocks = [
+  "README.md",
+  "docs/integrations.md",
+  "docs/library.md",
+  "docs/preview.md",
+  "docs/assumptions.md",
+]
   .flatMap(blocksOf)
   .filter(
     ({ language, text }) =>
@@ -104,8 +110,8 @@ test.skipIf(noBrowser).each(titled(inBrowser))("%s: runs in a page", async (_tit
   await (await openPage(join(folder, "page.mjs"))).close();
 });
 
-test("--handlers of docs/doors.md serves what the handlers module says", async () => {
-  const line = blockWith("docs/doors.md", "sh", "npx --no-install svc-sandbox --handlers");
+test("--handlers of docs/integrations.md serves what the handlers module says", async () => {
+  const line = blockWith("docs/integrations.md", "sh", "npx --no-install svc-sandbox --handlers");
   const command = line.replace("npx --no-install svc-sandbox", `node "${bin}" --port 0 --json`);
   const running = runCommand(command, { cwd: userFolder({ "handlers.mjs": handlersModule }) });
   const { base_url, keys } = JSON.parse(await running.until(/\n/));

@@ -2,13 +2,13 @@ import type { KeyedSent } from "./conformance-script.js";
 import { sectionOf } from "./pages.js";
 import type { Seen } from "./send.js";
 
-/** The entry points by name, in the order of the columns in docs/doors.md. */
+/** The entry points by name, in the order of the columns in docs/integrations.md. */
 export const doorNames = ["core", "msw", "socket", "http2", "undici", "express", "browser"] as const;
 export type DoorName = (typeof doorNames)[number];
 
 /** A request that does not end in the same way behind every entry point. */
 export interface DoorDifference {
-  /** How docs/doors.md calls it. */
+  /** How docs/integrations.md calls it. */
   readonly request: string;
   readonly sent: KeyedSent;
   readonly ends: Readonly<Record<DoorName, string>>;
@@ -32,14 +32,17 @@ const requests: Readonly<Record<string, KeyedSent>> = {
   "`Accept: msw/passthrough`": { key: "active", headers: { accept: "msw/passthrough" } },
 };
 
-/** The differences that docs/doors.md lists. */
-export const doorDifferences: readonly DoorDifference[] = sectionOf("docs/doors.md", "Where the doors differ")
+/** The differences that docs/integrations.md lists. */
+export const doorDifferences: readonly DoorDifference[] = sectionOf(
+  "docs/integrations.md",
+  "Where the integrations differ",
+)
   .split("\n")
   .filter((line) => line.startsWith("| ") && !/^\|[ -]*\|/.test(line))
   .map((line) => {
     const [request = "", ...ends] = line.slice(2).split(" | ");
     const sent = requests[request];
-    if (sent === undefined) throw new Error(`docs/doors.md: no test sends ${request}`);
+    if (sent === undefined) throw new Error(`docs/integrations.md: no test sends ${request}`);
     const byDoor = Object.fromEntries(doorNames.map((name, column) => [name, ends[column]]));
     return { request, sent, ends: byDoor as Record<DoorName, string> };
   });

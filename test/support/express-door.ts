@@ -6,7 +6,7 @@ import { createHandlers } from "../../src/msw/index.js";
 import { clientOf, type Door, openSandbox } from "./doors.js";
 import { sendOnSocket } from "./send-on-socket.js";
 
-/** A partner's own Express app, with the sandbox mounted in it as `docs/doors.md` says. */
+/** A partner's own Express app, with the sandbox mounted in it as `docs/integrations.md` says. */
 export const expressDoor: Door = {
   name: "express",
   async open(scenario, options) {
