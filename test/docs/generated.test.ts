@@ -30,7 +30,7 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   "docs/cli.md": { help: helpPart },
   "docs/control-plane.md": { calls: callsPart },
   "docs/error-codes.md": { api: answerCodesPart, refusals: refusalsPart, problems: problemsPart },
-  "docs/report.md": { advice: advicePart },
+  "docs/advice.md": { advice: advicePart },
 };
 
 test.each(
