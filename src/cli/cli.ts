@@ -69,6 +69,10 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
     return exitCode.fine;
   }
   if (first === "help") return printHelpOf(before[1], io);
+  if (first === "completion" && before[1] === "complete") {
+    const { printFitting } = await import("./complete-line.js");
+    return printFitting(behind, io);
+  }
   const implied = !Object.hasOwn(commands, first);
   if (implied && asksHelp) return printHelpOf(undefined, io);
   const [name, given] = implied ? [Object.keys(commands)[0] as string, argv] : [first, argv.slice(1)];

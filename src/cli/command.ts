@@ -21,6 +21,8 @@ export interface Command<Flags extends FlagSet = FlagSet> {
   readonly description: string;
   /** The words that it takes, in commander's notation (`<needed>`, `[optional]`, `<several...>`), and their meaning. */
   readonly words?: Readonly<Record<string, string>>;
+  /** What its first word may be, if that is one of a few. */
+  readonly choices?: readonly string[];
   /** The name of the command line behind `--`, which is not ours to read. */
   readonly rest?: string;
   /** Without `--verbose`, which every command has. */
@@ -44,7 +46,7 @@ export interface Flag<Value> {
   readonly spec: string;
   readonly text: string;
   /** Reads a value; `from` is the flag or the variable that holds it. Throws a usage error that names it. */
-  readonly read: (text: string, from: string) => Value;
+  readonly read: ((text: string, from: string) => Value) & { readonly choices?: readonly string[] };
   /** The environment variables that stand in for it; the first one set wins. */
   readonly variables: readonly string[];
   /** The flags that contradict it, by the names that commander gives them. */
@@ -109,7 +111,8 @@ export function wholeNumber(min: number, max: number, meaning = ""): Flag<number
 }
 
 export function oneOf<const Choice extends string>(choices: readonly Choice[]): Flag<Choice>["read"] {
-  return reader((text) => choices.find((choice) => choice === text), listed(choices, "or"));
+  const read = reader((text) => choices.find((choice) => choice === text), listed(choices, "or"));
+  return Object.assign(read, { choices });
 }
 
 export const fileName = reader((text) => text || undefined, "the name of a file");

@@ -24,6 +24,7 @@ export const commands: Readonly<Record<string, () => Promise<{ readonly command:
   capture: () => import("./commands/capture.js"),
   export: () => import("./commands/export.js"),
   stop: () => import("./commands/stop.js"),
+  completion: () => import("./commands/completion.js"),
   openapi: () => import("./commands/openapi.js"),
   schema: () => import("./commands/schema.js"),
 };

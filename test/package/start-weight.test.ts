@@ -33,6 +33,7 @@ test.each([
   ["the client of Redis", /disableOfflineQueue/],
   ["the metrics", /nodejs_eventloop_lag/],
   ["HTTP/2", /performServerHandshake/],
+  ["the scripts of completion", /shellCompDirective/],
 ])("a start does not load %s", (_what, sign) => {
   expect(files.some((file) => file.endsWith(".js") && sign.test(textOf(file)))).toBe(true);
   expect(loaded.filter(([, text]) => sign.test(text)).map(([file]) => file)).toEqual([]);

@@ -76,6 +76,7 @@ export const command = declareCommand({
   description:
     "Prints synthetic records on stdout; memory does not grow with their number. The same seed, index, locale and time give the same record. Organizations are those of a scenario's population; docs/farmers.md describes farmers. In CSV, lists are counted or summed.",
   words: { "<kind>": "organizations or farmers" },
+  choices: ["organizations", "farmers"],
   flags,
   examples: {
     "svc-sandbox fixtures farmers": "ten of them, one JSON object a line",

@@ -11,6 +11,7 @@ export const command = declareCommand({
   description:
     "Prints the JSON Schema (2020-12) of the scenario format, or of the certificate of a client, for editors and for other languages.",
   words: { "[format]": "scenario or certificate (default: scenario)" },
+  choices: ["scenario", "certificate"],
   flags: {},
   examples: {
     "svc-sandbox schema > scenario.schema.json": "keep it in a file",
