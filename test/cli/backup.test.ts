@@ -108,6 +108,11 @@ test.each([
   ["has another key", bank(one.replace("test", "live")), 'its key "one" is another one'],
   ["has another start", `${bank(one)}seed: 4\n`, "its seed is another one"],
   ["has a key of a name that was given", bank(`${one}, made: { environment: test }`), "made at run time"],
+  [
+    "has more active keys than an organization may have (R32)",
+    bank([one, ...[2, 3, 4, 5].map((n) => `k${n}: { environment: test }`)].join(", ")),
+    '"a-bank" has 6 active test keys',
+  ],
 ])("--migrate rejects a scenario that %s, and leaves the state as it is", async (_title, text, why) => {
   const cwd = temporaryFolder({ "a.yaml": bank(one) });
   await (await used(cwd)).stop();

@@ -1,132 +1,119 @@
 import { isDeepStrictEqual } from "node:util";
 import { SandboxError } from "../../domain/errors.js";
 import { version } from "../../node/package-files.js";
-import type { NamedScenario } from "../../scenario/parse-scenario.js";
-import type { ScenarioOrganization } from "../../scenario/population.js";
+import { checkScenario, type NamedScenario } from "../../scenario/parse-scenario.js";
+import { describedKeys, type ScenarioOrganization } from "../../scenario/population.js";
+import { ScenarioError } from "../../scenario/problems/scenario-error.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { listed } from "../../schema/words.js";
 import { identityOf, type SavedState } from "./format.js";
 
-/** A state that continues here, and what was changed for that. */
+/** A state that continues here, and what was changed for that, for people. */
 export interface Migrated {
   readonly state: SavedState;
-  /** For people; empty if nothing was. */
   readonly changes: readonly string[];
 }
 
 /**
  * Makes a state continue in this version with the scenario that is served now, which may have more organizations and keys.
  *
- * Without `isAllowed` the scenario must be the same. Throws `state_mismatch`, also for a state of another major version.
+ * Unless `isAllowed`, the scenario must be the same. Throws `state_mismatch`, also for a state of another major version.
  */
 export function migrateState(
   saved: SavedState,
   served: NamedScenario,
   { given, isAllowed }: { readonly given: string; readonly isAllowed: boolean },
 ): Migrated {
-  const { startedWith, version: before = version } = saved;
-  if (majorOf(before) !== majorOf(version)) {
+  const { startedWith, own, version: before = version } = saved;
+  const [old, name] = [startedWith.name, served.name].map((one) => JSON.stringify(one));
+  const mismatch = (what: string, why: string) => {
+    const message = `Failed to ${what} the state ${JSON.stringify(given)}${why}`;
+    return new SandboxError("state_mismatch", message, { state: startedWith.name, scenario: served.name });
+  };
+  if (Number.parseInt(before, 10) !== Number.parseInt(version, 10)) {
     throw mismatch(
-      saved,
-      served,
-      `Failed to go on from the state ${JSON.stringify(given)}: svc-sandbox ${before} wrote it, and ${version} is another major version, which cannot migrate it. Use svc-sandbox ${before}, or name another file.`,
+      "go on from",
+      `: svc-sandbox ${before} wrote it, and ${version} is another major version, which cannot migrate it. Use svc-sandbox ${before}, or name another file.`,
     );
   }
   const updated = before === version ? [] : [`svc-sandbox ${before} to ${version}`];
   const identity = identityOf(served);
   if (identity.sha256 === startedWith.sha256) return { state: saved, changes: updated };
-  const [old, own] = [JSON.stringify(startedWith.name), JSON.stringify(served.name)];
   if (!isAllowed) {
     const why =
-      old === own
-        ? `the scenario ${own} is another one than when the state began`
-        : `it was begun with the scenario ${old}, and this is ${own}`;
+      old === name
+        ? `the scenario ${name} is another one than when the state began`
+        : `it was begun with the scenario ${old}, and this is ${name}`;
     throw mismatch(
-      saved,
-      served,
-      `Failed to go on from the state ${JSON.stringify(given)}: ${why}. Add --migrate if the scenario only has more organizations and keys. Otherwise name another file, or remove this one to start anew.`,
+      "go on from",
+      `: ${why}. Add --migrate if the scenario only has more organizations and keys. Otherwise name another file, or remove this one to start anew.`,
     );
   }
-  const { own: state } = saved;
   // Another one was loaded while it ran, and stays.
-  const isReplaced = identityOf(state).sha256 !== startedWith.sha256;
-  if (isReplaced) {
-    return { state: { ...saved, startedWith: identity }, changes: [...updated, `the start from ${own}`] };
+  if (identityOf(own).sha256 !== startedWith.sha256) {
+    return { state: { ...saved, startedWith: identity }, changes: [...updated, `the start from ${name}`] };
   }
-  const problem = differenceOf(state.scenario, served.scenario, state.snapshot);
-  if (problem !== undefined) {
+  const extended = extend(own.snapshot, own.scenario, served.scenario);
+  if (typeof extended === "string") {
     throw mismatch(
-      saved,
-      served,
-      `Failed to migrate the state ${JSON.stringify(given)} to the scenario ${own}: ${problem}. A scenario may only get more organizations and keys. Undo that change, or name another file.`,
+      "migrate",
+      ` to the scenario ${name}: ${extended}. A scenario may only get more organizations and keys. Undo that change, or name another file.`,
     );
   }
-  const { snapshot, added } = extended(state.snapshot, state.scenario, served.scenario);
-  return {
-    state: {
-      ...saved,
-      startedWith: identity,
-      own: { ...state, name: served.name, text: served.text, scenario: served.scenario, snapshot },
-    },
-    changes: [...updated, added.length === 0 ? "the name of the scenario" : listed(added, "and")],
-  };
+  const { snapshot, added } = extended;
+  const state = { ...own, name: served.name, text: served.text, scenario: served.scenario, snapshot };
+  const changes = added.length === 0 ? "the description of the scenario" : listed(added, "and");
+  return { state: { ...saved, startedWith: identity, own: state }, changes: [...updated, changes] };
 }
 
-function mismatch({ startedWith }: SavedState, { name }: NamedScenario, message: string): SandboxError {
-  return new SandboxError("state_mismatch", message, { state: startedWith.name, scenario: name });
-}
+/** A world with the organizations and keys that its scenario has more now; in words what else is different, if anything. */
+function extend(snapshot: Scenario, before: Scenario, after: Scenario) {
+  const changed = changedMember(before, after);
+  if (changed !== undefined) return `its ${changed} is another one`;
+  const olds = before.organizations ?? {};
+  const lost = Object.keys(olds).find((ref) => after.organizations?.[ref] === undefined);
+  if (lost !== undefined) return `it no longer has the organization "${lost}"`;
 
-type Organizations = Readonly<Record<string, ScenarioOrganization>>;
-
-/** Why a scenario does more than add to another one that has run; `undefined` if it does not. */
-function differenceOf(before: Scenario, after: Scenario, snapshot: Scenario): string | undefined {
-  const rest = ({ organizations: _, name: __, description: ___, ...others }: Scenario) => others;
-  for (const name of Object.keys({ ...rest(after), ...rest(before) })) {
-    const [one, other] = [before, after].map((scenario) => scenario[name as keyof Scenario]);
-    if (!isDeepStrictEqual(one, other)) return `its ${name} is another one`;
-  }
-  const [old, now, running] = [before, after, snapshot].map(({ organizations = {} }) => organizations) as [
-    Organizations,
-    Organizations,
-    Organizations,
-  ];
-  for (const [ref, { keys = {}, ...one }] of Object.entries(old)) {
-    const { keys: keysNow = {}, ...other } = now[ref] ?? {};
-    if (now[ref] === undefined) return `it no longer has the organization "${ref}"`;
-    if (!isDeepStrictEqual(one, other)) return `its organization "${ref}" is another one`;
-    for (const [key, one] of Object.entries(keys)) {
-      if (keysNow[key] === undefined) return `it no longer has the key "${key}" in "${ref}"`;
-      if (!isDeepStrictEqual(one, keysNow[key])) return `its key "${key}" is another one`;
-    }
-  }
-  const made = new Set(Object.values(running).flatMap(({ keys = {} }) => Object.keys(keys)));
-  for (const [ref, { keys = {} }] of Object.entries(now)) {
-    const taken = Object.keys(keys).find((key) => old[ref]?.keys?.[key] === undefined && made.has(key));
-    if (taken !== undefined) return `its new key "${taken}" has the name of a key that was made at run time`;
-  }
-  return undefined;
-}
-
-/** A world with the organizations and keys that its scenario has more now. */
-function extended(snapshot: Scenario, before: Scenario, after: Scenario) {
-  const organizations: Record<string, ScenarioOrganization> = { ...snapshot.organizations };
+  const refs = new Set(Array.from(describedKeys(snapshot), ({ ref }) => ref));
+  const organizations = { ...snapshot.organizations };
   const added: string[] = [];
   for (const [ref, organization] of Object.entries(after.organizations ?? {})) {
-    const old = before.organizations?.[ref];
-    const running = organizations[ref];
-    if (old === undefined || running === undefined) {
-      organizations[ref] = organization;
-      added.push(`the organization "${ref}"`);
-      continue;
+    const { keys = {}, ...one } = organization;
+    const { keys: old = {}, ...other }: ScenarioOrganization = olds[ref] ?? one;
+    if (!isDeepStrictEqual(one, other)) return `its organization "${ref}" is another one`;
+    const key = Object.keys(old).find((key) => !isDeepStrictEqual(keys[key], old[key]));
+    if (key !== undefined) {
+      return keys[key] === undefined
+        ? `it no longer has the key "${key}"`
+        : `its key "${key}" is another one`;
     }
-    const more = Object.entries(organization.keys ?? {}).filter(([key]) => old.keys?.[key] === undefined);
-    if (more.length === 0) continue;
+    const more = Object.entries(keys).filter(([key]) => old[key] === undefined);
+    const taken = more.find(([key]) => refs.has(key));
+    if (taken !== undefined)
+      return `its new key "${taken[0]}" has the ref of a key that was made at run time`;
+    const running: ScenarioOrganization = organizations[ref] ?? one;
     organizations[ref] = { ...running, keys: { ...running.keys, ...Object.fromEntries(more) } };
-    added.push(...more.map(([key]) => `the key "${key}"`));
+    added.push(...(ref in olds ? more.map(([key]) => `the key "${key}"`) : [`the organization "${ref}"`]));
   }
-  return { snapshot: { ...snapshot, organizations }, added };
+  const extended = { ...snapshot, organizations };
+  return problemIn(extended) ?? { snapshot: extended, added };
 }
 
-function majorOf(text: string): number {
-  return Number.parseInt(text, 10);
+/** The first member of a scenario that must stay equal, and is not. */
+function changedMember(before: Scenario, after: Scenario): string | undefined {
+  const { organizations: _, name: __, description: ___, ...rest } = { ...before, ...after };
+  return (Object.keys(rest) as (keyof Scenario)[]).find(
+    (name) => !isDeepStrictEqual(before[name], after[name]),
+  );
+}
+
+/** An organization may have too many active keys now, with those that were made at run time. */
+function problemIn(scenario: Scenario): string | undefined {
+  try {
+    checkScenario(scenario, { mostValues: Number.POSITIVE_INFINITY });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ScenarioError)) throw error;
+    return error.problems[0]?.message.replace(/\.$/, "");
+  }
 }
