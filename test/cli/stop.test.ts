@@ -39,7 +39,7 @@ test("start --detach serves on after it has returned with the JSON line, until s
   expect(await startBin(again, { cwd }).ended).toMatchObject({
     code: 2,
     stdout: "",
-    stderr: expect.stringContaining(`To end that one: svc-sandbox stop ${url} `),
+    stderr: expect.stringMatching(/^Failed to listen .*\. To end that one: svc-sandbox stop http/),
   });
   expect(await runCli(["stop", url], { env: token })).toMatchObject({ code: 0 });
   expect(await runCli(["stop", url])).toMatchObject({

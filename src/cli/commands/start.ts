@@ -108,7 +108,7 @@ export const command = declareCommand({
   },
   async run(call) {
     const { words, flags, io } = call;
-    if (flags.detach) return startInBackground(call);
+    if (flags.detach && io.env[isInBackground] === undefined) return startInBackground(call);
     const drain = flags.drain ?? (flags.store === undefined ? 0 : drainTime);
     const stop = io.stopSignal(drain);
     if (flags.untilStdinEnds) stopWithStdin(words[0], io);
@@ -185,14 +185,18 @@ export const command = declareCommand({
   },
 });
 
-const printsJson = ({ json, untilStdinEnds }: StartCall["flags"]) => json || untilStdinEnds || false;
+const printsJson = ({ json, detach, untilStdinEnds }: StartCall["flags"]) =>
+  json || detach || untilStdinEnds || false;
+
+/** The variable that tells the process in the background from the one that starts it. */
+const isInBackground = "SVC_IN_BACKGROUND";
 
 async function startInBackground({ line, words, io }: StartCall): Promise<number> {
   const { startDetached } = await import("../../node/process/start-detached.js");
   const signal = io.stopSignal();
-  const started = await startDetached([...line.filter((word) => word !== "--detach"), "--json"], {
+  const started = await startDetached(line, {
     cwd: io.cwd,
-    env: io.env,
+    env: { ...io.env, [isInBackground]: "1" },
     stdin: words[0] === stdinName,
     signal,
     onStderr: (text) => writeData(io.stderr, text),
