@@ -12,8 +12,10 @@ import { type Actor, requireAdministrator } from "../world/operations/initiator.
 import { sendCompressed } from "./compressed.js";
 import { guardControl } from "./guard.js";
 import { servePageFiles } from "./page.js";
+import { type Callers, createCallers } from "./partners/callers.js";
+import { type Perform, servePartnerPages } from "./partners/serve-pages.js";
 import { HttpRefusal, sendError } from "./refusals.js";
-import { isTextAnswer, type Route } from "./route.js";
+import { isTextAnswer, type LocalContext, type Route } from "./route.js";
 import { routes } from "./routes/routes.js";
 import { nameOf, runCall } from "./run-call.js";
 
@@ -34,12 +36,24 @@ export function createControlApp(
   app.set("case sensitive routing", true);
   app.use(guardControl(surroundings, (request) => contexts.get(request)?.instance));
   app.use(servePageFiles);
+  const callers = createCallers(surroundings.selfService ?? {});
+  const servedTo = (request: Request, response: Response): Served => {
+    const context = contexts.get(request) as ControlContext;
+    return { server: surroundings, request, response, context, callers };
+  };
+  const performFor: Perform = (name, request, response, body) => {
+    const row = routes.find((one) => nameOf(one) === name) as Route;
+    const [actor, params] = [actorOf(request), request.params as Record<string, string>];
+    const checked = checkInput(row.body ?? "nothing", body);
+    const asked = { actor, params, query: {}, body: checked, isYaml: false };
+    return perform(row, servedTo(request, response), asked) as ReturnType<Perform>;
+  };
+  servePartnerPages(app, surroundings, callers, performFor, onDefect);
   for (const path of new Set(routes.map((row) => row.path))) {
     const mounted = app.route(controlPath + path.replace(/\{(\w+)\}/g, ":$1"));
     const rows = routes.filter((row) => row.path === path);
     for (const row of rows) {
-      const answer = (request: Request, response: Response) =>
-        runRoute(row, request, response, contexts.get(request) as ControlContext, surroundings);
+      const answer = (request: Request, response: Response) => runRoute(row, servedTo(request, response));
       const method = row.method.toLowerCase() as "get" | "post" | "put" | "patch" | "delete";
       mounted[method](...(method === "get" ? [] : [requireType(row), readBody]), answer);
     }
@@ -58,37 +72,25 @@ export function createControlApp(
   };
 }
 
-async function runRoute(
-  row: Route,
-  request: Request,
-  response: Response,
-  { gone, ...place }: ControlContext,
-  server: ControlSurroundings,
-) {
+/** What a call has asked for, checked by its route. */
+type Asked = Pick<ControlCall, "actor" | "params" | "query" | "body" | "isYaml">;
+
+/** The exchange of a call, and the server with what it knows of callers. */
+interface Served extends Omit<LocalContext, "gone"> {
+  readonly context: ControlContext;
+  readonly callers: Callers;
+}
+
+async function runRoute(row: Route, served: Served) {
+  const { request, response } = served;
   const isYaml = row.runYaml !== undefined && isYamlIn(request);
-  const json = () => {
-    const body = bodyOf(row, request);
-    return row.prepare === undefined ? body : row.prepare(body as never, server);
-  };
-  const call: ControlCall = {
-    route: nameOf(row),
+  const answer = await perform(row, served, {
     actor: actorOf(request),
     params: request.params as Record<string, string>,
     query: queryOf(row, request),
-    body: isYaml ? textOf(request) : json(),
+    body: isYaml ? textOf(request) : bodyOf(row, request),
     isYaml,
-    makes: row.makes,
-  };
-  const baseUrl = () => server.baseUrlFor(request);
-  const { log } = server;
-  const from = { ...place, baseUrl };
-  const run = (place: ControlPlace) => runCall(call, place, { gone, server, request, response });
-  const ask = () => {
-    if (row.isLocal) return run(placeOf(from, log.instances));
-    return row.method === "GET" ? log.look(run, from) : log.call(call, run, from);
-  };
-  const ran = await ask();
-  const answer = row.complete === undefined ? ran : await row.complete(ran as never, server);
+  });
   if (response.headersSent) return;
   response.status(row.status);
   if (row.status === 204) response.end();
@@ -98,6 +100,23 @@ async function runRoute(
       : { type: "json", text: JSON.stringify(row.isBare ? answer : { data: answer }) };
     await sendCompressed(request, response.type(type), Buffer.from(text));
   }
+}
+
+async function perform(row: Route, { server, request, response, context, callers }: Served, asked: Asked) {
+  const { gone, ...place } = context;
+  const body = row.prepare === undefined ? asked.body : row.prepare(asked.body as never, server);
+  const owner = row.makes === "instance" ? callers.nameOf(request) : undefined;
+  const call: ControlCall = { ...asked, route: nameOf(row), body, makes: row.makes, owner };
+  const baseUrl = () => server.baseUrlFor(request);
+  const { log } = server;
+  const from = { ...place, baseUrl };
+  const run = (place: ControlPlace) => runCall(call, place, { gone, server, request, response });
+  const ask = () => {
+    if (row.isLocal) return run(placeOf(from, log.instances));
+    return row.method === "GET" ? log.look(run, from) : log.call(call, run, from);
+  };
+  const answer = await ask();
+  return row.complete === undefined ? answer : row.complete(answer as never, server);
 }
 
 function queryOf({ query }: Route, request: Request): Readonly<Record<string, unknown>> {

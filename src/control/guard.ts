@@ -15,8 +15,8 @@ const probePaths = [`${controlPath}/health`, `${controlPath}/ready`];
 /** The start of each instance's own token, by which scanners for secrets and this server know it. */
 export const instanceTokenPrefix = "svci_";
 
-// Whoever has a link has no token yet: the code is checked.
-const claimPath = new RegExp(`^${controlPath}/instances/[^/]+/claim$`);
+// Partners have no token yet: they create an instance, or have the code of a link, which is checked.
+const partnerPath = new RegExp(`^/$|^${controlPath}/instances/[^/]+/claim$`);
 
 /**
  * Keeps foreign pages and other machines out of the control plane.
@@ -74,7 +74,7 @@ function requireToken(
     const given = /^Bearer (.+)$/i.exec(authorization ?? "")?.[1];
     const isForInstance = given?.startsWith(instanceTokenPrefix) === true && !isSame(given, token);
     const id = isForInstance ? instanceOf(request) : undefined;
-    if (probePaths.includes(path) || isPagePath(path) || claimPath.test(path)) {
+    if (probePaths.includes(path) || isPagePath(path) || partnerPath.test(path)) {
       const opens = () => id !== undefined && opensOne(given as string, log.instances.find(id));
       response.locals.mayKnowAll = isForInstance ? opens() : token === undefined || isSame(given, token);
       return next();

@@ -22,6 +22,14 @@ export const httpRefusals = {
     429,
     "The instance was sent more requests in a minute than its host allows. The API has no such limit; `X-Sandbox-Limit` shows it.",
   ],
+  sign_in_required: [
+    403,
+    "With `--trust-header`, the page for partners is for callers that a trusted proxy names.",
+  ],
+  daily_limit_reached: [
+    429,
+    "The address has created as many instances in a day as `--self-service-daily` allows.",
+  ],
   not_ready: [503, "Of `GET /ready` alone: the server takes no requests now; the message says why."],
   machine_exhausted: [
     503,
@@ -106,7 +114,8 @@ interface Refusal {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-function refusalOf(error: unknown, onDefect: (error: unknown) => void): Refusal {
+/** What to answer an error with; `onDefect` is called with a defect. */
+export function refusalOf(error: unknown, onDefect: (error: unknown) => void): Refusal {
   if (error instanceof HttpRefusal) return error;
   if (error instanceof SandboxError && statusOfCode[error.code] !== undefined) {
     const { message, code } = error;

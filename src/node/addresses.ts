@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, isIP } from "node:net";
 
 /** The path of the control plane; every other path belongs to the API. */
 export const controlPath = "/__sandbox";
@@ -54,6 +54,23 @@ export function bareName(host: string): string {
 /** Reads a name or an address with or without a port, as it stands in a `Host` header; `undefined` for anything else. */
 export function readHostName(text: string): string | undefined {
   return hostPattern.test(text) ? text.toLowerCase() : undefined;
+}
+
+/** An address, or a network by its first address and the bits that its addresses have in common. */
+export interface Network {
+  readonly address: string;
+  readonly bits: number;
+  readonly family: "ipv4" | "ipv6";
+}
+
+/** Reads `10.1.2.3`, `10.0.0.0/8` or the same of IPv6; `undefined` for anything else. */
+export function readNetwork(text: string): Network | undefined {
+  const [, address = "", given] = /^([\d.a-f:]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? [];
+  const version = isIP(address);
+  const most = version === 6 ? 128 : 32;
+  const bits = Number(given ?? most);
+  if (version === 0 || bits > most) return undefined;
+  return { address, bits, family: version === 6 ? "ipv6" : "ipv4" };
 }
 
 /** Reads a URL of HTTP or HTTPS without a name or a password in it; `undefined` for anything else. */

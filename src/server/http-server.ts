@@ -36,6 +36,18 @@ export interface ControlContext extends Place {
   readonly gone: AbortSignal;
 }
 
+/** The page at `/` where partners create instances. */
+export interface SelfService {
+  /** The names of bundled scenarios that it offers. Default: the server's own scenario. */
+  readonly scenarios?: readonly string[] | undefined;
+  /** The instances that an address may create in a day. Default: 5. */
+  readonly daily?: number | undefined;
+  /** The header in which a proxy names a caller, who then needs a name. Default: nobody has one. */
+  readonly trustHeader?: string | undefined;
+  /** The addresses and networks of proxies that are believed. Default: this machine. */
+  readonly trustProxies?: readonly string[] | undefined;
+}
+
 const arrivedAt = Symbol("arrived at");
 
 /** An answer that knows when its request arrived, on the stopwatch. */
@@ -67,6 +79,8 @@ export interface ControlSurroundings {
   readonly instanceRate: number | undefined;
   /** Returns the scenario that is served. */
   readonly own: () => NamedScenario;
+  /** What the page for partners offers; `undefined` for none. */
+  readonly selfService: SelfService | undefined;
   /** When the server was started, on the wall clock (epoch milliseconds). */
   readonly startedAt: number;
   /** Why the server is to be sent no requests now, in a sentence; `undefined` when it is ready for them. */
@@ -86,6 +100,8 @@ export interface HttpServerOptions {
   readonly draining?: AbortSignal;
   /** Serves the control plane. Default: its paths are unknown paths of the API. */
   readonly control?: ControlHandler | undefined;
+  /** Whether the control plane has a page at `/`. Default: false. */
+  readonly hasFirstPage?: boolean;
   /** Returns the base URL by which a browser reaches the server and its dashboard. Default: no dashboard. */
   readonly baseUrlFor?: ((request: IncomingMessage) => string) | undefined;
   /** Serves paths that the API does not have. Default: they get 404. */
@@ -115,7 +131,7 @@ export interface OpenServer {
  */
 export function createHttpServer(options: HttpServerOptions): OpenServer {
   const { log, gone = new AbortController().signal, control, customHandlers, baseUrlFor } = options;
-  const { certificate, explain = false, onDefect, traffic, draining } = options;
+  const { hasFirstPage = false, certificate, explain = false, onDefect, traffic, draining } = options;
   const outermost: ControlContext = { runtime: log.runtime, instance: undefined, gone };
 
   const dateOf = createDate();
@@ -168,6 +184,9 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
     response: ServerResponse,
   ) => {
     if (control !== undefined && isControlPath(read.path)) return control(request, response, context);
+    if (hasFirstPage && read.path === "/" && context === outermost && takesPage(request)) {
+      return control?.(request, response, context);
+    }
     const world = context.runtime.world();
     if (customHandlers !== undefined && routeAt(read.path, world.preview) === undefined) {
       const fallback = () => answerLater(context, read, response);
@@ -280,7 +299,11 @@ const serverOptions: ServerOptions = {
 
 // A person who opens the printed base URL; clients of the API do not request HTML.
 function isFirstPage({ path, method }: Exchange, { req }: ServerResponse): boolean {
-  return path === "/" && method === "GET" && req.headers.accept?.includes("text/html") === true;
+  return path === "/" && method === "GET" && takesPage(req);
+}
+
+function takesPage({ headers }: IncomingMessage): boolean {
+  return headers.accept?.includes("text/html") === true;
 }
 
 function toDashboard(baseUrl: string, { instance }: ControlContext): ApiAnswer {

@@ -23,7 +23,12 @@ import {
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { closeServer } from "./connections.js";
 import type { HandlerOptions } from "./custom-handlers.js";
-import { type ControlHandler, type ControlSurroundings, createHttpServer } from "./http-server.js";
+import {
+  type ControlHandler,
+  type ControlSurroundings,
+  createHttpServer,
+  type SelfService,
+} from "./http-server.js";
 import { listen } from "./listen.js";
 import { unreachable } from "./serve-unready.js";
 import type { CertificatePair } from "./tls.js";
@@ -51,6 +56,8 @@ export interface ServeOptions extends InstanceLimits, HandlerOptions {
   readonly controlToken?: string;
   /** The requests to the API in a minute of an instance that is made without a limit of its own. Default: no limit. */
   readonly instanceRate?: number;
+  /** Lets partners create instances on a page at `/`. Default: no such page. */
+  readonly selfService?: SelfService | undefined;
 }
 
 /** Makes the control plane of a server. */
@@ -142,6 +149,7 @@ export async function serveLog(
     log,
     instanceRate: options.instanceRate,
     own: options.own ?? (() => ({ name, scenario })),
+    selfService: options.selfService,
     startedAt: nodePlatform.time(),
     unreadiness() {
       if (draining.signal.aborted || stopping.signal.aborted) return "The sandbox is stopping.";
@@ -155,6 +163,7 @@ export async function serveLog(
     gone: stopping.signal,
     draining: draining.signal,
     control: control?.serve,
+    hasFirstPage: control !== undefined && options.selfService !== undefined,
     baseUrlFor: control && surroundings.baseUrlFor,
     customHandlers,
     explain,

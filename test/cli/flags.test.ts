@@ -15,6 +15,12 @@ test.each<[argv: readonly string[], says: RegExp, env?: Record<string, string>]>
   [["--host", ""], /^Failed to read --host: "" cannot be used\. Give an address/],
   [["--instance-ttl", "5"], /^Failed to read --instance-ttl: "5" .* length of time such as 90s, 10m or 2h/],
   [["--instance-ttl", "0s"], /^Failed to read --instance-ttl: "0s" cannot be used\./],
+  [["--trust-header", "X-User"], /^Failed to use "--trust-header": it is about the page of --self-service\./],
+  [
+    ["--self-service-offer", "rotation,mine"],
+    /^Failed to read --self-service-offer: "mine" cannot be used\./,
+  ],
+  [["--trust-proxy", "10.0.0.0/33"], /^Failed to read --trust-proxy: "10.0.0.0\/33" .* such as 10.0.0.0\/8/],
   [["--write-env", ""], /^Failed to read --write-env: "" cannot be used\. Give the name of a file\./],
   [["--state", ""], /^Failed to read --state: "" cannot be used\./],
   [["--prot", "0"], /unknown option '--prot'\. Did you mean --port\?\s.*start --help/],

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { controlPath } from "../../node/addresses.js";
+import { clientEnvironment } from "../../node/client-variables.js";
 import { makeFolder, writeFileAtomically } from "../../node/files/write-file.js";
 import { fallbackScenarios } from "../../report/reproduce.js";
 import { listed, quote } from "../../schema/words.js";
@@ -15,7 +16,6 @@ import { exitCode, tryToWrite, unwritable, usageError } from "../exit-codes.js";
 import { quiet, standardUrl, worldFlags } from "../flags.js";
 import { type Io, programName } from "../io.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
-import { clientEnvironment } from "../serve/client-environment.js";
 import { tell, writeData } from "../tell.js";
 
 export const command = declareCommand({

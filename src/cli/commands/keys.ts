@@ -1,4 +1,5 @@
 import { rehearse } from "../../library/rehearse.js";
+import { clientEnvironment, environmentLines, powershellLines } from "../../node/client-variables.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { scenarioSecret } from "../../world/secrets.js";
 import type { World } from "../../world/world.js";
@@ -7,7 +8,6 @@ import { exitCode } from "../exit-codes.js";
 import { jsonOrFormat, wide, worldFlags } from "../flags.js";
 import { firstThatFits, keyRows, keyTable } from "../key-rows.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
-import { clientEnvironment, environmentLines, powershellLines } from "../serve/client-environment.js";
 import { tell, writeData } from "../tell.js";
 import { type Style, shortTime, styleFor } from "../terminal.js";
 

@@ -31,6 +31,7 @@ import { openDashboard } from "../serve/dashboard-link.js";
 import { createLog, logEvents } from "../serve/log.js";
 import { keepingFlags, openNamedLog } from "../serve/open-log.js";
 import { startWatching } from "../serve/reload.js";
+import { selfServiceFlags, selfServiceOf } from "../serve/self-service.js";
 import { serveOptions } from "../serve/serve-options.js";
 import { tell, writeData } from "../tell.js";
 import { styleFor } from "../terminal.js";
@@ -57,6 +58,7 @@ const flags = {
     "how long the server still responds after SIGTERM while it is not ready, for load balancers to notice: 10s, 0s (default: 5s with --store, else 0s)",
     reader(parseDuration, "a length of time such as 0s, 5s or 1m"),
   ),
+  ...selfServiceFlags,
   detach: toggle(
     "--detach",
     "serve in the background: print the line of --json once requests are accepted, and return; svc-sandbox stop ends it",
@@ -118,7 +120,7 @@ export const command = declareCommand({
     if (loaded === undefined) return exitCode.fine;
     let served = loaded;
     const logger = await createLog(flags, io);
-    const options = await serveOptions(flags, io, logger);
+    const options = { ...(await serveOptions(flags, io, logger)), selfService: selfServiceOf(flags) };
     const onProblem = (error: unknown) => options.onDefect?.(error);
     const log = await openNamedLog(call, { own: () => served, logger, onProblem, stop });
     if (log === undefined) return exitCode.fine;

@@ -1,0 +1,78 @@
+import type { IncomingMessage } from "node:http";
+import { BlockList, isIP } from "node:net";
+import { redactEncoded } from "../../domain/redact.js";
+import { stopwatch } from "../../library/real-time.js";
+import { readNetwork } from "../../node/addresses.js";
+import { HttpRefusal } from "../refusals.js";
+
+const day = 24 * 60 * 60_000;
+/** The addresses that are counted at one time; above that, the one with the oldest instance is forgotten. */
+const mostAddresses = 10_000;
+
+/** What trusted proxies know of callers. */
+export interface CallerOptions {
+  /** The header with the name of a user, which the proxy sets. Default: nobody has a name. */
+  readonly trustHeader?: string | undefined;
+  /** Addresses and networks (`10.0.0.0/8`) of trusted proxies. Default: this machine. */
+  readonly trustProxies?: readonly string[] | undefined;
+}
+
+export type Callers = ReturnType<typeof createCallers>;
+
+/** Makes what is asked about callers. */
+export function createCallers({ trustHeader, trustProxies = ["127.0.0.0/8", "::1"] }: CallerOptions) {
+  const trusted = new BlockList();
+  for (const text of trustProxies) {
+    const network = readNetwork(text);
+    if (network !== undefined) trusted.addSubnet(network.address, network.bits, network.family);
+  }
+  const isTrusted = (address = "") => trusted.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
+  return {
+    /** The address that a caller is counted by: the last one that is no trusted proxy's. */
+    addressOf({ headers, socket: { remoteAddress = "" } }: IncomingMessage): string {
+      const forwarded = String(headers["x-forwarded-for"] ?? "").split(",");
+      const chain = [...forwarded.map((one) => one.trim()).filter(isIP), remoteAddress];
+      const address = chain.reverse().find((one) => !isTrusted(one)) ?? remoteAddress;
+      return networkOf(address);
+    },
+    /** The name of a caller; `undefined` when no trusted proxy has set one. */
+    nameOf({ headers, socket }: IncomingMessage): string | undefined {
+      if (trustHeader === undefined) return undefined;
+      const given = headers[trustHeader.toLowerCase()];
+      const text = typeof given === "string" && isTrusted(socket.remoteAddress) ? given : "";
+      // Node reads headers as Latin-1.
+      const name = Buffer.from(text, "latin1").toString().replace(/\p{C}/gu, "").trim().slice(0, 200);
+      return name === "" ? undefined : redactEncoded(name);
+    },
+    /** Whether each caller of the page for partners needs a name. */
+    needsName: trustHeader !== undefined,
+  };
+}
+
+// Whoever has one address of IPv6 has the whole network of 64 bits.
+function networkOf(address: string): string {
+  const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1];
+  if (mapped !== undefined || isIP(address) !== 6) return mapped ?? address;
+  const [start = "", end] = address.split("::");
+  const [head, tail] = [start.split(":"), end?.split(":") ?? []];
+  const zeros = end === undefined ? 0 : 8 - head.length - tail.length;
+  return [...head, ...Array(Math.max(0, zeros)).fill("0"), ...tail].slice(0, 4).join(":");
+}
+
+/** Makes the count of what each address has made in the last day; throws `daily_limit_reached` above `most`. Returns how to take one back. */
+export function createDailyCount(most: number, now: () => number = stopwatch) {
+  const times = new Map<string, readonly number[]>();
+  return (address: string): (() => void) => {
+    const recent = (times.get(address) ?? []).filter((time) => time > now() - day);
+    if (recent.length >= most) {
+      throw new HttpRefusal(
+        "daily_limit_reached",
+        `You have created ${most} sandboxes in the last 24 hours: use one of them, or try again tomorrow.`,
+      );
+    }
+    times.delete(address);
+    times.set(address, [...recent, now()]);
+    if (times.size > mostAddresses) times.delete(times.keys().next().value as string);
+    return () => void times.set(address, recent);
+  };
+}

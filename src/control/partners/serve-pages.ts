@@ -1,0 +1,126 @@
+import express, { type Express, type Request, type RequestHandler, type Response } from "express";
+import { SandboxError } from "../../domain/errors.js";
+import { clientEnvironment } from "../../node/client-variables.js";
+import { bundledScenarios, isScenarioName } from "../../scenario/bundled.js";
+import type { ControlSurroundings } from "../../server/http-server.js";
+import type { Answer } from "../answers.js";
+import { HttpRefusal, refusalOf } from "../refusals.js";
+import { type Callers, createDailyCount } from "./callers.js";
+import {
+  claimPage,
+  claimPath,
+  creationPage,
+  instancePage,
+  type OfferedScenario,
+  partnerPolicy,
+  problemPage,
+} from "./pages.js";
+
+/** Runs a call of the control plane for a page; returns its answer. */
+export type Perform = (
+  call: `POST /${string}`,
+  request: Request,
+  response: Response,
+  body: object,
+) => Promise<Answer<"ClaimedInstance">>;
+
+const readForm = express.urlencoded({ extended: false, limit: "10kb" });
+
+/** Serves the pages for partners: behind each one-time link, and with `--self-service` the one where they create an instance. */
+export function servePartnerPages(
+  app: Express,
+  server: ControlSurroundings,
+  callers: Callers,
+  perform: Perform,
+  onDefect: (error: unknown) => void,
+): void {
+  const show = (response: Response, status: number, html: string) => {
+    response.set("Content-Security-Policy", partnerPolicy).set("Referrer-Policy", "same-origin");
+    response.status(status).type("html").send(html);
+  };
+  const page =
+    (run: (request: Request, response: Response) => Promise<string> | string): RequestHandler =>
+    async (request, response) => {
+      try {
+        show(response, 200, await run(request, response));
+      } catch (error) {
+        const { status, message } = refusalOf(error, onDefect);
+        show(response, status, problemPage(message));
+      }
+    };
+  const opened = async (made: Answer<"ClaimedInstance">) => {
+    const instance = await server.log.enter(made.id);
+    if (instance === undefined) throw new SandboxError("not_found", "The sandbox was removed in between.");
+    const addresses = { url: made.base_url, controlUrl: made.control_url };
+    const variables = Object.entries(clientEnvironment(instance.runtime.world(), addresses));
+    const { curlOptions } = server.log.runtime.counters;
+    return instancePage({
+      ...made,
+      variables: Object.fromEntries(variables.slice(0, mostVariables)),
+      curlOptions: curlOptions && `${curlOptions} `,
+    });
+  };
+
+  app.get(claimPath, page(claimPage));
+  // A call with JSON is not for this page.
+  app.post(
+    claimPath,
+    isForm,
+    readForm,
+    page(async (request, response) => {
+      const code = String(request.query.code ?? "");
+      return opened(await perform("POST /instances/{id}/claim", request, response, { code }));
+    }),
+  );
+
+  const { selfService } = server;
+  if (selfService === undefined) return;
+  const { scenarios = [], daily = defaultDaily } = selfService;
+  const count = createDailyCount(daily);
+  const signedIn = (request: Request) => {
+    const name = callers.nameOf(request);
+    if (name !== undefined || !callers.needsName) return name;
+    throw new HttpRefusal(
+      "sign_in_required",
+      "Sign in first: no proxy that this server trusts has named you.",
+    );
+  };
+  app.get(
+    "/",
+    page((request) => creationPage(offered(scenarios, server), signedIn(request))),
+  );
+  app.post(
+    "/",
+    isForm,
+    readForm,
+    page(async (request, response) => {
+      signedIn(request);
+      const { scenario = "", label = "" } = request.body as Readonly<Record<string, string>>;
+      const { name } = offered(scenarios, server).find((one) => one.name === scenario) ?? notOffered();
+      const takeBack = count(callers.addressOf(request));
+      const body = { ...(name !== "" && { scenario: name }), ...(label !== "" && { label }) };
+      const made = await perform("POST /instances", request, response, body).catch((error) => {
+        takeBack();
+        throw error;
+      });
+      return opened(made);
+    }),
+  );
+}
+
+/** The instances that an address may make in a day, by default. */
+const defaultDaily = 5;
+/** The variables that the page has; the dashboard lists every key. */
+const mostVariables = 50;
+
+const isForm: RequestHandler = (request, _response, next) =>
+  next(request.is("application/x-www-form-urlencoded") ? undefined : "route");
+
+function offered(names: readonly string[], { log }: ControlSurroundings): OfferedScenario[] {
+  if (names.length === 0) return [{ name: "", title: log.runtime.world().name }];
+  return names.filter(isScenarioName).map((name) => ({ name, title: bundledScenarios[name].name ?? name }));
+}
+
+function notOffered(): never {
+  throw new SandboxError("validation_failed", "This scenario is not offered here: choose one in the list.");
+}
