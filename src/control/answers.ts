@@ -144,6 +144,21 @@ export const answers = {
     /** `created`: those that the scenario does not have. */
     KeyPage: mapping({ data: list(ListedKey), total: count(), created: count() }),
     OrganizationPage: page(records.Organization),
+    Directory: mapping({
+      sections: list(
+        mapping({
+          organization: records.Organization,
+          /** Its active keys (R32), on this page or not. */
+          active: mapping({ test: count(), live: count() }),
+          /** Whether it starts on the page before. */
+          isContinued: flag(),
+          keys: list(ListedKey),
+        }),
+      ),
+      /** The numbers of the keys on the page, of those that match. */
+      ...{ first: count(), last: count() },
+      ...{ matching: count(), total: count(), page: count(), pages: count() },
+    }),
     AssumptionRow: mapping({
       assumption: text(),
       meaning: text(),

@@ -7,6 +7,7 @@ import { type ControlCall, type ControlPlace, placeOf } from "../log/log.js";
 import { controlPath } from "../node/addresses.js";
 import { checkInput } from "../scenario/check-input.js";
 import { checkValue } from "../schema/check.js";
+import { shapeOf } from "../schema/shape.js";
 import type { ControlContext, ControlHandler, ControlSurroundings } from "../server/http-server.js";
 import { type Actor, requireAdministrator } from "../world/operations/initiator.js";
 import { sendCompressed } from "./compressed.js";
@@ -121,11 +122,13 @@ async function perform(row: Route, { server, request, response, context, callers
 
 function queryOf({ query }: Route, request: Request): Readonly<Record<string, unknown>> {
   if (query === undefined) return {};
-  const isNumber = (value: unknown) => typeof value === "string" && /^\d+$/.test(value);
-  const values = Object.entries(request.query).map(([name, value]) => [
-    name,
-    isNumber(value) ? Number(value) : value === "true" || (value === "false" ? false : value),
-  ]);
+  const { fields } = query;
+  const read = (name: string, value: unknown) => {
+    const field = fields[name];
+    if (typeof value !== "string" || (field !== undefined && shapeOf(field).kind === "text")) return value;
+    return /^\d+$/.test(value) ? Number(value) : value === "true" || (value === "false" ? false : value);
+  };
+  const values = Object.entries(request.query).map(([name, value]) => [name, read(name, value)]);
   return checkValue(query, Object.fromEntries(values), "The query is not valid");
 }
 

@@ -1,15 +1,15 @@
-import { nextRequest } from "../../api/verdict.js";
+import { keyStates } from "../../domain/api-key.js";
 import { SandboxError } from "../../domain/errors.js";
 import { query } from "../../scenario/format/control-bodies.js";
 import { describedKeyCount } from "../../scenario/population.js";
-import { count, described, list } from "../../schema/shape.js";
+import { choice, count, described, list, text } from "../../schema/shape.js";
 import { snakeCase } from "../../schema/spelling.js";
 import { type Decision, requirePreview } from "../../world/operations/consents.js";
 import { operations } from "../../world/operations/operations.js";
 import { viewConsent } from "../../world/preview/consent-views.js";
-import { type KeyView, viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../world/views.js";
-import type { World } from "../../world/world.js";
+import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../world/views.js";
 import { answers } from "../answers.js";
+import { directoryOf, withNextRequest } from "../directory.js";
 import { type Route, route } from "../route.js";
 
 const minute = 60_000;
@@ -51,10 +51,21 @@ export const dashboardRoutes: readonly Route[] = [
     answer: answers.KeyPage,
     isBare: true,
     run: ({ world, query }) => ({
-      data: viewKeys(world, query).map((key) => listed(world, key)),
+      data: snakeCase(viewKeys(world, query).map((key) => withNextRequest(key, world))),
       total: world.registry.keys.size,
       created: world.registry.keys.size - describedKeyCount(world.scenario),
     }),
+  }),
+  route("GET /directory", {
+    summary:
+      "The organizations with their keys, fifty rows a page; `filter` has words that keys or organizations have",
+    query: query({
+      filter: described(text(), "Words that are all in the key or its organization. Default: none."),
+      state: described(choice(keyStates), "Only keys in this state."),
+      page: described(count(), "Counted from 1. Default: 1."),
+    }),
+    answer: answers.Directory,
+    run: ({ world, query }) => snakeCase(directoryOf(world, query)),
   }),
   route("POST /keys", {
     summary: "Creates a key; its secret is in this answer and nowhere else",
@@ -76,7 +87,8 @@ export const dashboardRoutes: readonly Route[] = [
   route("GET /keys/{ref}", {
     summary: "One key, with what its next request gets",
     answer: answers.ListedKey,
-    run: ({ world, params: { ref = "" } }) => listed(world, viewKey(world.registry.key(ref), world)),
+    run: ({ world, params: { ref = "" } }) =>
+      snakeCase(withNextRequest(viewKey(world.registry.key(ref), world), world)),
   }),
   route("POST /keys/{ref}/rotate", {
     summary: "Replaces an active key; the old one works until its overlap ends",
@@ -130,8 +142,4 @@ function suspension(name: "suspend" | "resume", summary: string): Route {
     run: ({ world, params: { id = "" } }) =>
       snakeCase(operations.attestation(world, { id, do: name }).attestation),
   });
-}
-
-function listed(world: World, key: KeyView) {
-  return snakeCase({ ...key, nextRequest: nextRequest(world, key.ref) });
 }

@@ -6,6 +6,7 @@ export type AssumptionRow = Answer<"AssumptionRow">;
 export type Assumptions = Answer<"Assumptions">;
 export type Clock = Answer<"Clock">;
 export type Consent = Answer<"Consent">;
+export type Directory = Answer<"Directory">;
 export type Farmer = Answer<"Farmer">;
 export type FarmerPage = Answer<"FarmerPage">;
 export type Fault = Answer<"Fault">;

@@ -1,5 +1,5 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
-import { useLayoutEffect, useMemo } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { type ControlError, call } from "./call.js";
 import { connection, listen } from "./events.js";
 
@@ -37,6 +37,7 @@ export function resource<Answer>(
   let isReading = false;
   let isStale = false;
   let pause = shortestPause;
+  let readAt = Number.NEGATIVE_INFINITY;
   let stopListening = () => {};
 
   const read = async () => {
@@ -50,11 +51,12 @@ export function resource<Answer>(
     } catch (error) {
       problem.value = error as ControlError;
     }
-    pause = Math.max(shortestPause, 20 * (performance.now() - start));
+    readAt = performance.now();
+    pause = Math.max(shortestPause, 20 * (readAt - start));
     isReading = false;
     if (isStale) schedule();
   };
-  const schedule = (wait = pause) => {
+  const schedule = (wait = Math.max(0, readAt + pause - performance.now())) => {
     isStale = true;
     if (followers > 0 && !isReading) timer ??= setTimeout(read, wait);
   };
@@ -104,9 +106,18 @@ export function useResources(...resources: readonly Resource<unknown>[]): void {
   }, []);
 }
 
-/** A resource of one component, for as long as it is shown; another path is another resource. */
-export function useResource<Answer>(path: string, on: readonly string[]): Resource<Answer> {
+/** A resource of one component, for as long as it is shown; another path is another resource. Another `version` is read again. */
+export function useResource<Answer>(
+  path: string,
+  on: readonly string[],
+  version?: unknown,
+): Resource<Answer> {
   const one = useMemo(() => resource<Answer>(path, { on }), [path]);
   useLayoutEffect(() => one.follow(), [one]);
+  const before = useRef(version);
+  useEffect(() => {
+    if (before.current !== undefined) one.refresh();
+    before.current = version;
+  }, [version]);
   return one;
 }

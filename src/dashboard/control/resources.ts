@@ -9,7 +9,6 @@ import type {
   InstanceSummary,
   Key,
   KeyPage,
-  Organization,
   Report,
   Scenario,
   Story,
@@ -43,9 +42,6 @@ export const keys = resource<readonly Key[]>(`/keys?limit=${mostKeys}`, {
     keyTotal.value = total;
     return data;
   },
-});
-export const organizations = resource<readonly Organization[]>("/organizations", {
-  on: [world, "organization.", "timeline.", "story."],
 });
 export const gate = resource<Gate>("/gate", { on: [world] });
 export const story = resource<Story>("/story", { on: [world, "story."] });

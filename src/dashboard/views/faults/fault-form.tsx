@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { useResources } from "../../control/resource.js";
-import { gate, keys, organizations } from "../../control/resources.js";
+import { resource, useResources } from "../../control/resource.js";
+import { gate } from "../../control/resources.js";
 import { Refusal, useAction } from "../../elements/action.js";
 import { Field } from "../../elements/field.js";
 import type { ChangeFaults } from "./fault-words.js";
@@ -17,8 +17,11 @@ const kinds = {
 } as const;
 type Kind = keyof typeof kinds;
 
+type Refs = readonly { readonly ref: string }[];
+
 // A list of thousands is no help: a ref can be typed.
-const mostOffered = 200;
+const keys = resource<Refs>("/keys?limit=200", { on: ["world.", "key."] });
+const organizations = resource<Refs>("/organizations?limit=200", { on: ["world."] });
 
 /** A form for one more fault: what it does, and to which requests. */
 export function FaultForm({ changeFaults }: { readonly changeFaults: ChangeFaults }) {
@@ -139,7 +142,7 @@ export function FaultForm({ changeFaults }: { readonly changeFaults: ChangeFault
       </details>
       {Object.entries({ keys, organizations }).map(([name, { data }]) => (
         <datalist key={name} id={`fault-${name}`}>
-          {(data.value ?? []).slice(0, mostOffered).map(({ ref }) => (
+          {(data.value ?? []).map(({ ref }) => (
             <option key={ref} value={ref} />
           ))}
         </datalist>

@@ -3,7 +3,6 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { IssuedKey } from "../../control/answers.js";
 import { baseUrl, call } from "../../control/call.js";
-import { keys } from "../../control/resources.js";
 import { Refusal, useAction } from "../../elements/action.js";
 import { CopyButton } from "../../elements/copy-button.js";
 import { Confirm, Dialog } from "../../elements/dialog.js";
@@ -30,7 +29,6 @@ export function IssueKey({ title, path, bodyOf, action: words, onClose, children
   const action = useAction(async () => {
     const body = bodyOf(new FormData(form.current as HTMLFormElement));
     issued.value = await call<IssuedKey>(path, { method: "POST", body, actor: actor.value });
-    keys.refresh();
   });
   if (issued.value !== undefined) {
     return (

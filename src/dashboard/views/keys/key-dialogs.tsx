@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { Key } from "../../control/answers.js";
 import { call } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
-import { assumptions, keys } from "../../control/resources.js";
+import { assumptions } from "../../control/resources.js";
 import { Confirm } from "../../elements/dialog.js";
 import { Field } from "../../elements/field.js";
 import { actor } from "./actor.js";
@@ -192,15 +192,12 @@ function RotateKey({ old, onClose }: { readonly old: Key; readonly onClose: () =
 }
 
 function RevokeKey({ revoked, onClose }: { readonly revoked: Key; readonly onClose: () => void }) {
-  const revoke = async () => {
-    await call(`/keys/${encodeURIComponent(revoked.ref)}/revoke`, { method: "POST", actor: actor.value });
-    keys.refresh();
-  };
+  const path = `/keys/${encodeURIComponent(revoked.ref)}/revoke`;
   return (
     <Confirm
       title={`Revoke ${revoked.ref}?`}
       action="Revoke the key"
-      run={revoke}
+      run={() => call(path, { method: "POST", actor: actor.value })}
       instead="Keep it"
       onClose={onClose}
     >

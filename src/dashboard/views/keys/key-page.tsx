@@ -1,4 +1,3 @@
-import { useEffect } from "preact/hooks";
 import type { Key, Request } from "../../control/answers.js";
 import { useResource } from "../../control/resource.js";
 import { keyEvents } from "../../control/resources.js";
@@ -25,11 +24,10 @@ export function KeyPage({
   readonly keyRef: string;
   readonly onDo: (doing: Doing) => void;
 }) {
-  const one = useResource<Key>(`/keys/${encodeURIComponent(keyRef)}`, keyEvents);
-  const key = one.data.value;
-  const next = upcoming.data.value?.[0]?.at;
   // What time brings is no event.
-  useEffect(() => one.refresh(), [one, next]);
+  const next = upcoming.data.value?.[0]?.at;
+  const one = useResource<Key>(`/keys/${encodeURIComponent(keyRef)}`, keyEvents, next);
+  const key = one.data.value;
   return (
     <>
       <p>

@@ -1,20 +1,21 @@
 import { useSignal } from "@preact/signals";
-import { useResources } from "../../control/resource.js";
-import { keys, keyTotal, organizations } from "../../control/resources.js";
-import { useUpcoming } from "../../control/upcoming.js";
+import { useRef } from "preact/hooks";
+import type { Directory } from "../../control/answers.js";
+import { useResource } from "../../control/resource.js";
+import { keyEvents } from "../../control/resources.js";
+import { upcoming, useUpcoming } from "../../control/upcoming.js";
 import { Refusal } from "../../elements/action.js";
 import { stateShapes } from "../../elements/key-state.js";
 import { Paging } from "../../elements/paging.js";
-import { changeQuery, route } from "../../route.js";
+import { counted } from "../../elements/words.js";
+import { changeQuery, linkTo, route } from "../../route.js";
 import { actor } from "./actor.js";
 import { type Doing, KeyDialog } from "./key-dialogs.js";
 import { KeyPage } from "./key-page.js";
 import { OrganizationPanel } from "./organization-panel.js";
-import { type Page, pageOf } from "./pages.js";
 
 /** Keys and organizations, as the service's own dashboard has them. */
 export function KeysView() {
-  useResources(keys, organizations);
   useUpcoming();
   const doing = useSignal<Doing | undefined>(undefined);
   const open = (next: Doing) => {
@@ -63,13 +64,20 @@ const looksLikeSecret = /svc_(test|live)_\w/i;
 function KeyList({ onDo }: { readonly onDo: (doing: Doing) => void }) {
   const refused = useSignal(false);
   const { query } = route.value;
-  const problem = keys.problem.value ?? organizations.problem.value;
-  if (keys.data.value === undefined || organizations.data.value === undefined) {
-    return problem === undefined ? <p class="muted">Reading…</p> : <Refusal problem={problem} />;
-  }
-  const isWhole = keyTotal.value === keys.data.value.length;
-  const filter = { text: query.get("filter") ?? "", state: query.get("state") ?? "", isWhole };
-  const shown = pageOf(organizations.data.value, keys.data.value, filter, Number(query.get("page") ?? 1));
+  const filter = query.get("filter") ?? "";
+  const chosen = { state: query.get("state") ?? "", page: query.get("page") ?? "" };
+  const path = linkTo("directory", [], {
+    ...chosen,
+    filter: looksLikeSecret.test(filter) ? "" : filter,
+  }).slice(1);
+  // What time brings is no event.
+  const { data, problem } = useResource<Directory>(path, keyEvents, upcoming.data.value?.[0]?.at);
+  // Stays until the next page is read.
+  const last = useRef<Directory | undefined>(undefined);
+  last.current = data.value ?? last.current;
+  const shown = last.current;
+  if (problem.value !== undefined) return <Refusal problem={problem.value} />;
+  if (shown === undefined) return <p class="muted">Reading…</p>;
   const setFilter = (input: HTMLInputElement) => {
     refused.value = looksLikeSecret.test(input.value);
     if (refused.value) input.value = "";
@@ -82,7 +90,7 @@ function KeyList({ onDo }: { readonly onDo: (doing: Doing) => void }) {
           Filter{" "}
           <input
             type="search"
-            value={filter.text}
+            value={filter}
             placeholder="ref, name, fingerprint, scope…"
             onInput={(event) => setFilter(event.currentTarget)}
           />
@@ -90,7 +98,7 @@ function KeyList({ onDo }: { readonly onDo: (doing: Doing) => void }) {
         <label>
           State{" "}
           <select
-            value={filter.state}
+            value={query.get("state") ?? ""}
             onChange={(event) => changeQuery({ state: event.currentTarget.value, page: undefined })}
           >
             <option value="">all</option>
@@ -100,7 +108,7 @@ function KeyList({ onDo }: { readonly onDo: (doing: Doing) => void }) {
           </select>
         </label>
         <Paging page={shown.page} pages={shown.pages}>
-          {pageWords(shown, keyTotal.value)}
+          {pageWords(shown)}
         </Paging>
       </search>
       {refused.value ? (
@@ -108,12 +116,6 @@ function KeyList({ onDo }: { readonly onDo: (doing: Doing) => void }) {
           This looks like a secret, and a filter stands in the address. Filter by ref, name or fingerprint.
         </p>
       ) : null}
-      {isWhole ? null : (
-        <p class="notice">
-          The first {keys.data.value.length} keys of {keyTotal.value} are looked through. Any other is at{" "}
-          <code>#/keys/its-ref</code>.
-        </p>
-      )}
       {shown.sections.length === 0 ? (
         <p class="panel muted">No key matches the filter.</p>
       ) : (
@@ -125,7 +127,9 @@ function KeyList({ onDo }: { readonly onDo: (doing: Doing) => void }) {
   );
 }
 
-function pageWords({ first, last, matching, pages }: Page, total: number): string {
+function pageWords({ first, last, matching, total, pages }: Directory): string {
   const filtered = matching === total ? "" : ` (of ${total} in all)`;
-  return pages === 1 ? `${matching} keys${filtered}` : `Keys ${first} to ${last} of ${matching}${filtered}`;
+  return pages === 1
+    ? `${counted(matching, "key")}${filtered}`
+    : `Keys ${first} to ${last} of ${matching}${filtered}`;
 }

@@ -1,8 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { Key, Organization } from "../../control/answers.js";
+import type { Directory, Key, Organization } from "../../control/answers.js";
 import { call } from "../../control/call.js";
-import { organizations } from "../../control/resources.js";
 import { Refusal, useActionQueue } from "../../elements/action.js";
 import { Until } from "../../elements/instant.js";
 import { endOf, KeyState } from "../../elements/key-state.js";
@@ -11,17 +10,16 @@ import { linkTo } from "../../route.js";
 import { actor } from "./actor.js";
 import type { Doing } from "./key-dialogs.js";
 import { NextRequest } from "./next-request.js";
-import type { Section } from "./pages.js";
 import { UsageMeters } from "./usage-meter.js";
 
 interface OrganizationPanelProps {
-  readonly section: Section;
+  readonly section: Directory["sections"][number];
   readonly onDo: (doing: Doing) => void;
 }
 
 /** An organization as its own dashboard has it: what it may do, and its keys. */
 export function OrganizationPanel({ section, onDo }: OrganizationPanelProps) {
-  const { organization, keys, active, isContinued } = section;
+  const { organization, keys, active, is_continued: isContinued } = section;
   const { ref, name, type } = organization;
   return (
     <section class="panel organization" aria-label={ref}>
@@ -60,7 +58,7 @@ function Access({ organization }: { readonly organization: Organization }) {
   const wanted = useSignal<Change>({});
   useEffect(() => {
     wanted.value = {};
-  }, [organization]);
+  }, [JSON.stringify(organization)]);
   const { add, problem } = useActionQueue();
   const change = (next: Change) => {
     wanted.value = { ...wanted.value, ...next };
@@ -68,7 +66,6 @@ function Access({ organization }: { readonly organization: Organization }) {
       const path = `/organizations/${encodeURIComponent(organization.ref)}`;
       try {
         await call(path, { method: "PATCH", body: next, actor: actor.value });
-        organizations.refresh();
       } catch (error) {
         wanted.value = {};
         throw error;
