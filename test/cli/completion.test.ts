@@ -10,7 +10,7 @@ const scenario = `
 version: 1
 organizations: { bank: { type: bank, keys: { main: { environment: test }, made-last: { environment: test } } } }
 `;
-const folder = () => temporaryFolder({ "mine.yaml": "version: 1\n", "svc-sandbox.yaml": scenario });
+const folder = () => temporaryFolder({ "svc-sandbox.yaml": scenario });
 
 describe("completion", () => {
   async function fitting(words: readonly string[], cwd = folder()) {
@@ -22,7 +22,8 @@ describe("completion", () => {
   it.each([
     ["a command", ["expl"], ["explain"], true],
     ["a scenario of the command that is left out", ["expi"], ["expired"], true],
-    ["a scenario, bundled or a file here", ["start", "--port", "1", "m"], ["mine.yaml"], true],
+    ["a scenario after a flag and its value", ["start", "--port", "1", "rot"], ["rotation"], true],
+    ["a file in place of a scenario", ["start", "mi"], [], true],
     ["a key of this folder's scenario", ["explain", "ma"], ["main", "made-last", "malformed"], false],
     ["the scenario after a key", ["explain", "main", "rot"], ["rotation"], true],
     ["a flag", ["--until"], ["--until-stdin-ends"], false],

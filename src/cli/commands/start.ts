@@ -196,22 +196,13 @@ const isInBackground = "SVC_IN_BACKGROUND";
 async function startInBackground({ line, words, io }: StartCall): Promise<number> {
   const { startDetached } = await import("../../node/process/start-detached.js");
   const signal = io.stopSignal();
-  const started = await startDetached(line, {
-    cwd: io.cwd,
-    env: { ...io.env, [isInBackground]: "1" },
-    stdin: words[0] === stdinName,
-    signal,
-    onStderr: (text) => writeData(io.stderr, text),
-  });
-  if (typeof started === "string") {
-    writeData(io.stdout, started);
-    return exitCode.fine;
-  }
-  if (started.signal === null) return started.code ?? exitCode.defect;
-  if (signal.aborted) return exitCode.fine;
-  throw usageError(
-    `Failed to start in the background: ${started.signal} ended it before it accepted requests.`,
-  );
+  const env = { ...io.env, [isInBackground]: "1" };
+  const onStderr = (text: string) => writeData(io.stderr, text);
+  const options = { cwd: io.cwd, env, stdin: words[0] === stdinName, signal, onStderr };
+  const { line: printed = "", code, by } = await startDetached(line, options);
+  writeData(io.stdout, printed);
+  if (!by || signal.aborted) return code ?? exitCode.fine;
+  throw usageError(`Failed to start in the background: ${by} ended it before it accepted requests.`);
 }
 
 function stopWithStdin(scenario: string | undefined, { stdin, stop }: Io): void {

@@ -13,10 +13,11 @@ interface DetachedOptions {
   readonly onStderr: (text: string) => void;
 }
 
-/** How a program that has printed no line ended. */
-export interface EarlyEnd {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
+/** The first line that a program printed, or how it ended before. */
+interface Start {
+  readonly line?: string;
+  readonly code?: number | null;
+  readonly by?: NodeJS.Signals | null;
 }
 
 /** The program, and the first of its arguments, that start this program again. A single executable has no script. */
@@ -26,24 +27,24 @@ export function ownProgram({ execPath, execArgv, argv } = process): [string, ...
 
 /**
  * Starts this program again with these arguments, apart from this process and its terminal, and does not wait for its
- * end. Resolves to the first line that it prints, or to how it ended before. If stderr is a file, it keeps that.
+ * end. If stderr is a file, it keeps that.
  */
 export async function startDetached(
   words: readonly string[],
   { cwd, env, stdin = false, signal, onStderr }: DetachedOptions,
-): Promise<string | EarlyEnd> {
+): Promise<Start> {
   const [program, ...argv] = ownProgram();
   const stdio = [stdin ? "inherit" : "ignore", "pipe", fstatSync(2).isFile() ? "inherit" : "pipe"] as const;
   const options = { cwd, env, signal, detached: true, windowsHide: true, stdio: [...stdio] };
   const child = spawn(program, [...argv, ...words], options);
   child.stderr?.setEncoding("utf8").on("data", onStderr);
   let printed = "";
-  const first = await new Promise<string | EarlyEnd>((resolve, reject) => {
-    child.on("close", (code, by) => resolve({ code, signal: by }));
+  const start = await new Promise<Start>((resolve, reject) => {
+    child.on("close", (code, by) => resolve({ code, by }));
     child.on("error", (error) => (signal.aborted ? undefined : reject(error)));
     child.stdout?.setEncoding("utf8").on("data", (text) => {
       printed += text;
-      if (printed.endsWith("\n")) resolve(printed);
+      if (printed.endsWith("\n")) resolve({ line: printed });
     });
   });
   // What it wrote on stderr before the line is there to be read now.
@@ -51,5 +52,5 @@ export async function startDetached(
   child.stdout?.destroy();
   child.stderr?.destroy();
   child.unref();
-  return first;
+  return start;
 }
