@@ -66,6 +66,9 @@ export async function bundle(
       alias: {
         // For Node, yaml offers CommonJS that requires Node's `process` and `buffer`; these modules require nothing.
         yaml: join(root, "node_modules/yaml/browser/dist/index.js"),
+        // Of the MCP SDK, for forms, which the sandbox never shows.
+        ajv: join(root, "scripts/no-validator.cjs"),
+        "ajv-formats": join(root, "scripts/no-validator.cjs"),
         depd: join(root, "scripts/no-deprecations.cjs"),
         ...(isPage && { "../synthetic/farmers/farmers.js": join(root, "src/library/farmers-of-page.ts") }),
       },

@@ -25,6 +25,7 @@ export const commands: Readonly<Record<string, () => Promise<{ readonly command:
   export: () => import("./commands/export.js"),
   stop: () => import("./commands/stop.js"),
   completion: () => import("./commands/completion.js"),
+  mcp: () => import("./commands/mcp.js"),
   openapi: () => import("./commands/openapi.js"),
   schema: () => import("./commands/schema.js"),
 };

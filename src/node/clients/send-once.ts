@@ -42,8 +42,10 @@ export function createSend(url: URL, timeout: number): Send {
 }
 
 interface SendOptions {
-  /** Default: GET. Other requests have an empty body in JSON. */
-  readonly method?: "GET" | "POST";
+  /** Default: GET. */
+  readonly method?: string;
+  /** Default: an empty object of JSON, unless it is a GET. */
+  readonly body?: string;
   readonly headers?: http.OutgoingHttpHeaders;
   /** Milliseconds to wait for the whole answer. */
   readonly timeout: number;
@@ -63,11 +65,11 @@ const longestTimer = 2 ** 31 - 1;
  */
 export function sendOnce(
   url: URL,
-  { method = "GET", headers = {}, timeout, maxBody, anyCertificate = false }: SendOptions,
+  { method = "GET", body: given = "{}", headers = {}, timeout, maxBody, anyCertificate = false }: SendOptions,
 ): Promise<RawAnswer | NoAnswer> {
   return new Promise((resolve) => {
     const { request } = url.protocol === "https:" ? https : http;
-    const body = method === "GET" ? undefined : "{}";
+    const body = method === "GET" ? undefined : given;
     const typed = body === undefined ? headers : { "content-type": "application/json", ...headers };
     const sent = request(url, {
       agent: false,

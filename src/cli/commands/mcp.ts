@@ -1,0 +1,44 @@
+import { createMemoryLog } from "../../log/memory-log.js";
+import { serve } from "../../serve/serve.js";
+import { declareCommand, flag, scenarioWord } from "../command.js";
+import { exitCode } from "../exit-codes.js";
+import { log, quiet, readPort, serverFlags, worldFlags } from "../flags.js";
+import { loadNamed, startNamed } from "../open-scenario.js";
+import { createLog, logEvents } from "../serve/log.js";
+import { serveOptions } from "../serve/serve-options.js";
+
+export const command = declareCommand({
+  summary: "serve the sandbox to a coding agent, over the Model Context Protocol",
+  description:
+    "Serves a scenario on a free port, and tools for it on stdin and stdout over the Model Context Protocol: environment, explain, send, report, requests, advance, rotate, revoke, organization, faults, scenario, validate and reset. An agent starts it, and it ends with its stdin.",
+  words: scenarioWord,
+  flags: {
+    port: flag("-p, --port <number>", "the port to listen on (default: 0, any free one)", readPort),
+    handlers: serverFlags.handlers,
+    maxBody: serverFlags.maxBody,
+    ...worldFlags,
+    log: log("off"),
+    quiet,
+  },
+  examples: {
+    "svc-sandbox mcp": "as the command of an MCP server in your agent's settings",
+    "svc-sandbox mcp bad-day --port 4747": "another scenario, on a fixed port",
+  },
+  async run({ words, flags, io }) {
+    // Before anything is read from stdin.
+    const stopping = io.stopSignal();
+    const served = { port: 0, log: "off", ...flags } as const;
+    const runtime = startNamed(await loadNamed(words[0], io), flags);
+    const logger = await createLog(served, io);
+    const sandboxes = createMemoryLog(runtime, {});
+    logEvents(sandboxes, served, logger);
+    const server = await serve(sandboxes, await serveOptions(served, io, logger));
+    try {
+      const { serveMcp } = await import("../mcp/serve-mcp.js");
+      await serveMcp(runtime, server, io, stopping);
+    } finally {
+      await server.close();
+    }
+    return exitCode.fine;
+  },
+});
