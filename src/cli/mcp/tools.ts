@@ -64,7 +64,8 @@ export const tools = {
     call: { method: "POST", path: "/clock/advance" },
   },
   rotate: {
-    description: "Replaces an active key. Only this result shows the new key's secret, so keep it: send cannot.",
+    description:
+      "Replaces an active key. Only this result shows the new key's secret, so keep it: send cannot.",
     input: mapping({ key: keyRef, ...fields("key_rotation") }),
     call: { method: "POST", path: "/keys/{key}/rotate" },
   },
