@@ -4,6 +4,7 @@ import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js"
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { isNoAnswer } from "../../check/answer.js";
 import { SandboxError } from "../../domain/errors.js";
+import { clientEnvironment } from "../../node/client-variables.js";
 import { sendOnce } from "../../node/clients/send-once.js";
 import { version } from "../../node/package-files.js";
 import { checkValue } from "../../schema/check.js";
@@ -14,7 +15,6 @@ import { describeFailure } from "../exit-codes.js";
 import { explain, headerOf } from "../explanation.js";
 import { defaultWait } from "../flags.js";
 import type { Io } from "../io.js";
-import { clientEnvironment } from "../serve/client-environment.js";
 import { listTools, requestOf, type ToolName, tools } from "./tools.js";
 
 const instructions =
