@@ -66,10 +66,12 @@ export function isForPrograms(argv: readonly string[], env: Io["env"]): boolean 
 
 /**
  * The program as its user starts it. `npx` and scripts of npm set `npm_command`: only `npx` finds what npm has installed
- * for them. Without `--no-install` it would download any package of this name where none is installed.
+ * for them. Without `--no-install` it would download any package of this name where none is installed. The single
+ * executable runs without npx.
  */
 export function programName({ npm_command: command }: Io["env"]): string {
-  return command === undefined ? "svc-sandbox" : "npx --no-install svc-sandbox";
+  const isExecutable = process.getBuiltinModule("node:sea")?.isSea();
+  return command === undefined || isExecutable ? "svc-sandbox" : "npx --no-install svc-sandbox";
 }
 
 /** Resolves once the signal is aborted. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bin, hasTerminal, onTerminal } from "../support/running-command.js";
+import { commandLine, hasTerminal, onTerminal } from "../support/running-command.js";
 import { clientFolder, runExec, startExec } from "./exec-client.js";
 
 /** A program that sends a request, says "ready", and does this when a signal comes. */
@@ -61,7 +61,7 @@ describe("a signal", () => {
 
 describe.skipIf(!hasTerminal)("on a terminal", () => {
   const folder = (onSignal: string) => clientFolder({ "waits.cjs": waits(onSignal, "SIGINT")[2] as string });
-  const exec = `"${process.execPath}" "${bin}" exec -- "${process.execPath}" waits.cjs`;
+  const exec = `${commandLine} exec -- "${process.execPath}" waits.cjs`;
 
   it("Ctrl-C reaches the command once, and the report is coloured", async () => {
     const cwd = folder("setTimeout(() => process.exit(5), 500);");

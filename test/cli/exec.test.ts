@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createSandbox } from "../../src/index.js";
 import { runCli } from "../support/run-cli.js";
-import { bin, runCommand } from "../support/running-command.js";
+import { commandLine, runCommand } from "../support/running-command.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { client, clientFolder, runExec } from "./exec-client.js";
 
@@ -22,7 +22,7 @@ describe("the command", () => {
 
   it("has stdin and stdout for itself, byte for byte", async () => {
     const cwd = clientFolder();
-    const line = `head -c 1000000 /dev/urandom | tee in | node "${bin}" exec --quiet -- cat > out`;
+    const line = `head -c 1000000 /dev/urandom | tee in | ${commandLine} exec --quiet -- cat > out`;
     expect(await runCommand(line, { cwd }).ended).toMatchObject({ code: 0, stderr: "" });
     expect(readFileSync(join(cwd, "out")).equals(readFileSync(join(cwd, "in")))).toBe(true);
   });

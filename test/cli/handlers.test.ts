@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { bin, runCommand } from "../support/running-command.js";
+import { commandLine, runCommand } from "../support/running-command.js";
 import { userFolder } from "../support/temporary-folder.js";
 
 // The built command, because the handlers' own imports are Node's business, not those of a test runner.
@@ -22,7 +22,7 @@ export default [
 const inFunction = "export default async ({ sandbox }) => sandbox.name && ";
 
 const start = (file: string, cwd: string) =>
-  runCommand(`"${process.execPath}" "${bin}" --port 0 --json --wide --handlers ${file}`, { cwd });
+  runCommand(`${commandLine} --port 0 --json --wide --handlers ${file}`, { cwd });
 
 async function served(file: string, code: string) {
   const running = start(file, userFolder({ [file]: code }));

@@ -4,7 +4,7 @@ import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
 import { unknownSecret } from "../../src/world/scenario-keys.js";
 import { runCli } from "../support/run-cli.js";
-import { bin, hasTerminal, onTerminal, runCommand } from "../support/running-command.js";
+import { commandLine, hasTerminal, onTerminal, runCommand } from "../support/running-command.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { runExec } from "./exec-client.js";
 
@@ -118,7 +118,7 @@ test("R46 certify reports keys in the output of its runs, which fails, and no ke
 
 describe("the output of a command under exec", () => {
   const shell = (line: string) => {
-    const exec = `node "${bin}" exec --quiet --`;
+    const exec = `${commandLine} exec --quiet --`;
     const { child, ended } = runCommand(line.replace("EXEC", exec), { cwd: temporaryFolder() });
     onTestFinished(() => {
       try {
@@ -143,9 +143,9 @@ describe("the output of a command under exec", () => {
   });
 
   test.skipIf(!hasTerminal)("to a terminal stays on the terminal", async () => {
-    const line = `node "${bin}" exec --quiet -- sh -c 'test -t 1 && test -t 2 && echo still'`;
+    const line = `${commandLine} exec --quiet -- sh -c 'test -t 1 && test -t 2 && echo still'`;
     expect((await onTerminal(line, temporaryFolder()).ended).stdout).toContain("still");
-    const split = `node "${bin}" exec --quiet -- sh -c 'test -t 1 && ! test -t 2 && echo half' 2> error`;
+    const split = `${commandLine} exec --quiet -- sh -c 'test -t 1 && ! test -t 2 && echo half' 2> error`;
     expect((await onTerminal(split, temporaryFolder()).ended).stdout).toContain("half");
   });
 });

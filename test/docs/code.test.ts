@@ -18,7 +18,7 @@ import * as ourUndici from "../../src/undici/create-dispatcher.js";
 import { noBrowser, openPage } from "../support/chromium-page.js";
 import { claimsChecked, docExamples, runExample } from "../support/examples.js";
 import { type Block, blocksOf, blockWith, root } from "../support/pages.js";
-import { bin, runCommand } from "../support/running-command.js";
+import { commandLine, runCommand } from "../support/running-command.js";
 import { userFolder } from "../support/temporary-folder.js";
 
 // The JavaScript and TypeScript of the pages runs, and its comments are true.
@@ -112,7 +112,7 @@ test.skipIf(noBrowser).each(titled(inBrowser))("%s: runs in a page", async (_tit
 
 test("--handlers of docs/integrations.md serves what the handlers module says", async () => {
   const line = blockWith("docs/integrations.md", "sh", "npx --no-install svc-sandbox --handlers");
-  const command = line.replace("npx --no-install svc-sandbox", `node "${bin}" --port 0 --json`);
+  const command = line.replace("npx --no-install svc-sandbox", `${commandLine} --port 0 --json`);
   const running = runCommand(command, { cwd: userFolder({ "handlers.mjs": handlersModule }) });
   const { base_url, keys } = JSON.parse(await running.until(/\n/));
   const answer = await fetch(`${base_url}/v1/relying-party/attestations`, {

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { blockWith } from "../support/pages.js";
-import { bin, runCommand } from "../support/running-command.js";
+import { commandLine, runCommand } from "../support/running-command.js";
 import { userFolder } from "../support/temporary-folder.js";
 
 // The recipes of docs/languages.md, in the languages that this machine has.
@@ -28,7 +28,7 @@ describe.each(recipes)("the recipe for $language", ({ language, file, probe, oth
     const cwd = userFolder({ ...others, [file]: text });
     const command = blockWith(page, "sh", ` ${program} `)
       .trim()
-      .replace("npx --no-install svc-sandbox exec", `node "${bin}" exec --report report.json`);
+      .replace("npx --no-install svc-sandbox exec", `${commandLine} exec --report report.json`);
     expect(await runCommand(command, { cwd }).ended).toMatchObject({ code: 0 });
     const { paths } = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8"));
     const covered = paths.filter(({ met }: { met: boolean }) => met);

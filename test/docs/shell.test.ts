@@ -6,7 +6,7 @@ import { command as exec } from "../../src/cli/commands/exec.js";
 import { type SandboxServer, startServer } from "../../src/serve/index.js";
 import { blocksOf, blockWith, pageOf, root } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
-import { bin, type RunningCommand, runCommand } from "../support/running-command.js";
+import { commandLine, type RunningCommand, runCommand } from "../support/running-command.js";
 import { temporaryFolder, userFolder } from "../support/temporary-folder.js";
 
 // The commands of the pages do what the pages say, with the built package.
@@ -312,7 +312,7 @@ test("docs/capture.md: what a sandbox has seen is captured, proved and told, who
   );
   expect(lines).toHaveLength(4);
   for (const line of lines) {
-    const command = line.replace("npx --no-install svc-sandbox", `node "${bin}"`).replace(/req_\w+/, id);
+    const command = line.replace("npx --no-install svc-sandbox", commandLine).replace(/req_\w+/, id);
     const { code, stdout, stderr } = await ended(command, folder, env);
     expect([line, code, stdout + stderr]).toEqual([line, 0, expect.stringMatching(/\w/)]);
   }

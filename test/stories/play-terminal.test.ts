@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { bin, hasTerminal, onTerminal } from "../support/running-command.js";
+import { commandLine, hasTerminal, onTerminal } from "../support/running-command.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { longStory } from "./stories.js";
 
 describe.skipIf(!hasTerminal)("svc-sandbox play on a real terminal", () => {
   function play(flags: string, story: string) {
-    const line = `"${process.execPath}" "${bin}" play a.yaml ${flags}; echo "code $?"; stty -a`;
+    const line = `${commandLine} play a.yaml ${flags}; echo "code $?"; stty -a`;
     const { press, ended } = onTerminal(line, temporaryFolder({ "a.yaml": story }), { NO_COLOR: "1" });
     return { press, ended: async () => (await ended).stdout.replaceAll("\r\n", "\n") };
   }

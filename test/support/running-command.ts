@@ -7,8 +7,11 @@ import { root } from "./pages.js";
 import { temporaryFolder } from "./temporary-folder.js";
 import { unwrapped } from "./unwrapped.js";
 
-/** The built command line. */
-export const bin = join(root, "bin/svc-sandbox.js");
+const { TESTED_BINARY } = process.env;
+const words = TESTED_BINARY ? [TESTED_BINARY] : [process.execPath, join(root, "bin/svc-sandbox.js")];
+
+/** The start of a shell line that runs the built command line, or the single executable that `TESTED_BINARY` names. */
+export const commandLine = words.map((word) => `"${word}"`).join(" ");
 
 /** How a command ended, and what it wrote; the lines of stderr are whole, as `unwrapped` makes them. */
 export interface Ended {
@@ -57,7 +60,8 @@ interface StartOptions {
 export function startBin(argv: readonly string[], options: StartOptions = {}): RunningCommand {
   const { cwd = temporaryFolder(), env = {}, hasInput, stdout = "pipe", stderr = "pipe" } = options;
   const { PATH, HOME } = process.env;
-  const child = spawn(process.execPath, [bin, ...argv], {
+  const [first = "", ...others] = [...words, ...argv];
+  const child = spawn(first, others, {
     cwd,
     env: { PATH, HOME, ...env },
     stdio: ["pipe", stdout, stderr],

