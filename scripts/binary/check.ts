@@ -105,9 +105,13 @@ async function outputsOf(commands: readonly string[], program: string, redis: st
         .replace(" | Out-String | Invoke-Expression", "");
       const served = { SVC_CONTROL_URL: control_url, SVC_BASE_URL: base_url, SVC_API_KEY: keys.active };
       const running = start(line, cwd, { ...env, ...served });
-      await running.until(/is listening|^Waiting for|"event":"listening"/m);
-      running.stop();
+      if (!line.includes("--detach")) {
+        await running.until(/is listening|^Waiting for|"event":"listening"/m);
+        running.stop();
+      }
       const { code, output } = await running.ended;
+      const [, detached] = /--detach.*"control_url":"([^"]+)/s.exec(line + output) ?? [];
+      if (detached !== undefined) await start(`svc-sandbox stop ${detached}`, cwd, env).ended;
       if (line.startsWith("svc-sandbox stop")) {
         await server.ended;
         server = serve();

@@ -8,9 +8,12 @@ import { temporaryFolder } from "./temporary-folder.js";
 import { unwrapped } from "./unwrapped.js";
 
 const { TESTED_BINARY } = process.env;
-const words = TESTED_BINARY ? [TESTED_BINARY] : [process.execPath, join(root, "bin/svc-sandbox.js")];
 
-/** The start of a shell line that runs the built command line, or the single executable that `TESTED_BINARY` names. */
+/** The file of the built command line, or the single executable that `TESTED_BINARY` names. */
+export const bin = TESTED_BINARY || join(root, "bin/svc-sandbox.js");
+const words = TESTED_BINARY ? [bin] : [process.execPath, bin];
+
+/** The start of a shell line that runs it. */
 export const commandLine = words.map((word) => `"${word}"`).join(" ");
 
 /** How a command ended, and what it wrote; the lines of stderr are whole, as `unwrapped` makes them. */
