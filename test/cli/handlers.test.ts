@@ -21,11 +21,11 @@ export default [
 `;
 const inFunction = "export default async ({ sandbox }) => sandbox.name && ";
 
-const start = (file: string, cwd: string) =>
-  runCommand(`${commandLine} --port 0 --json --wide --handlers ${file}`, { cwd });
+const start = (file: string, cwd: string, flags = "") =>
+  runCommand(`${commandLine} --port 0 --wide --handlers ${file} ${flags}`, { cwd });
 
 async function served(file: string, code: string) {
-  const running = start(file, userFolder({ [file]: code }));
+  const running = start(file, userFolder({ [file]: code }), "--json");
   onTestFinished(async () => void (await running.stop()));
   const { base_url, keys } = JSON.parse(await running.until(/\n/));
   const get = (path: string, key?: string) =>
