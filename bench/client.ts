@@ -7,11 +7,11 @@ const letterH = "H".charCodeAt(0);
 
 /** Keeps one request in progress on each connection until `requests` are done; rejects on a status that is not due. */
 function load(order: ClientOrder): Promise<ClientReading> {
-  const { port, connections, keys, requests, headerLines, statuses } = order;
+  const { port, connections, keys, requests, headerLines, statuses, base = "" } = order;
   const texts = keys.map((key, index) => {
     const own = headerLines === undefined ? "" : `${headerLines[index]}\r\n`;
     return Buffer.from(
-      `GET /v1/relying-party/me HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nX-Api-Key: ${key}\r\n${own}\r\n`,
+      `GET ${base}/v1/relying-party/me HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nX-Api-Key: ${key}\r\n${own}\r\n`,
     );
   });
   const closing = Buffer.from(order.closing ?? "}}}");

@@ -16,6 +16,8 @@ export interface ServerReady {
 export interface ClientOrder {
   readonly port: number;
   readonly connections: number;
+  /** The path of an instance in front of that of the API; none when left out. */
+  readonly base?: string | undefined;
   /** Each request uses the next one of them. */
   readonly keys: readonly string[];
   /** Ends after this many requests. */

@@ -1,6 +1,7 @@
 import { parseBenchArguments } from "./arguments.js";
 import { bundlePrograms } from "./bundle.js";
 import { measureDashboard } from "./dashboard.js";
+import { measureFairness } from "./fairness.js";
 import { type Figure, figureTable } from "./figure.js";
 import { measureFirstAnswer } from "./first-answer.js";
 import { measureImports } from "./imports.js";
@@ -15,6 +16,7 @@ const measurements = {
   "first-answer": measureFirstAnswer,
   imports: measureImports,
   rejections: measureRejections,
+  fairness: measureFairness,
 };
 
 const args = parseBenchArguments(process.argv.slice(2), Object.keys(measurements));
