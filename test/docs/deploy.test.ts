@@ -57,51 +57,58 @@ function readVariable(name: string, value: string): void {
 
 const pathsOfGet = routes.filter(({ method }) => method === "GET").map(({ path }) => controlPath + path);
 
-describe("the Kubernetes example", () => {
-  // biome-ignore lint/suspicious/noExplicitAny: the compiler checks it below
-  const objects: any[] = parseAllDocuments(blockWith(page, "yaml", "kind: Deployment")).map((one) => {
+const typeOfKind: Readonly<Record<string, string>> = {
+  Secret: "core/v1",
+  ConfigMap: "core/v1",
+  Deployment: "apps/v1",
+  StatefulSet: "apps/v1",
+  NetworkPolicy: "networking/v1",
+  Ingress: "networking/v1",
+  Service: "core/v1",
+  PodDisruptionBudget: "policy/v1",
+};
+
+/** What the compiler says of objects that are written down as the types of Kubernetes. */
+function complaints(given: readonly { readonly kind: string }[]): string[] {
+  const file = join(root, "test/docs/kubernetes-example.ts");
+  const lines = given.map(
+    (one, index) =>
+      `const object${index}: import("kubernetes-types/${typeOfKind[one.kind]}").${one.kind} = ${JSON.stringify(one)};`,
+  );
+  const options: ts.CompilerOptions = {
+    strict: true,
+    noEmit: true,
+    types: [],
+    lib: ["lib.es2022.d.ts"],
+    target: ts.ScriptTarget.ES2022,
+    module: ts.ModuleKind.ESNext,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+  };
+  const host = ts.createCompilerHost(options);
+  const { getSourceFile } = host;
+  host.getSourceFile = (name, language, ...rest) =>
+    name === file
+      ? ts.createSourceFile(name, `${lines.join("\n")}\nexport {};\n`, language)
+      : getSourceFile(name, language, ...rest);
+  const program = ts.createProgram([file], options, host);
+  return ts
+    .getPreEmitDiagnostics(program)
+    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the compiler checks it below
+function objectsIn(file: string, words: string): any[] {
+  return parseAllDocuments(blockWith(file, "yaml", words)).map((one) => {
     expect(one.errors).toEqual([]);
     return one.toJS();
   });
+}
+
+describe("the Kubernetes example", () => {
+  const objects = objectsIn(page, "kind: Deployment");
   const ofKind = (kind: string) => objects.find((one) => one.kind === kind);
   const pod = ofKind("Deployment").spec.template;
   const container = pod.spec.containers[0];
-
-  const typeOfKind: Readonly<Record<string, string>> = {
-    Secret: "core/v1",
-    ConfigMap: "core/v1",
-    Deployment: "apps/v1",
-    Service: "core/v1",
-    PodDisruptionBudget: "policy/v1",
-  };
-
-  /** What the compiler says of objects that are written down as the types of Kubernetes. */
-  function complaints(given: readonly { readonly kind: string }[]): string[] {
-    const file = join(root, "test/docs/kubernetes-example.ts");
-    const lines = given.map(
-      (one, index) =>
-        `const object${index}: import("kubernetes-types/${typeOfKind[one.kind]}").${one.kind} = ${JSON.stringify(one)};`,
-    );
-    const options: ts.CompilerOptions = {
-      strict: true,
-      noEmit: true,
-      types: [],
-      lib: ["lib.es2022.d.ts"],
-      target: ts.ScriptTarget.ES2022,
-      module: ts.ModuleKind.ESNext,
-      moduleResolution: ts.ModuleResolutionKind.Bundler,
-    };
-    const host = ts.createCompilerHost(options);
-    const { getSourceFile } = host;
-    host.getSourceFile = (name, language, ...rest) =>
-      name === file
-        ? ts.createSourceFile(name, `${lines.join("\n")}\nexport {};\n`, language)
-        : getSourceFile(name, language, ...rest);
-    const program = ts.createProgram([file], options, host);
-    return ts
-      .getPreEmitDiagnostics(program)
-      .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
-  }
 
   test("has the shape that Kubernetes takes, and a field that there is not would be found", () => {
     const known = objects.filter(({ kind }) => kind in typeOfKind);
@@ -161,6 +168,56 @@ describe("the Kubernetes example", () => {
     expect(authorization.credentials.name).toBe(secret.metadata.name);
     expect(secret.stringData[authorization.credentials.key]).toEqual(expect.any(String));
     expect(authorization.credentials.key).toBe("SVC_SANDBOX_CONTROL_TOKEN");
+  });
+});
+
+describe("the page about hosting", () => {
+  const host = "docs/host.md";
+
+  test("has objects that Kubernetes takes, which find each other", () => {
+    const objects = objectsIn(host, "kind: Ingress");
+    expect(complaints(objects)).toEqual([]);
+    const named = (kind: string, name: string) =>
+      objects.find((one) => one.kind === kind && one.metadata.name === name);
+    for (const [kind, name] of [
+      ["StatefulSet", "redis"],
+      ["Deployment", "svc-sandbox"],
+    ] as const) {
+      const { selector, template } = named(kind, name).spec;
+      const service = named("Service", name).spec;
+      expect([selector.matchLabels, service.selector]).toEqual([
+        template.metadata.labels,
+        template.metadata.labels,
+      ]);
+      const ports = template.spec.containers[0].ports.map((port: { name: string }) => port.name);
+      expect(ports).toEqual([service.ports[0].targetPort ?? service.ports[0].name]);
+    }
+    const [{ http: route }] = named("Ingress", "svc-sandbox").spec.rules;
+    expect(route.paths[0].backend.service).toEqual({ name: "svc-sandbox", port: { name: "http" } });
+    const { args, env, livenessProbe, readinessProbe } = named("Deployment", "svc-sandbox").spec.template.spec
+      .containers[0];
+    readWords(args.filter((word: string) => word !== "key-states"));
+    for (const { name, value } of env) readVariable(name, value);
+    for (const { httpGet } of [livenessProbe, readinessProbe]) expect(pathsOfGet).toContain(httpGet.path);
+    const [redis] = named("StatefulSet", "redis").spec.template.spec.containers;
+    expect(redis.args.join(" ")).toMatch(/--appendonly yes .*--maxmemory-policy noeviction/);
+  });
+
+  test("has flags that start reads, and lets everything but the page for partners through", () => {
+    readWords(["start", ...blockWith(host, "text", "--trust-header").trim().split(" ")]);
+    const { args } = parse(blockWith(host, "yaml", "--skip-auth-route"));
+    const [route] = args.filter((one: string) => one.startsWith("--skip-auth-route="));
+    const isOpen = (path: string) => new RegExp(route.replace("--skip-auth-route=", "")).test(path);
+    for (const path of [
+      mePath,
+      `/i/x${mePath}`,
+      "/i/x/__sandbox/",
+      ...pathsOfGet.filter((one) => one !== "/__sandbox"),
+    ]) {
+      expect([path, isOpen(path)]).toEqual([path, true]);
+    }
+    expect(isOpen("/")).toBe(false);
+    expect(args).toContain("--pass-basic-auth=false");
   });
 });
 

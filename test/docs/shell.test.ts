@@ -1,8 +1,9 @@
 import { execFileSync, spawn } from "node:child_process";
-import { cpSync, existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join, relative } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { command as exec } from "../../src/cli/commands/exec.js";
+import { command as start } from "../../src/cli/commands/start.js";
 import { type SandboxServer, startServer } from "../../src/serve/index.js";
 import { blocksOf, blockWith, pageOf, root } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
@@ -17,6 +18,7 @@ const run: Readonly<Record<string, readonly string[]>> = {
     ...["npm start", "curl -i", "while IFS==", "explain", "npm test", "npm pack", "svc-sandbox exec"],
     ...["svc-sandbox list\nnpx", "svc-sandbox init", "--write-env"],
   ],
+  "docs/host.md": ["--self-service\n", "claim_url", "mine.json", "/link", "create namespace", "get secret"],
   "docs/control-plane.md":
     "send() {,urllib,HttpClient,curl -sN,--tls,--cacert,--state,--public-url,/story/next,/send\n,/metrics".split(
       ",",
@@ -260,6 +262,48 @@ test("docs/control-plane.md: the line for a state starts a server that writes th
 test("docs/control-plane.md: the line for a public URL starts a server that says it", async () => {
   const running = serving(blockWith("docs/control-plane.md", "sh", "--public-url"), userFolder());
   await running.until(/ {2}Base URL {3}http:\/\/sandbox\.bank\.example:4747\n/);
+});
+
+test("docs/host.md: its lines lead from a server to a partner's first response, and to a new link", async () => {
+  const cwd = userFolder();
+  const token = "the-owners-own-token";
+  const block = (words: string, url = "") =>
+    blockWith("docs/host.md", "sh", words)
+      .replace("$(openssl rand -hex 24)", token)
+      .replaceAll("http://127.0.0.1:4747", url);
+  const [, url = ""] =
+    /Base URL +(\S+)/.exec(await serving(block("--self-service\n"), cwd).until(/listening on/)) ?? [];
+  const env = { SVC_SANDBOX_CONTROL_TOKEN: token };
+  const { stdout: link } = await ended(block("claim_url", url), cwd, env);
+  expect(link).toMatch(new RegExp(`^${url}/__sandbox/instances/\\w{12}/claim\\?code=\\w{32}\n$`));
+  const claimed = await ended(block("mine.json", url), cwd);
+  expect([claimed.stdout, claimed.stderr]).toEqual(["200\n", ""]);
+  const again = await ended(block("/link", url), cwd, env);
+  expect(JSON.parse(again.stdout).data.claim_url).toContain(link.slice(0, link.indexOf("=")));
+});
+
+test("docs/host.md: its lines for a cluster name the file and the objects of the page, and variables of start", async () => {
+  const cwd = temporaryFolder({ kubectl: '#!/bin/sh\nprintf "%s\\n" "$*" >> calls.txt\n' });
+  chmodSync(join(cwd, "kubectl"), 0o755);
+  const env = { PATH: [cwd, process.env.PATH].join(delimiter) };
+  for (const words of ["create namespace", "get secret"]) {
+    expect((await ended(blockWith("docs/host.md", "sh", words), cwd, env)).code).toBe(0);
+  }
+  const calls = readFileSync(join(cwd, "calls.txt"), "utf8");
+  const secrets = [...calls.matchAll(/--from-literal=(\w+)=|\.data\.(\w+)/g)].map(
+    ([, made, read]) => made ?? read,
+  );
+  const variables = Object.values(start.flags).flatMap((flag) => flag.variables);
+  expect(secrets).toHaveLength(3);
+  for (const name of secrets) expect(variables).toContain(name);
+  expect(pageOf("docs/host.md")).toMatch(/`hosting\.yaml`/);
+  const yaml = blockWith("docs/host.md", "yaml", "kind: Ingress");
+  for (const [, kind = "", name = ""] of calls.matchAll(
+    /(deployment|secret)(?:\/| generic | )(svc-sandbox)/g,
+  )) {
+    if (kind === "secret") expect(yaml).toContain(`secretRef: { name: ${name} }`);
+    else expect(yaml).toMatch(new RegExp(`kind: Deployment\nmetadata:\n {2}name: ${name}\n`));
+  }
 });
 
 test("docs/report.md: its lines print a report of the server, and fail below the threshold", async () => {
