@@ -67,7 +67,9 @@ export function acceptHttp2(server: AnyServer, serveApi: Serve | undefined, idle
         return;
       }
       const response = responseOn(stream);
-      serveApi(Object.assign(response.req, { method, url: path, rawHeaders, httpVersionMinor: 1 }), response);
+      headers.host = host;
+      const request = { method, url: path, rawHeaders, headers, httpVersionMinor: 1 };
+      serveApi(Object.assign(response.req, request), response);
     };
   server.off("secureConnection", serveHttp1);
   server.on("secureConnection", (socket: TLSSocket) => {

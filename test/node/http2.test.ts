@@ -54,6 +54,16 @@ test("headers are in lower case, and none is about the connection, whatever the 
   expect(sandbox.requests.total()).toBe(40);
 });
 
+test("the base URL gets 404, and a browser a link to the dashboard", async () => {
+  const { send, url } = await start();
+  const shown = async (accept: string) => {
+    const { status, body } = await send({ path: "/", headers: { accept } });
+    return [status, JSON.parse(String(body)).error.details?.dashboard];
+  };
+  expect(await shown("*/*")).toEqual([404, undefined]);
+  expect(await shown("text/html")).toEqual([404, `${url}/__sandbox/`]);
+});
+
 describe("faults", () => {
   const broken = "ERR_HTTP2_STREAM_ERROR";
   // Of a GET, a HEAD, whose answer has no body to cut short, and a POST.
