@@ -8,7 +8,7 @@ import { createSecureContext } from "node:tls";
 import { SandboxError } from "../domain/errors.js";
 import { isWildcard } from "../node/addresses.js";
 import { fileFailure, makeFolder, writeFileAtomically } from "../node/files/write-file.js";
-import { nodePlatform } from "../node/platform.js";
+import { nodeCrypto, nodePlatform } from "../node/platform.js";
 
 /** A certificate and its private key, both as PEM. The certificate may be a chain, the server's own first. */
 export interface CertificatePair {
@@ -108,31 +108,66 @@ const day = 24 * 60 * 60_000;
  * A wildcard address stands for all addresses of this machine, and the name that it has in its network.
  */
 export async function makeSelfSigned(...given: readonly string[]): Promise<CertificatePair> {
-  // Loaded here: a given certificate does not need it.
-  const { generate } = await import("selfsigned");
   const others = given.flatMap((name) => (isWildcard(name) ? namesInNetwork() : [name]));
   const names = new Set(["localhost", "127.0.0.1", "::1", ...others]);
-  const now = nodePlatform.time();
-  const { cert, private: key } = await generate(subject, {
-    keyType: "ec",
-    curve: "P-256",
-    algorithm: "sha256",
-    // A client whose clock is a little behind takes it too.
-    notBeforeDate: new Date(now - day),
-    notAfterDate: new Date(now + 365 * day),
-    extensions: [
-      { name: "basicConstraints", cA: false, critical: true },
-      { name: "keyUsage", digitalSignature: true, critical: true },
-      { name: "extKeyUsage", serverAuth: true },
-      { name: "subjectAltName", altNames: [...names].map(altName) },
-    ],
-  }).catch((error) => {
-    throw hasOwnBuffers() ? unusable(whyNoBuffers) : error;
-  });
-  return { cert, key };
+  return makeCertificate({ names: [...names] });
 }
 
-const subject = [{ name: "commonName", value: "svc-sandbox" }];
+interface Issuer {
+  readonly subject: string;
+  readonly keys: CryptoKeyPair;
+}
+
+/** Makes a certificate that is good for a year. Without names it is an authority's; without an issuer it is self-signed. */
+export async function makeCertificate(options: {
+  readonly subject?: string;
+  readonly names?: readonly string[];
+  readonly issuer?: Issuer;
+}): Promise<CertificatePair & Issuer> {
+  // Loaded here: a given certificate does not need it.
+  const x509 = await import("@peculiar/x509");
+  const webCrypto = nodeCrypto.webcrypto as Crypto;
+  const { subject = "svc-sandbox", names } = options;
+  const now = nodePlatform.time();
+  try {
+    const keys = await webCrypto.subtle.generateKey(ecdsa, true, ["sign", "verify"]);
+    const issuer = options.issuer ?? { subject, keys };
+    const usage =
+      names === undefined
+        ? [new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true)]
+        : [
+            new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+            new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+            new x509.SubjectAlternativeNameExtension(names.map(altName)),
+          ];
+    const certificate = await x509.X509CertificateGenerator.create(
+      {
+        subject: [{ CN: [subject] }],
+        issuer: [{ CN: [issuer.subject] }],
+        // A client whose clock is a little behind takes it too.
+        notBefore: new Date(now - day),
+        notAfter: new Date(now + 365 * day),
+        publicKey: keys.publicKey,
+        signingKey: issuer.keys.privateKey,
+        signingAlgorithm: ecdsa,
+        extensions: [
+          new x509.BasicConstraintsExtension(names === undefined, undefined, true),
+          ...usage,
+          // Python 3.13 and later reject a certificate without them.
+          await x509.SubjectKeyIdentifierExtension.create(keys.publicKey, false, webCrypto),
+          await x509.AuthorityKeyIdentifierExtension.create(issuer.keys.publicKey, false, webCrypto),
+        ],
+      },
+      webCrypto,
+    );
+    const key = nodeCrypto.KeyObject.from(keys.privateKey).export({ type: "pkcs8", format: "pem" });
+    return { cert: certificate.toString("pem"), key: key as string, subject, keys };
+  } catch (error) {
+    throw hasOwnBuffers() ? unusable(whyNoBuffers) : error;
+  }
+}
+
+const ecdsa = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 
 // The web cryptography of Node 20 takes no buffers of another global object.
 const hasOwnBuffers = () => !(Buffer.alloc(0).buffer instanceof ArrayBuffer);
@@ -145,7 +180,7 @@ function namesInNetwork(): string[] {
 }
 
 function altName(name: string) {
-  if (isIP(name) === 0) return { type: 2, value: name } as const;
+  if (isIP(name) === 0) return { type: "dns", value: name } as const;
   // A certificate cannot hold the zone of a link-local address.
-  return { type: 7, ip: name.replace(/%.*$/, "") } as const;
+  return { type: "ip", value: name.replace(/%.*$/, "") } as const;
 }

@@ -1,7 +1,7 @@
 import * as https from "node:https";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
-import { generate } from "selfsigned";
 import { expect, onTestFinished, test } from "vitest";
+import { makeSelfSigned } from "../../src/server/tls.js";
 import { probeKeys, serveProbed } from "../support/probed-server.js";
 import { runCli } from "../support/run-cli.js";
 
@@ -81,10 +81,7 @@ test("a port without a server and an unknown name are described in one line", as
 });
 
 test("a certificate that is not trusted and a port without TLS are told apart", async () => {
-  const { private: key, cert } = await generate([{ name: "commonName", value: "elsewhere.example" }], {
-    keySize: 2048,
-  });
-  const server = https.createServer({ key, cert }, (_request, response) => response.end());
+  const server = https.createServer(await makeSelfSigned(), (_request, response) => response.end());
   const port = await portOf(server);
   expect(await checkInVain(`https://127.0.0.1:${port}`)).toMatch(
     /: its certificate is not trusted on this machine \(DEPTH_ZERO_SELF_SIGNED_CERT\)\. .*NODE_EXTRA_CA_CERTS; there is no flag/,

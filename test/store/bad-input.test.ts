@@ -3,8 +3,8 @@ import { writeFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { generate } from "selfsigned";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { makeSelfSigned } from "../../src/server/tls.js";
 import { pageOf } from "../support/pages.js";
 import { freePort, noRedis, type RedisServer, startRedis } from "../support/redis-server.js";
 import { baseUrl, type RunOptions, runCli, serve } from "../support/run-cli.js";
@@ -270,13 +270,10 @@ describe.skipIf(noRedis)("a Redis", () => {
 
   test("that speaks TLS with a certificate of its own: NODE_EXTRA_CA_CERTS names it", async () => {
     const folder = temporaryFolder();
-    const pems = await generate([{ name: "commonName", value: "localhost" }], {
-      keySize: 2048,
-      extensions: [{ name: "subjectAltName", altNames: [{ type: 2, value: "localhost" }] }],
-    });
+    const pair = await makeSelfSigned();
     const files = { cert: join(folder, "cert.pem"), key: join(folder, "key.pem") };
-    writeFileSync(files.cert, pems.cert);
-    writeFileSync(files.key, pems.private);
+    writeFileSync(files.cert, pair.cert);
+    writeFileSync(files.key, pair.key);
     const tlsPort = await freePort();
     const redis = await redisWith([
       ...["--tls-port", String(tlsPort), "--tls-cert-file", files.cert, "--tls-key-file", files.key],
