@@ -17,19 +17,27 @@ export function outcomeText({ outcome, code }: Run): string {
   return outcome === "flaky" ? "passed once and failed once" : outcome.replace("_", " ");
 }
 
-type Subject = Pick<CertifyResult, "scenario" | "command">;
+type Subject = Pick<CertifyResult, "scenario" | "intercept" | "command">;
+
+/** The command that runs a client again; the words are a scenario and flags. */
+export function execAgain(
+  words: readonly string[],
+  { intercept = [], command }: Partial<Subject> & Pick<Subject, "command">,
+): string {
+  const hosts = intercept.flatMap((host) => ["--intercept", host]);
+  return commandLine(["svc-sandbox", "exec", ...words, ...hosts, "--", ...command], 2_000);
+}
 
 /** The command that makes a run again. */
-export function runAgain({ profile, seed, fault, cause }: Run, { scenario, command }: Subject): string {
+export function runAgain({ profile, seed, fault, cause }: Run, subject: Subject): string {
   const at = cause?.pathId === undefined ? "" : `@${cause.pathId}`;
   const faulty = fault === undefined ? [] : ["--fault", fault + at];
-  const options = ["--profile", profile, "--seed", String(seed), ...faulty];
-  return commandLine(["svc-sandbox", "exec", scenario, ...options, "--", ...command], 2_000);
+  return execAgain([subject.scenario, "--profile", profile, "--seed", String(seed), ...faulty], subject);
 }
 
 /** The command that breaks a promise again. */
-export function breakAgain({ id }: PromiseRun, { scenario, command }: Subject): string {
-  return commandLine(["svc-sandbox", "exec", scenario, "--break", id, "--", ...command], 2_000);
+export function breakAgain({ id }: PromiseRun, subject: Subject): string {
+  return execAgain([subject.scenario, "--break", id], subject);
 }
 
 /** The brief of a certificate with this conclusion; its failures are one for each cause. */

@@ -230,6 +230,7 @@ function factsOf(result: CertifyResult): Row[] {
     ["client", clientVersion],
     ["command", commandLine(result.command, 2_000)],
     ["scenario", result.scenario],
+    ["intercepted", result.intercept?.join(", ")],
     ["seeds", seeds.join(", ")],
     ["faults", faults.join(", ")],
     ["promises", promises.kinds],

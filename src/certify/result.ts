@@ -122,6 +122,8 @@ const result = {
   clientVersion: optional(text()),
   /** The program of the client and its arguments. */
   command: list(text()),
+  /** The hosts whose requests were led into the sandbox. Left out: none. */
+  intercept: optional(list(text())),
   /** The seeds of the runs with the profile `varied`. */
   seeds: list(count()),
   /** The kinds of faults that were tried, each in a run of its own. */

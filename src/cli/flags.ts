@@ -1,6 +1,6 @@
 import { adviceLevels } from "../domain/advice.js";
 import { profiles } from "../domain/assumptions.js";
-import { readBaseUrl, readHostName } from "../node/addresses.js";
+import { isLoopbackHost, readBaseUrl, readHostName } from "../node/addresses.js";
 import { reportFormats } from "../report/render/document.js";
 import { parseDuration, parseTime } from "../scenario/format/time.js";
 import {
@@ -150,6 +150,26 @@ export const serverFlags = {
     fileName,
   ),
   key: flag("--key <file>", "the private key of --cert (PEM, without a passphrase)", fileName),
+};
+
+const readIntercepted = (text: string, from: string): readonly string[] =>
+  text.split(",").map((name) => readInterceptedHost(name.trim(), from));
+const readInterceptedHost = reader((text) => {
+  const isName = /^(?:\*\.)?[\w-]+(?:\.[\w-]+)*$/.test(text) && !isLoopbackHost(text);
+  return isName ? text.toLowerCase() : undefined;
+}, "the name of a host, such as api.example or *.bank.example, without a port");
+
+/** The flags of commands that run clients. */
+export const interceptFlags = {
+  intercept: flag(
+    "--intercept <host>",
+    "lead requests to this host into the sandbox, for a client that hard-codes its https address; *.bank.example stands for all names below it; may be given more than once, or with commas",
+    readIntercepted,
+  ),
+  passThrough: toggle(
+    "--pass-through",
+    "with --intercept, let requests to other hosts reach them (default: they are rejected, so no real key leaves)",
+  ),
 };
 
 const logFormats = ["pretty", "json", "off"] as const;

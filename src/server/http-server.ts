@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import type { TlsOptions } from "node:tls";
 import { answerOf } from "../api/answer.js";
 import { onlyWaits } from "../api/faults.js";
 import { errorBody } from "../api/messages.js";
@@ -109,7 +110,7 @@ export interface HttpServerOptions {
   /** Whether API answers carry `X-Sandbox-Path`, which the real API does not have. Default: false. */
   readonly explain?: boolean | undefined;
   /** The certificate to serve HTTPS with. Default: HTTP. */
-  readonly certificate?: CertificatePair | undefined;
+  readonly certificate?: (CertificatePair & Pick<TlsOptions, "SNICallback">) | undefined;
   /** Makes HTTPS speak HTTP/2 too. Default: HTTP/1.1 alone. */
   readonly acceptHttp2?: typeof acceptHttp2 | undefined;
   /** Called with a defect of the sandbox; the client has got a 500 then. */

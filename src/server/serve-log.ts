@@ -29,6 +29,7 @@ import {
   createHttpServer,
   type SelfService,
 } from "./http-server.js";
+import type { InterceptOptions, Interceptor } from "./intercept.js";
 import { listen } from "./listen.js";
 import { unreachable } from "./serve-unready.js";
 import type { CertificatePair } from "./tls.js";
@@ -76,7 +77,13 @@ export interface Hosting {
   readonly loadsControl?: boolean;
   /** The file of the state, beside which a self-signed certificate is kept for the next start. Default: none. */
   readonly stateFile?: string | undefined;
+  /** The hosts whose requests a proxy leads into the sandbox. Default: there is no proxy. */
+  readonly intercept?: InterceptOptions["intercept"];
+  readonly passThrough?: boolean;
 }
+
+/** A server with the proxy of `intercept`. */
+export type InterceptingServer = RunningServer & { readonly proxy: Interceptor | undefined };
 
 /** A server that accepts requests. */
 export interface RunningServer {
@@ -111,8 +118,8 @@ export async function serveLog(
   log: Log,
   options: ServeOptions & Hosting,
   mountControl?: MountControl,
-): Promise<RunningServer> {
-  const { port, host: bindTo = "127.0.0.1", tls = false, explain } = options;
+): Promise<InterceptingServer> {
+  const { port, host: bindTo = "127.0.0.1", tls = false, explain, intercept, passThrough } = options;
   const { publicUrl, allowedHosts } = namesOf(options);
   let localUrl = "";
   const { runtime, instances } = log;
@@ -158,24 +165,26 @@ export async function serveLog(
     traffic,
   };
   const control = mountControl?.(surroundings, onDefect);
+  const signals = { gone: stopping.signal, draining: draining.signal };
+  const shared = { ...signals, log, customHandlers, explain, onDefect, traffic };
   const { server, open } = createHttpServer({
-    log,
-    gone: stopping.signal,
-    draining: draining.signal,
+    ...shared,
     control: control?.serve,
     hasFirstPage: control !== undefined && options.selfService !== undefined,
     baseUrlFor: control && surroundings.baseUrlFor,
-    customHandlers,
-    explain,
     certificate,
     acceptHttp2: secure?.acceptHttp2,
-    onDefect,
-    traffic,
   });
   const address = await listen(server, port, bindTo);
   localUrl = baseUrlOf(address, certificate === undefined ? "http" : "https");
   surroundings.loopback = isLoopback(address.address);
   if (!surroundings.loopback) surroundings.token ??= nodeCrypto.randomBytes(24).toString("base64url");
+  // Loaded when needed: only a command that is run has one.
+  const proxy =
+    intercept &&
+    (await import("./intercept.js").then(({ startInterceptor }) =>
+      startInterceptor({ intercept, passThrough }, (own) => createHttpServer({ ...shared, ...own })),
+    ));
 
   const due = setInterval(log.settle, settling).unref();
   // A failure does not matter: the first call tries again. Not for short runs, which would end before.
@@ -193,7 +202,7 @@ export async function serveLog(
     if (loading !== false) clearTimeout(loading);
     stopping.abort();
     instances.close();
-    return closeServer(server, open, grace);
+    await Promise.all([proxy?.close(grace), closeServer(server, open, grace)]);
   };
   try {
     log.begin();
@@ -208,6 +217,7 @@ export async function serveLog(
     controlUrl: control && url + controlPath,
     controlToken: control && surroundings.token,
     certificate: certificate?.cert,
+    proxy,
     close,
   };
 }

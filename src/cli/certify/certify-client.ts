@@ -76,6 +76,8 @@ export interface Certified {
   readonly outputOf: (run: Run) => readonly string[];
   /** `undefined` when not even the first run has ended. */
   readonly result: CertifyResult | undefined;
+  /** What went wrong in the first run between the client and the proxy of `--intercept`, in sentences. */
+  readonly notes: readonly string[];
   /** The exit code when not all could be done, because a signal came or the command does not exist. */
   readonly cutShort: number | undefined;
   /** Gives the signals back: a signal while the certificate is written must not leave half of it. */
@@ -119,7 +121,7 @@ export async function certifyClient(asked: Asked, call: Call<CertifyFlags>): Pro
   const stopped = client.stoppedBy();
   if (failure !== undefined) {
     const cutShort = sayWhyNotRun(command[0] as string, failure, call);
-    return { result: undefined, cutShort, outputOf, release };
+    return { result: undefined, cutShort, outputOf, notes: [], release };
   }
   if (report === undefined) {
     tell(io.stderr, "Stopped before the first run had ended: nothing is known of the client.\n");
@@ -130,13 +132,15 @@ export async function certifyClient(asked: Asked, call: Call<CertifyFlags>): Pro
     scenarioDigest: nodePlatform.sha256(canonicalJson(loaded.scenario)),
     specification: apiVersion,
     sandbox: version,
+    ...(flags.intercept !== undefined && { intercept: [...flags.intercept] }),
     ...{ seeds, faults, ...(like !== undefined && { like }), command, startedAt },
     durationMs: Math.round(stopwatch() - started),
     ...(clientVersion !== undefined && { clientVersion }),
     ...{ runs, promises, gates, unmet: isSeen ? unmetGates(report, promises, gates) : [], report },
   };
   const result = facts && { ...facts, verdict: verdictOf(facts) };
-  return { result, cutShort: stopped && 128 + constants.signals[stopped], outputOf, release };
+  const cutShort = stopped && 128 + constants.signals[stopped];
+  return { result, cutShort, outputOf, notes: client.notes(), release };
 }
 
 /** Makes the runs of a plan, and narrows down why some of them fail. */

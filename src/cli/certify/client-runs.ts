@@ -51,6 +51,7 @@ export function createClientRuns(
   const underWay = new Set<(signal: NodeJS.Signals) => void>();
   const inTurn = createQueue(jobs);
   let stopped: NodeJS.Signals | undefined;
+  let notes: readonly string[] | undefined;
 
   const runNow = async (
     { profile, seed }: PlannedRun,
@@ -85,6 +86,7 @@ export function createClientRuns(
         sandboxes.push({ runtime: its, instance: label });
       },
     });
+    notes ??= end.notes;
     const durationMs = Math.round(stopwatch() - started);
     if (pass !== undefined) underWay.delete(pass);
     if (stopped !== undefined) return undefined;
@@ -115,6 +117,8 @@ export function createClientRuns(
       for (const pass of underWay) pass(signal);
     },
     stoppedBy: () => stopped,
+    /** What went wrong in the first run between the client and the proxy of `--intercept`, in sentences. */
+    notes: () => notes ?? [],
   };
 }
 

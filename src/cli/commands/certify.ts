@@ -33,6 +33,7 @@ import { codeOfVerdict, describeFailure, exitCode, usageError } from "../exit-co
 import { readGivenFile } from "../files.js";
 import {
   color,
+  interceptFlags,
   jsonOrFormat,
   quiet,
   readDuration,
@@ -143,6 +144,7 @@ const flags = {
   json: jsonOrFormat,
   now: worldFlags.now,
   frozen: worldFlags.frozen,
+  ...interceptFlags,
   ...{ host, handlers, maxBody, control, tls, cert, key },
   color,
   wide,
@@ -178,12 +180,12 @@ export const command = declareCommand({
     const loaded = await loadNamed(words[0], io);
     const like = flags.like === undefined ? undefined : await readLike(flags.like, loaded, io);
     const asked = { loaded, command: rest, ...askedRuns(flags), ...(like !== undefined && { like }) };
-    const { result, cutShort, outputOf, release } = await certifyClient(asked, call);
+    const { result, cutShort, outputOf, notes, release } = await certifyClient(asked, call);
     try {
       if (result === undefined) return cutShort ?? exitCode.defect;
       if (!flags.quiet) showOutput(result, outputOf, call);
       const style = styleFor(io.stdout, io.env, flags);
-      const hint = whyUnusable(result.runs[0], call);
+      const hint = whyUnusable(result.runs[0], notes.join(" "), call);
       const shown = redactKeys(renderCertificate(result, format, style, { outputOf, hint }));
       if (format === "text") tell(io.stdout, shown, flags);
       else writeData(io.stdout, shown);
@@ -223,7 +225,7 @@ function askedRuns({
 
 // Makes the runs of a certificate again.
 async function verify(file: string, call: CertifyCall): Promise<number> {
-  const { words, io } = call;
+  const { words, io, flags } = call;
   const code = await verifyFile(file, call, async (certified, command) => {
     const { scenario, seeds, faults, like, gates, promises } = certified;
     const loaded = await loadNamed(words[0] ?? scenario, io);
@@ -236,7 +238,9 @@ async function verify(file: string, call: CertifyCall): Promise<number> {
       kinds: promises.kinds,
       ...(like !== undefined && { like }),
     };
-    const { result, cutShort, release } = await certifyClient(asked, call);
+    const intercept = flags.intercept ?? certified.intercept;
+    const again = { ...call, flags: { ...flags, ...(intercept && { intercept }) } };
+    const { result, cutShort, release } = await certifyClient(asked, again);
     release();
     return cutShort ?? result ?? exitCode.defect;
   });
@@ -259,10 +263,12 @@ function showOutput(
   }
 }
 
-function whyUnusable(baseline: Run | undefined, { io }: CertifyCall): string | undefined {
+// `notes` are about the proxy of --intercept.
+function whyUnusable(baseline: Run | undefined, notes: string, { io }: CertifyCall): string | undefined {
   const { outcome = "not_run", requests = 0 } = baseline ?? {};
-  if (outcome === "passed")
-    return requests > 0 ? undefined : `The command has sent no request. ${whyNoRequest(io)}`;
+  if (outcome === "passed" && requests === 0)
+    return `The command has sent no request. ${notes || whyNoRequest(io)}`;
+  if (outcome === "passed" || (notes !== "" && requests === 0)) return notes || undefined;
   if (outcome === "timed_out") {
     return "With minimal, the first run, the command did not end in time. Give it more with --timeout; a command that goes on for ever, as a watcher or a server does, cannot be certified.";
   }

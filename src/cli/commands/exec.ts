@@ -1,10 +1,10 @@
 import { type BrokenPromise, breaking, brokenPromises } from "../../api/promises.js";
+import { execAgain } from "../../certify/brief.js";
 import { faultsOn } from "../../certify/plan.js";
 import { faultPathIds, outcomes } from "../../domain/outcomes.js";
 import { redactKeys } from "../../domain/redact.js";
 import type { Instance } from "../../log/instances.js";
 import type { CommandOptions } from "../../node/process/run-command.js";
-import { commandLine } from "../../report/plain-text.js";
 import { reportOf } from "../../report/report.js";
 import { unmetThresholds } from "../../report/thresholds.js";
 import { didYouMean, listed, quote } from "../../schema/words.js";
@@ -15,6 +15,7 @@ import { exitCode, usageError } from "../exit-codes.js";
 import {
   color,
   formatFlag,
+  interceptFlags,
   log,
   quiet,
   readPort,
@@ -83,6 +84,7 @@ const flags = {
   ...thresholdFlags,
   // `PORT` is for the command, which may listen itself.
   port: flag("-p, --port <number>", "the port to listen on (default: 0, any free one)", readPort),
+  ...interceptFlags,
   ...serverFlags,
   ...worldFlags,
   log: log("off"),
@@ -106,6 +108,7 @@ export const command = declareCommand({
     "svc-sandbox exec --break 200.test:scopes-empty -- npm test":
       "with one promise broken: the tests should fail",
     "svc-sandbox exec --fault fault.hang@401.revoked -- npm test": "with one fault",
+    "svc-sandbox exec --intercept api.example -- npm test": "with a client that hard-codes its address",
     "svc-sandbox exec --report errors.md --report errors.xml -- npm test": "for CI: Markdown and JUnit",
   },
   async run(call) {
@@ -140,8 +143,9 @@ export const command = declareCommand({
       const how = { underExec: true, keysInOutput: places() };
       const report = reportOf({ world: runtime.world, counters }, how);
       const unmet = unmetThresholds(report, { ...flags, needsRequests: true });
-      const rerun = commandLine(["svc-sandbox", "exec", ...words, "--", ...rest], 2_000);
-      const isWritten = await deliverReport(report, unmet, targets, call, { code: end.code, rerun });
+      const rerun = execAgain(words, { ...flags, command: rest });
+      const ran = { code: end.code, rerun, hint: end.notes.join(" ") };
+      const isWritten = await deliverReport(report, unmet, targets, call, ran);
       const hasFailed = end.code !== exitCode.fine || unmet.length > 0;
       if (hasFailed && flags.capture !== undefined) {
         const { writeCaptures } = await import("../serve/capture-files.js");

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { type ClientAddresses, clientEnvironment, environmentLines } from "../../node/client-variables.js";
 import { removeOldDrafts, writeFileAtomically } from "../../node/files/write-file.js";
 import { quote } from "../../schema/words.js";
-import type { RunningServer } from "../../server/serve-log.js";
+import type { InterceptingServer } from "../../server/serve-log.js";
 import { announcedKeys } from "../../world/secrets.js";
 import type { World } from "../../world/world.js";
 import { tryToWrite, unwritable } from "../exit-codes.js";
@@ -38,16 +38,25 @@ const ours = /^SVC_(?:BASE_URL|CONTROL_URL|API_KEY|KEY_.+)$/;
 export async function execEnvironment(
   own: Io["env"],
   world: World,
-  server: RunningServer,
+  server: InterceptingServer,
 ): Promise<{ readonly env: Io["env"]; readonly remove: () => Promise<void> }> {
-  const { certificate, controlToken } = server;
-  const trust = certificate === undefined ? undefined : await writeTrust(certificate, own);
+  const { certificate, controlToken, proxy } = server;
+  const certificates = [proxy?.certificate, certificate].filter((pem) => pem !== undefined);
+  const trust = certificates.length === 0 ? undefined : await writeTrust(certificates, own);
+  // Loaded only when needed.
+  const proxied =
+    trust &&
+    proxy &&
+    (await import("./proxy-environment.js").then(({ proxyEnvironment }) =>
+      proxyEnvironment(own, trust.SVC_CA_FILE, server.url, proxy),
+    ));
   const env = {
     ...Object.fromEntries(Object.entries(own).filter(([name]) => !ours.test(name))),
     ...clientEnvironment(world, server),
     // For `report`, and for anything else that the command asks of the control plane.
     ...(controlToken !== undefined && { SVC_SANDBOX_CONTROL_TOKEN: controlToken }),
     ...trust,
+    ...proxied,
   };
   return {
     env,
@@ -57,17 +66,18 @@ export async function execEnvironment(
   };
 }
 
-// Writes the certificate into files that clients can be pointed to, in a folder of their own.
-async function writeTrust(certificate: string, { NODE_EXTRA_CA_CERTS: already }: Io["env"]) {
+// Writes certificates into files that clients can be pointed to, in a folder of their own.
+async function writeTrust(certificates: readonly string[], { NODE_EXTRA_CA_CERTS: already }: Io["env"]) {
   const folder = await files
     .mkdtemp(join(tmpdir(), "svc-sandbox-"))
     .catch(
       unwritable(`the certificate for the command into ${quote(tmpdir())}`, "Name another folder in TMPDIR."),
     );
   const [file, forNode] = [join(folder, "ca.pem"), join(folder, "node-extra-ca.pem")];
+  const bundle = certificates.map((pem) => `${pem.trimEnd()}\n`).join("");
   // There is one such variable: the certificates that it names already stay trusted.
   const others = already ? await files.readFile(already, "utf8").catch(() => "") : "";
-  await files.writeFile(file, certificate);
-  await files.writeFile(forNode, `${certificate.trimEnd()}\n${others}`);
+  await files.writeFile(file, bundle);
+  await files.writeFile(forNode, bundle + others);
   return { SVC_CA_FILE: file, NODE_EXTRA_CA_CERTS: forNode };
 }

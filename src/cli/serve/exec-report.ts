@@ -63,7 +63,8 @@ export async function deliverReport(
   const { palette, width } = styleFor(io.stderr, io.env, flags);
   const print = (text: string) => writeData(io.stderr, redactKeys(text));
   const say = (text: string) => tell(io.stderr, redactKeys(text), flags);
-  const how = { ...ran, failures: unmet, hint: `The command has sent no request. ${whyNoRequest(io)}` };
+  const why = ran.hint || whyNoRequest(io);
+  const how = { ...ran, failures: unmet, hint: `The command has sent no request. ${why}` };
   const inFormat = (as: ReportFormat) => renderReport(report, as, how);
   const failures = await writeTargets(targets, inFormat, reportFiles, io);
   const isInFull = failures.length > 0 || (targets.length === 0 && !quiet);
@@ -78,7 +79,7 @@ export async function deliverReport(
   // The text for people ends with them.
   if (!isInFull || !["text", "brief"].includes(format))
     for (const { sentence } of unmet) say(`${palette.red(sentence)}\n`);
-  if (report.requests === 0 && !quiet && format !== "brief") say(`${whyNoRequest(io)}\n`);
+  if ((report.requests === 0 || ran.hint) && !quiet && format !== "brief") say(`${why}\n`);
   if (runsOnGithub(io)) print(githubAnnotations(report, unmet));
   for (const failure of failures) say(describeFailure(failure, flags));
   return failures.length === 0;

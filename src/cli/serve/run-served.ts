@@ -16,6 +16,9 @@ import { type ServeFlags, serveOptions } from "./serve-options.js";
 
 type ServedCall = Pick<Call<Omit<ServeFlags, "verbose"> & WorldFlags>, "rest" | "flags" | "io">;
 
+/** The end of a command, and what went wrong between it and the proxy of `--intercept`, in sentences. */
+export type ServedEnd = CommandEnd & { readonly notes: readonly string[] };
+
 interface RunOptions extends Pick<CommandOptions, "takeSignals" | "apart" | "onOutput"> {
   /** Called with each new instance of the control plane. */
   readonly onInstance?: (instance: Instance) => void;
@@ -26,7 +29,7 @@ export async function runServed(
   { rest, flags, io }: ServedCall,
   runtime: Runtime,
   { onInstance, ...options }: RunOptions,
-): Promise<CommandEnd> {
+): Promise<ServedEnd> {
   const served = { port: 0, log: "off", ...flags } as const;
   const logger = await createLog(served, io);
   const log = createMemoryLog(runtime, served);
@@ -40,7 +43,8 @@ export async function runServed(
     const { env, remove } = await execEnvironment(io.env, runtime.world(), server);
     // A command line without a command has been refused.
     const command = rest as [string, ...string[]];
-    return await runCommand(command, { cwd: io.cwd, env, ...options }).finally(remove);
+    const end = await runCommand(command, { cwd: io.cwd, env, ...options }).finally(remove);
+    return { ...end, notes: server.proxy?.notes() ?? [] };
   } finally {
     // Requests that are still under way are counted, too.
     await server.close();

@@ -4,11 +4,14 @@ import type { Logger } from "../../node/logger.js";
 import type { Hosting, ServeOptions } from "../../server/serve-log.js";
 import type { FlagValues } from "../command.js";
 import { describeFailure, usageError } from "../exit-codes.js";
-import type { serverFlags } from "../flags.js";
+import type { interceptFlags, serverFlags } from "../flags.js";
 import type { Io } from "../io.js";
 import type { LogFlags } from "./log.js";
 
-export interface ServeFlags extends FlagValues<typeof serverFlags>, LogFlags {
+export interface ServeFlags
+  extends FlagValues<typeof serverFlags>,
+    FlagValues<typeof interceptFlags>,
+    LogFlags {
   readonly port?: number;
 }
 

@@ -1,0 +1,160 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { createSecureContext, type SecureContext } from "node:tls";
+import { nameIn } from "../node/addresses.js";
+import { didYouMean, listed } from "../schema/words.js";
+import { closeServer, followConnections } from "./connections.js";
+import type { HttpServerOptions, OpenServer } from "./http-server.js";
+import { acceptHttp2 } from "./http2.js";
+import { listen } from "./listen.js";
+import { makeCertificate } from "./tls.js";
+
+export interface InterceptOptions {
+  /** Names of hosts in lower case; `*.bank.example` stands for all names below `bank.example`. */
+  readonly intercept: readonly string[];
+  /** Whether tunnels to other hosts are made. Default: false. */
+  readonly passThrough?: boolean | undefined;
+}
+
+/** A proxy whose tunnels to some hosts end at a sandbox. */
+export interface Interceptor {
+  readonly port: number;
+  /** The certificate (PEM) that its clients have to trust. */
+  readonly certificate: string;
+  readonly passThrough: boolean;
+  /** What went wrong between the clients and the proxy, in sentences. */
+  readonly notes: () => string[];
+  readonly close: (grace: number) => Promise<void>;
+}
+
+/**
+ * Starts the proxy, for this machine alone. `open` makes the server inside the tunnels.
+ *
+ * The authority's key stays in memory.
+ */
+export async function startInterceptor(
+  { intercept: hosts, passThrough = false }: InterceptOptions,
+  open: (secure: Pick<HttpServerOptions, "certificate" | "acceptHttp2">) => OpenServer,
+): Promise<Interceptor> {
+  // Not the subject of its certificates: OpenSSL would take those for self-signed.
+  const issuer = await makeCertificate({ subject: "svc-sandbox, for one run" });
+  // One for each name: few clients accept a wildcard for several labels, or `*.example`.
+  const contexts = new Map<string, Promise<SecureContext>>();
+  const SNICallback = (name: string, done: (error: Error | null, context?: SecureContext) => void) => {
+    const context =
+      contexts.get(name) ?? makeCertificate({ names: [name], issuer }).then(createSecureContext);
+    contexts.set(name, context);
+    context.then((one) => done(null, one), done);
+  };
+  const covers = (pattern: string, host: string) =>
+    pattern.startsWith("*.") ? host.endsWith(pattern.slice(1)) : host === pattern;
+  const isOurs = (host: string) => hosts.some((pattern) => covers(pattern, host));
+  /** The hosts that were reached, and whether by a request. */
+  const reached = new Map<string, boolean>();
+  const rejected = new Set<string>();
+  const reject = (host: string) => {
+    rejected.add(host);
+    return `svc-sandbox rejects ${host}: add --intercept ${host}, or --pass-through to reach the real host`;
+  };
+  const onRequest = ({ rawHeaders }: Pick<IncomingMessage, "rawHeaders">) => {
+    const at = rawHeaders.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === "host");
+    reached.set(nameIn(rawHeaders[at + 1] ?? ""), true);
+  };
+  const inside = open({
+    certificate: { ...(await makeCertificate({ names: hosts, issuer })), SNICallback },
+    acceptHttp2(server, serve) {
+      const serveSeen: typeof serve = (request, response) => {
+        onRequest(request);
+        serve?.(request, response);
+      };
+      acceptHttp2(server, serve && serveSeen);
+    },
+  });
+  inside.server.prependListener("request", onRequest);
+
+  const proxy = process.getBuiltinModule("node:http").createServer((request, response) => {
+    const target = readUrl(request.url);
+    const host = target?.hostname ?? "";
+    // Old versions of axios send URLs of https like this as well.
+    if (isOurs(host)) inside.server.emit("request", request, response);
+    else if (passThrough && target !== undefined) forward(target, request, response);
+    else response.writeHead(403, { "Content-Type": "text/plain" }).end(reject(host));
+  });
+  proxy.on("connect", ({ url = "" }: IncomingMessage, socket: Socket, head: Buffer) => {
+    // Node takes its own listeners off.
+    socket.on("error", () => socket.destroy());
+    const target = readUrl(`https://${url}`);
+    const host = target?.hostname ?? "";
+    if (isOurs(host)) {
+      reached.set(host, reached.get(host) ?? false);
+      socket.write(established);
+      socket.unshift(head);
+      inside.server.emit("connection", socket);
+    } else if (passThrough && target !== undefined) tunnel(target, socket, head);
+    else end(socket, `403 ${reject(host)}`);
+  });
+  const outside = followConnections(proxy, { encrypted: false });
+  const { port } = await listen(proxy, 0, "127.0.0.1");
+  return {
+    ...{ port, certificate: issuer.cert, passThrough },
+    close: (grace) => closeServer(proxy, new Set([...outside, ...inside.open]), grace),
+    notes() {
+      const pinned = [...reached].flatMap(([host, hasRequest]) => (hasRequest ? [] : [host]));
+      const missed = hosts.filter((pattern) => ![...reached.keys()].some((host) => covers(pattern, host)));
+      const notes = [
+        pinned.length > 0 &&
+          `Your client connected to ${listed(pinned, "and")} and sent no request: it rejects the sandbox's certificate. It pins the real one, or trusts other files than SVC_CA_FILE.`,
+        rejected.size > 0 &&
+          `Rejected connections to ${listed([...rejected], "and")}. Add --intercept for a host of the API, or --pass-through to reach the real hosts.`,
+        reached.size + rejected.size === 0 &&
+          "Nothing came through the proxy of --intercept: your client ignores HTTPS_PROXY, as Node before 22.21 does, or a tool in between drops the environment.",
+        reached.size + rejected.size > 0 &&
+          missed.length > 0 &&
+          `Nothing called ${listed(missed, "or")}.${didYouMean(missed[0] as string, [...rejected])}`,
+      ];
+      return notes.filter((note) => note !== false);
+    },
+  };
+}
+
+const established = "HTTP/1.1 200 Connection Established\r\n\r\n";
+
+function readUrl(url = ""): URL | undefined {
+  return /^https?:/i.test(url) && URL.canParse(url) ? new URL(url) : undefined;
+}
+
+function tunnel({ hostname, port, host }: URL, socket: Socket, head: Buffer): void {
+  const remote = process.getBuiltinModule("node:net").connect(Number(port || 443), hostname, () => {
+    socket.write(established);
+    remote.write(head);
+    socket.pipe(remote).pipe(socket);
+  });
+  remote.on("error", ({ message }) => {
+    if (socket.bytesWritten === 0) end(socket, `502 svc-sandbox cannot reach ${host}: ${message}`);
+    else socket.destroy();
+  });
+  socket.once("close", () => remote.destroy());
+}
+
+function forward(target: URL, request: IncomingMessage, response: ServerResponse): void {
+  const { request: send } = process.getBuiltinModule(
+    `node:${target.protocol === "https:" ? "https" : "http"}`,
+  );
+  const sent = send(target, { method: request.method, headers: request.headers }, (answer) => {
+    response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
+    answer.pipe(response);
+  });
+  sent.on("error", ({ message }) =>
+    response.headersSent
+      ? response.destroy()
+      : response.writeHead(502).end(`svc-sandbox cannot reach ${target.host}: ${message}`),
+  );
+  response.once("close", () => sent.destroy());
+  request.pipe(sent);
+}
+
+// Clients show no more than the reason behind the status.
+function end(socket: Duplex, status: string): void {
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+}

@@ -1,0 +1,245 @@
+import { X509Certificate } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { startBin } from "../support/running-command.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+/**
+ * Requests each URL through the proxy, as clients with its support do, and prints the status; `h2+https:` in HTTP/2, `raw+` as
+ * old versions of axios. `pinned+https:` trusts no certificate. `files` prints what is in the folder of SVC_CA_FILE.
+ */
+const clientCode = `
+import http from "node:http";
+import http2 from "node:http2";
+import https from "node:https";
+import tls from "node:tls";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+const { HTTPS_PROXY, HTTP_PROXY, SVC_CA_FILE, SVC_API_KEY } = process.env;
+const headers = { "x-api-key": SVC_API_KEY };
+const { hostname: host, port } = new URL(HTTPS_PROXY);
+async function tunnelTo({ hostname, port: to }, options) {
+  const asked = http.request({ host, port, method: "CONNECT", path: hostname + ":" + (to || 443) }).end();
+  const [{ statusCode, statusMessage }, socket] = await once(asked, "connect");
+  if (statusCode !== 200) throw new Error(statusCode + " " + statusMessage);
+  const secure = tls.connect({ socket, servername: hostname, ca: readFileSync(SVC_CA_FILE), ...options });
+  await once(secure, "secureConnect");
+  return secure;
+}
+async function get(word) {
+  if (word === "files") {
+    const folder = dirname(SVC_CA_FILE);
+    return JSON.stringify({ folder, ...Object.fromEntries(readdirSync(folder).map((name) =>
+      [name, readFileSync(join(folder, name), "latin1")])) });
+  }
+  if (word.startsWith("env:")) return process.env[word.slice(4)];
+  const [, how = "", text] = /^(?:(\\w+)\\+)?(.*)$/.exec(word);
+  const url = new URL(text);
+  if (how === "h2") {
+    const socket = await tunnelTo(url, { ALPNProtocols: ["h2"] });
+    const session = http2.connect(url, { createConnection: () => socket });
+    const [{ ":status": status }] = await once(session.request({ ":path": url.pathname, ...headers }), "response");
+    session.destroy();
+    return "HTTP/2 " + status;
+  }
+  const isPlain = how === "raw" || url.protocol === "http:";
+  const socket = isPlain ? undefined : await tunnelTo(url, how === "pinned" ? { ca: [] } : {});
+  const sent = isPlain
+    ? http.get(HTTP_PROXY, { agent: false, path: text, headers: { ...headers, host: url.host } })
+    : http.get({ createConnection: () => socket, host: url.host, path: url.pathname, headers });
+  const [response] = await once(sent, "response");
+  const body = await response.setEncoding("utf8").toArray();
+  return response.statusCode + (response.statusCode === 403 ? " " + body : "");
+}
+for (const word of process.argv.slice(2)) console.log(await get(word).catch(({ message }) => message.split("\\n")[0]));
+`;
+
+const me = "/v1/relying-party/me";
+const client = (...words: string[]) => [process.execPath, "client.mjs", ...words];
+
+async function intercept(
+  argv: readonly string[],
+  words: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+) {
+  const cwd = temporaryFolder({ "client.mjs": clientCode });
+  const { code, stdout, stderr } = await startBin([...argv, "--", ...client(...words)], { cwd, env }).ended;
+  return { code, lines: stdout.trimEnd().split("\n"), stderr };
+}
+
+/** A server on this machine that is not the sandbox, and what was sent to it. */
+async function otherServer() {
+  const paths: string[] = [];
+  const server = createServer(({ url = "" }, response) => {
+    paths.push(url);
+    response.end();
+  });
+  server.on("connection", () => paths.push("connected"));
+  server.listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await new Promise((resolve) => server.once("listening", resolve));
+  return { paths, host: `localhost:${(server.address() as AddressInfo).port}` };
+}
+
+describe("exec --intercept", () => {
+  it("leads a client with a hard-coded address into the sandbox, and its report counts", async () => {
+    const words = [`https://api.example${me}`, `h2+https://api.example${me}`, "h2+https://api.example/"];
+    const { code, lines, stderr } = await intercept(["exec", "--intercept", "api.example"], words);
+    expect([code, lines]).toEqual([0, ["200", "HTTP/2 200", "HTTP/2 404"]]);
+    expect(stderr).toContain("3 requests to key-states");
+    expect(stderr).toMatch(/^ {2}200\.test +2 {2}met/m);
+    expect(stderr).toMatch(/\nCoverage .*\n$/);
+  });
+
+  it("takes requests that clients send to the proxy itself, of http and of https", async () => {
+    const words = [`http://api.example${me}`, `raw+https://api.example${me}`];
+    const { lines, stderr } = await intercept(["exec", "--intercept", "api.example"], words);
+    expect(lines).toEqual(["200", "200"]);
+    expect(stderr).toContain("2 requests to key-states");
+  });
+
+  it("takes several hosts, and all names below a wildcard, at any depth", async () => {
+    const flags = ["exec", "--intercept", "api.example", "--intercept", "*.bank.example,*.test"];
+    const hosts = ["api.example", "a.bank.example", "a.b.bank.example", "bank.test"];
+    const { lines } = await intercept(
+      flags,
+      [...hosts, "bank.example"].map((host) => `https://${host}${me}`),
+    );
+    expect(lines).toEqual(["200", "200", "200", "200", expect.stringMatching(/^403 .*bank\.example/)]);
+  });
+
+  it("rejects other hosts without a connection to them, and names the way out twice", async () => {
+    const { host, paths } = await otherServer();
+    const words = [`https://${host}/`, `http://${host}/`, `https://api.example${me}`];
+    const { lines, stderr } = await intercept(["exec", "--intercept", "api.example"], words);
+    const why =
+      "svc-sandbox rejects localhost: add --intercept localhost, or --pass-through to reach the real host";
+    expect([lines, paths]).toEqual([[`403 ${why}`, `403 ${why}`, "200"], []]);
+    expect(stderr).toMatch(/\nRejected connections to localhost\. .*--pass-through .*\n$/);
+  });
+
+  it("with --pass-through lets clients reach other hosts", async () => {
+    const { host, paths } = await otherServer();
+    const words = [
+      `https://${host}/`,
+      `http://${host}/path`,
+      `https://api.example${me}`,
+      "https://localhost:1/",
+    ];
+    const flags = ["exec", "--intercept", "api.example", "--pass-through"];
+    const { lines, stderr } = await intercept(flags, words);
+    expect(lines.slice(1)).toEqual(["200", "200", expect.stringMatching(/^502 .*localhost:1.*ECONNREFUSED/)]);
+    expect(paths).toEqual(["connected", "connected", "/path"]);
+    expect(stderr).toMatch(/No advice\.\n$/);
+  });
+
+  it.each([
+    [["pinned+https://api.example/"], /connected to api\.example and sent no request: .* pins .*SVC_CA_FILE/],
+    [["env:PATH"], /Nothing came through the proxy of --intercept: your client ignores HTTPS_PROXY/],
+    [["https://api.exampl/"], /Nothing called api\.example\. Did you mean "api\.exampl"\?/],
+  ])("shows why %j did not get there", async (words, why) => {
+    const { stderr } = await intercept(["exec", "--intercept", "api.example"], words);
+    expect(stderr.trimEnd().split("\n").at(-1)).toMatch(why);
+    expect(stderr).not.toContain("SVC_BASE_URL, and the key");
+  });
+
+  it.each(["https://api.example", "api.example:443", "localhost", "*", ""])("rejects %j", async (host) => {
+    const { code, stderr } = await startBin(["exec", "--intercept", host, "--", "true"]).ended;
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/^Failed to read --intercept.*such as api\.example/),
+    ]);
+  });
+});
+
+describe("the environment under --intercept", () => {
+  const filesOf = (line: string) => JSON.parse(line) as Record<string, string>;
+  const certificatesIn = (text = "") => text.match(/-----BEGIN CERTIFICATE-----/g)?.length;
+
+  it("trusts an authority of this run, whose key is in no file, and no real host", async () => {
+    const { lines } = await intercept(["exec", "--intercept", "api.example"], ["files"]);
+    const { folder, ...files } = filesOf(lines[0] as string);
+    expect(existsSync(folder as string)).toBe(false);
+    expect(Object.keys(files)).toEqual(["ca.pem", "java.p12", "node-extra-ca.pem", "php.ini"]);
+    expect(certificatesIn(files["ca.pem"])).toBe(1);
+    const { ca, raw } = new X509Certificate(files["ca.pem"] as string);
+    expect([ca, files["java.p12"]?.includes(raw.toString("latin1"))]).toEqual([true, true]);
+    expect(JSON.stringify(files)).not.toContain("PRIVATE");
+  });
+
+  it("with --pass-through trusts real hosts, and what was trusted before, too", async () => {
+    const cwd = temporaryFolder();
+    const flags = ["exec", "--intercept", "api.example", "--tls"];
+    const own = filesOf((await intercept(flags, ["files"])).lines[0] as string);
+    writeFileSync(join(cwd, "own.pem"), own["ca.pem"] as string);
+    const env = { SSL_CERT_FILE: join(cwd, "own.pem"), REQUESTS_CA_BUNDLE: join(cwd, "none.pem") };
+    const { lines } = await intercept([...flags, "--pass-through"], ["files"], env);
+    const files = filesOf(lines[0] as string);
+    const trusted = files["ca.pem"] as string;
+    // The authority and the certificate of --tls, of this run and of the other.
+    expect(certificatesIn(own["ca.pem"])).toBe(2);
+    expect(certificatesIn(trusted)).toBeGreaterThan(100);
+    for (const one of (own["ca.pem"] as string).split(/(?<=END CERTIFICATE-----)\n/))
+      expect(trusted).toContain(one);
+  });
+
+  it("names the proxy to each language, but not for the sandbox's own address", async () => {
+    const names = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy"];
+    const words = [...names, "NODE_USE_ENV_PROXY", "JAVA_TOOL_OPTIONS", "PHP_INI_SCAN_DIR"];
+    const env = {
+      JAVA_TOOL_OPTIONS: "-Xmx1g",
+      NO_PROXY: "api.example",
+      https_proxy: "http://proxy.example:1",
+    };
+    const flags = ["exec", "--intercept", "api.example"];
+    const { lines } = await intercept(
+      flags,
+      words.map((name) => `env:${name}`),
+      env,
+    );
+    const [proxy = "", , , , direct, , node, java, php] = lines;
+    expect(proxy).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(lines.slice(0, 6)).toEqual([...Array(4).fill(proxy), direct, direct]);
+    expect(direct).toBe("localhost,127.0.0.1,::1");
+    const port = new URL(proxy).port;
+    expect(java).toMatch(
+      /^-Xmx1g .*"-Dhttps\.proxyPort=(\d+)" .*"-Djavax\.net\.ssl\.trustStore=\/.*java\.p12"/,
+    );
+    expect(java).toContain(`"-Dhttp.proxyPort=${port}"`);
+    expect([node, php]).toEqual(["1", expect.stringMatching(/^:\//)]);
+  });
+});
+
+describe("certify --intercept", () => {
+  it("certifies a client with a hard-coded address; the certificate and its commands name the host", async () => {
+    const cwd = temporaryFolder({ "client.mjs": clientCode });
+    const argv = ["certify", "--intercept", "*.bank.example", "--seeds", "1", "--certificate", "client.json"];
+    const command = ["--", ...client(`https://api.bank.example${me}`)];
+    const { code, stdout } = await startBin([...argv, ...command], { cwd }).ended;
+    // It prints the status, and covers one path.
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/minimal +passed +exit 0 +1 request/)]);
+    const certificate = JSON.parse(readFileSync(join(cwd, "client.json"), "utf8"));
+    expect([certificate.intercept, certificate.report.requests]).toEqual([["*.bank.example"], 1]);
+    const again = await startBin(["certify", "--verify", "client.json"], { cwd }).ended;
+    expect(again.stdout).toMatch(/Verified: all \d+ facts are the same/);
+  });
+
+  it("shows why the client did not get there", async () => {
+    const cwd = temporaryFolder({ "client.mjs": clientCode });
+    const argv = [
+      "certify",
+      "--intercept",
+      "api.example",
+      "--",
+      ...client("https://api.exampl/"),
+      "; exit 1",
+    ];
+    const { stdout, stderr } = await startBin(argv, { cwd }).ended;
+    expect(stdout).toContain("Not certified: the command never called the API");
+    expect(stderr).toMatch(/\nThe command has sent no request\. Rejected connections to api\.exampl\. /);
+  });
+});
