@@ -16,7 +16,7 @@ export interface SiteOptions {
   /** The project. */
   readonly root: string;
   readonly into: string;
-  /** Whether the site gets the pictures, and its links to files of the project are checked. Only a part of it is in a package. */
+  /** Whether the site gets the pictures and the decisions, and its links to files of the project are checked. A package has neither. */
   readonly isWhole: boolean;
 }
 
@@ -25,7 +25,9 @@ export interface SiteOptions {
  */
 export async function buildSite({ root, into, isWhole }: SiteOptions): Promise<string[]> {
   const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
-  const pages = [...readPages(root), ...referencePages()];
+  const all = [...readPages(root), ...referencePages()];
+  // Decisions are for contributors, who have the project.
+  const pages = isWhole ? all : all.filter(({ source }) => !source.startsWith("docs/decisions"));
   const read = pages.map((page) => {
     const tokens = marked.lexer(page.text);
     return { page, tokens, places: placesOf(page, tokens) };

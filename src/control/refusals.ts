@@ -6,18 +6,24 @@ import { redactEncoded, redactValue } from "../domain/redact.js";
 import { fileFailure, isOfMachine } from "../node/files/write-file.js";
 import { ScenarioError, type ScenarioProblem } from "../scenario/problems/scenario-error.js";
 
-/** Each refusal that only calls over HTTP can get: its status and its cause, by its code. */
+/** Each error that only HTTP calls can get: its status and its cause, by its code. */
 export const httpRefusals = {
-  bad_request: [400, "The body is not valid JSON, too long, nested too deep, or compressed in another way."],
+  bad_request: [
+    400,
+    "The body is not valid JSON, too long, nested too deep, or has an unsupported compression.",
+  ],
   control_token_required: [
     401,
-    "Other machines can reach the sandbox. Send the token that its start printed.",
+    "Other machines can reach the sandbox. Send the token that it printed at startup.",
   ],
   foreign_host: [
     403,
-    "The `Host` is none of this machine's names. If it is right, name it with `--allow-host`.",
+    "The `Host` is not a name of this machine. If it is right, allow it with `--allow-host`.",
   ],
-  foreign_origin: [403, "A page of another origin asked. The control plane answers to its own pages alone."],
+  foreign_origin: [
+    403,
+    "A page of another origin sent the request. The control plane accepts only its own pages.",
+  ],
   instance_rate_limited: [
     429,
     "The instance was sent more requests in a minute than its host allows. The API has no such limit; `X-Sandbox-Limit` shows it.",
@@ -30,7 +36,10 @@ export const httpRefusals = {
     429,
     "The address has created as many instances in a day as `--self-service-daily` allows.",
   ],
-  not_ready: [503, "Of `GET /ready` alone: the server takes no requests now; the message says why."],
+  not_ready: [
+    503,
+    "Only `GET /ready` returns this: the server accepts no requests now. The message shows why.",
+  ],
   machine_exhausted: [
     503,
     "The machine has reached a limit, such as its number of open files; the message and the log name it.",
@@ -38,7 +47,7 @@ export const httpRefusals = {
   internal_error: [500, "A defect of svc-sandbox; the log shows more."],
 } as const;
 
-/** A refusal that only calls over HTTP can get. */
+/** An error that only HTTP calls can get. */
 export class HttpRefusal extends Error {
   readonly status: number;
 
@@ -89,7 +98,7 @@ export const codeOverHttp: Readonly<Record<string, string>> = {
 // The mistakes of a client that Express finds itself.
 const bodyProblems: Readonly<Record<string, string>> = {
   "entity.too.large": "The body is longer than 1 MB.",
-  "encoding.unsupported": "The body may be compressed with gzip, deflate or br alone.",
+  "encoding.unsupported": "The body can be compressed only with gzip, deflate or br.",
 };
 
 /** Answers with the API's error body: refusals by their codes, mistakes of the client with 4xx, the rest with 500. */

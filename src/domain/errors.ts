@@ -1,4 +1,4 @@
-/** The reasons for which the dashboard refuses to change something. */
+/** The codes of changes that the dashboard rejects. */
 export const refusalCodes = [
   "validation_failed",
   "unknown_ref",
@@ -15,72 +15,73 @@ export const refusalCodes = [
   "attestation_not_open",
 ] as const;
 
-/** The code of a refusal of the dashboard. */
+/** The code of a change that the dashboard rejects. */
 export type RefusalCode = (typeof refusalCodes)[number];
 
-/** The cause of each refusal by this tool itself, by its code; a closed list, stable for callers. */
+/** The cause of each of this tool's own errors, by its code. A closed list, stable for callers. */
 export const errorCauses = {
-  validation_failed:
-    "A value, field, parameter or header is not as described; `details.fields` names each one.",
+  validation_failed: "A value, field, parameter or header is not valid. `details.fields` names each one.",
   unknown_ref:
-    "There is no key, organization, farmer or record of that ref; `details.known` lists those there are.",
-  not_an_administrator: "A member asked for a change (R33). Ask as an administrator.",
+    "No key, organization, farmer or record has this ref. `details.known` lists the existing ones.",
+  not_an_administrator: "A member requested a change (R33). Send it as an administrator.",
   sandbox_access_off:
-    "A test key was asked for an organization without sandbox access (R30). Turn it on first.",
-  live_access_not_approved: "A live key was asked for an organization without approved live access (R31).",
+    "The organization has no sandbox access, so it cannot get a test key (R30). Turn sandbox access on first.",
+  live_access_not_approved:
+    "The organization has no approved live access, so it cannot get a live key (R31).",
   key_limit_reached: "The organization has five active keys in that environment (R32). Revoke one first.",
   key_not_active:
-    "The key to rotate is not active, or the key to revoke has ended (R42); `details.state` says which.",
-  name_taken: "There is a key of that ref already. Choose another ref.",
+    "The key to rotate is not active, or the key to revoke has ended (R42). `details.state` shows its state.",
+  name_taken: "A key with this ref already exists. Choose another ref.",
   overlap_out_of_range: "The overlap of a rotation is below 0 or above 7 days (R39).",
-  scopes_required: "A key needs one scope or more (R29).",
-  unknown_scope: "The scenario knows no such scope (R29); the message lists those there are.",
+  scopes_required: "A key needs at least one scope (R29).",
+  unknown_scope: "The scenario does not have this scope (R29). The message lists its scopes.",
   consent_not_open: "The consent request is in a state that does not allow this decision.",
   attestation_not_open: "The attestation to suspend is not active, or the one to resume is not suspended.",
-  scenario_invalid: "The scenario has mistakes; `problems` has each one with its place, its code and a hint.",
+  scenario_invalid:
+    "The scenario is not valid. `problems` lists each mistake with its place, its code and a hint.",
   scenario_not_found:
-    "There is no bundled scenario of that name. `svc-sandbox list` shows them; a file needs a path.",
-  usage:
-    "The command, flag, variable, URL or argument is not usable as given; the message says how to write it.",
-  command_unusable: "The command after `--` cannot be started; the message shows the reason.",
+    "No bundled scenario has this name. `svc-sandbox list` shows them all. To name a file, use its path.",
+  usage: "A command, flag, variable, URL or argument is not valid. The message shows how to write it.",
+  command_unusable: "The command after `--` cannot be started. The message shows the reason.",
   address_in_use:
     "Another program listens on the port. Choose another with `--port`, or any free one with `--port 0`.",
   address_unavailable:
-    "The machine does not let this address or port be used. Choose another with `--host` or `--port`.",
+    "The machine does not allow this address or port. Choose another with `--host` or `--port`.",
   file_unreadable:
-    "A scenario, certificate or other file cannot be read; the message names it and the reason.",
-  file_exists: "The file is there already. Use `--force`, or name another file.",
+    "A scenario, certificate or other file cannot be read. The message names the file and the reason.",
+  file_exists: "The file already exists. Use `--force`, or name another file.",
   state_unreadable:
-    "The file of `--state` holds no world of this version. Name another file, or remove this one.",
+    "The file of `--state` does not contain a sandbox of this version. Name another file, or remove this one.",
   state_mismatch:
     "The file of `--state` is of another scenario or major version. Add `--migrate`, or name another file.",
-  state_in_use: "A running server keeps its world in the file of `--state`. Stop it, or name another file.",
-  state_unwritable: "The file of `--state` cannot be written: no room, no permission, or no such folder.",
+  state_in_use: "A running server uses the file of `--state`. Stop that server, or name another file.",
+  state_unwritable:
+    "The file of `--state` cannot be written: the disk is full, permission is missing, or the folder does not exist.",
   sandbox_exists:
     "The file or store of `--import` already has a sandbox. Start without `--import`, or name another one.",
-  store_unavailable:
-    "The store does not respond at the moment. Check that it runs and that the URL is right.",
-  store_unusable: "The store answers and cannot be used: too old, wrongly set, or its keys belong to others.",
+  store_unavailable: "The store does not respond. Check that it is running and that the URL is right.",
+  store_unusable:
+    "The store responds but cannot be used: it is too old, misconfigured, or contains another program's keys.",
   store_mismatch:
-    "The store was begun with other things, which the message names. Use the same, or `--store-prefix`.",
+    "The store was started with other settings, which the message names. Use the same ones, or `--store-prefix`.",
   package_unusable:
-    "A package of yours that the entry point needs is missing or too old; the message names the version.",
-  certificate_unusable: "The certificate and the key for HTTPS do not fit together or cannot be used.",
-  clock_backwards: "The clock would run backwards. Move it on, or reset the sandbox.",
+    "The entry point needs a package that is missing or too old. The message names the version to install.",
+  certificate_unusable: "The certificate and the key for HTTPS do not match, or cannot be used.",
+  clock_backwards: "The clock cannot run backwards. Move it forward, or reset the sandbox.",
   secret_not_kept:
-    "The secret of a key made at run time is shown once, when it is made (R36). Create another key.",
+    "A key's secret is shown only once, in the response that creates the key (R36). Create another key.",
   instance_limit_reached:
-    "There are as many instances as allowed. Remove unused ones, or raise `--max-instances`.",
+    "The maximum number of instances is reached. Remove unused instances, or raise `--max-instances`.",
   memory_limit_reached:
-    "The server has no memory for another instance. Remove unused ones, or raise `--max-memory`.",
+    "The server has no memory for another instance. Remove unused instances, or raise `--max-memory`.",
   capture_impossible:
-    "A story cannot repeat what the sandbox has seen, or it has seen nothing yet; the message says why.",
-  not_found: "There is nothing at that path: no such route, record or instance, or the preview is off.",
-  method_not_allowed: "The path takes other methods; the message and `Allow` list them.",
-  unsupported_media_type: "The body has a type that is not taken. Send `Content-Type: application/json`.",
+    "A story cannot repeat the recorded requests, or none are recorded yet. The message shows the reason.",
+  not_found: "The path leads nowhere: the route, record or instance does not exist, or the preview is off.",
+  method_not_allowed: "The path accepts other methods. The message and `Allow` list them.",
+  unsupported_media_type: "The body's type is not accepted. Send `Content-Type: application/json`.",
 } satisfies Record<RefusalCode, string> & Record<string, string>;
 
-/** Every reason for which this tool itself refuses something; a closed list, stable for callers. */
+/** The code of each of this tool's own errors. A closed list, stable for callers. */
 export type SandboxErrorCode = keyof typeof errorCauses;
 
 // Registered globally, so that the ES module build and the CommonJS build know each other's errors.
@@ -92,13 +93,13 @@ export function isSandboxError(value: unknown): value is SandboxError {
 }
 
 /**
- * A refusal by this tool itself; never an answer of the pretended API.
+ * An error of this tool; never a response of the API.
  *
- * Test `code`, not `message`: the wording may improve, the code stays.
+ * Test `code`, not `message`: messages may change, codes do not.
  */
 export class SandboxError extends Error {
   readonly code: SandboxErrorCode;
-  /** Plain data about the refusal: known refs, allowed values, fields. Never a full key. */
+  /** Plain data about the error: known refs, allowed values, fields. Never a full key. */
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(code: SandboxErrorCode, message: string, details: Readonly<Record<string, unknown>> = {}) {

@@ -45,13 +45,13 @@ export const outcomes = [
     path: "200.test",
     ...success,
     when: "a valid test key",
-    whatToDo: "Nothing: the key works, and reaches synthetic farmers only.",
+    whatToDo: "Nothing: the key works. It reaches only synthetic farmers.",
   },
   {
     path: "200.live",
     ...success,
     when: "a valid live key of an organization approved for live access",
-    whatToDo: "Nothing: the key works, and is a live one.",
+    whatToDo: "Nothing: the key works, and it is a live key.",
   },
   {
     path: "200.legacy",
@@ -63,52 +63,52 @@ export const outcomes = [
     path: "200.retiring",
     ...success,
     when: "a replaced key, still in its overlap",
-    whatToDo: "It works until its overlap ends. Change over to its replacement before that.",
+    whatToDo: "It works until its overlap ends. Switch to its replacement before then.",
   },
   {
     path: "200.replacement",
     ...success,
     when: "the key that replaced another one",
-    whatToDo: "Nothing: the key works, and has replaced another one. Retire the old one everywhere.",
+    whatToDo: "Nothing: the key works. Stop using the key that it replaced.",
   },
   {
     path: "401.missing",
     ...unauthorized,
     when: "no x-api-key header",
-    whatToDo: "Send the key in the x-api-key header of every request; no other header or parameter is read.",
+    whatToDo:
+      "Send the key in the x-api-key header of every request. The API reads no other header or parameter.",
   },
   {
     path: "401.malformed",
     ...unauthorized,
-    when: "an x-api-key header that is not one well-formed key",
+    when: "an x-api-key header that is not exactly one well-formed key",
     whatToDo:
       "Send one x-api-key header with the key and nothing else: its prefix (SVC_test_ or SVC_live_), then letters, digits, _ and -. No quotes, no Bearer, no spaces.",
   },
   {
     path: "401.unknown",
     ...unauthorized,
-    when: "a well-formed key that is not known",
+    when: "an unknown, well-formed key",
     whatToDo:
-      "Check that the client sends the key of this sandbox: the scenario and the seed decide the keys (svc-sandbox keys), and a key of one environment does not work in the other.",
+      "Send a key of this sandbox: the scenario and the seed decide the keys (svc-sandbox keys). A key of one environment does not work in the other.",
   },
   {
     path: "401.revoked",
     ...unauthorized,
     when: "a revoked key",
-    whatToDo:
-      "Create a new key; a revoked one never works again. Stop sending this one: trying again changes nothing.",
+    whatToDo: "Create a new key. Stop sending the revoked key: it never works again.",
   },
   {
     path: "401.expired",
     ...unauthorized,
     when: "an expired key",
-    whatToDo: "Create a new key; an expired one never works again. Rotate the next one before it expires.",
+    whatToDo: "Create a new key: an expired key never works again. Rotate the next one before it expires.",
   },
   {
     path: "401.rotated",
     ...unauthorized,
-    when: "a replaced key whose overlap is over",
-    whatToDo: "Send the key that replaced it: its overlap is over.",
+    when: "a replaced key after its overlap",
+    whatToDo: "Send its replacement: the overlap has ended.",
   },
   {
     path: "403.access_denied",
@@ -117,19 +117,19 @@ export const outcomes = [
     message: "The organization is not active.",
     promised: true,
     when: "a valid key of an organization that is not active",
-    whatToDo: "The organization has to become active again; no other key of it works either.",
+    whatToDo: "Ask for the organization to be activated again. None of its other keys works either.",
   },
   {
     path: "403.live_not_approved",
     ...liveAccess,
     when: "a live key of an organization not approved for live access",
-    whatToDo: "The organization's compliance application has to be approved. Use a test key until then.",
+    whatToDo: "Get the organization's compliance application approved. Use a test key until then.",
   },
   {
     path: "403.live_suspended",
     ...liveAccess,
     when: "a live key of an organization whose live access is suspended",
-    whatToDo: "The organization's live access has to be restored. Its test keys go on working meanwhile.",
+    whatToDo: "Get the organization's live access restored. Its test keys still work.",
   },
   {
     path: "403.insufficient_scope",
@@ -139,26 +139,26 @@ export const outcomes = [
     promised: true,
     when: "a valid key without the scope that the endpoint needs",
     whatToDo:
-      "Create a key with the scope that the endpoint needs; the scopes of a key are chosen when it is created.",
+      "Create a key with the scope that the endpoint needs. You choose a key's scopes when you create it.",
   },
   {
     path: "429.per_minute",
     ...limited,
     when: "more requests in a minute than the key's per_minute",
-    whatToDo: "Wait until the minute is over, then go on more slowly. Do not try again at once.",
+    whatToDo: "Wait for the next minute, then send fewer requests. Do not try again immediately.",
   },
   {
     path: "429.per_day",
     ...limited,
     when: "more requests in a day than the key's per_day",
-    whatToDo: "Wait until the day is over, and spread the requests; or agree on a higher limit.",
+    whatToDo: "Wait for the next day, and spread your requests. Or agree on a higher limit.",
   },
   {
     path: "404.unknown_path",
     ...notFound,
     promised: false,
     when: "a path that the API does not have",
-    whatToDo: "Correct the path: GET /v1/relying-party/me is the one there is.",
+    whatToDo: "Correct the path. The API has GET /v1/relying-party/me.",
   },
   {
     path: "405.method",
@@ -166,8 +166,8 @@ export const outcomes = [
     code: "method_not_allowed",
     message: "This path does not take this method.",
     promised: false,
-    when: "a method that the path does not take",
-    whatToDo: "Use GET: the Allow header of the answer lists what the path takes.",
+    when: "a method that the path does not accept",
+    whatToDo: "Use GET. The response's Allow header lists the accepted methods.",
   },
   {
     path: "400.bad_request",
@@ -175,17 +175,17 @@ export const outcomes = [
     code: "bad_request",
     message: "The body of the request is not JSON, or too long.",
     ...announced,
-    when: "a body that is no JSON, not sent as JSON, or longer than 64 KiB (preview)",
-    whatToDo: "Send the body as JSON in UTF-8, with Content-Type: application/json, no longer than 64 KiB.",
+    when: "a body that is not valid JSON, not sent as JSON, or longer than 64 KiB (preview)",
+    whatToDo: "Send the body as JSON in UTF-8, with Content-Type: application/json and at most 64 KiB.",
   },
   {
     path: "404.unknown_record",
     ...notFound,
     ...announced,
     message: "There is no such record.",
-    when: "a farmer, consent request or attestation that is not there, or not for this key (preview)",
+    when: "an unknown farmer, consent request or attestation, or one of another organization (preview)",
     whatToDo:
-      "Check the id: a key sees the records of its own organization and environment, and a live key sees no synthetic farmer.",
+      "Check the id. A key sees the records of its organization and environment. A live key sees no synthetic farmer.",
   },
   {
     path: "409.conflict",
@@ -194,7 +194,7 @@ export const outcomes = [
     message: "The record is not in a state that allows this.",
     ...announced,
     when: "a change that the state of the record does not allow (preview)",
-    whatToDo: "Read the record again: its state does not allow this any more.",
+    whatToDo: "Read the record again: its state no longer allows this.",
   },
   {
     path: "422.validation",
@@ -202,8 +202,8 @@ export const outcomes = [
     code: "validation_failed",
     message: "The request is not valid.",
     ...announced,
-    when: "a field, parameter or header that is not as described (preview)",
-    whatToDo: "Correct what error.details.fields names, and send the request again.",
+    when: "an invalid field, parameter or header (preview)",
+    whatToDo: "Correct the fields in error.details.fields, and send the request again.",
   },
   {
     path: "422.idempotency_key",
@@ -211,57 +211,55 @@ export const outcomes = [
     code: "idempotency_key_reused",
     message: "This Idempotency-Key was sent with another body before.",
     ...announced,
-    when: "an Idempotency-Key that came with another body before (preview)",
-    whatToDo: "Make a new Idempotency-Key for each new request; send the same one only to repeat it.",
+    when: "an Idempotency-Key that was sent with another body before (preview)",
+    whatToDo: "Use a new Idempotency-Key for each new request. Use the same one only to repeat a request.",
   },
   {
     path: "fault.latency",
     ...fault,
-    when: "a fault that lets the answer wait",
-    whatToDo: "Wait for it: give the request more time than the answer takes, and do not send it twice.",
+    when: "a fault that delays the response",
+    whatToDo: "Wait for it: set a longer timeout than the response takes, and do not send the request twice.",
   },
   {
     path: "fault.status",
     ...fault,
     when: "a fault with a status from 500 to 504",
-    whatToDo: "Send the request again after a while, each time a longer one; give up after a few times.",
+    whatToDo: "Send the request again with growing pauses, and give up after a few tries.",
   },
   {
     path: "fault.reset",
     ...fault,
     when: "a fault that resets the connection",
-    whatToDo: "Connect anew and send the request again; reading who you are can be repeated safely.",
+    whatToDo: "Connect again and resend the request: this endpoint only reads, so repeating it is safe.",
   },
   {
     path: "fault.hang",
     ...fault,
-    when: "a fault that leaves the request without an answer",
-    whatToDo:
-      "Set a timeout on each request: without one, the client waits forever. Then send the request again.",
+    when: "a fault that never sends a response",
+    whatToDo: "Set a timeout on each request, or your client waits forever. Then send the request again.",
   },
   {
     path: "fault.truncate",
     ...fault,
-    when: "a fault that cuts the body short and closes the connection",
+    when: "a fault that truncates the body and closes the connection",
     whatToDo:
-      "Treat a body that is shorter than announced as no answer, and send the request again; most clients notice by themselves.",
+      "Treat a truncated body as a failed request, and send the request again. Most HTTP libraries report it.",
   },
   {
     path: "fault.malformed",
     ...fault,
-    when: "a fault that answers 200 with broken JSON",
-    whatToDo:
-      "Treat a body that is not valid JSON as no answer, whatever its status, and send the request again.",
+    when: "a fault that sends 200 with broken JSON",
+    whatToDo: "Treat invalid JSON as a failed request, no matter which status, and send the request again.",
   },
   {
     path: "fault.slow",
     ...fault,
-    when: "a fault that sends the answer byte by byte",
+    when: "a fault that sends the response byte by byte",
     whatToDo: "Set a timeout for the whole response, not only for its headers.",
   },
 ] as const satisfies readonly Outcome[];
 
-/** The stable id of a way in which a request can end. */
+/** The stable id of an outcome of a request. */
 export type PathId = (typeof outcomes)[number]["path"];
 
 /** The id of a path that the specification promises. */
@@ -270,10 +268,10 @@ export type PromisedPathId = Extract<(typeof outcomes)[number], { readonly promi
 /** The id of a fault. */
 export type FaultPathId = Extract<PathId, `fault.${string}`>;
 
-/** The id of a way in which a request ends that meets no fault. */
+/** The id of an outcome without a fault. */
 export type ApiPathId = Exclude<PathId, FaultPathId>;
 
-/** The paths on which requests end that meet no fault. */
+/** The ids of all outcomes without a fault. */
 export const apiPathIds = outcomes
   .map(({ path }) => path)
   .filter((path): path is ApiPathId => !isFault(path));
@@ -281,12 +279,12 @@ export const apiPathIds = outcomes
 /** The ids of all faults. */
 export const faultPathIds = outcomes.map(({ path }) => path).filter(isFault);
 
-/** Every error code that the pretended API itself can send, the assumed one of 429 included; those of faults aside. */
+/** Every error code that the API can send, including the assumed code of 429, without the faults' codes. */
 export type ApiErrorCode = Exclude<(typeof outcomes)[number]["code"], null>;
 
 const byPath: ReadonlyMap<string, Outcome> = new Map(outcomes.map((row) => [row.path, row]));
 
-/** Whether a path is that of a fault. */
+/** Whether a path belongs to a fault. */
 export function isFault(path: PathId): path is FaultPathId {
   return path.startsWith("fault.");
 }
@@ -299,8 +297,8 @@ export function outcomeOf(path: PathId): Outcome {
 /** The refusals outside the specification: of bad HTTP, and for a defect of the sandbox. */
 export const refusals = {
   bad_request: "The request could not be understood.",
-  internal_error: "The sandbox failed to answer; this is a defect of the sandbox.",
+  internal_error: "The sandbox failed to respond. This is a defect of the sandbox.",
 } as const;
 
-/** The path of the one endpoint that is released (R1); a story's request goes there when it does not say where. */
+/** The path of the one endpoint that is released (R1); a story's request goes there by default. */
 export const mePath = "/v1/relying-party/me";

@@ -251,7 +251,7 @@ describe.skipIf(noBrowser)("in Chromium, from files", () => {
   test("without JavaScript everything but the search is there", async () => {
     const page = await open("error-codes.html", { javaScriptEnabled: false });
     expect(await page.getByRole("searchbox").isVisible()).toBe(false);
-    await page.locator("nav").getByText("Ways a request ends").click();
+    await page.locator("nav").getByText("Responses", { exact: true }).click();
     await page.waitForURL(/errors\.html$/);
     expect(await page.locator("h1").isVisible()).toBe(true);
   });

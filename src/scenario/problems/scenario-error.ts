@@ -11,7 +11,7 @@ export const maximumDepth = 32;
 export const problemCauses = {
   // The text
   too_large: "The scenario has more than 1 MiB, or too many parts or aliases.",
-  not_text: "The file is not a text in UTF-8.",
+  not_text: "The file is not text in UTF-8.",
   empty: "The file has no content.",
   yaml_syntax: "The text is not valid YAML: a tab, an open quote or bracket, or a colon in a plain text.",
   several_documents: "The file has more than one YAML document (`---`).",
@@ -20,39 +20,40 @@ export const problemCauses = {
   yaml_tag: "The text has a YAML tag (`!!…`).",
   merge_key: "The text has a merge key (`<<`). Use an alias for a whole value, or `extends`.",
   forbidden_field: "A name is one that JavaScript reserves, such as `__proto__`.",
-  duplicate_field: "A field is given twice.",
+  duplicate_field: "A field appears twice.",
   not_plain_data: "A value passed to the library is not plain data: a getter, a function, a class.",
   // The shape
-  not_a_mapping: "The scenario is not a mapping. It begins with `version: 1`.",
+  not_a_mapping: "The scenario is not a mapping. Start it with `version: 1`.",
   unsupported_version: "`version` is not the number 1.",
-  unknown_field: "There is no such field here; often it is misspelt, or belongs one level up or down.",
+  unknown_field:
+    "The field does not exist here. Check its spelling, and whether it belongs one level up or down.",
   missing_field: "A required field is missing.",
   wrong_type: "A value is of the wrong type: a text instead of a number, one value instead of a list.",
-  bad_choice: "A value is none of those allowed.",
-  bad_format: "A value is not written in the form that the field needs.",
+  bad_choice: "A value is not one of the allowed values.",
+  bad_format: "A value does not have the field's format.",
   bad_ref: "A ref is not in kebab-case (`my-key`), or has no letter.",
   bad_time:
     "A time has no zone, does not exist or is outside of the years 0000 to 9999, or a duration has no unit.",
   out_of_range: "A number, a text or a list is too small or too large.",
   empty_list: "A list that needs an entry is empty.",
   // Extending another scenario
-  extends_not_found: "`extends` names no bundled scenario and no file that can be found.",
+  extends_not_found: "`extends` names neither a bundled scenario nor an existing file.",
   extends_failed: "The scenario that `extends` names cannot be read.",
-  extends_loop: "Scenarios extend each other, or the chain of them is too long.",
-  // What fields say of each other
+  extends_loop: "Scenarios extend each other, or their chain is too long.",
+  // Fields that contradict each other
   no_organizations: "The scenario has no organization and no population.",
   duplicate_organization_id: "Two organizations have the same id.",
   duplicate_key_ref: "Two keys have the same ref.",
-  taken_by_population: "A ref is one that `population` makes.",
+  taken_by_population: "`population` already creates this ref.",
   unknown_key_ref: "A field names a key that the scenario does not have.",
   unknown_organization_ref: "A field names an organization that the scenario does not have.",
-  too_many_keys: "The scenario has more than 100,000 keys, those of its population included.",
+  too_many_keys: "The scenario has more than 100,000 keys, including its population's keys.",
   too_many_active_keys: "An organization has more than five active keys in one environment (R32).",
   unknown_scope: "A scope is not in the list of `assumptions.scopes`.",
   duplicate_scope: "A scope is listed twice.",
   usage_contradiction: "A usage contradicts itself: more requests this minute than today (R24).",
   state_contradiction: "The state of a key contradicts its times, such as an active key that has expired.",
-  secret_malformed: "A pinned secret has not the form of a key.",
+  secret_malformed: "A pinned secret does not have a key's format.",
   secret_mismatch: "A pinned secret has the prefix of another environment, or of legacy keys.",
   duplicate_secret: "Two keys have the same pinned secret.",
   replacement_missing: "A retiring or rotated key does not name its replacement (R37).",
@@ -64,35 +65,35 @@ export const problemCauses = {
   replacement_differs:
     "A replacement has another name, other scopes or other limits than the old key (R26, R37).",
   overlap_out_of_range: "An overlap is longer than 7 days (R39).",
-  fault_contradiction: "A fault says two things that exclude each other.",
+  fault_contradiction: "A fault has two settings that exclude each other.",
   preview_off: "A field needs the preview. Write `preview: true`.",
-  unknown_farmer: "There is no farmer of that number; `population.farmers` says how many there are.",
+  unknown_farmer: "No farmer has this number. `population.farmers` sets how many exist.",
   consent_contradiction: "The times, permissions or decisions of a consent request exclude each other.",
   reserved_key_ref:
-    "A key has the ref `none`, `malformed` or `unknown`, which have a meaning of their own in stories.",
-  step_contradiction: "A step has members that do not go together.",
+    "A key has the ref `none`, `malformed` or `unknown`. Stories use these words for requests without a valid key.",
+  step_contradiction: "A step has fields that exclude each other.",
   timeline_order: "A step of the timeline is earlier than the one before it, or than the start of the clock.",
-  // What running it shows
-  step_fails: "A step of the timeline or the story does not come out as it says.",
+  // Found by running it
+  step_fails: "A step of the timeline or the story has another result than expected.",
   // A warning of `validate`
   secret_unmarked:
     "A warning: a pinned secret does not have `sbx` after its prefix and may be taken for a real key.",
 } satisfies Record<string, string>;
 
-/** Every way in which a scenario can be wrong; a closed list, stable for callers. */
+/** The code of each problem of a scenario. A closed list, stable for callers. */
 export type ScenarioProblemCode = keyof typeof problemCauses;
 
-/** One thing that is wrong with a scenario. Never holds a full key. */
+/** One problem of a scenario. Never contains a full key. */
 export interface ScenarioProblem {
   readonly code: ScenarioProblemCode;
   /** The field, as in `organizations.harvest-bank.keys.active.state`; empty for the scenario as a whole. */
   readonly path: string;
   /** The mistake, as one clause. */
   readonly message: string;
-  /** The way to mend it. */
+  /** How to fix it. */
   readonly hint?: string;
   readonly file?: string;
-  /** Counted from 1; left out, like `column` and `source`, when the scenario was not read from a text. */
+  /** Counted from 1. Missing, like `column` and `source`, if the scenario was not read from a text. */
   readonly line?: number;
   /** Counted from 1, in UTF-16 units, as editors count. */
   readonly column?: number;
@@ -111,13 +112,13 @@ export interface Diagnostic extends Mistake<ScenarioProblemCode> {
 /** The name of a scenario that has no file. */
 const unnamedScenario = "<scenario>";
 
-/** The number of problems that the message shows; `problems` holds them all. */
+/** The number of problems that the message shows; `problems` contains all of them. */
 const shownProblems = 20;
 
 /**
- * Thrown for a scenario that cannot be used, with everything that is wrong with it.
+ * Thrown for a scenario that is not valid, with all its problems.
  *
- * The message is for people: for each problem its place, the line with a caret, and a hint. Nothing in it or in
+ * The message is for people. It shows each problem with its place, its line with a caret, and a hint. Neither the message nor
  * `problems` shows a full key.
  */
 export class ScenarioError extends SandboxError {
