@@ -250,7 +250,7 @@ export const answers = {
     Instance: mapping({ ...ownInstance, claimUrl: text() }),
     ClaimedInstance: mapping(ownInstance),
     InstanceLink: mapping({ claimUrl: text() }),
-    InstanceSummary: mapping(instance),
+    InstanceSummary: mapping({ ...instance, idleSeconds: count() }),
     ControlError: mapping({
       error: mapping({ code: text(), message: text(), details: optional(record(anything())) }),
     }),

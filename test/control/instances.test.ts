@@ -62,7 +62,9 @@ describe("an instance", () => {
     });
     const answer = await callMe(made.base_url, keys.active);
     expect([answer.status, answer.headers.has("ratelimit-policy")]).toEqual([200, true]);
-    expect((await ask("/instances")).body.data).toEqual([{ id, ...made }]);
+    const [listed] = (await ask("/instances")).body.data;
+    expect(listed).toEqual({ id, ...made, idle_seconds: expect.any(Number) });
+    expect(listed.idle_seconds).toBeLessThan(600);
   });
 
   test("has the server's own scenario by default, as it was at its start", async () => {

@@ -185,7 +185,7 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
   test("an instance is made, shows its own page, and is removed after a question", async () => {
     const json = { organization: "harvest-bank", environment: "test", name: "Made" };
     const made = { method: "POST", json } as const;
-    const { page, ask, server } = await open();
+    const { page, ask, server } = await openDashboard({ scenario: "key-states", view: "/instances" });
     const part = section(page, "Instances");
     await part.getByLabel("Scenario").selectOption("revoked");
     await part.getByLabel("Seed").fill("7");
@@ -199,11 +199,15 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     await part.getByRole("link", { name: "test" }).click();
     await settled(page);
     expect(new URL(page.url()).pathname).toBe(`/i/${instance.id}/__sandbox/`);
-    await page.getByRole("link", { name: "Faults" }).click();
+    await page.goto(`${server.url}/i/${instance.id}/__sandbox/#/instances`);
     await page.getByRole("link", { name: "Go to the server’s page." }).click();
     await settled(page);
-    expect(page.url()).toBe(`${server.controlUrl}/`);
-    await page.getByRole("link", { name: "Faults" }).click();
+    expect(page.url()).toBe(`${server.controlUrl}/#/instances`);
+    await part
+      .getByRole("row", { name: `${label} revoked seed 7` })
+      .getByText(/^\d+ s$/)
+      .waitFor();
+    await part.getByRole("cell", { name: "when idle" }).waitFor();
     await ask("/keys", { ...made, base: `/i/${instance.id}` });
     await fetch(`${server.url}/i/${instance.id}/v1/relying-party/me`);
     await part.getByRole("button", { name: "Remove" }).press("Enter");
@@ -217,7 +221,7 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
 
   test("an instance's page has the server's token", async () => {
     const controlToken = "a-token-of-the-test";
-    const { page, ask } = await openDashboard({ controlToken, view: `token=${controlToken}&/faults` });
+    const { page, ask } = await openDashboard({ controlToken, view: `token=${controlToken}&/instances` });
     const headers = { authorization: `Bearer ${controlToken}` };
     const { id } = (await ask("/instances", { method: "POST", json: { label: "mine" }, headers })).body.data;
     await page.getByRole("link", { name: "mine" }).click();

@@ -101,12 +101,16 @@ export const screens: readonly Screen[] = [
     options: { scenario: "bad-day" },
   },
   {
-    title: "assumptions that differ, and instances",
+    title: "assumptions that differ",
     view: "faults",
+    before: [["PUT", "/assumptions", { profile: "varied", me_scope: null, count_refused: true }]],
+  },
+  {
+    title: "instances",
+    view: "instances",
     before: [
-      ["PUT", "/assumptions", { profile: "varied", me_scope: null, count_refused: true }],
       ["POST", "/instances", { label: "a test with a long name, ".repeat(6) }],
-      ["POST", "/instances"],
+      ["POST", "/instances", { label: "partner", expires: "30d" }],
     ],
   },
   { title: "story before its first step", view: "story", options: { scenario: "rotation" } },

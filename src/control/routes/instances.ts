@@ -23,11 +23,16 @@ export const instanceRoutes: readonly Route[] = [
     summary: "All instances",
     query: query({ label: described(text(), "Only those with this text in their label, in any case.") }),
     answer: list(answers.InstanceSummary),
-    run: (context) =>
-      requireInstances(context)
+    run(context) {
+      const now = context.world.platform.stopwatch();
+      return requireInstances(context)
         .list()
         .filter(({ tenancy: { label = "" } }) => hasText(label, context.query.label))
-        .map((instance) => summaryOf(instance, context)),
+        .map((instance) => ({
+          ...summaryOf(instance, context),
+          idle_seconds: Math.max(0, Math.floor((now - instance.usedAt) / 1000)),
+        }));
+    },
   }),
   route("POST /instances", {
     summary: "Starts an isolated sandbox under its own base URL; its token is in this response only",

@@ -50,6 +50,12 @@ export function addressOf(path: string): string {
 /** The base URL of the API that this page is about. */
 export const baseUrl = new URL("..", controlUrl).href.replace(/\/$/, "");
 
+/** The id of the instance that this page is about; `undefined` for the server's own sandbox. */
+export const instanceId = /\/i\/([^/]+)$/.exec(baseUrl)?.[1];
+
+/** The page of the server; for an instance's page, of the server that it is on. */
+export const serverPage = `${baseUrl.replace(/\/i\/[^/]+$/, "")}/__sandbox/`;
+
 /** Keeps the token for this tab, and tries again what needs it. */
 export function useToken(token: string): void {
   sessionStorage.setItem(tokenName, token);

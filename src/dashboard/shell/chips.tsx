@@ -1,4 +1,4 @@
-import { baseUrl } from "../control/call.js";
+import { instanceId, serverPage } from "../control/call.js";
 import { useResources } from "../control/resource.js";
 import { assumptions, clock, faults } from "../control/resources.js";
 import { counted } from "../elements/words.js";
@@ -11,13 +11,12 @@ export function Chips() {
   useResources(assumptions, faults);
   const { profile = "minimal" } = assumptions.data.value ?? {};
   const active = faults.data.value?.length ?? 0;
-  const [ownPath, instance] = /\/i\/([^/]+)$/.exec(baseUrl) ?? [];
   const chips = [
     active > 0 && { words: `${counted(active, "fault")} active`, to: linkTo("faults"), kind: "fault" },
     profile !== "minimal" && { words: `profile ${profile}`, to: linkTo("faults"), kind: "access" },
-    ownPath !== undefined && {
-      words: `instance ${instance}`,
-      to: `${baseUrl.slice(0, -ownPath.length)}/__sandbox/${linkTo("faults")}`,
+    instanceId !== undefined && {
+      words: `instance ${instanceId}`,
+      to: serverPage + linkTo("instances"),
       kind: "other",
     },
     actor.value === "member" && { words: "acting as member", to: linkTo("keys"), kind: "key" },

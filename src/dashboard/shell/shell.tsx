@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { isTokenRefused, needsToken, useToken } from "../control/call.js";
+import { instanceId, isTokenRefused, needsToken, useToken } from "../control/call.js";
 import { connection, isGone } from "../control/events.js";
 import { now, useNow } from "../control/now.js";
 import { useResources } from "../control/resource.js";
@@ -49,7 +49,7 @@ function Header() {
   useNow();
   const { scenario, seed, version } = health.data.value ?? {};
   return (
-    <header class="page-header">
+    <header class={instanceId === undefined ? "page-header" : "page-header of-instance"}>
       <a class="skip-link" href={`${location.hash || "#/"}`} onClick={focusMain}>
         Skip to the content
       </a>
@@ -106,7 +106,7 @@ function Main(props: {
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
   useEffect(() => {
-    document.title = `${title} · svc-sandbox`;
+    document.title = `${title} · ${instanceId === undefined ? "" : `instance ${instanceId} · `}svc-sandbox`;
     // Another view is read from its beginning; at the first one the focus stays where the browser has it.
     if (!isFirst.current) {
       main.current?.focus({ preventScroll: true });

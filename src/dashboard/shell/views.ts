@@ -1,7 +1,9 @@
 import type { ComponentType } from "preact";
+import { instanceId } from "../control/call.js";
 import { farmersStart } from "../control/resources.js";
 import { FarmersView } from "../views/farmers/farmers-view.js";
 import { FaultsView } from "../views/faults/faults-view.js";
+import { InstancesView } from "../views/instances/instances-view.js";
 import { KeysView } from "../views/keys/keys-view.js";
 import { OverviewView } from "../views/overview/overview-view.js";
 import { ReportView } from "../views/report/report-view.js";
@@ -33,6 +35,13 @@ export const views: readonly View[] = [
     title: "Farmers",
     View: FarmersView,
     isShown: () => farmersStart.data.value?.total !== 0,
+  },
+  {
+    name: "instances",
+    title: "Instances",
+    View: InstancesView,
+    // An instance has none of its own.
+    isShown: () => instanceId === undefined,
   },
   { name: "report", title: "Report", View: ReportView },
 ];

@@ -113,7 +113,7 @@ function clientOf(
     return shown
       .replace(/"(fingerprint|secret)":"[^"]*"/g, '"$1":"…"')
       .replace(/http:\/\/127.0.0.1:\d+/g, "<server>")
-      .replace(/"duration_ms":[\d.e-]+/g, '"duration_ms":0')
+      .replace(/"(duration_ms|idle_seconds)":[\d.e-]+/g, '"$1":0')
       .replace(/"created_at":"[^"]*"/g, '"created_at":"…"');
   };
   return {

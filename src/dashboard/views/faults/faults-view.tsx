@@ -4,9 +4,8 @@ import { Fact } from "../../elements/fact.js";
 import { linkTo } from "../../route.js";
 import { Assumptions } from "./assumptions.js";
 import { Faults } from "./faults.js";
-import { Instances } from "./instances.js";
 
-/** The differences from an ideal API: assumptions and faults; and the sandboxes beside this one. */
+/** The differences from an ideal API: assumptions and faults. */
 export function FaultsView() {
   useResources(health, assumptions);
   const { scenario, seed } = health.data.value ?? {};
@@ -31,7 +30,6 @@ export function FaultsView() {
         <Assumptions />
         <Faults />
       </div>
-      <Instances />
     </>
   );
 }

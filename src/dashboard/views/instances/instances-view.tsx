@@ -1,38 +1,38 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Instance } from "../../control/answers.js";
-import { baseUrl, call } from "../../control/call.js";
+import { baseUrl, call, instanceId, serverPage } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { instances, scenarios } from "../../control/resources.js";
 import { Refusal, useAction } from "../../elements/action.js";
 import { CopyButton } from "../../elements/copy-button.js";
 import { Field } from "../../elements/field.js";
-import { Instant } from "../../elements/instant.js";
+import { durationText, Instant } from "../../elements/instant.js";
 import { LossButton } from "../../elements/loss.js";
 import { Table } from "../../elements/table.js";
+import { linkTo } from "../../route.js";
 
 const mostShown = 100;
 
 /** The pause between readings of the list: instances come and go without an event. */
 const readingPause = 5000;
 
-/** The end of the base URL of an instance. */
-const ownPath = /\/i\/[^/]+$/;
-
 /** The instances of this server, with links to their pages; an instance has none of its own. */
-export function Instances() {
+export function InstancesView() {
   return (
-    <section class="panel" aria-labelledby="instances-title">
-      <h2 id="instances-title">Instances</h2>
-      {ownPath.test(baseUrl) ? (
-        <p>
-          This page is about an instance, which has none of its own.{" "}
-          <a href={baseUrl.replace(ownPath, "/__sandbox/")}>Go to the server&rsquo;s page.</a>
-        </p>
-      ) : (
-        <InstanceList />
-      )}
-    </section>
+    <>
+      <h1>Instances</h1>
+      <section class="panel" aria-label="Instances">
+        {instanceId === undefined ? (
+          <InstanceList />
+        ) : (
+          <p>
+            This page is about an instance, which has none of its own.{" "}
+            <a href={serverPage + linkTo("instances")}>Go to the server&rsquo;s page.</a>
+          </p>
+        )}
+      </section>
+    </>
   );
 }
 
@@ -46,26 +46,38 @@ function InstanceList() {
   return (
     <>
       <p class="muted">
-        Sandboxes of their own inside this server, one for each test that runs in parallel. One that is not
-        used for an hour goes by itself.
+        Isolated sandboxes in this server, such as one for each test or partner. Each has its own base URL,
+        keys and page. The server removes one that expires, or that nobody uses for an hour unless
+        <code>--instance-ttl</code> sets another time.
       </p>
       {all.length === 0 ? (
         <p>There are none.</p>
       ) : (
-        <Table label="List of instances" columns={["Instance", "Scenario", "Made", "Base URL", "Action"]}>
-          {all.slice(0, mostShown).map(({ id, label, scenario, seed, created_at: at, base_url: url }) => (
+        <Table
+          label="List of instances"
+          columns={["Instance", "Scenario", "Created", "Idle", "Expires", "Base URL", "Action"]}
+        >
+          {all.slice(0, mostShown).map(({ id, label, owner, scenario, seed, base_url: url, ...times }) => (
             <tr key={id}>
               <th scope="row">
                 <a href={`${baseUrl}/i/${id}/__sandbox/`}>
                   <bdi>{label ?? id}</bdi>
                 </a>
+                {owner === null ? null : (
+                  <span class="muted">
+                    {" "}
+                    by <bdi>{owner}</bdi>
+                  </span>
+                )}
               </th>
               <td>
                 <bdi>{scenario}</bdi> <span class="muted">seed {seed}</span>
               </td>
               <td>
-                <Instant at={at} />
+                <Instant at={times.created_at} />
               </td>
+              <td>{durationText(times.idle_seconds * 1000)}</td>
+              <td>{times.expires_at === null ? "when idle" : <Instant at={times.expires_at} />}</td>
               <td>
                 <CopyButton text={url}>Copy</CopyButton>
               </td>
