@@ -80,6 +80,36 @@ describe.skipIf(noBrowser)("the requests", () => {
     expect(await page.locator("a.request-row").getAttribute("data-id")).toBe(id);
   });
 
+  test("marks of a request are whole beside its key, also on a phone", async () => {
+    const { page, server, go, ask } = await openDashboard({ scenario: "key-states" });
+    await ask("/faults", { method: "PUT", json: { faults: [{ then: { latency: "1ms" } }] } });
+    await send(server, ["active", "legacy"]);
+    await fetch(`${server.url}/v1/relying-party/mee`, {
+      headers: { "x-api-key": server.sandbox.secret("active") },
+    });
+    for (const width of [390, 1440]) {
+      await page.setViewportSize({ width, height: 900 });
+      await go("requests");
+      await rows(page).nth(2).waitFor();
+      const wrong = await rows(page).evaluateAll((all) =>
+        all.flatMap((row) => {
+          const key = row.querySelector(".request-key")?.getBoundingClientRect().right ?? 0;
+          const marks = row.querySelector(".request-marks") as Element;
+          const { left, right } = marks.getBoundingClientRect();
+          const isCut = [...marks.children].some((one) => one.getBoundingClientRect().right > right + 1);
+          return isCut || left < key + 4 ? [row.textContent] : [];
+        }),
+      );
+      expect(wrong, `${width} pixels`).toEqual([]);
+      expect(
+        await page
+          .locator(".filters select")
+          .first()
+          .evaluate(({ offsetWidth }: HTMLElement) => offsetWidth),
+      ).toBeGreaterThan(140);
+    }
+  });
+
   test("a pause lets the list stand still, and says how much is new", async () => {
     const { page, server } = await openDashboard({ scenario: "key-states", view: "/requests" });
     await send(server, ["active"]);

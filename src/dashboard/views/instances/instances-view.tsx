@@ -126,7 +126,7 @@ function NewInstance() {
   const problemOf = (name: string) => action.problem?.fields[name];
   return (
     <form class="fault-form" ref={form} onSubmit={action.submit}>
-      <h3>Make an instance</h3>
+      <h2>Make an instance</h2>
       <div class="fault-fields">
         <Field label="Scenario" problem={problemOf("scenario")}>
           {(attributes) => (
