@@ -73,7 +73,13 @@ test("an address creates so many instances a day, and failures do not count", as
     statuses.push((await create("192.0.2.1", fields)).status);
   }
   expect(statuses).toEqual([200, 422, 200, 429]);
-  expect((await create("192.0.2.2")).status).toBe(200);
+  const [one, other] = [await create("192.0.2.2"), await create("192.0.2.3")];
+  expect([one.status, other.status]).toEqual([200, 200]);
+  // What one partner has opens nothing of another.
+  const keysIn = (page: string) =>
+    [...new Set(page.match(/SVC_test_sbx\w+/g))].filter((key) => one.text.includes(key));
+  expect(keysIn(one.text).length).toBeGreaterThan(8);
+  expect(keysIn(other.text)).toEqual([]);
 });
 
 test("a day has 24 hours for each address", () => {

@@ -123,6 +123,28 @@ describe("an instance's own token", () => {
   });
 });
 
+test("an instance shows its own token's holder nothing of any other instance", async () => {
+  const { ask } = await serveControl({ controlToken });
+  const [own, other] = [await create(ask), await create(ask, { label: "Another Bank", seed: 7 })];
+  const path = "/only-the-other-asks-for-this";
+  await fetch(other.base_url + path, { headers: { "x-api-key": other.keys.active } });
+  await ask("/keys", {
+    ...{ method: "POST", base: `/i/${other.id}`, headers: bearer(other.token) },
+    json: { organization: "harvest-bank", environment: "test", name: "Other", ref: "only-the-others-key" },
+  });
+  const readAll = (one: { id: string; token: string }) =>
+    Promise.all(
+      callsOf(`/i/${one.id}`, "none")
+        .filter(({ method, path }) => method === "GET" && path !== "/events")
+        .map(async (call) => (await ask(call.path, { ...call, headers: bearer(one.token) })).text),
+    );
+  const [seen, wanted] = [(await readAll(own)).join(), (await readAll(other)).join()];
+  for (const text of [path, "only-the-others-key"]) {
+    expect([wanted.includes(text), seen.includes(text)]).toEqual([true, false]);
+  }
+  for (const text of [other.id, "Another Bank", other.token, own.token]) expect(seen).not.toContain(text);
+});
+
 test("instances are found by a part of their label", async () => {
   const { ask } = await serveControl();
   for (const label of ["Harvest Bank", "bank of fields", undefined]) await create(ask, { label }, {});

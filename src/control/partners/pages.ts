@@ -7,8 +7,9 @@ import { xmlText } from "../../report/render/junit.js";
 
 const style = `:root{color-scheme:light dark;font:1rem/1.5 system-ui,sans-serif}
 main{max-width:44rem;margin:2rem auto;padding:0 1rem}
-pre{padding:.75rem;overflow-x:auto;border:1px solid #8886;border-radius:.4rem}
-label,summary{display:block;margin:.75rem 0 .25rem;font-weight:600}
+pre{padding:.75rem;white-space:pre-wrap;overflow-wrap:anywhere;border:1px solid #8886;border-radius:.4rem}
+label,summary{margin:.75rem 0 .25rem;font-weight:600}
+label{display:block}
 summary{cursor:pointer}
 input,select,button{font:inherit;padding:.4rem .6rem}
 button{margin-top:1rem}`;
@@ -34,7 +35,7 @@ function pageOf(title: string, lines: readonly string[]): string {
 }
 
 const paragraph = (text: string) => `<p>${xmlText(text)}</p>`;
-const block = (text: string) => `<pre tabindex="0">${xmlText(text)}</pre>`;
+const block = (text: string) => `<pre>${xmlText(text)}</pre>`;
 const link = (href: string, text = href) => `<p><a href="${xmlText(href)}">${xmlText(text)}</a></p>`;
 
 /** A scenario that partners may choose: its name, empty for the server's own, and its title. */

@@ -1,6 +1,7 @@
 import express, { type Express, type Request, type RequestHandler, type Response } from "express";
 import { SandboxError } from "../../domain/errors.js";
 import { clientEnvironment } from "../../node/client-variables.js";
+import { nodePlatform } from "../../node/platform.js";
 import { bundledScenarios, isScenarioName } from "../../scenario/bundled.js";
 import type { ControlSurroundings } from "../../server/http-server.js";
 import type { Answer } from "../answers.js";
@@ -24,7 +25,7 @@ export type Perform = (
   body: object,
 ) => Promise<Answer<"ClaimedInstance">>;
 
-const readForm = express.urlencoded({ extended: false, limit: "10kb" });
+const readForm = express.urlencoded({ extended: false, limit: 1024 * 1024 });
 
 /** Serves the pages for partners: behind each one-time link, and with `--self-service` the one where they create an instance. */
 export function servePartnerPages(
@@ -98,7 +99,9 @@ export function servePartnerPages(
       const { scenario = "", label = "" } = request.body as Readonly<Record<string, string>>;
       const { name } = offered(scenarios, server).find((one) => one.name === scenario) ?? notOffered();
       const takeBack = count(callers.addressOf(request));
-      const body = { ...(name !== "" && { scenario: name }), ...(label !== "" && { label }) };
+      // With the same seed every partner would have the same keys.
+      const seed = nodePlatform.random() * 2 ** 20 + (nodePlatform.random() >>> 12);
+      const body = { seed, ...(name !== "" && { scenario: name }), ...(label !== "" && { label }) };
       const made = await perform("POST /instances", request, response, body).catch((error) => {
         takeBack();
         throw error;
