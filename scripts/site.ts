@@ -50,6 +50,7 @@ export async function buildSite({ root, into, isWhole }: SiteOptions): Promise<s
   const [{ output }] = await Promise.all([
     bundled.write({ file: join(into, "search.js"), format: "iife", minify: true }),
     ...files.map(([file, text]) => writeFile(join(into, file), text)),
+    writeFile(join(into, "llms.txt"), await llmsText(root, pages)),
     writeFile(join(into, "search-index.js"), `searchIndex = ${JSON.stringify(searchIndexOf(read))};\n`),
     writeFile(join(into, "style.css"), (await Promise.all(styles.map((file) => readFile(file)))).join("\n")),
     cp(join(root, "src/dashboard/icon.svg"), join(into, "icon.svg")),
@@ -57,6 +58,27 @@ export async function buildSite({ root, into, isWhole }: SiteOptions): Promise<s
   ]);
   await bundled.close();
   return output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
+}
+
+/** The pages in Markdown with their sizes, for agents (https://llmstxt.org). */
+async function llmsText(root: string, pages: readonly Page[]): Promise<string> {
+  const agents = await readFile(join(root, "AGENTS.md"), "utf8");
+  const size = (text: string) => `${(Buffer.byteLength(text) / 1000).toFixed(1)} kB`;
+  const lines = [
+    "# svc-sandbox",
+    "",
+    "> An offline sandbox of the relying-party API. Read AGENTS.md first, and a page only when you need it.",
+    "",
+    `- [For coding agents](AGENTS.md): ${size(agents)}`,
+  ];
+  let last = "";
+  for (const { source, label, group = "", text, isMade } of pages) {
+    if (!/^docs\/[\w-]+\.md$/.test(source) || source === "docs/README.md" || isMade) continue;
+    if (group !== last) lines.push("", `## ${group}`, "");
+    last = group;
+    lines.push(`- [${label}](${source.slice("docs/".length)}): ${size(text)}`);
+  }
+  return `${lines.join("\n")}\n`;
 }
 
 /** The OpenAPI documents as pages. */

@@ -47,8 +47,11 @@ export const pageRoute: Route = route("GET /", {
 /** Serves the files of the dashboard and the documentation; passes on any other path. */
 export const servePageFiles: RequestHandler = (request, response, next) => {
   const { path, method } = request;
-  const [start = "", folder = ""] = folders.find(([start]) => path.startsWith(start)) ?? [];
+  const [start = "", site = ""] = folders.find(([start]) => path.startsWith(start)) ?? [];
   const file = path === `${docsPath}/` ? "index.html" : path.slice(start.length);
+  // For agents, as Markdown.
+  const folder =
+    !file.endsWith(".md") || start !== `${docsPath}/` ? site : file === "AGENTS.md" ? "" : "docs/";
   if (method !== "GET" && method !== "HEAD") next();
   else if (path === docsPath) response.redirect(308, "./docs/");
   else if (start === "" || !/^[\w-]+(?:\.[\w-]+)+$/.test(file)) next();

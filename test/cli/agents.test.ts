@@ -1,12 +1,16 @@
+import { chmodSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { createSandbox, outcomes } from "../../src/index.js";
 import { briefShape } from "../../src/report/brief.js";
 import { jsonSchemaDocument } from "../../src/schema/json-schema.js";
 import { inJson } from "../../src/schema/spelling.js";
+import { serveControl } from "../control/client.js";
 import { blockWith, pageOf } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
-import { startBin } from "../support/running-command.js";
+import { runCommand, startBin } from "../support/running-command.js";
 import { temporaryFolder, userFolder } from "../support/temporary-folder.js";
 import { client, clientFolder } from "./exec-client.js";
 
@@ -32,7 +36,7 @@ describe("AGENTS.md", () => {
   test("names a key for each promised path, and the keys end there in this order", async () => {
     const rows = [...page.matchAll(/^\| (\d{3}\.\w+) \| ([\w-]+) \|/gm)].map(([, path, ref]) => [path, ref]);
     const promised = outcomes.filter(({ promised }) => promised).map(({ path }) => path);
-    expect(rows.map(([path]) => path)).toEqual(promised);
+    expect(rows.map(([path]) => path).sort()).toEqual([...promised].sort());
     const cwd = clientFolder();
     const words = client(...rows.map(([, ref = ""]) => ref));
     const { stderr } = await runCli(["exec", "--format", "brief", "--fail-on", "warning", "--", ...words], {
@@ -203,4 +207,107 @@ test("--report - writes the report to stdout, as text unless --format names anot
     (await runCli(["exec", "--report", "-", ...argv, "--", ...client("active")], { cwd })).stdout;
   expect(await report()).toMatch(/^1 request to key-states/);
   expect(briefIn(await report("--format", "brief"))).toMatchObject({ coverage: 5 });
+});
+
+describe("init --client", () => {
+  test.each([
+    ["vitest", ["test/whoami.test.js"], "npm run test:sandbox"],
+    ["pytest", ["tests/conftest.py", "tests/test_whoami.py"], "sh test-sandbox.sh"],
+    [
+      "junit",
+      ["src/test/java/SvcSandboxExtension.java", "src/test/java/WhoamiTest.java"],
+      "sh test-sandbox.sh",
+    ],
+  ])("%s writes the example's tests, a script and a workflow that runs it, and replaces no file", async (kind, tests, run) => {
+    const cwd = temporaryFolder({ "package.json": '{ "name": "mine", "scripts": { "test": "mine" } }' });
+    expect((await runCli(["init", "--client", kind], { cwd })).stderr).toContain(`Run it with: ${run}\n`);
+    const examples = { vitest: "vitest-exec", pytest: "pytest", junit: "junit5" }[kind];
+    for (const file of tests)
+      expect(readFileSync(join(cwd, file), "utf8")).toBe(pageOf(`examples/${examples}/${basename(file)}`));
+    const { jobs } = parse(readFileSync(join(cwd, ".github/workflows/sandbox.yml"), "utf8"));
+    expect(jobs.sandbox.steps.at(-1)).toEqual({ run });
+    const project = JSON.parse(readFileSync(join(cwd, "package.json"), "utf8"));
+    const line = project.scripts["test:sandbox"] ?? readFileSync(join(cwd, "test-sandbox.sh"), "utf8");
+    expect(line).toContain("exec key-states --format brief");
+    expect(project).toMatchObject({ name: "mine", scripts: { test: "mine" } });
+    expect(await runCli(["init", "--client", kind], { cwd })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("it exists already"),
+    });
+  });
+
+  test("vitest covers each promised path with tests that pass, and no advice but notes", async () => {
+    const cwd = userFolder({ "package.json": '{ "type": "module" }' });
+    await runCli(["init", "--client", "vitest"], { cwd });
+    const { code, stderr } = await startBin(
+      [
+        "exec",
+        "--format",
+        "brief",
+        "--fail-on",
+        "warning",
+        "--",
+        "node",
+        "node_modules/vitest/vitest.mjs",
+        "run",
+      ],
+      { cwd },
+    ).ended;
+    expect([code, briefIn(stderr)]).toMatchObject([0, { verdict: "passed", coverage: 100 }]);
+  });
+
+  test("pytest's script starts the program in SVC_SANDBOX_BIN with the tests", async () => {
+    const cwd = temporaryFolder({ "fake.sh": '#!/bin/sh\necho "$@"\n' });
+    await runCli(["init", "--client", "pytest"], { cwd });
+    chmodSync(join(cwd, "fake.sh"), 0o755);
+    const { stdout } = await runCommand("sh test-sandbox.sh -k mine", {
+      cwd,
+      env: { SVC_SANDBOX_BIN: "./fake.sh" },
+    }).ended;
+    expect(stdout).toBe("exec key-states --format brief --fail-on warning -- python3 -m pytest -k mine\n");
+  });
+});
+
+test("init --agent adds one section to AGENTS.md, which names the package's file or a copy of it", async () => {
+  const cwd = temporaryFolder({ "AGENTS.md": "# Mine\n" });
+  for (const says of [/^Added a section/, /already has the section/])
+    expect((await runCli(["init", "--agent"], { cwd })).stderr).toMatch(says);
+  const text = readFileSync(join(cwd, "AGENTS.md"), "utf8");
+  expect(text).toMatch(/^# Mine\n\n## svc-sandbox\n\nRead svc-sandbox\.AGENTS\.md before /);
+  expect(readFileSync(join(cwd, "svc-sandbox.AGENTS.md"), "utf8")).toBe(pageOf("AGENTS.md"));
+  const installed = userFolder();
+  await runCli(["init", "--agent"], { cwd: installed });
+  expect(readFileSync(join(installed, "AGENTS.md"), "utf8")).toContain(
+    "Read ./node_modules/svc-sandbox/AGENTS.md before",
+  );
+});
+
+test("schema describes what keys, exec and the journal print as JSON", async () => {
+  const validator = async (format: string) =>
+    new Ajv2020({ strict: false, formats: { "date-time": true } }).compile(
+      JSON.parse((await runCli(["schema", format])).stdout),
+    );
+  const cwd = clientFolder();
+  const report = await runCli(
+    ["exec", "--format", "json", "--report", "-", "--", ...client("active", "?revoked", "none")],
+    { cwd },
+  );
+  const { ask } = await serveControl();
+  await ask("/send", { method: "POST", json: { key: "revoked" } });
+  for (const [format, printed] of [
+    ["keys", JSON.parse((await runCli(["keys", "bad-day", "--json"])).stdout)],
+    ["report", JSON.parse(report.stdout)],
+    ["journal", (await ask("/requests")).body.data],
+  ]) {
+    const isValid = await validator(format);
+    isValid(printed);
+    expect([format, isValid.errors]).toEqual([format, null]);
+    expect(isValid(Array.isArray(printed) ? [{ ...printed[0], more: 1 }] : { ...printed, more: 1 })).toBe(
+      false,
+    );
+  }
+  expect(await runCli(["schema", "repport"])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("report, brief, keys or journal"),
+  });
 });

@@ -22,6 +22,9 @@ test("the documentation is served with its files, under a policy that allows no 
       ["error-codes.html", "text/html", '<a href="../">Dashboard</a>'],
       ["error-codes.html", "text/html", 'id="refusal-key_limit_reached"'],
       ["style.css", "text/css", ":root"],
+      ["llms.txt", "text/plain", "(AGENTS.md): 3.0 kB"],
+      ["AGENTS.md", "text/markdown", "# svc-sandbox for coding agents"],
+      ["exec.md", "text/markdown", "svc-sandbox exec"],
       ["search.js", "text/javascript", "search-index.js"],
       ["search-index.js", "text/javascript", "live_access_not_approved"],
     ] as const) {

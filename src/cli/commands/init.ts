@@ -1,35 +1,57 @@
 import { existsSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { dirname, join } from "node:path";
 import { writeFileAtomically } from "../../node/files/write-file.js";
 import { scenarioNames } from "../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../scenario/format/json-schema.js";
 import { starterScenario } from "../../scenario/starter.generated.js";
 import { quote } from "../../schema/words.js";
-import { declareCommand, noVariable, toggle } from "../command.js";
+import { declareCommand, flag, noVariable, oneOf, toggle } from "../command.js";
 import { exitCode, tryToWrite } from "../exit-codes.js";
 import { newFile } from "../files.js";
+import { clientKinds, installedFile, writeAgentSection, writeClientFiles } from "../first-files.js";
 import { quiet } from "../flags.js";
 import { programName } from "../io.js";
 import { ownScenario } from "../open-scenario.js";
 import { tell } from "../tell.js";
 
 export const command = declareCommand({
-  summary: "write a commented scenario to start from",
+  summary: "write a commented scenario to start from, or the first tests of a client",
   description:
-    "Writes a commented starter scenario, which names its JSON Schema for editors: that of the package where it is installed, else a copy beside it. Does not overwrite a file without --force.",
+    "Writes a commented starter scenario, which names its JSON Schema for editors: that of the package where it is installed, else a copy beside it. With --client it writes a first test, a script that runs it and a workflow for GitHub instead; with --agent a section for coding agents. Does not overwrite a file without --force.",
   words: { "[file]": "where to write it (default: svc-sandbox.yaml, which start finds by itself)" },
   flags: {
     force: toggle("--force", "overwrite the file when it exists", noVariable),
+    client: flag(
+      "--client <kind>",
+      "write the first tests of a client: vitest, pytest or junit",
+      oneOf(clientKinds),
+      noVariable,
+    ),
+    agent: toggle(
+      "--agent",
+      "add a section to AGENTS.md that points coding agents to that of the package",
+      noVariable,
+    ),
     quiet,
   },
   examples: {
     "svc-sandbox init": "write svc-sandbox.yaml",
+    "svc-sandbox init --client vitest": "a first test, a script and a workflow",
+    "svc-sandbox init --agent": "a section in AGENTS.md",
     "svc-sandbox init scenarios/bank.yaml --force": "write another file, over what is there",
   },
   async run({ words, flags, io }) {
+    if (flags.client !== undefined || flags.agent) {
+      const written = [
+        ...(flags.client === undefined ? [] : await writeClientFiles(flags.client, io.cwd, flags)),
+        ...(flags.agent ? await writeAgentSection(io.cwd) : []),
+      ];
+      if (!flags.quiet) tell(io.stderr, written.map((line) => `${line}\n`).join(""));
+      return exitCode.fine;
+    }
     const [name = ownScenario] = words;
     const file = newFile(name, io.cwd, flags);
-    const installed = installedSchema(dirname(file));
+    const installed = installedFile(dirname(file), "dist/scenario.schema.json");
     tryToWrite(quote(name), () => {
       writeFileAtomically(file, starterScenario.replace(schemaCopy, installed ?? schemaCopy), 0o666);
       // What an editor completes and checks by; a copy that is there may be one that the user keeps.
@@ -50,18 +72,6 @@ export const command = declareCommand({
 
 /** The path of the schema in the starter scenario: a copy beside it. */
 const schemaCopy = "./svc-sandbox.schema.json";
-
-// The path from a folder to the schema of the package that is installed there; `npx` keeps its own out of sight.
-function installedSchema(folder: string): string | undefined {
-  for (let at = folder; ; at = dirname(at)) {
-    const path = join(at, "node_modules/svc-sandbox/dist/scenario.schema.json");
-    if (existsSync(path))
-      return relative(folder, path)
-        .replaceAll("\\", "/")
-        .replace(/^(?!\.)/, "./");
-    if (at === dirname(at)) return undefined;
-  }
-}
 
 // A file without a folder or an ending could be taken for a bundled name.
 function startable(name: string): string {

@@ -1,27 +1,71 @@
 import { certificateJsonSchema } from "../../certify/json-schema.js";
+import { environments, keyStates } from "../../domain/api-key.js";
+import { faultPathIds, outcomes } from "../../domain/outcomes.js";
+import { briefShape } from "../../report/brief.js";
 import { scenarioNames } from "../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../scenario/format/json-schema.js";
-import { quote } from "../../schema/words.js";
+import { type JsonSchema, jsonSchemaDocument, jsonSchemaOf } from "../../schema/json-schema.js";
+import { choice, count, described, list, mapping, nullable, text } from "../../schema/shape.js";
+import { inJson } from "../../schema/spelling.js";
+import { listed, quote } from "../../schema/words.js";
+import { requestShape } from "../../world/views.js";
 import { declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { writeData } from "../tell.js";
 
+/** What `keys --json` prints. */
+const keysShape = list(
+  mapping({
+    ref: described(text(), "The ref of the key; its variable is SVC_KEY_<REF>."),
+    organization: described(text(), "The ref of its organization."),
+    environment: choice(environments),
+    state: choice(keyStates),
+    secret: described(text(), "The full key."),
+    status: described(count(), "The status that a request with it gets now."),
+    code: described(nullable(text()), "The error code."),
+    path_id: described(choice(outcomes.map(({ path }) => path)), "The path on which the request ends."),
+    fault_paths: described(list(choice(faultPathIds)), "The faults that may hit the request."),
+  }),
+);
+
+/** What the JSON of `exec` and `report` has besides the report of a certificate. */
+const ofReport = mapping({
+  conclusion: described(text(), "The report in one or two sentences."),
+  notes: described(list(text()), "What to look at, and where to continue."),
+  failures: described(list(text()), "The thresholds that were not reached."),
+});
+
+const schemas: Readonly<Record<string, () => JsonSchema>> = {
+  scenario: () => scenarioJsonSchema(scenarioNames),
+  certificate: certificateJsonSchema,
+  report() {
+    const { $schema, properties } = certificateJsonSchema() as Record<string, JsonSchema>;
+    const { report } = properties as Record<string, JsonSchema>;
+    const own = jsonSchemaOf(ofReport) as Record<"properties", object>;
+    return { $schema, ...report, properties: { ...(report?.properties as object), ...own.properties } };
+  },
+  brief: () => jsonSchemaDocument(inJson(briefShape)),
+  keys: () => jsonSchemaDocument(keysShape),
+  journal: () => jsonSchemaDocument(inJson(list(requestShape))),
+};
+const formats = listed(Object.keys(schemas), "or");
+
 export const command = declareCommand({
-  summary: "print the JSON Schema of scenarios, or of certificates",
+  summary: "print the JSON Schema of scenarios, certificates, reports, keys or the journal",
   description:
-    "Prints the JSON Schema (2020-12) of the scenario format, or of the certificate of a client, for editors and for other languages.",
-  words: { "[format]": "scenario or certificate (default: scenario)" },
-  choices: ["scenario", "certificate"],
+    "Prints the JSON Schema (2020-12) of the scenario format, for editors and for other languages; or of what commands print as JSON: the certificate of certify, the report and its brief form, the keys of keys, and the journal of GET /requests.",
+  words: { "[format]": `${formats} (default: scenario)` },
+  choices: Object.keys(schemas),
   flags: {},
   examples: {
     "svc-sandbox schema > scenario.schema.json": "keep it in a file",
+    "svc-sandbox schema brief": "what --format brief prints",
   },
   async run({ words: [format = "scenario"], io }) {
-    if (format !== "scenario" && format !== "certificate") {
-      throw usageError(`There is no format ${quote(format)}: write scenario or certificate.`);
+    if (!Object.hasOwn(schemas, format)) {
+      throw usageError(`There is no format ${quote(format)}: write ${formats}.`);
     }
-    const schema = format === "scenario" ? scenarioJsonSchema(scenarioNames) : certificateJsonSchema();
-    writeData(io.stdout, `${JSON.stringify(schema, null, 2)}\n`);
+    writeData(io.stdout, `${JSON.stringify(schemas[format]?.(), null, 2)}\n`);
     return exitCode.fine;
   },
 });
