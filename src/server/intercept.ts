@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { createSecureContext, type SecureContext } from "node:tls";
-import { nameIn } from "../node/addresses.js";
+import { bareName, nameIn } from "../node/addresses.js";
 import { didYouMean, listed } from "../schema/words.js";
 import { closeServer, followConnections } from "./connections.js";
 import type { HttpServerOptions, OpenServer } from "./http-server.js";
@@ -54,6 +54,7 @@ export async function startInterceptor(
   const reached = new Map<string, boolean>();
   const rejected = new Set<string>();
   const reject = (host: string) => {
+    if (host === "") return "this is the proxy of svc-sandbox, and the request names no host";
     rejected.add(host);
     return `svc-sandbox rejects ${host}: add --intercept ${host}, or --pass-through to reach the real host`;
   };
@@ -124,14 +125,18 @@ function readUrl(url = ""): URL | undefined {
   return /^https?:/i.test(url) && URL.canParse(url) ? new URL(url) : undefined;
 }
 
+// Node leaves out the message when it has tried several addresses.
+const unreachable = (host: string, { code, message }: NodeJS.ErrnoException) =>
+  `svc-sandbox cannot reach ${host}: ${code ?? message}`;
+
 function tunnel({ hostname, port, host }: URL, socket: Socket, head: Buffer): void {
-  const remote = process.getBuiltinModule("node:net").connect(Number(port || 443), hostname, () => {
+  const remote = process.getBuiltinModule("node:net").connect(Number(port || 443), bareName(hostname), () => {
     socket.write(established);
     remote.write(head);
     socket.pipe(remote).pipe(socket);
   });
-  remote.on("error", ({ message }) => {
-    if (socket.bytesWritten === 0) end(socket, `502 svc-sandbox cannot reach ${host}: ${message}`);
+  remote.on("error", (error) => {
+    if (socket.bytesWritten === 0) end(socket, `502 ${unreachable(host, error)}`);
     else socket.destroy();
   });
   socket.once("close", () => remote.destroy());
@@ -145,11 +150,10 @@ function forward(target: URL, request: IncomingMessage, response: ServerResponse
     response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
     answer.pipe(response);
   });
-  sent.on("error", ({ message }) =>
-    response.headersSent
-      ? response.destroy()
-      : response.writeHead(502).end(`svc-sandbox cannot reach ${target.host}: ${message}`),
-  );
+  sent.on("error", (error) => {
+    if (response.headersSent) response.destroy();
+    else response.writeHead(502).end(unreachable(target.host, error));
+  });
   response.once("close", () => sent.destroy());
   request.pipe(sent);
 }

@@ -9,7 +9,8 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 
 /**
  * Requests each URL through the proxy, as clients with its support do, and prints the status; `h2+https:` in HTTP/2, `raw+` as
- * old versions of axios. `pinned+https:` trusts no certificate. `files` prints what is in the folder of SVC_CA_FILE.
+ * old versions of axios. `pinned+https:` trusts no certificate. `page` asks the proxy as a server, `files` prints what is in the
+ * folder of SVC_CA_FILE.
  */
 const clientCode = `
 import http from "node:http";
@@ -35,6 +36,11 @@ async function get(word) {
     const folder = dirname(SVC_CA_FILE);
     return JSON.stringify({ folder, ...Object.fromEntries(readdirSync(folder).map((name) =>
       [name, readFileSync(join(folder, name), "latin1")])) });
+  }
+  if (word === "page") {
+    const { status, text } = await fetch(HTTP_PROXY + "/v1/relying-party/me").then(async (answer) =>
+      ({ status: answer.status, text: await answer.text() }));
+    return status + " " + text;
   }
   if (word.startsWith("env:")) return process.env[word.slice(4)];
   const [, how = "", text] = /^(?:(\\w+)\\+)?(.*)$/.exec(word);
@@ -95,6 +101,14 @@ describe("exec --intercept", () => {
     expect(stderr).toMatch(/\nCoverage .*\n$/);
   });
 
+  it("counts a client that speaks HTTP/2 alone as one that gets there", async () => {
+    const { stderr } = await intercept(
+      ["exec", "--intercept", "api.example"],
+      [`h2+https://api.example${me}`],
+    );
+    expect(stderr).toMatch(/\nCoverage .*\n$/);
+  });
+
   it("takes requests that clients send to the proxy itself, of http and of https", async () => {
     const words = [`http://api.example${me}`, `raw+https://api.example${me}`];
     const { lines, stderr } = await intercept(["exec", "--intercept", "api.example"], words);
@@ -122,6 +136,13 @@ describe("exec --intercept", () => {
     expect(stderr).toMatch(/\nRejected connections to localhost\. .*--pass-through .*\n$/);
   });
 
+  it("rejects what is no request to a proxy, as a web page could send it", async () => {
+    const flags = ["exec", "--intercept", "api.example", "--pass-through"];
+    const { lines, stderr } = await intercept(flags, ["page"]);
+    expect(lines).toEqual([expect.stringMatching(/^403 .* names no host$/)]);
+    expect(stderr).toMatch(/ Nothing came through the proxy .*\n$/);
+  });
+
   it("with --pass-through lets clients reach other hosts", async () => {
     const { host, paths } = await otherServer();
     const words = [
@@ -132,7 +153,11 @@ describe("exec --intercept", () => {
     ];
     const flags = ["exec", "--intercept", "api.example", "--pass-through"];
     const { lines, stderr } = await intercept(flags, words);
-    expect(lines.slice(1)).toEqual(["200", "200", expect.stringMatching(/^502 .*localhost:1.*ECONNREFUSED/)]);
+    expect(lines.slice(1)).toEqual([
+      "200",
+      "200",
+      expect.stringMatching(/^502 .* cannot reach localhost:1: ECONNREFUSED$/),
+    ]);
     expect(paths).toEqual(["connected", "connected", "/path"]);
     expect(stderr).toMatch(/No advice\.\n$/);
   });
@@ -167,7 +192,10 @@ describe("the environment under --intercept", () => {
     expect(Object.keys(files)).toEqual(["ca.pem", "java.p12", "node-extra-ca.pem", "php.ini"]);
     expect(certificatesIn(files["ca.pem"])).toBe(1);
     const { ca, raw } = new X509Certificate(files["ca.pem"] as string);
-    expect([ca, files["java.p12"]?.includes(raw.toString("latin1"))]).toEqual([true, true]);
+    // Java trusts only what has the attribute trustedKeyUsage.
+    const trusted = Buffer.from("6086480186f966adca7b0101", "hex").toString("latin1");
+    const store = files["java.p12"] ?? "";
+    expect([ca, store.includes(raw.toString("latin1")), store.includes(trusted)]).toEqual([true, true, true]);
     expect(JSON.stringify(files)).not.toContain("PRIVATE");
   });
 
@@ -189,7 +217,8 @@ describe("the environment under --intercept", () => {
 
   it("names the proxy to each language, but not for the sandbox's own address", async () => {
     const names = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy"];
-    const words = [...names, "NODE_USE_ENV_PROXY", "JAVA_TOOL_OPTIONS", "PHP_INI_SCAN_DIR"];
+    const others = ["NODE_USE_ENV_PROXY", "JAVA_TOOL_OPTIONS", "PHP_INI_SCAN_DIR"];
+    const words = [...names, ...others, "SSL_CERT_FILE", "SSL_CERT_DIR"];
     const env = {
       JAVA_TOOL_OPTIONS: "-Xmx1g",
       NO_PROXY: "api.example",
@@ -201,7 +230,7 @@ describe("the environment under --intercept", () => {
       words.map((name) => `env:${name}`),
       env,
     );
-    const [proxy = "", , , , direct, , node, java, php] = lines;
+    const [proxy = "", , , , direct, , node, java, php, file, folder] = lines;
     expect(proxy).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(lines.slice(0, 6)).toEqual([...Array(4).fill(proxy), direct, direct]);
     expect(direct).toBe("localhost,127.0.0.1,::1");
@@ -210,7 +239,8 @@ describe("the environment under --intercept", () => {
       /^-Xmx1g .*"-Dhttps\.proxyPort=(\d+)" .*"-Djavax\.net\.ssl\.trustStore=\/.*java\.p12"/,
     );
     expect(java).toContain(`"-Dhttp.proxyPort=${port}"`);
-    expect([node, php]).toEqual(["1", expect.stringMatching(/^:\//)]);
+    // Without it, OpenSSL and Go trust the system's authorities as well.
+    expect([node, php, file]).toEqual(["1", `:${folder}`, `${folder}/ca.pem`]);
   });
 });
 

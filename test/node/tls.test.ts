@@ -5,7 +5,7 @@ import { connect as connectTls } from "node:tls";
 import { HttpResponse, http } from "msw";
 import { expect, onTestFinished, test } from "vitest";
 import { type SandboxServer, type ServerOptions, startServer } from "../../src/serve/index.js";
-import { makeSelfSigned } from "../../src/server/tls.js";
+import { makeCertificate, makeSelfSigned } from "../../src/server/tls.js";
 import { askHttps } from "../support/ask-https.js";
 
 const me = "/v1/relying-party/me";
@@ -29,6 +29,21 @@ test("a client with the certificate reaches the API by all names of this machine
   }
   const six = await start({ host: "::1" });
   expect((await askHttps(`${six.url}${me}`, six.certificate)).status).toBe(401);
+});
+
+test("a certificate names its own key and its issuer's, as Python 3.13 requires", async () => {
+  const issuer = await makeCertificate({ subject: "authority" });
+  const { cert } = await makeCertificate({ names: ["api.example"], issuer });
+  const [authority, own] = [new X509Certificate(issuer.cert), new X509Certificate(cert)];
+  expect([authority.ca, own.ca, own.checkIssued(authority), own.verify(authority.publicKey)]).toEqual([
+    ...[true, false, true, true],
+  ]);
+  // The object identifiers of subjectKeyIdentifier and authorityKeyIdentifier.
+  for (const { raw } of [authority, own])
+    expect(["0603551d0e", "0603551d23"].map((id) => raw.includes(Buffer.from(id, "hex")))).toEqual([
+      true,
+      true,
+    ]);
 });
 
 test("the certificate is valid for --host too, for a year, and is no authority for others", async () => {
