@@ -1,10 +1,9 @@
 import { existsSync } from "node:fs";
-import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import project from "../package.json" with { type: "json" };
 import { checkCommands } from "./binary/check.js";
 import { install } from "./install.js";
 import { packProject } from "./pack.js";
@@ -12,7 +11,7 @@ import { runProgram } from "./run-program.js";
 import { createTally } from "./tally.js";
 
 // Makes executables of the built project, with Node inside, in `binaries`. Words name their platforms, or `all` of them;
-// default: this machine's. `--node=<file>` is a Node for this machine's instead of that of the npm registry. `--archive` packs
+// default: this machine's. `--this-node` puts the running Node into this machine's instead of that of the npm registry. `--archive` packs
 // each for a release. `--check` runs each command of docs/cli.md with this machine's, and with the package.
 
 interface Platform {
@@ -45,7 +44,6 @@ const own = `${process.platform === "win32" ? "win" : process.platform}-${proces
 const words = process.argv.slice(2);
 const named = words.filter((word) => !word.startsWith("--"));
 const wanted = named.includes("all") ? Object.keys(platforms) : named.length > 0 ? named : [own];
-const ownNode = words.find((word) => word.startsWith("--node="))?.slice("--node=".length);
 const tally = createTally("binary");
 const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-binary-"));
 try {
@@ -81,6 +79,8 @@ async function build(platform: string, assets: Readonly<Record<string, string>>)
   await run(maker.file, "--experimental-sea-config", config);
 
   const file = join(binaries, platform, platform.startsWith("win") ? "svc-sandbox.exe" : "svc-sandbox");
+  // The one from before may be running.
+  await rm(dirname(file), { recursive: true, force: true });
   await mkdir(dirname(file), { recursive: true });
   await copyFile(node.file, file);
   await chmod(file, 0o755);
@@ -106,8 +106,9 @@ async function build(platform: string, assets: Readonly<Record<string, string>>)
 async function nodeOf(platform: string, otherVersion?: string) {
   const [name, pinned] = platforms[platform]?.node ?? [];
   if (name === undefined) throw new Error(`No such platform: ${platform}. Name ${Object.keys(platforms)}.`);
-  if (platform === own && ownNode !== undefined) {
-    return { file: ownNode, folder: join(dirname(ownNode), ".."), version: await run(ownNode, "--version") };
+  if (platform === own && words.includes("--this-node")) {
+    const { execPath: file, versions } = process;
+    return { file, folder: join(dirname(file), ".."), version: versions.node };
   }
   const version = otherVersion ?? pinned;
   const into = join(cache, `${name}-${version}`);
@@ -143,12 +144,12 @@ function structureProblem(content: Buffer, platform: string, blob: Buffer): stri
 }
 
 async function archive(platform: string, file: string): Promise<void> {
-  const into = join(binaries, `svc-sandbox-${project.version}-${platform}`);
-  const from = dirname(file);
-  if (!platform.startsWith("win")) await run("tar", "-czf", `${into}.tar.gz`, "-C", from, ".");
+  const [from, into] = [dirname(file), join(binaries, `svc-sandbox-${platform}`)];
+  const files = await readdir(from);
+  if (!platform.startsWith("win")) await run("tar", "-czf", `${into}.tar.gz`, "-C", from, ...files);
   // The tar of Windows makes zip files.
-  else if (process.platform === "win32") await run("tar", "-a", "-cf", `${into}.zip`, "-C", from, ".");
-  else await run("zip", "--quiet", "--recurse-paths", "--junk-paths", `${into}.zip`, from);
+  else if (process.platform === "win32") await run("tar", "-a", "-cf", `${into}.zip`, "-C", from, ...files);
+  else await run("zip", "--quiet", "--junk-paths", `${into}.zip`, ...files.map((name) => join(from, name)));
 }
 
 /** Runs a program to its end and resolves to its output. Throws when it fails. */

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
@@ -296,4 +296,28 @@ describe("docs/ci.md", () => {
     expect(await night("http://127.0.0.1:1")).toEqual([1, undefined, true]);
     expect(await night(url)).toEqual([0, undefined, true]);
   });
+});
+
+test("the release is as its schema says; every archive of the manifests and of docs/install.md is built and tried", () => {
+  // The schema does not know the permission for attestations.
+  const workflow = parse(pageOf(".github/workflows/release.yml").replace(", attestations: write", ""));
+  expect(validate("github-workflow", workflow)).toEqual([]);
+  const { build, try: tried } = workflow.jobs;
+  const archives = tried.strategy.matrix.include.map(({ archive }: { archive: string }) => archive).sort();
+  const built = build.strategy.matrix.include.flatMap(({ words }: { words: string }) => words.split(" "));
+  expect(built.filter((word: string) => !word.startsWith("--")).sort()).toEqual(
+    archives.map((archive: string) => archive.split(".")[0]),
+  );
+  const named = (texts: readonly string[]) => [
+    ...new Set(
+      texts.flatMap((text) =>
+        [...text.matchAll(/svc-sandbox-([a-z]+-\w+\.(?:tar\.gz|zip))/g)].map(([, name]) => name),
+      ),
+    ),
+  ];
+  const manifests = readdirSync(join(root, "packaging"), { recursive: true, encoding: "utf8" })
+    .filter((file) => file.includes("."))
+    .map((file) => pageOf(join("packaging", file)));
+  expect(manifests).toHaveLength(5);
+  expect([named(manifests).sort(), named([pageOf("docs/install.md")]).sort()]).toEqual([archives, archives]);
 });
