@@ -105,7 +105,8 @@ async function outputsOf(commands: readonly string[], program: string, redis: st
         .replace(" | Out-String | Invoke-Expression", "");
       const served = { SVC_CONTROL_URL: control_url, SVC_BASE_URL: base_url, SVC_API_KEY: keys.active };
       const running = start(line, cwd, { ...env, ...served });
-      if (!line.includes("--detach")) {
+      // The others end without being asked.
+      if (!/--detach|--until-stdin-ends/.test(line)) {
         await running.until(/is listening|^Waiting for|"event":"listening"/m);
         running.stop();
       }

@@ -29,9 +29,7 @@ for (const path of await readdir(packaging, { recursive: true })) {
   if (!basename(path).includes(".")) continue;
   const template = await readFile(join(packaging, path), "utf8");
   const text = template.replaceAll(/\{\{(?:sha256 )?([\w-]+)\}\}/g, (_all, name: string) => {
-    const archive = Object.keys(checksums).find((file) =>
-      file.startsWith(`svc-sandbox-${name}.`),
-    );
+    const archive = Object.keys(checksums).find((file) => file.startsWith(`svc-sandbox-${name}.`));
     const value = values[name] ?? checksums[archive ?? ""];
     if (value === undefined) throw new Error(`There is no archive for ${name} in ${folder}.`);
     return value;
