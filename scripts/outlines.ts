@@ -10,7 +10,7 @@ type Outlines = Topology<{ countries: GeometryCollection }>;
 
 const fine: Outlines = createRequire(import.meta.url)("world-atlas/countries-50m.json");
 
-/** Leaves of world-atlas what the map of farmers needs: fine outlines where they live, less of their neighbours, coarse ones elsewhere. */
+/** Leaves of world-atlas what the map of farmers needs: coarse outlines of all countries, fine ones where farmers live, less of their neighbours. */
 export function fewerOutlines(): Plugin {
   return {
     name: "fewer-outlines",
@@ -19,10 +19,9 @@ export function fewerOutlines(): Plugin {
       if (!/world-atlas\/countries-\d+m\.json$/.test(id)) return null;
       const all = JSON.parse(code) as Outlines;
       const isFine = id.endsWith("-50m.json");
-      const kept = only(all, (country) => isNearFarmers(country) === isFine);
-      if (!isFine) return JSON.stringify(kept);
+      const kept = only(all, (country) => !isFine || isNearFarmers(country));
       moveCrimea(kept);
-      return JSON.stringify(thinned(kept));
+      return JSON.stringify(isFine ? thinned(kept) : rounded(kept));
     },
   };
 }
@@ -50,6 +49,28 @@ function thinned(outlines: Outlines): Outlines {
     whole.has(index) || arc.length < 24 ? arc : everyFourth(arc),
   );
   return { ...outlines, arcs };
+}
+
+// The coarse ones are seen from afar only: half a pixel of a map of the whole world.
+const roundedBy = 32;
+
+/** Outlines with fewer digits. */
+function rounded(outlines: Outlines): Outlines {
+  const { scale: [x, y] = [1, 1], translate = [0, 0] } = outlines.transform ?? {};
+  const arcs = outlines.arcs.map((arc) => {
+    let [atX, atY, lastX, lastY] = [0, 0, 0, 0];
+    const points = arc.map(([byX = 0, byY = 0]) => {
+      [atX, atY] = [atX + byX, atY + byY];
+      const [nextX, nextY] = [Math.round(atX / roundedBy), Math.round(atY / roundedBy)];
+      const point = [nextX - lastX, nextY - lastY];
+      [lastX, lastY] = [nextX, nextY];
+      return point;
+    });
+    return points.filter(
+      ([byX, byY], index) => index === 0 || index === arc.length - 1 || byX !== 0 || byY !== 0,
+    );
+  });
+  return { ...outlines, transform: { scale: [x * roundedBy, y * roundedBy], translate }, arcs };
 }
 
 // Each point of an arc but the first is told by its distance from the one before it.

@@ -17,6 +17,7 @@ import {
   list,
   mapping,
   nullable,
+  number,
   optional,
   orNull,
   record,
@@ -141,6 +142,18 @@ export const answers = {
     RevokedKey: mapping({ key: records.Key }),
     IssuedKey: mapping({ key: records.Key, secret: text() }),
     FarmerPage: page(records.Farmer),
+    FarmerSummaryPage: page(
+      mapping({
+        ...{ farmerId: text(), name: text(), countryCode: text(), region: text() },
+        ...{ farmAreaHa: number(), birthYear: count() },
+        /** On the fields now, each once; that of the largest field first. */
+        crops: list(text()),
+        /** Of past harvests in kg/ha, by crop. */
+        yields: record(list(count())),
+        /** Of the farm: longitude, latitude. */
+        position: list(number({ least: -180, most: 180 })),
+      }),
+    ),
     /** `created`: those that the scenario does not have. */
     KeyPage: mapping({ data: list(ListedKey), total: count(), created: count() }),
     OrganizationPage: page(records.Organization),

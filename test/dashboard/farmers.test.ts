@@ -102,6 +102,8 @@ describe.skipIf(noBrowser)("the view of farmers", () => {
   test("the map is moved by keys and buttons, and a click on a farmer opens the record", async () => {
     const { page, server, go } = await openDashboard({ scenario: "announced-endpoints", view: "/farmers" });
     await showsNumbered(page, "of 100");
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(request.url()));
     const scale = page.locator(".map-scale");
     const atFirst = await scale.innerText();
     const map = page.getByRole("application", { name: "Map of the fields" });
@@ -127,6 +129,12 @@ describe.skipIf(noBrowser)("the view of farmers", () => {
     const crop = parcels[0]?.properties["crop:name"] ?? "";
     await go(`farmers?country=${location.country_code}&crop=${encodeURIComponent(crop)}`);
     await showsNumbered(page, "1 to 1 of 1");
+    // Fine outlines and the fields themselves are read once they can be seen.
+    await expect.poll(() => asked.some((url) => url.includes("/assets/countries-50m"))).toBe(true);
+    expect(asked.filter((url) => url.includes(id))).toEqual([]);
+    for (const key of ["+", "+", "+"]) await map.press(key);
+    await expect.poll(() => asked.filter((url) => url.endsWith(`/farmers/${id}`)).length).toBe(1);
+    await map.press("0");
     const box = await page.locator(".farmer-map canvas").boundingBox();
     if (box === null) throw new Error("The map is not shown.");
     const middle = [box.x + box.width / 2, box.y + box.height / 2] as const;

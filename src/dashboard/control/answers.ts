@@ -9,6 +9,7 @@ export type Consent = Answer<"Consent">;
 export type Directory = Answer<"Directory">;
 export type Farmer = Answer<"Farmer">;
 export type FarmerPage = Answer<"FarmerPage">;
+export type FarmerSummaryPage = Answer<"FarmerSummaryPage">;
 export type Fault = Answer<"Fault">;
 export type Gate = Answer<"Gate">;
 export type Health = Answer<"Health">;

@@ -106,9 +106,7 @@ export interface Yields {
 
 /** The yields of a crop among farmers; `undefined` when none has harvested it. */
 export function yieldsOf(farmers: readonly FarmerRow[], crop: string): Yields | undefined {
-  const yields = farmers
-    .flatMap(({ harvests }) => harvests.filter((harvest) => harvest.crop === crop).map(({ kgHa }) => kgHa))
-    .sort((one, other) => one - other);
+  const yields = farmers.flatMap((farmer) => farmer.yields[crop] ?? []).sort((one, other) => one - other);
   if (yields.length === 0) return undefined;
   const at = (share: number) => yields[Math.floor(share * (yields.length - 1))] as number;
   const width = roundStep((yields.at(-1) as number) / 14);

@@ -12,7 +12,8 @@ import {
   scaleOfFields,
   zoomed,
 } from "./map-drawing.js";
-import type { FarmerRow } from "./population.js";
+import { outlines } from "./outlines.js";
+import { type FarmerRow, fieldsRead } from "./population.js";
 
 const step = 2;
 
@@ -51,7 +52,7 @@ export function FarmerMap({ chosen, others, choice }: MapFarmers & { readonly ch
       points.current = drawMap(element, place, { chosen, others });
     });
     return () => cancelAnimationFrame(frame);
-  }, [chosen, others, place.scale, ...place.center, size.value]);
+  }, [chosen, others, place.scale, ...place.center, size.value, outlines.value, fieldsRead.value]);
 
   const go = (next: MapPlace) => {
     wanted.value = next;

@@ -1,6 +1,6 @@
 import { type GeoProjection, geoMercator, geoPath } from "d3-geo";
-import { outlines } from "./outlines.js";
-import type { Degrees, FarmerRow } from "./population.js";
+import { outlines, readFineOutlines } from "./outlines.js";
+import { type Degrees, type FarmerRow, fieldsOf } from "./population.js";
 
 /** The part of the world that the map shows. */
 export interface MapPlace {
@@ -24,6 +24,9 @@ const earthRadius = 6_371_009;
 
 // From here on a field of a hundred metres can be told from a dot.
 export const scaleOfFields = 400_000;
+
+// From here on coarse outlines look coarse: a continent.
+const scaleOfFineOutlines = 900;
 
 const mostScale = 12_000_000;
 const margin = 40;
@@ -116,7 +119,8 @@ export function drawMap(
   const colour = (name: string) => colours.getPropertyValue(`--${name}`);
   const projection = projectionOf(place, size);
   const path = geoPath(projection, pen);
-  for (const { land, borders } of outlines) {
+  if (place.scale > scaleOfFineOutlines) void readFineOutlines();
+  for (const { land, borders } of outlines.value) {
     pen.beginPath();
     path(land);
     pen.fillStyle = colour("surface");
@@ -144,11 +148,12 @@ function drawFarmers(
   farmers: readonly FarmerRow[],
 ): readonly (readonly [number, number])[] {
   const showsFields = projection.scale() > scaleOfFields;
-  return farmers.map(({ at, fields }) => {
+  return farmers.map(({ at, id }) => {
     const [x, y] = projection([...at]) ?? [Number.NaN, Number.NaN];
     const isNear = x > -200 && x < width + 200 && y > -200 && y < height + 200;
-    if (isNear && showsFields) for (const field of fields) drawField(pen, projection, field);
-    else if (isNear) {
+    const fields = isNear && showsFields ? fieldsOf(id) : [];
+    for (const field of fields) drawField(pen, projection, field);
+    if (isNear && fields.length === 0) {
       pen.beginPath();
       pen.arc(x, y, 2.5, 0, 2 * Math.PI);
       pen.fill();

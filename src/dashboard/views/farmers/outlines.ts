@@ -1,10 +1,13 @@
+import { signal } from "@preact/signals";
 import type { GeoPermissibleObjects } from "d3-geo";
 import { feature, mesh } from "topojson-client";
-import fine from "world-atlas/countries-50m.json" with { type: "json" };
 // The build leaves of each only what the map needs: see scripts/outlines.ts.
 import coarse from "world-atlas/countries-110m.json" with { type: "json" };
 
 type Topology = Parameters<typeof mesh>[0];
+type Countries = NonNullable<Parameters<typeof mesh>[1]> & {
+  readonly geometries: readonly { readonly id?: string | number }[];
+};
 
 /** Land, from the back to the front, and the borders on it. */
 export interface Outline {
@@ -12,12 +15,33 @@ export interface Outline {
   readonly borders: GeoPermissibleObjects;
 }
 
-/** The countries far from the farmers, and before them those of the farmers and their neighbours. */
-export const outlines: readonly Outline[] = [coarse, fine].map((json) => {
-  const topology = json as unknown as Topology;
-  const countries = topology.objects.countries as NonNullable<Parameters<typeof mesh>[1]>;
-  return {
-    land: feature(topology, countries),
-    borders: mesh(topology, countries, (one, other) => one !== other),
-  };
-});
+function countriesIn(json: unknown): Countries {
+  return (json as Topology).objects.countries as Countries;
+}
+
+function outlineOf(json: unknown, countries = countriesIn(json)): Outline {
+  const topology = json as Topology;
+  const borders = mesh(topology, countries, (one, other) => one !== other);
+  return { land: feature(topology, countries), borders };
+}
+
+/** The countries of the world, coarse at first. */
+export const outlines = signal<readonly Outline[]>([outlineOf(coarse)]);
+
+let isReading = false;
+
+/** Reads fine outlines for the countries of the farmers and their neighbours, once. */
+export async function readFineOutlines(): Promise<void> {
+  if (isReading) return;
+  isReading = true;
+  try {
+    const { default: fine } = await import("world-atlas/countries-50m.json");
+    const near = new Set(countriesIn(fine).geometries.map(({ id }) => id));
+    const all = countriesIn(coarse);
+    const far = all.geometries.filter(({ id }) => !near.has(id));
+    outlines.value = [outlineOf(coarse, { ...all, geometries: far } as Countries), outlineOf(fine)];
+  } catch {
+    // The coarse ones stay, until the map is moved again.
+    isReading = false;
+  }
+}

@@ -1,13 +1,13 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { Farmer, FarmerPage } from "../../control/answers.js";
-import { type ControlError, fetchControl } from "../../control/call.js";
+import type { Farmer, FarmerPage, FarmerSummaryPage } from "../../control/answers.js";
+import { type ControlError, call, fetchControl } from "../../control/call.js";
 import { farmersStart } from "../../control/resources.js";
 
 /** A position in degrees: longitude, latitude. */
 export type Degrees = readonly [longitude: number, latitude: number];
 
-/** The part of a farmer that the page keeps; a whole record is much larger. */
+/** The part of a farmer that the page keeps. */
 export interface FarmerRow {
   /** The number by which a scenario names the farmer. */
   readonly index: number;
@@ -19,9 +19,9 @@ export interface FarmerRow {
   readonly birthYear: number;
   /** The crops on the fields now, each once; that of the largest field first. */
   readonly crops: readonly string[];
-  readonly harvests: readonly { readonly crop: string; readonly kgHa: number }[];
+  /** Of past harvests in kg/ha, by crop. */
+  readonly yields: Readonly<Record<string, readonly number[]>>;
   readonly at: Degrees;
-  readonly fields: readonly (readonly Degrees[])[];
 }
 
 /** The farmers that the page has read so far. */
@@ -34,11 +34,11 @@ export interface Population {
   readonly problem: ControlError | undefined;
 }
 
-/** More are left out: their records are 4 MB a thousand. */
+/** More are left out: to draw them takes too long. */
 const mostRead = 5000;
 
-// A thousand at once would keep the sandbox from its clients for half a second.
-const pageLength = 100;
+// A thousand at once would keep the sandbox from its clients for a fifth of a second.
+const pageLength = 250;
 
 // Drawing all of them anew takes longer than reading a page.
 const drawnTogether = 500;
@@ -87,8 +87,10 @@ async function readOn(until: AbortSignal): Promise<void> {
     while (farmers.length < known.wanted) {
       const offset = farmers.length;
       const limit = Math.min(pageLength, known.wanted - offset);
-      const answer = await fetchControl(`/farmers?offset=${offset}&limit=${limit}`, { signal: until });
-      const { data } = (await answer.json()) as FarmerPage;
+      const answer = await fetchControl(`/farmers/summary?offset=${offset}&limit=${limit}`, {
+        signal: until,
+      });
+      const { data } = (await answer.json()) as FarmerSummaryPage;
       if (until.aborted || data.length === 0) return;
       farmers = [...farmers, ...data.map((farmer, position) => rowOf(farmer, offset + position))];
       if (offset === 0 || farmers.length % drawnTogether === 0 || farmers.length === known.wanted) show();
@@ -98,23 +100,37 @@ async function readOn(until: AbortSignal): Promise<void> {
   }
 }
 
-function rowOf(farmer: Farmer, index: number): FarmerRow {
-  const { parcels, location } = farmer;
-  const fields = parcels.map(({ geometry }) => geometry.coordinates[0] as unknown as readonly Degrees[]);
-  const seasons = parcels.flatMap(({ properties }) => properties.seasons);
+function rowOf(farmer: FarmerSummaryPage["data"][number], index: number): FarmerRow {
+  const { farmer_id: id, name, country_code: country, region, crops, yields } = farmer;
+  const at = farmer.position as unknown as Degrees;
   return {
-    index,
-    id: farmer.farmer_id,
-    name: `${farmer.name.given_name} ${farmer.name.surname}`,
-    country: location.country_code,
-    region: location.subdivision_name,
+    ...{ index, id, name, country, region, crops, yields, at },
     areaHa: farmer.farm_area_ha,
     birthYear: farmer.birth_year,
-    crops: [...new Set(parcels.map(({ properties }) => properties["crop:name"]))],
-    harvests: seasons.flatMap(({ crop_name: crop, yield_kg_ha: kgHa }) =>
-      kgHa === null ? [] : [{ crop, kgHa }],
-    ),
-    at: fields[0]?.[0] ?? [0, 0],
-    fields,
   };
+}
+
+type Fields = readonly (readonly Degrees[])[];
+
+const fields = new Map<string, Fields>();
+
+/** Changes whenever fields were read. */
+export const fieldsRead = signal(0);
+
+/** The outlines of a farmer's fields; none while they are read. */
+export function fieldsOf(id: string): Fields {
+  if (!fields.has(id)) {
+    fields.set(id, []);
+    void call<Farmer>(`/farmers/${id}`).then(
+      ({ parcels }) => {
+        fields.set(
+          id,
+          parcels.map(({ geometry }) => geometry.coordinates[0] as unknown as readonly Degrees[]),
+        );
+        fieldsRead.value += 1;
+      },
+      () => fields.delete(id),
+    );
+  }
+  return fields.get(id) ?? [];
 }
