@@ -16,6 +16,8 @@ type Response = { readonly status: number; readonly body: string } | string;
 interface Asking {
   readonly body?: object;
   readonly key?: string;
+  /** The token of an instance. */
+  readonly token?: string;
   /** Default: 5000 ms. */
   readonly timeout?: number;
   /** Default: its own connection. */
@@ -26,12 +28,13 @@ interface Asking {
 export async function ask(
   { url }: Process,
   call: string,
-  { body, key, timeout = 5000, agent }: Asking = {},
+  { body, key, token, timeout = 5000, agent }: Asking = {},
 ): Promise<Response> {
   const [method = "", path = ""] = call.split(" ");
   const headers = {
     ...(body !== undefined && { "content-type": "application/json" }),
     ...(key !== undefined && { "x-api-key": key }),
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
   };
   const options = {
     ...{ method, headers, signal: AbortSignal.timeout(timeout) },
@@ -62,6 +65,8 @@ export interface Recording {
 /** Common to all clients of a history. */
 interface Shared extends Recording {
   readonly instance: string;
+  /** The instance's own token. */
+  readonly token: string;
   /** For this history only: a server may close an old connection just as something is sent on it. */
   readonly agent: Agent;
   readonly secrets: Map<string, string>;
@@ -76,13 +81,28 @@ export async function record(recording: Recording): Promise<History> {
     const got = await ask(pick(draw, replicas), "POST /__sandbox/instances", { body: {}, timeout: patience });
     return typeof got === "object" && got.status === 201 && JSON.parse(got.body).data;
   });
+  // From then on every replica takes the new token, and no other one.
+  const token = await untilKnown("the instance was not claimed", async () => {
+    const path = `POST /__sandbox/instances/${made.id}`;
+    const link = await ask(pick(draw, replicas), `${path}/link`, { body: {}, timeout: patience });
+    if (typeof link === "string" || link.status !== 201) return false;
+    const code = new URL(JSON.parse(link.body).data.claim_url).searchParams.get("code");
+    const got = await ask(pick(draw, replicas), `${path}/claim`, { body: { code }, timeout: patience });
+    return typeof got === "object" && got.status === 200 && JSON.parse(got.body).data.token;
+  });
   const secrets = new Map<string, string>(Object.entries(made.keys));
   const agent = new Agent({ keepAlive: true });
-  const shared: Shared = { ...recording, instance: made.id, agent, secrets, seen: [] };
+  const shared: Shared = { ...recording, instance: made.id, token, agent, secrets, seen: [] };
   const names = Array.from({ length: 4 + below(draw, 3) }, (_, index) => `client ${index}`);
   await Promise.all(names.map((name) => useAs(name, shared)));
   // Every replica must have what was acknowledged.
   for (const replica of replicas) {
+    await untilKnown(`replica ${replica.index} did not check a token`, async () => {
+      const got = await ask(replica, `GET /i/${made.id}/__sandbox/state`, { token: made.token });
+      if (typeof got === "object" && got.status !== 401)
+        throw new Error("a token that was replaced still works");
+      return typeof got === "object";
+    });
     const list = () => perform("reader", replica, { do: "list" }, shared);
     await untilKnown(`replica ${replica.index} did not list the keys`, list);
   }
@@ -115,12 +135,12 @@ async function perform(
   client: string,
   replica: Process,
   operation: Operation,
-  { instance, agent, patience, secrets, seen }: Shared,
+  { instance, token, agent, patience, secrets, seen }: Shared,
 ): Promise<boolean> {
   const [call, options] = callOf(operation, secrets);
   const sent = performance.now();
   const path = call.replace(" ", ` /i/${instance}`);
-  const got = await ask(replica, path, { ...options, agent, timeout: patience });
+  const got = await ask(replica, path, { ...options, token, agent, timeout: patience });
   if (got === "never") return false;
   const entry = { client, replica: replica.index, operation, sent };
   if (typeof got === "string") {

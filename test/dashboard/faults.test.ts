@@ -192,10 +192,11 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     const label = "a test: rotates[2], and more";
     await part.getByLabel("Label").fill(label);
     await page.keyboard.press("Enter");
-    await part.getByText("Its keys are shown nowhere else").waitFor();
+    await part.getByText("Its keys and token are shown only here").waitFor();
     const [instance] = (await ask("/instances")).body.data;
     expect(instance).toMatchObject({ scenario: "revoked", seed: 7, label });
-    expect(await page.content()).not.toMatch(/SVC_test_\w{20}/);
+    expect(await page.content()).not.toMatch(/SVC_test_\w{20}|svci_|code=/);
+    await part.getByRole("button", { name: "Copy a one-time link to them for a partner" }).waitFor();
     await part.getByRole("link", { name: "test" }).click();
     await settled(page);
     expect(new URL(page.url()).pathname).toBe(`/i/${instance.id}/__sandbox/`);

@@ -166,20 +166,21 @@ function NewInstance() {
 
 // The keys are told by this one answer.
 function Made({
-  instance: { id, label, base_url: url, control_url: controlUrl, keys },
+  instance: { id, label, base_url: url, control_url: controlUrl, keys, token, claim_url: link },
 }: {
   readonly instance: Instance;
 }) {
   const lines = Object.entries(keys).map(
     ([ref, secret]) => `SVC_KEY_${ref.toUpperCase().replaceAll("-", "_")}=${secret}\n`,
   );
-  const environment = `SVC_BASE_URL=${url}\nSVC_CONTROL_URL=${controlUrl}\n${lines.join("")}`;
+  const environment = `SVC_BASE_URL=${url}\nSVC_CONTROL_URL=${controlUrl}\n${lines.join("")}SVC_SANDBOX_CONTROL_TOKEN=${token}\n`;
   return (
     <div class="notice" role="status">
       <p>
-        <bdi>{label ?? id}</bdi> listens on <code>{url}</code>. Its keys are shown nowhere else:
+        <bdi>{label ?? id}</bdi> listens on <code>{url}</code>. Its keys and token are shown only here:
       </p>
-      <CopyButton text={environment}>Copy its address and keys as variables</CopyButton>
+      <CopyButton text={environment}>Copy its address, keys and token as variables</CopyButton>{" "}
+      <CopyButton text={link}>Copy a one-time link to them for a partner</CopyButton>
     </div>
   );
 }
