@@ -1,12 +1,10 @@
-import { nodeCrypto } from "./platform.js";
-
 /**
  * Returns a trust store of Java with these certificates (PEM): PKCS #12 (RFC 7292), without a password because nothing in it
  * is secret.
  */
 export function javaTrustStore(certificates: readonly string[]): Buffer {
   const bags = certificates.map((pem) => {
-    const certificate = octets(new nodeCrypto.X509Certificate(pem).raw);
+    const certificate = octets(Buffer.from(pem.replace(/-----[^-]+-----/g, ""), "base64"));
     // Java trusts only certificates with its own attribute, trustedKeyUsage; here for any use.
     const trusted = sequence(objectId("6086480186f966adca7b0101"), set(objectId("551d2500")));
     const bag = sequence(objectId("2a864886f70d01091601"), inner(certificate));

@@ -1,17 +1,11 @@
 import { mountControl } from "../control/mount.js";
 import type { Log } from "../log/log.js";
 import { createMemoryLog } from "../log/memory-log.js";
-import {
-  type Hosting,
-  type InterceptingServer,
-  type RunningServer,
-  type ServeOptions,
-  serveLog,
-} from "../server/serve-log.js";
+import { type Hosting, type RunningServer, type ServeOptions, serveLog } from "../server/serve-log.js";
 import type { Runtime } from "../world/runtime.js";
 
 /** Serves the sandboxes of a log, with the control plane unless that is off. */
-export function serve(log: Log, options: ServeOptions & Hosting): Promise<InterceptingServer> {
+export function serve(log: Log, options: ServeOptions & Hosting) {
   return serveLog(log, options, options.control === false ? undefined : mountControl);
 }
 
