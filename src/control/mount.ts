@@ -25,9 +25,13 @@ export const mountControl: MountControl = (surroundings, onDefect) => {
   const serve: ControlHandler = (request, response, context) => {
     if (app !== undefined) return app(request, response, context);
     // A connection sends no more before it is loaded: everything that came meanwhile would have to be kept.
-    nextTick(() => request.socket.pause());
+    let isLoading = true;
+    nextTick(() => isLoading && request.socket.pause());
     load()
-      .finally(() => request.socket.resume())
+      .finally(() => {
+        isLoading = false;
+        request.socket.resume();
+      })
       .then(() => app?.(request, response, context))
       .catch((error) => {
         onDefect(error);

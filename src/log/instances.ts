@@ -130,10 +130,10 @@ export const defaultInstanceTtl = 60 * 60_000;
 export const defaultMaxInstances = 1000;
 
 /** The default bytes of the journals of all instances. */
-const defaultMostJournals = 16e6;
+export const defaultMostJournals = 16e6;
 
 /** The part of the most bytes of journals that is kept when there are more: the next time is not with the next request. */
-const keptPart = 3 / 4;
+export const keptPart = 3 / 4;
 
 /** An id of an instance, which cannot be guessed. */
 export function newInstanceId(): string {
@@ -265,7 +265,7 @@ export function createInstances({
 }
 
 /** The most that each of some sizes may have for all of them to be at most `most`; small ones leave more to the others. */
-function equalShare(sizes: readonly number[], most: number): number {
+export function equalShare(sizes: readonly number[], most: number): number {
   let left = most;
   const ascending = [...sizes].sort((a, b) => a - b);
   for (const [index, size] of ascending.entries()) {
@@ -285,12 +285,12 @@ export function isOver(
   return expiresAt === undefined ? usedAt <= stopwatch() - ttl : expiresAt <= time();
 }
 
-function noInstance(id: string): SandboxError {
+export function noInstance(id: string): SandboxError {
   const message = `There is no instance ${JSON.stringify(id)}; it may have been idle for too long, or has expired.`;
   return new SandboxError("not_found", message);
 }
 
-function tooMany(most: number): SandboxError {
+export function tooMany(most: number): SandboxError {
   return new SandboxError(
     "instance_limit_reached",
     `There are ${most} instances already: remove those that are no longer used with DELETE /__sandbox/instances/{id}, or start with a higher --max-instances.`,

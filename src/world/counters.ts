@@ -57,7 +57,9 @@ export interface Counters {
   /** Counts an answer whose client had gone before it was whole, because a fault let it wait. */
   readonly countUnread: () => void;
   /** Counts everything there, too. */
-  readonly passOnTo: (others: Counters) => void;
+  readonly passOnTo: (others: Pick<Counters, "count" | "countUnread">) => void;
+  /** Adds what was counted elsewhere; nothing of it is passed on. */
+  readonly add: (counts: Counts) => void;
   /** A copy of the counts since the start or the last `clear`. */
   readonly read: () => Counts;
   /** Starts anew; what was passed on stays counted there. */
@@ -84,7 +86,7 @@ export function createCounters(): Counters {
   const repeats = new Map<string, RepeatCount>();
   let requests = 0;
   let unread = 0;
-  let others: Counters | undefined;
+  let others: Pick<Counters, "count" | "countUnread"> | undefined;
 
   const countPath = (pathId: PathId, isMet: boolean, isPreview: boolean) => {
     let box = paths.get(pathId);
@@ -107,12 +109,12 @@ export function createCounters(): Counters {
     }
     return row;
   };
-  const countRepeat = ({ pathId, key, fingerprint }: Exchange, withinMs: number) => {
+  const countRepeat = ({ pathId, key, fingerprint, count, withinMs }: RepeatCount) => {
     const id = `${pathId} ${fingerprint}`;
     const known = repeats.get(id);
     if (known === undefined && repeats.size === mostRepeats) return;
     const within = Math.max(withinMs, known?.withinMs ?? 0);
-    repeats.set(id, { pathId, key, fingerprint, count: (known?.count ?? 0) + 1, withinMs: within });
+    repeats.set(id, { pathId, key, fingerprint, count: (known?.count ?? 0) + count, withinMs: within });
   };
   return {
     curlOptions: "",
@@ -121,7 +123,10 @@ export function createCounters(): Counters {
       requests += 1;
       countPath(pathId, !isByMistake(exchange), isPreview);
       if (fault !== null && fault !== pathId) countPath(fault, true, isPreview);
-      if (exchange.repeat !== undefined) countRepeat(exchange, exchange.repeat.withinMs);
+      if (exchange.repeat !== undefined) {
+        const { key, fingerprint, repeat } = exchange;
+        countRepeat({ pathId, key, fingerprint, count: 1, withinMs: repeat.withinMs });
+      }
       for (const id of earned) countAdvice(rowOf(id), exchange, keys?.[id]);
       others?.count(exchange, keys);
     },
@@ -131,6 +136,23 @@ export function createCounters(): Counters {
     },
     passOnTo(next) {
       others = next;
+    },
+    add(counts) {
+      requests += counts.requests;
+      unread += counts.unread;
+      for (const [id, { count, previewCount, isMet }] of Object.entries(counts.paths)) {
+        const box = paths.get(id as PathId) ?? { ...notCounted };
+        box.count += count;
+        box.previewCount += previewCount;
+        box.isMet ||= isMet;
+        paths.set(id as PathId, box);
+      }
+      for (const [id, { count, examples }] of Object.entries(counts.advice)) {
+        const row = rowOf(id as AdviceId);
+        row.count += count;
+        row.examples.push(...examples.slice(0, mostExamples - row.examples.length));
+      }
+      counts.repeats.forEach(countRepeat);
     },
     read: () => ({
       requests,
@@ -154,15 +176,8 @@ export function createCounters(): Counters {
       repeats.clear();
     },
     restore(counts) {
-      ({ requests, unread } = counts);
-      paths.clear();
-      for (const [id, box] of Object.entries(counts.paths)) paths.set(id as PathId, { ...box });
-      advice.clear();
-      for (const [id, { count, examples }] of Object.entries(counts.advice)) {
-        advice.set(id as AdviceId, { count, examples: [...examples] });
-      }
-      repeats.clear();
-      for (const one of counts.repeats) repeats.set(`${one.pathId} ${one.fingerprint}`, one);
+      this.clear();
+      this.add(counts);
     },
   };
 }

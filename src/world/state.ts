@@ -1,7 +1,7 @@
 import type { Exchange } from "../history/exchange.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { lastClockInstant } from "./clock.js";
-import type { Counts } from "./counters.js";
+import type { Counters, Counts } from "./counters.js";
 import { createWorld } from "./create-world.js";
 import { createRuntime, type Runtime, type RuntimeOptions } from "./runtime.js";
 import { snapshotWorld } from "./snapshot.js";
@@ -86,15 +86,17 @@ export function restoreWorld(state: WorldState, platform: Platform): World {
 
 /** Describes the world that a runtime runs, and its counts. */
 export function describeRuntime(runtime: Runtime): RuntimeState {
-  const counts = runtime.counters.read();
+  return { ...describeWorld(runtime.world()), counts: describeCounts(runtime.counters) };
+}
+
+/** Describes counts, without the paths and the advice that never were. */
+export function describeCounts({ read }: Counters): Counts {
+  const counts = read();
   const counted = <Rows extends object>(rows: Rows) =>
     Object.fromEntries(
       Object.entries(rows).filter(([, { count, previewCount = 0 }]) => count + previewCount > 0),
     ) as Rows;
-  return {
-    ...describeWorld(runtime.world()),
-    counts: { ...counts, paths: counted(counts.paths), advice: counted(counts.advice) },
-  };
+  return { ...counts, paths: counted(counts.paths), advice: counted(counts.advice) };
 }
 
 /** Restores what `describeRuntime` described: in the runtime `there`, or in a new one with the options. */

@@ -314,7 +314,7 @@ describe.skipIf(noRedis)("a Redis", () => {
     expect(other).toMatch(
       /was begun with scenario "revoked" and content of the scenario "\w+", and this one has scenario "key-states"/,
     );
-    await redis.command("HSET", "svc-sandbox:meta", "founding", '{"version":"0.0.1"}');
+    await redis.command("HSET", "{svc-sandbox:}:meta", "founding", '{"version":"0.0.1"}');
     expect(await refusal(["revoked", "--store", redis.url])).toContain('begun with version "0.0.1"');
   });
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Scenario } from "../../src/index.js";
 import { readRedisAddress } from "../../src/log/redis/address.js";
-import { openRedisLog } from "../../src/log/redis/redis-log.js";
+import { openRedisLog } from "../../src/log/redis/redis-store.js";
 import { type Balancer, noBalancer, startBalancer } from "../support/balancer.js";
 import { control } from "../support/call-control.js";
 import { conformanceCases } from "../support/conformance-cases.js";
@@ -240,9 +240,9 @@ describe.skipIf(noRedis ?? noBalancer)("three replicas behind a load balancer", 
         await callOn(2, `PATCH /organizations/${one}`, { status: one });
       }
       const held = JSON.stringify([
-        await redis.command("HGETALL", "svc-sandbox:meta"),
-        await redis.command("XRANGE", "svc-sandbox:log", "-", "+"),
-        await redis.command("GET", "svc-sandbox:snapshot"),
+        await redis.command("HGETALL", "{svc-sandbox:}:meta"),
+        await redis.command("XRANGE", "{svc-sandbox:}:log", "-", "+"),
+        await redis.command("GET", "{svc-sandbox:}:snapshot"),
       ]);
       expect((await redis.command("KEYS", "*")) as string[]).toHaveLength(2);
       expect(held.length).toBeGreaterThan(10_000);

@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline";
 import { readRedisAddress } from "../../src/log/redis/address.js";
-import { openRedisLog } from "../../src/log/redis/redis-log.js";
+import { openRedisLog } from "../../src/log/redis/redis-store.js";
 
 // A replica in a process of its own: appends each line that it reads, and answers with the number of entries that it has
 // then. An empty line is answered with the texts of all of them.

@@ -1,12 +1,23 @@
 import { SandboxError } from "../../src/domain/errors.js";
-import type { LogEntry, LogFollower, LogSnapshot, SharedLog } from "../../src/log/replica/shared-log.js";
+import {
+  type LogEntry,
+  type LogFollower,
+  type LogSnapshot,
+  noLog,
+  type ServerLog,
+  type SharedLog,
+} from "../../src/log/replica/shared-log.js";
 
 /** A store in this process that replicas open: what they append is interleaved, and delivered to each at its own pace. */
 export interface MemoryStore {
-  /** Opens the log as one more replica. */
-  readonly open: () => SharedLog;
-  /** Every entry since the log was begun, forgotten ones included. */
+  /** Opens the log of the server as one more replica. */
+  readonly open: () => ServerLog;
+  /** Every entry of the server's log since it was begun, forgotten ones included. */
   readonly entries: readonly LogEntry[];
+  /** The same of the log of an instance; `undefined` without one. */
+  readonly entriesOf: (id: string) => readonly LogEntry[] | undefined;
+  /** The instances that have a log. */
+  readonly ids: () => string[];
   /** While cut off, nothing is delivered, and every append is refused; what was under way is stored later. */
   readonly cut: () => void;
   readonly mend: () => void;
@@ -29,8 +40,71 @@ interface Own {
 
 type Stored = LogEntry & { readonly own: Own };
 
+interface Shared extends MemoryStoreOptions {
+  isCut: boolean;
+}
+
 /** Makes an empty store. Positions are numbers from 1. */
 export function createMemoryStore({ time, random }: MemoryStoreOptions): MemoryStore {
+  const shared: Shared = { time, random, isCut: false };
+  const server = createLog(shared);
+  const inside = new Map<string, MemoryLog>();
+  const all = () => [server, ...inside.values()];
+  const erase = (id: string) => {
+    inside.get(id)?.erase();
+    inside.delete(id);
+  };
+  return {
+    open: () => ({
+      ...server.open(),
+      inside(id, first) {
+        let log: SharedLog | undefined;
+        return {
+          async follow(follower) {
+            if (shared.isCut) throw unavailable();
+            let there = inside.get(id);
+            if (there === undefined) {
+              const state = first();
+              if (state === undefined) return noLog;
+              there = createLog(shared, { position: "0", text: state.text });
+              inside.set(id, there);
+            }
+            log = there.open();
+            return log.follow(follower);
+          },
+          append: (text, how) => (log as SharedLog).append(text, how),
+          keepSnapshot: (snapshot, how) => (log as SharedLog).keepSnapshot(snapshot, how),
+          status: () => (log as SharedLog).status(),
+          close: async () => log?.close(),
+        };
+      },
+      async erase(id) {
+        if (shared.isCut) throw unavailable();
+        erase(id);
+      },
+    }),
+    entries: server.entries,
+    entriesOf: (id) => inside.get(id)?.entries,
+    ids: () => [...inside.keys()],
+    cut() {
+      shared.isCut = true;
+      for (const log of all()) log.refuseWaiting();
+    },
+    mend() {
+      shared.isCut = false;
+      for (const log of all()) log.wake();
+    },
+    lose() {
+      for (const id of inside.keys()) erase(id);
+      server.lose();
+    },
+  };
+}
+
+type MemoryLog = ReturnType<typeof createLog>;
+
+function createLog(shared: Shared, first?: LogSnapshot) {
+  const { time, random } = shared;
   const all: Stored[] = [];
   const wakers = new Set<() => void>();
   const refusers = new Set<() => void>();
@@ -38,10 +112,10 @@ export function createMemoryStore({ time, random }: MemoryStoreOptions): MemoryS
   let epoch = 0;
   let latest = foundedAt;
   let begun = 0;
-  let snapshot: LogSnapshot | undefined;
+  let snapshot = first;
   /** The number of entries that are forgotten. */
   let forgotten = 0;
-  let isCut = false;
+  let isErased = false;
   const wake = () => {
     for (const waker of wakers) waker();
   };
@@ -60,7 +134,9 @@ export function createMemoryStore({ time, random }: MemoryStoreOptions): MemoryS
     let reached: { readonly at: number; readonly resolve: () => void } | undefined;
 
     const refuse = (own: Own) => {
-      if (waiting.delete(own)) own.reject(unavailable());
+      if (!waiting.delete(own)) return;
+      if (isErased) own.resolve(noLog);
+      else own.reject(unavailable());
     };
     const refuseAll = () => {
       for (const own of waiting) refuse(own);
@@ -95,7 +171,8 @@ export function createMemoryStore({ time, random }: MemoryStoreOptions): MemoryS
     };
     const turn = () => {
       isTurnDue = false;
-      if (isCut || isClosed) return;
+      if (isErased) return refuseAll();
+      if (shared.isCut || isClosed) return;
       const before = all.length;
       store();
       if (all.length > before) wake();
@@ -112,12 +189,13 @@ export function createMemoryStore({ time, random }: MemoryStoreOptions): MemoryS
       follow(given) {
         follower = given;
         later();
-        return new Promise((resolve) => {
+        return new Promise<void>((resolve) => {
           reached = { at: all.length, resolve };
         });
       },
       append(text) {
-        if (isCut || isClosed) return Promise.reject(unavailable());
+        if (shared.isCut || isClosed) return Promise.reject(unavailable());
+        if (isErased) return Promise.resolve(noLog);
         return new Promise((resolve, reject) => {
           const own = { text, resolve, reject };
           waiting.add(own);
@@ -125,14 +203,14 @@ export function createMemoryStore({ time, random }: MemoryStoreOptions): MemoryS
           later();
         });
       },
-      async keepSnapshot(kept) {
+      async keepSnapshot(kept, how) {
         const isNewer = Number(kept.position) > Number(snapshot?.position ?? begun);
         if (!isNewer) return;
-        forgotten = Number(snapshot?.position ?? begun);
+        forgotten = Number(how === "last" ? kept.position : (snapshot?.position ?? begun));
         snapshot = kept;
       },
       status: () => ({
-        reachable: !isCut,
+        reachable: !shared.isCut,
         latencyMs: 0,
         losses: epoch,
         entries: applied - Number(snapshot?.position ?? begun),
@@ -149,13 +227,11 @@ export function createMemoryStore({ time, random }: MemoryStoreOptions): MemoryS
 
   return {
     open,
-    entries: all,
-    cut() {
-      isCut = true;
-      refuseWaiting();
-    },
-    mend() {
-      isCut = false;
+    entries: all as readonly LogEntry[],
+    refuseWaiting,
+    wake,
+    erase() {
+      isErased = true;
       wake();
     },
     lose() {

@@ -3,7 +3,7 @@ import type { Sandbox, Scenario, ScenarioName } from "../../src/index.js";
 import { sandboxOn, starterOf } from "../../src/library/create-sandbox.js";
 import type { Log } from "../../src/log/log.js";
 import { openReplica } from "../../src/log/replica/replica.js";
-import type { SharedLog } from "../../src/log/replica/shared-log.js";
+import type { ServerLog } from "../../src/log/replica/shared-log.js";
 import { loadScenario } from "../../src/node/files/load-scenario.js";
 import { parseDuration } from "../../src/scenario/format/time.js";
 import { type NamedScenario, resolveSource } from "../../src/scenario/parse-scenario.js";
@@ -36,7 +36,7 @@ export interface ReplicaTestOptions extends OpenOptions {
 
 /** Starts a server that is a replica of a log, its clock frozen at the start unless told otherwise. */
 export async function startReplica(
-  log: SharedLog,
+  log: ServerLog,
   source: ScenarioName | Scenario,
   {
     compactEvery,

@@ -10,7 +10,7 @@ import type { GivenOptions } from "../../world/runtime.js";
 import { defaultInstanceTtl, defaultMaxInstances } from "../instances.js";
 import type { Log } from "../log.js";
 import { openReplica, type ReplicaOptions } from "../replica/replica.js";
-import { openRedisLog, type RedisLogOptions } from "./redis-log.js";
+import { openRedisLog, type RedisLogOptions } from "./redis-store.js";
 
 export interface StoreOptions
   extends Omit<RedisLogOptions, "founding">,

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 
-// What happens in Redis. A log is three keys:
+// What happens in Redis. A log is three keys, which have one hash tag, so that a cluster has them in one slot; each script is
+// about one log:
 //
 // - `meta`, a hash: `epoch`, `founding`, `founded_at`, `head` (the last position), `snapshot` (the position of the newest
 //   one), `floor` (entries up to it are forgotten), `ahead` (milliseconds by which its time is ahead of Redis), and
@@ -35,7 +36,8 @@ end
  * Opens the log, and begins it where there is none and ARGV asks for it. The replica is registered, which shows that it
  * may write.
  *
- * ARGV: a new epoch, or nothing; the founding; the replica; the position of the last entry that it has, or nothing.
+ * ARGV: a new epoch, or nothing; the founding; the replica; the position of the last entry that it has, or nothing; when it
+ * begins at the earliest, and its first snapshot, or nothing.
  */
 export const openScript = script(`
 for index, wanted in ipairs({'hash', 'stream', 'string'}) do
@@ -48,8 +50,10 @@ if not begun then
     if redis.call('EXISTS', key) == 1 then return {'foreign', key} end
   end
   if ARGV[1] == '' then return {'none'} end
-  local at = string.format('%.0f', now())
-  redis.call('HSET', meta, 'epoch', ARGV[1], 'founding', ARGV[2], 'founded_at', at, 'head', at .. '-0', 'floor', at .. '-0', 'snapshot', at .. '-0')
+  local ahead = math.max(0, tonumber(ARGV[5]) - now())
+  local at = string.format('%.0f', now() + ahead)
+  if ARGV[6] ~= '' then redis.call('SET', snapshot, at .. '-0\\n' .. ARGV[6]) end
+  redis.call('HSET', meta, 'epoch', ARGV[1], 'founding', ARGV[2], 'founded_at', at, 'head', at .. '-0', 'floor', at .. '-0', 'snapshot', at .. '-0', 'ahead', string.format('%.0f', ahead))
 end
 local found = redis.call('HMGET', meta, 'epoch', 'founding', 'founded_at', 'floor')
 if found[2] ~= ARGV[2] then return {'other', found[2]} end
@@ -66,8 +70,8 @@ return {'open', found[1], found[3], found[4], known and '1' or '0', whole and '1
 `);
 
 /**
- * Appends a batch, if it is not stored already, and returns what follows the replica's position. When the clock of Redis
- * goes back, the time of the log continues from where it was.
+ * Appends a batch, if it is not stored already, and returns what followed the replica's position before, and the id of the
+ * batch if it is what comes next. When the clock of Redis goes back, the time of the log continues from where it was.
  *
  * A Redis that is full takes no write that may need memory, unless the script has written before. Mode `probe` finds out
  * whether it is full; `room` writes nevertheless.
@@ -81,6 +85,7 @@ local have, head = number(ARGV[2]), number(found[2])
 if have > head or have < number(found[3]) then return {'lost'} end
 if ARGV[6] == 'room' then redis.call('XTRIM', log, 'MINID', found[3]) end
 if ARGV[6] == 'probe' then redis.call('HSET', meta, 'epoch', ARGV[1]) end
+local between, own = redis.call('XRANGE', log, '(' .. ARGV[2], '+', 'COUNT', ARGV[3]), ''
 if #ARGV > 6 and tonumber(string.match(found[5] or '0', '^%d+')) < tonumber(ARGV[5]) then
   local last = tonumber(string.match(found[2], '^%d+'))
   local at = now() + tonumber(found[6] or '0')
@@ -97,22 +102,23 @@ if #ARGV > 6 and tonumber(string.match(found[5] or '0', '^%d+')) < tonumber(ARGV
   end
   redis.call('XADD', log, id, unpack(fields))
   redis.call('HSET', meta, 'head', id, 'r:' .. ARGV[4], string.format('%s %.0f', ARGV[5], at))
+  if #between < tonumber(ARGV[3]) then own = id end
 end
-return {'ok', string.format('%.0f', head), found[4], redis.call('XRANGE', log, '(' .. ARGV[2], '+', 'COUNT', ARGV[3])}
+return {'ok', string.format('%.0f', head), found[4], between, own}
 `);
 
 /**
  * Keeps a snapshot that is newer than the one that is there, and forgets what the snapshot before held: a replica that
- * is a little behind is not to start anew. A Redis that is full keeps nothing before the new one. Replicas that were not
+ * is a little behind is not to start anew. A Redis that is full, or a log that nobody uses, keeps nothing before the new one. Replicas that were not
  * heard of for a day are forgotten as well.
  *
- * ARGV: epoch, position, text, `full` or nothing.
+ * ARGV: epoch, position, text, `whole` to keep no entry before it, or nothing.
  */
 export const keepScript = script(`
 local found = redis.call('HMGET', meta, 'epoch', 'snapshot')
 if found[1] ~= ARGV[1] then return {'lost'} end
 if number(found[2]) >= number(ARGV[2]) then return {'ok', found[2]} end
-local floor = ARGV[4] == 'full' and ARGV[2] or found[2]
+local floor = ARGV[4] == 'whole' and ARGV[2] or found[2]
 redis.call('XTRIM', log, 'MINID', floor)
 redis.call('SET', snapshot, ARGV[2] .. '\\n' .. ARGV[3])
 redis.call('HSET', meta, 'snapshot', ARGV[2], 'floor', floor)

@@ -1,8 +1,8 @@
 import { type Environment, environments } from "../../domain/api-key.js";
-import { base62From, type RandomStream } from "../../domain/seed.js";
-import type { Connection, Exchange } from "../../history/exchange.js";
+import type { RandomStream } from "../../domain/seed.js";
+import { base62From } from "../../domain/seed.js";
+import type { ApiRequest, Connection, Exchange } from "../../history/exchange.js";
 import { nodePlatform } from "../../node/platform.js";
-import type { Runtime } from "../../world/runtime.js";
 import { secretFrom } from "../../world/scenario-keys.js";
 import { createEventIds } from "../event-ids.js";
 import {
@@ -11,168 +11,210 @@ import {
   type InstanceLimits,
   isOver,
   newInstanceId,
-  runtimesOf,
 } from "../instances.js";
-import { type Caller, type Log, newSecret, type RunIn } from "../log.js";
+import { type Caller, type ControlCall, type Log, newSecret, placeOf, type RunIn } from "../log.js";
 import { createMemoryBudget } from "../memory-budget.js";
-import type { Entry, EntryContent, NewKeyHashes } from "./entries.js";
+import { copyServer, type ServerCopyOptions } from "./copies.js";
+import { type Driver, driveCopy } from "./driven-copy.js";
+import type { EntryContent, NewKeyHashes } from "./entries.js";
+import { createInstanceReports } from "./instance-reports.js";
 import { maskCall, maskRequest } from "./mask.js";
-import { type CopyOptions, createCopy, type Outcome, type OwnPart } from "./replica-copy.js";
-import type { LogEntry, LogSnapshot, SharedLog } from "./shared-log.js";
+import { createOpenInstances, type OpenInstance } from "./open-instances.js";
+import type { OwnPart } from "./sandbox-copy.js";
+import { noLog, type ServerLog } from "./shared-log.js";
 
-export interface ReplicaOptions extends Omit<CopyOptions, "maxInstances">, InstanceLimits {
-  readonly log: SharedLog;
-  /** The entries, and their characters, after which the log is compacted. Default: 20,000 and 8 million. */
+export interface ReplicaOptions extends Omit<ServerCopyOptions, "maxInstances" | "onGone">, InstanceLimits {
+  readonly log: ServerLog;
+  /** The entries after which a log is compacted. Default: 20,000. */
   readonly compactEvery?: number;
-  readonly compactCharacters?: number;
   /** Called when an entry could not be appended for which no caller waits. */
   readonly onProblem: (error: unknown) => void;
 }
 
+/** The characters of entries after which the server's log is compacted. */
+const compactCharacters = 8e6;
+/** The bytes of the memory budget for one loaded instance. */
+const bytesOfInstance = 250_000;
+/** Milliseconds that a removed instance keeps its log at most, if the replica that removed it has ended. */
+const eraseTime = 5000;
+
 /**
- * Makes this server one of several that share their sandboxes by a log: what changes or reads them is appended, and every
- * replica applies each entry to its own copy. Resolves once it has everything that was stored.
+ * Makes this server one of several that share their sandboxes by logs: what changes or reads a sandbox is appended to its
+ * log, and every replica that has it applies each entry to its own copy. Each has the server's own sandbox and the list of
+ * instances; an instance is loaded when a request for it arrives. Resolves once it has everything that was stored.
  *
  * All replicas of a log must have the same version, scenario, `given` and `maxInstances`: the founding compares them.
  */
 export async function openReplica(options: ReplicaOptions): Promise<Log> {
-  const { log, compactEvery = 20_000, compactCharacters = 8_000_000, onProblem, ...copied } = options;
+  const { log, compactEvery = 20_000, onProblem, runCall } = options;
   const { maxInstances = defaultMaxInstances, instanceTtl = defaultInstanceTtl } = options;
-  const name = base62From(nodePlatform.random, 8);
-  const copy = createCopy({ ...copied, maxInstances });
-
-  // By the numbers of the entries that are under way.
-  const ownParts = new Map<number, OwnPart>();
-  let count = 0;
-  let isOwn = false;
   let isClosed = false;
-  const append = async (
-    content: EntryContent,
-    instance?: string,
-    own: OwnPart = {},
-    how?: "making room",
-  ): Promise<unknown> => {
-    count += 1;
-    const n = count;
-    ownParts.set(n, own);
-    try {
-      const entry: Entry = { ...content, instance, by: name, n };
-      const outcome = (await log.append(JSON.stringify(entry), how)) as Outcome;
-      if ("error" in outcome) throw outcome.error;
-      return outcome.value;
-    } finally {
-      ownParts.delete(n);
-    }
-  };
   const report = (error: unknown) => {
     if (!isClosed) onProblem(error);
   };
-
-  let isCompacting = false;
-  const compact = async (how?: "making room") => {
-    isCompacting = true;
-    try {
-      // Where another replica's comes first, there are fewer by then.
-      const content = { kind: "compact", least: copy.applied() } as const;
-      const snapshot = (await append(content, undefined, {}, how)) as LogSnapshot | undefined;
-      if (snapshot !== undefined) await log.keepSnapshot(snapshot);
-    } catch (error) {
-      report(error);
-    }
-    isCompacting = false;
-  };
-  let appliedAt = nodePlatform.stopwatch();
-  const apply = (logged: LogEntry): Outcome => {
-    appliedAt = nodePlatform.stopwatch();
-    let entry: Entry;
-    try {
-      entry = JSON.parse(logged.text);
-    } catch (error) {
-      report(error);
-      return { error };
-    }
-    isOwn = entry.by === name;
-    const outcome = copy.apply(entry, logged, isOwn ? (ownParts.get(entry.n) ?? {}) : undefined);
-    // By whoever is asked the most.
-    const isLong = copy.applied() >= compactEvery || copy.sizes().characters >= compactCharacters;
-    if (isOwn && !isCompacting && isLong) compact();
-    isOwn = false;
-    return outcome;
-  };
-  const makeRoom = () => {
-    // Also after a snapshot that was made and could not be stored.
-    const isWorthIt = copy.applied() > 1 || log.status().entries > 100;
-    if (!isCompacting && isWorthIt) compact("making room");
-  };
-  await log.follow({ start: copy.startFrom, apply, makeRoom });
-
-  const { runtime, instances } = copy.sandboxes();
-  /** About now, by the store's clock. */
-  const time = () => copy.now() + nodePlatform.stopwatch() - appliedAt;
-  const nameOf = createNames(name);
-  const budget = createMemoryBudget(options.maxMemory, () => {
-    append({ kind: "discard" }).catch(report);
+  const driver: Driver = { compactEvery, report, isOwn: false };
+  /** The instances that entries of this replica have removed, whose logs are to be erased. */
+  const removed = new Set<string>();
+  const { copy, registry } = copyServer({
+    ...options,
+    maxInstances,
+    onGone(id) {
+      if (driver.isOwn || instances.loaded.find(id) !== undefined) removed.add(id);
+      instances.close(id);
+    },
   });
-  const look = (read: RunIn, { instance, baseUrl }: Omit<Caller, "runtime">) =>
-    append({ kind: "look" }, instance, { read, baseUrl });
+  const server = driveCopy(copy, log, driver, compactCharacters);
+  const reports = createInstanceReports(registry, () => driver.isOwn, server.append);
+  const budget = createMemoryBudget(options.maxMemory, () => {
+    instances.keep(Math.floor(instances.loaded.loaded().length / 2));
+  });
+  const instances = createOpenInstances({
+    ...{ log, registry, runCall, driver, counters: reports.counters },
+    catchUp: () => server.append({ kind: "look" }),
+    curlOptions: () => copy.runtime().counters.curlOptions,
+    most: Math.max(10, Math.floor(budget.status().most / 2 / bytesOfInstance)),
+  });
+  await server.follow();
+
+  const runtime = copy.runtime();
+  // The latest uses may not be reported yet.
+  const ttl = instanceTtl + Math.min(2000, instanceTtl / 2);
+  const nameOf = createNames();
+  const eraseRemoved = async () => {
+    const ids = [...removed];
+    await Promise.all(
+      ids.map(async (id) => {
+        await log.erase(id);
+        removed.delete(id);
+        reports.erased(id);
+      }),
+    );
+  };
+  const append = async (content: EntryContent, own?: OwnPart): Promise<unknown> => {
+    // What this replica knows of instances comes first.
+    if (content.kind !== "request") reports.send().catch(report);
+    try {
+      return await server.append(content, own);
+    } finally {
+      // A removed instance responds nowhere once its removal is acknowledged.
+      if (removed.size > 0) await eraseRemoved();
+    }
+  };
+  const look = (read: RunIn, { baseUrl }: Pick<Caller, "baseUrl">) =>
+    append({ kind: "look" }, { read, baseUrl });
+  const catchUp = () => append({ kind: "look" });
+
+  /** The instance of an id, loaded; `undefined` if there is none. */
+  const open = async (id: string): Promise<OpenInstance | undefined> => {
+    const there = instances.use(id);
+    if (there !== undefined) return there;
+    // Another replica may have made or removed it just now.
+    if (registry.get(id) === undefined) await catchUp();
+    for (let isCertain = false; ; isCertain = true) {
+      const registered = registry.get(id);
+      if (registered === undefined) return undefined;
+      const opened = await instances.load(registered);
+      if (opened !== undefined) return opened;
+      if (isCertain) await append({ kind: "lost", id });
+      else await catchUp();
+    }
+  };
+  /** Appends to the log of an instance; resolves to `noLog` if it is gone. */
+  const appendInside = async (id: string, content: EntryContent, own?: OwnPart): Promise<unknown> => {
+    for (;;) {
+      const opened = await open(id);
+      if (opened === undefined) return noLog;
+      reports.used(opened.instance);
+      const outcome = await opened.driven.append(content, own);
+      if (outcome !== noLog) return outcome;
+      // Removed, or lost: what the server's log has of it decides.
+      instances.close(id);
+      await catchUp();
+    }
+  };
+  const callIn = async (
+    instance: string | undefined,
+    content: EntryContent,
+    own: OwnPart,
+    gone: () => unknown,
+  ) => {
+    if (instance === undefined) return append(content, own);
+    const outcome = await appendInside(instance, content, own);
+    return outcome === noLog ? gone() : outcome;
+  };
+  const goneFor = (run: RunIn, from: Caller) => () => run({ ...placeOf(from, registry.list), isGone: true });
+
   let isSettling = false;
-  const settle = async (contents: readonly EntryContent[]) => {
-    if (isSettling) return;
-    isSettling = true;
-    for (const content of contents) await append(content).catch(report);
-    isSettling = false;
+  const settle = async () => {
+    const now = { time: server.time, stopwatch: server.time };
+    const isAnyOver = Array.from(registry.all()).some((one) => isOver(one, ttl, now));
+    for (const [id, since] of registry.erasing()) if (since <= copy.now() - eraseTime) removed.add(id);
+    if (removed.size > 0) await eraseRemoved();
+    if (server.isDue()) await append({ kind: "look" });
+    if (isAnyOver) await append({ kind: "sweep", ttl });
+    const due = Array.from(instances.all()).filter(({ driven }) => driven.isIdle() && driven.isDue());
+    await Promise.all(due.map(({ driven }) => driven.append({ kind: "look" })));
+    instances.settle();
+    await reports.sendIfDue();
   };
   return {
     runtime,
-    instances,
+    instances: { ...registry.list, ...instances.loaded },
     enter(id) {
-      const find = () => instances.find(id);
-      // Another replica may have made it just now.
-      return find() ?? (look(find, { instance: undefined, baseUrl: () => "" }) as ReturnType<Log["enter"]>);
+      const there = instances.use(id);
+      if (there === undefined) return open(id).then((opened) => opened?.instance);
+      reports.used(there.instance);
+      return there.instance;
     },
     // Another replica may have turned it on.
     mayPreview: () => true,
-    request(request, { instance }) {
-      const { connection } = request;
-      const content: EntryContent = {
-        kind: "request",
-        request: maskRequest(request, nodePlatform.sha256),
-        ...(connection !== undefined && { connection: nameOf(connection) }),
-      };
-      return append(content, instance) as Promise<Exchange>;
+    async request(request, { instance }) {
+      const content = contentOf(request, nameOf);
+      if (instance === undefined) return append(content) as Promise<Exchange>;
+      const outcome = await appendInside(instance, content);
+      if (outcome !== noLog) return outcome as Exchange;
+      // What leads into an instance that is gone is an unknown path.
+      return append(
+        contentOf({ ...request, path: `/i/${instance}${request.path}` }, nameOf),
+      ) as Promise<Exchange>;
     },
-    countUnread: ({ instance }, id) => void append({ kind: "unread", id }, instance).catch(report),
-    call(given, _run, { instance, baseUrl }) {
+    countUnread({ instance }, id) {
+      const content = { kind: "unread", id } as const;
+      const counting = instance === undefined ? append(content) : appendInside(instance, content);
+      counting.catch(report);
+    },
+    call(given, run, from) {
       if (given.makes === "instance") budget.requireRoom();
-      const { makes, ...call } = maskCall(given);
-      if (makes === "instance" || makes === "token") {
-        const secrets = [newSecret(), newSecret()];
-        const hashes = secrets.map(({ sha256 }) => sha256);
-        const content = { kind: "call", call, newId: newInstanceId(), newSecrets: hashes } as const;
-        return append(content, instance, { baseUrl, newSecrets: secrets });
-      }
-      if (makes !== "key") return append({ kind: "call", call }, instance, { baseUrl });
-      const { newKey, words } = drawKey();
-      return append({ kind: "call", call, newKey }, instance, { baseUrl, keyWords: words() });
+      const { content, own } = callContent(maskCall(given));
+      return callIn(from.instance, content, { ...own, baseUrl: from.baseUrl }, goneFor(run, from));
     },
-    look,
+    look: (read, from) =>
+      from.instance === undefined
+        ? look(read, from)
+        : callIn(from.instance, { kind: "look" }, { read, baseUrl: from.baseUrl }, goneFor(read, from)),
     eventIds: createEventIds(distantId).of,
-    isOwn: () => isOwn,
+    isOwn: () => driver.isOwn,
     settle() {
       budget.settle();
-      const elapsed = time() - copy.now();
-      const now = { time, stopwatch: time };
-      const isAnyDue = runtimesOf({ runtime, instances }).some((one) => isDue(one, elapsed));
-      const isAnyIdle = instances.list().some((one) => isOver(one, instanceTtl, now));
-      settle([
-        ...(isAnyDue ? [{ kind: "look" } as const] : []),
-        ...(isAnyIdle ? [{ kind: "sweep", ttl: instanceTtl } as const] : []),
-      ]);
+      if (isSettling) return;
+      isSettling = true;
+      settle()
+        .catch(report)
+        .finally(() => {
+          isSettling = false;
+        });
     },
     begin() {},
     memory: budget.status,
-    status: () => ({ ...log.status(), ...copy.sizes() }),
-    close() {
+    status() {
+      const sizes = [copy, ...Array.from(instances.all(), ({ driven }) => driven.copy)].map((one) =>
+        one.sizes(),
+      );
+      const characters = sizes.reduce((sum, one) => sum + one.characters, 0);
+      return { ...log.status(), ...copy.sizes(), characters };
+    },
+    async close() {
+      await reports.send().catch(report);
       isClosed = true;
       return log.close();
     },
@@ -184,13 +226,37 @@ function distantId(): number {
   return (1 + (nodePlatform.random() % 900_000)) * 1e9;
 }
 
-function isDue(runtime: Runtime, elapsed: number): boolean {
-  const { timeline, clock } = runtime.world();
-  return timeline.dueAt <= clock.now() + (clock.isFrozen() ? 0 : elapsed);
+type NameOf = (connection: Connection) => readonly [string, number | null];
+
+function contentOf(request: ApiRequest, nameOf: NameOf): EntryContent {
+  const { connection } = request;
+  return {
+    kind: "request",
+    request: maskRequest(request, nodePlatform.sha256),
+    ...(connection !== undefined && { connection: nameOf(connection) }),
+  };
+}
+
+function callContent({ makes, ...call }: ControlCall): {
+  readonly content: EntryContent;
+  readonly own: OwnPart;
+} {
+  if (makes === "instance" || makes === "token") {
+    const newSecrets = [newSecret(), newSecret()];
+    const hashes = newSecrets.map(({ sha256 }) => sha256);
+    return {
+      content: { kind: "call", call, newId: newInstanceId(), newSecrets: hashes },
+      own: { newSecrets },
+    };
+  }
+  if (makes !== "key") return { content: { kind: "call", call }, own: {} };
+  const { newKey, words } = drawKey();
+  return { content: { kind: "call", call, newKey }, own: { keyWords: words() } };
 }
 
 // Names for connections that no other replica gives.
-function createNames(replica: string): (connection: Connection) => readonly [string, number | null] {
+function createNames(): NameOf {
+  const replica = base62From(nodePlatform.random, 8);
   const names = new WeakMap<Connection, readonly [string, number | null]>();
   let count = 0;
   return (connection) => {

@@ -36,26 +36,48 @@ export interface LogFollower {
   readonly makeRoom?: () => void;
 }
 
-/**
- * A totally ordered log that several replicas append to and follow. Whoever opens it names its founding: a text that has to
- * be equal for all replicas.
- */
+/** What an append resolves to if there is no such log: it was erased, or lost by its store. */
+export const noLog = Symbol("no log");
+
+/** A totally ordered log of one sandbox that several replicas append to and follow. */
 export interface SharedLog {
-  /** Drives a replica from now on: each entry once and in order, own ones included. Resolves when it has what was stored when this was called. */
-  readonly follow: (follower: LogFollower) => Promise<void>;
   /**
-   * Appends an entry; resolves to what `apply` returned for it here. Entries of one replica keep their order, and those of
-   * one turn of the event loop are sent together.
+   * Drives a replica from now on: each entry once and in order, own ones included. Resolves when it has what was stored when
+   * this was called; for the log of an instance when it has started, and to `noLog` if there is none.
+   */
+  readonly follow: (follower: LogFollower) => Promise<unknown>;
+  /**
+   * Appends an entry; resolves to what `apply` returned for it here, or to `noLog`. Entries of one replica keep their order,
+   * and those of one turn of the event loop are sent together.
    *
    * A store that is full takes only entries that make room. Rejects with `store_unavailable` when it is not known to be stored; it may be stored nevertheless, and is applied then.
    */
   readonly append: (text: string, how?: "making room") => Promise<unknown>;
   /**
    * Keeps the state at a position for late replicas, and forgets the entries up to the snapshot before it: a replica that
-   * is a little behind goes on, and is not started anew in the middle of its requests.
+   * is a little behind goes on, and is not started anew in the middle of its requests. `last`: nobody uses the log, and all
+   * entries up to this snapshot are forgotten.
    */
-  readonly keepSnapshot: (snapshot: LogSnapshot) => Promise<void>;
+  readonly keepSnapshot: (snapshot: LogSnapshot, how?: "last") => Promise<void>;
   readonly status: () => Pick<LogStatus, "reachable" | "latencyMs" | "entries" | "losses">;
   /** Rejects the appends that are under way, and follows no more. */
   readonly close: () => Promise<void>;
+}
+
+/** The first state of an instance. */
+export interface FirstState {
+  /** The log's time begins here at the earliest (epoch milliseconds). */
+  readonly at: number;
+  readonly text: string;
+}
+
+/**
+ * The log of a server, beside which each of its instances has one in the same store. Whoever opens it names its founding: a
+ * text that has to be equal for all replicas.
+ */
+export interface ServerLog extends SharedLog {
+  /** The log of an instance, which is begun with `first` if there is none; `undefined`: it has been begun. */
+  readonly inside: (id: string, first: () => FirstState | undefined) => SharedLog;
+  /** Leaves nothing of the log of an instance. */
+  readonly erase: (id: string) => Promise<void>;
 }

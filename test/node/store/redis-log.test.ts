@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { readRedisAddress } from "../../../src/log/redis/address.js";
-import { openRedisLog, type RedisLogOptions } from "../../../src/log/redis/redis-log.js";
-import type { LogEntry, LogStart, SharedLog } from "../../../src/log/replica/shared-log.js";
+import { openRedisLog, type RedisLogOptions } from "../../../src/log/redis/redis-store.js";
+import type { LogEntry, LogStart, ServerLog, SharedLog } from "../../../src/log/replica/shared-log.js";
 import { testSharedLog } from "../../support/log-behaviour.js";
 import { noRedis, type RedisServer, startRedis } from "../../support/redis-server.js";
 import { startReplica } from "../../support/replicas.js";
@@ -20,7 +20,7 @@ interface Replica {
 
 let logs: SharedLog[] = [];
 
-async function openLog(port: number, options: Partial<RedisLogOptions> = {}): Promise<SharedLog> {
+async function openLog(port: number, options: Partial<RedisLogOptions> = {}): Promise<ServerLog> {
   const address = readRedisAddress(`redis://127.0.0.1:${port}`);
   if (address === undefined) throw new Error("no address");
   const log = await openRedisLog({ address, timeout: 1000, founding: '{"scenario":"a"}', ...options });
@@ -243,6 +243,7 @@ describe.skipIf(noRedis)("a log in Redis", () => {
     await replicas[0].log.append("saved");
     await own.command("SAVE");
     for (const text of ["lost 1", "lost 2", "lost 3"]) await replicas[0].log.append(text);
+    await expect.poll(() => replicas[1].texts()).toHaveLength(4);
     await own.crash();
     await own.restart();
     await expect.poll(() => replicas[1].log.append("new").catch(() => "refused")).toBe("new");
@@ -292,8 +293,8 @@ describe.skipIf(noRedis)("a log in Redis", () => {
       "EVAL",
       "redis.call('XADD', KEYS[2], ARGV[1], redis.call('HGET', KEYS[1], 'epoch'), 'fast 1', 't', 'fast') redis.call('HSET', KEYS[1], 'head', ARGV[1])",
       "2",
-      "svc-sandbox:meta",
-      "svc-sandbox:log",
+      "{svc-sandbox:}:meta",
+      "{svc-sandbox:}:log",
       `${ahead}-2`,
     );
     await log.append("after");
@@ -319,7 +320,7 @@ describe.skipIf(noRedis)("a log in Redis", () => {
     const kept = log.keepSnapshot({ position, text });
     expect(await log.append("meanwhile")).toBe("meanwhile");
     await kept;
-    expect(await redis.command("STRLEN", "svc-sandbox:snapshot")).toBe(position.length + 1 + text.length);
+    expect(await redis.command("STRLEN", "{svc-sandbox:}:snapshot")).toBe(position.length + 1 + text.length);
     expect(notes).toEqual([]);
   });
 
@@ -346,7 +347,7 @@ describe.skipIf(noRedis)("a log in Redis", () => {
       await log.append(text);
       await log.keepSnapshot({ position: (entries.at(-1) as LogEntry).position, text });
     }
-    await redis.command("DEL", "svc-sandbox:snapshot");
+    await redis.command("DEL", "{svc-sandbox:}:snapshot");
     await expect(openLog(redis.port)).rejects.toMatchObject({
       code: "store_unusable",
       message: expect.stringContaining("its snapshot is gone"),
@@ -394,7 +395,7 @@ describe.skipIf(noRedis)("a log in Redis", () => {
   test("of 20,000 entries is read in pieces", async () => {
     const early = await openReplica(redis.port);
     await early.log.append("0");
-    await redis.command("EVAL", fill, "2", "svc-sandbox:meta", "svc-sandbox:log", "19999");
+    await redis.command("EVAL", fill, "2", "{svc-sandbox:}:meta", "{svc-sandbox:}:log", "19999");
     const late = await openReplica(redis.port);
     expect(late.entries).toHaveLength(20_000);
     expect(late.texts().every((text, n) => text === String(n))).toBe(true);

@@ -3,7 +3,7 @@ import { logEvents } from "../../../src/cli/serve/log.js";
 import { findKeys } from "../../../src/domain/redact.js";
 import { randomStream } from "../../../src/domain/seed.js";
 import type { Scenario } from "../../../src/index.js";
-import type { LogEntry, SharedLog } from "../../../src/log/replica/shared-log.js";
+import type { LogEntry, ServerLog } from "../../../src/log/replica/shared-log.js";
 import { subscribe } from "../../control/subscribe.js";
 import { control } from "../../support/call-control.js";
 import { exchange } from "../../support/exchange.js";
@@ -31,7 +31,7 @@ afterEach(async () => {
 async function open(
   options: ReplicaTestOptions = {},
   scenario: Scenario | "key-states" = "key-states",
-  log: SharedLog = store.open(),
+  log: ServerLog = store.open(),
 ) {
   const server = await startReplica(log, scenario, { frozen: false, ...options });
   servers.push(server);
@@ -66,17 +66,19 @@ test("a replica that drains responds, ends each connection and is not ready, so 
   await expect(exchange(one.url, { path: mePath })).rejects.toMatchObject({ code: "ECONNREFUSED" });
 });
 
-test("a replica without memory left discards the journals of instances in all replicas, and starts no more", async () => {
+test("a replica without memory left unloads instances, starts no more, and loses nothing", async () => {
   const roomy = await open();
-  const { id, base_url, keys } = (await call(roomy, "POST /instances", {})).body.data;
-  expect((await fetch(base_url + mePath, { headers: { "x-api-key": keys.active } })).status).toBe(200);
-  const requests = () => roomy.log.instances.find(id)?.runtime.history.requests().length;
-  expect(requests()).toBe(1);
+  const { id, keys } = (await call(roomy, "POST /instances", {})).body.data;
   const tight = await open({ maxMemory: 1e6 });
+  const askAt = (replica: ReplicaServer) => ask(replica, keys.active, `/i/${id}${mePath}`);
+  expect((await askAt(tight)).status).toBe(200);
   const { status, body } = await call(tight, "POST /instances", {});
   expect([status, body.error.code]).toEqual([507, "memory_limit_reached"]);
-  await expect.poll(requests).toBe(0);
+  expect(tight.log.instances.loaded()).toEqual([]);
   expect((await call(roomy, "POST /instances", {})).status).toBe(201);
+  expect((await askAt(tight)).status).toBe(200);
+  const { data } = (await control(`${roomy.url}/i/${id}/__sandbox`, "GET /requests")).body;
+  expect(data).toHaveLength(2);
 });
 
 test("a log of few and long entries is compacted", async () => {
@@ -173,7 +175,7 @@ test("five active keys are never six, with 30 administrators at once", async () 
 
 test("every entry has the same outcome in every copy, with compactions in the middle, while the clock runs", async () => {
   const outcomes: Map<string, string>[] = [];
-  const recorded = (log: SharedLog): SharedLog => {
+  const recorded = (log: ServerLog): ServerLog => {
     const seen = new Map<string, string>();
     outcomes.push(seen);
     return {

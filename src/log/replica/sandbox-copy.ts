@@ -3,19 +3,13 @@ import { type Environment, environments } from "../../domain/api-key.js";
 import { type RandomStream, randomStream } from "../../domain/seed.js";
 import type { Connection } from "../../history/exchange.js";
 import { nodePlatform } from "../../node/platform.js";
-import { countUnread, createRuntime, type GivenOptions, type Runtime } from "../../world/runtime.js";
+import { countUnread, type Runtime } from "../../world/runtime.js";
 import { secretFrom } from "../../world/scenario-keys.js";
-import { restoreRuntime } from "../../world/state.js";
-import type { Platform, World } from "../../world/world.js";
-import {
-  createInstances,
-  describeServer,
-  type Instances,
-  runtimesOf,
-  type ServerState,
-} from "../instances.js";
+import type { RuntimeState } from "../../world/state.js";
+import type { Platform } from "../../world/world.js";
+import type { InstanceList } from "../instances.js";
 import type { ControlCall, ControlPlace, NewSecret, RunIn } from "../log.js";
-import type { Entry, NewKeyHashes } from "./entries.js";
+import type { Entry, NewKeyHashes, ServerContent } from "./entries.js";
 import type { LogEntry, LogSnapshot, LogStart } from "./shared-log.js";
 
 /** What the replica that appended an entry keeps of it. */
@@ -31,32 +25,51 @@ export interface OwnPart {
 /** What came of an entry, here and in every other copy. */
 export type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
-export interface CopyOptions {
-  /** Returns the first world of the server's own sandbox; it has to be made with this platform alone. */
-  readonly start: (platform: Platform) => World;
-  readonly given: GivenOptions;
-  readonly maxInstances: number;
-  readonly runCall: (call: ControlCall, place: ControlPlace) => unknown;
+/** A sandbox as a snapshot has it. */
+export interface SandboxState {
+  readonly own: RuntimeState;
 }
 
-interface Sandboxes {
-  readonly runtime: Runtime;
-  readonly instances: Instances;
+/** The sandbox that a copy is of; made with the copy's platform alone. */
+export interface Copied<State extends SandboxState> {
+  /** There from the first start on. */
+  readonly runtime: () => Runtime;
+  /** Starts from the beginning, again when the log was lost. */
+  readonly begin: () => void;
+  readonly restore: (state: State) => void;
+  readonly describe: () => State;
+  /** The server's instances. Default: it is one. */
+  readonly instances?: InstanceList;
+  /** Applies what only the log of a server has. */
+  readonly applyServer?: (content: ServerContent) => void;
 }
+
+/** What a copy gives the sandbox that it is of. */
+export interface CopyPlatform {
+  readonly platform: Platform;
+  /** Returns the id of an instance that the entry makes. */
+  readonly newId: () => string;
+}
+
+export type RunCall = (call: ControlCall, place: ControlPlace) => unknown;
 
 const mostConnections = 10_000;
-/** The bytes of the journals of all instances in a snapshot: a late replica reads it whole. */
-const journalsInSnapshot = 4e6;
+/** The most bytes of an instance's journal in a snapshot: who uses the instance next reads it whole. */
+const journalInSnapshot = 4e6;
 const noHashes: Readonly<Record<string, string>> = Object.freeze({});
 
+export type Copy = ReturnType<typeof createCopy>;
+
 /**
- * Makes the copy of one replica, which entries change and nothing else.
+ * Makes one replica's copy of a sandbox, which entries change and nothing else.
  *
  * The same entries make the same of every copy: time, randomness and the hashes of keys are those of the entry, and
  * between two entries time stands still.
  */
-export function createCopy({ start, given, maxInstances, runCall }: CopyOptions) {
-  let sandboxes: Sandboxes | undefined;
+export function createCopy<State extends SandboxState>(
+  runCall: RunCall,
+  copy: (platform: CopyPlatform) => Copied<State>,
+) {
   const connections = new Map<string, Connection>();
   /** The entries since the last snapshot. */
   let applied = 0;
@@ -83,44 +96,23 @@ export function createCopy({ start, given, maxInstances, runCall }: CopyOptions)
       return random();
     },
   };
+  const copied = copy({
+    platform,
+    newId() {
+      if (newId === undefined) throw new Error("an entry made an instance without its id");
+      return newId;
+    },
+  });
+  let isStarted = false;
 
-  const instancesOf = (server: Runtime) =>
-    createInstances({
-      ...{ most: maxInstances, server, platform },
-      newId() {
-        if (newId === undefined) throw new Error("an entry made an instance without its id");
-        return newId;
-      },
-    });
-  const open = (runtime: Runtime): Sandboxes => {
-    sandboxes = { runtime, instances: instancesOf(runtime) };
-    return sandboxes;
-  };
-  const begin = () => {
-    const first = () => start(platform);
-    if (sandboxes === undefined) {
-      open(createRuntime(first, { given }));
-      return;
-    }
-    const { runtime, instances } = sandboxes;
-    instances.restore([]);
-    const world = first();
-    runtime.replace(world, first);
-    runtime.counters.clear();
-    runtime.idSeries.last = world.requestIds.series();
-  };
   // Every copy continues from the description, whatever that leaves out.
-  const restore = ({ own, instances, idSeries }: ServerState) => {
-    now = own.at;
-    const runtime = restoreRuntime(own, platform, { given }, sandboxes?.runtime);
-    const here = sandboxes ?? open(runtime);
-    here.instances.restore(instances);
-    runtime.idSeries.last = idSeries;
+  const restore = (state: State) => {
+    now = state.own.at;
+    copied.restore(state);
     connections.clear();
     applied = 0;
     characters = 0;
   };
-
   const connectionOf = ([name, repeats]: readonly [string, number | null]): Connection => {
     const known = connections.get(name);
     if (known !== undefined) return known;
@@ -136,15 +128,21 @@ export function createCopy({ start, given, maxInstances, runCall }: CopyOptions)
     const standIn = (environment: Environment) => secretFrom(standInStream(), { environment, legacy: false });
     hashes = Object.fromEntries(environments.map((one) => [standIn(one), newKey[one]]));
   };
+  const compact = (position: string): LogSnapshot => {
+    const before = nodePlatform.stopwatch();
+    if (copied.instances === undefined) copied.runtime().history.keep(journalInSnapshot);
+    const text = JSON.stringify(copied.describe());
+    restore(JSON.parse(text));
+    snapshotMs = nodePlatform.stopwatch() - before;
+    snapshotCharacters = text.length;
+    return { position, text };
+  };
   const run = (entry: Entry, position: string, own: OwnPart | undefined): unknown => {
-    const { runtime, instances } = sandboxes as Sandboxes;
-    const inside = entry.instance === undefined ? undefined : instances.use(entry.instance);
-    const isGone = entry.instance !== undefined && inside === undefined;
-    const here = inside?.runtime ?? runtime;
+    const runtime = copied.runtime();
     const place = (): ControlPlace => ({
-      runtime: here,
-      instances: entry.instance === undefined ? instances : undefined,
-      isGone,
+      runtime,
+      instances: copied.instances,
+      isGone: false,
       baseUrl: own?.baseUrl ?? (() => ""),
       newSecret() {
         const secret = newSecrets.shift();
@@ -156,10 +154,7 @@ export function createCopy({ start, given, maxInstances, runCall }: CopyOptions)
       case "request": {
         const { request, connection } = entry;
         hashes = request.hashes;
-        // What leads into an instance that is gone is an unknown path.
-        const path = isGone ? `/i/${entry.instance}${request.path}` : request.path;
-        const asked = { ...request, path, connection: connection && connectionOf(connection) };
-        return handle(here.world(), asked);
+        return handle(runtime.world(), { ...request, connection: connection && connectionOf(connection) });
       }
       case "call":
         newId = entry.newId;
@@ -169,29 +164,20 @@ export function createCopy({ start, given, maxInstances, runCall }: CopyOptions)
         if (entry.newKey !== undefined) drawKey(entry.newKey, own);
         return runCall(entry.call, place());
       case "look":
-        here.world();
+        runtime.world();
         return own?.read?.(place());
       case "unread":
-        return countUnread(here, entry.id);
-      case "sweep":
-        return instances.sweep(entry.ttl);
+        return countUnread(runtime, entry.id);
       case "discard":
-        return instances.discardJournals();
-      case "compact": {
-        if (applied < entry.least) return undefined;
-        const before = nodePlatform.stopwatch();
-        instances.keepJournals(journalsInSnapshot);
-        const text = JSON.stringify(describeServer({ runtime, instances }));
-        restore(JSON.parse(text));
-        snapshotMs = nodePlatform.stopwatch() - before;
-        snapshotCharacters = text.length;
-        return { position, text } satisfies LogSnapshot;
-      }
+        return runtime.history.keep(entry.most);
+      case "compact":
+        return applied < entry.least ? undefined : compact(position);
+      default:
+        return copied.applyServer?.(entry);
     }
   };
   return {
-    /** The sandboxes; there from the first start on. */
-    sandboxes: () => sandboxes as Sandboxes,
+    runtime: copied.runtime,
     /** The time of the last entry (epoch milliseconds). */
     now: () => now,
     /** The number of entries since the last snapshot. */
@@ -200,19 +186,18 @@ export function createCopy({ start, given, maxInstances, runCall }: CopyOptions)
     sizes: () => ({ characters, snapshotCharacters, snapshotMs }),
     /** Starts from the point from which a log is followed. */
     startFrom({ foundedAt, snapshot }: LogStart): void {
-      const isFirst = sandboxes === undefined;
       now = foundedAt;
       connections.clear();
       applied = 0;
       characters = 0;
-      if (snapshot === undefined) begin();
+      if (snapshot === undefined) copied.begin();
       else restore(JSON.parse(snapshot.text));
-      if (isFirst) return;
-      // Whoever follows the events has missed some.
-      for (const one of runtimesOf(sandboxes as Sandboxes)) {
-        const { name, seed } = one.world();
-        one.history.announce({ type: "world.started", scenario: name, seed });
+      if (isStarted) {
+        // Whoever follows the events has missed some.
+        const { name, seed } = copied.runtime().world();
+        copied.runtime().history.announce({ type: "world.started", scenario: name, seed });
       }
+      isStarted = true;
     },
     /** Applies an entry; the replica that appended it gives its own part, and gets the secret of a key that is made. */
     apply(entry: Entry, { at, position, text }: LogEntry, own?: OwnPart): Outcome {

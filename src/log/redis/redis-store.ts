@@ -1,0 +1,268 @@
+import { SandboxError } from "../../domain/errors.js";
+import { clearTimeout, nodePlatform, setTimeout } from "../../node/platform.js";
+import type { ServerLog } from "../replica/shared-log.js";
+import { defaultPrefix, type RedisAddress } from "./address.js";
+import { checkRedis, keysUnder, otherFounding } from "./checks.js";
+import { connectRedis, type Reply } from "./link.js";
+import { isRefusal, reasonOf, unusableStore } from "./problems.js";
+import {
+  chunk,
+  createRedisLog,
+  foreignKey,
+  type Link,
+  type LogPlace,
+  type RedisLog,
+  type Store,
+} from "./redis-log.js";
+
+export interface RedisLogOptions {
+  readonly address: RedisAddress;
+  /** What the names of all keys begin with, in braces. Default: `svc-sandbox:`. */
+  readonly prefix?: string | undefined;
+  /** Milliseconds after which an append that was not answered is refused. Default: 2000. */
+  readonly timeout?: number | undefined;
+  /** What has to be equal for all replicas: flat JSON, of which a refusal names what differs. */
+  readonly founding: string;
+  /** Called with what an operator should know: the store is away, it is back, it may lose data. */
+  readonly onNote?: (message: string) => void;
+}
+
+/** Milliseconds that a snapshot may take to be stored: it may be long, and nobody waits for it. */
+const snapshotTimeout = 60_000;
+/** Milliseconds for which a replica listens at a time, while some logs are busy, and rests behind each time. */
+const listening = 1000;
+const busyListening = 200;
+const rest = 20;
+
+interface Away {
+  readonly since: number;
+  readonly reason: string;
+  /** Whether Redis refused, or could not be reached again: nobody is to wait for it. */
+  isSure: boolean;
+}
+
+/** The names of the keys of a log. All are in one slot of a cluster, and each log has its own. */
+export function keysOf(prefix: string, id = ""): readonly [string, string, string] {
+  const name = `{${prefix}${id}}`;
+  return [`${name}:meta`, `${name}:log`, `${name}:snapshot`];
+}
+
+/**
+ * Opens the log of a server in Redis, and begins it where there is none. All logs of the server share two connections.
+ *
+ * Throws `store_unavailable`, `store_unusable` or `store_mismatch`.
+ */
+export async function openRedisLog(options: RedisLogOptions): Promise<ServerLog> {
+  const { address, prefix = defaultPrefix, timeout = 2000, founding, onNote = () => {} } = options;
+  const { shown } = address;
+  const now = nodePlatform.stopwatch;
+  let link: Link | undefined;
+  let away: Away | undefined;
+  let losses = 0;
+  let wasFull = false;
+  let isClosed = false;
+  const naps = new Set<() => void>();
+  const logs = new Set<RedisLog>();
+
+  const isFull = () => [...logs].some((log) => log.isFull());
+  const unavailable = (reason = away?.reason ?? `it did not answer within ${timeout} ms`) =>
+    new SandboxError("store_unavailable", `Failed to use the store ${shown}: ${reason}.`);
+  const orUnavailable = <Result>(result: Promise<Result>): Promise<Result> =>
+    result.catch((error) => {
+      throw unavailable(reasonOf(error));
+    });
+  const store: Store = {
+    ...{ shown, timeout, unavailable },
+    link: () => link,
+    refusal() {
+      if (isClosed) return unavailable("it is closed");
+      return away?.isSure === true ? unavailable() : undefined;
+    },
+    fail: (error, using) => goAway(error, using),
+    onRoom(error) {
+      if (wasFull === isFull()) return;
+      wasFull = isFull();
+      if (error === undefined) return onNote(`The store ${shown} has room again.`);
+      onNote(`The store ${shown} takes nothing: ${reasonOf(error)}. Requests get 503 until it has room.`);
+      // A short log finds no room because of the long ones.
+      for (const log of logs) log.makeRoom();
+    },
+    onLoss() {
+      losses += 1;
+      onNote(`The store ${shown} has lost data: the sandbox starts anew from what it has.`);
+    },
+    async aside(run) {
+      if (link === undefined) throw unavailable(away?.reason ?? "it is closed");
+      const own = await orUnavailable(connectRedis(address, snapshotTimeout));
+      return orUnavailable(run(own)).finally(own.close);
+    },
+  };
+
+  const nap = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const wake = () => {
+        clearTimeout(timer);
+        naps.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, ms);
+      naps.add(wake);
+    });
+  const closeLink = (one: Link | undefined) => {
+    one?.asking.close();
+    one?.listening.close();
+  };
+  const connect = async (): Promise<Link> => {
+    let fresh: Link | undefined;
+    const onBroken = (error: unknown) => {
+      if (fresh !== undefined) goAway(error, fresh);
+    };
+    const asking = await connectRedis(address, timeout, onBroken);
+    try {
+      fresh = { asking, listening: await connectRedis(address, timeout, onBroken) };
+      return fresh;
+    } catch (error) {
+      asking.close();
+      throw error;
+    }
+  };
+
+  // What this replica appends itself brings what others append, too: this connection only rests then.
+  const listen = async (using: Link) => {
+    while (link === using) {
+      const followed = [...logs].flatMap((log) => {
+        const from = log.listening(using);
+        return from === undefined ? [] : [{ log, stream: from[0], at: from[1] }];
+      });
+      const block = followed.length < logs.size ? busyListening : listening;
+      if (followed.length > 0) await listenTo(followed, block, using);
+      await nap(followed.length > 0 ? rest : 5 * rest);
+    }
+  };
+  interface Followed {
+    readonly log: RedisLog;
+    readonly stream: string;
+    readonly at: string;
+  }
+  const listenTo = async (followed: readonly Followed[], block: number, using: Link) => {
+    const streams = [...followed.map(({ stream }) => stream), ...followed.map(({ at }) => at)];
+    const argv = ["XREAD", "COUNT", String(chunk), "BLOCK", String(block), "STREAMS", ...streams];
+    try {
+      const reply = (await using.listening.command(argv, block + timeout)) as [string, Reply[]][] | null;
+      if (link !== using) return;
+      const found = new Map(reply ?? []);
+      for (const { log, stream, at } of followed) {
+        const batches = found.get(stream);
+        if (batches !== undefined) log.bring(batches, at);
+      }
+      if (reply !== null) return;
+      // Whether it is still the same log.
+      server.catchUp();
+      for (const log of logs) if (log.isFull()) log.catchUp();
+    } catch (error) {
+      goAway(error, using);
+    }
+  };
+
+  const goAway = (error: unknown, using: Link) => {
+    if (isClosed || link !== using) return;
+    link = undefined;
+    closeLink(using);
+    away = { since: now(), reason: reasonOf(error), isSure: isRefusal(error) };
+    if (away.isSure) refuseAll();
+    onNote(`The store ${shown} is away: ${away.reason}. Requests get 503 until it is back.`);
+    comeBack(away);
+  };
+  const refuseAll = (error = unavailable()) => {
+    for (const log of logs) log.refuseAll(error);
+  };
+  const comeBack = async (from: Away) => {
+    for (let pause = 50; !isClosed; pause = Math.min(2 * pause, 2000)) {
+      await nap(pause * (0.5 + nodePlatform.random() / 2 ** 33));
+      const fresh = await reopen().catch((error) => {
+        if (now() - from.since < timeout) return;
+        from.isSure = true;
+        refuseAll(unavailable(reasonOf(error)));
+      });
+      if (fresh === undefined) continue;
+      if (isClosed) return closeLink(fresh);
+      link = fresh;
+      away = undefined;
+      onNote(`The store ${shown} is back.`);
+      listen(fresh);
+      // Each opens its log again first.
+      for (const log of logs) log.catchUp();
+      return;
+    }
+  };
+  const reopen = async (): Promise<Link> => {
+    const fresh = await connect();
+    try {
+      await server.goOn(fresh);
+      return fresh;
+    } catch (error) {
+      closeLink(fresh);
+      throw error;
+    }
+  };
+
+  const keys = keysOf(prefix);
+  const begin: LogPlace["begin"] = async (open, using) => {
+    let said = await open();
+    if (said[0] === "none") {
+      const foreign = (await keysUnder(using.asking, `{${prefix}`)).find((key) => !keys.includes(key));
+      if (foreign !== undefined) throw foreignKey(shown, foreign);
+      said = await open({ at: 0, text: "" });
+    }
+    if (said[0] === "other") throw otherFounding(shown, said[1] as string, founding);
+    return said;
+  };
+  const first = await connect().catch((error) => {
+    throw unusableStore(shown, error);
+  });
+  const server = createRedisLog(store, { keys, founding, isInside: false, begin });
+  try {
+    const notes = await checkRedis(first.asking, shown);
+    await server.goOn(first);
+    notes.forEach(onNote);
+  } catch (error) {
+    closeLink(first);
+    throw unusableStore(shown, error);
+  }
+  link = first;
+  logs.add(server);
+
+  return {
+    ...server,
+    async follow(follower) {
+      if (link !== undefined) listen(link);
+      return server.follow(follower);
+    },
+    inside(id, firstState) {
+      const log = createRedisLog(store, {
+        ...{ keys: keysOf(prefix, id), founding: "", isInside: true },
+        begin: (open) => open(firstState()),
+      });
+      logs.add(log);
+      return {
+        ...log,
+        async close() {
+          logs.delete(log);
+          await log.close();
+        },
+      };
+    },
+    async erase(id) {
+      if (link === undefined) throw unavailable();
+      await orUnavailable(link.asking.command(["UNLINK", ...keysOf(prefix, id)]));
+    },
+    status: () => ({ ...server.status(), reachable: away === undefined && !isFull() && !isClosed, losses }),
+    async close() {
+      isClosed = true;
+      for (const log of logs) log.close();
+      for (const wake of naps) wake();
+      closeLink(link);
+      link = undefined;
+    },
+  };
+}

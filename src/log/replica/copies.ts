@@ -1,0 +1,84 @@
+import { createRuntime, type GivenOptions, type Runtime } from "../../world/runtime.js";
+import { describeRuntime, restoreRuntime } from "../../world/state.js";
+import type { Platform, World } from "../../world/world.js";
+import { createRegistry, type Registered, type Registry, type RegistryState } from "./registry.js";
+import { type Copy, createCopy, type RunCall, type SandboxState } from "./sandbox-copy.js";
+
+export interface ServerCopyOptions {
+  /** Returns the first world of the server's own sandbox; it has to be made with this platform alone. */
+  readonly start: (platform: Platform) => World;
+  readonly given: GivenOptions;
+  readonly maxInstances: number;
+  readonly runCall: RunCall;
+  /** Called with each instance that goes. */
+  readonly onGone: (id: string) => void;
+}
+
+/** A server's own sandbox and the list of its instances as plain data. */
+interface ServerCopyState extends SandboxState, RegistryState {
+  /** The last series of request ids. */
+  readonly idSeries: number;
+}
+
+/** Makes a copy of a server's own sandbox, with the list of its instances. */
+export function copyServer({ start, given, maxInstances, runCall, onGone }: ServerCopyOptions): {
+  readonly copy: Copy;
+  readonly registry: Registry;
+} {
+  let registry: Registry | undefined;
+  const copy = createCopy<ServerCopyState>(runCall, (copyPlatform) => {
+    const { platform } = copyPlatform;
+    let runtime: Runtime | undefined;
+    const server = () => runtime as Runtime;
+    const instances = createRegistry({ ...copyPlatform, most: maxInstances, server, onGone });
+    registry = instances;
+    const first = () => start(platform);
+    return {
+      runtime: server,
+      begin() {
+        if (runtime === undefined) {
+          runtime = createRuntime(first, { given });
+          return;
+        }
+        instances.restore({ instances: [], sources: [], erasing: [], reported: [] });
+        const world = first();
+        runtime.replace(world, first);
+        runtime.counters.clear();
+        runtime.idSeries.last = world.requestIds.series();
+      },
+      restore({ own, idSeries, ...listed }) {
+        runtime = restoreRuntime(own, platform, { given }, runtime);
+        runtime.idSeries.last = idSeries;
+        instances.restore(listed);
+      },
+      describe: () => ({
+        own: describeRuntime(server()),
+        idSeries: server().idSeries.last,
+        ...instances.describe(),
+      }),
+      instances: instances.list,
+      applyServer: instances.apply,
+    };
+  });
+  return { copy, registry: registry as Registry };
+}
+
+/** Makes a copy of the sandbox of an instance. */
+export function copyInstance({ given, idGroup }: Registered, runCall: RunCall): Copy {
+  return createCopy(runCall, ({ platform }) => {
+    let runtime: Runtime | undefined;
+    return {
+      runtime: () => runtime as Runtime,
+      begin() {
+        throw new Error("the log of an instance has no snapshot");
+      },
+      restore({ own }) {
+        runtime = restoreRuntime(own, platform, { given, idGroup }, runtime);
+        runtime.idSeries.last = runtime.world().requestIds.series();
+        // What the journal had before is not in the description.
+        runtime.history.keep(Number.POSITIVE_INFINITY);
+      },
+      describe: () => ({ own: describeRuntime(runtime as Runtime) }),
+    };
+  });
+}
