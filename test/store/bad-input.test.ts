@@ -250,9 +250,9 @@ describe.skipIf(noRedis)("a Redis", () => {
   test("that has somebody else's keys under the prefix", async () => {
     const redis = await redisWith([]);
     for (const [key, ...write] of [
-      ["mine:log", "SET", "text"],
-      ["mine:meta", "HSET", "a", "b"],
-      ["mine:users", "SET", "text"],
+      ["{mine:}:log", "SET", "text"],
+      ["{mine:}:meta", "HSET", "a", "b"],
+      ["{mine:users}", "SET", "text"],
     ] as const) {
       await redis.command("FLUSHALL");
       await redis.command(write[0], key, ...write.slice(1));

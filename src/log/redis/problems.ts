@@ -37,7 +37,7 @@ const refusals: readonly Problem[] = [
   [
     /^NOPERM|The user executing the script can't/,
     "the user may not do what a store needs",
-    "Allow it ~svc-sandbox:* +@read +@write +@connection +eval +evalsha +time +info +scan (with the prefix of --store-prefix)",
+    "Allow it ~{svc-sandbox:* +@read +@write +@connection +eval +evalsha +time +info +scan (with the prefix of --store-prefix)",
   ],
   [/READONLY|^UNBLOCKED/, "it is read-only, a replica of another one", "Name the one that takes writes"],
   [/OOM/, "it is full: its maxmemory is reached", "Give it more, or remove other data from it"],

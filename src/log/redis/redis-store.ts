@@ -41,10 +41,15 @@ interface Away {
   isSure: boolean;
 }
 
-/** The names of the keys of a log. All are in one slot of a cluster, and each log has its own. */
-export function keysOf(prefix: string, id = ""): readonly [string, string, string] {
-  const name = `{${prefix}${id}}`;
+/** The names of the keys of a log, by default of the server's. All are in one slot of a cluster, and each log has its own. */
+export function keysOf(prefix: string, id?: string): readonly [string, string, string] {
+  const name = id === undefined ? `{${prefix}}` : `{${prefix}${id}}:instance`;
   return [`${name}:meta`, `${name}:log`, `${name}:snapshot`];
+}
+
+// Not one of a longer prefix.
+function isOfInstance(prefix: string, key: string): boolean {
+  return /^\w{12}\}:instance:(?:meta|log|snapshot)$/.test(key.slice(prefix.length + 1));
 }
 
 /**
@@ -210,8 +215,11 @@ export async function openRedisLog(options: RedisLogOptions): Promise<ServerLog>
   const begin: LogPlace["begin"] = async (open, using) => {
     let said = await open();
     if (said[0] === "none") {
-      const foreign = (await keysUnder(using.asking, `{${prefix}`)).find((key) => !keys.includes(key));
+      const found = await keysUnder(using.asking, `{${prefix}`);
+      const foreign = found.find((key) => !isOfInstance(prefix, key));
       if (foreign !== undefined) throw foreignKey(shown, foreign);
+      // Instances whose list is lost.
+      await Promise.all(found.map((key) => using.asking.command(["UNLINK", key])));
       said = await open({ at: 0, text: "" });
     }
     if (said[0] === "other") throw otherFounding(shown, said[1] as string, founding);
