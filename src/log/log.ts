@@ -5,7 +5,7 @@ import type { Actor } from "../world/operations/initiator.js";
 import type { Runtime } from "../world/runtime.js";
 import type { World } from "../world/world.js";
 import type { EventIds } from "./event-ids.js";
-import type { Instance, InstanceList, LoadedInstances, ServerSandboxes } from "./instances.js";
+import type { Instance, InstanceList, LoadedInstances, ServerSandboxes, ServerState } from "./instances.js";
 import type { MemoryStatus } from "./memory-budget.js";
 
 /** The sandbox that a request or a call is about: the server's own, or one of its instances. */
@@ -118,6 +118,8 @@ export interface Log extends ServerSandboxes {
   readonly call: (call: ControlCall, run: RunIn, from: Caller) => unknown;
   /** Calls `read` when everything has happened that any server has acknowledged. */
   readonly look: (read: RunIn, from: Caller) => unknown;
+  /** Everything as plain data: the server's own sandbox, and all instances, wherever they are. */
+  readonly describe: () => ServerState | Promise<ServerState>;
   /** The ids of a sandbox's events, from its first follower on. */
   readonly eventIds: (runtime: Runtime) => EventIds;
   /** Whether what happens at the moment was requested from this server, and not from another one with the same store. */

@@ -6,6 +6,7 @@ import {
   createInstances,
   defaultInstanceTtl,
   defaultMaxInstances,
+  describeServer,
   type InstanceLimits,
   type Instances,
   newInstanceId,
@@ -47,6 +48,7 @@ export function createMemoryLog(runtime: Runtime, options: MemoryLogOptions = {}
       return run(placeOf(from, instances));
     },
     look: (read, from) => read(placeOf(from, instances)),
+    describe: () => describeServer({ runtime, instances }),
     eventIds,
     isOwn: () => true,
     settle() {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { readRedisAddress } from "../../src/log/redis/address.js";
-import { openRedisLog } from "../../src/log/redis/redis-log.js";
+import { openRedisLog } from "../../src/log/redis/redis-store.js";
 import { startServer } from "../../src/serve/start-server.js";
 import { noRedis, startRedis } from "../support/redis-server.js";
 import { startReplica } from "../support/replicas.js";

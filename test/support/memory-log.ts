@@ -171,8 +171,10 @@ function createLog(shared: Shared, first?: LogSnapshot) {
     };
     const turn = () => {
       isTurnDue = false;
-      if (isErased) return refuseAll();
-      if (shared.isCut || isClosed) return;
+      if (isErased) refuseAll();
+      else if (!shared.isCut && !isClosed) exchange();
+    };
+    const exchange = () => {
       const before = all.length;
       store();
       if (all.length > before) wake();

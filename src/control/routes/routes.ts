@@ -1,6 +1,5 @@
 import { openApiDocument } from "../../api/openapi.js";
 import { createStateWriter, identityOf } from "../../log/file/format.js";
-import { describeServer, type ServerState } from "../../log/instances.js";
 import { anything, record, text } from "../../schema/shape.js";
 import { isoOf } from "../../world/clock.js";
 import { answers } from "../answers.js";
@@ -32,13 +31,8 @@ export const routes: readonly Route[] = [
     isLocal: true,
     async run(context, { server: { log, own } }) {
       requireInstances(context);
-      const from = { runtime: log.runtime, instance: undefined, baseUrl: context.baseUrl };
-      const state = await log.look(() => describeServer(log), from);
-      const text = createStateWriter()(
-        { startedWith: identityOf(own()), ...(state as ServerState) },
-        "export",
-      );
-      return textAnswer("application/json", text);
+      const state = { startedWith: identityOf(own()), ...(await log.describe()) };
+      return textAnswer("application/json", createStateWriter()(state, "export"));
     },
   }),
   route("POST /stop", {

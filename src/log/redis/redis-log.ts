@@ -34,15 +34,18 @@ export interface Store {
   readonly aside: (run: (link: RedisLink) => Promise<Reply>) => Promise<Reply>;
 }
 
+/** What the script said that opens a log, and whether it has begun it. */
+interface Said {
+  readonly said: readonly string[];
+  readonly isBegun: boolean;
+}
+
 /** Which log it is. */
 export interface LogPlace {
   /** The names of its keys: meta, log, snapshot. */
   readonly keys: readonly [string, string, string];
-  /** Opens it, and begins it where there is none and a first state is given; the state of a server is not given as text. */
-  readonly begin: (
-    open: (first?: FirstState) => Promise<readonly string[]>,
-    using: Link,
-  ) => Promise<readonly string[]>;
+  /** Opens it; `open` begins it where there is none and a first state is given, which is empty for a server. */
+  readonly begin: (open: (first?: FirstState) => Promise<Said>, using: Link) => Promise<Said>;
   /** What has to be equal for all replicas. */
   readonly founding: string;
   /** Whether it is that of an instance, which may be erased. */
@@ -101,9 +104,10 @@ export function createRedisLog(store: Store, { keys, begin, founding, isInside }
       const epoch = first === undefined ? "" : randomBytes(6).toString("base64url");
       const { at = 0, text = "" } = first ?? {};
       const argv = [epoch, founding, replica, cursor?.at() ?? "", String(at), text];
-      return (await using.asking.run(openScript, keys, argv)) as string[];
+      const said = (await using.asking.run(openScript, keys, argv)) as string[];
+      return { said, isBegun: said[1] === epoch };
     };
-    const [outcome, first = "", foundedAt, floor = "", known, whole] = await begin(call, using);
+    const [outcome, first = "", foundedAt, floor = "", known, whole] = (await begin(call, using)).said;
     if (outcome === "none") return undefined;
     if (outcome === "foreign") throw foreignKey(shown, first);
     const [isKnown, isWhole] = [known === "1", whole === "1"];

@@ -213,17 +213,19 @@ export async function openRedisLog(options: RedisLogOptions): Promise<ServerLog>
 
   const keys = keysOf(prefix);
   const begin: LogPlace["begin"] = async (open, using) => {
-    let said = await open();
-    if (said[0] === "none") {
+    let opened = await open();
+    if (opened.said[0] === "none") {
       const found = await keysUnder(using.asking, `{${prefix}`);
-      const foreign = found.find((key) => !isOfInstance(prefix, key));
+      const foreign = found.find((key) => !keys.includes(key) && !isOfInstance(prefix, key));
       if (foreign !== undefined) throw foreignKey(shown, foreign);
-      // Instances whose list is lost.
-      await Promise.all(found.map((key) => using.asking.command(["UNLINK", key])));
-      said = await open({ at: 0, text: "" });
+      opened = await open({ at: 0, text: "" });
+      // What was there before is of instances whose list is lost.
+      const left = opened.isBegun ? found.filter((key) => isOfInstance(prefix, key)) : [];
+      await Promise.all(left.map((key) => using.asking.command(["UNLINK", key])));
     }
-    if (said[0] === "other") throw otherFounding(shown, said[1] as string, founding);
-    return said;
+    const [outcome, first = ""] = opened.said;
+    if (outcome === "other") throw otherFounding(shown, first, founding);
+    return opened;
   };
   const first = await connect().catch((error) => {
     throw unusableStore(shown, error);

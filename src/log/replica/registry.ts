@@ -13,7 +13,7 @@ import {
   type Tenancy,
   tooMany,
 } from "../instances.js";
-import type { ServerContent } from "./entries.js";
+import type { InstanceReport, ServerContent } from "./entries.js";
 import type { CopyPlatform, SandboxState } from "./sandbox-copy.js";
 import type { FirstState } from "./shared-log.js";
 
@@ -71,13 +71,10 @@ export function createRegistry({ most, server, platform, newId, onGone }: Regist
     erasing.set(id, platform.time());
     onGone(id);
   };
-  const apply = (content: ServerContent) => {
-    if (content.kind === "lost") return discard(content.id);
-    if (content.kind === "sweep") {
-      for (const one of instances.values()) if (isOver(one, content.ttl, platform)) discard(one.id);
-      return;
-    }
-    const { from, number, used, counts, begun, erased } = content;
+  const sweep = (ttl: number) => {
+    for (const one of instances.values()) if (isOver(one, ttl, platform)) discard(one.id);
+  };
+  const applyReport = ({ from, number, used, counts, begun, erased }: InstanceReport) => {
     if ((reported.get(from) ?? 0) >= number) return;
     reported.delete(from);
     reported.set(from, number);
@@ -120,7 +117,11 @@ export function createRegistry({ most, server, platform, newId, onGone }: Regist
     all: () => instances.values(),
     /** Those whose log is to be erased, and since when (epoch milliseconds). */
     erasing: () => [...erasing],
-    apply,
+    apply(content: ServerContent): void {
+      if (content.kind === "lost") discard(content.id);
+      else if (content.kind === "sweep") sweep(content.ttl);
+      else applyReport(content);
+    },
     describe(): RegistryState {
       const sources: NamedScenario[] = [];
       const indexes = new Map<string, number>();

@@ -4,15 +4,25 @@ import { base62From } from "../../domain/seed.js";
 import type { ApiRequest, Connection, Exchange } from "../../history/exchange.js";
 import { nodePlatform } from "../../node/platform.js";
 import { secretFrom } from "../../world/scenario-keys.js";
+import { describeRuntime, type RuntimeState } from "../../world/state.js";
 import { createEventIds } from "../event-ids.js";
 import {
   defaultInstanceTtl,
   defaultMaxInstances,
   type InstanceLimits,
+  type InstanceState,
   isOver,
   newInstanceId,
 } from "../instances.js";
-import { type Caller, type ControlCall, type Log, newSecret, placeOf, type RunIn } from "../log.js";
+import {
+  type Caller,
+  type ControlCall,
+  type ControlPlace,
+  type Log,
+  newSecret,
+  placeOf,
+  type RunIn,
+} from "../log.js";
 import { createMemoryBudget } from "../memory-budget.js";
 import { copyServer, type ServerCopyOptions } from "./copies.js";
 import { type Driver, driveCopy } from "./driven-copy.js";
@@ -192,6 +202,20 @@ export async function openReplica(options: ReplicaOptions): Promise<Log> {
       from.instance === undefined
         ? look(read, from)
         : callIn(from.instance, { kind: "look" }, { read, baseUrl: from.baseUrl }, goneFor(read, from)),
+    async describe() {
+      const from = { baseUrl: () => "" };
+      const own = (await look(() => describeRuntime(runtime), from)) as RuntimeState;
+      const described: InstanceState[] = [];
+      for (const one of [...registry.all()]) {
+        const { id, tenancy, createdAt, usedAt, given, idGroup } = one;
+        const read = ({ runtime: inside }: ControlPlace) => describeRuntime(inside);
+        const state = await appendInside(id, { kind: "look" }, { ...from, read });
+        if (state === noLog) continue;
+        const idle = server.time() - usedAt;
+        described.push({ ...tenancy, id, createdAt, idle, given, idGroup, runtime: state as RuntimeState });
+      }
+      return { idSeries: runtime.idSeries.last, own, instances: described };
+    },
     eventIds: createEventIds(distantId).of,
     isOwn: () => driver.isOwn,
     settle() {

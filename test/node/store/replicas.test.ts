@@ -111,7 +111,7 @@ function clientOf(
     let shown = text;
     for (const [at, id] of ids.entries()) shown = shown.replaceAll(id, `<instance ${at}>`);
     return shown
-      .replace(/"(fingerprint|secret)":"[^"]*"/g, '"$1":"…"')
+      .replace(/"(fingerprint|secret|token|claim_url)":"[^"]*"/g, '"$1":"…"')
       .replace(/http:\/\/127.0.0.1:\d+/g, "<server>")
       .replace(/"(duration_ms|idle_seconds)":[\d.e-]+/g, '"$1":0')
       .replace(/"created_at":"[^"]*"/g, '"created_at":"…"');
