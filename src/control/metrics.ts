@@ -94,6 +94,7 @@ function addWorld(registry: Registry, { clock, registry: { keys } }: World, { lo
   for (const { key } of keys.values()) byState.inc({ state: keyStateAt(key, clock.now()) });
   const set = gaugesIn(registry);
   set("instances", "Instances that there are now.", log.instances.list().length);
+  set("instances_loaded", "Those whose sandbox is in this process.", log.instances.loaded().length);
   const open = runtimesOf(log).reduce((sum, one) => sum + subscribersOf(one), 0);
   set("event_subscribers", "Streams of events that are open now, those of instances included.", open);
   set("ready", "1 when the server is ready for requests, else 0.", unreadiness() === undefined ? 1 : 0);

@@ -249,9 +249,15 @@ export async function openRedisLog(options: RedisLogOptions): Promise<ServerLog>
       return server.follow(follower);
     },
     inside(id, firstState) {
+      let isOpened = false;
       const log = createRedisLog(store, {
         ...{ keys: keysOf(prefix, id), founding: "", isInside: true },
-        begin: (open) => open(firstState()),
+        async begin(open) {
+          // One that is gone later has been erased.
+          const opened = await open(isOpened ? undefined : firstState());
+          isOpened = true;
+          return opened;
+        },
       });
       logs.add(log);
       return {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { readRedisAddress } from "../../../src/log/redis/address.js";
-import { openRedisLog, type RedisLogOptions } from "../../../src/log/redis/redis-store.js";
+import { keysOf, openRedisLog, type RedisLogOptions } from "../../../src/log/redis/redis-store.js";
 import type { LogEntry, LogStart, ServerLog, SharedLog } from "../../../src/log/replica/shared-log.js";
 import { testSharedLog } from "../../support/log-behaviour.js";
 import { noRedis, type RedisServer, startRedis } from "../../support/redis-server.js";
@@ -377,6 +377,37 @@ describe.skipIf(noRedis)("a log in Redis", () => {
     const late = await startReplica(await openLog(redis.port), "active");
     onTestFinished(() => late.close(0));
     expect(late.copy.keys.list()).toEqual([]);
+  });
+
+  test("of an instance is gone with its keys, and is not begun again by a replica that has it open", async () => {
+    const servers = [
+      await startReplica(await openLog(redis.port), "active"),
+      await startReplica(await openLog(redis.port), "active"),
+    ] as const;
+    const made = await fetch(`${servers[0].controlUrl}/instances`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: "{}",
+    });
+    const { id } = (await made.json()).data;
+    const keysNow = async () =>
+      ((await redis.command("KEYS", "*")) as string[]).filter((key) => key.includes(id)).length;
+    const statusAt = async ({ url }: (typeof servers)[number]) =>
+      (await fetch(`${url}/i/${id}/v1/relying-party/me`)).status;
+    expect([await statusAt(servers[0]), await statusAt(servers[1]), await keysNow()]).toEqual([401, 401, 3]);
+    await fetch(`${servers[0].controlUrl}/instances/${id}`, { method: "DELETE" });
+    expect([await statusAt(servers[1]), await statusAt(servers[0]), await keysNow()]).toEqual([404, 404, 0]);
+    await Promise.all(servers.map((server) => server.close(0)));
+  });
+
+  test("has all its keys in one slot of a cluster, and each instance its own", async () => {
+    const cluster = await startRedis(["--cluster-enabled", "yes"]);
+    onTestFinished(cluster.close);
+    const slotsOf = (id?: string) =>
+      Promise.all(keysOf("svc-sandbox:", id).map((key) => cluster.command("CLUSTER", "KEYSLOT", key)));
+    const slots = await Promise.all([undefined, "kzmHPvGU74tR", "mQCGx5QCUEuC"].map(slotsOf));
+    for (const [first, ...others] of slots) for (const slot of others) expect(slot).toBe(first);
+    expect(new Set(slots.map(([first]) => first)).size).toBe(3);
   });
 
   test("is begun once by many at once", async () => {

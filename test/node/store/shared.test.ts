@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { logEvents } from "../../../src/cli/serve/log.js";
+import { SandboxError } from "../../../src/domain/errors.js";
 import { findKeys } from "../../../src/domain/redact.js";
 import { randomStream } from "../../../src/domain/seed.js";
 import type { Scenario } from "../../../src/index.js";
@@ -370,4 +371,68 @@ test("a replica that stops ends the streams of its instances at once, which live
   await one.close(60_000);
   expect(await listener.ended).toBe("ended");
   expect((await ask(other, keys.active, `/i/${id}${mePath}`)).status).toBe(200);
+});
+
+test("an instance has its own log: its requests reach only the replicas that use it", async () => {
+  const [one, other, third] = (await three()) as [ReplicaServer, ReplicaServer, ReplicaServer];
+  const { id, keys } = (await call(one, "POST /instances", {})).body.data;
+  expect(store.ids()).toEqual([]);
+  const path = `/i/${id}${mePath}`;
+  await Promise.all(Array.from({ length: 30 }, (_, n) => ask(n % 2 ? one : other, keys.active, path)));
+  expect(store.entriesOf(id)?.filter(({ text }) => text.includes('"request"'))).toHaveLength(30);
+  expect(store.entries.filter(({ text }) => text.includes('"kind":"request"'))).toEqual([]);
+  expect([one, other, third].map(({ log }) => log.instances.loaded().length)).toEqual([1, 1, 0]);
+  expect((await call(third, "GET /instances")).body.data).toHaveLength(1);
+  expect(third.log.instances.loaded()).toEqual([]);
+});
+
+test("requests to an instance count in the server's report once, and also after its removal", async () => {
+  const [one, other] = (await three()) as [ReplicaServer, ReplicaServer];
+  const { id, keys } = (await call(one, "POST /instances", {})).body.data;
+  const path = `/i/${id}${mePath}`;
+  for (const replica of [one, other, other]) await ask(replica, keys.active, path);
+  await call(one, `DELETE /instances/${id}`);
+  const requests = async () => (await call(one, "GET /report")).body.data.requests;
+  await expect.poll(requests).toBe(3);
+  for (const replica of [one, other]) await call(replica, "GET /clock");
+  expect(await requests()).toBe(3);
+});
+
+test("a removed instance leaves nothing in the store, also when the replica that removed it could not erase it", async () => {
+  const log = store.open();
+  const one = await open({ onProblem() {} }, "key-states", {
+    ...log,
+    erase: () => Promise.reject(new SandboxError("store_unavailable", "It is away.")),
+  });
+  const other = await open();
+  const { id, keys } = (await call(other, "POST /instances", {})).body.data;
+  expect((await ask(one, keys.active, `/i/${id}${mePath}`)).status).toBe(200);
+  expect(store.ids()).toEqual([id]);
+  expect((await call(one, `DELETE /instances/${id}`)).status).toBe(503);
+  time += 5000;
+  // Time goes on with the next entry.
+  await call(other, "GET /clock");
+  await expect.poll(() => store.ids()).toEqual([]);
+  expect((await ask(other, keys.active, `/i/${id}${mePath}`)).status).toBe(404);
+  const next = (await call(other, "POST /instances", {})).body.data;
+  await ask(other, next.keys.active, `/i/${next.id}${mePath}`);
+  expect((await call(other, `DELETE /instances/${next.id}`)).status).toBe(204);
+  expect(store.ids()).toEqual([]);
+});
+
+test("an instance whose log the store has lost is removed, and the others stay", async () => {
+  const [one, other] = (await three()) as [ReplicaServer, ReplicaServer];
+  const made = [];
+  for (let n = 0; n < 2; n += 1) made.push((await call(one, "POST /instances", {})).body.data);
+  const statuses = () =>
+    Promise.all(
+      made.map(({ id, keys }) => ask(other, keys.active, `/i/${id}${mePath}`).then(({ status }) => status)),
+    );
+  expect(await statuses()).toEqual([200, 200]);
+  // Known to be begun from here on.
+  await call(other, "GET /clock");
+  await store.open().erase(made[0].id);
+  expect(await statuses()).toEqual([404, 200]);
+  const { data } = (await call(one, "GET /instances")).body;
+  expect(data.map(({ id }: { id: string }) => id)).toEqual([made[1].id]);
 });
