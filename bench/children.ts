@@ -7,6 +7,7 @@ import type { ClientOrder, ClientReading, ServerOrder, ServerReady } from "./mes
 
 /** A server in its own process. */
 export interface ServerChild extends ServerReady {
+  readonly pid: number;
   readonly stop: () => Promise<void>;
 }
 
@@ -34,7 +35,7 @@ export async function startServer(
 ): Promise<ServerChild> {
   const child = fork(file, { execPath: node, execArgv: [...flags], env: childEnvironment() });
   const ready = (await ask(child, order)) as ServerReady;
-  return { ...ready, stop: () => stop(child) };
+  return { ...ready, pid: child.pid as number, stop: () => stop(child) };
 }
 
 /**
@@ -59,7 +60,8 @@ export async function startCommand(
   try {
     const [line] = await once(createInterface({ input: child.stdout }), "line", { signal: ended.signal });
     const { base_url, keys } = JSON.parse(line) as { base_url: string; keys: Record<string, string> };
-    return { port: Number(new URL(base_url).port), keys: Object.values(keys), stop: () => stop(child) };
+    const port = Number(new URL(base_url).port);
+    return { port, keys: Object.values(keys), pid: child.pid as number, stop: () => stop(child) };
   } catch {
     throw new Error(`svc-sandbox did not start: ${await notes}`);
   }

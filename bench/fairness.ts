@@ -48,7 +48,7 @@ export async function measureFairness({ node, quick }: BenchArguments, bundle: B
     const order = {
       port: server.port,
       connections,
-      base: `/i/${id}`,
+      bases: [`/i/${id}`],
       keys: [keys.limited],
       statuses: [429],
       closing: "}}",

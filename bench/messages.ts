@@ -15,9 +15,9 @@ export interface ServerReady {
 /** One round, sent to the client. */
 export interface ClientOrder {
   readonly port: number;
+  /** The paths in front of the API's, of which each request uses the next one; none when left out. */
+  readonly bases?: readonly string[] | undefined;
   readonly connections: number;
-  /** The path of an instance in front of that of the API; none when left out. */
-  readonly base?: string | undefined;
   /** Each request uses the next one of them. */
   readonly keys: readonly string[];
   /** Ends after this many requests. */

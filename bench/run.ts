@@ -7,6 +7,7 @@ import { measureFirstAnswer } from "./first-answer.js";
 import { measureImports } from "./imports.js";
 import { measureManyKeys } from "./many-keys.js";
 import { measureRejections } from "./rejections.js";
+import { measureReplicas } from "./replicas.js";
 import { measureThroughput } from "./throughput.js";
 
 const measurements = {
@@ -17,6 +18,7 @@ const measurements = {
   imports: measureImports,
   rejections: measureRejections,
   fairness: measureFairness,
+  replicas: measureReplicas,
 };
 
 const args = parseBenchArguments(process.argv.slice(2), Object.keys(measurements));

@@ -44,6 +44,8 @@ async function fillInstances(instances: number, requests: number, redisSettings:
         else if (![200, 429].includes(response?.status ?? 0)) fail(`a request got ${response?.status}`);
       }
     });
+    // Each reports what it has counted.
+    await Promise.all(replicas.map(countOf));
     const before = performance.now();
     const late = await startServer(argv);
     const start = Math.round(performance.now() - before);

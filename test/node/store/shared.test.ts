@@ -422,17 +422,20 @@ test("a removed instance leaves nothing in the store, also when the replica that
 
 test("an instance whose log the store has lost is removed, and the others stay", async () => {
   const [one, other] = (await three()) as [ReplicaServer, ReplicaServer];
-  const made = [];
+  const made: { id: string; keys: Record<string, string> }[] = [];
   for (let n = 0; n < 2; n += 1) made.push((await call(one, "POST /instances", {})).body.data);
   const statuses = () =>
     Promise.all(
-      made.map(({ id, keys }) => ask(other, keys.active, `/i/${id}${mePath}`).then(({ status }) => status)),
+      made.map(({ id, keys }) =>
+        ask(other, keys.active as string, `/i/${id}${mePath}`).then(({ status }) => status),
+      ),
     );
   expect(await statuses()).toEqual([200, 200]);
   // Known to be begun from here on.
   await call(other, "GET /clock");
-  await store.open().erase(made[0].id);
+  const [lost, kept] = made.map(({ id }) => id) as [string, string];
+  await store.open().erase(lost);
   expect(await statuses()).toEqual([404, 200]);
   const { data } = (await call(one, "GET /instances")).body;
-  expect(data.map(({ id }: { id: string }) => id)).toEqual([made[1].id]);
+  expect(data.map(({ id }: { id: string }) => id)).toEqual([kept]);
 });

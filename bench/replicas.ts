@@ -1,0 +1,220 @@
+import { readFileSync } from "node:fs";
+import { type RedisServer, startRedis } from "../test/support/redis-server.js";
+import type { BenchArguments } from "./arguments.js";
+import type { Bundle } from "./bundle.js";
+import { type ClientChild, type ServerChild, startClient, startCommand } from "./children.js";
+import { type Figure, figureOf } from "./figure.js";
+import { connections } from "./rounds.js";
+import { benchScenario, scenarioFile } from "./scenario.js";
+
+/** Many instances, of which each replica holds what it serves. */
+const many = 1000;
+/** The memory of a replica's container. */
+const containerMegabytes = 256;
+
+/** What a request costs a replica and Redis, what three replicas do at one time, and a thousand instances on them. */
+export async function measureReplicas(args: BenchArguments, bundle: Bundle): Promise<Figure[]> {
+  const file = await scenarioFile(bundle, benchScenario(10));
+  const redis = await startRedis(["--appendonly", "yes"]);
+  // Its own memory and its requests beside the sandboxes.
+  const flags = ["--store", redis.url, "--max-memory", `${Math.floor(0.7 * containerMegabytes)}MB`];
+  const client = startClient(bundle.client);
+  const running: ServerChild[] = [];
+  const start = async (...more: readonly string[]) => {
+    const server = await startCommand(args.node, file, more);
+    running.push(server);
+    return server;
+  };
+  try {
+    const single = await start();
+    const replicas = [await start(...flags), await start(...flags), await start(...flags)];
+    return [
+      ...(await costs(args, client, { single, replicas, redis })),
+      ...(await together(args, bundle, replicas)),
+      ...(await thousand(replicas, redis, () => start(...flags))),
+    ];
+  } finally {
+    await Promise.all([client.stop(), ...running.map((one) => one.stop())]);
+    await redis.close();
+  }
+}
+
+interface Servers {
+  readonly single: ServerChild;
+  readonly replicas: readonly ServerChild[];
+  readonly redis: RedisServer;
+}
+
+async function costs(
+  { quick }: BenchArguments,
+  client: ClientChild,
+  { single, replicas: [replica, other], redis }: Servers,
+): Promise<Figure[]> {
+  const requests = quick ? 5000 : 20_000;
+  const redisPid = Number(/process_id:(\d+)/.exec(String(await redis.command("INFO", "server")))?.[1]);
+  const instance = await create(replica as ServerChild);
+  const load = async (server: ServerChild, bases: readonly string[], pids: readonly number[]) => {
+    const before = pids.map(cpuOf);
+    await client.load({ ...{ port: server.port, keys: single.keys, bases, connections, requests } });
+    return pids.map((pid, index) => cpuOf(pid) - (before[index] as number));
+  };
+  const rounds: (readonly number[])[] = [];
+  for (let round = 0; round < (quick ? 4 : 8); round += 1) {
+    const [alone = 0] = await load(single, [""], [single.pid]);
+    const pids = [(replica as ServerChild).pid, redisPid, (other as ServerChild).pid];
+    const own = await load(replica as ServerChild, [""], pids);
+    const inside = await load(replica as ServerChild, [instance], pids);
+    if (round > 1) rounds.push([...own, ...inside].map((cpu) => cpu / alone));
+  }
+  const name = "processor time for a request / without a store";
+  const figure = (what: string, index: number, target?: Figure["target"]) =>
+    figureOf(
+      `${name}: ${what}`,
+      rounds.map((round) => round[index] as number),
+      target,
+    );
+  return [
+    figure("replica", 0, { atMost: 1.8 }),
+    figure("Redis", 1),
+    figure("another replica", 2),
+    figure("replica, of an instance", 3, { atMost: 1.8 }),
+    figure("Redis, of an instance", 4),
+    figure("another replica, of an instance", 5, { atMost: 0.1 }),
+  ];
+}
+
+/** Three replicas with separate instances at one time, compared with one. */
+async function together(
+  { quick }: BenchArguments,
+  bundle: Bundle,
+  replicas: readonly ServerChild[],
+): Promise<Figure[]> {
+  const requests = quick ? 5000 : 20_000;
+  const keys = replicas[0]?.keys ?? [];
+  const clients = replicas.map(() => startClient(bundle.client));
+  const instances = await Promise.all(
+    replicas.map((server) => Promise.all(Array.from({ length: 10 }, () => create(server)))),
+  );
+  const loadAll = async (number: number) => {
+    const before = replicas.map(({ pid }) => cpuOf(pid));
+    const readings = await Promise.all(
+      replicas.slice(0, number).map(({ port }, index) =>
+        (clients[index] as ClientChild).load({
+          ...{ port, keys, bases: instances[index] as string[], connections, requests },
+        }),
+      ),
+    );
+    const cpu = replicas.reduce((sum, { pid }, index) => sum + cpuOf(pid) - (before[index] as number), 0);
+    return {
+      perSecond: readings.reduce((sum, one) => sum + one.perSecond, 0),
+      cpu: cpu / (number * requests),
+    };
+  };
+  const throughput: number[] = [];
+  const capacity: number[] = [];
+  for (let round = 0; round < (quick ? 4 : 8); round += 1) {
+    const [one, three] = [await loadAll(1), await loadAll(3)];
+    if (round < 2) continue;
+    throughput.push(three.perSecond / one.perSecond);
+    capacity.push((3 * one.cpu) / three.cpu);
+  }
+  await Promise.all(clients.map((client) => client.stop()));
+  return [
+    figureOf("requests per second: three replicas with separate instances / one", throughput, {
+      atLeast: 2.2,
+    }),
+    figureOf("the same by processor time, for machines of their own", capacity, { atLeast: 2.2 }),
+  ];
+}
+
+/** A thousand instances with some requests each, over three replicas; and a late replica. */
+async function thousand(
+  replicas: readonly ServerChild[],
+  redis: RedisServer,
+  startLate: () => Promise<ServerChild>,
+): Promise<Figure[]> {
+  const at = (index: number) => replicas[index % replicas.length] as ServerChild;
+  const used: string[] = [];
+  const keysNow = async () => ((await redis.command("KEYS", "*:instance:*")) as string[]).length;
+  await inParallel(many - 40, async (index) => {
+    const base = await create(at(index));
+    for (let n = 0; n < 20; n += 1) await ask(at(index), base);
+    used.push(base);
+  });
+  const megabytes = replicas.map(({ pid }) => memoryOf(pid));
+  const scansBefore = await scansOf(redis);
+  const listed = await timed(() => control(at(0), "GET", "/instances"));
+  const late = await startLate();
+  const first = await timed(() => ask(late, used[0] as string));
+  const next = await timed(() => ask(late, used[0] as string));
+  const scans = (await scansOf(redis)) - scansBefore;
+  await inParallel(used.length, (index) =>
+    control(at(index), "DELETE", `/instances/${used[index]?.slice(3)}`),
+  );
+  const left = (await control(at(0), "GET", "/instances")).data.length;
+  return [
+    figureOf(
+      `memory of a replica with ${many} instances / ${containerMegabytes} MB`,
+      megabytes.map((one) => one / containerMegabytes),
+      { atMost: 1 },
+    ),
+    figureOf("milliseconds to list them", [listed]),
+    figureOf("milliseconds of a late replica's first request to one / next request", [first / next]),
+    figureOf("milliseconds of a late replica's first request to one", [first]),
+    figureOf("calls of SCAN for that", [scans], { atMost: 0 }),
+    figureOf("keys of removed instances", [(await keysNow()) / 3 - left], { atMost: 0 }),
+  ];
+}
+
+async function create(server: ServerChild): Promise<string> {
+  return `/i/${(await control(server, "POST", "/instances")).data.id}`;
+}
+
+async function ask({ port, keys }: ServerChild, base: string): Promise<void> {
+  const headers = { "x-api-key": keys[0] as string };
+  const response = await fetch(`http://127.0.0.1:${port}${base}/v1/relying-party/me`, { headers });
+  await response.arrayBuffer();
+  if (response.status !== 200) throw new Error(`expected a 200 and got ${response.status}`);
+}
+
+async function control({ port }: ServerChild, method: string, path: string) {
+  const body = method === "POST" ? { headers: { "content-type": "application/json" }, body: "{}" } : {};
+  const response = await fetch(`http://127.0.0.1:${port}/__sandbox${path}`, { method, ...body });
+  const text = await response.text();
+  if (response.status >= 400) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+  return text === "" ? undefined : JSON.parse(text);
+}
+
+async function inParallel(count: number, work: (index: number) => Promise<unknown>): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    while (next < count) {
+      next += 1;
+      await work(next - 1);
+    }
+  };
+  await Promise.all(Array.from({ length: 24 }, worker));
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const before = performance.now();
+  await work();
+  return performance.now() - before;
+}
+
+async function scansOf(redis: RedisServer): Promise<number> {
+  const stats = String(await redis.command("INFO", "commandstats"));
+  return Number(/cmdstat_scan:calls=(\d+)/.exec(stats)?.[1] ?? 0);
+}
+
+/** The processor time of a process so far, in hundredths of a second. */
+function cpuOf(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ")[1]?.split(" ") ?? [];
+  return Number(fields[11]) + Number(fields[12]);
+}
+
+/** The memory of a process that is not shared, in megabytes. */
+function memoryOf(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, "latin1");
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
+}
