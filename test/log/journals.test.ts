@@ -145,5 +145,5 @@ test("a snapshot has at most 4 MB of an instance's journal, and each copy contin
   apply(content, [one, late]);
   const [requests, expected] = [late, one].map((copy) => copy.runtime().history.requests());
   expect(requests).toEqual(expected);
-  expect(requests?.length).toBeGreaterThan(500);
+  expect(requests?.length).toBeGreaterThan(100);
 });
