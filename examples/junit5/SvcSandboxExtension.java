@@ -102,7 +102,7 @@ public class SvcSandboxExtension implements ParameterResolver {
       String response = send("POST", server.controlUrl + "/instances", options);
       int keysAt = response.indexOf("\"keys\":{");
       started = texts(response.substring(0, keysAt));
-      keys = texts(response.substring(keysAt));
+      keys = texts(response.substring(keysAt, response.indexOf('}', keysAt)));
     }
 
     public String baseUrl() {
@@ -138,7 +138,7 @@ public class SvcSandboxExtension implements ParameterResolver {
       send("DELETE", server.controlUrl + "/instances/" + started.get("id"), "");
     }
 
-    // Enough for these responses, where keys come last; your tests have a JSON library.
+    // Enough for these responses; your tests have a JSON library.
     static Map<String, String> texts(String json) {
       Map<String, String> texts = new LinkedHashMap<>();
       Matcher found = Pattern.compile("\"([^\"]+)\":\"([^\"]*)\"").matcher(json);
