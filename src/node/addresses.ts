@@ -56,21 +56,18 @@ export function readHostName(text: string): string | undefined {
   return hostPattern.test(text) ? text.toLowerCase() : undefined;
 }
 
-/** An address, or a network by its first address and the bits that its addresses have in common. */
-export interface Network {
-  readonly address: string;
-  readonly bits: number;
-  readonly family: "ipv4" | "ipv6";
-}
-
-/** Reads `10.1.2.3`, `10.0.0.0/8` or the same of IPv6; `undefined` for anything else. */
-export function readNetwork(text: string): Network | undefined {
+/**
+ * Reads `10.1.2.3`, `10.0.0.0/8` or the same of IPv6 as a network: its first address, and the bits that its addresses have
+ * in common; `undefined` for anything else.
+ */
+export function readNetwork(
+  text: string,
+): [address: string, bits: number, family: "ipv4" | "ipv6"] | undefined {
   const [, address = "", given] = /^([\d.a-f:]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? [];
   const version = isIP(address);
   const most = version === 6 ? 128 : 32;
   const bits = Number(given ?? most);
-  if (version === 0 || bits > most) return undefined;
-  return { address, bits, family: version === 6 ? "ipv6" : "ipv4" };
+  return version === 0 || bits > most ? undefined : [address, bits, version === 6 ? "ipv6" : "ipv4"];
 }
 
 /** Reads a URL of HTTP or HTTPS without a name or a password in it; `undefined` for anything else. */

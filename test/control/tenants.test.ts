@@ -118,7 +118,14 @@ describe("an instance's own token", () => {
     expect((await claim(ask, claimed.id, codeIn(claimed.claim_url))).status).toBe(404);
     const listed = (await ask("/instances?label=KEPT", { headers: owner })).body.data;
     const { claim_url: _, token: __, keys: ___, ...summary } = kept;
-    expect(listed).toEqual([{ ...summary, base_url: expect.any(String), control_url: expect.any(String) }]);
+    expect(listed).toEqual([
+      {
+        ...summary,
+        idle_seconds: expect.any(Number),
+        base_url: expect.any(String),
+        control_url: expect.any(String),
+      },
+    ]);
     expect((await claim(ask, kept.id, codeIn(kept.claim_url))).status).toBe(200);
   });
 });

@@ -3,28 +3,24 @@ import { BlockList, isIP } from "node:net";
 import { redactEncoded } from "../../domain/redact.js";
 import { stopwatch } from "../../library/real-time.js";
 import { readNetwork } from "../../node/addresses.js";
+import type { SelfService } from "../../server/http-server.js";
 import { HttpRefusal } from "../refusals.js";
 
 const day = 24 * 60 * 60_000;
 /** The addresses that are counted at one time; above that, the one with the oldest instance is forgotten. */
 const mostAddresses = 10_000;
 
-/** What trusted proxies know of callers. */
-export interface CallerOptions {
-  /** The header with the name of a user, which the proxy sets. Default: nobody has a name. */
-  readonly trustHeader?: string | undefined;
-  /** Addresses and networks (`10.0.0.0/8`) of trusted proxies. Default: this machine. */
-  readonly trustProxies?: readonly string[] | undefined;
-}
-
 export type Callers = ReturnType<typeof createCallers>;
 
 /** Makes what is asked about callers. */
-export function createCallers({ trustHeader, trustProxies = ["127.0.0.0/8", "::1"] }: CallerOptions) {
+export function createCallers({
+  trustHeader,
+  trustProxies = ["127.0.0.0/8", "::1"],
+}: Pick<SelfService, "trustHeader" | "trustProxies">) {
   const trusted = new BlockList();
   for (const text of trustProxies) {
     const network = readNetwork(text);
-    if (network !== undefined) trusted.addSubnet(network.address, network.bits, network.family);
+    if (network !== undefined) trusted.addSubnet(...network);
   }
   const isTrusted = (address = "") => trusted.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
   return {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { controlPath } from "../../node/addresses.js";
+import type { Response } from "express";
 import { environmentLines, linesOf, powershellLines } from "../../node/client-variables.js";
 import { xmlText } from "../../report/render/junit.js";
 
@@ -14,14 +14,20 @@ summary{cursor:pointer}
 input,select,button{font:inherit;padding:.4rem .6rem}
 button{margin-top:1rem}`;
 
-/** The policy of these pages: their own style and forms, and nothing else. */
-export const partnerPolicy = [
+// Only their own style and forms.
+const policy = [
   "default-src 'none'",
   `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`,
   "base-uri 'none'",
   "form-action 'self'",
   "frame-ancestors 'none'",
 ].join("; ");
+
+/** Sends one of these pages. */
+export function sendPage(response: Response, status: number, html: string): void {
+  response.set("Content-Security-Policy", policy).set("Referrer-Policy", "same-origin");
+  response.status(status).type("html").send(html);
+}
 
 function pageOf(title: string, lines: readonly string[]): string {
   return [
@@ -131,6 +137,3 @@ export function instancePage(opened: OpenedInstance): string {
     link(`${control_url}/docs/`, "Documentation"),
   ]);
 }
-
-/** The path of the page behind a one-time link, in Express's notation. */
-export const claimPath = `${controlPath}/instances/:id/claim`;

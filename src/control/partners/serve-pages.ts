@@ -1,5 +1,6 @@
 import express, { type Express, type Request, type RequestHandler, type Response } from "express";
 import { SandboxError } from "../../domain/errors.js";
+import { controlPath } from "../../node/addresses.js";
 import { clientEnvironment } from "../../node/client-variables.js";
 import { nodePlatform } from "../../node/platform.js";
 import { bundledScenarios, isScenarioName } from "../../scenario/bundled.js";
@@ -7,15 +8,7 @@ import type { ControlSurroundings } from "../../server/http-server.js";
 import type { Answer } from "../answers.js";
 import { HttpRefusal, refusalOf } from "../refusals.js";
 import { type Callers, createDailyCount } from "./callers.js";
-import {
-  claimPage,
-  claimPath,
-  creationPage,
-  instancePage,
-  type OfferedScenario,
-  partnerPolicy,
-  problemPage,
-} from "./pages.js";
+import { creationPage, instancePage, type OfferedScenario, problemPage, sendPage } from "./pages.js";
 
 /** Runs a call of the control plane for a page; returns its answer. */
 export type Perform = (
@@ -35,18 +28,14 @@ export function servePartnerPages(
   perform: Perform,
   onDefect: (error: unknown) => void,
 ): void {
-  const show = (response: Response, status: number, html: string) => {
-    response.set("Content-Security-Policy", partnerPolicy).set("Referrer-Policy", "same-origin");
-    response.status(status).type("html").send(html);
-  };
   const page =
     (run: (request: Request, response: Response) => Promise<string> | string): RequestHandler =>
     async (request, response) => {
       try {
-        show(response, 200, await run(request, response));
+        sendPage(response, 200, await run(request, response));
       } catch (error) {
         const { status, message } = refusalOf(error, onDefect);
-        show(response, status, problemPage(message));
+        sendPage(response, status, problemPage(message));
       }
     };
   const opened = async (made: Answer<"ClaimedInstance">) => {
@@ -62,10 +51,9 @@ export function servePartnerPages(
     });
   };
 
-  app.get(claimPath, page(claimPage));
   // A call with JSON is not for this page.
   app.post(
-    claimPath,
+    `${controlPath}/instances/:id/claim`,
     isForm,
     readForm,
     page(async (request, response) => {

@@ -14,6 +14,7 @@ import { givenOptions } from "../../world/runtime.js";
 import { scenarioSecrets } from "../../world/secrets.js";
 import { answers } from "../answers.js";
 import { instanceTokenPrefix } from "../guard.js";
+import { claimPage, sendPage } from "../partners/pages.js";
 import { type Route, type RouteContext, route } from "../route.js";
 import { requireQuickStart } from "./scenario.js";
 
@@ -89,6 +90,13 @@ export const instanceRoutes: readonly Route[] = [
       const instance = requireInstances(context).changeHashes(idIn(context), { claimHash: code.sha256 });
       return { claim_url: linkTo(instance, code.text, context) };
     },
+  }),
+  route("GET /instances/{id}/claim", {
+    summary: "The page of a one-time link, whose button claims the instance",
+    answer: text(),
+    types: ["text/html"],
+    isLocal: true,
+    run: (_context, { response }) => sendPage(response, 200, claimPage()),
   }),
   route("POST /instances/{id}/claim", {
     summary: "Exchanges the code of a one-time link for a new token; the earlier token stops working",
