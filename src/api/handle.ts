@@ -17,11 +17,11 @@ import type { KeyEntry } from "../world/registry.js";
 import type { World } from "../world/world.js";
 import { answerCall, type Ending } from "./answer.js";
 import { asChosen, type Call } from "./call.js";
+import { changedEnding, routeOf } from "./changes.js";
 import type { InputSchema } from "./endpoint.js";
 import { applyFault } from "./faults.js";
 import { limitNamedBy, readLimits } from "./limits.js";
 import { findMisplacedKeys, type MisplacedKeys } from "./misplaced-keys.js";
-import { routeAt } from "./routes.js";
 import { variationOf } from "./variation/vary.js";
 
 /**
@@ -36,7 +36,8 @@ import { variationOf } from "./variation/vary.js";
 export function handle(world: World, request: ApiRequest): Exchange {
   const call = beginCall(world, request);
   const faulty = world.faults.active.length === 0 ? undefined : applyFault(world, call);
-  const ending = faulty ?? answerCall(world, call);
+  const ended = faulty ?? answerCall(world, call);
+  const ending = world.changes === undefined ? ended : changedEnding(world, call, ended);
   const broken = world.trial?.broken?.end(world, call, ending) as Ending | undefined;
   return completeCall(world, call, broken ?? ending);
 }
@@ -53,7 +54,7 @@ export function beginCall(world: World, request: ApiRequest, { isGuarded = false
   const entry = world.registry.find(sha256);
   const { number, id } = world.requestIds.next();
   const variation = isVaried(world) ? variationOf(world, number) : undefined;
-  const route = isGuarded ? undefined : routeAt(request.path, world.preview);
+  const route = isGuarded ? undefined : routeOf(world, request.path, now);
   return {
     request,
     route,

@@ -11,7 +11,8 @@ export interface HandlerOptions {
   /**
    * The API's base URL, such as `https://api.example`; everything under it is answered.
    *
-   * Default: `*`, any host, of which only the paths under `/v1/relying-party` are answered.
+   * Default: `*`, any host, of which only the paths under `/v1/relying-party` are answered, with announced changes those of other
+   * versions as well.
    */
   readonly baseUrl?: string;
 }
@@ -34,7 +35,8 @@ export function createHandlers(sandbox: Sandbox, options: HandlerOptions = {}): 
     (base: string) =>
     ({ request }: { request: Request }) =>
       unlessAborted(answerWebRequest(runtime.world, request, base), request);
-  if (baseUrl === "*") return [http.all(anyHost, answer(""))];
+  const paths = runtime.world().changes === undefined ? anyHost : anyVersion;
+  if (baseUrl === "*") return [http.all(paths, answer(""))];
   if (/^https?:\/\//i.test(baseUrl)) {
     const { origin, pathname } = urlOf(baseUrl);
     // A base URL may have a path of its own, which the API does not know.
@@ -72,6 +74,8 @@ function urlOf(baseUrl: string): URL {
 // Patterns rather than paths in msw's notation: msw decodes what such a path matches, and fails on a request whose path
 // is not valid encoding. Whatever its case, so that a path in the wrong one gets the API's 404 instead of the network.
 const anyHost = /\/v1\/relying-party(?:\/|$)/i;
+// Announced changes move paths to other versions.
+const anyVersion = /\/v\d{1,3}\/relying-party(?:\/|$)/i;
 
 function everythingUnder(base: string): RegExp {
   return new RegExp(`^${base.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}(?:/|$)`, "i");

@@ -3,9 +3,10 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TlsOptions } from "node:tls";
 import { answerOf } from "../api/answer.js";
+import { routeOf } from "../api/changes.js";
 import { onlyWaits } from "../api/faults.js";
 import { errorBody } from "../api/messages.js";
-import { inputAt, routeAt } from "../api/routes.js";
+import { inputAt } from "../api/routes.js";
 import { SandboxError } from "../domain/errors.js";
 import { outcomeOf } from "../domain/outcomes.js";
 import type { AnswerDelivery, ApiAnswer, ApiRequest, Exchange } from "../history/exchange.js";
@@ -189,7 +190,7 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
       return control?.(request, response, context);
     }
     const world = context.runtime.world();
-    if (customHandlers !== undefined && routeAt(read.path, world.preview) === undefined) {
+    if (customHandlers !== undefined && routeOf(world, read.path) === undefined) {
       const fallback = () => answerLater(context, read, response);
       return customHandlers(context.runtime, request, response, fallback);
     }

@@ -2,6 +2,7 @@ import { assumptionsFor } from "../domain/assumptions.js";
 import { createRequestIds, defaultSeed } from "../domain/seed.js";
 import { type Beginning, createHistory } from "../history/history.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import { assumedAt, datedChanges } from "./changes.js";
 import { createClock, isoOf } from "./clock.js";
 import { createCounters, windowsOf } from "./counters.js";
 import { activateFaults } from "./faults.js";
@@ -26,7 +27,9 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
   const { seed = defaultSeed } = scenario;
   const start = scenario.clock?.now === undefined ? platform.time() : Date.parse(scenario.clock.now);
   const clock = createClock({ time: platform.steadyTime, start, frozen: scenario.clock?.frozen });
-  const { profile = "minimal", ...assumed } = scenario.assumptions ?? {};
+  const changes = scenario.changes && datedChanges(scenario.changes);
+  const { profile = "minimal", ...own } = scenario.assumptions ?? {};
+  const assumed = changes === undefined ? own : { ...own, ...assumedAt(changes, start) };
   const assumptions = assumptionsFor(profile, assumed);
   const windows = windowsOf(assumptions);
 
@@ -54,7 +57,8 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
     farmers,
     preview: scenario.preview ?? false,
     consents: scenario.preview === true ? buildConsents(scenario, seed, start) : noConsents,
-    timeline: createTimeline(scenario.timeline ?? [], start),
+    changes,
+    timeline: createTimeline(scenario.timeline ?? [], start, changes),
     settle: () => settleTimeline(world),
     story: createStory(scenario.story ?? []),
     registry: createRegistry(
@@ -105,9 +109,10 @@ function withOptions(
   { seed, now, frozen, profile, trial = {} }: Omit<WorldOptions, "platform">,
 ): Scenario {
   const movesClock = now !== undefined || frozen !== undefined;
-  const { faults = [], assumptions = {} } = trial;
+  const { faults = [], assumptions = {}, changes } = trial;
   const assumes = profile !== undefined || Object.keys(assumptions).length > 0;
-  if (seed === undefined && !assumes && !movesClock && faults.length === 0) return scenario;
+  const isSame = !assumes && !movesClock && faults.length === 0 && changes === undefined;
+  if (seed === undefined && isSame) return scenario;
   const clock = {
     ...scenario.clock,
     ...(now !== undefined && { now: isoOf(now) }),
@@ -124,6 +129,7 @@ function withOptions(
         ...(profile !== undefined && { profile }),
       },
     }),
+    ...(changes !== undefined && { changes }),
     ...(faults.length > 0 && { faults: [...faults, ...(scenario.faults ?? [])] }),
   };
 }

@@ -2,6 +2,7 @@ import { keyStateAt } from "../domain/api-key.js";
 import { numberInSeries } from "../domain/seed.js";
 import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import { withoutAssumed } from "./changes.js";
 import { isoOf } from "./clock.js";
 import { settleUsage } from "./counters.js";
 import { describeFaults } from "./faults.js";
@@ -56,6 +57,8 @@ export function snapshotWorld(world: World): Scenario {
     // Its organizations are written out now; the clock of a continuation starts later, and the farmers stay the same.
     population: { ...farmers, as_of: isoOf(world.farmers.start) },
     ...(timeline.length > 0 && { timeline }),
+    // What they have set so far is among the assumptions.
+    ...(scenario.changes && { changes: withoutAssumed(scenario.changes, clock.now()) }),
   };
 }
 

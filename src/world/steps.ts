@@ -3,6 +3,7 @@ import type { FaultPathId, PathId } from "../domain/outcomes.js";
 import { type ActionName, type StepKind, stepKinds } from "../domain/steps.js";
 import { parseWhen } from "../scenario/format/time.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import { type Change, nextAssumed } from "./changes.js";
 import { isoOf } from "./clock.js";
 import type { ConsentView } from "./preview/consent-views.js";
 import type { KeyView, OrganizationView } from "./views.js";
@@ -56,14 +57,19 @@ export function createStory(steps: readonly StoryStep[], stepsRun = 0): Story {
 export interface Timeline {
   readonly steps: readonly { readonly at: number; readonly step: TimelineStep }[];
   next: number;
-  /** When the next step happens (epoch milliseconds); `Infinity` when none is left. */
+  /** When the next step happens, or an announced change sets assumptions (epoch milliseconds); `Infinity` when none is left. */
   dueAt: number;
 }
 
 /** The timeline of a scenario whose clock starts at `start` (epoch milliseconds). */
-export function createTimeline(steps: readonly TimelineStep[], start: number): Timeline {
+export function createTimeline(
+  steps: readonly TimelineStep[],
+  start: number,
+  changes?: readonly Change[],
+): Timeline {
   const timed = steps.map((step) => ({ step, at: parseWhen(step.at, start) ?? start }));
-  return { steps: timed, next: 0, dueAt: timed[0]?.at ?? Number.POSITIVE_INFINITY };
+  const first = timed[0]?.at ?? Number.POSITIVE_INFINITY;
+  return { steps: timed, next: 0, dueAt: Math.min(first, nextAssumed(changes, start)) };
 }
 
 /** The steps that are still to come, each with its instant, so that they mean the same to a later start. */

@@ -16,6 +16,7 @@ const upcomingKinds = [
   "minute_turns",
   "day_turns",
   "timeline_step",
+  "api_changes",
   "fault_begins",
   "fault_ends",
   "consent_changes",
@@ -50,6 +51,7 @@ export function listUpcoming(world: World): Upcoming[] {
     ...keyEvents(world, now),
     ...turns(world, now),
     ...timelineEvents(world),
+    ...changeEvents(world),
     ...faultEvents(world),
     ...(world.preview ? consentEvents(world, now) : []),
   ];
@@ -109,6 +111,15 @@ function timelineEvents({ timeline: { steps, next } }: World): Coming[] {
       step.organization?.ref ?? step.create_key?.organization ?? step.consent?.organization ?? null,
     text: `Step ${next + index + 1} of the timeline: ${actionIn(step) ?? "nothing"}`,
   }));
+}
+
+function changeEvents({ changes = [] }: World): Coming[] {
+  return changes.flatMap(({ ref, at, ends, fields: { say, move } }): Coming[] => [
+    { at, kind: "api_changes", text: `Change ${ref}${say === undefined ? "" : `: ${say}`}` },
+    ...(move === undefined
+      ? []
+      : [{ at: ends, kind: "api_changes" as const, text: `Change ${ref}: sunset of ${move.from}` }]),
+  ]);
 }
 
 function faultEvents({ faults: { active } }: World): Coming[] {

@@ -3,6 +3,7 @@ import type { RequestIds } from "../domain/seed.js";
 import type { History } from "../history/history.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { FarmerMaker } from "../synthetic/farmers/farmers.js";
+import type { Change } from "./changes.js";
 import type { ClientBehaviour, ObservedCall } from "./client-behaviour.js";
 import type { Clock } from "./clock.js";
 import type { Counters, Windows } from "./counters.js";
@@ -53,6 +54,8 @@ export interface World {
   /** Whether there is a preview of the announced endpoints; without it their paths are unknown ones (R49). */
   readonly preview: boolean;
   readonly consents: Consents;
+  /** `undefined` without announced changes. */
+  readonly changes: readonly Change[] | undefined;
   readonly timeline: Timeline;
   /** Runs the steps of the timeline that the clock has passed. */
   readonly settle: () => void;
@@ -80,6 +83,10 @@ export interface Trial {
    * than the id of a variant stands for what `minimal` does. Default: the usual one.
    */
   readonly choose?: (row: string, usual: string, status: number) => string;
+  /** Announced changes instead of those of the scenario. */
+  readonly changes?: Scenario["changes"];
+  /** Called with the ref of each change that a response shows. */
+  readonly onChanged?: (ref: string) => void;
   /** Breaks a promise of the specification. */
   readonly broken?: {
     /** The number of responses that it has changed so far. */

@@ -15,6 +15,9 @@ const rotated = (fields: string, more = "") =>
 const active = ["a", "b", "c", "d", "e"].map((ref) => `${ref}: { environment: test }`);
 const step = (text: string) => top(`${start}story:\n  - ${text}`);
 const timed = (text: string) => top(`${start}timeline:\n  - ${text}`);
+const changed = (text: string) => top(`changes:\n  ${text}`);
+const moved = (sunset: string) =>
+  `new: { at: 2027-06-01, move: { to: /v2/relying-party/me, sunset: ${sunset} } }`;
 const preview = (text: string) => top(`${start}preview: true\npopulation: { farmers: 5 }\n${text}`);
 const deed = (at: string, does: string) => `{ at: ${at}, do: ${does} }`;
 const consent = (text: string) => preview(`consents: [{ organization: bank, farmer: ${text} }]`);
@@ -226,6 +229,15 @@ export const brokenScenarios: readonly BrokenScenario[] = [
   ["step_contradiction", step("request: { headers: { ▲X-API-Key: abc } }"), "name the key with key"],
   ["timeline_order", timed("{ at: ▲-10m, revoke: { key: main } }"), "write a later time"],
   ["timeline_order", timed("{ at: 20m, faults: [] }\n  - { at: ▲10m, faults: [] }"), "in the order"],
+  ["change_contradiction", changed("▲new: { at: 2027-06-01, headers: { on: 200 } }"), "add what changes"],
+  ["change_contradiction", changed(moved("▲2027-06-01")), "write a later date"],
+  [
+    "unknown_scope",
+    changed("new: { at: 2027-06-01, assumptions: { me_scope: ▲a:b } }"),
+    "use one of attestations",
+  ],
+  ["bad_format", changed("new: { at: 2027-06-01, codes: { ▲limited: slow } }"), "rate_limited"],
+  ["bad_time", changed("new: { at: ▲2027-02-30, scopes: { add: [a] } }"), "has 28 days"],
   ["preview_off", step("consent: ▲{ farmer: 1, do: grant }"), "write preview: true"],
   ["unknown_farmer", preview("story: [{ consent: { farmer: ▲5, do: grant } }]"), "write a number up to 4"],
 ];

@@ -15,6 +15,7 @@ import {
   text,
 } from "../../schema/shape.js";
 import { assumptionsSchema, maximumScopes } from "./assumptions.js";
+import { changesSchema } from "./changes.js";
 import { limits, ref, scope, sha256, shortText, time, timeOrDuration } from "./fields.js";
 import { faultsSchema, storySchema, timelineSchema } from "./steps.js";
 
@@ -121,6 +122,7 @@ export const scenarioSchema = mapping({
   population: optional(population),
   preview: optional(flag()),
   consents: optional(consentsSchema),
+  changes: optional(changesSchema),
   timeline: optional(timelineSchema),
   story: optional(storySchema),
 });

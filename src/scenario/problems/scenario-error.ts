@@ -73,6 +73,7 @@ export const problemCauses = {
     "A key has the ref `none`, `malformed` or `unknown`. Stories use these words for requests without a valid key.",
   step_contradiction: "A step has fields that exclude each other.",
   timeline_order: "A step of the timeline is earlier than the one before it, or than the start of the clock.",
+  change_contradiction: "An announced change has no effect, or its fields exclude each other.",
   // Found by running it
   step_fails: "A step of the timeline or the story has another result than expected.",
   // A warning of `validate`

@@ -1,6 +1,7 @@
+import { assumptionsFor } from "../../domain/assumptions.js";
+import { assumedAt, nextAssumed } from "../changes.js";
 import { isoOf } from "../clock.js";
 import { performAction } from "../operations/operations.js";
-import type { Timeline } from "../steps.js";
 import type { World } from "../world.js";
 import { actionDifferences } from "./differences.js";
 
@@ -14,10 +15,17 @@ export function settleTimeline(world: World): void {
   const now = clock.now();
   while (timeline.dueAt <= now) {
     const index = timeline.next;
-    const { at, step } = timeline.steps[index] as Timeline["steps"][number];
+    const due = timeline.dueAt;
+    const { at, step } = timeline.steps[index] ?? { at: Number.POSITIVE_INFINITY };
+    if (step === undefined || at > due) {
+      timeline.dueAt = Math.min(at, nextAssumed(world.changes, due));
+      assumeChanged(world, due);
+      continue;
+    }
     // Before the step runs: a listener that hears of it may look at the world.
     timeline.next = index + 1;
-    timeline.dueAt = timeline.steps[index + 1]?.at ?? Number.POSITIVE_INFINITY;
+    const next = timeline.steps[index + 1]?.at ?? Number.POSITIVE_INFINITY;
+    timeline.dueAt = Math.min(next, nextAssumed(world.changes, at));
     const worldThen = { ...world, clock: { ...clock, now: () => at } };
     const performed = performAction(worldThen, step, { isOfTimeline: true });
     if (step.assumptions !== undefined) {
@@ -30,4 +38,12 @@ export function settleTimeline(world: World): void {
       result: { index, at: isoOf(at), step, performed: { ...performed, secret: null }, differences },
     });
   }
+}
+
+// No change sets an assumption that decides how requests are counted.
+function assumeChanged(world: World, at: number): void {
+  const { changes = [], profile } = world;
+  world.givenAssumptions = { ...world.givenAssumptions, ...assumedAt(changes, at) };
+  world.assumptions = assumptionsFor(profile, world.givenAssumptions);
+  world.history.announce({ type: "assumptions.changed" });
 }

@@ -15,6 +15,7 @@ export const kinds: Readonly<Record<Kind, { readonly shape: string; readonly wor
   minute_turns: { shape: turn, words: "minute limit resets" },
   day_turns: { shape: dayTurn, words: "day limit resets" },
   timeline_step: { shape: step, words: "step of the timeline" },
+  api_changes: { shape: "M0 2H6V0L10 5L6 10V8H0Z", words: "API changes" },
   fault_begins: { shape: "M0 9L5 0L10 9Z", words: "fault begins" },
   fault_ends: { shape: "M0 9L5 0L10 9ZM3 7.3H7L5 3.6Z", words: "fault ends" },
   consent_changes: { shape: consent, words: "consent changes" },

@@ -1,0 +1,144 @@
+import { type Assumptions, assumptionsFor } from "../domain/assumptions.js";
+import { isMapping, parsedJson } from "../domain/json.js";
+import { outcomeOf } from "../domain/outcomes.js";
+import type { ApiAnswer } from "../history/exchange.js";
+import type { Change } from "../world/changes.js";
+import type { World } from "../world/world.js";
+import type { Ending } from "./answer.js";
+import type { Call } from "./call.js";
+import type { FlatHeaders } from "./limits.js";
+import { withBody } from "./messages.js";
+import { type Route, routeAt } from "./routes.js";
+
+/** The route at a path, where the announced changes have moved it by now; `undefined` when the API has none. */
+export function routeOf(world: World, path: string, now = world.clock.now()): Route | undefined {
+  if (world.changes === undefined) return routeAt(path, world.preview);
+  // The path whose route responds, for each path that moved; `undefined` after its sunset.
+  const served = new Map<string, string | undefined>();
+  for (const { at, ends, fields } of world.changes) {
+    if (fields.move === undefined || at > now) continue;
+    const { from, to } = fields.move;
+    served.set(to, served.has(from) ? served.get(from) : from);
+    if (ends <= now) served.set(from, undefined);
+  }
+  if (!served.has(path)) return routeAt(path, world.preview);
+  const route = routeAt(served.get(path) ?? "", world.preview);
+  return route && { ...route, path };
+}
+
+/** The ending of a call as the announced changes of the API have it by then. */
+export function changedEnding(world: World, call: Call, given: Ending): Ending {
+  let ending = given;
+  for (const change of world.changes ?? []) {
+    if (change.at > call.now) break;
+    const next = given.fault === undefined ? edited(change, call, ending) : ending;
+    if (next !== ending || isAffected(change, world, call, given)) world.trial?.onChanged?.(change.ref);
+    ending = next;
+  }
+  return ending;
+}
+
+// Whether a response depends on a change without being edited: its path has moved, or an assumption is another one.
+function isAffected({ ends, fields }: Change, world: World, call: Call, { pathId, answer }: Ending): boolean {
+  const { move, assumptions = {} } = fields;
+  const { path } = call.request;
+  if (move !== undefined && (path === move.to || (path === move.from && ends <= call.now))) return true;
+  const { profile, scenario } = world;
+  const before = assumptionsFor(profile, scenario.assumptions as Partial<Assumptions>);
+  return Object.entries(assumptions).some(([name, value]) => {
+    if (before[name as keyof Assumptions] === value) return false;
+    if (name === "me_scope") return pathId === "403.insufficient_scope" || answer.status === 200;
+    return shownOn[name]?.includes(answer.status) === true;
+  });
+}
+
+/** The statuses whose responses show an assumption. */
+const shownOn: Readonly<Record<string, readonly number[]>> = {
+  rate_limit_code: [429],
+  request_id_on_errors: [401, 403, 429],
+  retry_after: [429],
+  rate_limit_headers: [200, 429],
+  error_details: [403, 429],
+  count_refused: [401, 403, 429],
+  www_authenticate: [401],
+};
+
+function edited({ at, ends, fields }: Change, call: Call, ending: Ending): Ending {
+  const { move, headers, codes = {}, statuses = {} } = fields;
+  const { pathId } = ending;
+  const { code: name = "" } = outcomeOf(pathId);
+  const code = codes[pathId] ?? codes[name ?? ""];
+  const status = statuses[pathId] ?? statuses[name ?? ""];
+  let answer = withEditedBody(ending.answer, fields, code);
+  if (status !== undefined) answer = { ...answer, status };
+  if (headers !== undefined && isOn(headers, answer)) {
+    answer = { ...answer, headers: editedHeaders(answer.headers, headers) };
+  }
+  if (move !== undefined && call.request.path === move.from && call.now < ends) {
+    const deprecation = ["Deprecation", `@${Math.floor(at / 1000)}`, "Sunset", new Date(ends).toUTCString()];
+    const link = ["Link", `<${move.to}>; rel="successor-version"`];
+    answer = { ...answer, headers: [...answer.headers, ...deprecation, ...link] };
+  }
+  const isSame = JSON.stringify(answer) === JSON.stringify(ending.answer);
+  return isSame ? ending : { ...ending, answer, code: code ?? ending.code };
+}
+
+const isOn = ({ on }: { readonly on?: number | undefined }, { status }: ApiAnswer) =>
+  on === undefined || on === status;
+
+function editedHeaders(
+  headers: FlatHeaders,
+  { add = {}, rename = {}, remove = [] }: NonNullable<Change["fields"]["headers"]>,
+): FlatHeaders {
+  const isIn = (names: readonly string[], name: string) =>
+    names.find((one) => one.toLowerCase() === name.toLowerCase());
+  const pairs = headers.flatMap((name, i) =>
+    i % 2 === 0 ? [[name, headers[i + 1] as string] as const] : [],
+  );
+  const kept = pairs.flatMap(([name, value]) => {
+    if (isIn(remove, name) !== undefined || isIn(Object.keys(add), name) !== undefined) return [];
+    const old = isIn(Object.keys(rename), name);
+    return [old === undefined ? name : (rename[old] as string), value];
+  });
+  return [...kept, ...Object.entries(add).flat()];
+}
+
+function withEditedBody(answer: ApiAnswer, { members, scopes }: Change["fields"], code?: string): ApiAnswer {
+  const isEdited = members !== undefined || scopes !== undefined || code !== undefined;
+  const whole = isEdited ? parsedJson(answer.body) : undefined;
+  if (whole === undefined) return answer;
+  let body: unknown = whole;
+  if (code !== undefined) body = inside(body, ["error"], (error) => ({ ...error, code }));
+  if (scopes !== undefined) {
+    const { rename = {}, add = [], remove = [] } = scopes;
+    const renamed = (name: unknown) => rename[String(name)] ?? name;
+    const list = (names: readonly unknown[]) => [
+      ...names.filter((name) => !remove.includes(String(name))).map(renamed),
+      ...add,
+    ];
+    body = inside(body, ["data"], (data) =>
+      Array.isArray(data.scopes) ? { ...data, scopes: list(data.scopes) } : data,
+    );
+    body = inside(body, ["error", "details"], (details) =>
+      "required_scope" in details ? { ...details, required_scope: renamed(details.required_scope) } : details,
+    );
+  }
+  if (members !== undefined && isOn(members, answer)) {
+    const { add = {}, rename = {}, remove = [] } = members;
+    body = inside(body, members.in.split("."), (there) => {
+      const kept = Object.entries(there).filter(([name]) => !remove.includes(name));
+      return { ...Object.fromEntries(kept.map(([name, value]) => [rename[name] ?? name, value])), ...add };
+    });
+  }
+  // An untouched body keeps its spelling.
+  return JSON.stringify(body) === JSON.stringify(whole) ? answer : withBody(answer, JSON.stringify(body));
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+function inside(value: unknown, path: readonly string[], edit: (members: Members) => Members): unknown {
+  const [first, ...rest] = path;
+  if (!isMapping(value)) return value;
+  if (first === undefined) return edit(value);
+  return Object.hasOwn(value, first) ? { ...value, [first]: inside(value[first], rest, edit) } : value;
+}
