@@ -47,7 +47,7 @@ function InstanceList() {
     <>
       <p class="muted">
         Isolated sandboxes in this server, such as one for each test or partner. Each has its own base URL,
-        keys and page. The server removes one that expires, or that nobody uses for an hour unless
+        keys and page. The server removes one that expires, or that nobody uses for an hour unless{" "}
         <code>--instance-ttl</code> sets another time.
       </p>
       {all.length === 0 ? (
