@@ -123,7 +123,11 @@ function Row({ request, isOpen }: { readonly request: Request; readonly isOpen: 
       <span class="request-marks">
         {told ? <span class="badge">story or page</span> : null}
         {fault === null || fault === pathId ? null : <PathBadge pathId={fault} />}
-        {fault === null ? null : <span class="badge">this sandbox's own fault</span>}
+        {fault === null ? null : (
+          <span class="badge">
+            <span class="visually-hidden">this sandbox's </span>own fault
+          </span>
+        )}
         {advice.length === 0 ? null : <span class="badge advice-badge">{advice.join(", ")}</span>}
       </span>
       <span class="request-duration">{millisecondsText(duration)}</span>
