@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync } from "node:fs";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
@@ -310,4 +310,28 @@ test("schema describes what keys, exec and the journal print as JSON", async () 
     code: 2,
     stderr: expect.stringContaining("report, brief, keys or journal"),
   });
+});
+
+test("an agent that reads the help, AGENTS.md and brief lines covers each path and is certified, after 10,000 characters", async () => {
+  const cwd = userFolder();
+  const texts = [(await runCli(["--help"])).stdout, pageOf("AGENTS.md")];
+  const cases = new Map([["ACTIVE", 200]]);
+  const step = async (...argv: string[]) => {
+    const text = blockWith("AGENTS.md", "js", "// me.test.mjs")
+      .replace(/\[\["ACTIVE".*\]\]/, () => JSON.stringify([...cases]))
+      .replace('{ "x-api-key"', '!env["SVC_KEY_".concat(ref)] ? {} : { "x-api-key"');
+    writeFileSync(join(cwd, "me.test.mjs"), text);
+    const command = ["node", "--test", "--test-reporter=dot"];
+    const { code, stdout, stderr } = await startBin([...argv, "--format", "brief", "--", ...command], { cwd })
+      .ended;
+    texts.push(stdout, stderr);
+    return { code, brief: JSON.parse(`${stdout}${stderr}`.trimEnd().split("\n").at(-1) ?? "") };
+  };
+  const first = await step("exec", "--min-coverage", "100");
+  expect([first.code, first.brief.verdict]).toEqual([1, "threshold_missed"]);
+  for (const [path, ref] of Object.entries<string>(first.brief.missed))
+    cases.set(ref.toUpperCase().replaceAll("-", "_"), Number(path.slice(0, 3)));
+  expect(await step("exec", "--min-coverage", "100")).toMatchObject({ code: 0, brief: { coverage: 100 } });
+  expect(await step("certify", "--seeds", "1")).toMatchObject({ code: 0, brief: { verdict: "passed" } });
+  expect(texts.join("").length).toBeLessThan(10_000);
 });
