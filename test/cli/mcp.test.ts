@@ -93,13 +93,13 @@ test("explain, advance, rotate, revoke, organization, faults and reset act on th
   });
   await fine("advance", { by: "60s" });
   expect(await statusWith("rate-limited-minute")).toBe(200);
-  const { key, secret } = await fine("rotate", { key: "active", overlap_minutes: 0 });
+  const { key, secret } = await fine("rotate", { ref: "active", overlap_minutes: 0 });
   expect([key.replaces, secret]).toEqual(["active", expect.stringMatching(/^SVC_test_sbx/)]);
   const { SVC_BASE_URL } = await fine("environment");
   const { status } = await fetch(`${SVC_BASE_URL}/v1/relying-party/me`, { headers: { "x-api-key": secret } });
   expect([await statusWith("active"), status]).toEqual([401, 200]);
-  expect((await fine("revoke", { key: key.ref })).key.state).toBe("revoked");
-  expect(await fine("organization", { organization: "harvest-bank", status: "inactive" })).toMatchObject({
+  expect((await fine("revoke", { ref: key.ref })).key.state).toBe("revoked");
+  expect(await fine("organization", { ref: "harvest-bank", status: "inactive" })).toMatchObject({
     status: "inactive",
   });
   expect(await statusWith("live")).toBe(403);
@@ -115,17 +115,17 @@ test("scenario starts a bundled one or YAML, and validate names the place of a p
     "version: 1\norganizations: { my-bank: { type: bank, keys: { mine: { environment: test } } } }\n";
   await fine("scenario", { yaml });
   expect(Object.keys(await fine("environment"))).toContain("SVC_KEY_MINE");
-  expect(await fine("validate", { yaml })).toEqual({ problems: [] });
-  const { problems } = await fine("validate", { yaml: yaml.replace("type: bank", "typ: bank") });
+  expect(await fine("validate", { text: yaml })).toEqual({ problems: [] });
+  const { problems } = await fine("validate", { text: yaml.replace("type: bank", "typ: bank") });
   expect(problems[0]).toMatchObject({ line: 2, level: "error", message: expect.stringContaining("typ") });
   expect(await fine("requests")).toEqual([]);
 });
 
 test.each([
   ["explain", { key: "revokd" }, "unknown_ref", /Did you mean "revoked"\?/],
-  ["revoke", { key: "revoked" }, "key_not_active", /^Failed to revoke the key "revoked": it is revoked/],
-  ["revoke", { key: "nobody" }, "not_found", /^Failed to find the key "nobody"/],
-  ["revoke", {}, "validation_failed", /key is missing/],
+  ["revoke", { ref: "revoked" }, "key_not_active", /^Failed to revoke the key "revoked": it is revoked/],
+  ["revoke", { ref: "nobody" }, "not_found", /^Failed to find the key "nobody"/],
+  ["revoke", {}, "validation_failed", /ref is missing/],
   ["advance", { by: "soon" }, "validation_failed", /by is a duration, not "soon": write it as in 90s/],
   ["advance", { byy: "1m" }, "validation_failed", /unknown field "byy".*did you mean "by"/],
   ["scenario", { name: "key-state" }, "not_found", /key-states/],
@@ -143,7 +143,7 @@ test("R46 shows no key of a client, nor one that is in an input", async () => {
   const texts = [
     (await call("explain", { key: real })).text,
     (await call("explain", { key: known })).text,
-    (await call("revoke", { key: known })).text,
+    (await call("revoke", { ref: known })).text,
     (await call("send", { key: "active", path: `/v1/${real}` })).text,
     (await call("scenario", { name: known })).text,
     (await call(known)).text,

@@ -3,11 +3,18 @@ import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { isNoAnswer } from "../../check/answer.js";
+import type { Route } from "../../control/route.js";
+import { routes } from "../../control/routes/routes.js";
 import { SandboxError } from "../../domain/errors.js";
 import { clientEnvironment } from "../../node/client-variables.js";
 import { sendOnce } from "../../node/clients/send-once.js";
 import { version } from "../../node/package-files.js";
+import { controlBodies } from "../../scenario/format/control-bodies.js";
+import { ref } from "../../scenario/format/fields.js";
+import { descriptionOf } from "../../scenario/format/json-schema.js";
 import { checkValue } from "../../schema/check.js";
+import { jsonSchemaOf } from "../../schema/json-schema.js";
+import { described, fieldsOf, mapping, optional, shapeOf, text } from "../../schema/shape.js";
 import { didYouMean, quote } from "../../schema/words.js";
 import type { RunningServer } from "../../server/serve-log.js";
 import type { Runtime } from "../../world/runtime.js";
@@ -15,7 +22,68 @@ import { describeFailure } from "../exit-codes.js";
 import { explain, headerOf } from "../explanation.js";
 import { defaultWait } from "../flags.js";
 import type { Io } from "../io.js";
-import { listTools, requestOf, type ToolName, tools } from "./tools.js";
+
+type Input = Readonly<Record<string, unknown>>;
+
+/** The tools that call the control plane, which describes them unless they have words of their own. */
+const calls: Readonly<Record<string, readonly [route: string, description?: string]>> = {
+  send: ["POST /send"],
+  report: [
+    "GET /report",
+    "What your client covers: missed paths with the keys to send, advice, and what is next",
+  ],
+  requests: ["GET /requests", "The latest requests, oldest first; 20 unless you set limit"],
+  advance: ["POST /clock/advance"],
+  rotate: ["POST /keys/{ref}/rotate"],
+  revoke: ["POST /keys/{ref}/revoke"],
+  organization: ["PATCH /organizations/{ref}"],
+  faults: ["PUT /faults"],
+  scenario: [
+    "PUT /scenario",
+    "Starts another scenario, by name or YAML. Call environment again: its keys are others",
+  ],
+  validate: ["POST /scenario/validate", "Checks the YAML of a scenario without starting it"],
+  reset: ["POST /reset"],
+};
+
+const word = (description: string) => described(text({ least: 1 }), description);
+const own = {
+  environment: {
+    description:
+      "The variables for your client and its tests: SVC_BASE_URL, SVC_API_KEY, SVC_KEY_<REF> and SVC_CONTROL_URL",
+    input: mapping({}),
+  },
+  explain: {
+    description: "The checks of a request with a key, how it ends, why, and what to do; sends nothing",
+    input: mapping({ key: word("A ref, none, malformed, unknown, or a full key, which is not shown.") }),
+  },
+};
+const ofRoutes = Object.entries(calls).map(([name, [call, description]]) => {
+  const row = routes.find(({ method, path }) => `${method} ${path}` === call) as Route;
+  const inPath = row.path.includes("{ref}") && {
+    ref: described(ref(), "The ref of the key, or of the organization."),
+  };
+  const body = fieldsOf(controlBodies[row.body ?? "nothing"]);
+  const either = name === "scenario" && {
+    name: optional(shapeOf(controlBodies.scenario_choice.fields.name)),
+    yaml: optional(word("The text of a scenario file.")),
+  };
+  const query = name === "report" ? {} : row.query?.fields;
+  return [
+    name,
+    {
+      description: description ?? row.summary,
+      row,
+      input: mapping({ ...inPath, ...body, ...query, ...either }),
+    },
+  ];
+});
+const tools: Readonly<
+  Record<string, { description: string; input: ReturnType<typeof mapping>; row?: Route }>
+> = {
+  ...own,
+  ...Object.fromEntries(ofRoutes),
+};
 
 const instructions =
   "An offline sandbox of the relying-party API: GET /v1/relying-party/me with the header x-api-key. Call environment, and run the client's tests with these variables. Then call report: missed has each path that is not covered, with the key to send. AGENTS.md in the package has the expected behavior of each path.";
@@ -27,25 +95,23 @@ export async function serveMcp(
   { stdin, stdout }: Pick<Io, "stdin" | "stdout">,
   stopping: AbortSignal,
 ): Promise<void> {
-  const call = (name: string, input: Readonly<Record<string, unknown>>) => {
-    if (!Object.hasOwn(tools, name)) {
-      const hint = didYouMean(name, Object.keys(tools));
-      throw new SandboxError("not_found", `There is no tool ${quote(name)}.${hint}`);
-    }
-    return callTool(name as ToolName, input, runtime, server);
-  };
   const protocol = new Server(
     { name: "svc-sandbox", version },
     { capabilities: { tools: {} }, instructions, jsonSchemaValidator: { getValidator: noValidator } },
   );
-  protocol.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listTools() }));
+  protocol.setRequestHandler(ListToolsRequestSchema, () => ({
+    tools: Object.entries(tools).map(([name, { description, input, row }]) => ({
+      name,
+      description: `${description}.`,
+      inputSchema: { type: "object" as const, ...jsonSchemaOf(input, descriptionOf) },
+      annotations: { readOnlyHint: row === undefined || row.method === "GET" || name === "validate" },
+    })),
+  }));
   protocol.setRequestHandler(CallToolRequestSchema, async ({ params: { name, arguments: input = {} } }) => {
-    const [isError, text] = await Promise.resolve()
-      .then(() => call(name, input))
-      .then(
-        ({ ok, text }) => [!ok, text] as const,
-        (error) => [true, describeFailure(error, { json: true }).trimEnd()] as const,
-      );
+    const { isError = false, text } = await callTool(name, input, runtime, server).catch((error) => ({
+      isError: true,
+      text: describeFailure(error, { json: true }).trimEnd(),
+    }));
     return { isError, content: [{ type: "text" as const, text }] };
   });
   const output = new Writable({ write: (chunk, _encoding, done) => void stdout.write(String(chunk), done) });
@@ -59,27 +125,39 @@ export async function serveMcp(
 }
 
 async function callTool(
-  name: ToolName,
-  given: Readonly<Record<string, unknown>>,
+  name: string,
+  given: Input,
   runtime: Runtime,
   server: Pick<RunningServer, "url" | "controlUrl">,
-): Promise<{ readonly ok: boolean; readonly text: string }> {
-  const tool = tools[name];
-  const input = checkValue(tool.input, given, `Failed to call ${name}`) as Readonly<Record<string, unknown>>;
-  const world = runtime.world();
-  if ("call" in tool) {
-    const { path, ...request } = requestOf(tool.call, input);
-    const url = new URL(server.controlUrl + path);
-    // Not by `fetch`, which may use a proxy.
-    const answer = await sendOnce(url, { ...request, timeout: defaultWait, maxBody: 16 * 1024 * 1024 });
-    if (isNoAnswer(answer)) throw new SandboxError("usage", `${answer.found}. ${answer.hint}`);
-    return { ok: answer.status < 300, text: new TextDecoder().decode(answer.body) };
+): Promise<{ readonly isError?: boolean; readonly text: string }> {
+  const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
+  if (tool === undefined) {
+    throw new SandboxError(
+      "not_found",
+      `There is no tool ${quote(name)}.${didYouMean(name, Object.keys(tools))}`,
+    );
   }
-  const answer =
-    name === "explain"
-      ? explain(headerOf(String(input.key), world, world.name), world)
-      : clientEnvironment(world, server);
-  return { ok: true, text: JSON.stringify(answer) };
+  const input = checkValue(tool.input, given, `Failed to call ${name}`) as Input;
+  const world = runtime.world();
+  if (name === "environment") return { text: JSON.stringify(clientEnvironment(world, server)) };
+  if (tool.row === undefined)
+    return { text: JSON.stringify(explain(headerOf(String(input.key), world, world.name), world)) };
+  const { ref: _, yaml, ...rest } = input;
+  const url = new URL(server.controlUrl + tool.row.path.replace("{ref}", String(input.ref)));
+  const { method } = tool.row;
+  const query = name === "report" ? { format: "brief" } : { limit: 20, ...rest };
+  if (method === "GET")
+    for (const [key, value] of Object.entries(query)) url.searchParams.set(key, String(value));
+  // Not by `fetch`, which may use a proxy.
+  const answer = await sendOnce(url, {
+    method,
+    body: yaml === undefined ? JSON.stringify(rest) : String(yaml),
+    headers: yaml === undefined ? {} : { "content-type": "application/yaml" },
+    timeout: defaultWait,
+    maxBody: 16 * 1024 * 1024,
+  });
+  if (isNoAnswer(answer)) throw new SandboxError("usage", `${answer.found}. ${answer.hint}`);
+  return { isError: answer.status >= 300, text: new TextDecoder().decode(answer.body) };
 }
 
 // Of the answers of a user's form, for which the sandbox never asks.
