@@ -54,8 +54,10 @@ describe("AGENTS.md", () => {
 });
 
 describe("--format brief", () => {
+  // On GitHub, too, it is all that is printed.
+  const env = { GITHUB_ACTIONS: "true" };
   const exec = (argv: readonly string[], ...command: readonly string[]) =>
-    runCli(["exec", "--format", "brief", ...argv, "--", ...command], { cwd: clientFolder() });
+    runCli(["exec", "--format", "brief", ...argv, "--", ...command], { cwd: clientFolder(), env });
 
   test("of exec names each path that is not covered, its key, and how often a rejected key was sent again", async () => {
     const { stderr } = await exec([], ...client("active", "revoked", "revoked", "revoked", "none"));

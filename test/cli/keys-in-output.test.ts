@@ -108,7 +108,7 @@ test("R46 certify reports keys in the output of its runs, which fails, and no ke
   const ran = await runCli(argv, { cwd });
   const { report, verdict } = JSON.parse(ran.stdout);
   expect([ran.code, verdict, report.advice]).toEqual([
-    1,
+    5,
     "failed",
     [expect.objectContaining({ id: "key-in-output", level: "error", count: 6, examples: [] })],
   ]);

@@ -69,7 +69,8 @@ export const command = declareCommand({
     const text = format === "har" ? await askHar(call()) : renderReport(found, format, style);
     if (format === "text") tell(io.stdout, redactKeys(text), flags);
     else writeData(io.stdout, redactKeys(text));
-    if (runsOnGithub(io)) writeData(io.stderr, redactKeys(githubAnnotations(found, unmet)));
+    if (runsOnGithub(io) && format !== "brief")
+      writeData(io.stderr, redactKeys(githubAnnotations(found, unmet)));
     return unmet.length === 0 ? exitCode.fine : exitCode.failed;
   },
 });

@@ -22,6 +22,7 @@ import { describeFailure } from "../exit-codes.js";
 import { explain, headerOf } from "../explanation.js";
 import { defaultWait } from "../flags.js";
 import type { Io } from "../io.js";
+import { writeData } from "../tell.js";
 
 type Input = Readonly<Record<string, unknown>>;
 
@@ -114,7 +115,7 @@ export async function serveMcp(
     }));
     return { isError, content: [{ type: "text" as const, text }] };
   });
-  const output = new Writable({ write: (chunk, _encoding, done) => void stdout.write(String(chunk), done) });
+  const output = new Writable({ write: (chunk, _encoding, done) => writeData(stdout, String(chunk), done) });
   await new Promise<void>((resolve) => {
     const end = () => resolve();
     for (const event of ["end", "close", "error"]) stdin?.once(event, end);

@@ -68,19 +68,25 @@ export async function deliverReport(
   const inFormat = (as: ReportFormat) => renderReport(report, as, how);
   const failures = await writeTargets(targets, inFormat, reportFiles, io);
   const isInFull = failures.length > 0 || (targets.length === 0 && !quiet);
+  const end = () => {
+    for (const failure of failures) say(describeFailure(failure, flags));
+    return failures.length === 0;
+  };
+  if (isInFull && format === "brief") {
+    print(inFormat(format));
+    return end();
+  }
   if (isInFull) {
-    const shown = renderReport(report, format, { ...how, palette, width });
-    if (format === "text") say(`\n${shown}`);
-    else print(format === "brief" ? shown : `\n${shown}`);
+    const shown = `\n${renderReport(report, format, { ...how, palette, width })}`;
+    if (format === "text") say(shown);
+    else print(shown);
   } else if (!quiet) {
     const files = targets.map(({ file }) => (file === "-" ? "stdout" : JSON.stringify(file)));
     say(`${conclusion(report)} The report is in ${listed(files, "and")}.\n`);
   }
   // The text for people ends with them.
-  if (!isInFull || !["text", "brief"].includes(format))
-    for (const { sentence } of unmet) say(`${palette.red(sentence)}\n`);
-  if ((report.requests === 0 || ran.hint) && !quiet && format !== "brief") say(`${why}\n`);
+  if (!isInFull || format !== "text") for (const { sentence } of unmet) say(`${palette.red(sentence)}\n`);
+  if ((report.requests === 0 || ran.hint) && !quiet) say(`${why}\n`);
   if (runsOnGithub(io)) print(githubAnnotations(report, unmet));
-  for (const failure of failures) say(describeFailure(failure, flags));
-  return failures.length === 0;
+  return end();
 }
