@@ -69,7 +69,7 @@ export function reportTargets<Format>(
       endings[isSummary ? ".md" : extname(file).toLowerCase()];
     if (format !== undefined) return { file, format, isAppended: isSummary };
     throw usageError(
-      `Failed to read ${name}: ${quote(file)} does not say how to write ${what}. End its name with ${endingWords}.`,
+      `${name}: the name ${quote(file)} does not set the format of ${what}. End it with ${endingWords}.`,
     );
   });
 }

@@ -16,9 +16,9 @@ import {
 import { usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 
-// The flags that several commands share. A flag of one command stands in the file of that command.
+// Flags that several commands share. A flag of one command is in that command's file.
 
-export const readPort = wholeNumber(0, 65_535, "; 0 takes any free port");
+export const readPort = wholeNumber(0, 65_535, "; 0 uses any free port");
 
 export const readHost = reader(
   // Node takes an empty address for all of them, which would open the sandbox to the network.
@@ -46,7 +46,7 @@ const tokenPattern = /^[A-Za-z0-9._~+/-]{8,}=*$/;
 function readToken(text: string, from: string): string {
   if (tokenPattern.test(text)) return text;
   throw usageError(
-    `Failed to read ${from}: a token is at least 8 letters, digits and . _ ~ + / - (what fits into an Authorization header).`,
+    `${from} is not a valid token. Use at least 8 letters, digits and . _ ~ + / - (the characters of an Authorization header).`,
   );
 }
 
@@ -54,26 +54,22 @@ export const readDuration = (examples: string) =>
   reader((text) => {
     const duration = parseDuration(text);
     return duration !== undefined && duration > 0 ? duration : undefined;
-  }, `a length of time such as ${examples}`);
+  }, `a duration such as ${examples}`);
 
 export const readText = reader((text) => text || undefined, "an id or a ref");
 
-/** The flags that decide which world a scenario becomes. */
+/** The flags that change how a scenario starts. */
 export const worldFlags = {
-  seed: flag(
-    "--seed <number>",
-    "what everything invented is derived from (default: the scenario's, else 1)",
-    readSeed,
-  ),
+  seed: flag("--seed <number>", "seed for all generated data (default: the scenario's seed, or 1)", readSeed),
   now: flag(
     "--now <time>",
-    "when the sandbox's clock starts, with a zone: 2026-03-02T09:00:00Z (default: the scenario's, else the real time)",
+    "start of the sandbox's clock, with a zone: 2026-03-02T09:00:00Z (default: the scenario's, or the real time)",
     readTime,
   ),
-  frozen: toggle("--frozen", "the sandbox's clock stands still until it is moved"),
+  frozen: toggle("--frozen", "freeze the sandbox's clock: it only moves when you move it"),
   profile: flag(
     "--profile <name>",
-    "what is assumed where the specification is silent: minimal, typical or varied (default: the scenario's, else minimal)",
+    "assumptions about what the specification leaves open: minimal, typical or varied (default: the scenario's, or minimal)",
     oneOf(profiles),
   ),
 };
@@ -81,63 +77,63 @@ export type WorldFlags = FlagValues<typeof worldFlags>;
 
 export const host = flag(
   "-H, --host <address>",
-  "the address to listen on (default: 127.0.0.1, this machine only)",
+  "address to listen on (default: 127.0.0.1, only this machine)",
   readHost,
 );
 
 export const controlToken = flag(
   "--control-token <token>",
-  "the bearer token that the control plane asks for (default: none on this machine's own addresses, else a random one)",
+  "bearer token of the control plane (default: none on 127.0.0.1, a random one elsewhere)",
   readToken,
 );
 
-/** The flags of commands that serve a scenario, but for the port. */
+/** The flags of commands that serve a scenario, except the port. */
 export const serverFlags = {
   host,
   publicUrl: flag(
     "--public-url <url>",
-    "the base URL by which clients reach the sandbox, behind a proxy, in a container or from other machines; it is printed, written and answered instead of the address (default: the address)",
+    "base URL that clients use, behind a proxy, in a container or from other machines; replaces the address in all output (default: the address)",
     reader(readBaseUrl, "a base URL such as https://sandbox.example"),
   ),
   allowHosts: flag(
     "--allow-host <name>",
-    "a name that the control plane answers to on this machine's own addresses, for a proxy in front; may be given more than once, or with commas",
+    "another host name for the control plane, for a proxy on this machine; repeatable, or separated by commas",
     readHostNames,
   ),
   explain: toggle(
     "--explain",
-    "add X-Sandbox-Path to API answers: the path on which the request ended (the real API has no such header)",
+    "add X-Sandbox-Path to API responses: the request's path id (the real API has no such header)",
   ),
   handlers: flag(
     "--handlers <module>",
-    "serve the msw handlers that this module exports (as default, or as handlers) beside the API, for paths that the API does not have",
+    "serve this module's msw handlers (exported as default or handlers) next to the API, for paths that the API does not have",
     fileName,
   ),
   maxBody: flag(
     "--max-body <megabytes>",
-    "the most of a request's body that --handlers get; a longer one gets 413 (default: 10)",
+    "body size limit for --handlers; a longer body gets 413 (default: 10)",
     wholeNumber(1, 1000),
   ),
-  control: toggle("--no-control", "serve the API alone, without the control plane"),
+  control: toggle("--no-control", "serve only the API, without the control plane"),
   controlToken,
   instanceTtl: flag(
     "--instance-ttl <duration>",
-    "how long an instance of the control plane stays without a request: 90s, 10m, 2h (default: 1h)",
+    "idle time before an instance is removed: 90s, 10m, 2h (default: 1h)",
     readDuration("90s, 10m or 2h"),
   ),
   maxInstances: flag(
     "--max-instances <number>",
-    "how many instances there can be at one time (default: 1000)",
+    "maximum number of instances (default: 1000)",
     wholeNumber(1, 1_000_000),
   ),
   instanceRate: flag(
     "--instance-rate <number>",
-    "how many requests a minute each instance takes over all its keys, unless it is made with another limit (default: any number)",
+    "requests per minute that each instance accepts over all its keys, unless it has its own limit (default: no limit)",
     wholeNumber(1, 1_000_000),
   ),
   maxMemory: flag(
     "--max-memory <size>",
-    "how much of the heap the server uses before it discards journals of instances, then starts no more of them: 180MB, 1GB (default: 70% of the heap's or the container's limit)",
+    "memory budget: close to it, the server discards journals of instances; above it, it rejects new instances: 180MB, 1GB (default: 70% of the limit of the heap or the container)",
     reader(bytesFrom, "a size such as 180MB or 1GB"),
   ),
   tls: toggle(
@@ -149,7 +145,7 @@ export const serverFlags = {
     "serve HTTPS with this certificate (PEM, with its chain); needs --key",
     fileName,
   ),
-  key: flag("--key <file>", "the private key of --cert (PEM, without a passphrase)", fileName),
+  key: flag("--key <file>", "private key of --cert (PEM, without a passphrase)", fileName),
 };
 
 const readIntercepted = (text: string, from: string): readonly string[] =>
@@ -163,12 +159,12 @@ const readInterceptedHost = reader((text) => {
 export const interceptFlags = {
   intercept: flag(
     "--intercept <host>",
-    "lead requests to this host into the sandbox, for a client that hard-codes its https address; *.bank.example stands for all names below it; may be given more than once, or with commas",
+    "send requests to this host to the sandbox, for a client that hard-codes its https address; *.bank.example covers all names below it; repeatable, or separated by commas",
     readIntercepted,
   ),
   passThrough: toggle(
     "--pass-through",
-    "with --intercept, let requests to other hosts reach them (default: they are rejected, so no real key leaves)",
+    "with --intercept, forward requests to other hosts (default: reject them, so that no real key leaves)",
   ),
 };
 
@@ -177,7 +173,7 @@ const logFormats = ["pretty", "json", "off"] as const;
 export const log = (standard: (typeof logFormats)[number]) =>
   flag(
     "--log <format>",
-    `how requests, and steps of the timeline and the story, are logged on stderr: pretty, json or off (default: ${standard})`,
+    `log format of requests and of steps of the timeline and the story, on stderr: pretty, json or off (default: ${standard})`,
     oneOf(logFormats),
   );
 
@@ -195,16 +191,16 @@ export const testFormatFlag = flag(
   noVariable,
 );
 
-/** The thresholds that a report has to meet. */
+/** The thresholds of a report. */
 export const thresholdFlags = {
   minCoverage: flag(
     "--min-coverage <percent>",
-    "exit with 1 when less of the promised paths was met than this, from 0 to 100 (default: 0)",
+    "exit with 1 if the coverage of promised paths is lower, from 0 to 100 (default: 0)",
     wholeNumber(0, 100),
   ),
   failOn: flag(
     "--fail-on <level>",
-    "exit with 1 when there is advice of this level or a higher one: note, warning or error (default: none)",
+    "exit with 1 if there is advice of this level or above: note, warning or error (default: none)",
     oneOf(adviceLevels),
   ),
   strict: toggle("--strict", "the same as --fail-on error"),
@@ -213,18 +209,18 @@ export const thresholdFlags = {
 /** The address of a sandbox that is running, unless one is named. */
 export const standardUrl = "http://127.0.0.1:4747";
 
-export const runningUrl = `the sandbox's base URL or control URL (default: SVC_CONTROL_URL, else ${standardUrl})`;
+export const runningUrl = `the sandbox's base URL or control URL (default: SVC_CONTROL_URL, or ${standardUrl})`;
 
 /** Milliseconds. */
 export const timeout = flag(
   "--timeout <duration>",
-  "how long to wait for each answer: 500ms, 10s, 1m (default: 10s)",
+  "timeout for each response: 500ms, 10s, 1m (default: 10s)",
   readDuration("500ms, 10s or 1m"),
 );
 
 export const defaultWait = 10_000;
 
-/** The flags of commands that ask a running sandbox. */
+/** The flags of commands that call a running sandbox. */
 export const askFlags = { controlToken, timeout };
 
 /** A call of the control plane of a running sandbox. */
@@ -238,12 +234,12 @@ export function controlCall(url: string | undefined, flags: FlagValues<typeof as
 
 export const json = toggle("--json", "print JSON instead of text");
 
-/** `--json` beside `--format`. */
+/** `--json` for commands with `--format`. */
 export const jsonOrFormat = toggle("--json", "print JSON instead of text", { conflicts: ["format"] });
 
-export const wide = toggle("--wide", "all columns and whole lines, whatever the width of the terminal");
+export const wide = toggle("--wide", "print all columns and whole lines, wider than the terminal");
 
-export const color = toggle("--no-color", "no colours");
+export const color = toggle("--no-color", "print no colors");
 
 export const quiet = toggle("--quiet", "print as little as possible: no notes and no request log");
 

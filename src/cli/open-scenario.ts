@@ -83,7 +83,7 @@ export async function warnOfSteps(
   const problems = isBundled ? [] : await stepsThatFail(loaded, flags, io);
   if (problems.length === 0) return;
   const texts = problems.map(formatProblem).join("\n\n");
-  log.note(`Steps of ${loaded.name} that may not come out as written:\n\n${texts}\n`);
+  log.note(`Steps of ${loaded.name} that may fail:\n\n${texts}\n`);
 }
 
 /** Says which assumptions of the scenario hold against a `--profile` that was given. */

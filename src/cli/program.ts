@@ -37,27 +37,25 @@ export function parse(
   const excess = words[specs.length];
   if (excess !== undefined && !specs.at(-1)?.includes("...")) {
     const taken = specs.join(" ") || "no words";
-    throw misread(name, `${name} takes ${taken}, and ${JSON.stringify(excess)} is one too many.`);
+    throw misread(name, `Unexpected argument ${JSON.stringify(excess)}: ${name} accepts ${taken}.`);
   }
   return { words, flags: flagValues(commander, command, io.env) };
 }
 
 /** The usage error for a line of a command that cannot be read as it is written. */
 export function misread(name: string, sentence: string): SandboxError {
-  return usageError(
-    `Failed to read the command line: ${sentence}\n\`svc-sandbox ${name} --help\` shows how it is written.`,
-  );
+  return usageError(`${sentence}\nRun \`svc-sandbox ${name} --help\` for usage.`);
 }
 
 const rootExamples = {
   "svc-sandbox": "serve every state of a key",
   "svc-sandbox list": "see which scenarios there are",
-  "svc-sandbox explain revoked": "why a key is refused, and what to do",
-  "svc-sandbox init && svc-sandbox --watch": "begin a scenario of your own",
+  "svc-sandbox explain revoked": "why a key is rejected, and what to do",
+  "svc-sandbox init && svc-sandbox --watch": "start your own scenario",
 };
 
 const rootNotes =
-  "`svc-sandbox <command> --help` shows the flags of a command; `svc-sandbox key-states` is short for `svc-sandbox start key-states`. A flag can be set by the variable in brackets behind it.";
+  "Run `svc-sandbox <command> --help` for a command's flags. `svc-sandbox key-states` is short for `svc-sandbox start key-states`. To set a flag in the environment, use the variable in brackets.";
 
 /** The same on every terminal, so that the documentation can be made from it. */
 const helpWidth = 80;
@@ -175,11 +173,11 @@ export function unknownWord(word: string): SandboxError {
   // `svc-sandbox --json list`: the flags are taken for those of the default command, and the command for its scenario.
   if (names.includes(word)) {
     return usageError(
-      `Failed to find the scenario ${quote(word)}: that is a command, and a command comes before its flags: svc-sandbox ${word} …`,
+      `${quote(word)} is a command, not a scenario. Put the command before its flags: svc-sandbox ${word} …`,
     );
   }
   const hint = didYouMean(word, [...names, ...Object.keys(bundledScenarios)]);
   return usageError(
-    `Failed to understand ${quote(word)}: it is neither a command, nor a bundled scenario, nor a file here.${hint}\n\`svc-sandbox --help\` shows the commands, \`svc-sandbox list\` the bundled scenarios.`,
+    `${quote(word)} is not a command, a bundled scenario or a file here.${hint}\nRun \`svc-sandbox --help\` for the commands, or \`svc-sandbox list\` for the bundled scenarios.`,
   );
 }

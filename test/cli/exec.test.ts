@@ -151,10 +151,10 @@ it.each([
   [[], "exec needs -- and a command behind it: svc-sandbox exec -- npm test"],
   [["revoked", "--"], "exec needs -- and a command behind it"],
   [["npm", "run", "x", "--coverage"], "exec needs -- and a command behind it"],
-  [["npm", "test", "--", "-w"], 'exec takes [scenario], and "test" is one too many.'],
+  [["npm", "test", "--", "-w"], 'Unexpected argument "test": exec accepts [scenario].'],
   [["--json", "--", "npm"], "unknown option '--json'"],
   [["npm", "--", "test"], 'Failed to find the scenario "npm"'],
-  [["--report", "x.pdf", "--", "npm"], 'Failed to read --report: "x.pdf" does not say how to write'],
+  [["--report", "x.pdf", "--", "npm"], '--report: the name "x.pdf" does not set the format'],
 ])("exec %j ends with 2 and says what to do", async (argv, says) => {
   const { code, stdout, stderr } = await runCli(["exec", ...argv], { cwd: temporaryFolder() });
   expect(stderr).toContain(says);

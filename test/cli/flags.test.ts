@@ -3,7 +3,7 @@ import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 test.each<[argv: readonly string[], says: RegExp, env?: Record<string, string>]>([
-  [["--port", "abc"], /^Failed to read --port: "abc" cannot be used\. .*0 to 65535; 0 takes any free port\./],
+  [["--port", "abc"], /^Failed to read --port: "abc" cannot be used\. .*0 to 65535; 0 uses any free port\./],
   [["--seed", "-1"], /^Failed to read --seed: "-1" cannot be used\./],
   [
     ["--now", "yesterday"],
@@ -13,7 +13,7 @@ test.each<[argv: readonly string[], says: RegExp, env?: Record<string, string>]>
   [["--log", "xml"], /^Failed to read --log: "xml" cannot be used\. Give pretty, json or off\./],
   [["--log", "jsno"], /^Failed to read --log: "jsno" cannot be used\. Give pretty, json or off\./],
   [["--host", ""], /^Failed to read --host: "" cannot be used\. Give an address/],
-  [["--instance-ttl", "5"], /^Failed to read --instance-ttl: "5" .* length of time such as 90s, 10m or 2h/],
+  [["--instance-ttl", "5"], /^Failed to read --instance-ttl: "5" .* duration such as 90s, 10m or 2h/],
   [["--instance-ttl", "0s"], /^Failed to read --instance-ttl: "0s" cannot be used\./],
   [["--trust-header", "X-User"], /^Failed to use "--trust-header": it is about the page of --self-service\./],
   [
@@ -31,8 +31,8 @@ test.each<[argv: readonly string[], says: RegExp, env?: Record<string, string>]>
   ],
   [["keys", "--json", "--format", "env"], /'--json' cannot be used with option '--format <format>'\. Leave/],
   [["explain"], /missing required argument 'key'\.\n.*explain --help/],
-  [["list", "more"], /list takes no words, and "more" is one too many\.\n.*list --help/],
-  [["key-states", "more"], /start takes \[scenario\], and "more" is one too many\.\n/],
+  [["list", "more"], /^Unexpected argument "more": list accepts no words\.\n.*list --help/],
+  [["key-states", "more"], /^Unexpected argument "more": start accepts \[scenario\]\.\n/],
   [["help", "explian"], /Did you mean "explain"\?/],
   [[], /^Failed to read SVC_SANDBOX_PORT: "http" cannot be used\./, { SVC_SANDBOX_PORT: "http", PORT: "0" }],
   [[], /^Failed to read PORT: /, { PORT: "tcp://10.0.0.1" }],
@@ -42,7 +42,7 @@ test.each<[argv: readonly string[], says: RegExp, env?: Record<string, string>]>
     { SVC_SANDBOX_FROZEN: "maybe" },
   ],
   // A control token that has a wrong character is not repeated.
-  [["--control-token", "nearly right!"], /^Failed to read --control-token: (?!.*nearly right)/],
+  [["--control-token", "nearly right!"], /^--control-token is not a valid token\. (?!.*nearly right)/],
 ])("%j ends with 2 and says what to do in one or two lines", async (argv, says, env = {}) => {
   const { code, stdout, stderr } = await runCli(argv, { env, cwd: temporaryFolder() });
   expect(stderr).toMatch(says);

@@ -173,7 +173,7 @@ describe("svc-sandbox explain", () => {
   it("says of a key with the mark of a sandbox that another one has made it, but not of the one that is told to be unknown", async () => {
     const [{ secret }] = await json(["keys", "revoked", "--seed", "99"]);
     const { stdout } = await runCli(["explain", secret, "revoked"], { cwd: temporaryFolder() });
-    expect(stdout).toContain("A sandbox has made this key");
+    expect(stdout).toContain("Another sandbox created this key");
     expect(stdout).not.toContain(secret);
     const noted = async (word: string) => (await json(["explain", word, "revoked"])).key_of_another_sandbox;
     expect([await noted(secret), await noted("unknown"), await noted("revoked")]).toEqual([

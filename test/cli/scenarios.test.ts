@@ -212,20 +212,20 @@ describe("a first word that is neither a command nor a scenario", () => {
     const { code, stderr } = await runCli([word], { cwd: temporaryFolder() });
     expect(code).toBe(2);
     expect(stderr).toMatch(
-      new RegExp(`^Failed to understand "${word}": .*Did you mean "${suggestion}"\\?\n`),
+      new RegExp(`^"${word}" is not a command.*Did you mean "${suggestion}"\\?\n`),
     );
   });
 
   it("is not shown when it is a key (R46)", async () => {
     const { code, stderr } = await runCli(["SVC_test_0123456789abcdef"], { cwd: temporaryFolder() });
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^Failed to understand "SVC_test_…"/);
+    expect(stderr).toMatch(/^"SVC_test_…" is not a command/);
     expect(stderr).not.toContain("0123");
   });
 
   it("is told to come first when it is a command", async () => {
     const { code, stderr } = await runCli(["--json", "list"], { cwd: temporaryFolder() });
-    const says = expect.stringContaining("a command comes before its flags: svc-sandbox list");
+    const says = expect.stringContaining("Put the command before its flags: svc-sandbox list");
     expect([code, stderr]).toEqual([2, says]);
   });
 });

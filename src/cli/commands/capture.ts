@@ -9,23 +9,23 @@ import { programName } from "../io.js";
 import { tell, writeData } from "../tell.js";
 
 export const command = declareCommand({
-  summary: "write what a running sandbox has seen into a scenario file, which verify proves anywhere",
+  summary: "write a running sandbox's requests into a scenario file that verify repeats anywhere",
   description:
-    "Asks a running sandbox what it has seen since it was started or reset: the world as it was, each request with the answer that it got, and what was done between them. The file is a scenario with a story: verify passes with it on any machine, play tells it. It keeps the last 480 to 960 requests and changes, and holds no key. Exits with 2 when there is nothing to capture.",
+    "Writes everything since the start or the last reset of a running sandbox: its state, each request with its response, and the changes in between. The file is a scenario with a story: verify repeats it on any machine, and play presents it. It contains the last 480 to 960 requests and changes, and no key. Exits with 2 if there is nothing to capture.",
   words: { "[url]": runningUrl },
   flags: {
     output: flag("-o, --output <file>", "write it to this file and not to stdout", fileName, noVariable),
     force: toggle("--force", "overwrite the file when it exists", noVariable),
     from: flag(
       "--from <id>",
-      "begin with this request: the id of one in the log, or its X-Request-Id",
+      "start with this request: its id in the log, or its X-Request-Id",
       readText,
       noVariable,
     ),
     to: flag("--to <id>", "end with this request", readText, noVariable),
     key: flag(
       "--key <ref>",
-      "only requests with this key (or none, malformed, unknown); others stay, without expectations, where theirs would come out otherwise",
+      "only requests with this key (or none, malformed, unknown); others stay, without expectations, if the responses depend on them",
       readText,
       noVariable,
     ),
@@ -33,9 +33,10 @@ export const command = declareCommand({
     quiet,
   },
   examples: {
-    "svc-sandbox capture -o bug.yaml": "the one on http://127.0.0.1:4747",
-    "svc-sandbox verify bug.yaml": "proves the file, on any machine",
-    "svc-sandbox capture --from req_bc8550a0796dcd92bd275137 --key active": "from a request on, of one key",
+    "svc-sandbox capture -o bug.yaml": "capture http://127.0.0.1:4747",
+    "svc-sandbox verify bug.yaml": "repeat it, on any machine",
+    "svc-sandbox capture --from req_bc8550a0796dcd92bd275137 --key active":
+      "start at a request, with one key",
   },
   async run({ words, flags, io }) {
     const { output, from, to, key } = flags;

@@ -98,10 +98,10 @@ const flags = {
   failOn: { ...thresholdFlags.failOn, text: thresholdFlags.failOn.text.replace("none)", "error)") },
   jobs: flag(
     "-j, --jobs <number>",
-    "how many runs there are at one time (default: the number of processors)",
+    "number of parallel runs (default: the number of processors)",
     wholeNumber(1, 1000),
   ),
-  bail: toggle("--bail", "begin no further run after the first one that fails, and say why that one does"),
+  bail: toggle("--bail", "start no further run after the first failure, and show its cause"),
   timeout: flag(
     "--timeout <duration>",
     "end a run that takes longer: 30s, 5m (default: 1m for the first; for others five times its duration, at least 30s; for a fault 11s and that duration without a request)",
@@ -125,7 +125,7 @@ const flags = {
   ...certificateFlags,
   verify: flag(
     "--verify <file>",
-    "make the runs of a certificate (.json) again, by default with its own command, and say whether they come to the same",
+    "repeat the runs of a certificate (.json), by default with its own command, and compare the results",
     fileName,
     // The certificate says what to run; another one is not made.
     {
@@ -153,9 +153,10 @@ const flags = {
 type CertifyCall = Call<FlagValues<typeof flags>>;
 
 export const command = declareCommand({
-  summary: "run a client many times against all that the specification leaves open, and say what breaks it",
+  summary:
+    "run a client many times against everything that the specification leaves open, and show what breaks it",
   description:
-    "Runs the command as exec does, each time against a fresh sandbox, several at one time: once with the profile minimal, which has to pass; once with typical; with varied under many seeds; with --faults, once for each kind of fault; once for each covered promise of the specification, which is broken and which the command must notice. For every run that fails it finds the least that breaks the client, and prints the verdict. --certificate and --badge write it to files. What the command writes is shown of failing runs alone. Exits with 0 when every run passed and every gate holds, else with 1.",
+    "Runs the command like exec, each time against a fresh sandbox, in parallel: once with the profile minimal, which must pass; once with typical; with varied and many seeds; with --faults, once for each fault; and once for each covered promise of the specification, broken on purpose, which the command must notice. For each failing run it finds the smallest cause, and prints the verdict. --certificate and --badge write it to files. It shows the command's output only for failing runs. Exits with 0 if every run and every gate passed, otherwise with 1.",
   words: scenarioWord,
   rest: "[command...]",
   flags,
@@ -173,9 +174,7 @@ export const command = declareCommand({
     const targets = certificateFiles(flags, io);
     if (flags.verify !== undefined) return verify(flags.verify, call);
     if (rest.length === 0) {
-      throw usageError(
-        "Failed to read the command line: certify needs -- and a command behind it: svc-sandbox certify -- npm test",
-      );
+      throw usageError("certify needs -- and a command after it: svc-sandbox certify -- npm test");
     }
     const loaded = await loadNamed(words[0], io);
     const like = flags.like === undefined ? undefined : await readLike(flags.like, loaded, io);
@@ -270,10 +269,10 @@ function whyUnusable(baseline: Run | undefined, notes: string, { io }: CertifyCa
     return `The command has sent no request. ${notes || whyNoRequest(io)}`;
   if (outcome === "passed" || (notes !== "" && requests === 0)) return notes || undefined;
   if (outcome === "timed_out") {
-    return "With minimal, the first run, the command did not end in time. Give it more with --timeout; a command that goes on for ever, as a watcher or a server does, cannot be certified.";
+    return "The first run (minimal) did not end in time. Set a longer --timeout. A command that never ends, such as a watcher or a server, cannot be certified.";
   }
   if (outcome === "flaky") {
-    return "With minimal, the first run, the command failed, and passed when it was run again. Find out first what it depends on beside the sandbox: time, order, other tests.";
+    return "The first run (minimal) failed, and passed when it was repeated. Find out what else the command depends on: time, order, other tests.";
   }
   return "With minimal, the first run, the sandbox does nothing but what the specification promises, and the command fails there already. Mend that first.";
 }

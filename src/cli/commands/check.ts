@@ -21,8 +21,8 @@ import { styleFor } from "../terminal.js";
 export const command = declareCommand({
   summary: "probe a real environment and compare it with the contract",
   description:
-    "Sends a few requests for the key's context to a real environment (or a sandbox), says for each path and rule whether what came back agrees with the contract, and prints what was learned as assumptions for a scenario. Keys come from SVC_KEY_<REF> variables alone, named as keys --format env names those of key-states; without any, only requests without a good key are sent. With --against it also lists everything new since an earlier check. Exits with 1 when something differs, is new or cannot be reached. For a private certificate authority set NODE_EXTRA_CA_CERTS.",
-  words: { "<base-url>": "what stands before /v1/relying-party/me" },
+    "Sends a few requests to a real environment (or a sandbox), compares each path and rule with the contract, and prints the findings as assumptions for a scenario. Keys come only from SVC_KEY_<REF> variables, with the names that keys --format env prints for key-states. If you set none, only requests without a valid key are sent. With --against it also lists everything new since an earlier check. Exits with 1 if something differs, is new or cannot be reached. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
+  words: { "<base-url>": "the URL before /v1/relying-party/me" },
   flags: {
     format: formatFlag,
     json: jsonOrFormat,
@@ -43,7 +43,7 @@ export const command = declareCommand({
   examples: {
     "svc-sandbox check https://api.example": "the keys are in SVC_API_KEY, SVC_KEY_REVOKED, …",
     "svc-sandbox check https://api.example --format junit > check.xml": "for CI",
-    "svc-sandbox check https://api.example --against last.json": "what is new since last time",
+    "svc-sandbox check https://api.example --against last.json": "show changes since the last check",
     "svc-sandbox check http://127.0.0.1:4747": "a sandbox: finds nothing",
   },
   async run({ words, flags, io }) {

@@ -21,7 +21,7 @@ import { tell, writeData } from "../tell.js";
 export const command = declareCommand({
   summary: "print requests for Postman, Bruno or an .http file: one for each path",
   description:
-    "Prints one request for each way in which a request can end, with what it shows and what to expect: to be opened in an editor or an API client. It holds variables and no keys; --environment writes their values. A bundled scenario shows the paths of faults and of the preview by switching to others; the collection of a file has only what the file itself can show.",
+    "Prints one request for each path, with its expected response, for an editor or an API client. It contains variables instead of keys; --environment writes their values. With a bundled scenario, the requests for faults and the preview switch to other scenarios. With your own file, you get only the paths that it covers.",
   words: scenarioWord,
   flags: {
     format: flag(
@@ -33,7 +33,7 @@ export const command = declareCommand({
     output: flag("-o, --output <file>", "write it to this file or folder (default: stdout)", fileName),
     environment: flag(
       "--environment <file>",
-      "write the variables to this file, for Postman or else as .env: SVC_BASE_URL and SVC_CONTROL_URL as they are set, else of a sandbox on its usual port, and the keys",
+      "write the variables to this file, for Postman or as .env: the keys, and SVC_BASE_URL and SVC_CONTROL_URL (default: a sandbox on its usual port)",
       fileName,
     ),
     quiet,

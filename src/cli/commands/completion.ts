@@ -21,7 +21,7 @@ complete -o default -F _svc_sandbox svc-sandbox
 export const command = declareCommand({
   summary: "print a script that completes commands, flags, scenarios and keys in a shell",
   description:
-    "Prints the completion script of a shell, which calls svc-sandbox from the PATH. The script runs completion complete -- <word...>, which prints what fits in place of the last word.",
+    "Prints the completion script of a shell, which calls svc-sandbox from the PATH. The script runs completion complete -- <word...>, which prints the completions of the last word.",
   words: { "<shell>": "bash, zsh, fish or powershell" },
   choices: shells,
   flags: {},
@@ -35,7 +35,7 @@ export const command = declareCommand({
     if (shell === "bash") writeData(io.stdout, bashScript);
     // Prints it itself.
     else if (shells.includes(shell)) script(shell, "svc-sandbox", "svc-sandbox completion");
-    else throw usageError(`There is no script for ${quote(shell)}: write bash, zsh, fish or powershell.`);
+    else throw usageError(`${quote(shell)} is not a known shell. Use bash, zsh, fish or powershell.`);
     return exitCode.fine;
   },
 });

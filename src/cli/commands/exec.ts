@@ -94,9 +94,9 @@ const flags = {
 };
 
 export const command = declareCommand({
-  summary: "run a command against a sandbox, and report which error paths its client has met",
+  summary: "run a command against a sandbox, and report which error paths its client covers",
   description:
-    "Serves a scenario on a free port, runs the command with SVC_BASE_URL, SVC_API_KEY, SVC_KEY_<REF> and SVC_CONTROL_URL in its environment, stops, and says on stderr (not with --quiet) which of the ways in which a request can end its client has met. stdin and stdout are the command's own, so there is no --json: name a file with --report. Exits with the command's code; with 1 when that is 0 and --min-coverage or --fail-on does not hold. The command is run without a shell: write sh -c '…' for one.",
+    "Serves a scenario on a free port, runs the command with SVC_BASE_URL, SVC_API_KEY, SVC_KEY_<REF> and SVC_CONTROL_URL in its environment, stops, and prints on stderr which responses its client has covered (not with --quiet). stdin and stdout belong to the command, so there is no --json: use --report with a file. Exits with the command's code, or with 1 if that is 0 and --min-coverage or --fail-on is not reached. The command runs without a shell: write sh -c '…' to use one.",
   words: scenarioWord,
   rest: "<command...>",
   flags,

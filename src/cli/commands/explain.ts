@@ -10,9 +10,9 @@ import { tell, writeData } from "../tell.js";
 import { answerText, paintStatus, type Style, styleFor } from "../terminal.js";
 
 export const command = declareCommand({
-  summary: "say which checks a request with a key meets, and how it ends",
+  summary: "show the checks for a key, and its response",
   description:
-    "Says how GET /v1/relying-party/me ends for a key: the checks in their order, the answer, and what to do about it. Sends nothing and counts nothing. A key that is given is never printed.",
+    "Shows what GET /v1/relying-party/me returns for a key: the checks in order, the response, and what to do about it. Sends nothing and counts nothing. Never prints the key.",
   words: { "<key>": "a key's ref, a full key, or one of: none, malformed, unknown", ...scenarioWord },
   flags: { json, wide, ...worldFlags },
   examples: {

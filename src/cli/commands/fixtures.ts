@@ -74,7 +74,7 @@ type FixturesCall = Call<FlagValues<typeof flags>>;
 export const command = declareCommand({
   summary: "print seeded synthetic records: organizations or farmers",
   description:
-    "Prints synthetic records on stdout; memory does not grow with their number. The same seed, index, locale and time give the same record. Organizations are those of a scenario's population; docs/farmers.md describes farmers. In CSV, lists are counted or summed.",
+    "Prints synthetic records on stdout, in constant memory. The same seed, index, locale and time produce the same record. Organizations are a scenario's population; docs/farmers.md describes farmers. In CSV, lists are counted or summed.",
   words: { "<kind>": "organizations or farmers" },
   choices: ["organizations", "farmers"],
   flags,

@@ -17,8 +17,8 @@ import { tell } from "../tell.js";
 export const command = declareCommand({
   summary: "write a commented scenario to start from, or the first tests of a client",
   description:
-    "Writes a commented starter scenario, which names its JSON Schema for editors: that of the package where it is installed, else a copy beside it. With --client it writes a first test, a script that runs it and a workflow for GitHub instead; with --agent a section for coding agents. Does not overwrite a file without --force.",
-  words: { "[file]": "where to write it (default: svc-sandbox.yaml, which start finds by itself)" },
+    "Writes a commented starter scenario. It names its JSON Schema for editors: the installed package's, or a copy next to the file. With --client it writes a first test, a script that runs it and a workflow for GitHub instead; with --agent a section for coding agents. Does not overwrite a file without --force.",
+  words: { "[file]": "the file to write (default: svc-sandbox.yaml, which start finds automatically)" },
   flags: {
     force: toggle("--force", "overwrite the file when it exists", noVariable),
     client: flag(
@@ -38,7 +38,7 @@ export const command = declareCommand({
     "svc-sandbox init": "write svc-sandbox.yaml",
     "svc-sandbox init --client vitest": "a first test, a script and a workflow",
     "svc-sandbox init --agent": "a section in AGENTS.md",
-    "svc-sandbox init scenarios/bank.yaml --force": "write another file, over what is there",
+    "svc-sandbox init scenarios/bank.yaml --force": "write another file, and replace an existing one",
   },
   async run({ words, flags, io }) {
     if (flags.client !== undefined || flags.agent) {
@@ -63,7 +63,7 @@ export const command = declareCommand({
     });
     if (flags.quiet !== true) {
       const start = programName(io.env) + (name === ownScenario ? "" : ` ${startable(name)}`);
-      const beside = installed === undefined ? `, with ${schemaCopy.slice(2)} for editors beside it` : "";
+      const beside = installed === undefined ? `, with ${schemaCopy.slice(2)} for editors next to it` : "";
       tell(io.stderr, `Wrote ${name}${beside}. Start it with: ${start} --watch\n`);
     }
     return exitCode.fine;

@@ -14,7 +14,7 @@ import { type Style, shortTime, styleFor } from "../terminal.js";
 export const command = declareCommand({
   summary: "list a scenario's keys and what each one gets",
   description:
-    "Lists the keys of a scenario, their secrets, and how a request with each of them ends. Below the table stand the keys that its timeline and story will make.",
+    "Lists the keys of a scenario, their secrets, and the response that each one gets. Below the table are the keys that its timeline and story will create.",
   words: scenarioWord,
   flags: {
     format: flag(

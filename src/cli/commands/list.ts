@@ -9,7 +9,7 @@ import { shortened, styleFor } from "../terminal.js";
 
 export const command = declareCommand({
   summary: "list the bundled scenarios",
-  description: "Lists the bundled scenarios, one line each, cut where the terminal ends.",
+  description: "Lists the bundled scenarios, one line each. --wide prints whole lines.",
   flags: { json, wide },
   examples: {
     "svc-sandbox list": "names and what each one shows",

@@ -14,7 +14,7 @@ export const command = declareCommand({
   },
   examples: {
     "svc-sandbox openapi > openapi.json": "keep it in a file",
-    "svc-sandbox openapi --preview": "with the announced endpoints, as this project guesses them",
+    "svc-sandbox openapi --preview": "include the announced endpoints, as a guess",
   },
   async run({ io, flags }) {
     writeData(

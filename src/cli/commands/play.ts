@@ -52,19 +52,19 @@ const flags = {
   // No variable opens a port: one that is meant for `start` would do so here, too.
   port: flag(
     "-p, --port <number>",
-    "serve the same world on this port meanwhile; 0 takes any free one (default: nothing listens)",
+    "also serve this sandbox on this port; 0 uses any free port (default: does not listen)",
     readPort,
     noVariable,
   ),
   host: flag(
     "-H, --host <address>",
-    "serve the same world on this address meanwhile (default: nothing listens; with --port 127.0.0.1)",
+    "also serve this sandbox on this address (default: does not listen; 127.0.0.1 with --port)",
     readHost,
     noVariable,
   ),
   web: toggle(
     "--web",
-    "tell it in the dashboard instead, served on --port, else a free one; opens its presenter's view in the browser, and ends with Ctrl-C",
+    "present it in the dashboard, on --port or a free port; opens the presenter view in the browser, and ends with Ctrl-C",
     { conflicts: ["speed", "step", "json"] },
   ),
   ...worldFlags,
@@ -76,14 +76,14 @@ type PlayCall = Call<FlagValues<typeof flags>>;
 export const command = declareCommand({
   summary: "play the story of a scenario to an audience",
   description:
-    "Plays a story: the narration, each request, its answer, and how the clock moves; with pauses to read, step by step, or in the browser. Keys are shown by their refs. Goes on when an answer is not as the story expects, and exits with 1 then.",
+    "Plays a story: the narration, each request, its response, and the clock; with pauses to read, step by step, or in the browser. Keys appear as refs. Continues after an unexpected response, and then exits with 1.",
   words: scenarioWord,
   flags,
   examples: {
     "svc-sandbox play rotation": "with time to read",
     "svc-sandbox play rotation --step": "Enter for the next step, q to end",
     "svc-sandbox play rotation --web": "in the browser, for a projector",
-    "svc-sandbox play my.yaml --step --port 4747": "a client of yours meets the same world",
+    "svc-sandbox play my.yaml --step --port 4747": "your own client uses the same sandbox",
     "svc-sandbox play my.yaml --json": "for machines: a line for each step",
   },
   async run(call) {
@@ -118,7 +118,7 @@ async function playInBrowser(runtime: Runtime, call: PlayCall, stop: AbortSignal
   const server = await serve(runtime, { ...call, flags: { ...flags, port: flags.port ?? 0 } }, log);
   try {
     const world = runtime.world();
-    const outline = `${pluralize(world.story.steps.length, "step")}, told in the browser: Space for the next one. Ctrl-C here ends.`;
+    const outline = `${pluralize(world.story.steps.length, "step")}, in the browser: press Space there for the next one, and Ctrl-C here to end.`;
     const link = { view: "/story", tokenIsNew: server.controlToken !== undefined };
     tell(io.stdout, `${openingProse(world, outline, proseStyle(call))}${dashboardLink(server, link)}\n`);
     openDashboard(server, link, io, log);

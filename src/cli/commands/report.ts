@@ -25,9 +25,9 @@ import { tell, writeData } from "../tell.js";
 import { styleFor } from "../terminal.js";
 
 export const command = declareCommand({
-  summary: "print the report of a running sandbox: paths met, paths missed, advice",
+  summary: "print the report of a running sandbox: covered paths, other paths, advice",
   description:
-    "Asks a running sandbox which of the ways in which a request can end its clients have met, how to meet the others, and what to do better. A server's report counts the requests to its instances, too; an instance has a report of its own. With --merge it reads reports of several runs from files and makes one of them. Exits with 1 when --min-coverage or --fail-on does not hold, with 2 when no report can be got. Where GITHUB_ACTIONS is set, advice becomes annotations of the job, on stderr.",
+    "Shows which responses the clients of a running sandbox have covered, how to cover the others, and what to do better. A server's report includes its instances; each instance also has its own report. With --merge it merges the report files of several runs. Exits with 1 if --min-coverage or --fail-on is not reached, and with 2 if there is no report. If GITHUB_ACTIONS is set, it prints advice as annotations on stderr.",
   words: {
     "[url...]": `${runningUrl}; with --merge the files`,
   },
@@ -59,7 +59,7 @@ export const command = declareCommand({
     const format = flags.json ? "json" : (flags.format ?? "text");
     if (flags.merge && format === "har") {
       throw usageError(
-        "Failed to merge reports: a HAR is made of the requests of a running sandbox, which reports do not hold.",
+        "Report files contain no requests, so they cannot become a HAR. Read it from a running sandbox: svc-sandbox report --format har.",
       );
     }
     const call = () => controlCall(oneUrl(words), flags, io);
@@ -94,7 +94,7 @@ async function readReport(file: string, io: Io): Promise<Report> {
   const report = parseReport(jsonOf(await readGivenFile(file, "the report", io)));
   if (report !== undefined) return report;
   throw usageError(
-    `Failed to read the report ${quote(file)}: it is no report as JSON of this version. Write it with exec --report run.json, or report --json.`,
+    `${quote(file)} is not a JSON report of this version. Write one with exec --report run.json, or report --json.`,
   );
 }
 

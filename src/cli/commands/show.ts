@@ -9,12 +9,12 @@ import { writeData } from "../tell.js";
 
 export const command = declareCommand({
   summary: "print a scenario's YAML",
-  description: "Prints the YAML of a scenario as it stands in its file.",
+  description: "Prints the YAML of a scenario, unchanged.",
   words: { "<scenario>": "a bundled name or a file" },
   flags: {},
   examples: {
     "svc-sandbox show key-states": "read a bundled scenario",
-    "svc-sandbox show rotation > my.yaml": "begin your own from it",
+    "svc-sandbox show rotation > my.yaml": "start your own from it",
   },
   async run({ words, io }) {
     const [name = ""] = words;

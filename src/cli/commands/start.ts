@@ -48,14 +48,14 @@ const flags = {
   ),
   envFile: flag(
     "--write-env, --env-file <file>",
-    "write SVC_BASE_URL, SVC_API_KEY and the other variables for clients to this file (by its second name Node refuses to start when the file is not there yet)",
+    "write SVC_BASE_URL, SVC_API_KEY and your client's other variables to this file (Node itself reads --env-file and needs an existing file: use --write-env)",
     fileName,
     { variables: ["SVC_SANDBOX_WRITE_ENV", "SVC_SANDBOX_ENV_FILE"] },
   ),
   ...keepingFlags,
   drain: flag(
     "--drain <duration>",
-    "how long the server still responds after SIGTERM while it is not ready, for load balancers to notice: 10s, 0s (default: 5s with --store, else 0s)",
+    "time after SIGTERM when the server still responds but is not ready, so that load balancers notice: 10s, 0s (default: 5s with --store, or 0s)",
     reader(parseDuration, "a length of time such as 0s, 5s or 1m"),
   ),
   ...selfServiceFlags,
@@ -71,7 +71,7 @@ const flags = {
   ),
   open: toggle(
     "--open",
-    "open the dashboard in the browser (of BROWSER, else this machine's own) once requests are accepted",
+    "open the dashboard in the browser (BROWSER, or the default one) once the server is ready",
     { conflicts: ["control"] },
   ),
   log: log("pretty"),
@@ -90,21 +90,21 @@ const drainTime = 5000;
 type StartCall = Call<FlagValues<typeof flags>>;
 
 export const command = declareCommand({
-  summary: "serve a scenario until it is stopped (this runs when no command is named)",
+  summary: "serve a scenario until you stop it (the default command)",
   description:
-    "Serves a scenario until SIGINT, SIGTERM or SIGHUP. Prints, once requests are accepted, the addresses, the keys and what each one gets; then logs requests on stderr.",
+    "Serves a scenario until SIGINT, SIGTERM or SIGHUP. Once it accepts requests, it prints the addresses, the keys and what each key gets. Then it logs requests on stderr.",
   words: scenarioWord,
   flags,
   examples: {
     "svc-sandbox": "every state of a key, on http://127.0.0.1:4747",
     "svc-sandbox revoked --port 0": "one bundled scenario, on any free port",
-    "svc-sandbox ./my.yaml --watch": "a file of yours, loaded again when it changes",
+    "svc-sandbox ./my.yaml --watch": "your file, reloaded when it changes",
     "svc-sandbox start --json --log off": "one line of JSON for a script, and nothing else",
     "svc-sandbox start --detach": "in the background, until svc-sandbox stop",
     "svc-sandbox start --until-stdin-ends --port 0": "for a test suite that starts it",
     "svc-sandbox --open": "and the dashboard in the browser",
-    "svc-sandbox --handlers ./handlers.mjs": "endpoints of your own beside the API, made with msw",
-    "svc-sandbox --state sandbox.json": "goes on after a restart where it stopped",
+    "svc-sandbox --handlers ./handlers.mjs": "your own msw endpoints, next to the API",
+    "svc-sandbox --state sandbox.json": "continue after a restart",
     "svc-sandbox --store redis://localhost": "one of several that are the same sandbox",
     "svc-sandbox --write-env .env.sandbox": "base URL and keys for your client's environment",
   },

@@ -6,9 +6,9 @@ import { askFlags, controlCall, json, quiet, runningUrl } from "../flags.js";
 import { tell, writeData } from "../tell.js";
 
 export const command = declareCommand({
-  summary: "end a running sandbox, also one that an ended npx left behind",
+  summary: "stop a running sandbox, even if its npx has ended",
   description:
-    "Ends a running sandbox as SIGTERM does: open requests have 2 seconds to finish. Returns once its port is free. Ends the command of exec, too. Exits with 2 when there is nothing that can be stopped.",
+    "Stops a running sandbox like SIGTERM: open requests have 2 seconds to finish. Returns once its port is free. Also ends the command of exec. Exits with 2 if there is no sandbox to stop.",
   words: { "[url]": runningUrl },
   flags: { ...askFlags, json, quiet },
   examples: {

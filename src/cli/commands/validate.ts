@@ -28,7 +28,7 @@ interface Verdict {
 export const command = declareCommand({
   summary: "check scenario files without serving them",
   description:
-    "Checks scenario files and runs their timeline and story once. Good ones are named on stdout, problems go to stderr with file, line, column and a hint. Exits with 1 when a file has problems, with 2 when one cannot be read.",
+    "Checks scenario files, and runs their timeline and story once. Prints valid files on stdout, and problems on stderr with file, line, column and a hint. Exits with 1 if a file has problems, with 2 if one cannot be read.",
   words: { "[file...]": "scenario files (or bundled names; - reads stdin; default: svc-sandbox.yaml)" },
   flags: { format: testFormatFlag, json: jsonOrFormat, quiet },
   examples: {

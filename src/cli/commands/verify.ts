@@ -35,7 +35,7 @@ type VerifyCall = Call<FlagValues<typeof flags>>;
 export const command = declareCommand({
   summary: "run the stories of scenarios as tests",
   description:
-    "Runs the story of each scenario without waiting, in a world of its own whose clock stands still until the story moves it, and says step by step what came of it. A story ends with the first step that is not as it expects; its place in the file is shown. Exits with 1 when a story does not hold or there is none, with 2 when a scenario cannot be read.",
+    "Runs the story of each scenario without waiting, in its own sandbox with a frozen clock that only the story moves, and prints the result of each step. A story ends with its first unexpected result, and its place in the file is shown. Exits with 1 if a story fails or is missing, with 2 if a scenario cannot be read.",
   words: { "[scenario...]": "bundled names or files (default: svc-sandbox.yaml)" },
   flags,
   examples: {
