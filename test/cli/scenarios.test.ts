@@ -211,9 +211,7 @@ describe("a first word that is neither a command nor a scenario", () => {
   ])("%s gets a suggestion", async (word, suggestion) => {
     const { code, stderr } = await runCli([word], { cwd: temporaryFolder() });
     expect(code).toBe(2);
-    expect(stderr).toMatch(
-      new RegExp(`^"${word}" is not a command.*Did you mean "${suggestion}"\\?\n`),
-    );
+    expect(stderr).toMatch(new RegExp(`^"${word}" is not a command.*Did you mean "${suggestion}"\\?\n`));
   });
 
   it("is not shown when it is a key (R46)", async () => {
