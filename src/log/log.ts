@@ -118,8 +118,6 @@ export interface Log extends ServerSandboxes {
   readonly call: (call: ControlCall, run: RunIn, from: Caller) => unknown;
   /** Calls `read` when everything has happened that any server has acknowledged. */
   readonly look: (read: RunIn, from: Caller) => unknown;
-  /** Everything as plain data: the server's own sandbox, and all instances, wherever they are. */
-  readonly describe: () => ServerState | Promise<ServerState>;
   /** The ids of a sandbox's events, from its first follower on. */
   readonly eventIds: (runtime: Runtime) => EventIds;
   /** Whether what happens at the moment was requested from this server, and not from another one with the same store. */
@@ -130,6 +128,8 @@ export interface Log extends ServerSandboxes {
   readonly begin: () => void;
   /** The state of the store; `undefined` without one. */
   readonly status: () => LogStatus | undefined;
+  /** Everything as plain data: the server's own sandbox and all instances, wherever they are. It is no use of them. */
+  readonly describe: () => ServerState | Promise<ServerState>;
   /** The memory of this server. */
   readonly memory: () => MemoryStatus;
   /** Keeps what is not kept yet, and nothing after that. Throws `state_unwritable`. */

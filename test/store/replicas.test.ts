@@ -244,7 +244,7 @@ describe.skipIf(noRedis ?? noBalancer)("three replicas behind a load balancer", 
         await redis.command("XRANGE", "{svc-sandbox:}:log", "-", "+"),
         await redis.command("GET", "{svc-sandbox:}:snapshot"),
       ]);
-      expect((await redis.command("KEYS", "*")) as string[]).toHaveLength(2);
+      expect((await redis.command("KEYS", "*")) as string[]).toHaveLength(3);
       expect(held.length).toBeGreaterThan(10_000);
       const files = redis.files();
       for (const one of sent) {

@@ -108,8 +108,10 @@ async function openNamedStore(
     import("../../log/redis/open-store.js"),
     import("../../control/run-call.js"),
   ]);
+  const imported = await readImport(flags, io);
   const open = () =>
     openStore({
+      ...{ imported, migrate: flags.migrate },
       ...{ address, named: own(), given: givenOptions(flags), runCall },
       ...{ prefix, timeout, maxInstances, instanceTtl, maxMemory, onProblem, onNote: logger.note },
     });
@@ -143,13 +145,11 @@ async function serveWaiting({ port = 4747, host = "127.0.0.1", tls, cert }: Keep
 }
 
 // A replica that did what the others do not would answer otherwise than they.
-function refuseOthers({ state, watch, handlers, import: imported, migrate }: KeepingFlags): void {
+function refuseOthers({ state, watch, handlers }: KeepingFlags): void {
   const others = [
     ...(state === undefined ? [] : ["--state"]),
     ...(watch === true ? ["--watch"] : []),
     ...(handlers === undefined ? [] : ["--handlers"]),
-    ...(imported === undefined ? [] : ["--import"]),
-    ...(migrate === true ? ["--migrate"] : []),
   ];
   if (others.length === 0) return;
   throw usageError(

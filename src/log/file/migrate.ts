@@ -1,11 +1,7 @@
-import { isDeepStrictEqual } from "node:util";
 import { SandboxError } from "../../domain/errors.js";
 import { version } from "../../node/package-files.js";
-import { checkScenario, type NamedScenario } from "../../scenario/parse-scenario.js";
-import { describedKeys, type ScenarioOrganization } from "../../scenario/population.js";
-import { ScenarioError } from "../../scenario/problems/scenario-error.js";
-import type { Scenario } from "../../scenario/scenario.generated.js";
-import { listed } from "../../schema/words.js";
+import type { NamedScenario } from "../../scenario/parse-scenario.js";
+import { extendState } from "../extend-state.js";
 import { identityOf, type SavedState } from "./format.js";
 
 /** A state that continues here, and what was changed for that, for people. */
@@ -53,67 +49,13 @@ export function migrateState(
   if (identityOf(own).sha256 !== startedWith.sha256) {
     return { state: { ...saved, startedWith: identity }, changes: [...updated, `the start from ${name}`] };
   }
-  const extended = extend(own.snapshot, own.scenario, served.scenario);
+  const extended = extendState(own, served);
   if (typeof extended === "string") {
     throw mismatch(
       "migrate",
       ` to the scenario ${name}: ${extended}. A scenario may only get more organizations and keys. Undo that change, or name another file.`,
     );
   }
-  const { snapshot, added } = extended;
-  const state = { ...own, name: served.name, text: served.text, scenario: served.scenario, snapshot };
-  const changes = added.length === 0 ? "the description of the scenario" : listed(added, "and");
-  return { state: { ...saved, startedWith: identity, own: state }, changes: [...updated, changes] };
-}
-
-/** A world with the organizations and keys that its scenario has more now; in words what else is different, if anything. */
-function extend(snapshot: Scenario, before: Scenario, after: Scenario) {
-  const changed = changedMember(before, after);
-  if (changed !== undefined) return `its ${changed} is another one`;
-  const olds = before.organizations ?? {};
-  const lost = Object.keys(olds).find((ref) => after.organizations?.[ref] === undefined);
-  if (lost !== undefined) return `it no longer has the organization "${lost}"`;
-
-  const refs = new Set(Array.from(describedKeys(snapshot), ({ ref }) => ref));
-  const organizations = { ...snapshot.organizations };
-  const added: string[] = [];
-  for (const [ref, organization] of Object.entries(after.organizations ?? {})) {
-    const { keys = {}, ...one } = organization;
-    const { keys: old = {}, ...other }: ScenarioOrganization = olds[ref] ?? one;
-    if (!isDeepStrictEqual(one, other)) return `its organization "${ref}" is another one`;
-    const key = Object.keys(old).find((key) => !isDeepStrictEqual(keys[key], old[key]));
-    if (key !== undefined) {
-      return keys[key] === undefined
-        ? `it no longer has the key "${key}"`
-        : `its key "${key}" is another one`;
-    }
-    const more = Object.entries(keys).filter(([key]) => old[key] === undefined);
-    const taken = more.find(([key]) => refs.has(key));
-    if (taken !== undefined)
-      return `its new key "${taken[0]}" has the ref of a key that was made at run time`;
-    const running: ScenarioOrganization = organizations[ref] ?? one;
-    organizations[ref] = { ...running, keys: { ...running.keys, ...Object.fromEntries(more) } };
-    added.push(...(ref in olds ? more.map(([key]) => `the key "${key}"`) : [`the organization "${ref}"`]));
-  }
-  const extended = { ...snapshot, organizations };
-  return problemIn(extended) ?? { snapshot: extended, added };
-}
-
-/** The first member of a scenario that must stay equal, and is not. */
-function changedMember(before: Scenario, after: Scenario): string | undefined {
-  const { organizations: _, name: __, description: ___, ...rest } = { ...before, ...after };
-  return (Object.keys(rest) as (keyof Scenario)[]).find(
-    (name) => !isDeepStrictEqual(before[name], after[name]),
-  );
-}
-
-/** An organization may have too many active keys now, with those that were made at run time. */
-function problemIn(scenario: Scenario): string | undefined {
-  try {
-    checkScenario(scenario, { mostValues: Number.POSITIVE_INFINITY });
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof ScenarioError)) throw error;
-    return error.problems[0]?.message.replace(/\.$/, "");
-  }
+  const { state, changes } = extended;
+  return { state: { ...saved, startedWith: identity, own: state }, changes: [...updated, ...changes] };
 }

@@ -64,10 +64,7 @@ export async function keysUnder({ command }: RedisLink, prefix: string): Promise
  * named.
  */
 export function otherFounding(shown: string, theirs: string, ours: string): SandboxError {
-  const [begun, own] = [membersOf(theirs), membersOf(ours)];
-  const names = [...new Set([...Object.keys(own), ...Object.keys(begun)])].filter(
-    (name) => JSON.stringify(begun[name]) !== JSON.stringify(own[name]),
-  );
+  const { begun, own, names } = differencesOf(theirs, ours);
   const show = (members: Readonly<Record<string, unknown>>, name: string) =>
     `${name} ${name in members ? JSON.stringify(members[name]) : "(none)"}`;
   const [before, now] = [begun, own].map((members) =>
@@ -78,12 +75,41 @@ export function otherFounding(shown: string, theirs: string, ours: string): Sand
   );
   return new SandboxError(
     "store_mismatch",
-    `Failed to use the store ${shown}: its sandbox was begun with ${before}, and this one has ${now}. Start this one with the same, or give it keys of its own with --store-prefix.`,
+    `Failed to use the store ${shown}: its sandbox was begun with ${before}, and this one has ${now}. ${canMigrate(theirs, ours) ? "Add --migrate to continue it, start" : "Start"} this one with the same, or give it keys of its own with --store-prefix.`,
     { store: begun, own },
   );
 }
 
-function membersOf(founding: string): Readonly<Record<string, unknown>> {
+/** The error for an import into a store that has a sandbox. */
+export function sandboxExists(shown: string): SandboxError {
+  return new SandboxError(
+    "sandbox_exists",
+    `Failed to import into the store ${shown}: it already has a sandbox, which --import does not replace. Start without --import, or give this one keys of its own with --store-prefix.`,
+  );
+}
+
+/** Whether a replica may continue a log that was begun otherwise: with an earlier version, or a scenario that may only have less. */
+export function canMigrate(theirs: string, ours: string): boolean {
+  const { begun, own, names } = differencesOf(theirs, ours);
+  const [before, now] = [begun.version, own.version].map(String) as [string, string];
+  const isLater = now.localeCompare(before, "en", { numeric: true }) >= 0;
+  const migrated = ["version", "scenario", "content of the scenario"];
+  return (
+    isLater &&
+    Number.parseInt(before, 10) === Number.parseInt(now, 10) &&
+    names.every((name) => migrated.includes(name))
+  );
+}
+
+function differencesOf(theirs: string, ours: string) {
+  const [begun, own] = [membersOf(theirs), membersOf(ours)];
+  const names = [...new Set([...Object.keys(own), ...Object.keys(begun)])].filter(
+    (name) => JSON.stringify(begun[name]) !== JSON.stringify(own[name]),
+  );
+  return { begun, own, names };
+}
+
+export function membersOf(founding: string): Readonly<Record<string, unknown>> {
   const value = parsedJson(founding);
   return isMapping(value) ? value : { founding };
 }

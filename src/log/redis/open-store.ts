@@ -1,23 +1,38 @@
 import { basename } from "node:path";
+import { promisify } from "node:util";
+import zlib from "node:zlib";
 import { SandboxError } from "../../domain/errors.js";
 import { durationText } from "../../library/captured-steps.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
+import { listed } from "../../schema/words.js";
 import { isoOf } from "../../world/clock.js";
 import { createWorld } from "../../world/create-world.js";
-import type { GivenOptions } from "../../world/runtime.js";
-import { defaultInstanceTtl, defaultMaxInstances } from "../instances.js";
+import { createRuntime, type GivenOptions } from "../../world/runtime.js";
+import { describeRuntime } from "../../world/state.js";
+import type { Platform } from "../../world/world.js";
+import { contentHashOf } from "../extend-state.js";
+import { createStateWriter, identityOf, parseState } from "../file/format.js";
+import { migrateState } from "../file/migrate.js";
+import { defaultInstanceTtl, defaultMaxInstances, type ServerState } from "../instances.js";
 import type { Log } from "../log.js";
-import { openReplica, type ReplicaOptions } from "../replica/replica.js";
-import { openRedisLog, type RedisLogOptions } from "./redis-store.js";
+import { openReplica, type Replica, type ReplicaOptions } from "../replica/replica.js";
+import { firstStatesOf } from "../replica/server-state.js";
+import { membersOf } from "./checks.js";
+import { openRedisLog, type RedisLogOptions, type RedisServerLog } from "./redis-store.js";
 
 export interface StoreOptions
-  extends Omit<RedisLogOptions, "founding">,
+  extends Omit<RedisLogOptions, "founding" | "first" | "isImport">,
     Pick<ReplicaOptions, "given" | "onProblem" | "runCall" | "maxInstances" | "instanceTtl" | "maxMemory"> {
   /** The scenario that the sandbox starts from; all replicas must have the same. */
   readonly named: NamedScenario;
+  /** A state file to begin it with. */
+  readonly imported?: { readonly text: string; readonly given: string } | undefined;
 }
+
+const gzip = promisify(zlib.gzip);
+const content = "content of the scenario";
 
 /**
  * Makes this process a replica of the sandbox in a Redis; begins it there when it is the first one.
@@ -33,20 +48,61 @@ export async function openStore(options: StoreOptions): Promise<Log> {
   const onProblem = (error: unknown) => {
     if (!(error instanceof SandboxError && error.code === "store_unavailable")) options.onProblem(error);
   };
+  const { imported, migrate = false, onNote = () => {} } = options;
+  const start = (platform: Platform) =>
+    createWorld(named.scenario, { platform, name: named.name, text: named.text, ...given });
+  const firstState = (now: number): ServerState => {
+    const time = () => now;
+    const platform = { ...nodePlatform, time, steadyTime: time, stopwatch: time };
+    const runtime = createRuntime(() => start(platform), { given });
+    return { own: describeRuntime(runtime), idSeries: runtime.idSeries.last, instances: [] };
+  };
+  const begun =
+    imported &&
+    migrateState(parseState(imported.text, imported.given), named, { ...imported, isAllowed: migrate });
   const log = await openRedisLog({
     ...options,
+    isImport: begun !== undefined,
+    first: (now) => firstStatesOf(begun?.state ?? firstState(now), now),
     founding: foundingOf(named, given, { maxInstances, instanceTtl }),
   });
   try {
-    return await openReplica({
+    const replica = await openReplica({
       ...{ log, given, runCall, onProblem, maxInstances, instanceTtl, maxMemory: options.maxMemory },
-      start: (platform) =>
-        createWorld(named.scenario, { platform, name: named.name, text: named.text, ...given }),
+      start,
     });
+    const from = log.migratesFrom();
+    if (from !== undefined) onNote(await migrateLog(log, replica, membersOf(from), named));
+    return replica;
   } catch (error) {
     await log.close();
     throw error;
   }
+}
+
+/** Keeps the state of the log as it is, and continues it with this version and scenario; resolves to what was done, in words. */
+async function migrateLog(
+  log: RedisServerLog,
+  replica: Replica,
+  from: Readonly<Record<string, unknown>>,
+  named: NamedScenario,
+): Promise<string> {
+  const before = String(from.version);
+  const { own, ...rest } = await replica.describe();
+  const startedWith = identityOf({ name: String(from.scenario), scenario: own.scenario });
+  const text = createStateWriter()({ startedWith, own, ...rest }, "backup");
+  const isExtended = from[content] !== contentHashOf(named);
+  const extended = isExtended ? await replica.extend(String(from[content]), named) : { changes: [] };
+  if (typeof extended === "string") {
+    throw new SandboxError(
+      "store_mismatch",
+      `Failed to migrate the sandbox in the store: ${extended}. A scenario may only get more organizations and keys. Undo that change, or name other keys with --store-prefix.`,
+    );
+  }
+  const key = await log.migrate(before, (await gzip(text)).toString("base64"));
+  const changes =
+    before === version ? extended.changes : [`svc-sandbox ${before} to ${version}`, ...extended.changes];
+  return `Migrated: ${listed(changes, "and")}. The state before is in the key ${JSON.stringify(key)}.`;
 }
 
 // The words are those of the flags, for the message about a difference.
@@ -59,7 +115,7 @@ function foundingOf(
   return JSON.stringify({
     version,
     scenario: name,
-    "content of the scenario": nodePlatform.sha256(JSON.stringify(scenario)).slice(0, 12),
+    [content]: contentHashOf({ scenario }),
     "--seed": seed,
     "--now": now === undefined ? undefined : isoOf(now),
     "--frozen": frozen,

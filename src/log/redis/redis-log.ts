@@ -44,12 +44,17 @@ interface Said {
 export interface LogPlace {
   /** The names of its keys: meta, log, snapshot. */
   readonly keys: readonly [string, string, string];
-  /** Opens it; `open` begins it where there is none and a first state is given, which is empty for a server. */
+  /** Opens it; `open` begins it where there is none and a first state is given. */
   readonly begin: (open: (first?: FirstState) => Promise<Said>, using: Link) => Promise<Said>;
-  /** What has to be equal for all replicas. */
-  readonly founding: string;
+  /** Returns what has to be equal for all replicas. */
+  readonly founding: () => string;
   /** Whether it is that of an instance, which may be erased. */
   readonly isInside: boolean;
+}
+
+/** A name that no other log or replica has. */
+export function newEpoch(): string {
+  return randomBytes(6).toString("base64url");
 }
 
 /** The most batches that one call fetches. */
@@ -80,7 +85,7 @@ export type RedisLog = ReturnType<typeof createRedisLog>;
 export function createRedisLog(store: Store, { keys, begin, founding, isInside }: LogPlace) {
   const { shown, timeout, unavailable } = store;
   const now = nodePlatform.stopwatch;
-  const replica = randomBytes(6).toString("base64url");
+  const replica = newEpoch();
   let opened: Opened | undefined;
   /** The link over which it was opened. */
   let openedOn: Link | undefined;
@@ -101,9 +106,9 @@ export function createRedisLog(store: Store, { keys, begin, founding, isInside }
 
   const open = async (using: Link): Promise<Opened | undefined> => {
     const call = async (first?: FirstState) => {
-      const epoch = first === undefined ? "" : randomBytes(6).toString("base64url");
+      const epoch = first === undefined ? "" : newEpoch();
       const { at = 0, text = "" } = first ?? {};
-      const argv = [epoch, founding, replica, cursor?.at() ?? "", String(at), text];
+      const argv = [epoch, founding(), replica, cursor?.at() ?? "", String(at), text];
       const said = (await using.asking.run(openScript, keys, argv)) as string[];
       return { said, isBegun: said[1] === epoch };
     };

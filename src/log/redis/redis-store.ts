@@ -1,8 +1,9 @@
 import { SandboxError } from "../../domain/errors.js";
 import { clearTimeout, nodePlatform, setTimeout } from "../../node/platform.js";
+import type { FirstStates } from "../replica/server-state.js";
 import type { ServerLog } from "../replica/shared-log.js";
 import { defaultPrefix, type RedisAddress } from "./address.js";
-import { checkRedis, keysUnder, otherFounding } from "./checks.js";
+import { canMigrate, checkRedis, keysUnder, otherFounding, sandboxExists } from "./checks.js";
 import { connectRedis, type Reply } from "./link.js";
 import { isRefusal, reasonOf, unusableStore } from "./problems.js";
 import {
@@ -11,9 +12,11 @@ import {
   foreignKey,
   type Link,
   type LogPlace,
+  newEpoch,
   type RedisLog,
   type Store,
 } from "./redis-log.js";
+import { migrateScript, openScript } from "./scripts.js";
 
 export interface RedisLogOptions {
   readonly address: RedisAddress;
@@ -23,8 +26,21 @@ export interface RedisLogOptions {
   readonly timeout?: number | undefined;
   /** What has to be equal for all replicas: flat JSON, of which a refusal names what differs. */
   readonly founding: string;
+  /** Returns the states that its logs begin with, at a time (epoch milliseconds). Default: none. */
+  readonly first?: (now: number) => FirstStates;
+  /** Whether there may be no log yet. Default: false. */
+  readonly isImport?: boolean | undefined;
+  /** Whether a log with another founding may be migrated to this one. Default: false. */
+  readonly migrate?: boolean | undefined;
   /** Called with what an operator should know: the store is away, it is back, it may lose data. */
   readonly onNote?: (message: string) => void;
+}
+
+export interface RedisServerLog extends ServerLog {
+  /** The founding of the log if it is to be migrated. */
+  readonly migratesFrom: () => string | undefined;
+  /** Keeps a backup under the name of a version, and migrates the log; resolves to the key of the backup. */
+  readonly migrate: (version: string, backup: string) => Promise<string>;
 }
 
 /** Milliseconds that a snapshot may take to be stored: it may be long, and nobody waits for it. */
@@ -57,8 +73,8 @@ function isOfInstance(prefix: string, key: string): boolean {
  *
  * Throws `store_unavailable`, `store_unusable` or `store_mismatch`.
  */
-export async function openRedisLog(options: RedisLogOptions): Promise<ServerLog> {
-  const { address, prefix = defaultPrefix, timeout = 2000, founding, onNote = () => {} } = options;
+export async function openRedisLog(options: RedisLogOptions): Promise<RedisServerLog> {
+  const { address, prefix = defaultPrefix, timeout = 2000, migrate = false, onNote = () => {} } = options;
   const { shown } = address;
   const now = nodePlatform.stopwatch;
   let link: Link | undefined;
@@ -212,25 +228,44 @@ export async function openRedisLog(options: RedisLogOptions): Promise<ServerLog>
   };
 
   const keys = keysOf(prefix);
+  let { founding, isImport = false } = options;
+  type Open = Parameters<LogPlace["begin"]>[0];
+  const beginNew = async (open: Open, { asking }: Link) => {
+    const found = await keysUnder(asking, `{${prefix}`);
+    const foreign = found.find((key) => !keys.includes(key) && !isOfInstance(prefix, key));
+    if (foreign !== undefined) throw foreignKey(shown, foreign);
+    const left = found.filter((key) => isOfInstance(prefix, key));
+    const unlink = () => Promise.all(left.map((key) => asking.command(["UNLINK", key])));
+    if (isImport) await unlink();
+    const [seconds] = (await asking.command(["TIME"])) as [string];
+    const states = options.first?.(Number(seconds) * 1000);
+    const beginInside = (states?.instances ?? []).map(([id, { at, text }]) =>
+      asking.run(openScript, keysOf(prefix, id), [newEpoch(), "", "import", "", String(at), text]),
+    );
+    await Promise.all(beginInside);
+    const opened = await open(states?.server ?? { at: 0, text: "" });
+    // What was there before is of instances whose list is lost.
+    if (opened.isBegun && !isImport) await unlink();
+    return opened;
+  };
   const begin: LogPlace["begin"] = async (open, using) => {
     let opened = await open();
-    if (opened.said[0] === "none") {
-      const found = await keysUnder(using.asking, `{${prefix}`);
-      const foreign = found.find((key) => !keys.includes(key) && !isOfInstance(prefix, key));
-      if (foreign !== undefined) throw foreignKey(shown, foreign);
-      opened = await open({ at: 0, text: "" });
-      // What was there before is of instances whose list is lost.
-      const left = opened.isBegun ? found.filter((key) => isOfInstance(prefix, key)) : [];
-      await Promise.all(left.map((key) => using.asking.command(["UNLINK", key])));
+    if (opened.said[0] === "none") opened = await beginNew(open, using);
+    else if (isImport) throw sandboxExists(shown);
+    isImport = false;
+    const [outcome, theirs = ""] = opened.said;
+    if (outcome !== "other") return opened;
+    // Another replica may have migrated it already.
+    if (theirs !== options.founding && !(migrate && canMigrate(theirs, options.founding))) {
+      throw otherFounding(shown, theirs, options.founding);
     }
-    const [outcome, first = ""] = opened.said;
-    if (outcome === "other") throw otherFounding(shown, first, founding);
-    return opened;
+    founding = theirs;
+    return open();
   };
   const first = await connect().catch((error) => {
     throw unusableStore(shown, error);
   });
-  const server = createRedisLog(store, { keys, founding, isInside: false, begin });
+  const server = createRedisLog(store, { keys, founding: () => founding, isInside: false, begin });
   try {
     const notes = await checkRedis(first.asking, shown);
     await server.goOn(first);
@@ -251,7 +286,7 @@ export async function openRedisLog(options: RedisLogOptions): Promise<ServerLog>
     inside(id, firstState) {
       let isOpened = false;
       const log = createRedisLog(store, {
-        ...{ keys: keysOf(prefix, id), founding: "", isInside: true },
+        ...{ keys: keysOf(prefix, id), founding: () => "", isInside: true },
         async begin(open) {
           // One that is gone later has been erased.
           const opened = await open(isOpened ? undefined : firstState());
@@ -267,6 +302,15 @@ export async function openRedisLog(options: RedisLogOptions): Promise<ServerLog>
           await log.close();
         },
       };
+    },
+    migratesFrom: () => (founding === options.founding ? undefined : founding),
+    async migrate(version, backup) {
+      const key = `{${prefix}}:backup-${version}`;
+      await store.aside((own) => own.command(["SET", key, backup]));
+      const outcome = await store.aside((own) => own.run(migrateScript, keys, [founding, options.founding]));
+      if (outcome !== "ok") throw otherFounding(shown, String(outcome), options.founding);
+      founding = options.founding;
+      return key;
     },
     async erase(id) {
       if (link === undefined) throw unavailable();

@@ -5,7 +5,8 @@ import { createHash } from "node:crypto";
 //
 // - `meta`, a hash: `epoch`, `founding`, `founded_at`, `head` (the last position), `snapshot` (the position of the newest
 //   one), `floor` (entries up to it are forgotten), `ahead` (milliseconds by which its time is ahead of Redis), and
-//   for each replica `r:<id>`: the number of its last batch and when.
+//   for each replica `r:<id>`: the number of its last batch and when. After a migration, `previous` is the founding before:
+//   replicas of either take part in the log.
 // - `log`, a stream: one stream entry is a batch, the entries that one replica appended together. Its id is
 //   `<milliseconds>-<number of its last log entry>`, its fields are the epoch (with `<replica> <batch>`) and the texts.
 // - `snapshot`, a string: position, line feed, text.
@@ -56,7 +57,7 @@ if not begun then
   redis.call('HSET', meta, 'epoch', ARGV[1], 'founding', ARGV[2], 'founded_at', at, 'head', at .. '-0', 'floor', at .. '-0', 'snapshot', at .. '-0', 'ahead', string.format('%.0f', ahead))
 end
 local found = redis.call('HMGET', meta, 'epoch', 'founding', 'founded_at', 'floor')
-if found[2] ~= ARGV[2] then return {'other', found[2]} end
+if found[2] ~= ARGV[2] and redis.call('HGET', meta, 'previous') ~= ARGV[2] then return {'other', found[2]} end
 if redis.call('HEXISTS', meta, 'r:' .. ARGV[3]) == 0 then
   redis.call('HSET', meta, 'r:' .. ARGV[3], string.format('0 %.0f', now()))
 end
@@ -67,6 +68,19 @@ if not known then
 end
 local whole = number(found[4]) == 0 or redis.call('EXISTS', snapshot) == 1
 return {'open', found[1], found[3], found[4], known and '1' or '0', whole and '1' or '0'}
+`);
+
+/**
+ * Migrates the log to another founding, unless that has happened.
+ *
+ * ARGV: the founding before, and the new one.
+ */
+export const migrateScript = script(`
+local founding = redis.call('HGET', meta, 'founding')
+if founding == ARGV[2] then return 'ok' end
+if founding ~= ARGV[1] then return founding end
+redis.call('HSET', meta, 'founding', ARGV[2], 'previous', ARGV[1])
+return 'ok'
 `);
 
 /**

@@ -1,6 +1,7 @@
 import { createRuntime, type GivenOptions, type Runtime } from "../../world/runtime.js";
 import { describeRuntime, restoreRuntime } from "../../world/state.js";
 import type { Platform, World } from "../../world/world.js";
+import { contentHashOf, extendState } from "../extend-state.js";
 import { createRegistry, type Registered, type Registry, type RegistryState } from "./registry.js";
 import { type Copy, createCopy, type RunCall, type SandboxState } from "./sandbox-copy.js";
 
@@ -57,7 +58,17 @@ export function copyServer({ start, given, maxInstances, runCall, onGone }: Serv
         ...instances.describe(),
       }),
       instances: instances.list,
-      applyServer: instances.apply,
+      applyServer(content) {
+        if (content.kind !== "extend") return instances.apply(content);
+        const state = describeRuntime(server());
+        // Another one was loaded while it ran, and stays.
+        if (contentHashOf(state) !== content.from) return { state, changes: [] };
+        const extended = extendState(state, content);
+        if (typeof extended !== "string") {
+          runtime = restoreRuntime(extended.state, platform, { given }, runtime);
+        }
+        return extended;
+      },
     };
   });
   return { copy, registry: registry as Registry };

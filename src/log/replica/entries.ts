@@ -1,4 +1,5 @@
 import type { Environment } from "../../domain/api-key.js";
+import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import type { Counts } from "../../world/counters.js";
 import type { ListedInstance } from "../instances.js";
 import type { ControlCall } from "../log.js";
@@ -22,8 +23,14 @@ export interface InstanceReport {
   readonly erased: readonly string[];
 }
 
-/** What an entry of the server's log may be about besides its own sandbox. */
+/** What an entry of the server's log may be about besides its own sandbox: its instances, or its scenario. */
 export type ServerContent =
+  | InstancesContent
+  /** The server's scenario has more organizations and keys now than the one with the hash `from`. */
+  | ({ readonly kind: "extend"; readonly from: string } & NamedScenario);
+
+/** What an entry may be about the list of instances. */
+export type InstancesContent =
   | InstanceReport
   /** Instances that are over go. */
   | { readonly kind: "sweep"; readonly ttl: number }

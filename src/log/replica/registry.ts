@@ -13,7 +13,7 @@ import {
   type Tenancy,
   tooMany,
 } from "../instances.js";
-import type { InstanceReport, ServerContent } from "./entries.js";
+import type { InstanceReport, InstancesContent } from "./entries.js";
 import type { CopyPlatform, SandboxState } from "./sandbox-copy.js";
 import type { FirstState } from "./shared-log.js";
 
@@ -117,7 +117,7 @@ export function createRegistry({ most, server, platform, newId, onGone }: Regist
     all: () => instances.values(),
     /** Those whose log is to be erased, and since when (epoch milliseconds). */
     erasing: () => [...erasing],
-    apply(content: ServerContent): void {
+    apply(content: InstancesContent): void {
       if (content.kind === "lost") discard(content.id);
       else if (content.kind === "sweep") sweep(content.ttl);
       else applyReport(content);

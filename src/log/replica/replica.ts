@@ -3,26 +3,18 @@ import type { RandomStream } from "../../domain/seed.js";
 import { base62From } from "../../domain/seed.js";
 import type { ApiRequest, Connection, Exchange } from "../../history/exchange.js";
 import { nodePlatform } from "../../node/platform.js";
+import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import { secretFrom } from "../../world/scenario-keys.js";
-import { describeRuntime, type RuntimeState } from "../../world/state.js";
 import { createEventIds } from "../event-ids.js";
+import type { Extended } from "../extend-state.js";
 import {
   defaultInstanceTtl,
   defaultMaxInstances,
   type InstanceLimits,
-  type InstanceState,
   isOver,
   newInstanceId,
 } from "../instances.js";
-import {
-  type Caller,
-  type ControlCall,
-  type ControlPlace,
-  type Log,
-  newSecret,
-  placeOf,
-  type RunIn,
-} from "../log.js";
+import { type Caller, type ControlCall, type Log, newSecret, placeOf, type RunIn } from "../log.js";
 import { createMemoryBudget } from "../memory-budget.js";
 import { copyServer, type ServerCopyOptions } from "./copies.js";
 import { type Driver, driveCopy } from "./driven-copy.js";
@@ -31,6 +23,7 @@ import { createInstanceReports } from "./instance-reports.js";
 import { maskCall, maskRequest } from "./mask.js";
 import { createOpenInstances, type OpenInstance } from "./open-instances.js";
 import type { OwnPart } from "./sandbox-copy.js";
+import { describeLogs } from "./server-state.js";
 import { noLog, type ServerLog } from "./shared-log.js";
 
 export interface ReplicaOptions extends Omit<ServerCopyOptions, "maxInstances" | "onGone">, InstanceLimits {
@@ -39,6 +32,11 @@ export interface ReplicaOptions extends Omit<ServerCopyOptions, "maxInstances" |
   readonly compactEvery?: number;
   /** Called when an entry could not be appended for which no caller waits. */
   readonly onProblem: (error: unknown) => void;
+}
+
+export interface Replica extends Log {
+  /** Adds what a scenario has more than the one that the log was begun with; in words what else is different, if anything. */
+  readonly extend: (from: string, scenario: NamedScenario) => Promise<Extended | string>;
 }
 
 /** The characters of entries after which the server's log is compacted. */
@@ -55,7 +53,7 @@ const eraseTime = 5000;
  *
  * All replicas of a log must have the same version, scenario, `given` and `maxInstances`: the founding compares them.
  */
-export async function openReplica(options: ReplicaOptions): Promise<Log> {
+export async function openReplica(options: ReplicaOptions): Promise<Replica> {
   const { log, compactEvery = 20_000, onProblem, runCall } = options;
   const { maxInstances = defaultMaxInstances, instanceTtl = defaultInstanceTtl } = options;
   let isClosed = false;
@@ -202,20 +200,6 @@ export async function openReplica(options: ReplicaOptions): Promise<Log> {
       from.instance === undefined
         ? look(read, from)
         : callIn(from.instance, { kind: "look" }, { read, baseUrl: from.baseUrl }, goneFor(read, from)),
-    async describe() {
-      const from = { baseUrl: () => "" };
-      const own = (await look(() => describeRuntime(runtime), from)) as RuntimeState;
-      const described: InstanceState[] = [];
-      for (const one of [...registry.all()]) {
-        const { id, tenancy, createdAt, usedAt, given, idGroup } = one;
-        const read = ({ runtime: inside }: ControlPlace) => describeRuntime(inside);
-        const state = await appendInside(id, { kind: "look" }, { ...from, read });
-        if (state === noLog) continue;
-        const idle = server.time() - usedAt;
-        described.push({ ...tenancy, id, createdAt, idle, given, idGroup, runtime: state as RuntimeState });
-      }
-      return { idSeries: runtime.idSeries.last, own, instances: described };
-    },
     eventIds: createEventIds(distantId).of,
     isOwn: () => driver.isOwn,
     settle() {
@@ -229,6 +213,11 @@ export async function openReplica(options: ReplicaOptions): Promise<Log> {
         });
     },
     begin() {},
+    extend: (from, scenario) => append({ kind: "extend", from, ...scenario }) as Promise<Extended | string>,
+    async describe() {
+      await reports.send();
+      return describeLogs({ ...server, copy }, registry, (registered) => instances.load(registered));
+    },
     memory: budget.status,
     status() {
       const sizes = [copy, ...Array.from(instances.all(), ({ driven }) => driven.copy)].map((one) =>

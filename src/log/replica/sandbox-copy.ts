@@ -41,7 +41,7 @@ export interface Copied<State extends SandboxState> {
   /** The server's instances. Default: it is one. */
   readonly instances?: InstanceList;
   /** Applies what only the log of a server has. */
-  readonly applyServer?: (content: ServerContent) => void;
+  readonly applyServer?: (content: ServerContent) => unknown;
 }
 
 /** What a copy gives the sandbox that it is of. */

@@ -1,0 +1,78 @@
+import type { Exchange } from "../../history/exchange.js";
+import { bytesOf } from "../../history/exchange.js";
+import { describeRuntime, type RuntimeState } from "../../world/state.js";
+import { defaultMostJournals, type ServerState } from "../instances.js";
+import type { DrivenCopy } from "./driven-copy.js";
+import type { OpenInstance } from "./open-instances.js";
+import type { Registered, Registry } from "./registry.js";
+import { type FirstState, noLog } from "./shared-log.js";
+
+// The state of a server and its instances as one value, out of their logs and into new ones.
+
+interface Described {
+  readonly own: RuntimeState;
+  readonly idSeries: number;
+  readonly at: number;
+  readonly listed: readonly Registered[];
+}
+
+/** Describes a server and each of its instances, at a moment of its own log. All journals share what they have in memory. */
+export async function describeLogs(
+  { copy, append }: Pick<DrivenCopy, "copy" | "append">,
+  registry: Registry,
+  load: (registered: Registered) => Promise<OpenInstance | undefined>,
+): Promise<ServerState> {
+  const lookAt = <Seen>(log: Pick<DrivenCopy, "append">, read: () => Seen) =>
+    log.append({ kind: "look" }, { read }) as Promise<Seen | typeof noLog>;
+  const { own, idSeries, at, listed } = (await lookAt({ append }, () => ({
+    own: describeRuntime(copy.runtime()),
+    idSeries: copy.runtime().idSeries.last,
+    at: copy.now(),
+    listed: [...registry.all()],
+  }))) as Described;
+  const instances: ServerState["instances"][number][] = [];
+  for (const { id, tenancy, createdAt, usedAt, given, idGroup, ...one } of listed) {
+    const opened = await load({ id, tenancy, createdAt, usedAt, given, idGroup, ...one });
+    const runtime =
+      opened && (await lookAt(opened.driven, () => describeRuntime(opened.driven.copy.runtime())));
+    // Removed in between.
+    if (runtime === undefined || runtime === noLog) continue;
+    const exchanges = latest(runtime.exchanges, defaultMostJournals / listed.length);
+    const state = { ...runtime, exchanges };
+    instances.push({ ...tenancy, id, createdAt, idle: at - usedAt, given, idGroup, runtime: state });
+  }
+  return { own, idSeries, instances };
+}
+
+/** The last requests that take so many bytes. */
+function latest(exchanges: readonly Exchange[], most: number): readonly Exchange[] {
+  let left = most;
+  const first = exchanges.findLastIndex((one) => {
+    left -= bytesOf(one);
+    return left < 0;
+  });
+  return exchanges.slice(first + 1);
+}
+
+/** The first states of the logs of a server. */
+export interface FirstStates {
+  readonly server: FirstState;
+  readonly instances: readonly (readonly [id: string, FirstState])[];
+}
+
+/** The first states of logs that continue a server at `now` (epoch milliseconds): the time since then was not idle. */
+export function firstStatesOf({ own, idSeries, instances }: ServerState, now: number): FirstStates {
+  const registered = instances.map(({ runtime, id, createdAt, idle, given, idGroup = 0, ...tenancy }) => ({
+    ...{ id, tenancy, createdAt, given, idGroup, name: runtime.name, seed: runtime.snapshot.seed ?? 1 },
+    idle: idle - (now - own.at),
+  }));
+  const server = { own, idSeries, instances: registered, sources: [], erasing: [], reported: [] };
+  const firstOf = (state: { readonly own: RuntimeState }) => ({
+    at: state.own.at,
+    text: JSON.stringify(state),
+  });
+  return {
+    server: firstOf(server),
+    instances: instances.map(({ id, runtime }) => [id, firstOf({ own: runtime })]),
+  };
+}

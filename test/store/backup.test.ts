@@ -1,0 +1,119 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { findKeys } from "../../src/domain/redact.js";
+import { control } from "../support/call-control.js";
+import { noRedis, type RedisServer, startRedis } from "../support/redis-server.js";
+import { baseUrl, runCli, serve } from "../support/run-cli.js";
+import { mePath } from "../support/send.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const bank = (keys: string) => `version: 1\norganizations:\n  a-bank: { type: bank, keys: { ${keys} } }\n`;
+const one = "one: { environment: test, limits: { per_minute: 1000, per_day: 100000 } }";
+const two = "two: { environment: test }";
+const meta = "{svc-sandbox:}:meta";
+
+describe.skipIf(noRedis !== undefined)("a sandbox in Redis", () => {
+  let redis: RedisServer;
+  let cwd: string;
+
+  beforeEach(async () => {
+    redis = await startRedis();
+    cwd = temporaryFolder({ "a.yaml": bank(one) });
+  });
+  afterEach(() => redis.close());
+
+  const start = (...argv: string[]) => serve(["a.yaml", "--store", redis.url, ...argv], { cwd });
+  const statusOf = async (url: string, key: string) =>
+    (await fetch(url + mePath, { headers: { "x-api-key": key } })).status;
+  const call = (url: string, route: string, body?: object) => control(`${url}/__sandbox`, route, body);
+
+  /** A replica, with a key that was made at run time and an instance. */
+  async function used() {
+    const running = start("--json");
+    const { base_url: url, keys } = JSON.parse((await running.stdout.shows(/.*\n/))[0]);
+    const creation = { organization: "a-bank", environment: "test", name: "Made", ref: "made" };
+    const made = (await call(url, "POST /keys", creation)).body.data.secret as string;
+    const instance = (await call(url, "POST /instances", { label: "partner" })).body.data;
+    await statusOf(instance.base_url, instance.keys.one);
+    return { url: url as string, keys, made, instance, stop: () => running.stop() };
+  }
+
+  test("export and --import move it, with its run-time keys and instances, to other keys", async () => {
+    const first = await used();
+    expect((await runCli(["export", first.url, "-o", "backup.json"], { cwd })).code).toBe(0);
+    const text = readFileSync(join(cwd, "backup.json"), "utf8");
+    expect(findKeys(text)).toEqual([]);
+    expect(JSON.parse(text).instances).toMatchObject([{ id: first.instance.id, runtime: { recorded: 1 } }]);
+
+    const argv = ["--store-prefix", "b:", "--import", "backup.json"];
+    await baseUrl(start(...argv));
+    const url = await baseUrl(start("--store-prefix", "b:"));
+    expect(await statusOf(url, first.made)).toBe(200);
+    expect(await statusOf(`${url}/i/${first.instance.id}`, first.instance.keys.one)).toBe(200);
+    expect((await call(url, "GET /instances")).body.data).toMatchObject([{ label: "partner" }]);
+    expect((await call(`${url}/i/${first.instance.id}`, "GET /requests")).body.data).toHaveLength(2);
+    const { code, stderr } = await start(...argv).done;
+    expect([code, stderr]).toEqual([2, expect.stringContaining("it already has a sandbox")]);
+  });
+
+  test("--migrate adds organizations and keys in every replica, keeps the state before, and goes back", async () => {
+    const first = await used();
+    writeFileSync(join(cwd, "a.yaml"), bank(`${one}, ${two}`));
+    const rejected = await start().done;
+    expect([rejected.code, rejected.stderr]).toEqual([2, expect.stringContaining("Add --migrate")]);
+
+    const next = start("--json", "--migrate");
+    const { base_url: url, keys } = JSON.parse((await next.stdout.shows(/.*\n/))[0]);
+    expect(next.stderr.text()).toContain(
+      'Migrated: the key "two". The state before is in the key "{svc-sandbox:}:backup-0.1.0".\n',
+    );
+    for (const at of [url, first.url]) {
+      for (const key of [keys.one, keys.two, first.made]) expect(await statusOf(at, key)).toBe(200);
+    }
+    await call(url, "POST /reset");
+    for (const at of [url, first.url]) expect(await statusOf(at, keys.two)).toBe(200);
+    const again = start("--migrate");
+    await baseUrl(again);
+    expect(again.stderr.text()).not.toContain("Migrated");
+
+    const kept = String(await redis.command("GET", "{svc-sandbox:}:backup-0.1.0"));
+    writeFileSync(join(cwd, "backup.json"), gunzipSync(Buffer.from(kept, "base64")));
+    writeFileSync(join(cwd, "a.yaml"), bank(one));
+    const before = await baseUrl(start());
+    expect(await statusOf(before, keys.two)).toBe(200);
+    const back = await baseUrl(start("--store-prefix", "b:", "--import", "backup.json"));
+    expect(await statusOf(back, first.made)).toBe(200);
+    expect(await statusOf(back, keys.two)).toBe(401);
+    expect(await statusOf(`${back}/i/${first.instance.id}`, first.instance.keys.one)).toBe(200);
+  });
+
+  test("--migrate rejects a scenario that has lost a key, and the sandbox stays as it is", async () => {
+    const first = await used();
+    writeFileSync(join(cwd, "a.yaml"), bank(two));
+    const { code, stderr } = await start("--migrate").done;
+    expect([code, stderr]).toEqual([2, expect.stringContaining('no longer has the key "one"')]);
+    expect(await statusOf(first.url, first.keys.one)).toBe(200);
+    writeFileSync(join(cwd, "a.yaml"), bank(one));
+    expect(await statusOf(await baseUrl(start()), first.made)).toBe(200);
+  });
+
+  test.each([
+    ["0.0.9", "--migrate", "Migrated: svc-sandbox 0.0.9 to 0.1.0. The state before is in"],
+    ["0.0.9", "--frozen", 'version "0.0.9"'],
+    ["1.0.0", "--migrate", 'version "1.0.0"'],
+    ["0.2.0", "--migrate", 'version "0.2.0"'],
+  ])("a log of version %s with %s: %s", async (version, flag, said) => {
+    await (await used()).stop();
+    const founding = String(await redis.command("HGET", meta, "founding")).replace("0.1.0", version);
+    await redis.command("HSET", meta, "founding", founding);
+    const running = start(flag);
+    await running.stderr.shows(/\n/);
+    const isMigrated = said.startsWith("Migrated");
+    if (isMigrated) await baseUrl(running);
+    else expect((await running.done).code).toBe(2);
+    expect(running.stderr.text()).toContain(said);
+    expect(await redis.command("HGET", meta, "previous")).toBe(isMigrated ? founding : null);
+  });
+});
