@@ -6,65 +6,52 @@ import { fileURLToPath } from "node:url";
 import { exchange, type Incoming, type Outgoing } from "../../test/support/exchange.js";
 import { freePort } from "../../test/support/redis-server.js";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
+/** The folder of the built product. */
+export const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Megabytes of a container, and of the heap that Node gives itself there. */
 const container = 256;
 const heap = 128;
 
-/** A process of the built product that has as much memory as a container of 256 MB. */
+/** A process of the built product. */
 export interface Server {
   readonly url: string;
   readonly controlUrl: string;
   /** The secrets of the scenario, by ref. */
   readonly keys: Readonly<Record<string, string>>;
-  /** How it ended without being asked, or passed its memory; `undefined` if it is sound. */
-  readonly problem: () => string | undefined;
-  /** The most memory that it had, in megabytes. */
-  readonly peak: () => number;
-  /** What it printed about its own state. */
-  readonly notes: () => string;
-  /** Ends it as a rolling update does. */
   readonly stop: () => Promise<void>;
 }
 
-export interface ServerOptions {
-  /** The folder of the built product. Default: this one. */
-  readonly product?: string;
-  /** Default: a free one. */
-  readonly port?: number;
-}
-
 const running = new Set<() => Promise<void>>();
+let problems: string[] = [];
+let peak = 0;
 
-/** Starts a server; resolves when it accepts requests. */
+/** Starts a server with the heap of a container of 256 MB, of `product` and on a free port by default. */
 export async function startServer(
   argv: readonly string[],
-  { product = root, port }: ServerOptions = {},
+  { product = root, port }: { readonly product?: string; readonly port?: number } = {},
 ): Promise<Server> {
-  const own = String(port ?? (await freePort()));
-  const bin = `${product}/bin/svc-sandbox.js`;
-  const all = [bin, "start", ...argv, "--port", own, "--json", "--log", "off"];
+  const all = ["start", ...argv, "--port", String(port ?? (await freePort())), "--json", "--log", "off"];
   const { PATH, HOME } = process.env;
-  const child = spawn(process.execPath, [`--max-old-space-size=${heap}`, ...all], {
-    env: { PATH, HOME },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let notes = "";
-  let peak = 0;
-  let ending: string | undefined;
+  const child = spawn(
+    process.execPath,
+    [`--max-old-space-size=${heap}`, `${product}/bin/svc-sandbox.js`, ...all],
+    {
+      env: { PATH, HOME },
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
+  let stderr = "";
   let isStopping = false;
   child.stderr.setEncoding("utf8").on("data", (text) => {
-    notes += text;
+    stderr += text;
   });
-  const look = () => {
-    const kilobytes = Number(/VmHWM:\s+(\d+)/.exec(statusOf(child.pid))?.[1] ?? 0);
-    peak = Math.max(peak, Math.round(kilobytes / 1024));
-  };
-  const looking = setInterval(look, 200);
+  const looking = setInterval(() => {
+    peak = Math.max(peak, memoryOf(child.pid));
+  }, 200);
   const gone = once(child, "exit").then(([code, signal]) => {
     clearInterval(looking);
-    if (!isStopping) ending = `a server ended with ${code ?? signal}: ${notes.slice(-300)}`;
+    if (!isStopping) problems.push(`a server ended with ${code ?? signal}: ${stderr.slice(-300)}`);
   });
   const stop = async () => {
     isStopping = true;
@@ -74,42 +61,58 @@ export async function startServer(
   };
   running.add(stop);
   const line = await Promise.race([once(child.stdout.setEncoding("utf8"), "data"), gone]);
-  if (line === undefined) throw new Error(ending);
-  const { base_url, control_url, keys } = JSON.parse(String(line[0]));
-  return {
-    ...{ url: base_url, controlUrl: control_url, keys, stop },
-    peak: () => peak,
-    notes: () => notes,
-    problem: () =>
-      ending ?? (peak > container ? `a server took ${peak} MB, more than ${container}` : undefined),
-  };
+  if (line === undefined) throw new Error(problems.at(-1));
+  const { base_url: url, control_url: controlUrl, keys } = JSON.parse(String(line[0]));
+  return { url, controlUrl, keys, stop };
 }
 
-/** Ends every server that still runs. */
-export async function stopServers(): Promise<void> {
+/** Ends every server; returns what was wrong with any, and the most megabytes that one had. */
+export async function stopServers() {
   await Promise.all([...running].map((stop) => stop()));
+  const passed = peak > container ? [`a server took ${peak} MB, more than ${container}`] : [];
+  const found = { problems: [...problems, ...passed], peak };
+  problems = [];
+  peak = 0;
+  return found;
 }
 
-function statusOf(pid: number | undefined): string {
+function memoryOf(pid: number | undefined): number {
   try {
-    return readFileSync(`/proc/${pid}/status`, "utf8");
+    const kilobytes = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+    return Math.round(Number(kilobytes ?? 0) / 1024);
   } catch {
-    return "";
+    return 0;
   }
 }
 
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
-/** Sends a request over a connection that stays open; resolves to `undefined` for one that got no response. */
-export async function send(url: string, options: Outgoing = {}): Promise<Incoming | undefined> {
-  return exchange(url, { agent, signal: AbortSignal.timeout(30_000), ...options }).catch(() => undefined);
+/** Sends a request; a body is JSON. Resolves to `undefined` for one that got no response. */
+export async function send(
+  url: string,
+  { key, body }: { readonly key?: string | undefined; readonly body?: object } = {},
+): Promise<Incoming | undefined> {
+  const options: Outgoing = {
+    ...{ agent, signal: AbortSignal.timeout(30_000) },
+    ...(key !== undefined && { headers: { "x-api-key": key } }),
+    ...(body !== undefined && {
+      ...{ method: "POST", body: JSON.stringify(body) },
+      headers: { "content-type": "application/json" },
+    }),
+  };
+  return exchange(url, options).catch(() => undefined);
+}
+
+/** The data of a response of the control plane. */
+export function dataOf(response: Incoming | undefined) {
+  return JSON.parse(String(response?.bytes)).data;
 }
 
 /** Runs many jobs, 32 at a time. */
 export async function inParallel(count: number, run: (index: number) => Promise<void>): Promise<void> {
   let next = 0;
   const work = async () => {
-    for (; next < count; ) {
+    while (next < count) {
       next += 1;
       await run(next - 1);
     }

@@ -22,13 +22,17 @@ export interface Balancer {
   readonly close: () => Promise<void>;
 }
 
-/** Starts HAProxy in front of servers on these ports of this machine. */
-export async function startBalancer(ports: readonly number[]): Promise<Balancer> {
+/** Starts HAProxy in front of servers on these ports of this machine; it asks each whether it is ready if `checks`. */
+export async function startBalancer(ports: readonly number[], { checks = false } = {}): Promise<Balancer> {
   if (!existsSync(balancerProgram)) throw new Error(howToGetBalancer);
   const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-balancer-"));
   const port = await freePort();
   const file = join(folder, "haproxy.cfg");
-  const servers = ports.map((one, index) => `  server replica${index} 127.0.0.1:${one}`);
+  const check = checks ? " check inter 100ms fall 1 rise 1" : "";
+  const servers = [
+    ...(checks ? ["  option httpchk GET /__sandbox/ready"] : []),
+    ...ports.map((one, index) => `  server replica${index} 127.0.0.1:${one}${check}`),
+  ];
   writeFileSync(file, [...settings(port), ...servers, ""].join("\n"));
   const child = spawn(balancerProgram, ["-f", file, "-db", "-q"], {
     stdio: ["ignore", "inherit", "inherit"],

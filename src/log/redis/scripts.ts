@@ -35,7 +35,7 @@ end
 
 /**
  * Opens the log, and begins it where there is none and ARGV asks for it. The replica is registered, which shows that it
- * may write.
+ * may write, unless there is no room.
  *
  * ARGV: a new epoch, or nothing; the founding; the replica; the position of the last entry that it has, or nothing; when it
  * begins at the earliest, and its first snapshot, or nothing.
@@ -59,7 +59,8 @@ end
 local found = redis.call('HMGET', meta, 'epoch', 'founding', 'founded_at', 'floor')
 if found[2] ~= ARGV[2] and redis.call('HGET', meta, 'previous') ~= ARGV[2] then return {'other', found[2]} end
 if redis.call('HEXISTS', meta, 'r:' .. ARGV[3]) == 0 then
-  redis.call('HSET', meta, 'r:' .. ARGV[3], string.format('0 %.0f', now()))
+  local stored = redis.pcall('HSET', meta, 'r:' .. ARGV[3], string.format('0 %.0f', now()))
+  if type(stored) == 'table' and not string.find(stored.err, 'OOM') then return stored end
 end
 local known = ARGV[4] == '' or number(ARGV[4]) == 0
 if not known then

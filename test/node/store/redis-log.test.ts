@@ -258,6 +258,20 @@ describe.skipIf(noRedis)("a log in Redis", () => {
     expect(notes[0]).toMatch(/has no append-only file: what it holds may be lost when it restarts\./);
   });
 
+  test("a replica starts on a log whose Redis is full, and goes on when it has room", async () => {
+    const first = await openReplica(redis.port);
+    await first.log.append("one");
+    await redis.command("CONFIG", "SET", "maxmemory", "1");
+    onTestFinished(async () => void (await redis.command("CONFIG", "SET", "maxmemory", "0")));
+    const late = await openReplica(redis.port);
+    expect(late.texts()).toEqual(["one"]);
+    await expect(late.log.append("two")).rejects.toMatchObject({ code: "store_unavailable" });
+    await redis.command("CONFIG", "SET", "maxmemory", "0");
+    await expect.poll(() => late.log.status().reachable).toBe(true);
+    await late.log.append("three");
+    await expect.poll(() => first.texts().at(-1)).toBe("three");
+  });
+
   test("says that Redis is full, fails at once, and goes on when it has room", async () => {
     const { log } = await openReplica(redis.port, { timeout: 20_000 });
     await log.append("before");

@@ -1,0 +1,113 @@
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startBalancer } from "../../test/support/balancer.js";
+import { freePort, startRedis } from "../../test/support/redis-server.js";
+import { dataOf, root, type Server, send, startServer } from "./server.js";
+
+const mePath = "/v1/relying-party/me";
+const first = "first: { environment: test, limits: { per_minute: 1000000, per_day: 1000000 } }";
+const scenario = (keys: string) => `version: 1\norganizations: { bank: { type: bank, keys: { ${keys} } } }\n`;
+
+/** What clients know: a key that works, where, and how many requests with it got 200. */
+interface Known {
+  readonly base: string;
+  readonly ref: string;
+  readonly secret: string;
+  accepted: number;
+}
+
+/** Under traffic, three replicas behind HAProxy get the next version and a scenario with one more key, one after the other. */
+export async function update(failures: string[]): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "svc-sandbox-update-"));
+  const redis = await startRedis();
+  const ports = [await freePort(), await freePort(), await freePort()];
+  const balancer = await startBalancer(ports, { checks: true });
+  try {
+    const [before, after] = [join(folder, "before.yaml"), join(folder, "after.yaml")];
+    writeFileSync(before, scenario(first));
+    writeFileSync(after, scenario(`${first}, second: { environment: test }`));
+    const product = nextVersion(folder);
+    const argv = ["--store", redis.url, "--drain", "1s"];
+    const servers: Server[] = [];
+    for (const port of ports) servers.push(await startServer([before, ...argv], { port }));
+    const traffic = startTraffic(balancer.url, (servers[0] as Server).keys.first as string, failures);
+    for (const [index, port] of ports.entries()) {
+      await (servers[index] as Server).stop();
+      servers[index] = await startServer([after, ...argv, "--migrate"], { port, product });
+    }
+    const { known, requests } = await traffic.stop();
+    // The old version still takes part: the update can be rolled back.
+    const old = await startServer([before, ...argv]);
+    const [{ url, keys }] = servers as [Server];
+    for (const { base, ref, secret, accepted } of known) {
+      for (const one of [url, old.url]) {
+        const { status } = (await send(one + base + mePath, { key: secret })) ?? {};
+        if (status !== 200) failures.push(`a key gets ${status}`);
+      }
+      const { today } = dataOf(await send(`${url}${base}/__sandbox/keys/${ref}`)).usage;
+      if (today !== accepted + 2) failures.push(`${today - 2} of ${accepted} requests are counted`);
+    }
+    const added = await send(old.url + mePath, { key: keys.second });
+    if (added?.status !== 200) failures.push(`the added key gets ${added?.status}`);
+    const backups = (await redis.command("KEYS", "*:backup-*")) as string[];
+    if (backups.length !== 1) failures.push("the state before is not kept");
+    return `${requests} requests, ${known.length} keys`;
+  } finally {
+    await balancer.close();
+    await redis.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** A copy of the built product with the next patch version; returns its folder. */
+function nextVersion(folder: string): string {
+  const product = join(folder, "product");
+  for (const part of ["bin", "dist/cjs", "dist/esm", "scenarios", "package.json"]) {
+    cpSync(join(root, part), join(product, part), { recursive: true });
+  }
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const next = version.replace(/\d+$/, (patch: string) => String(Number(patch) + 1));
+  const built = readdirSync(join(product, "dist"), { recursive: true }).map((name) => `dist/${name}`);
+  for (const file of ["package.json", ...built.filter((name) => name.endsWith(".js"))]) {
+    const text = readFileSync(join(product, file), "utf8");
+    writeFileSync(join(product, file), text.replaceAll(version, next));
+  }
+  return product;
+}
+
+/** Eight clients that make a key and instances, and send requests with them, until they are stopped. */
+function startTraffic(url: string, secret: string, failures: string[]) {
+  const known: Known[] = [{ base: "", ref: "first", secret, accepted: 0 }];
+  let requests = 0;
+  let isStopped = false;
+  const post = async (path: string, body: object) => {
+    const response = await send(`${url}/__sandbox${path}`, { body });
+    if (response?.status === 201) return dataOf(response);
+    failures.push(`POST ${path} got ${response?.status}`);
+  };
+  const work = async (client: number) => {
+    for (let n = 0; !isStopped; n += 1) {
+      const one = known[n % known.length] as Known;
+      requests += 1;
+      const { status } = (await send(url + one.base + mePath, { key: one.secret })) ?? {};
+      if (status === 200) one.accepted += 1;
+      else failures.push(`a request got ${status}`);
+      if (n % 200 !== client) continue;
+      const made = await post("/instances", {});
+      if (made !== undefined)
+        known.push({ base: `/i/${made.id}`, ref: "first", secret: made.keys.first, accepted: 0 });
+      if (n > 0) continue;
+      const rotated = await post("/keys/first/rotate", { as: "made", overlap_minutes: 60 });
+      if (rotated !== undefined) known.push({ base: "", ref: "made", secret: rotated.secret, accepted: 0 });
+    }
+  };
+  const working = Promise.all(Array.from({ length: 8 }, (_, client) => work(client)));
+  return {
+    async stop() {
+      isStopped = true;
+      await working;
+      return { known, requests };
+    },
+  };
+}
