@@ -63,7 +63,7 @@ export const errorCauses = {
   store_unusable:
     "The store responds but cannot be used: it is too old, misconfigured, or contains another program's keys.",
   store_mismatch:
-    "The store was started with other settings, which the message names. Use the same ones, or `--store-prefix`.",
+    "The store was started with other settings, which the message names. Use the same, `--migrate` or `--store-prefix`.",
   package_unusable:
     "The entry point needs a package that is missing or too old. The message names the version to install.",
   certificate_unusable: "The certificate and the key for HTTPS do not match, or cannot be used.",

@@ -38,7 +38,7 @@ export const keepingFlags = {
   ),
   migrate: toggle(
     "--migrate",
-    "continue the sandbox of --state in a newer version, or with a scenario that has more organizations and keys: the file is copied first",
+    "continue the sandbox of --state or --store in a newer version, or with a scenario that has more organizations and keys; its state before is kept",
   ),
   store: flag(
     "--store <url>",
