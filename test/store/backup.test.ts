@@ -89,6 +89,17 @@ describe.skipIf(noRedis !== undefined)("a sandbox in Redis", () => {
     expect(await statusOf(`${back}/i/${first.instance.id}`, first.instance.keys.one)).toBe(200);
   });
 
+  test("that is full of instances accepts their removal, and then has room", async () => {
+    const { url, keys, instance } = await used();
+    const used_memory = /used_memory:(\d+)/.exec(String(await redis.command("INFO", "memory")))?.[1];
+    await redis.command("CONFIG", "SET", "maxmemory", String(Number(used_memory) - 200_000));
+    expect(await statusOf(url, keys.one)).toBe(503);
+    expect((await call(url, `DELETE /instances/${instance.id}`)).status).toBe(204);
+    expect(await redis.command("EXISTS", `{svc-sandbox:${instance.id}}:instance:snapshot`)).toBe(0);
+    await redis.command("CONFIG", "SET", "maxmemory", "0");
+    await expect.poll(() => statusOf(url, keys.one)).toBe(200);
+  });
+
   test("--migrate rejects a scenario that has lost a key, and the sandbox stays as it is", async () => {
     const first = await used();
     writeFileSync(join(cwd, "a.yaml"), bank(two));

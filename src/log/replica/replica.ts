@@ -102,7 +102,7 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
     // What this replica knows of instances comes first.
     if (content.kind !== "request") reports.send().catch(report);
     try {
-      return await server.append(content, own);
+      return await server.append(content, own, removes(content) ? "making room" : undefined);
     } finally {
       // A removed instance responds nowhere once its removal is acknowledged.
       if (removed.size > 0) await eraseRemoved();
@@ -232,6 +232,13 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
       return log.close();
     },
   };
+}
+
+/** Whether an entry removes instances, also from a store that is full of them. */
+function removes(content: EntryContent): boolean {
+  return (
+    content.kind === "sweep" || (content.kind === "call" && content.call.route === "DELETE /instances/{id}")
+  );
 }
 
 // Each replica counts its own events: the id of another one must be unknown here, so that its client is told of a gap.
