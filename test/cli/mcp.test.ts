@@ -6,7 +6,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createSandbox } from "../../src/index.js";
-import { bin } from "../support/running-command.js";
+import { words } from "../support/running-command.js";
 
 // The built `svc-sandbox mcp` in one process, asked by the client of the SDK.
 
@@ -20,8 +20,8 @@ beforeAll(async () => {
   const cwd = mkdtempSync(join(tmpdir(), "svc-sandbox-"));
   folder = cwd;
   transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [bin, "mcp"],
+    command: words[0] as string,
+    args: [...words.slice(1), "mcp"],
     cwd,
     stderr: "pipe",
   });

@@ -11,7 +11,8 @@ const { TESTED_BINARY } = process.env;
 
 /** The file of the built command line, or the single executable that `TESTED_BINARY` names. */
 export const bin = TESTED_BINARY || join(root, "bin/svc-sandbox.js");
-const words = TESTED_BINARY ? [bin] : [process.execPath, bin];
+/** The words that start it. */
+export const words: readonly string[] = TESTED_BINARY ? [bin] : [process.execPath, bin];
 
 /** The start of a shell line that runs it. */
 export const commandLine = words.map((word) => `"${word}"`).join(" ");
