@@ -96,7 +96,7 @@ describe("a command that cannot be certified", () => {
   test.each([
     ["broken", 1, "failed", /the command fails there already\. Mend that first\.\n$/],
     ["idle", 4, "passed", /has sent no request\. Does it read the base URL from SVC_BASE_URL, /],
-    ["waits", 1, "timed_out", /did not end in time\. Give it more with --timeout; /],
+    ["waits", 1, "timed_out", /did not end in time\. Set a longer --timeout\. /],
   ])("%s is told so", async (mistake, expected, outcome, why) => {
     const { code, certificate, outcomes, stderr } = await certify(mistake, "--seeds", "1", "--timeout", "2s");
     expect([code, certificate?.verdict, outcomes]).toEqual([
@@ -116,7 +116,7 @@ describe("a command that cannot be certified", () => {
 
   test("is missing on the line", async () => {
     const { code, stderr } = await runCli(["certify", "--seeds", "3"]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining("needs -- and a command behind it")]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("needs -- and a command after it")]);
   });
 
   test("that is flaky is called flaky, and not guilty", async () => {

@@ -102,12 +102,12 @@ describe("a certificate does not verify", () => {
 
   test.each([
     [["--verify", "none.json"], 'Failed to read the certificate "none.json": there is no such file.'],
-    [["--certificate", "c.pdf", "--", "true"], "End its name with .json, .html, .md, .xml (JUnit) or .txt."],
+    [["--certificate", "c.pdf", "--", "true"], "End it with .json, .html, .md, .xml (JUnit) or .txt."],
     [
       ["--verify", "c.json", "--seeds", "4"],
       "option '--verify <file>' cannot be used with option '--seeds <number>'",
     ],
-    [["--badge", "b.png", "--", "true"], "End its name with .svg."],
+    [["--badge", "b.png", "--", "true"], "End it with .svg."],
   ])("%j is refused", async (argv, says) => {
     const { code, stderr } = await runCli(["certify", ...argv], { cwd: temporaryFolder() });
     expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);
