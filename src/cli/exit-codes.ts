@@ -2,7 +2,6 @@ import { SandboxError } from "../domain/errors.js";
 import { printable } from "../domain/printable.js";
 import { redactKeys } from "../domain/redact.js";
 import { fileFailure, isOfMachine } from "../node/files/write-file.js";
-import type { Brief } from "../report/brief.js";
 
 /** The meaning of the exit codes of every command. */
 export const exitCode = {
@@ -15,12 +14,6 @@ export const exitCode = {
   /** Every run of `certify` passed, and a gate does not hold. */
   gate: 5,
 } as const;
-
-/** The exit codes of verdicts other than `passed`; any other is `failed`. */
-export const codeOfVerdict: Readonly<Partial<Record<Brief["verdict"], number>>> = {
-  no_request: exitCode.noRequest,
-  threshold_missed: exitCode.gate,
-};
 
 /** The exit code of an error: our own refusals have theirs, anything else is a defect. */
 export function exitCodeOf(error: unknown): number {

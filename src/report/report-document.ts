@@ -28,10 +28,9 @@ interface RenderOptions extends TextStyle, Ran {
 export function renderReport(
   report: Report,
   format: ReportFormat,
-  { failures = [], code, rerun, hint, ...style }: RenderOptions = {},
+  { failures = [], ...options }: RenderOptions = {},
 ): string {
-  const ran = { ...(code !== undefined && { code }), ...(rerun && { rerun }), ...(hint && { hint }) };
-  return render(reportDocument(report, failures, ran), format, style);
+  return render(reportDocument(report, failures, options), format, options);
 }
 
 /** Returns what a report comes to, in a sentence or two. */

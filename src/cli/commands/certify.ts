@@ -29,7 +29,7 @@ import {
   toggle,
   wholeNumber,
 } from "../command.js";
-import { codeOfVerdict, describeFailure, exitCode, usageError } from "../exit-codes.js";
+import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
 import {
   color,
@@ -152,6 +152,11 @@ const flags = {
 };
 type CertifyCall = Call<FlagValues<typeof flags>>;
 
+const codes: Readonly<Record<string, number>> = {
+  no_request: exitCode.noRequest,
+  threshold_missed: exitCode.gate,
+};
+
 export const command = declareCommand({
   summary:
     "run a client many times against everything that the specification leaves open, and show what breaks it",
@@ -193,7 +198,7 @@ export const command = declareCommand({
       if (hint !== undefined && format !== "brief") tell(io.stderr, redactKeys(`${hint}\n`));
       if (cutShort !== undefined) return cutShort;
       const { verdict } = certificateBrief(result, "");
-      if (verdict !== "passed") return codeOfVerdict[verdict] ?? exitCode.failed;
+      if (verdict !== "passed") return codes[verdict] ?? exitCode.failed;
       return failures.length === 0 ? exitCode.fine : exitCode.usage;
     } finally {
       release();

@@ -6,6 +6,7 @@ import { log, quiet, readPort, serverFlags, worldFlags } from "../flags.js";
 import { loadNamed, startNamed } from "../open-scenario.js";
 import { createLog, logEvents } from "../serve/log.js";
 import { serveOptions } from "../serve/serve-options.js";
+import { explain, headerOf } from "./explain.js";
 
 export const command = declareCommand({
   summary: "serve the sandbox to a coding agent, over the Model Context Protocol",
@@ -35,7 +36,9 @@ export const command = declareCommand({
     const server = await serve(sandboxes, await serveOptions(served, io, logger));
     try {
       const { serveMcp } = await import("../mcp/serve-mcp.js");
-      await serveMcp(runtime, server, io, stopping);
+      const { world } = runtime;
+      const explained = (key: string) => explain(headerOf(key, world(), world().name), world());
+      await serveMcp({ server, world, explain: explained }, io, stopping);
     } finally {
       await server.close();
     }

@@ -17,9 +17,8 @@ import { jsonSchemaOf } from "../../schema/json-schema.js";
 import { described, fieldsOf, mapping, optional, shapeOf, text } from "../../schema/shape.js";
 import { didYouMean, quote } from "../../schema/words.js";
 import type { RunningServer } from "../../server/serve-log.js";
-import type { Runtime } from "../../world/runtime.js";
+import type { World } from "../../world/world.js";
 import { describeFailure } from "../exit-codes.js";
-import { explain, headerOf } from "../explanation.js";
 import { defaultWait } from "../flags.js";
 import type { Io } from "../io.js";
 import { writeData } from "../tell.js";
@@ -89,10 +88,17 @@ const tools: Readonly<
 const instructions =
   "An offline sandbox of the relying-party API: GET /v1/relying-party/me with the header x-api-key. Call environment, and run the client's tests with these variables. Then call report: missed has each path that is not covered, with the key to send. AGENTS.md in the package has the expected behavior of each path.";
 
-/** Serves the tools of a running sandbox on stdin and stdout, until stdin ends or the signal is aborted. */
+/** A sandbox to serve. */
+interface Served {
+  readonly server: Pick<RunningServer, "url" | "controlUrl">;
+  readonly world: () => World;
+  /** Explains how a request with a key ends. */
+  readonly explain: (key: string) => object;
+}
+
+/** Serves the tools of a sandbox on stdin and stdout, until stdin ends or the signal is aborted. */
 export async function serveMcp(
-  runtime: Runtime,
-  server: Pick<RunningServer, "url" | "controlUrl">,
+  served: Served,
   { stdin, stdout }: Pick<Io, "stdin" | "stdout">,
   stopping: AbortSignal,
 ): Promise<void> {
@@ -109,7 +115,7 @@ export async function serveMcp(
     })),
   }));
   protocol.setRequestHandler(CallToolRequestSchema, async ({ params: { name, arguments: input = {} } }) => {
-    const { isError = false, text } = await callTool(name, input, runtime, server).catch((error) => ({
+    const { isError = false, text } = await callTool(name, input, served).catch((error) => ({
       isError: true,
       text: describeFailure(error, { json: true }).trimEnd(),
     }));
@@ -128,8 +134,7 @@ export async function serveMcp(
 async function callTool(
   name: string,
   given: Input,
-  runtime: Runtime,
-  server: Pick<RunningServer, "url" | "controlUrl">,
+  { server, world, explain }: Served,
 ): Promise<{ readonly isError?: boolean; readonly text: string }> {
   const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
   if (tool === undefined) {
@@ -139,10 +144,8 @@ async function callTool(
     );
   }
   const input = checkValue(tool.input, given, `Failed to call ${name}`) as Input;
-  const world = runtime.world();
-  if (name === "environment") return { text: JSON.stringify(clientEnvironment(world, server)) };
-  if (tool.row === undefined)
-    return { text: JSON.stringify(explain(headerOf(String(input.key), world, world.name), world)) };
+  if (name === "environment") return { text: JSON.stringify(clientEnvironment(world(), server)) };
+  if (tool.row === undefined) return { text: JSON.stringify(explain(String(input.key))) };
   const { ref: _, yaml, ...rest } = input;
   const url = new URL(server.controlUrl + tool.row.path.replace("{ref}", String(input.ref)));
   const { method } = tool.row;
