@@ -75,6 +75,12 @@ export const worldFlags = {
 };
 export type WorldFlags = FlagValues<typeof worldFlags>;
 
+export const changes = flag(
+  "--changes <file>",
+  "announced changes of the API that apply from their dates on: a scenario with changes, by bundled name or file (default: the scenario's)",
+  fileName,
+);
+
 export const host = flag(
   "-H, --host <address>",
   "address to listen on (default: 127.0.0.1, only this machine)",

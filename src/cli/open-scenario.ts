@@ -7,7 +7,8 @@ import { type LoadedScenario, loadScenario } from "../node/files/load-scenario.j
 import type { Logger } from "../node/logger.js";
 import { openWorld } from "../node/platform.js";
 import { formatProblem, ScenarioError, type ScenarioProblem } from "../scenario/problems/scenario-error.js";
-import { listed } from "../schema/words.js";
+import { listed, quote } from "../schema/words.js";
+import type { ChangeFields } from "../world/changes.js";
 import { createRuntime, type GivenOptions, givenOptions, type Runtime } from "../world/runtime.js";
 import type { World } from "../world/world.js";
 import { usageError } from "./exit-codes.js";
@@ -35,6 +36,26 @@ export async function loadNamed(
   } catch (error) {
     throw withCount(error, name);
   }
+}
+
+/** The announced changes of a scenario by name or file; throws `usage` for one without. */
+export async function loadChanges(word: string, io: Io): Promise<ChangeFields> {
+  const { changes } = (await loadNamed(word, io)).scenario;
+  if (changes !== undefined) return changes;
+  throw usageError(
+    `Failed to read the announced changes: the scenario ${quote(word)} has none. Add changes, as announced-changes has them: svc-sandbox show announced-changes`,
+  );
+}
+
+/** The scenario with the announced changes that `--changes` names instead of its own. */
+export async function withChanges(
+  loaded: LoadedScenario,
+  word: string | undefined,
+  io: Io,
+): Promise<LoadedScenario> {
+  if (word === undefined) return loaded;
+  const { text: _, scenario, ...rest } = loaded;
+  return { ...rest, scenario: { ...scenario, changes: await loadChanges(word, io) } };
 }
 
 /** The scenarios that are named, else this folder's own; throws `usage` when there is neither. */

@@ -7,12 +7,14 @@ import type { Instance } from "../../log/instances.js";
 import type { CommandOptions } from "../../node/process/run-command.js";
 import { reportOf } from "../../report/report.js";
 import { unmetThresholds } from "../../report/thresholds.js";
+import { parseDate } from "../../scenario/format/changes.js";
 import { didYouMean, listed, quote } from "../../schema/words.js";
 import { createCounters } from "../../world/counters.js";
 import type { Trial } from "../../world/world.js";
-import { declareCommand, fileName, flag, scenarioWord } from "../command.js";
+import { declareCommand, fileName, flag, reader, scenarioWord } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import {
+  changes,
   color,
   formatFlag,
   interceptFlags,
@@ -24,7 +26,7 @@ import {
   wide,
   worldFlags,
 } from "../flags.js";
-import { loadNamed, startNamed } from "../open-scenario.js";
+import { loadNamed, startNamed, withChanges } from "../open-scenario.js";
 import type { RunSandbox } from "../serve/capture-files.js";
 import { deliverReport, execTargets } from "../serve/exec-report.js";
 import { createKeyFinder } from "../serve/keys-in-output.js";
@@ -87,6 +89,13 @@ const flags = {
   ...interceptFlags,
   ...serverFlags,
   ...worldFlags,
+  changes,
+  at: flag(
+    "--at <date>",
+    "start the sandbox's clock at a date or time, such as 2027-06-01, to see what --changes does then",
+    reader(parseDate, "a date such as 2027-06-01, or a time with its zone"),
+    { conflicts: ["now"] },
+  ),
   log: log("off"),
   color,
   wide,
@@ -109,15 +118,17 @@ export const command = declareCommand({
       "with one promise broken: the tests should fail",
     "svc-sandbox exec --fault fault.hang@401.revoked -- npm test": "with one fault",
     "svc-sandbox exec --intercept api.example -- npm test": "with a client that hard-codes its address",
+    "svc-sandbox exec --at 2027-06-01 --changes announced-changes -- npm test":
+      "on the date of announced changes",
     "svc-sandbox exec --report errors.md --report errors.xml -- npm test": "for CI: Markdown and JUnit",
   },
   async run(call) {
     const { words, rest, flags, io } = call;
     const targets = execTargets(flags, io);
-    const loaded = await loadNamed(words[0], io);
+    const loaded = await withChanges(await loadNamed(words[0], io), flags.changes, io);
     const broken = flags.break && breaking(flags.break);
     const trial = flags.fault ? { faults: flags.fault } : broken && { broken };
-    const runtime = startNamed(loaded, { ...flags, trial });
+    const runtime = startNamed(loaded, { ...flags, now: flags.at ?? flags.now, trial });
     // A test that clears the requests wants to count its own; the report is about all tests.
     const counters = createCounters();
     runtime.counters.passOnTo(counters);

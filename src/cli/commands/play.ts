@@ -21,9 +21,9 @@ import {
   toggle,
 } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
-import { color, json, readHost, readPort, worldFlags } from "../flags.js";
+import { changes, color, json, readHost, readPort, worldFlags } from "../flags.js";
 import { aborted } from "../io.js";
-import { loadNamed, openNamed, startNamed } from "../open-scenario.js";
+import { loadNamed, openNamed, startNamed, withChanges } from "../open-scenario.js";
 import { banner } from "../serve/banner.js";
 import { dashboardLink, openDashboard } from "../serve/dashboard-link.js";
 import { createLog } from "../serve/log.js";
@@ -68,6 +68,7 @@ const flags = {
     { conflicts: ["speed", "step", "json"] },
   ),
   ...worldFlags,
+  changes,
   json,
   color,
 };
@@ -88,7 +89,7 @@ export const command = declareCommand({
   },
   async run(call) {
     const { words, flags, io } = call;
-    const loaded = await loadNamed(words[0], io);
+    const loaded = await withChanges(await loadNamed(words[0], io), flags.changes, io);
     const { story = [] } = loaded.scenario;
     if (story.length === 0) {
       throw usageError(

@@ -22,9 +22,9 @@ import {
   toggle,
 } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
-import { json, log, quiet, readPort, serverFlags, wide, worldFlags } from "../flags.js";
+import { changes, json, log, quiet, readPort, serverFlags, wide, worldFlags } from "../flags.js";
 import { aborted, type Io, programName } from "../io.js";
-import { loadNamed, warnOfPinned, warnOfSteps } from "../open-scenario.js";
+import { loadNamed, warnOfPinned, warnOfSteps, withChanges } from "../open-scenario.js";
 import { banner, listeningLine } from "../serve/banner.js";
 import { writeEnvFile } from "../serve/client-environment.js";
 import { openDashboard } from "../serve/dashboard-link.js";
@@ -42,6 +42,7 @@ const flags = {
   }),
   ...serverFlags,
   ...worldFlags,
+  changes,
   watch: toggle(
     "--watch",
     "load the scenario again when its file changes; a broken file leaves the running one in place",
@@ -114,10 +115,11 @@ export const command = declareCommand({
     const drain = flags.drain ?? (flags.store === undefined ? 0 : drainTime);
     const stop = io.stopSignal(drain);
     if (flags.untilStdinEnds) stopWithStdin(words[0], io);
-    const loaded = await loadNamed(words[0], io, stop).catch((error) => {
+    const named = await loadNamed(words[0], io, stop).catch((error) => {
       if (!stop.aborted) throw error;
     });
-    if (loaded === undefined) return exitCode.fine;
+    if (named === undefined) return exitCode.fine;
+    const loaded = await withChanges(named, flags.changes, io);
     let served = loaded;
     const logger = await createLog(flags, io);
     const options = { ...(await serveOptions(flags, io, logger)), selfService: selfServiceOf(flags) };

@@ -6,7 +6,7 @@ import type { World } from "../../world/world.js";
 import type { Call } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
 import type { WorldFlags } from "../flags.js";
-import { loadNamed, openNamed } from "../open-scenario.js";
+import { loadNamed, openNamed, withChanges } from "../open-scenario.js";
 
 /** A scenario that is served, and what has to know of another version of it. */
 interface Served {
@@ -27,7 +27,7 @@ interface Served {
  * A broken scenario is reported and leaves the running world as it is; so does an unchanged one.
  */
 export async function startWatching(
-  { flags, io }: Call<WorldFlags>,
+  { flags, io }: Call<WorldFlags & { readonly changes?: string }>,
   { loaded: first, runtime, log, stop, onLoad, onReload }: Served,
 ): Promise<() => Promise<void>> {
   const { name } = first;
@@ -55,7 +55,7 @@ export async function startWatching(
   let loaded = first;
   let isBroken = false;
   const reload = async () => {
-    const fresh = await loadNamed(name, io, stop);
+    const fresh = await withChanges(await loadNamed(name, io, stop), flags.changes, io);
     await watching.follow(fresh.files);
     const isChanged = JSON.stringify(fresh.scenario) !== JSON.stringify(loaded.scenario);
     const wasBroken = isBroken;
