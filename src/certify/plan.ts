@@ -8,7 +8,10 @@ import remedies from "./remedies.json" with { type: "json" };
 import type { CausePoint, CertifyResult, CertifyVerdict, Run, RunCause } from "./result.js";
 
 /** A run that is to be made. */
-export type PlannedRun = Pick<Run, "name" | "profile" | "seed" | "fault">;
+export interface PlannedRun extends Pick<Run, "name" | "profile" | "seed" | "fault"> {
+  /** When the clock starts. Default: as given for all runs. */
+  readonly now?: number | undefined;
+}
 
 /** The runs that certify a client, the baseline first. */
 export function planOf(

@@ -1,5 +1,6 @@
 import { certificateBadge } from "../../certify/badge.js";
 import { renderCertificate } from "../../certify/document.js";
+import { type Rehearsal, renderCalendar } from "../../certify/next-document.js";
 import type { CertifyResult } from "../../certify/result.js";
 import type { ReportFormat } from "../../report/render/document.js";
 import { type FlagValues, fileName, flag } from "../command.js";
@@ -35,6 +36,15 @@ export function certificateFiles(flags: FlagValues<typeof certificateFlags>, io:
     certificates: reportTargets(flags.certificate, certificate, io),
     badges: reportTargets(flags.badge === undefined ? [] : [flags.badge], badge, io),
   };
+}
+
+/** Writes the calendar of announced changes to each file of `--certificate`; resolves to the failures. */
+export function writeCalendar(
+  rehearsal: Rehearsal,
+  { certificates }: ReturnType<typeof certificateFiles>,
+  io: Io,
+): Promise<unknown[]> {
+  return writeTargets(certificates, (format) => renderCalendar(rehearsal, format), certificate, io);
 }
 
 /** Writes what was certified to each file; resolves to the failures. */

@@ -57,7 +57,7 @@ export interface Asked extends Pick<CertifyResult, "command" | "seeds" | "faults
   readonly only?: readonly string[] | undefined;
 }
 
-interface CertifyFlags extends ServeFlags {
+export interface CertifyFlags extends ServeFlags {
   readonly jobs?: number;
   readonly bail?: boolean;
   readonly budget?: number;

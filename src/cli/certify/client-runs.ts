@@ -54,14 +54,14 @@ export function createClientRuns(
   let notes: readonly string[] | undefined;
 
   const runNow = async (
-    { profile, seed }: PlannedRun,
+    { profile, seed, now = given.now }: PlannedRun,
     trial: Trial,
     { total, silent }: Patience,
     isWanted = () => true,
   ): Promise<ClientRun | undefined> => {
     if (stopped !== undefined || !isWanted()) return undefined;
     const recorded = recordPoints(trial);
-    const runtime = startNamed(loaded, { ...given, profile, seed, trial: recorded.trial });
+    const runtime = startNamed(loaded, { ...given, now, profile, seed, trial: recorded.trial });
     // A test that clears the requests wants to count its own.
     const counters = createCounters();
     runtime.counters.passOnTo(counters);

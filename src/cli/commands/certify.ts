@@ -135,6 +135,17 @@ const flags = {
       ],
     },
   ),
+  next: flag(
+    "--next <file>",
+    "run it before, at and after each date of announced changes, with each change and with all, and show which change breaks it when; a scenario with changes, by bundled name or file",
+    fileName,
+    {
+      conflicts: [
+        ...["seeds", "seed", "faults", "promises", "minNoticed", "failOn", "minCoverage", "now"],
+        ...["only", "budget", "like", "bail", "clientVersion", "capture", "badge", "verify"],
+      ],
+    },
+  ),
   format: flag(
     "--format <format>",
     "text or brief (one line of JSON for scripts and agents, and no progress) (default: text)",
@@ -168,6 +179,7 @@ export const command = declareCommand({
   examples: {
     "svc-sandbox certify -- npm test": "a test suite that reads SVC_BASE_URL",
     "svc-sandbox certify --faults --seeds 50 -- python3 -m pytest": "more of everything",
+    "svc-sandbox certify --next announced-changes -- npm test": "which announced change breaks it, and when",
     "svc-sandbox certify --certificate client.html --badge client.svg -- npm test": "with a certificate",
   },
   async run(given) {
@@ -178,10 +190,12 @@ export const command = declareCommand({
     const call = { ...given, flags };
     const targets = certificateFiles(flags, io);
     if (flags.verify !== undefined) return verify(flags.verify, call);
-    if (rest.length === 0) {
-      throw usageError("certify needs -- and a command after it: svc-sandbox certify -- npm test");
-    }
+    needCommand(rest);
     const loaded = await loadNamed(words[0], io);
+    if (flags.next !== undefined) {
+      const { certifyNext } = await import("../certify/certify-next.js");
+      return certifyNext(flags.next, loaded, call, { format, targets });
+    }
     const like = flags.like === undefined ? undefined : await readLike(flags.like, loaded, io);
     const asked = { loaded, command: rest, ...askedRuns(flags), ...(like !== undefined && { like }) };
     const { result, cutShort, outputOf, notes, release } = await certifyClient(asked, call);
@@ -206,6 +220,11 @@ export const command = declareCommand({
     }
   },
 });
+
+function needCommand(rest: readonly string[]): void {
+  if (rest.length > 0) return;
+  throw usageError("certify needs -- and a command after it: svc-sandbox certify -- npm test");
+}
 
 // The runs that the flags ask for, and what they must come to.
 function askedRuns({

@@ -4,7 +4,7 @@ export type ReportFormat = (typeof reportFormats)[number];
 
 /** A report or the outcome of a check, ready to be rendered in each format. Plain data; holds no key. */
 export interface ReportDocument {
-  readonly kind: "report" | "check" | "certificate" | "verification";
+  readonly kind: "report" | "check" | "certificate" | "verification" | "calendar";
   /** The scenario or URL that it is about. */
   readonly subject: string;
   /** One line: what was looked at. */

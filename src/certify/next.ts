@@ -1,0 +1,192 @@
+import { outcomes } from "../domain/outcomes.js";
+import { listed } from "../schema/words.js";
+import { type Change, type ChangeFields, datedChanges } from "../world/changes.js";
+import { minimize } from "./minimize.js";
+import words from "./next-words.json" with { type: "json" };
+import remedies from "./remedies.json" with { type: "json" };
+import type { Run } from "./result.js";
+
+/** Runs a client with announced changes, the clock of its sandbox at an instant; `undefined` leaves the clock unchanged. */
+export type TryAt = (changes: ChangeFields, now: number | undefined) => Promise<Tried>;
+
+export interface Tried {
+  readonly failed: boolean;
+  /** The refs of the changes that a response has shown. */
+  readonly shown: ReadonlySet<string>;
+  readonly lastRequest?: Run["lastRequest"];
+}
+
+/** `unclear`: it fails at a date without any change as well, or not each time. */
+export type NextVerdict = "passes" | "breaks" | "unclear" | "not_covered";
+
+/** What an announced change does to a client. */
+export interface Rehearsed extends Pick<Change, "ref"> {
+  readonly say?: string | undefined;
+  /** The dates of the change: its own, and the sunset of a path. */
+  readonly dates: readonly string[];
+  readonly verdict: NextVerdict;
+  /** The first date on which it breaks the client. */
+  readonly breaksOn?: string;
+  /** The other changes that it takes to break the client. */
+  readonly together?: readonly string[];
+  readonly sentence?: string;
+  readonly whatToDo?: string;
+  readonly lastRequest?: Run["lastRequest"];
+}
+
+const [hour, day] = [60 * 60_000, 24 * 60 * 60_000];
+
+/** Before, at and after a date. */
+const momentsAround = (date: number) => [date - hour, date, date + day];
+
+/**
+ * Runs a client around each date of announced changes: with each change on its own, then with all that do not break it.
+ * The client must pass without any.
+ */
+export async function rehearse(changes: ChangeFields, tryAt: TryAt): Promise<Rehearsed[]> {
+  const alone = await Promise.all(datedChanges(changes).map((change) => rehearseOne(change, changes, tryAt)));
+  const sound = alone.filter(({ verdict }) => verdict === "passes" || verdict === "not_covered");
+  const pair = await breakTogether(
+    pick(
+      changes,
+      sound.map(({ ref }) => ref),
+    ),
+    tryAt,
+  );
+  return alone.map((one) => {
+    const others = pair?.refs.filter((ref) => ref !== one.ref);
+    if (pair === undefined || others === undefined || !pair.refs.includes(one.ref)) return one;
+    const sentence = `fails together with ${listed(others, "and")}`;
+    const whatToDo = "rehearse these changes in one file, without the others";
+    return { ...one, verdict: "breaks", together: others, sentence, whatToDo, ...pair.failure };
+  });
+}
+
+async function rehearseOne(change: Change, changes: ChangeFields, tryAt: TryAt): Promise<Rehearsed> {
+  const { ref, fields, at, ends } = change;
+  const only = pick(changes, [ref]);
+  const dates = [at, ...(fields.move === undefined ? [] : [ends])];
+  const known = { ref, say: fields.say, dates: dates.map(dateText) };
+  const { failure, shown } = await firstFailure(only, dates, tryAt);
+  if (failure === undefined) return { ...known, verdict: shown.has(ref) ? "passes" : "not_covered" };
+  const { now, ...found } = failure;
+  if (found.sentence !== undefined) return { ...known, verdict: "unclear", ...found };
+  const fails = async (parts: readonly Part[]) => (await tryAt({ [ref]: joined(change, parts) }, now)).failed;
+  const parts = partsOf(change);
+  const least = parts.length > 1 ? await minimize(parts, fails) : parts;
+  const texts = least.map((part) => wordsFor(part, change, now));
+  const [sentences, whatToDo] = [texts.map(([one = ""]) => one), texts.map(([, one = ""]) => one)];
+  const cause = { sentence: listed(sentences, "and"), whatToDo: [...new Set(whatToDo)].join("; ") };
+  return { ...known, verdict: "breaks", ...found, ...cause };
+}
+
+/** The first moment at which a client fails; with a sentence, nothing follows from that. */
+interface Failure extends Pick<Rehearsed, "breaksOn" | "sentence" | "whatToDo" | "lastRequest"> {
+  readonly now: number;
+}
+
+async function firstFailure(
+  changes: ChangeFields,
+  dates: readonly number[],
+  tryAt: TryAt,
+): Promise<{ shown: ReadonlySet<string>; failure?: Failure }> {
+  const moments = [...new Set(dates.flatMap(momentsAround))].sort((one, other) => one - other);
+  const tries = await Promise.all(moments.map((now) => tryAt(changes, now)));
+  const shown = new Set(tries.flatMap((one) => [...one.shown]));
+  const index = tries.findIndex(({ failed }) => failed);
+  if (index === -1) return { shown };
+  const now = moments[index] as number;
+  const [again, without] = await Promise.all([tryAt(changes, now), tryAt({}, now)]);
+  const last = dates.filter((date) => date <= now).at(-1) ?? now;
+  const facts = {
+    now,
+    breaksOn: dateText(last),
+    ...(again.lastRequest && { lastRequest: again.lastRequest }),
+  };
+  if (again.failed && !without.failed) return { shown, failure: facts };
+  const [sentence, whatToDo] = without.failed
+    ? ["fails at that time without any change", "write the times of the scenario as durations, such as 30d"]
+    : ["fails once and passes once", "find out what else the client depends on"];
+  return { shown, failure: { ...facts, sentence, whatToDo } };
+}
+
+async function breakTogether(changes: ChangeFields, tryAt: TryAt) {
+  const dated = datedChanges(changes);
+  if (dated.length < 2) return undefined;
+  const dates = dated.flatMap(({ at, ends }) => (Number.isFinite(ends) ? [at, ends] : [at]));
+  const sorted = [...new Set(dates)].sort((one, other) => one - other);
+  const { failure } = await firstFailure(changes, sorted, tryAt);
+  if (failure === undefined || failure.sentence !== undefined) return undefined;
+  const { now, ...found } = failure;
+  const fails = async (refs: readonly string[]) => (await tryAt(pick(changes, refs), now)).failed;
+  return { refs: await minimize(Object.keys(changes), fails), failure: found };
+}
+
+function pick(changes: ChangeFields, refs: readonly string[]): ChangeFields {
+  return Object.fromEntries(Object.entries(changes).filter(([ref]) => refs.includes(ref)));
+}
+
+/** As in `2027-06-01`, with the time unless it is midnight UTC. */
+export function dateText(instant: number): string {
+  const text = new Date(instant).toISOString();
+  return instant % day === 0 ? text.slice(0, 10) : text.replace(".000Z", "Z");
+}
+
+/** The least of a change: one edit, as `members`, `rename`, `today`, and its value. */
+interface Part {
+  readonly path: readonly string[];
+  readonly value: unknown;
+}
+
+const atomic: readonly string[] = ["at", "say", "in", "on"];
+
+function partsOf({ fields: { move, ...fields } }: Change): Part[] {
+  const inside = (value: unknown, path: readonly string[]): Part[] => {
+    if (Array.isArray(value)) return value.map((name) => ({ path: [...path, name], value: undefined }));
+    const isEdit = path.length === 2 && ["members", "headers", "scopes"].includes(path[0] as string);
+    const isGroup = path.length < 2 || isEdit;
+    if (!isGroup || typeof value !== "object" || value === null) return [{ path, value }];
+    const members = Object.entries(value).filter(([name]) => path.length === 2 || !atomic.includes(name));
+    return members.flatMap(([name, member]) => inside(member, [...path, name]));
+  };
+  return [...(move === undefined ? [] : [{ path: ["move"], value: move }]), ...inside(fields, [])];
+}
+
+/** A change with some of its parts. */
+function joined({ fields }: Change, parts: readonly Part[]): ChangeFields[string] {
+  const change: Record<string, unknown> = { at: fields.at };
+  for (const { path, value } of parts) {
+    const [kind = "", ...names] = path;
+    if (names.length === 0) change[kind] = value;
+    else {
+      const { in: place, on } =
+        (fields as Readonly<Record<string, { in?: string; on?: number }>>)[kind] ?? {};
+      change[kind] ??= { ...(place && { in: place }), ...(on && { on }) };
+      const group = change[kind] as Record<string, unknown>;
+      const [operation = "", name] = names;
+      if (name === undefined) group[operation] = value;
+      else if (operation === "remove" || value === undefined)
+        group[operation] = [...((group[operation] ?? []) as string[]), name];
+      else group[operation] = { ...(group[operation] as object), [name]: value };
+    }
+  }
+  return change as unknown as ChangeFields[string];
+}
+
+const wordsOf: Readonly<Record<string, readonly string[]>> = words;
+
+function wordsFor({ path, value }: Part, { fields, ends }: Change, now: number): readonly string[] {
+  const [kind = "", ...names] = path;
+  const { move } = fields;
+  const name = kind === "move" ? move?.from : names.at(-1);
+  const { status } = outcomes.find(({ path, code }) => path === name || code === name) ?? {};
+  const to = kind === "move" ? move?.to : value;
+  const facts: Record<string, unknown> = { name, to, status, at: fields.at, in: fields.members?.in };
+  const row =
+    kind === "move" ? (now < ends ? "move" : "sunset") : names.length > 1 ? `${kind}.${names[0]}` : kind;
+  const [sentence = "", whatToDo = ""] = wordsOf[row] ?? [];
+  const remedy = (remedies as Readonly<Record<string, string>>)[kind === "assumptions" ? String(name) : ""];
+  const fill = (text: string) => text.replace(/\{(\w+)\}/g, (_, fact) => String(facts[fact]));
+  const lower = remedy && remedy.slice(0, 1).toLowerCase() + remedy.slice(1).replace(/\.$/, "");
+  return [fill(sentence), lower ?? fill(whatToDo)];
+}

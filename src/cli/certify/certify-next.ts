@@ -1,0 +1,90 @@
+import { availableParallelism, constants } from "node:os";
+import { type Rehearsed, rehearse, type TryAt } from "../../certify/next.js";
+import { type Rehearsal, renderCalendar } from "../../certify/next-document.js";
+import { patienceFor } from "../../certify/plan.js";
+import { redactKeys } from "../../domain/redact.js";
+import { defaultSeed } from "../../domain/seed.js";
+import type { LoadedScenario } from "../../node/files/load-scenario.js";
+import { commandLine } from "../../report/plain-text.js";
+import type { Call } from "../command.js";
+import { describeFailure, exitCode } from "../exit-codes.js";
+import { loadChanges } from "../open-scenario.js";
+import { sayWhyNotRun } from "../serve/run-served.js";
+import { tell, writeData } from "../tell.js";
+import { styleFor } from "../terminal.js";
+import { type certificateFiles, writeCalendar } from "./certificate-files.js";
+import type { CertifyFlags } from "./certify-client.js";
+import { createClientRuns } from "./client-runs.js";
+import { createProgress } from "./progress.js";
+
+interface Output {
+  readonly format: "text" | "brief" | "json";
+  readonly targets: ReturnType<typeof certificateFiles>;
+}
+
+/** Runs a client around the dates of announced changes, and prints which change breaks it when; resolves to the exit code. */
+export async function certifyNext(
+  next: string,
+  loaded: LoadedScenario,
+  call: Call<CertifyFlags & { readonly wide?: boolean }>,
+  { format, targets }: Output,
+): Promise<number> {
+  const { flags, io, rest: command } = call;
+  const { frozen, now: _, jobs = availableParallelism(), timeout, ...served } = flags;
+  const changes = await loadChanges(next, io);
+  const client = createClientRuns(loaded, { io, rest: command, flags: served }, { frozen }, jobs);
+  const progress = createProgress(call);
+  const release = io.takeSignals(client.stop);
+  let runs = 0;
+  let baselineMs: number | undefined;
+  const run = async (some: typeof changes, now: number | undefined) => {
+    const shown = new Set<string>();
+    const planned = {
+      name: "next",
+      profile: "minimal",
+      seed: loaded.scenario.seed ?? defaultSeed,
+      now,
+    } as const;
+    const patience =
+      timeout === undefined ? patienceFor(planned, baselineMs, []) : { total: timeout, silent: timeout };
+    const made = await client.run(planned, { changes: some, onChanged: (ref) => shown.add(ref) }, patience);
+    runs += 1;
+    progress.tried();
+    return { made, shown };
+  };
+  const tryAt: TryAt = async (some, now) => {
+    const { made, shown } = await run(some, now);
+    const failed = made !== undefined && made.outcome !== "passed";
+    return { failed, shown, ...(made?.lastRequest && { lastRequest: made.lastRequest }) };
+  };
+  try {
+    progress.begin(`Running ${commandLine(command)} without any change`, 1);
+    const { made: baseline } = await run({}, undefined);
+    if (baseline?.failure !== undefined) return sayWhyNotRun(command[0] as string, baseline.failure, call);
+    baselineMs = baseline?.durationMs;
+    const isUsable = baseline?.outcome === "passed" && baseline.report.requests > 0;
+    if (isUsable) progress.begin(`Running it around each date of ${next}`);
+    const found = isUsable ? await rehearse(changes, tryAt) : [];
+    progress.end();
+    const stopped = client.stoppedBy();
+    if (stopped !== undefined) return 128 + constants.signals[stopped];
+    const verdict = isUsable ? verdictOf(found) : "unusable";
+    const rehearsal: Rehearsal = { scenario: loaded.name, next, command, verdict, runs, changes: found };
+    const shown = redactKeys(renderCalendar(rehearsal, format, styleFor(io.stdout, io.env, flags)));
+    if (format === "text") tell(io.stdout, shown, flags);
+    else writeData(io.stdout, shown);
+    const failures = await writeCalendar(rehearsal, targets, io);
+    for (const one of failures) tell(io.stderr, describeFailure(one, flags));
+    if (verdict !== "passed") return baseline?.report.requests === 0 ? exitCode.noRequest : exitCode.failed;
+    return failures.length === 0 ? exitCode.fine : exitCode.usage;
+  } finally {
+    release();
+    io.endSoon();
+  }
+}
+
+function verdictOf(changes: readonly Rehearsed[]): Rehearsal["verdict"] {
+  const verdicts = changes.map(({ verdict }) => verdict);
+  if (verdicts.includes("breaks")) return "failed";
+  return verdicts.includes("unclear") ? "unclear" : "passed";
+}
