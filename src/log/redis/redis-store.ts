@@ -306,8 +306,8 @@ export async function openRedisLog(options: RedisLogOptions): Promise<RedisServe
     migratesFrom: () => (founding === options.founding ? undefined : founding),
     async migrate(version, backup) {
       const key = `{${prefix}}:backup-${version}`;
-      await store.aside((own) => own.command(["SET", key, backup]));
-      const outcome = await store.aside((own) => own.run(migrateScript, keys, [founding, options.founding]));
+      const argv = [founding, options.founding, backup];
+      const outcome = await store.aside((own) => own.run(migrateScript, [...keys, key], argv));
       if (outcome !== "ok") throw otherFounding(shown, String(outcome), options.founding);
       founding = options.founding;
       return key;

@@ -72,14 +72,15 @@ return {'open', found[1], found[3], found[4], known and '1' or '0', whole and '1
 `);
 
 /**
- * Migrates the log to another founding, unless that has happened.
+ * Migrates the log to another founding and keeps a backup, unless another replica has done so.
  *
- * ARGV: the founding before, and the new one.
+ * KEYS: also the backup. ARGV: the founding before, the new one, the backup.
  */
 export const migrateScript = script(`
 local founding = redis.call('HGET', meta, 'founding')
 if founding == ARGV[2] then return 'ok' end
 if founding ~= ARGV[1] then return founding end
+redis.call('SET', KEYS[4], ARGV[3])
 redis.call('HSET', meta, 'founding', ARGV[2], 'previous', ARGV[1])
 return 'ok'
 `);
