@@ -134,7 +134,7 @@ test("a snapshot has at most 4 MB of an instance's journal, and each copy contin
   const path = "/v1/relying-party/consent-requests";
   const content = {
     kind: "request",
-    request: { method: "POST", path, apiKey: undefined, content: input, hashes: {} },
+    request: { method: "POST", path, apiKey: undefined, content: input, hashes: [] },
   } as const;
   for (let n = 0; n < 900; n += 1) apply(content);
   expect(one.runtime().history.bytes()).toBeGreaterThan(5e6);

@@ -16,7 +16,7 @@ interface Batch {
   readonly resolve: (index: number, outcome: unknown) => void;
 }
 
-/** The most texts, and about how many characters, one batch has: Lua takes some thousand values. */
+/** The most texts, and about how many characters, one batch has. */
 const mostTexts = 500;
 const mostCharacters = 500_000;
 
@@ -100,6 +100,13 @@ export function createAppendQueue(timeout: number, expired: () => SandboxError) 
       waiting = [];
       refuseUnderWay(error);
       for (const append of refused) append.reject(error);
+    },
+    /** Resolves all to one outcome. */
+    resolveAll(outcome: unknown): void {
+      const all = [...sent, ...waiting];
+      waiting = [];
+      done();
+      for (const append of all) append.resolve(outcome);
     },
   };
 }

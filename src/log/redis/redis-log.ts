@@ -59,6 +59,8 @@ export function newEpoch(): string {
 
 /** The most batches that one call fetches. */
 export const chunk = 200;
+/** Stands between the texts of a batch, and in none of them. */
+const between = "\u001e";
 /** Milliseconds after a call in which nobody listens: what comes is in the reply of the next call. */
 const busyTime = 100;
 
@@ -131,7 +133,7 @@ export function createRedisLog(store: Store, { keys, begin, founding, isInside }
   };
   const goneNow = () => {
     isGone = true;
-    queue.refuseAll(unavailable("its log is gone"));
+    queue.resolveAll(noLog);
   };
   /** Goes on with the log as it is now, and resolves to whether that is another one, or further on, than it was. */
   const goOn = async (using: Link): Promise<boolean> => {
@@ -183,7 +185,11 @@ export function createRedisLog(store: Store, { keys, begin, founding, isInside }
     // One that is stored is only waited for, by a replica that is far behind.
     const texts = batch === undefined || batch.number === storedBatch ? [] : batch.texts;
     const before = now();
-    const reply = await using.asking.run(appendScript, keys, [...argv, ...texts]);
+    const reply = await using.asking.run(appendScript, keys, [
+      ...argv,
+      String(texts.length),
+      texts.join(between),
+    ]);
     if (store.link() !== using) return;
     askedAt = now();
     latencyMs = askedAt - before;
@@ -276,11 +282,7 @@ export function createRedisLog(store: Store, { keys, begin, founding, isInside }
       if (how === "making room") makesRoom = true;
       const outcome = queue.push(text);
       askSoon();
-      if (!isInside) return outcome;
-      return outcome.catch((error) => {
-        if (isGone) return noLog;
-        throw error;
-      });
+      return outcome;
     },
     async keepSnapshot({ position, text }: LogSnapshot, how) {
       const argv = [opened?.epoch ?? "", position, text, isFull || how === "last" ? "whole" : ""];
@@ -324,13 +326,12 @@ export function createRedisLog(store: Store, { keys, begin, founding, isInside }
 }
 
 function batchesOf(found: readonly Reply[]): StoredBatch[] {
-  return (found as readonly [string, readonly string[]][]).map(([id, [epoch = "", mark = "", ...texts]]) => ({
-    id,
-    epoch,
-    mark,
-    // Each has a name, which says nothing.
-    texts: texts.filter((_, index) => index % 2 === 1),
-  }));
+  return (found as readonly [string, readonly string[]][]).map(
+    ([id, [epoch = "", mark = "", , texts = ""]]) => ({
+      ...{ id, epoch, mark },
+      texts: texts.split(between),
+    }),
+  );
 }
 
 function snapshotGone(shown: string): SandboxError {

@@ -8,7 +8,8 @@ import { createHash } from "node:crypto";
 //   for each replica `r:<id>`: the number of its last batch and when. After a migration, `previous` is the founding before:
 //   replicas of either take part in the log.
 // - `log`, a stream: one stream entry is a batch, the entries that one replica appended together. Its id is
-//   `<milliseconds>-<number of its last log entry>`, its fields are the epoch (with `<replica> <batch>`) and the texts.
+//   `<milliseconds>-<number of its last log entry>`, its fields are the epoch (with `<replica> <batch>`) and the number of
+//   its log entries (with their texts, a character between them that no JSON has).
 // - `snapshot`, a string: position, line feed, text.
 //
 // Numbers of log entries have no gaps, so that a replica knows by them alone whether it has missed one.
@@ -92,7 +93,7 @@ return 'ok'
  * A Redis that is full takes no write that may need memory, unless the script has written before. Mode `probe` finds out
  * whether it is full; `room` writes nevertheless.
  *
- * ARGV: epoch, position, the most batches to return, replica, batch, mode, texts.
+ * ARGV: epoch, position, the most batches to return, replica, batch, mode, number of texts, texts.
  */
 export const appendScript = script(`
 local found = redis.call('HMGET', meta, 'epoch', 'head', 'floor', 'snapshot', 'r:' .. ARGV[4], 'ahead')
@@ -102,21 +103,16 @@ if have > head or have < number(found[3]) then return {'lost'} end
 if ARGV[6] == 'room' then redis.call('XTRIM', log, 'MINID', found[3]) end
 if ARGV[6] == 'probe' then redis.call('HSET', meta, 'epoch', ARGV[1]) end
 local between, own = redis.call('XRANGE', log, '(' .. ARGV[2], '+', 'COUNT', ARGV[3]), ''
-if #ARGV > 6 and tonumber(string.match(found[5] or '0', '^%d+')) < tonumber(ARGV[5]) then
+if ARGV[7] ~= '0' and tonumber(string.match(found[5] or '0', '^%d+')) < tonumber(ARGV[5]) then
   local last = tonumber(string.match(found[2], '^%d+'))
   local at = now() + tonumber(found[6] or '0')
   if at < last then
     redis.call('HSET', meta, 'ahead', string.format('%.0f', last - now()))
     at = last
   end
-  head = head + #ARGV - 6
+  head = head + tonumber(ARGV[7])
   local id = string.format('%.0f-%.0f', at, head)
-  local fields = {ARGV[1], ARGV[4] .. ' ' .. ARGV[5]}
-  for index = 7, #ARGV do
-    fields[#fields + 1] = 't'
-    fields[#fields + 1] = ARGV[index]
-  end
-  redis.call('XADD', log, id, unpack(fields))
+  redis.call('XADD', log, id, ARGV[1], ARGV[4] .. ' ' .. ARGV[5], ARGV[7], ARGV[8])
   redis.call('HSET', meta, 'head', id, 'r:' .. ARGV[4], string.format('%s %.0f', ARGV[5], at))
   if #between < tonumber(ARGV[3]) then own = id end
 end

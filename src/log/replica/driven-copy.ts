@@ -32,19 +32,31 @@ export function driveCopy(copy: Copy, log: SharedLog, driver: Driver, compactCha
   let isCompacting = false;
   let appliedAt = nodePlatform.stopwatch();
 
-  const append = async (content: EntryContent, own: OwnPart = {}, how?: "making room"): Promise<unknown> => {
+  const append = (content: EntryContent, own: OwnPart = {}, how?: "making room"): Promise<unknown> => {
     count += 1;
-    const entry: Entry = { ...content, by: name, n: count };
+    const entry: Entry =
+      content.kind === "request"
+        ? // Without a spread it takes half of the time to put into words.
+          {
+            kind: content.kind,
+            request: content.request,
+            connection: content.connection,
+            by: name,
+            n: count,
+          }
+        : { ...content, by: name, n: count };
     const text = JSON.stringify(entry);
     underWay.set(text, { entry, own });
-    try {
-      const outcome = await log.append(text, how);
-      if (outcome === noLog) return noLog;
-      if ("error" in (outcome as Outcome)) throw (outcome as { readonly error: unknown }).error;
-      return (outcome as { readonly value: unknown }).value;
-    } finally {
-      underWay.delete(text);
-    }
+    return log.append(text, how).then(
+      (outcome) => {
+        underWay.delete(text);
+        return outcome === noLog ? noLog : resultOf(outcome as Outcome);
+      },
+      (error) => {
+        underWay.delete(text);
+        throw error;
+      },
+    );
   };
   const compact = async (how?: "making room" | "last") => {
     isCompacting = true;
@@ -107,4 +119,9 @@ export function driveCopy(copy: Copy, log: SharedLog, driver: Driver, compactCha
     copy,
     log,
   };
+}
+
+function resultOf(outcome: Outcome): unknown {
+  if ("error" in outcome) throw outcome.error;
+  return outcome.value;
 }

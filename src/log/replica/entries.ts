@@ -43,7 +43,7 @@ export type EntryContent =
       readonly kind: "request";
       readonly request: MaskedRequest;
       /** The name of its connection, and the repeats that show a loop on it; `null` for infinitely many. */
-      readonly connection?: readonly [name: string, repeatsOfLoop: number | null];
+      readonly connection?: readonly [name: string, repeatsOfLoop: number | null] | undefined;
     }
   | {
       readonly kind: "call";

@@ -100,7 +100,7 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
   };
   const append = async (content: EntryContent, own?: OwnPart): Promise<unknown> => {
     // What this replica knows of instances comes first.
-    if (content.kind !== "request") reports.send().catch(report);
+    reports.send().catch(report);
     try {
       return await server.append(content, own, removes(content) ? "making room" : undefined);
     } finally {
@@ -176,15 +176,22 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
     },
     // Another replica may have turned it on.
     mayPreview: () => true,
-    async request(request, { instance }) {
+    request(request, { instance }) {
       const content = contentOf(request, nameOf);
-      if (instance === undefined) return append(content) as Promise<Exchange>;
-      const outcome = await appendInside(instance, content);
-      if (outcome !== noLog) return outcome as Exchange;
-      // What leads into an instance that is gone is an unknown path.
-      return append(
-        contentOf({ ...request, path: `/i/${instance}${request.path}` }, nameOf),
-      ) as Promise<Exchange>;
+      if (instance === undefined) return server.append(content) as Promise<Exchange>;
+      const inside = async () => {
+        const outcome = await appendInside(instance, content);
+        if (outcome !== noLog) return outcome as Exchange;
+        // What leads into an instance that is gone is an unknown path.
+        const path = `/i/${instance}${request.path}`;
+        return server.append(contentOf({ ...request, path }, nameOf)) as Promise<Exchange>;
+      };
+      const there = instances.use(instance);
+      if (there === undefined) return inside();
+      reports.used(there.instance);
+      return there.driven
+        .append(content)
+        .then((outcome) => (outcome === noLog ? inside() : outcome)) as Promise<Exchange>;
     },
     countUnread({ instance }, id) {
       const content = { kind: "unread", id } as const;
@@ -250,11 +257,8 @@ type NameOf = (connection: Connection) => readonly [string, number | null];
 
 function contentOf(request: ApiRequest, nameOf: NameOf): EntryContent {
   const { connection } = request;
-  return {
-    kind: "request",
-    request: maskRequest(request, nodePlatform.sha256),
-    ...(connection !== undefined && { connection: nameOf(connection) }),
-  };
+  const masked = maskRequest(request, nodePlatform.sha256);
+  return { kind: "request", request: masked, connection: connection && nameOf(connection) };
 }
 
 function callContent({ makes, ...call }: ControlCall): {

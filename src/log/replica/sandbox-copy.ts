@@ -10,6 +10,7 @@ import type { Platform } from "../../world/world.js";
 import type { InstanceList } from "../instances.js";
 import type { ControlCall, ControlPlace, NewSecret, RunIn } from "../log.js";
 import type { Entry, NewKeyHashes, ServerContent } from "./entries.js";
+import { hashOf } from "./mask.js";
 import type { LogEntry, LogSnapshot, LogStart } from "./shared-log.js";
 
 /** What the replica that appended an entry keeps of it. */
@@ -56,7 +57,7 @@ export type RunCall = (call: ControlCall, place: ControlPlace) => unknown;
 const mostConnections = 10_000;
 /** The most bytes of an instance's journal in a snapshot: who uses the instance next reads it whole. */
 const journalInSnapshot = 4e6;
-const noHashes: Readonly<Record<string, string>> = Object.freeze({});
+const noHashes: readonly string[] = [];
 
 export type Copy = ReturnType<typeof createCopy>;
 
@@ -87,10 +88,7 @@ export function createCopy<State extends SandboxState>(
     time: () => now,
     steadyTime: () => now,
     stopwatch: () => now,
-    sha256: (text) =>
-      typeof text === "string" && Object.hasOwn(hashes, text)
-        ? (hashes[text] as string)
-        : nodePlatform.sha256(text),
+    sha256: (text) => (typeof text === "string" && hashOf(text, hashes)) || nodePlatform.sha256(text),
     random() {
       if (random === undefined) throw new Error("an entry drew randomness that it does not hold");
       return random();
@@ -126,7 +124,7 @@ export function createCopy<State extends SandboxState>(
     random = own?.keyWords ?? standInStream();
     if (own?.keyWords !== undefined) return;
     const standIn = (environment: Environment) => secretFrom(standInStream(), { environment, legacy: false });
-    hashes = Object.fromEntries(environments.map((one) => [standIn(one), newKey[one]]));
+    hashes = environments.flatMap((one) => [standIn(one), newKey[one]]);
   };
   const compact = (position: string): LogSnapshot => {
     const before = nodePlatform.stopwatch();
@@ -152,9 +150,22 @@ export function createCopy<State extends SandboxState>(
     });
     switch (entry.kind) {
       case "request": {
-        const { request, connection } = entry;
+        const { connection, request } = entry;
+        const {
+          method,
+          path,
+          apiKey,
+          keysInPath,
+          traits = 0,
+          evidence,
+          content,
+          fromStory = false,
+        } = request;
         hashes = request.hashes;
-        return handle(runtime.world(), { ...request, connection: connection && connectionOf(connection) });
+        return handle(runtime.world(), {
+          ...{ method, path, apiKey, keysInPath, traits, evidence, content, fromStory },
+          connection: connection && connectionOf(connection),
+        });
       }
       case "call":
         newId = entry.newId;

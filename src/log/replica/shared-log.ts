@@ -47,7 +47,7 @@ export interface SharedLog {
    */
   readonly follow: (follower: LogFollower) => Promise<unknown>;
   /**
-   * Appends an entry; resolves to what `apply` returned for it here, or to `noLog`. Entries of one replica keep their order,
+   * Appends an entry, a text without control characters but for line feeds; resolves to what `apply` returned for it here, or to `noLog`. Entries of one replica keep their order,
    * and those of one turn of the event loop are sent together.
    *
    * A store that is full takes only entries that make room. Rejects with `store_unavailable` when it is not known to be stored; it may be stored nevertheless, and is applied then.

@@ -305,7 +305,7 @@ describe.skipIf(noRedis)("a log in Redis", () => {
     // As a master whose clock is fast leaves it behind.
     await redis.command(
       "EVAL",
-      "redis.call('XADD', KEYS[2], ARGV[1], redis.call('HGET', KEYS[1], 'epoch'), 'fast 1', 't', 'fast') redis.call('HSET', KEYS[1], 'head', ARGV[1])",
+      "redis.call('XADD', KEYS[2], ARGV[1], redis.call('HGET', KEYS[1], 'epoch'), 'fast 1', '1', 'fast') redis.call('HSET', KEYS[1], 'head', ARGV[1])",
       "2",
       "{svc-sandbox:}:meta",
       "{svc-sandbox:}:log",
@@ -463,7 +463,7 @@ const fill = `
 local head, epoch = redis.call('HGET', KEYS[1], 'head'), redis.call('HGET', KEYS[1], 'epoch')
 local at, number = string.match(head, '^(%d+)%-(%d+)$')
 for n = 1, tonumber(ARGV[1]) do
-  redis.call('XADD', KEYS[2], string.format('%s-%.0f', at, number + n), epoch, 'filler ' .. n, 't', n)
+  redis.call('XADD', KEYS[2], string.format('%s-%.0f', at, number + n), epoch, 'filler ' .. n, '1', n)
 end
 redis.call('HSET', KEYS[1], 'head', string.format('%s-%.0f', at, number + ARGV[1]))
 `;
