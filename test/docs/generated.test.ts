@@ -113,7 +113,7 @@ function callsPart(): string {
     String(status),
     summary,
   ]);
-  return table(["call", "takes", "status", "does"], ...rows);
+  return table(["call", "fields", "status", "effect"], ...rows);
 }
 
 function fieldsOf(body: (typeof routes)[number]["body"] = "nothing"): string[] {

@@ -46,7 +46,7 @@ export const dashboardRoutes: readonly Route[] = [
   }),
   route("GET /keys", {
     summary:
-      "The keys, each with what its next request gets; `total` is their number, and `created` of those made since the start",
+      "The keys, each with the result of its next request; `total` counts them, `created` the keys made since the start",
     query: pageQuery,
     answer: answers.KeyPage,
     isBare: true,
@@ -58,7 +58,7 @@ export const dashboardRoutes: readonly Route[] = [
   }),
   route("GET /directory", {
     summary:
-      "The organizations with their keys, fifty rows a page; `filter` has words that keys or organizations have",
+      "The organizations with their keys, fifty rows a page; `filter` matches words in keys or organizations",
     query: query({
       filter: described(text(), "Words that are all in the key or its organization. Default: none."),
       state: described(choice(keyStates), "Only keys in this state."),
@@ -68,7 +68,7 @@ export const dashboardRoutes: readonly Route[] = [
     run: ({ world, query }) => snakeCase(directoryOf(world, query)),
   }),
   route("POST /keys", {
-    summary: "Creates a key; its secret is in this answer and nowhere else",
+    summary: "Creates a key; only this response has its secret",
     body: "key_creation",
     status: 201,
     makes: "key",
@@ -85,7 +85,7 @@ export const dashboardRoutes: readonly Route[] = [
     },
   }),
   route("GET /keys/{ref}", {
-    summary: "One key, with what its next request gets",
+    summary: "One key, with the result of its next request",
     answer: answers.ListedKey,
     run: ({ world, params: { ref = "" } }) =>
       snakeCase(withNextRequest(viewKey(world.registry.key(ref), world), world)),
@@ -104,7 +104,7 @@ export const dashboardRoutes: readonly Route[] = [
     },
   }),
   route("POST /keys/{ref}/revoke", {
-    summary: "Revokes a key at once: an active one, or a replaced one in its overlap",
+    summary: "Revokes a key immediately: an active one, or a replaced one in its overlap",
     answer: answers.RevokedKey,
     run: ({ world, actor, params: { ref: key = "" } }) =>
       snakeCase(operations.revoke(world, { key }, { actor })),

@@ -14,7 +14,7 @@ import { type Route, route } from "../route.js";
 /** The gate that requests pass, and single requests on their way through it. */
 export const gateRoutes: readonly Route[] = [
   route("GET /gate", {
-    summary: "The checks of a request in their order, each with the paths on which it refuses",
+    summary: "The checks of a request in order, each with the path ids of its rejections",
     answer: answers.Gate,
     run: ({ world }) => ({
       checks: gateChecks(world.preview),
@@ -23,7 +23,7 @@ export const gateRoutes: readonly Route[] = [
     }),
   }),
   route("GET /requests/{id}", {
-    summary: "One request: the checks that it passed, the answer as it was sent, and what to do",
+    summary: "One request: the result of each check, the response, and what to do",
     answer: answers.RequestDetails,
     run: ({ world, params: { id = "" } }) => requestDetails(world, id),
   }),

@@ -36,7 +36,7 @@ export const routes: readonly Route[] = [
     },
   }),
   route("POST /stop", {
-    summary: "Stops the server: its process, or what startServer has started",
+    summary: "Stops the server: its process, or the server that startServer started",
     answer: answers.Stopping,
     isLocal: true,
     run(context, { response, server }) {
@@ -48,14 +48,14 @@ export const routes: readonly Route[] = [
     },
   }),
   route("GET /events", {
-    summary: "Everything that happens, as server-sent events; resumes after Last-Event-ID",
+    summary: "Requests and changes, as server-sent events; resumes after Last-Event-ID",
     answer: text(),
     types: ["text/event-stream"],
     isLocal: true,
     run: streamEvents,
   }),
   route("GET /metrics", {
-    summary: "What to watch of the server and its process, in the text format of Prometheus",
+    summary: "Metrics of the server and its process, in the Prometheus text format",
     answer: text(),
     types: ["text/plain"],
     isLocal: true,

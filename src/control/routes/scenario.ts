@@ -32,7 +32,7 @@ export const scenarioRoutes: readonly Route[] = [
       }),
   }),
   route("GET /scenario", {
-    summary: "The running scenario as YAML, without the keys that it pins",
+    summary: "The running scenario as YAML, with its pinned keys cut",
     answer: text(),
     types: ["application/yaml"],
     run: async ({ world, runtime }) =>

@@ -54,7 +54,7 @@ export const trafficRoutes: readonly Route[] = [
     run: ({ world }) => operations.clear_requests(world),
   }),
   route("GET /report", {
-    summary: "The paths that clients have covered, and advice on their behaviour; includes the instances'",
+    summary: "The paths that clients have covered, and advice on their behavior; includes the instances'",
     query: query({
       format: described(
         choice([...reportFormats, "har"]),
@@ -74,7 +74,7 @@ export const trafficRoutes: readonly Route[] = [
     },
   }),
   route("GET /capture", {
-    summary: "What the sandbox has seen as a scenario with a story, in YAML, which verify proves anywhere",
+    summary: "All requests and changes as a scenario with a story, in YAML, for verify and play",
     query: query({
       from: described(text(), "The id of the first request. Default: the first one that is kept."),
       to: described(text(), "The id of the last request. Default: the last one."),
@@ -96,7 +96,7 @@ export const trafficRoutes: readonly Route[] = [
   }),
   route("GET /farmers/summary", {
     summary:
-      "What a map and statistics of the farmers need, page by page; a tenth of the bytes of GET /farmers",
+      "Farmers for a map and statistics, page by page; a tenth of the bytes of GET /farmers",
     query: farmerQuery,
     answer: answers.FarmerSummaryPage,
     isBare: true,

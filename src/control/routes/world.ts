@@ -19,7 +19,7 @@ import { type Route, route } from "../route.js";
 /** The world as a whole: its state, clock, assumptions and faults. */
 export const worldRoutes: readonly Route[] = [
   route("GET /health", {
-    summary: "Status and version; with the control token, where one is needed, also the scenario",
+    summary: "Status and version; with the control token, if the server needs one, also the scenario",
     answer: answers.Health,
     isBare: true,
     isLocal: true,
@@ -34,7 +34,7 @@ export const worldRoutes: readonly Route[] = [
     },
   }),
   route("GET /ready", {
-    summary: "Whether to send requests here: 503 not_ready says why not",
+    summary: "Whether to send requests here; 503 not_ready has the reason",
     answer: answers.Readiness,
     isBare: true,
     isLocal: true,
@@ -45,7 +45,7 @@ export const worldRoutes: readonly Route[] = [
     },
   }),
   route("GET /state", {
-    summary: "The whole world: organizations, keys, clock, assumptions",
+    summary: "The sandbox's state: organizations, keys, clock, assumptions",
     answer: answers.State,
     run: ({ world }) => ({
       scenario: world.name,
@@ -75,12 +75,12 @@ export const worldRoutes: readonly Route[] = [
     run: ({ world, body }) => operations.advance(world, body),
   }),
   route("GET /upcoming", {
-    summary: "What the clock brings by itself, soonest first: at most 100 ends, turns and steps",
+    summary: "The next events that time alone causes, earliest first, up to 100",
     answer: list(answers.Upcoming),
     run: ({ world }) => listUpcoming(world),
   }),
   route("GET /assumptions", {
-    summary: "The assumptions where the specification is silent",
+    summary: "The sandbox's assumptions where the specification is silent",
     answer: answers.Assumptions,
     run: ({ world }) => assumptionsOf(world),
   }),
