@@ -95,8 +95,7 @@ export const trafficRoutes: readonly Route[] = [
     },
   }),
   route("GET /farmers/summary", {
-    summary:
-      "Farmers for a map and statistics, page by page; a tenth of the bytes of GET /farmers",
+    summary: "Farmers for a map and statistics, page by page; a tenth of the bytes of GET /farmers",
     query: farmerQuery,
     answer: answers.FarmerSummaryPage,
     isBare: true,
