@@ -74,6 +74,7 @@ describe.skipIf(noRedis !== undefined)("a sandbox in Redis", () => {
     }
     await call(url, "POST /reset");
     for (const at of [url, first.url]) expect(await statusOf(at, keys.two)).toBe(200);
+    expect(await redis.command("HGET", meta, "backed_up")).toBe(null);
     const again = start("--migrate");
     await baseUrl(again);
     expect(again.stderr.text()).not.toContain("Migrated");

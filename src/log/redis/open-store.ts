@@ -91,6 +91,7 @@ async function migrateLog(
   const { own, ...rest } = await replica.describe();
   const startedWith = identityOf({ name: String(from.scenario), scenario: own.scenario });
   const text = createStateWriter()({ startedWith, own, ...rest }, "backup");
+  const key = await log.backUp(before, (await gzip(text)).toString("base64"));
   const isExtended = from[content] !== contentHashOf(named);
   const extended = isExtended ? await replica.extend(String(from[content]), named) : { changes: [] };
   if (typeof extended === "string") {
@@ -99,10 +100,12 @@ async function migrateLog(
       `Failed to migrate the sandbox in the store: ${extended}. A scenario may only get more organizations and keys. Undo that change, or name other keys with --store-prefix.`,
     );
   }
-  const key = await log.migrate(before, (await gzip(text)).toString("base64"));
+  await log.migrate();
   const changes =
     before === version ? extended.changes : [`svc-sandbox ${before} to ${version}`, ...extended.changes];
-  return `Migrated: ${listed(changes, "and")}. The state before is in the key ${JSON.stringify(key)}.`;
+  // Another replica may have added it just now.
+  const what = changes.length === 0 ? "what another replica began" : listed(changes, "and");
+  return `Migrated: ${what}. The state before is in the key ${JSON.stringify(key)}.`;
 }
 
 // The words are those of the flags, for the message about a difference.

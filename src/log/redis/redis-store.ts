@@ -16,7 +16,7 @@ import {
   type RedisLog,
   type Store,
 } from "./redis-log.js";
-import { migrateScript, openScript } from "./scripts.js";
+import { backUpScript, migrateScript, openScript } from "./scripts.js";
 
 export interface RedisLogOptions {
   readonly address: RedisAddress;
@@ -39,8 +39,9 @@ export interface RedisLogOptions {
 export interface RedisServerLog extends ServerLog {
   /** The founding of the log if it is to be migrated. */
   readonly migratesFrom: () => string | undefined;
-  /** Keeps a backup under the name of a version, and migrates the log; resolves to the key of the backup. */
-  readonly migrate: (version: string, backup: string) => Promise<string>;
+  /** Keeps a backup under the name of a version, the first one before a migration; resolves to its key. */
+  readonly backUp: (version: string, backup: string) => Promise<string>;
+  readonly migrate: () => Promise<void>;
 }
 
 /** Milliseconds that a snapshot may take to be stored: it may be long, and nobody waits for it. */
@@ -304,13 +305,15 @@ export async function openRedisLog(options: RedisLogOptions): Promise<RedisServe
       };
     },
     migratesFrom: () => (founding === options.founding ? undefined : founding),
-    async migrate(version, backup) {
+    async backUp(version, backup) {
       const key = `{${prefix}}:backup-${version}`;
-      const argv = [founding, options.founding, backup];
-      const outcome = await store.aside((own) => own.run(migrateScript, [...keys, key], argv));
+      await store.aside((own) => own.run(backUpScript, [...keys, key], [founding, backup]));
+      return key;
+    },
+    async migrate() {
+      const outcome = await store.aside((own) => own.run(migrateScript, keys, [founding, options.founding]));
       if (outcome !== "ok") throw otherFounding(shown, String(outcome), options.founding);
       founding = options.founding;
-      return key;
     },
     async erase(id) {
       if (link === undefined) throw unavailable();

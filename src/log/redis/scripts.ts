@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 //   one), `floor` (entries up to it are forgotten), `ahead` (milliseconds by which its time is ahead of Redis), and
 //   for each replica `r:<id>`: the number of its last batch and when. After a migration, `previous` is the founding before:
 //   replicas of either take part in the log.
+//   `backed_up` is when a migration in progress has kept a backup, and the founding before.
 // - `log`, a stream: one stream entry is a batch, the entries that one replica appended together. Its id is
 //   `<milliseconds>-<number of its last log entry>`, its fields are the epoch (with `<replica> <batch>`) and the number of
 //   its log entries (with their texts, a character between them that no JSON has).
@@ -73,16 +74,31 @@ return {'open', found[1], found[3], found[4], known and '1' or '0', whole and '1
 `);
 
 /**
- * Migrates the log to another founding and keeps a backup, unless another replica has done so.
+ * Keeps a backup of a log before its migration, unless another replica has done so in the last minute: its own may have
+ * what that one has changed.
  *
- * KEYS: also the backup. ARGV: the founding before, the new one, the backup.
+ * KEYS: also the backup. ARGV: the founding, the backup.
+ */
+export const backUpScript = script(`
+local at, founding = string.match(redis.call('HGET', meta, 'backed_up') or '', '^(%d+) (.*)$')
+if founding == ARGV[1] and now() - tonumber(at) < 60000 then return 'ok' end
+if redis.call('HGET', meta, 'founding') ~= ARGV[1] then return 'ok' end
+redis.call('SET', KEYS[4], ARGV[2])
+redis.call('HSET', meta, 'backed_up', string.format('%.0f %s', now(), ARGV[1]))
+return 'ok'
+`);
+
+/**
+ * Migrates the log to another founding, unless another replica has done so.
+ *
+ * ARGV: the founding before, the new one.
  */
 export const migrateScript = script(`
 local founding = redis.call('HGET', meta, 'founding')
 if founding == ARGV[2] then return 'ok' end
 if founding ~= ARGV[1] then return founding end
-redis.call('SET', KEYS[4], ARGV[3])
 redis.call('HSET', meta, 'founding', ARGV[2], 'previous', ARGV[1])
+redis.call('HDEL', meta, 'backed_up')
 return 'ok'
 `);
 
