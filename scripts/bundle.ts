@@ -70,6 +70,7 @@ export async function bundle(
         ajv: join(root, "scripts/no-validator.cjs"),
         "ajv-formats": join(root, "scripts/no-validator.cjs"),
         depd: join(root, "scripts/no-deprecations.cjs"),
+        "./dbcs-data": join(root, "scripts/no-asian-charsets.cjs"),
         ...(isPage && { "../synthetic/farmers/farmers.js": join(root, "src/library/farmers-of-page.ts") }),
       },
     },
