@@ -1,6 +1,13 @@
 import { outcomes } from "../domain/outcomes.js";
 import { listed } from "../schema/words.js";
-import { type Change, type ChangeFields, datedChanges } from "../world/changes.js";
+import {
+  type Change,
+  type ChangeFields,
+  datedChanges,
+  dateText,
+  type Part,
+  partsOf,
+} from "../world/changes.js";
 import { minimize } from "./minimize.js";
 import words from "./next-words.json" with { type: "json" };
 import remedies from "./remedies.json" with { type: "json" };
@@ -124,32 +131,6 @@ async function breakTogether(changes: ChangeFields, tryAt: TryAt) {
 
 function pick(changes: ChangeFields, refs: readonly string[]): ChangeFields {
   return Object.fromEntries(Object.entries(changes).filter(([ref]) => refs.includes(ref)));
-}
-
-/** As in `2027-06-01`, with the time unless it is midnight UTC. */
-export function dateText(instant: number): string {
-  const text = new Date(instant).toISOString();
-  return instant % day === 0 ? text.slice(0, 10) : text.replace(".000Z", "Z");
-}
-
-/** The least of a change: one edit, as `members`, `rename`, `today`, and its value. */
-interface Part {
-  readonly path: readonly string[];
-  readonly value: unknown;
-}
-
-const atomic: readonly string[] = ["at", "say", "in", "on"];
-
-function partsOf({ fields: { move, ...fields } }: Change): Part[] {
-  const inside = (value: unknown, path: readonly string[]): Part[] => {
-    if (Array.isArray(value)) return value.map((name) => ({ path: [...path, name], value: undefined }));
-    const isEdit = path.length === 2 && ["members", "headers", "scopes"].includes(path[0] as string);
-    const isGroup = path.length < 2 || isEdit;
-    if (!isGroup || typeof value !== "object" || value === null) return [{ path, value }];
-    const members = Object.entries(value).filter(([name]) => path.length === 2 || !atomic.includes(name));
-    return members.flatMap(([name, member]) => inside(member, [...path, name]));
-  };
-  return [...(move === undefined ? [] : [{ path: ["move"], value: move }]), ...inside(fields, [])];
 }
 
 /** A change with some of its parts. */

@@ -9,6 +9,7 @@ import type {
 } from "../report/render/document.js";
 import { render, type TextStyle } from "../report/render/render.js";
 import { snakeCase } from "../schema/spelling.js";
+import type { LiveChange, LiveState } from "./live-changes.js";
 import type { CheckReport, Verdict, VerdictRow } from "./report.js";
 import type { Difference } from "./rules.js";
 
@@ -48,8 +49,20 @@ function conclusion({ stopped, differences, paths }: CheckReport): string {
   return `${pluralize(differences.length, "difference")} from the contract: ${counts}.`;
 }
 
-function sectionsOf({ paths, rules, differences }: CheckReport): Section[] {
+const liveStates: Readonly<Record<LiveState, { text: string; tone: Tone }>> = {
+  live: { text: "live", tone: "warning" },
+  partly: { text: "partly live", tone: "warning" },
+  not_yet: { text: "not yet", tone: "good" },
+  not_seen: { text: "not seen", tone: "quiet" },
+};
+
+function sectionsOf({ paths, rules, differences, changes = [] }: CheckReport): Section[] {
   return [
+    {
+      title: "Announced changes",
+      columns: ["date", "change", "state", "announced"],
+      rows: changes.map(({ ref, date, state, say = "" }) => ({ cells: [date, ref, liveStates[state], say] })),
+    },
     {
       title: "Paths",
       columns: ["path", "verdict", "what came, key, reason"],
@@ -81,7 +94,7 @@ function sectionsOf({ paths, rules, differences }: CheckReport): Section[] {
 }
 
 /** A case for each path, the first one failed by what stopped the check, one for each rule and each new fact. */
-function suitesOf({ paths, rules, differences, stopped, newFacts }: CheckReport): Suite[] {
+function suitesOf({ paths, rules, differences, stopped, newFacts, changes }: CheckReport): Suite[] {
   const pathCases = paths.map((row, index): TestCase => {
     if (stopped !== undefined && index === 0) {
       return { name: row.pathId, verdict: "failed", message: stopped };
@@ -96,9 +109,15 @@ function suitesOf({ paths, rules, differences, stopped, newFacts }: CheckReport)
   return [
     { name: "paths", cases: pathCases },
     { name: "rules", cases: ruleCases },
+    ...(changes === undefined ? [] : [{ name: "changes", cases: changes.map(changeCase) }]),
     ...(newFacts === undefined ? [] : [{ name: "new", cases: newFacts.map(newFactCase) }]),
   ];
 }
+
+const changeCase = ({ ref, date, state }: LiveChange): TestCase => {
+  const isSeen = state !== "not_seen";
+  return { name: `${date} ${ref}: ${liveStates[state].text}`, verdict: isSeen ? "passed" : "skipped" };
+};
 
 const newFactCase = (message: string): TestCase => ({ name: message, verdict: "failed", message });
 

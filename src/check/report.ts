@@ -2,6 +2,7 @@ import type { SeenResponse } from "./against.js";
 import { describeAnswer } from "./answer.js";
 import { type Attempt, judgeAttempt } from "./judge.js";
 import { assumptionsYaml, type InferredAssumption } from "./learn.js";
+import type { LiveChange } from "./live-changes.js";
 import { type CheckedRule, checkedRules, isDifference, type Observation } from "./rules.js";
 
 export type Verdict = "agrees" | "differs" | "not_tried";
@@ -25,6 +26,8 @@ interface Gathered {
   /** The results of comparing answers with one another. */
   readonly compared: readonly Observation[];
   readonly assumptions: readonly InferredAssumption[];
+  /** Announced changes, where there are any to look for. */
+  readonly changes?: readonly LiveChange[] | undefined;
   readonly notes: readonly string[];
   /** Everything new since an earlier check. */
   readonly newFacts?: readonly string[] | undefined;

@@ -1,4 +1,5 @@
 import { outcomeOf } from "../domain/outcomes.js";
+import type { ChangeFields } from "../world/changes.js";
 import { notesOn, type SeenResponse, seenResponse } from "./against.js";
 import {
   type Answer,
@@ -23,6 +24,7 @@ import {
   type Variables,
 } from "./keys.js";
 import { inferAssumptions } from "./learn.js";
+import { liveChanges } from "./live-changes.js";
 import { createRedact } from "./redact.js";
 import { type CheckReport, reportOf } from "./report.js";
 
@@ -35,6 +37,8 @@ export interface CheckOptions {
   readonly probeLimits: boolean;
   /** A well-formed key that is unknown. */
   readonly unknownKey: string;
+  /** Announced changes of the API to look for. */
+  readonly changes?: ChangeFields | undefined;
   /** A clock for durations, in milliseconds. */
   readonly stopwatch: () => number;
 }
@@ -64,6 +68,8 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
   for (const path of limitPaths) attempts.push(await tryLimit(session, path, working));
   const all = [...attempts, ...repeated];
   const rejections = compareRejections(withStatus(attempts, 401), controls);
+  const assumptions = inferAssumptions(all);
+  const answered = all.filter((one): one is Exchange => one.answer !== undefined);
   return reportOf({
     url,
     requests: session.requests(),
@@ -72,7 +78,8 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
     attempts,
     responses: session.responses,
     compared: [...rejections.observations, ...compareSuccesses(withStatus(all, 200))],
-    assumptions: inferAssumptions(all),
+    assumptions,
+    changes: options.changes && liveChanges(options.changes, answered, assumptions),
     notes: [
       ...notesOn(session.responses),
       ...(rejections.varyByThemselves ? [variesNote] : []),

@@ -1,4 +1,5 @@
 import type { Assumptions } from "../domain/assumptions.js";
+import { day } from "../domain/limits.js";
 import { mePath } from "../domain/outcomes.js";
 import { parseDate } from "../scenario/format/changes.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -52,4 +53,30 @@ export function withoutAssumed(changes: ChangeFields, now: number): ChangeFields
     return Object.keys(others).some((name) => name !== "at" && name !== "say") ? [[ref, others]] : [];
   });
   return Object.fromEntries(left);
+}
+
+/** As in `2027-06-01`, with the time unless it is midnight UTC. */
+export function dateText(instant: number): string {
+  const text = new Date(instant).toISOString();
+  return instant % day === 0 ? text.slice(0, 10) : text.replace(".000Z", "Z");
+}
+
+/** The least of a change: one edit, as `members`, `rename`, `today`, and its value. */
+export interface Part {
+  readonly path: readonly string[];
+  readonly value: unknown;
+}
+
+const atomic: readonly string[] = ["at", "say", "in", "on"];
+
+export function partsOf({ fields: { move, ...fields } }: Change): Part[] {
+  const inside = (value: unknown, path: readonly string[]): Part[] => {
+    if (Array.isArray(value)) return value.map((name) => ({ path: [...path, name], value: undefined }));
+    const isEdit = path.length === 2 && ["members", "headers", "scopes"].includes(path[0] as string);
+    const isGroup = path.length < 2 || isEdit;
+    if (!isGroup || typeof value !== "object" || value === null) return [{ path, value }];
+    const members = Object.entries(value).filter(([name]) => path.length === 2 || !atomic.includes(name));
+    return members.flatMap(([name, member]) => inside(member, [...path, name]));
+  };
+  return [...(move === undefined ? [] : [{ path: ["move"], value: move }]), ...inside(fields, [])];
 }

@@ -15,6 +15,7 @@ import { exitCode, usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
 import { defaultWait, formatFlag, jsonOrFormat, timeout, wide } from "../flags.js";
 import type { Io } from "../io.js";
+import { loadChanges } from "../open-scenario.js";
 import { tell, writeData } from "../tell.js";
 import { styleFor } from "../terminal.js";
 
@@ -33,6 +34,11 @@ export const command = declareCommand({
     ),
     timeout,
     against: flag("--against <file>", "list everything new since this earlier check (JSON)", fileName),
+    changes: flag(
+      "--changes <file>",
+      "show which announced changes are already live: a scenario with changes, by bundled name or file",
+      fileName,
+    ),
     probeLimits: toggle(
       "--probe-limits",
       "meet a limit on purpose: use the keys that are at theirs, and else up to per_minute + 1 requests of a working key, if --max-requests has room for them",
@@ -44,18 +50,21 @@ export const command = declareCommand({
     "svc-sandbox check https://api.example": "the keys are in SVC_API_KEY, SVC_KEY_REVOKED, …",
     "svc-sandbox check https://api.example --format junit > check.xml": "for CI",
     "svc-sandbox check https://api.example --against last.json": "show changes since the last check",
+    "svc-sandbox check https://api.example --changes announced-changes": "which announced changes are live",
     "svc-sandbox check http://127.0.0.1:4747": "a sandbox: finds nothing",
   },
   async run({ words, flags, io }) {
     const format = flags.json ? "json" : (flags.format ?? "text");
     const url = endpointUnder(words[0] ?? "");
     const earlier = flags.against === undefined ? undefined : await readEarlier(flags.against, io);
+    const changes = flags.changes === undefined ? undefined : await loadChanges(flags.changes, io);
     warnOfPlainHttp(url, io);
     const checked = await runCheck(createSend(url, flags.timeout ?? defaultWait), {
       url: url.href,
       env: io.env,
       maxRequests: flags.maxRequests ?? 10,
       probeLimits: flags.probeLimits === true,
+      changes,
       unknownKey: unknownSecret(0),
       stopwatch,
     });

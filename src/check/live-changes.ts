@@ -1,0 +1,96 @@
+import { isMapping } from "../domain/json.js";
+import { outcomeOf } from "../domain/outcomes.js";
+import { type Change, type ChangeFields, datedChanges, dateText, partsOf } from "../world/changes.js";
+import { type Answer, headerOf, memberAt } from "./answer.js";
+import type { Exchange } from "./judge.js";
+import type { InferredAssumption } from "./learn.js";
+
+/** `partly`: some of its edits are live; `not_seen`: no response shows it. */
+export type LiveState = "live" | "partly" | "not_yet" | "not_seen";
+
+/** An announced change, and whether the responses show it. */
+export interface LiveChange extends Pick<Change, "ref"> {
+  readonly say?: string | undefined;
+  readonly date: string;
+  readonly state: LiveState;
+}
+
+/** Finds out which announced changes the responses of an environment show already. */
+export function liveChanges(
+  changes: ChangeFields,
+  exchanges: readonly Exchange[],
+  inferred: readonly InferredAssumption[],
+): LiveChange[] {
+  return datedChanges(changes).map((change) => {
+    const all = exchanges.map(({ answer }) => answer);
+    const seen = partsOf(change).map(({ path: [kind = "", operation = "", name = operation], value }) =>
+      looks[kind]?.({ exchanges, all, inferred, fields: change.fields, operation, name, value }),
+    );
+    const [live, not] = [seen.includes(true), seen.includes(false)];
+    const state = live ? (not ? "partly" : "live") : not ? "not_yet" : "not_seen";
+    return { ref: change.ref, say: change.fields.say, date: dateText(change.at), state };
+  });
+}
+
+interface Sought {
+  readonly exchanges: readonly Exchange[];
+  readonly all: readonly Answer[];
+  readonly inferred: readonly InferredAssumption[];
+  readonly fields: Change["fields"];
+  /** What the part does to a name: add, rename or remove. */
+  readonly operation: string;
+  readonly name: string;
+  readonly value: unknown;
+}
+
+type Look = (sought: Sought) => boolean | undefined;
+
+// Each returns `undefined` when no response shows it.
+const looks: Readonly<Record<string, Look>> = {
+  assumptions({ inferred, name, value }) {
+    const found = inferred.find((one) => one.name === name)?.value;
+    return found === undefined ? undefined : found === value;
+  },
+  codes: ({ value, ...sought }) =>
+    every(ofError(sought), ({ answer }) => memberAt(answer, "error", "code") === value),
+  statuses: ({ value, ...sought }) => every(ofError(sought), ({ answer }) => answer.status === value),
+  members({ all, fields: { members }, operation, name, value }) {
+    const objects = withStatus(all, members?.on).map((one) =>
+      memberAt(one, ...(members?.in ?? "").split(".")),
+    );
+    const sought = operation === "rename" ? String(value) : name;
+    return every(objects.filter(isMapping), (one) => Object.hasOwn(one, sought) === (operation !== "remove"));
+  },
+  headers({ all, fields: { headers }, operation, name, value }) {
+    const some = withStatus(all, headers?.on);
+    const has = (one: string) => some.some((answer) => headerOf(answer, one.toLowerCase()) !== undefined);
+    if (operation === "rename") return has(String(value)) || (has(name) ? false : undefined);
+    return some.length === 0 ? undefined : has(name) === (operation === "add");
+  },
+  scopes({ all, operation, name, value }) {
+    const names = all.flatMap(scopesIn);
+    if (operation === "rename")
+      return names.includes(String(value)) || (names.includes(name) ? false : undefined);
+    if (operation === "add") return names.length === 0 ? undefined : names.includes(name);
+    return names.includes(name) ? false : undefined;
+  },
+  move: ({ all, fields: { move } }) =>
+    every(all, (answer) => headerOf(answer, "link")?.includes(`<${move?.to}>`) === true),
+};
+
+function ofError({ exchanges, name }: Pick<Sought, "exchanges" | "name">): readonly Exchange[] {
+  return exchanges.filter(({ pathId }) => pathId === name || outcomeOf(pathId).code === name);
+}
+
+function withStatus(all: readonly Answer[], on: number | undefined): readonly Answer[] {
+  return all.filter(({ status }) => on === undefined || on === status);
+}
+
+function scopesIn(answer: Answer): string[] {
+  const scopes = memberAt(answer, "data", "scopes");
+  return Array.isArray(scopes) ? scopes.map(String) : [];
+}
+
+function every<Item>(items: readonly Item[], holds: (item: Item) => boolean): boolean | undefined {
+  return items.length === 0 ? undefined : items.every(holds);
+}
