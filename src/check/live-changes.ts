@@ -1,6 +1,5 @@
 import { isMapping } from "../domain/json.js";
 import { outcomeOf } from "../domain/outcomes.js";
-import { type Change, type ChangeFields, datedChanges, dateText, partsOf } from "../world/changes.js";
 import { type Answer, headerOf, memberAt } from "./answer.js";
 import type { Exchange } from "./judge.js";
 import type { InferredAssumption } from "./learn.js";
@@ -8,27 +7,39 @@ import type { InferredAssumption } from "./learn.js";
 /** `partly`: some of its edits are live; `not_seen`: no response shows it. */
 export type LiveState = "live" | "partly" | "not_yet" | "not_seen";
 
-/** An announced change, and whether the responses show it. */
-export interface LiveChange extends Pick<Change, "ref"> {
+/** An announced change to look for. */
+export interface SoughtChange {
+  readonly ref: string;
   readonly say?: string | undefined;
   readonly date: string;
+  readonly fields: {
+    readonly members?: { readonly in: string; readonly on?: number };
+    readonly headers?: { readonly on?: number };
+    readonly move?: { readonly to: string };
+  };
+  /** Its edits: the kind, the operation if there are several, and a name. */
+  readonly parts: readonly { readonly path: readonly string[]; readonly value: unknown }[];
+}
+
+/** An announced change, and whether the responses show it. */
+export interface LiveChange extends Pick<SoughtChange, "ref" | "say" | "date"> {
   readonly state: LiveState;
 }
 
 /** Finds out which announced changes the responses of an environment show already. */
 export function liveChanges(
-  changes: ChangeFields,
+  changes: readonly SoughtChange[],
   exchanges: readonly Exchange[],
   inferred: readonly InferredAssumption[],
 ): LiveChange[] {
-  return datedChanges(changes).map((change) => {
-    const all = exchanges.map(({ answer }) => answer);
-    const seen = partsOf(change).map(({ path: [kind = "", operation = "", name = operation], value }) =>
-      looks[kind]?.({ exchanges, all, inferred, fields: change.fields, operation, name, value }),
+  const all = exchanges.map(({ answer }) => answer);
+  return changes.map(({ ref, say, date, fields, parts }) => {
+    const seen = parts.map(({ path: [kind = "", operation = "", name = operation], value }) =>
+      looks[kind]?.({ exchanges, all, inferred, fields, operation, name, value }),
     );
     const [live, not] = [seen.includes(true), seen.includes(false)];
     const state = live ? (not ? "partly" : "live") : not ? "not_yet" : "not_seen";
-    return { ref: change.ref, say: change.fields.say, date: dateText(change.at), state };
+    return { ref, say, date, state };
   });
 }
 
@@ -36,7 +47,7 @@ interface Sought {
   readonly exchanges: readonly Exchange[];
   readonly all: readonly Answer[];
   readonly inferred: readonly InferredAssumption[];
-  readonly fields: Change["fields"];
+  readonly fields: SoughtChange["fields"];
   /** What the part does to a name: add, rename or remove. */
   readonly operation: string;
   readonly name: string;

@@ -1,5 +1,4 @@
 import { outcomeOf } from "../domain/outcomes.js";
-import type { ChangeFields } from "../world/changes.js";
 import { notesOn, type SeenResponse, seenResponse } from "./against.js";
 import {
   type Answer,
@@ -24,7 +23,7 @@ import {
   type Variables,
 } from "./keys.js";
 import { inferAssumptions } from "./learn.js";
-import { liveChanges } from "./live-changes.js";
+import { liveChanges, type SoughtChange } from "./live-changes.js";
 import { createRedact } from "./redact.js";
 import { type CheckReport, reportOf } from "./report.js";
 
@@ -38,7 +37,7 @@ export interface CheckOptions {
   /** A well-formed key that is unknown. */
   readonly unknownKey: string;
   /** Announced changes of the API to look for. */
-  readonly changes?: ChangeFields | undefined;
+  readonly changes?: readonly SoughtChange[] | undefined;
   /** A clock for durations, in milliseconds. */
   readonly stopwatch: () => number;
 }

@@ -80,3 +80,11 @@ export function partsOf({ fields: { move, ...fields } }: Change): Part[] {
   };
   return [...(move === undefined ? [] : [{ path: ["move"], value: move }]), ...inside(fields, [])];
 }
+
+/** The changes as a check looks for them. */
+export function soughtChanges(changes: ChangeFields) {
+  return datedChanges(changes).map((change) => {
+    const { ref, at, fields } = change;
+    return { ref, say: fields.say, date: dateText(at), fields, parts: partsOf(change) };
+  });
+}

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { LiveState } from "../../src/check/live-changes.js";
 import { runCheck } from "../../src/check/run.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
+import { soughtChanges } from "../../src/world/changes.js";
 import { scenarioSecret } from "../../src/world/secrets.js";
 import { openTestWorld } from "../support/doors.js";
 import { ask } from "../support/varied.js";
@@ -37,7 +38,7 @@ async function statesIn(live: Changes, refs = ["active", "wrong-scope", "rate-li
     probeLimits: true,
     unknownKey: `SVC_test_sbx${"0".repeat(29)}`,
     stopwatch: () => 0,
-    changes: announced,
+    changes: soughtChanges(announced),
   });
   return Object.fromEntries((changes ?? []).map(({ ref, state }) => [ref, state]));
 }

@@ -9,6 +9,7 @@ import { stopwatch } from "../../library/real-time.js";
 import { isLoopbackHost } from "../../node/addresses.js";
 import { createSend, endpointUnder } from "../../node/clients/send-once.js";
 import { quote } from "../../schema/words.js";
+import { soughtChanges } from "../../world/changes.js";
 import { unknownSecret } from "../../world/scenario-keys.js";
 import { declareCommand, fileName, flag, noVariable, toggle, wholeNumber } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
@@ -57,7 +58,7 @@ export const command = declareCommand({
     const format = flags.json ? "json" : (flags.format ?? "text");
     const url = endpointUnder(words[0] ?? "");
     const earlier = flags.against === undefined ? undefined : await readEarlier(flags.against, io);
-    const changes = flags.changes === undefined ? undefined : await loadChanges(flags.changes, io);
+    const changes = await changesSought(flags.changes, io);
     warnOfPlainHttp(url, io);
     const checked = await runCheck(createSend(url, flags.timeout ?? defaultWait), {
       url: url.href,
@@ -84,6 +85,10 @@ export const command = declareCommand({
     return report.verdict === "agrees" && !newFacts?.length ? exitCode.fine : exitCode.failed;
   },
 });
+
+async function changesSought(file: string | undefined, io: Io) {
+  return file === undefined ? undefined : soughtChanges(await loadChanges(file, io));
+}
 
 async function readEarlier(file: string, io: Io) {
   const text = await readGivenFile(file, "the earlier check", io);
