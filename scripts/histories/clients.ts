@@ -107,7 +107,14 @@ export async function record(recording: Recording): Promise<History> {
     await untilKnown(`replica ${replica.index} did not list the keys`, list);
   }
   agent.destroy();
-  await ask(pick(draw, replicas), `DELETE /__sandbox/instances/${made.id}`);
+  const removed = await ask(pick(draw, replicas), `DELETE /__sandbox/instances/${made.id}`);
+  // No replica responds for an instance once its removal is acknowledged.
+  if (typeof removed === "object" && removed.status === 204) {
+    const path = `GET /i/${made.id}/v1/relying-party/me`;
+    const responses = await Promise.all(replicas.map((replica) => ask(replica, path, { timeout: patience })));
+    const wrong = responses.find((one) => typeof one === "object" && one.status !== 404);
+    if (wrong !== undefined) throw new Error(`a removed instance responded with ${JSON.stringify(wrong)}`);
+  }
   return shared.seen;
 }
 

@@ -33,3 +33,14 @@ export const defaultPrefix = "svc-sandbox:";
 export function isPrefix(text: string): boolean {
   return /^[A-Za-z0-9._:/-]{1,64}$/.test(text);
 }
+
+/** The names of the keys of a log, by default of the server's. All are in one slot of a cluster, and each log has its own. */
+export function keysOf(prefix: string, id?: string): readonly [string, string, string] {
+  const name = id === undefined ? `{${prefix}}` : `{${prefix}${id}}:instance`;
+  return [`${name}:meta`, `${name}:log`, `${name}:snapshot`];
+}
+
+// Not one of a longer prefix.
+export function isOfInstance(prefix: string, key: string): boolean {
+  return /^\w{12}\}:instance:(?:meta|log|snapshot)$/.test(key.slice(prefix.length + 1));
+}

@@ -1,4 +1,5 @@
 import type { LogFollower, LogSnapshot } from "../replica/shared-log.js";
+import type { Reply } from "./link.js";
 
 /** Entries that one replica appended together, as Redis keeps them. */
 export interface StoredBatch {
@@ -62,4 +63,17 @@ export function createLogCursor(
 /** The number of an entry, from its position or from the id of a batch that ends with it. */
 export function numberOf(position: string): number {
   return Number(position.slice(position.indexOf("-") + 1));
+}
+
+/** Stands between the texts of a batch, and in none of them. */
+export const between = "\u001e";
+
+/** Reads batches as Redis returns them. */
+export function batchesOf(found: readonly Reply[]): StoredBatch[] {
+  return (found as readonly [string, readonly string[]][]).map(
+    ([id, [epoch = "", mark = "", , texts = ""]]) => ({
+      ...{ id, epoch, mark },
+      texts: texts.split(between),
+    }),
+  );
 }

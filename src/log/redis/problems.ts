@@ -148,3 +148,19 @@ export function isFullness(error: unknown): boolean {
 export function isRefusal(error: unknown): boolean {
   return error instanceof SandboxError || error instanceof ErrorReply;
 }
+
+/** The error for a log whose snapshot is gone, and with it what was before. */
+export function snapshotGone(shown: string): SandboxError {
+  return unfitStore(
+    shown,
+    "its snapshot is gone, and so are the entries before it. Delete its keys to start again, or name others with --store-prefix.",
+  );
+}
+
+/** The error for a key that is not of a log. */
+export function foreignKey(shown: string, key: string): SandboxError {
+  return unfitStore(
+    shown,
+    `it has the key ${JSON.stringify(key)}, which is of somebody else. Give this sandbox keys of its own with --store-prefix.`,
+  );
+}

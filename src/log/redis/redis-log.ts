@@ -1,66 +1,22 @@
-import { randomBytes } from "node:crypto";
 import { SandboxError } from "../../domain/errors.js";
 import { nodePlatform, setImmediate } from "../../node/platform.js";
 import { type FirstState, type LogSnapshot, noLog, type SharedLog } from "../replica/shared-log.js";
 import { createAppendQueue } from "./append-queue.js";
-import type { RedisLink, Reply } from "./link.js";
-import { createLogCursor, type LogCursor, numberOf, type StoredBatch } from "./log-cursor.js";
-import { isFullness, reasonOf, unfitStore } from "./problems.js";
+import type { Reply } from "./link.js";
+import {
+  batchesOf,
+  between,
+  createLogCursor,
+  type LogCursor,
+  numberOf,
+  type StoredBatch,
+} from "./log-cursor.js";
+import { foreignKey, isFullness, reasonOf, snapshotGone } from "./problems.js";
 import { appendScript, keepScript, openScript } from "./scripts.js";
-
-/** Two connections for all logs of a replica, of which one asks, and one listens; they break together. */
-export interface Link {
-  readonly asking: RedisLink;
-  readonly listening: RedisLink;
-}
-
-/** The store as each of a replica's logs there uses it. */
-export interface Store {
-  readonly shown: string;
-  /** Milliseconds after which an append is refused. */
-  readonly timeout: number;
-  /** `undefined` while the store is away. */
-  readonly link: () => Link | undefined;
-  /** Why an append is refused at once; `undefined`: it is not. */
-  readonly refusal: () => SandboxError | undefined;
-  readonly unavailable: (reason?: string) => SandboxError;
-  /** Breaks the link off, and connects again. */
-  readonly fail: (error: unknown, using: Link) => void;
-  /** Called when a log finds no room, with the error, or room again. */
-  readonly onRoom: (error?: unknown) => void;
-  /** Called when the store has lost entries. */
-  readonly onLoss: () => void;
-  /** Runs something over a connection of its own: others are not to wait behind it, or lose their connection with it. */
-  readonly aside: (run: (link: RedisLink) => Promise<Reply>) => Promise<Reply>;
-}
-
-/** What the script said that opens a log, and whether it has begun it. */
-interface Said {
-  readonly said: readonly string[];
-  readonly isBegun: boolean;
-}
-
-/** Which log it is. */
-export interface LogPlace {
-  /** The names of its keys: meta, log, snapshot. */
-  readonly keys: readonly [string, string, string];
-  /** Opens it; `open` begins it where there is none and a first state is given. */
-  readonly begin: (open: (first?: FirstState) => Promise<Said>, using: Link) => Promise<Said>;
-  /** Returns what has to be equal for all replicas. */
-  readonly founding: () => string;
-  /** Whether it is that of an instance, which may be erased. */
-  readonly isInside: boolean;
-}
-
-/** A name that no other log or replica has. */
-export function newEpoch(): string {
-  return randomBytes(6).toString("base64url");
-}
+import { type Link, type LogPlace, newEpoch, type Store } from "./store.js";
 
 /** The most batches that one call fetches. */
 export const chunk = 200;
-/** Stands between the texts of a batch, and in none of them. */
-const between = "\u001e";
 /** Milliseconds after a call in which nobody listens: what comes is in the reply of the next call. */
 const busyTime = 100;
 
@@ -323,27 +279,4 @@ export function createRedisLog(store: Store, { keys, begin, founding, isInside }
       if (!apply(batchesOf(found), numberOf(at), cursor)) catchUp();
     },
   };
-}
-
-function batchesOf(found: readonly Reply[]): StoredBatch[] {
-  return (found as readonly [string, readonly string[]][]).map(
-    ([id, [epoch = "", mark = "", , texts = ""]]) => ({
-      ...{ id, epoch, mark },
-      texts: texts.split(between),
-    }),
-  );
-}
-
-function snapshotGone(shown: string): SandboxError {
-  return unfitStore(
-    shown,
-    "its snapshot is gone, and so are the entries before it. Delete its keys to start again, or name others with --store-prefix.",
-  );
-}
-
-export function foreignKey(shown: string, key: string): SandboxError {
-  return unfitStore(
-    shown,
-    `it has the key ${JSON.stringify(key)}, which is of somebody else. Give this sandbox keys of its own with --store-prefix.`,
-  );
 }

@@ -2,21 +2,14 @@ import { SandboxError } from "../../domain/errors.js";
 import { clearTimeout, nodePlatform, setTimeout } from "../../node/platform.js";
 import type { FirstStates } from "../replica/server-state.js";
 import type { ServerLog } from "../replica/shared-log.js";
-import { defaultPrefix, type RedisAddress } from "./address.js";
+import { defaultPrefix, isOfInstance, keysOf, type RedisAddress } from "./address.js";
 import { canMigrate, checkRedis, keysUnder, otherFounding, sandboxExists } from "./checks.js";
-import { connectRedis, type Reply } from "./link.js";
-import { isRefusal, reasonOf, unusableStore } from "./problems.js";
-import {
-  chunk,
-  createRedisLog,
-  foreignKey,
-  type Link,
-  type LogPlace,
-  newEpoch,
-  type RedisLog,
-  type Store,
-} from "./redis-log.js";
+import { connectRedis } from "./link.js";
+import { listenOnce } from "./listening.js";
+import { foreignKey, isRefusal, reasonOf, unusableStore } from "./problems.js";
+import { createRedisLog, type RedisLog } from "./redis-log.js";
 import { backUpScript, migrateScript, openScript } from "./scripts.js";
+import { type Link, type LogPlace, newEpoch, type Store } from "./store.js";
 
 export interface RedisLogOptions {
   readonly address: RedisAddress;
@@ -46,27 +39,12 @@ export interface RedisServerLog extends ServerLog {
 
 /** Milliseconds that a snapshot may take to be stored: it may be long, and nobody waits for it. */
 const snapshotTimeout = 60_000;
-/** Milliseconds for which a replica listens at a time, while some logs are busy, and rests behind each time. */
-const listening = 1000;
-const busyListening = 200;
-const rest = 20;
 
 interface Away {
   readonly since: number;
   readonly reason: string;
   /** Whether Redis refused, or could not be reached again: nobody is to wait for it. */
   isSure: boolean;
-}
-
-/** The names of the keys of a log, by default of the server's. All are in one slot of a cluster, and each log has its own. */
-export function keysOf(prefix: string, id?: string): readonly [string, string, string] {
-  const name = id === undefined ? `{${prefix}}` : `{${prefix}${id}}:instance`;
-  return [`${name}:meta`, `${name}:log`, `${name}:snapshot`];
-}
-
-// Not one of a longer prefix.
-function isOfInstance(prefix: string, key: string): boolean {
-  return /^\w{12}\}:instance:(?:meta|log|snapshot)$/.test(key.slice(prefix.length + 1));
 }
 
 /**
@@ -149,38 +127,20 @@ export async function openRedisLog(options: RedisLogOptions): Promise<RedisServe
     }
   };
 
-  // What this replica appends itself brings what others append, too: this connection only rests then.
   const listen = async (using: Link) => {
-    while (link === using) {
-      const followed = [...logs].flatMap((log) => {
-        const from = log.listening(using);
-        return from === undefined ? [] : [{ log, stream: from[0], at: from[1] }];
-      });
-      const block = followed.length < logs.size ? busyListening : listening;
-      if (followed.length > 0) await listenTo(followed, block, using);
-      await nap(followed.length > 0 ? rest : 5 * rest);
-    }
-  };
-  interface Followed {
-    readonly log: RedisLog;
-    readonly stream: string;
-    readonly at: string;
-  }
-  const listenTo = async (followed: readonly Followed[], block: number, using: Link) => {
-    const streams = [...followed.map(({ stream }) => stream), ...followed.map(({ at }) => at)];
-    const argv = ["XREAD", "COUNT", String(chunk), "BLOCK", String(block), "STREAMS", ...streams];
     try {
-      const reply = (await using.listening.command(argv, block + timeout)) as [string, Reply[]][] | null;
-      if (link !== using) return;
-      const found = new Map(reply ?? []);
-      for (const { log, stream, at } of followed) {
-        const batches = found.get(stream);
-        if (batches !== undefined) log.bring(batches, at);
+      while (link === using) {
+        const { isQuiet, pause } = await listenOnce(
+          logs,
+          using.listening,
+          (log) => log.listening(using),
+          timeout,
+        );
+        // Whether it is still the same log.
+        if (isQuiet && link === using)
+          for (const log of logs) if (log === server || log.isFull()) log.catchUp();
+        await nap(pause);
       }
-      if (reply !== null) return;
-      // Whether it is still the same log.
-      server.catchUp();
-      for (const log of logs) if (log.isFull()) log.catchUp();
     } catch (error) {
       goAway(error, using);
     }

@@ -1,27 +1,18 @@
-import { type Environment, environments } from "../../domain/api-key.js";
-import type { RandomStream } from "../../domain/seed.js";
-import { base62From } from "../../domain/seed.js";
-import type { ApiRequest, Connection, Exchange } from "../../history/exchange.js";
+import type { Exchange } from "../../history/exchange.js";
 import { nodePlatform } from "../../node/platform.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
-import { secretFrom } from "../../world/scenario-keys.js";
 import { createEventIds } from "../event-ids.js";
 import type { Extended } from "../extend-state.js";
-import {
-  defaultInstanceTtl,
-  defaultMaxInstances,
-  type InstanceLimits,
-  isOver,
-  newInstanceId,
-} from "../instances.js";
-import { type Caller, type ControlCall, type Log, newSecret, placeOf, type RunIn } from "../log.js";
+import { defaultInstanceTtl, defaultMaxInstances, type InstanceLimits, isOver } from "../instances.js";
+import { type Caller, type Log, placeOf, type RunIn } from "../log.js";
 import { createMemoryBudget } from "../memory-budget.js";
 import { copyServer, type ServerCopyOptions } from "./copies.js";
 import { type Driver, driveCopy } from "./driven-copy.js";
-import type { EntryContent, NewKeyHashes } from "./entries.js";
+import type { EntryContent } from "./entries.js";
 import { createInstanceReports } from "./instance-reports.js";
-import { maskCall, maskRequest } from "./mask.js";
+import { maskCall } from "./mask.js";
 import { createOpenInstances, type OpenInstance } from "./open-instances.js";
+import { callContent, contentOf, createNames } from "./own-entries.js";
 import type { OwnPart } from "./sandbox-copy.js";
 import { describeLogs } from "./server-state.js";
 import { noLog, type ServerLog } from "./shared-log.js";
@@ -251,62 +242,4 @@ function removes(content: EntryContent): boolean {
 // Each replica counts its own events: the id of another one must be unknown here, so that its client is told of a gap.
 function distantId(): number {
   return (1 + (nodePlatform.random() % 900_000)) * 1e9;
-}
-
-type NameOf = (connection: Connection) => readonly [string, number | null];
-
-function contentOf(request: ApiRequest, nameOf: NameOf): EntryContent {
-  const { connection } = request;
-  const masked = maskRequest(request, nodePlatform.sha256);
-  return { kind: "request", request: masked, connection: connection && nameOf(connection) };
-}
-
-function callContent({ makes, ...call }: ControlCall): {
-  readonly content: EntryContent;
-  readonly own: OwnPart;
-} {
-  if (makes === "instance" || makes === "token") {
-    const newSecrets = [newSecret(), newSecret()];
-    const hashes = newSecrets.map(({ sha256 }) => sha256);
-    return {
-      content: { kind: "call", call, newId: newInstanceId(), newSecrets: hashes },
-      own: { newSecrets },
-    };
-  }
-  if (makes !== "key") return { content: { kind: "call", call }, own: {} };
-  const { newKey, words } = drawKey();
-  return { content: { kind: "call", call, newKey }, own: { keyWords: words() } };
-}
-
-// Names for connections that no other replica gives.
-function createNames(): NameOf {
-  const replica = base62From(nodePlatform.random, 8);
-  const names = new WeakMap<Connection, readonly [string, number | null]>();
-  let count = 0;
-  return (connection) => {
-    const known = names.get(connection);
-    if (known !== undefined) return known;
-    count += 1;
-    const { repeatsOfLoop } = connection;
-    const name = [`${replica}.${count}`, Number.isFinite(repeatsOfLoop) ? repeatsOfLoop : null] as const;
-    names.set(connection, name);
-    return name;
-  };
-}
-
-// The random numbers of a key, of which the others get the hashes: whether it is a test or a live one is decided later.
-function drawKey(): { readonly newKey: NewKeyHashes; readonly words: () => RandomStream } {
-  const drawn: number[] = [];
-  const words = (): RandomStream => {
-    let next = 0;
-    return () => {
-      if (next === drawn.length) drawn.push(nodePlatform.random());
-      next += 1;
-      return drawn[next - 1] as number;
-    };
-  };
-  const hashIn = (environment: Environment) =>
-    nodePlatform.sha256(secretFrom(words(), { environment, legacy: false }));
-  const hashes = environments.map((environment) => [environment, hashIn(environment)]);
-  return { newKey: Object.fromEntries(hashes), words };
 }

@@ -1,0 +1,71 @@
+import { type Environment, environments } from "../../domain/api-key.js";
+import { base62From, type RandomStream } from "../../domain/seed.js";
+import type { ApiRequest, Connection } from "../../history/exchange.js";
+import { nodePlatform } from "../../node/platform.js";
+import { secretFrom } from "../../world/scenario-keys.js";
+import { newInstanceId } from "../instances.js";
+import { type ControlCall, newSecret } from "../log.js";
+import type { EntryContent, NewKeyHashes } from "./entries.js";
+import { maskRequest } from "./mask.js";
+import type { OwnPart } from "./sandbox-copy.js";
+
+/** Names connections. */
+type NameOf = (connection: Connection) => readonly [string, number | null];
+
+/** The entry of a request. */
+export function contentOf(request: ApiRequest, nameOf: NameOf): EntryContent {
+  const { connection } = request;
+  const masked = maskRequest(request, nodePlatform.sha256);
+  return { kind: "request", request: masked, connection: connection && nameOf(connection) };
+}
+
+/** The entry of a call, and what this replica keeps of it. */
+export function callContent({ makes, ...call }: ControlCall): {
+  readonly content: EntryContent;
+  readonly own: OwnPart;
+} {
+  if (makes === "instance" || makes === "token") {
+    const newSecrets = [newSecret(), newSecret()];
+    const hashes = newSecrets.map(({ sha256 }) => sha256);
+    return {
+      content: { kind: "call", call, newId: newInstanceId(), newSecrets: hashes },
+      own: { newSecrets },
+    };
+  }
+  if (makes !== "key") return { content: { kind: "call", call }, own: {} };
+  const { newKey, words } = drawKey();
+  return { content: { kind: "call", call, newKey }, own: { keyWords: words() } };
+}
+
+/** Makes names for connections that no other replica gives. */
+export function createNames(): NameOf {
+  const replica = base62From(nodePlatform.random, 8);
+  const names = new WeakMap<Connection, readonly [string, number | null]>();
+  let count = 0;
+  return (connection) => {
+    const known = names.get(connection);
+    if (known !== undefined) return known;
+    count += 1;
+    const { repeatsOfLoop } = connection;
+    const name = [`${replica}.${count}`, Number.isFinite(repeatsOfLoop) ? repeatsOfLoop : null] as const;
+    names.set(connection, name);
+    return name;
+  };
+}
+
+// The random numbers of a key, of which the others get the hashes: whether it is a test or a live one is decided later.
+function drawKey(): { readonly newKey: NewKeyHashes; readonly words: () => RandomStream } {
+  const drawn: number[] = [];
+  const words = (): RandomStream => {
+    let next = 0;
+    return () => {
+      if (next === drawn.length) drawn.push(nodePlatform.random());
+      next += 1;
+      return drawn[next - 1] as number;
+    };
+  };
+  const hashIn = (environment: Environment) =>
+    nodePlatform.sha256(secretFrom(words(), { environment, legacy: false }));
+  const hashes = environments.map((environment) => [environment, hashIn(environment)]);
+  return { newKey: Object.fromEntries(hashes), words };
+}
