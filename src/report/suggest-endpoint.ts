@@ -12,7 +12,9 @@ export function suggestEndpoint(method: string, path: string, preview = false): 
   const route = routeAt(path, preview) ?? routeAt(nearestPath(path, preview) ?? "", preview);
   if (route === undefined) return undefined;
   const methods = [...route.methods.keys()];
-  return `${methods.includes(method) ? method : methods[0]} ${route.path}`;
+  const suggestion = `${methods.includes(method) ? method : methods[0]} ${route.path}`;
+  // An announced change has ended this path.
+  return suggestion === `${method} ${path}` ? undefined : suggestion;
 }
 
 function nearestPath(path: string, preview: boolean): string | undefined {

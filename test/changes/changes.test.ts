@@ -2,6 +2,7 @@ import { setupServer } from "msw/node";
 import { describe, expect, test } from "vitest";
 import type { Scenario } from "../../src/index.js";
 import { createHandlers } from "../../src/msw/index.js";
+import { reportOf } from "../../src/report/report.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { checkScenario } from "../../src/scenario/parse-scenario.js";
 import { createWorld } from "../../src/world/create-world.js";
@@ -126,6 +127,15 @@ describe("a path that moves", () => {
     });
     expect(headers("/v2/relying-party/me").Deprecation).toBeUndefined();
     expect(Object.fromEntries(get(june - 1, mePath).headers).Deprecation).toBeUndefined();
+  });
+
+  test("is not suggested to those who call it after its sunset", () => {
+    const world = openTestWorld(moved, { now: sunset });
+    ask(world, { key: "active" });
+    const examples = reportOf({ world: () => world, counters: world.counters }).advice.flatMap(
+      (one) => one.examples,
+    );
+    expect(examples.map(({ path, didYouMean }) => [path, didYouMean])).toEqual([[mePath, null]]);
   });
 
   test("is among what comes, with its sunset", () => {
