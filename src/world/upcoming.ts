@@ -13,8 +13,8 @@ import type { World } from "./world.js";
 const upcomingKinds = [
   "overlap_ends",
   "key_expires",
-  "minute_turns",
-  "day_turns",
+  "minute_reset",
+  "day_reset",
   "timeline_step",
   "api_changes",
   "fault_begins",
@@ -84,12 +84,12 @@ function keyEvents({ registry }: World, now: number): Coming[] {
 function turns({ registry, windows }: World, now: number): Coming[] {
   const days: Coming = {
     at: dayStart(now, windows.dayResetsAt) + day,
-    kind: "day_turns",
+    kind: "day_reset",
     text: "Day turns: each key has its per_day again",
   };
   if (!windows.sliding) {
     const text = "Minute turns: each key has its per_minute again";
-    return [{ at: minuteStart(now) + minute, kind: "minute_turns", text }, days];
+    return [{ at: minuteStart(now) + minute, kind: "minute_reset", text }, days];
   }
   const firsts = [...registry.keys.values()].flatMap(({ usage, key: { ref, organization } }) => {
     settleUsage(usage, windows, now);
@@ -98,7 +98,7 @@ function turns({ registry, windows }: World, now: number): Coming[] {
   });
   const [first] = firsts.sort((one, other) => one.at - other.at);
   if (first === undefined) return [days];
-  return [{ ...first, kind: "minute_turns", text: `First request of ${first.key} leaves the minute` }, days];
+  return [{ ...first, kind: "minute_reset", text: `First request of ${first.key} leaves the minute` }, days];
 }
 
 function timelineEvents({ timeline: { steps, next } }: World): Coming[] {

@@ -210,12 +210,12 @@ export const brokenScenarios: readonly BrokenScenario[] = [
   ["consent_contradiction", consent("0, expires_at: ▲400d"), "an earlier time"],
   [
     "consent_contradiction",
-    consent(`2, created_at: -3d, deeds: [${deed("-1d", "grant")}, ${deed("▲-2d", "revoke")}]`),
+    consent(`2, created_at: -3d, decisions: [${deed("-1d", "grant")}, ${deed("▲-2d", "revoke")}]`),
     "in the order",
   ],
   [
     "consent_contradiction",
-    consent(`2, created_at: -60d, deeds: [▲${deed("-2d", "grant")}]`),
+    consent(`2, created_at: -60d, decisions: [▲${deed("-2d", "grant")}]`),
     "another time",
   ],
   // Steps

@@ -36,13 +36,13 @@ test("what the clock brings is told, soonest first, and happens when the clock g
   const rest = { key: null, organization: null, step: null, text: expect.any(String) };
   const own = (await upcoming()).filter(({ kind }) => !/^(?:consent|attest)/.test(kind));
   expect(own).toEqual([
-    { ...rest, at: "2026-03-02T09:01:00.000Z", kind: "minute_turns" },
+    { ...rest, at: "2026-03-02T09:01:00.000Z", kind: "minute_reset" },
     { ...rest, at: "2026-03-02T09:05:10.000Z", kind: "fault_begins", key: "main" },
     { ...rest, at: "2026-03-02T09:10:10.000Z", kind: "fault_ends", key: "main" },
     { ...rest, at: "2026-03-02T09:20:10.000Z", kind: "timeline_step", step: 1, key: "main" },
     { ...rest, at: "2026-03-02T09:25:10.000Z", kind: "timeline_step", step: 2, organization: "bank" },
     { ...rest, at: "2026-03-02T09:30:10.000Z", kind: "key_expires", key: "short", organization: "bank" },
-    { ...rest, at: "2026-03-03T06:00:00.000Z", kind: "day_turns" },
+    { ...rest, at: "2026-03-03T06:00:00.000Z", kind: "day_reset" },
   ]);
   await ask("/clock/advance", post({ by: "20m" }));
   const later = await upcoming();
@@ -86,6 +86,6 @@ test("a sliding minute turns when its first request leaves it, and a list has 10
   expect((await first()).kind).toBe("timeline_step");
   await ask("/send", post({ key: "main" }));
   await ask("/clock/advance", post({ by: "20s" }));
-  expect(await first()).toMatchObject({ at: "2026-03-02T09:01:10.000Z", kind: "minute_turns", key: "main" });
+  expect(await first()).toMatchObject({ at: "2026-03-02T09:01:10.000Z", kind: "minute_reset", key: "main" });
   expect((await ask("/upcoming")).body.data).toHaveLength(100);
 });

@@ -145,7 +145,7 @@ test("docs/preview.md names every endpoint with its scope, every refusal, member
   const values = [consentStatuses, purposeCodes, permissions, productionStatuses, validityStatuses].flat();
   expect([records, fields]).toEqual([
     expect.arrayContaining(["respond_by"]),
-    expect.arrayContaining(["deeds"]),
+    expect.arrayContaining(["decisions"]),
   ]);
   expect(missingOn(page, [...new Set([...records, ...fields, ...values])])).toEqual([]);
 });

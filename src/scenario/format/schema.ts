@@ -82,7 +82,7 @@ const longestIdempotencyKey = 255;
 
 const actions = Object.keys(consentActions) as ConsentAction[];
 
-const deed = mapping({ at: timeOrDuration(), do: choice(actions) });
+const decision = mapping({ at: timeOrDuration(), do: choice(actions) });
 
 const suspension = mapping({ at: time(), permission: choice(permissions), suspended: flag() });
 
@@ -100,7 +100,7 @@ const consentsSchema = list(
     permissions: optional(list(choice(permissions), { least: 1, most: permissions.length })),
     created_at: optional(timeOrDuration()),
     expires_at: optional(timeOrDuration()),
-    deeds: optional(list(deed)),
+    decisions: optional(list(decision)),
     suspensions: ofSnapshots(list(suspension)),
     idempotency: optional(idempotency),
   }),

@@ -155,7 +155,7 @@ const consentsFit: ScenarioRule = (facts) => {
       const message = "another request of the organization was made with this key";
       contradiction(["idempotency", "key"], message, "write another key");
     }
-    if (timesFit(consent, facts, contradiction)) deedsFit(consent, facts, contradiction);
+    if (timesFit(consent, facts, contradiction)) decisionsFit(consent, facts, contradiction);
   }
 };
 
@@ -178,7 +178,7 @@ function farmerExists(farmer: number, path: Path, { scenario, wrong }: Facts): v
 type Contradiction = (at: Path, message: string, hint: string) => void;
 
 function timesFit(
-  { created_at: created, expires_at: expires, deeds = [] }: Consent,
+  { created_at: created, expires_at: expires, decisions = [] }: Consent,
   { scenario, fromStart }: Facts,
   contradiction: Contradiction,
 ): boolean {
@@ -198,8 +198,8 @@ function timesFit(
     wrong(["expires_at"], `the consent lasts longer than 365 days (${expires})`, "write an earlier time");
   }
   let latest = created;
-  for (const [index, { at }] of deeds.entries()) {
-    const path = ["deeds", index, "at"];
+  for (const [index, { at }] of decisions.entries()) {
+    const path = ["decisions", index, "at"];
     if ((fromStart(at) ?? 0) > 0) {
       wrong(path, `this would be after the clock starts (${at})`, "let the timeline or the story do it");
     } else if ((between(latest, at, now) ?? 0) < 0) {
@@ -209,25 +209,25 @@ function timesFit(
   return fits;
 }
 
-// Whether each deed is possible at its time: what the farmer does by itself, and what time does, comes in between.
-function deedsFit(consent: Consent, { scenario, fromStart }: Facts, contradiction: Contradiction): void {
-  const { farmer, created_at: created, expires_at: expires, deeds = [] } = consent;
+// Whether each decision is possible at its time: what the farmer does by itself, and what time does, comes in between.
+function decisionsFit(consent: Consent, { scenario, fromStart }: Facts, contradiction: Contradiction): void {
+  const { farmer, created_at: created, expires_at: expires, decisions = [] } = consent;
   const createdAt = created === undefined ? 0 : fromStart(created);
   const expiresAt = expires === undefined ? (createdAt ?? 0) + defaultConsentTime : fromStart(expires);
-  const times = deeds.map(({ at }) => fromStart(at));
+  const times = decisions.map(({ at }) => fromStart(at));
   if (createdAt === undefined || expiresAt === undefined || times.includes(undefined)) return;
-  const done = deeds.map(({ do: action }, index) => ({ at: times[index] as number, action }));
+  const done = decisions.map(({ do: action }, index) => ({ at: times[index] as number, action }));
   const persona = personaOf(scenario.seed ?? defaultSeed, farmer);
   const record = { createdAt, expiresAt, persona, decisions: done };
   const effective = effectiveDecisions(record);
-  const index = done.findIndex((deed) => !effective.includes(deed));
+  const index = done.findIndex((one) => !effective.includes(one));
   const vain = done[index];
   if (vain === undefined) return;
   const before = consentHistory({ ...record, decisions: done.slice(0, index) }, vain.at);
   const { status } = before.at(-1) as ConsentTransition;
   const from = consentActions[vain.action].from.join(" or ");
   const message = `by then the request is ${status}, and ${vain.action} is for one that is ${from}`;
-  contradiction(["deeds", index], message, "write another time, or leave it out");
+  contradiction(["decisions", index], message, "write another time, or leave it out");
 }
 
 /** Each announced change does something, and a path ends after it moved. */

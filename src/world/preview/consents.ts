@@ -115,7 +115,10 @@ export function buildConsents({ consents = [] }: Scenario, seed: number, start: 
       expiresAt: instant(given.expires_at, createdAt + defaultConsentTime),
       idempotency: given.idempotency,
     });
-    const decisions = (given.deeds ?? []).map(({ at, do: action }) => ({ at: instant(at, start), action }));
+    const decisions = (given.decisions ?? []).map(({ at, do: action }) => ({
+      at: instant(at, start),
+      action,
+    }));
     entry.record = { ...entry.record, decisions };
     entry.suspensions = (given.suspensions ?? []).map((one) => ({ ...one, at: instant(one.at, start) }));
     store.add(entry);
@@ -127,7 +130,7 @@ export function buildConsents({ consents = [] }: Scenario, seed: number, start: 
 export function describeConsents({ all }: Consents): DescribedConsent[] {
   return all.map(({ organization, farmer, purpose, permissions, record, suspensions, idempotency }) => {
     // Scenarios refuse decisions that change nothing.
-    const deeds = effectiveDecisions(record).map(({ at, action }) => ({ at: isoOf(at), do: action }));
+    const decisions = effectiveDecisions(record).map(({ at, action }) => ({ at: isoOf(at), do: action }));
     const suspended = suspensions.map(({ at, ...rest }) => ({ at: isoOf(at), ...rest }));
     return {
       organization,
@@ -136,7 +139,7 @@ export function describeConsents({ all }: Consents): DescribedConsent[] {
       permissions: [...permissions],
       created_at: isoOf(record.createdAt),
       expires_at: isoOf(record.expiresAt),
-      ...(deeds.length > 0 && { deeds }),
+      ...(decisions.length > 0 && { decisions }),
       ...(suspended.length > 0 && { suspensions: suspended }),
       ...(idempotency !== undefined && { idempotency: { ...idempotency } }),
     };

@@ -12,8 +12,8 @@ const consent = "M5 0A5 5 0 1 1 4.99 0ZM5 2.5A2.5 2.5 0 1 0 5.01 2.5Z";
 export const kinds: Readonly<Record<Kind, { readonly shape: string; readonly words: string }>> = {
   overlap_ends: { shape: stateShapes.rotated, words: "overlap ends" },
   key_expires: { shape: stateShapes.expired, words: "key expires" },
-  minute_turns: { shape: turn, words: "minute limit resets" },
-  day_turns: { shape: dayTurn, words: "day limit resets" },
+  minute_reset: { shape: turn, words: "minute limit resets" },
+  day_reset: { shape: dayTurn, words: "day limit resets" },
   timeline_step: { shape: step, words: "step of the timeline" },
   api_changes: { shape: "M0 2H6V0L10 5L6 10V8H0Z", words: "API changes" },
   fault_begins: { shape: "M0 9L5 0L10 9Z", words: "fault begins" },

@@ -24,7 +24,7 @@ export function spanOf(scale: Scale, now: number, coming: readonly Upcoming[]): 
 
 /** Whether it is the beginning of a minute or a day, which always comes. */
 export function isTurn(kind: Upcoming["kind"]): boolean {
-  return kind === "minute_turns" || kind === "day_turns";
+  return kind === "minute_reset" || kind === "day_reset";
 }
 
 /** A time with a line and a label on the axis. */

@@ -50,8 +50,8 @@ export function TimeView() {
 /** The first event after which something is different: a minute in which no key was used may turn unseen. */
 function nextEvent(coming: readonly Upcoming[], all: readonly Key[]): Upcoming | undefined {
   const isUsed = {
-    minute_turns: all.some(({ usage }) => usage.this_minute > 0),
-    day_turns: all.some(({ usage }) => usage.today > 0),
+    minute_reset: all.some(({ usage }) => usage.this_minute > 0),
+    day_reset: all.some(({ usage }) => usage.today > 0),
   };
   return coming.find(({ kind }) => !isTurn(kind) || isUsed[kind as keyof typeof isUsed]) ?? coming[0];
 }
