@@ -96,13 +96,13 @@ test("docs/error-codes.md has one row for each code: of the API, of refusals, of
       .map(([, code]) => code)
       .sort();
   const codes = new Set((outcomes as readonly Outcome[]).flatMap(({ code }) => code ?? []));
-  expect(new Set(rowsOf("Codes in the API's answers"))).toEqual(codes);
+  expect(new Set(rowsOf("Codes of the API"))).toEqual(codes);
   // Those that the code throws, not those of the table that the rows are made of.
   const thrown = [...sources("").matchAll(/(?:new SandboxError|new HttpRefusal|super)\(\s*"(\w+)"/g)].map(
     ([, code = ""]) => code,
   );
   expect(thrown).toEqual(expect.arrayContaining(["key_limit_reached", "scenario_invalid", "foreign_host"]));
-  expect(rowsOf("Refusals of the sandbox")).toEqual(expect.arrayContaining(thrown));
+  expect(rowsOf("Errors of the sandbox")).toEqual(expect.arrayContaining(thrown));
   const broken = brokenScenarios.map(([code]) => code);
   expect(rowsOf("Problems of a scenario")).toEqual(expect.arrayContaining(broken));
   expect(rowsOf("Exit codes")).toEqual(Object.values(exitCode).map(String));
