@@ -15,7 +15,7 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     const { page } = dashboard;
     await page.getByRole("radio", { name: /^minimal/ }).focus();
     await page.keyboard.press("ArrowDown");
-    await page.getByText("All are as the profile typical says.").waitFor();
+    await page.getByText("All match the profile typical.").waitFor();
     expect(await assumed(dashboard)).toMatchObject({ profile: "typical", retry_after: "seconds" });
   });
 
@@ -37,7 +37,7 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     await page.getByText("3 differ from the profile minimal.").waitFor();
     expect((await assumed(dashboard)).retry_after).toBe("none");
     await page.getByRole("button", { name: "Set all back" }).click();
-    await page.getByText("All are as the profile minimal says.").waitFor();
+    await page.getByText("All match the profile minimal.").waitFor();
     expect(await assumed(dashboard)).toMatchObject({
       me_scope: "attestations:read",
       www_authenticate: false,
@@ -83,7 +83,7 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     await part.getByRole("button", { name: "Turn on" }).press("Enter");
     await expect.poll(() => faultsOf(dashboard)).toEqual([fault]);
     await part.getByRole("button", { name: "Remove" }).press("Enter");
-    await part.getByText("There are none").waitFor();
+    await part.getByText("No faults").waitFor();
     expect(await faultsOf(dashboard)).toEqual([]);
   });
 
@@ -104,7 +104,7 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
       await part.locator(".faults li").nth(count).waitFor();
     };
     for (const kind of ["reset", "hang", "truncate", "malformed"]) await add(kind);
-    await add("slow", { "Bytes in a second": "25" });
+    await add("slow", { "Bytes per second": "25" });
     await add("latency", { Delay: "200ms", "At most": "2s" });
     await part.getByText("Only some requests").click();
     const when = {
@@ -127,8 +127,8 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     ]);
     for (const words of [
       "resets the connection.",
-      "sends 25 bytes in a second.",
-      "delays the answer by 200ms to 2s.",
+      "sends 25 bytes per second.",
+      "delays the response by 200ms to 2s.",
       "Every 3rd request of harvest-bank that would end on 200.test by a chance of 50\u00a0% from 2026-03-02 09:00 UTC until",
       "Request 3 and 4:",
     ]) {
@@ -154,13 +154,13 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     const dashboard = await open("bad-day");
     const { page } = dashboard;
     const part = section(page, "Faults");
-    await part.getByText("All of them as JSON").click();
+    await part.getByText("All faults as JSON").click();
     const text = part.getByRole("textbox", { name: "Faults" });
     expect(JSON.parse(await text.inputValue())).toEqual(await faultsOf(dashboard));
     const before = await faultsOf(dashboard);
     for (const [given, says] of [
-      ["[{", "This is no JSON"],
-      ["{}", "Give a list"],
+      ["[{", "This is not valid JSON"],
+      ["{}", "Enter a list"],
       ['[{"then":{"rest":true}}]', "faults.0.then.rest"],
     ] as const) {
       await text.fill(given);
@@ -171,7 +171,7 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     await text.fill('[{"then":{"hang":true}}]');
     await part.getByRole("button", { name: "Replace the faults" }).press("Enter");
     await expect.poll(() => faultsOf(dashboard)).toEqual([{ then: { hang: true } }]);
-    await part.getByText("never answers.").first().waitFor();
+    await part.getByText("never responds.").first().waitFor();
   });
 
   test("another page sees the changes", async () => {
@@ -215,7 +215,7 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     await page.getByText("This discards 1 request, 1 key created since the start and every other").waitFor();
     expect((await ask("/instances")).body.data).toHaveLength(1);
     await page.getByRole("button", { name: "Remove the instance" }).press("Enter");
-    await part.getByText("There are none.").waitFor();
+    await part.getByText("No instances.").waitFor();
     expect((await ask("/instances")).body.data).toEqual([]);
     expect(await page.evaluate(() => (globalThis as { hit?: number }).hit ?? null)).toBeNull();
   });

@@ -216,7 +216,7 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     // At once, from the page of the key itself.
     await rowOf(page, "next").getByRole("link", { name: "next" }).click();
     await page.getByRole("button", { name: "Rotate next" }).click();
-    await page.getByLabel("Overlap", { exact: true }).selectOption("0: the old key ends at once");
+    await page.getByLabel("Overlap", { exact: true }).selectOption("0: the old key ends immediately");
     await page.getByRole("button", { name: "Rotate the key" }).click();
     const third = await secretShown(page);
     expect([await statusWith(dashboard, secret), await statusWith(dashboard, third)]).toEqual([401, 200]);

@@ -25,7 +25,7 @@ describe.skipIf(noBrowser)("the overview", () => {
     await page.locator("a.exit-met", { hasText: "200.test" }).getByText("2 by clients").waitFor();
     await page.locator("a.exit-met", { hasText: "401.revoked" }).getByText("1 by clients").waitFor();
     expect(await page.locator("a.exit-met").count()).toBe(2);
-    await page.getByRole("img", { name: "Coverage 11 %: 2 of 17 promised paths met" }).waitFor();
+    await page.getByRole("img", { name: "Coverage 11%: 2 of 17 promised paths covered" }).waitFor();
     expect(server.sandbox.report().coverage).toEqual({ percent: 11, met: 2, promised: 17 });
   });
 
@@ -34,7 +34,7 @@ describe.skipIf(noBrowser)("the overview", () => {
     await page.locator("a.exit", { hasText: "401.expired" }).focus();
     await page.keyboard.press("Enter");
     expect(new URL(page.url()).hash).toBe("#/overview/401.expired");
-    const detail = page.getByRole("region", { name: "The exit 401.expired" });
+    const detail = page.getByRole("region", { name: "The outcome 401.expired" });
     await detail.getByText("send SVC_KEY_EXPIRED (ref expired)").waitFor();
     await detail.getByText('curl -H "x-api-key: $SVC_KEY_EXPIRED"').waitFor();
     // The address shows the same again.

@@ -158,7 +158,7 @@ describe.skipIf(noBrowser)("the requests", () => {
       await page.getByRole("button", { name: "Copied" }).waitFor();
       expect(await copied()).toBe(await page.locator(".client-code").textContent());
     }
-    await page.getByRole("button", { name: "Copy the body as it was sent" }).click();
+    await page.getByRole("button", { name: "Copy the sent body" }).click();
     await expect.poll(copied).toBe((await ask(`/requests/${id}`)).body.data.answer.body);
   });
 
@@ -167,7 +167,7 @@ describe.skipIf(noBrowser)("the requests", () => {
     await send(server, ["active"]);
     await rows(page).waitFor();
     await server.close(0);
-    await page.getByText("The sandbox does not answer").waitFor();
+    await page.getByText("The sandbox does not respond").waitFor();
     const { port } = new URL(server.url);
     const { server: next } = await serveControl({ port: Number(port), scenario: "key-states" });
     await send(next, ["revoked", "live"]);

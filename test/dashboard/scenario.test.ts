@@ -189,12 +189,12 @@ describe.skipIf(noBrowser)("the view of the scenario", () => {
     await other.getByRole("button", { name: "Load expired" }).click();
     await other.getByRole("button", { name: "Load it" }).click();
     await expect.poll(() => editor.innerText()).toContain("start expired");
-    expect(await page.getByText("Another scenario was started").count()).toBe(0);
+    expect(await page.getByText("Another scenario is now running").count()).toBe(0);
 
     await write(page, world);
     await page.getByText("Edited, not applied.").waitFor();
     await ask("/scenario", { method: "PUT", json: { name: "rotation" } });
-    await page.getByText("Another scenario was started meanwhile: rotation").waitFor();
+    await page.getByText("Another scenario is now running: rotation").waitFor();
     expect(await editor.innerText()).toContain("Written by hand");
     await page.getByRole("button", { name: "Drop the edits" }).press("Enter");
     await expect.poll(() => editor.innerText()).toContain("start rotation");
@@ -211,7 +211,7 @@ describe.skipIf(noBrowser)("the view of the scenario", () => {
     await page.reload();
     const editor = page.getByRole("textbox", { name: "Scenario as YAML" });
     await expect.poll(() => editor.innerText()).toContain("SVC_test_…");
-    await page.getByText("This scenario pins keys").waitFor();
+    await page.getByText("Pinned keys are hidden").waitFor();
     await ask("/scenario");
     expect(heard.join()).not.toContain(secret);
   });
@@ -226,7 +226,7 @@ describe.skipIf(noBrowser)("the view of the scenario", () => {
     await page.getByText("The text could not be checked.").waitFor();
     const { server: back } = await serveControl({ port: Number(port), scenario: "revoked" });
     await page.getByText("No problems found.").waitFor();
-    await page.getByText("Another scenario was started meanwhile").waitFor();
+    await page.getByText("Another scenario is now running").waitFor();
     await editor.press("Control+s");
     await applied(page);
     expect(back.sandbox.keys.list().length).toBeGreaterThan(5);

@@ -119,7 +119,7 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     await page.evaluate((token) => location.assign(`#token=${token}&/nothing`), controlToken);
     await settled(page);
     expect(page.url()).toMatch(/#\/nothing$/);
-    await page.getByText("no view called “nothing”").waitFor();
+    await page.getByText("No view is called “nothing”").waitFor();
   });
 
   test("without the token it asks for one, and says when it is another one", async () => {
@@ -129,7 +129,7 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     // The field has the focus, again after a refusal.
     await page.keyboard.type("another token");
     await page.keyboard.press("Enter");
-    await page.getByRole("alert").getByText("refused this token").waitFor();
+    await page.getByRole("alert").getByText("rejected this token").waitFor();
     await page.keyboard.type("a-token-of-the-test");
     await page.keyboard.press("Enter");
     await settled(page);
@@ -138,7 +138,7 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
   test("it says when the sandbox is gone, and goes on when it is back", async () => {
     const { page, server } = await openDashboard();
     await server.close(0);
-    await page.getByText("The sandbox does not answer").waitFor();
+    await page.getByText("The sandbox does not respond").waitFor();
     const { port } = new URL(server.url);
     await serveControl({ port: Number(port), scenario: "revoked" });
     await settled(page);
@@ -186,7 +186,7 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     await page.goto(`${address}/`);
     await settled(page);
     await ask(`/instances/${id}`, { method: "DELETE" });
-    await page.getByRole("status").getByText("There is no sandbox at this address any more.").waitFor();
+    await page.getByRole("status").getByText("This address no longer has a sandbox.").waitFor();
   });
 
   test.each([

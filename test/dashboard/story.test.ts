@@ -135,8 +135,8 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     for (const text of ["POST /v1/nothing", "the key main", "x-trace", "abc", '{ "a": 1 }']) {
       await request.getByText(text).waitFor();
     }
-    await page.getByRole("region", { name: "The answer" }).getByText("404 not_found").waitFor();
-    const gate = page.getByRole("region", { name: "The way through the gate" });
+    await page.getByRole("region", { name: "The response" }).getByText("404 not_found").waitFor();
+    const gate = page.getByRole("region", { name: "Request checks" });
     expect(await gate.getByRole("listitem").allTextContents()).toEqual([
       "path: refused",
       ...["method", "key", "organization", "live access", "scope", "minute limit", "day limit"].map(
@@ -162,7 +162,7 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     await page.getByText("An administrator revokes the key main.").waitFor();
     await tell(dashboard, 6);
     const seen = async () => {
-      await page.getByText("Not as the story expects:").waitFor();
+      await page.getByText("Differs from the story:").waitFor();
       await page.getByText("expected 200, found 401").waitFor();
       await page.getByText("Request, 2 times").waitFor();
       await page.getByText("The story is over.").waitFor();
@@ -170,7 +170,7 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     };
     const outline = await seen();
     expect(outline.at(1)).toContain("(as expected)");
-    expect(outline.at(5)).toBe("request with main, 2 times (not as expected)");
+    expect(outline.at(5)).toBe("request with main, 2 times (unexpected)");
     expect((await ask("/story")).body.data.outline.at(5).as_expected).toBe(false);
     await page.reload();
     await settled(page);
@@ -251,8 +251,8 @@ story:
     const dashboard = await openDashboard({ scenario: faulty, view: "/story" });
     const { page, ask } = dashboard;
     await tell(dashboard, 1);
-    await page.getByText("No answer").waitFor();
-    await page.getByText("A fault hit the request before the gate:").waitFor();
+    await page.getByText("No response").waitFor();
+    await page.getByText("A fault hit the request before the checks:").waitFor();
     await page.keyboard.press("Space");
     await page.getByText("This step cannot run:").waitFor();
     await page.getByRole("alert").waitFor();

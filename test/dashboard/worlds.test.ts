@@ -114,7 +114,7 @@ describe.skipIf(noBrowser)("every view", () => {
       pages.push(one);
     }
     await server.close(0);
-    for (const one of pages) await one.getByText("The sandbox does not answer").waitFor();
+    for (const one of pages) await one.getByText("The sandbox does not respond").waitFor();
     await serveControl({ port: Number(new URL(server.url).port), scenario: "key-states" });
     for (const [index, one] of pages.entries()) {
       await settled(one);
@@ -123,7 +123,7 @@ describe.skipIf(noBrowser)("every view", () => {
       await expectUsable(one, views[index] as string);
       const text = await one.locator("body").innerText();
       expect(
-        text.match(/does not answer|Field and Harvest|lending-live/i)?.[0],
+        text.match(/does not respond|Field and Harvest|lending-live/i)?.[0],
         views[index],
       ).toBeUndefined();
     }

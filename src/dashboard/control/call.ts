@@ -92,7 +92,7 @@ export async function fetchControl(path: string, call: Call = {}): Promise<Respo
     });
   } catch (error) {
     if (until?.aborted) throw error;
-    throw new ControlError("unreachable", "The sandbox does not answer. Was it stopped?");
+    throw new ControlError("unreachable", "The sandbox does not respond. Was it stopped?");
   }
   if (response.ok) return response;
   const problem = await problemOf(response);
@@ -126,7 +126,7 @@ async function problemOf(response: Response): Promise<ControlError> {
   } catch {
     return new ControlError(
       "unexpected_answer",
-      `The sandbox answered ${response.status}: ${text.slice(0, 200)}`,
+      `The sandbox returned ${response.status}: ${text.slice(0, 200)}`,
     );
   }
 }

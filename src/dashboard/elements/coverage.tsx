@@ -12,11 +12,11 @@ export function CoverageRing({ coverage }: { readonly coverage: Report["coverage
       class="coverage-ring"
       viewBox="-20 -20 40 40"
       role="img"
-      aria-label={`Coverage ${percent} %: ${met} of ${promised} promised paths met`}
+      aria-label={`Coverage ${percent}%: ${met} of ${promised} promised paths covered`}
     >
       <circle class="ring-ground" r={radius} />
       <circle class="ring-share" r={radius} stroke-dasharray={`${(met * 100) / promised} 100`} />
-      <text y="1.5">{percent} %</text>
+      <text y="1.5">{percent}%</text>
       <text y="7" class="ring-note">
         {met} of {promised}
       </text>
@@ -33,12 +33,12 @@ export function CoverageFigures({ report }: { readonly report: Report }) {
         {faults.met} of {faults.total}
       </Fact>
       {preview === null ? null : (
-        <Fact name="Preview paths met">
+        <Fact name="Preview paths covered">
           {preview.met} of {preview.total}
         </Fact>
       )}
-      <Fact name="Requests of clients">{requests.toLocaleString("en")}</Fact>
-      {unread === 0 ? null : <Fact name="Delayed answers not waited for">{unread.toLocaleString("en")}</Fact>}
+      <Fact name="Client requests">{requests.toLocaleString("en")}</Fact>
+      {unread === 0 ? null : <Fact name="Delayed responses not awaited">{unread.toLocaleString("en")}</Fact>}
     </dl>
   );
 }

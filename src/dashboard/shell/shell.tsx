@@ -27,7 +27,7 @@ function Frame() {
           <>
             <h1>Not found</h1>
             <p>
-              There is no view called “<bdi>{name.slice(0, 100)}</bdi>”.{" "}
+              No view is called “<bdi>{name.slice(0, 100)}</bdi>”.{" "}
               <a href={linkTo("overview")}>Go to the overview.</a>
             </p>
           </>
@@ -126,8 +126,8 @@ function NotConnected() {
   return (
     <p class="notice" role="status">
       {isGone.value
-        ? "There is no sandbox at this address any more. An instance ends when it is removed, when nothing uses it, or with its server."
-        : "The sandbox does not answer. Once it runs again, this page goes on by itself."}
+        ? "This address no longer has a sandbox. An instance ends when it is removed, idle for too long, or when its server stops."
+        : "The sandbox does not respond. This page continues when it runs again."}
     </p>
   );
 }
@@ -145,8 +145,8 @@ function TokenForm() {
     <main class="token-form">
       <h1>svc-sandbox</h1>
       <p>
-        This sandbox can be reached from other machines, so its control plane asks for a token. It was printed
-        when the sandbox was started.
+        Other machines can reach this sandbox, so its control plane requires a token. The start of the sandbox
+        printed it.
       </p>
       <form onSubmit={submit}>
         <label>
@@ -155,7 +155,7 @@ function TokenForm() {
         <button type="submit">Go on</button>
         {isTokenRefused() ? (
           <p class="refusal" role="alert">
-            The sandbox refused this token. Each start prints another one, unless --control-token gives it.
+            The sandbox rejected this token. Each start prints a new one, unless --control-token sets it.
           </p>
         ) : null}
       </form>

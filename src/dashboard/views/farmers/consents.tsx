@@ -29,8 +29,8 @@ export function ConsentsPage() {
       <h1>Consents and attestations</h1>
       {previewIsOn.data.value === false ? (
         <p class="panel">
-          Consents and attestations are announced and not released. A scenario shows a guess of them when it
-          says <code>preview: true</code>, as <code>announced-endpoints</code> does:{" "}
+          Consents and attestations are announced, not released. A scenario shows a guess of them if it sets{" "}
+          <code>preview: true</code>, as <code>announced-endpoints</code> does:{" "}
           <a href={linkTo("scenario")}>load it</a>, or read <code>{docs}</code>.
         </p>
       ) : (
@@ -50,9 +50,9 @@ export function ConsentList({ farmerId }: { readonly farmerId?: string }) {
     return (
       <p class="panel">
         {farmerId === undefined
-          ? "No consent has been asked for."
-          : "This farmer has not been asked for a consent."}{" "}
-        A client asks with <code>POST /v1/relying-party/consent-requests</code>; <code>{docs}</code> has an
+          ? "No client has requested a consent."
+          : "No client has requested this farmer's consent."}{" "}
+        A client sends <code>POST /v1/relying-party/consent-requests</code>; <code>{docs}</code> has an
         example.
       </p>
     );
@@ -110,7 +110,7 @@ function OneConsent({ consent, Title }: { readonly consent: Consent; readonly Ti
         {status === "pending" || status === "granted" ? (
           <li class="muted">
             <Instant at={status === "pending" ? consent.respond_by : consent.expires_at} /> it expires
-            {status === "pending" ? " without an answer" : ""}
+            {status === "pending" ? " without a decision" : ""}
           </li>
         ) : null}
       </ol>

@@ -62,7 +62,7 @@ export function FarmerList({
       </Table>
       <Paging page={page} pages={pages}>
         {found.length === 0
-          ? "No farmer is found."
+          ? "No farmer matches."
           : `${(from + 1).toLocaleString("en")} to ${Math.min(from + pageLength, found.length).toLocaleString("en")} of ${found.length.toLocaleString("en")}`}
       </Paging>
     </section>

@@ -45,15 +45,15 @@ function AllFarmers({ year }: { readonly year: number }) {
       </header>
       {problem === undefined ? null : (
         <p class="notice" role="alert">
-          Failed to read the farmers after the first {farmers.length}: {problem.message} They are read on once
-          the sandbox answers.
+          Failed to read the farmers after the first {farmers.length}: {problem.message} The page continues
+          when the sandbox responds.
         </p>
       )}
       <FarmerMap chosen={chosen} others={others} choice={JSON.stringify(choice)} />
       <p class="chosen">
         <span role="status">
           {isAllChosen
-            ? "Choose a bar to see its farmers alone."
+            ? "Choose a bar to see only its farmers."
             : `${chosen.length.toLocaleString("en")} of ${farmers.length.toLocaleString("en")} farmers chosen.`}
         </span>
         {isAllChosen ? null : <a href={linkTo("farmers")}>Show all farmers</a>}

@@ -23,8 +23,8 @@ function NoFarmers() {
       <h1>Farmers</h1>
       <div class="panel empty">
         <p>
-          This world has no farmers: its scenario says <code>farmers: 0</code>. Leave that out for a thousand
-          of them, or say how many and where they live:
+          This sandbox has no farmers: its scenario sets <code>farmers: 0</code>. Remove it for a thousand
+          farmers, or set how many there are and where they live:
         </p>
         <pre>
           <code>{population}</code>

@@ -11,7 +11,7 @@ type Profile = Values["profile"];
 const profiles: Readonly<Record<Profile, string>> = {
   minimal: "only what the specification promises",
   typical: "what good gateways do",
-  varied: "as minimal, and varies with each answer all that is left open",
+  varied: "as minimal, and varies every open detail per response",
 };
 
 /** Changes assumptions; the answer of the control plane is what holds then. */
@@ -29,13 +29,13 @@ export function Assumptions() {
     <section class="panel" aria-labelledby="assumptions-title">
       <h2 id="assumptions-title">Assumptions</h2>
       <p class="muted">
-        Where the specification is silent, the sandbox assumes something. Each change holds from the next
-        answer on.
+        Where the specification is silent, the sandbox assumes something. Each change applies from the next
+        response.
       </p>
       <ProfileChoice current={values.profile} />
       <p class="assumptions-summary">
         {different.length === 0
-          ? `All are as the profile ${values.profile} says.`
+          ? `All match the profile ${values.profile}.`
           : `${different.length} ${different.length === 1 ? "differs" : "differ"} from the profile ${values.profile}.`}{" "}
         {different.length === 0 ? null : (
           <ActionButton class="quiet" run={() => change({ profile: values.profile })}>
@@ -121,10 +121,10 @@ function Assumption({ row, values }: { readonly row: AssumptionRow; readonly val
         {isSame ? null : (
           <>
             {" "}
-            The profile says <code>{textOf(standard)}</code>.
+            The profile sets <code>{textOf(standard)}</code>.
           </>
         )}
-        {isSame && varied && values.profile === "varied" ? " It varies from answer to answer." : null}
+        {isSame && varied && values.profile === "varied" ? " It varies per response." : null}
       </p>
       <FieldRefusal action={action} name={name} />
     </li>

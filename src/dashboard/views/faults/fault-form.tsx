@@ -7,13 +7,13 @@ import { Field } from "../../elements/field.js";
 import type { ChangeFaults } from "./fault-words.js";
 
 const kinds = {
-  latency: "delay the answer",
-  status: "answer with a failure",
+  latency: "delay the response",
+  status: "return an error",
   reset: "reset the connection",
-  hang: "never answer",
-  truncate: "cut the answer short",
-  malformed: "answer with broken JSON",
-  slow: "send the answer slowly",
+  hang: "never respond",
+  truncate: "cut the response short",
+  malformed: "return broken JSON",
+  slow: "send the response slowly",
 } as const;
 type Kind = keyof typeof kinds;
 
@@ -102,7 +102,7 @@ export function FaultForm({ changeFaults }: { readonly changeFaults: ChangeFault
           </>
         ) : null}
         {kind.value === "slow"
-          ? text("Bytes in a second", "then.slow", "such as 25", { type: "number", min: 1, required: true })
+          ? text("Bytes per second", "then.slow", "such as 25", { type: "number", min: 1, required: true })
           : null}
         {kind.value === "latency" || kind.value === "status" ? (
           <>
@@ -114,7 +114,7 @@ export function FaultForm({ changeFaults }: { readonly changeFaults: ChangeFault
                 required: kind.value === "latency",
               },
             )}
-            {text("At most", "latest", "for a delay that varies")}
+            {text("At most", "latest", "for a varying delay")}
           </>
         ) : null}
         {text("Key", "when.key", "its ref; empty: any", { list: "fault-keys" })}

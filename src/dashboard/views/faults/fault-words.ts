@@ -43,13 +43,13 @@ export function effectWords({
   const said = [
     ...(status === undefined ? [] : [`answers ${status}${body === "html" ? " with a gateway's page" : ""}`]),
     ...(reset ? ["resets the connection"] : []),
-    ...(hang ? ["never answers"] : []),
-    ...(truncate ? ["cuts the answer short"] : []),
-    ...(malformed ? ["answers 200 with broken JSON"] : []),
-    ...(slow === undefined ? [] : [`sends ${slow} bytes in a second`]),
+    ...(hang ? ["never responds"] : []),
+    ...(truncate ? ["cuts the response short"] : []),
+    ...(malformed ? ["returns 200 with broken JSON"] : []),
+    ...(slow === undefined ? [] : [`sends ${slow} bytes per second`]),
   ];
   if (late === undefined) return listed(said, "and");
-  return said.length === 0 ? `delays the answer by ${late}` : `${listed(said, "and")}, after ${late}`;
+  return said.length === 0 ? `delays the response by ${late}` : `${listed(said, "and")}, after ${late}`;
 }
 
 function listed(words: readonly string[], word: string): string {

@@ -24,7 +24,7 @@ export function FaultsAsJson({
   const fields = Object.entries(problem?.fields ?? {}).map(([name, text]) => `${name}: ${text}`);
   return (
     <details class="faults-json">
-      <summary>All of them as JSON</summary>
+      <summary>All faults as JSON</summary>
       <form onSubmit={action.submit}>
         <Field
           label="Faults"
@@ -68,8 +68,8 @@ function faultsIn(text: string): readonly unknown[] {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new ControlError("not_json", `This is no JSON: ${(error as Error).message}`);
+    throw new ControlError("not_json", `This is not valid JSON: ${(error as Error).message}`);
   }
   if (Array.isArray(value)) return value;
-  throw new ControlError("no_list", "Give a list: [ … ]. An empty one, [], turns all faults off.");
+  throw new ControlError("no_list", "Enter a list: [ … ]. An empty list, [], turns all faults off.");
 }

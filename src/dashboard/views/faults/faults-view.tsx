@@ -20,9 +20,7 @@ export function FaultsView() {
         </Fact>
         <Fact name="Seed">
           {seed}{" "}
-          <span class="muted">
-            All that is invented follows from it. Another one: an instance, or --seed.
-          </span>
+          <span class="muted">The seed for all generated data. To change it, use an instance or --seed.</span>
         </Fact>
         <Fact name="Profile">{assumptions.data.value?.profile}</Fact>
       </dl>

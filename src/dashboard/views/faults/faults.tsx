@@ -51,9 +51,10 @@ export function Faults() {
     <section class="panel" aria-labelledby="faults-title">
       <h2 id="faults-title">Faults</h2>
       <p class="muted">
-        What goes wrong on the way to an API. The first fault that matches a request fires, before the gate.
+        What goes wrong on the way to an API. The first fault that matches a request fires, before the request
+        checks.
       </p>
-      {on.length + off.length === 0 ? <p>There are none: every request gets its answer.</p> : null}
+      {on.length + off.length === 0 ? <p>No faults: every request gets its response.</p> : null}
       <ul class="faults">
         {on.map((fault, index) => (
           <FaultRow key={index} fault={fault}>
@@ -98,7 +99,7 @@ export function Faults() {
           </ActionButton>
         ) : null}
         {off.length > 0 ? (
-          <span class="muted">This page remembers those that are off until it is read again.</span>
+          <span class="muted">This page keeps faults that are off until you reload it.</span>
         ) : null}
       </p>
       <FaultForm changeFaults={changeFaults} />

@@ -27,7 +27,7 @@ export function InstancesView() {
           <InstanceList />
         ) : (
           <p>
-            This page is about an instance, which has none of its own.{" "}
+            This page shows one instance; an instance contains no others.{" "}
             <a href={serverPage + linkTo("instances")}>Go to the server&rsquo;s page.</a>
           </p>
         )}
@@ -47,11 +47,11 @@ function InstanceList() {
     <>
       <p class="muted">
         Isolated sandboxes in this server, such as one for each test or partner. Each has its own base URL,
-        keys and page. The server removes one that expires, or that nobody uses for an hour unless{" "}
+        keys and page. The server removes an instance that expires or is idle for an hour, unless{" "}
         <code>--instance-ttl</code> sets another time.
       </p>
       {all.length === 0 ? (
-        <p>There are none.</p>
+        <p>No instances.</p>
       ) : (
         <Table
           label="List of instances"
@@ -126,12 +126,12 @@ function NewInstance() {
   const problemOf = (name: string) => action.problem?.fields[name];
   return (
     <form class="fault-form" ref={form} onSubmit={action.submit}>
-      <h2>Make an instance</h2>
+      <h2>Create an instance</h2>
       <div class="fault-fields">
         <Field label="Scenario" problem={problemOf("scenario")}>
           {(attributes) => (
             <select {...attributes} name="scenario">
-              <option value="">as the server was started</option>
+              <option value="">the server's own</option>
               {(scenarios.data.value ?? []).map(({ name }) => (
                 <option key={name}>{name}</option>
               ))}
@@ -156,7 +156,7 @@ function NewInstance() {
         </Field>
       </div>
       <button type="submit" aria-busy={action.isRunning}>
-        Make the instance
+        Create the instance
       </button>
       <Refusal problem={action.problem} />
       {made.value === undefined ? null : <Made instance={made.value} />}

@@ -45,7 +45,7 @@ export function IssueKey({ title, path, bodyOf, action: words, onClose, children
             instead="Show it again"
             onClose={leave(false)}
           >
-            <p>Nothing shows it again after you close it here.</p>
+            <p>It is never shown again after you close this dialog.</p>
           </Confirm>
         ) : null}
       </>
@@ -79,8 +79,8 @@ function Secret({ issued: { key, secret } }: { readonly issued: IssuedKey }) {
   return (
     <div class="secret" ref={shown} tabIndex={-1}>
       <p>
-        <strong>Copy it now: it is shown this once.</strong> The sandbox keeps a hash of it, as the service
-        does; a lost secret cannot be recovered.
+        <strong>Copy it now: it is shown once.</strong> The sandbox keeps a hash of it, as the service does; a
+        lost secret cannot be recovered.
       </p>
       <p>
         <code class="secret-text">{secret}</code>

@@ -108,7 +108,7 @@ function CreateKey({
           <div class="field-pair">
             <Field
               label="Expires"
-              hint={`30d, or a time as 2026-03-02T09:00:00Z. Empty: ${lifetime === "none" ? "never" : `after ${lifetime}`}.`}
+              hint={`30d, or a time such as 2026-03-02T09:00:00Z. Empty: ${lifetime === "none" ? "never" : `after ${lifetime}`}.`}
               problem={problems.expires}
             >
               {(attributes) => <input name="expires" autocomplete="off" {...attributes} />}
@@ -125,7 +125,7 @@ function CreateKey({
 
 // In minutes, with the words for them; the last one is the longest that the service allows (R39).
 const overlaps = [
-  [0, "0: the old key ends at once"],
+  [0, "0: the old key ends immediately"],
   [15, "15 minutes"],
   [60, "60 minutes, the service's default"],
   [24 * 60, "1 day"],
@@ -148,8 +148,8 @@ function RotateKey({ old, onClose }: { readonly old: Key; readonly onClose: () =
       {(problems) => (
         <>
           <p>
-            The replacement has the same name, scopes and limits, and works at once. The old key works until
-            its overlap ends.
+            The replacement has the same name, scopes and limits, and works immediately. The old key works
+            until its overlap ends.
           </p>
           <Field label="Overlap" problem={isOther.value ? undefined : problems.overlap_minutes}>
             {(attributes) => (
@@ -202,7 +202,7 @@ function RevokeKey({ revoked, onClose }: { readonly revoked: Key; readonly onClo
       onClose={onClose}
     >
       <p>
-        The very next request with <code>{revoked.ref}</code> gets 401. This cannot be undone.
+        The next request with <code>{revoked.ref}</code> gets 401. This cannot be undone.
       </p>
     </Confirm>
   );

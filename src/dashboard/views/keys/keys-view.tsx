@@ -113,7 +113,7 @@ function KeyList({ onDo }: { readonly onDo: (doing: Doing) => void }) {
       </search>
       {refused.value ? (
         <p class="notice" role="status">
-          This looks like a secret, and a filter stands in the address. Filter by ref, name or fingerprint.
+          This looks like a secret, and the address would contain it. Filter by ref, name or fingerprint.
         </p>
       ) : null}
       {shown.sections.length === 0 ? (

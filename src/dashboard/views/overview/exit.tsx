@@ -22,7 +22,7 @@ interface ExitProps {
 export function Exit({ path, fromStory }: ExitProps) {
   const { path_id: pathId, when, count, preview_count: inPreview, how_to_meet: how } = path;
   return (
-    <section class="exit-detail" aria-label={`The exit ${pathId}`}>
+    <section class="exit-detail" aria-label={`The outcome ${pathId}`}>
       <p>
         <DocsLink to={aboutPath(pathId)}>
           <PathBadge pathId={pathId} />
@@ -30,9 +30,9 @@ export function Exit({ path, fromStory }: ExitProps) {
         : {when}.
       </p>
       <p>
-        Requests of clients: {count.toLocaleString("en")}
-        {inPreview === 0 ? "" : `, and ${inPreview.toLocaleString("en")} to announced endpoints`}. Of the
-        story and this page: {fromStory.toLocaleString("en")}.{" "}
+        Client requests: {count.toLocaleString("en")}
+        {inPreview === 0 ? "" : `, and ${inPreview.toLocaleString("en")} to announced endpoints`}. Story and
+        this page: {fromStory.toLocaleString("en")}.{" "}
         {count + inPreview + fromStory === 0 ? null : (
           <a href={linkTo("requests", [], { path: pathId })}>Show these requests</a>
         )}
@@ -47,7 +47,7 @@ function Meeting({ how }: { readonly how: HowToMeet }) {
   return (
     <>
       <p>
-        <strong>How to meet it:</strong> {words}.
+        <strong>How to cover it:</strong> {words}.
       </p>
       {code === undefined ? null : (
         <>
@@ -56,7 +56,7 @@ function Meeting({ how }: { readonly how: HowToMeet }) {
             <CopyButton text={code} />
           </div>
           <p class="muted">
-            For a shell with the variables of <code>--write-env</code>; here <code>SVC_BASE_URL</code> is{" "}
+            For a shell with the variables from <code>--write-env</code>; here <code>SVC_BASE_URL</code> is{" "}
             <code>{baseUrl}</code>.
           </p>
         </>

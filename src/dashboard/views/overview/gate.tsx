@@ -48,7 +48,7 @@ export function Gate({ report }: { readonly report: Report }) {
     {
       kind: "successes",
       name: "through",
-      question: "All checks are passed: the endpoint answers.",
+      question: "All checks passed: the endpoint responds.",
       exits: drawn.successes,
     },
   ];
@@ -57,7 +57,7 @@ export function Gate({ report }: { readonly report: Report }) {
   const all = sum(left);
   return (
     <section class="panel gate-panel" aria-labelledby="gate-title">
-      <h2 id="gate-title">The gate</h2>
+      <h2 id="gate-title">Request checks</h2>
       <Legend />
       <div class="gate-way">
         <Traveller />
@@ -85,7 +85,7 @@ export function Gate({ report }: { readonly report: Report }) {
                   {question} {rules === undefined ? null : <span class="rules">{rules}</span>}
                 </p>
               </div>
-              <ul class="exits" aria-label={kind === "successes" ? "Successes" : `Exits of ${name}`}>
+              <ul class="exits" aria-label={kind === "successes" ? "Successes" : `Outcomes of ${name}`}>
                 {exits.map((pathId) => (
                   <ExitLink
                     key={pathId}
@@ -182,7 +182,7 @@ function Legend() {
         <span class="exit exit-met tone-other">
           <span class="exit-count">n</span>
         </span>{" "}
-        met by clients
+        covered by clients
       </li>
       <li>
         <span class="exit exit-told tone-other">
@@ -191,7 +191,7 @@ function Legend() {
         by the story or this page
       </li>
       <li>
-        <span class="exit exit-unmet tone-other">&nbsp;</span> never met: open it to see how
+        <span class="exit exit-unmet tone-other">&nbsp;</span> not covered: open it to see how
       </li>
     </ul>
   );

@@ -32,8 +32,8 @@ export function OverviewView() {
             ) : (
               <p class="muted">
                 {read.requests === 0
-                  ? "When clients call the API, what they should do better stands here."
-                  : "None: so far the clients behave as the rules ask for."}
+                  ? "Advice appears here when clients call the API."
+                  : "No problems found."}
               </p>
             )}
           </section>

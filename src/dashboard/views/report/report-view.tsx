@@ -41,7 +41,7 @@ function Whole({ report: read }: { readonly report: Report }) {
           <bdi>{scenario}</bdi>
         </strong>
         , seed {seed}, profile {profile}
-        {pinned.length === 0 ? "" : ` but for ${pinned.join(", ")}`}.
+        {pinned.length === 0 ? "" : ` except ${pinned.join(", ")}`}.
       </p>
       <div class="report-head">
         <section class="panel report-coverage" aria-labelledby="report-coverage">
@@ -53,9 +53,9 @@ function Whole({ report: read }: { readonly report: Report }) {
       </div>
       {unread === 0 ? null : (
         <p class="notice">
-          Clients closed the connection before {counted(unread, "delayed answer")} had come. The paths count
-          as met, but the clients have not seen these answers. Is the timeout shorter than the latency of the
-          fault on purpose?
+          Clients closed the connection before {counted(unread, "delayed response")} arrived. The paths count
+          as covered, but the clients did not receive these responses. Is the timeout shorter than the fault's
+          latency on purpose?
         </p>
       )}
       <Paths rows={shown} />
@@ -118,7 +118,7 @@ function PreviewPaths({ rows }: PathsProps) {
 
 function OtherPaths({ rows }: PathsProps) {
   return (
-    <PathTable title="How to meet the others" columns={["Path", "How to meet it"]}>
+    <PathTable title="How to cover the others" columns={["Path", "How to cover it"]}>
       {rows.map(({ path_id: pathId, how_to_meet: how }) => {
         const { words, code } = howToMeet(how ?? "");
         return (
@@ -191,7 +191,7 @@ function Downloads({ scenario }: { readonly scenario: string }) {
           </ActionButton>
         ))}
       </div>
-      <p class="muted">A new report begins when the requests are cleared; the keys keep their usage.</p>
+      <p class="muted">Clearing the requests starts a new report; the keys keep their usage.</p>
       <div>
         <LossButton
           class="danger"

@@ -147,7 +147,7 @@ const words = { passed: "passed", refused: "refused", not_reached: "not reached"
 function Checks({ request: { checks, path_id } }: { readonly request: RequestDetails }) {
   return (
     <>
-      <h3>The gate</h3>
+      <h3>Request checks</h3>
       <ol class="checks">
         {checks.map(({ name, question, rules, result }) => (
           <li key={name} class={`check-${result}`}>
@@ -175,11 +175,9 @@ function Answer({ request: { answer, fault } }: { readonly request: RequestDetai
   if (answer === null) {
     return (
       <>
-        <h3>The answer</h3>
+        <h3>Response</h3>
         <p class="muted">
-          {fault === null
-            ? "None was sent, or a handler of yours has made it."
-            : "None was sent: the fault ended the request without one."}
+          {fault === null ? "None, or your handler sent it." : "None: the fault ended the request."}
         </p>
       </>
     );
@@ -187,7 +185,7 @@ function Answer({ request: { answer, fault } }: { readonly request: RequestDetai
   const headers = Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}`);
   return (
     <>
-      <h3>The answer</h3>
+      <h3>Response</h3>
       <div class="request-answer">
         <pre>{[`HTTP ${answer.status}`, ...headers].join("\n")}</pre>
         {answer.body === "" ? (
@@ -195,7 +193,7 @@ function Answer({ request: { answer, fault } }: { readonly request: RequestDetai
         ) : (
           <>
             <BodyText text={answer.body} />
-            <CopyButton text={answer.body}>Copy the body as it was sent</CopyButton>
+            <CopyButton text={answer.body}>Copy the sent body</CopyButton>
           </>
         )}
       </div>
@@ -229,9 +227,9 @@ function SendAgain({ request }: { readonly request: RequestDetails }) {
       </fieldset>
       <pre class="client-code">{code}</pre>
       <p class="muted">
-        The key and the base URL come from the variables of <code>--write-env</code>; here{" "}
-        <code>SVC_BASE_URL</code> is <code>{baseUrl}</code>. The journal keeps no query, no body and no other
-        headers: add them where the answer depends on them.
+        The key and the base URL come from the variables in <code>--write-env</code>; here{" "}
+        <code>SVC_BASE_URL</code> is <code>{baseUrl}</code>. The journal stores no query, body or other
+        headers: add them if the response depends on them.
       </p>
     </>
   );

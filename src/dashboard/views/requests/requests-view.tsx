@@ -55,7 +55,7 @@ function ListHead() {
         <ActionButton
           class="quiet"
           run={saveCapture}
-          title="A scenario file that verify proves on any machine"
+          title="A scenario file to run with verify on any machine"
         >
           Capture
         </ActionButton>
@@ -104,7 +104,7 @@ function Nothing() {
       <p>No request yet. Point your client at this base URL, or send one from a shell:</p>
       <pre>curl -i {baseUrl}/v1/relying-party/me</pre>
       <p>
-        <a href={linkTo("overview")}>The gate</a> shows how to meet each path.
+        The <a href={linkTo("overview")}>overview</a> shows how to cover each path.
       </p>
     </div>
   );

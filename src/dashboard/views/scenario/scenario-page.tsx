@@ -104,7 +104,7 @@ function TextEditor() {
           Download
         </button>
         <output>
-          {lastDone.value || (isEdited.value ? "Edited, not applied." : "As it is running, without edits.")}
+          {lastDone.value || (isEdited.value ? "Edited, not applied." : "The running text, without edits.")}
         </output>
       </div>
       {applying.problem === undefined ? null : (
@@ -116,7 +116,7 @@ function TextEditor() {
           ) : (
             <Refusal problem={applying.problem} />
           )}
-          <p class="muted">Nothing has changed: the world goes on as it was.</p>
+          <p class="muted">Nothing changed: the sandbox is still running.</p>
         </div>
       )}
       {isAsking.value ? (
@@ -143,24 +143,19 @@ function ChangedElsewhere() {
   return (
     <div class="notice" role="alert">
       <p>
-        Another scenario was started meanwhile
+        Another scenario is now running
         {health.data.value === undefined ? "" : ": "}
-        <bdi>{health.data.value?.scenario}</bdi>. Your edits are still here; to apply them ends it.
+        <bdi>{health.data.value?.scenario}</bdi>. Your edits are still here. Applying replaces it.
       </p>
       <button type="button" class="quiet" onClick={showRunning}>
-        Drop the edits and show what is running
+        Drop the edits and show the running scenario
       </button>
     </div>
   );
 }
 
 function CutKeys() {
-  return (
-    <p class="notice">
-      This scenario pins keys. The control plane never tells them, so they are cut here: write them out, or
-      remove them, before you apply.
-    </p>
-  );
+  return <p class="notice">Pinned keys are hidden. Enter them again or remove them before you apply.</p>;
 }
 
 const mostProblems = 50;

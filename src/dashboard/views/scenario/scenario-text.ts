@@ -125,7 +125,7 @@ export async function apply(): Promise<void> {
   base.value = text;
   isEdited.value = editor?.text() !== text;
   isChangedElsewhere.value = false;
-  lastDone.value = "Applied: the world has started anew with this scenario.";
+  lastDone.value = "Applied: the sandbox restarted with this scenario.";
   running = await readScenario();
 }
 
@@ -134,7 +134,7 @@ export async function loadBundled(name: string): Promise<void> {
   await start({ body: { name } });
   running = await readScenario();
   show(running);
-  lastDone.value = `Loaded: the world has started anew with ${name}.`;
+  lastDone.value = `Loaded: the sandbox restarted with ${name}.`;
 }
 
 async function start(what: { readonly yaml: string } | { readonly body: object }): Promise<void> {

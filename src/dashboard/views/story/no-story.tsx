@@ -21,19 +21,19 @@ export function NoStory() {
     <>
       <h1>Story</h1>
       <p>
-        The scenario <bdi>{health.data.value?.scenario}</bdi> has no story. A story says what happens, sends
-        requests, and says what they are to get; a presenter tells it here, and{" "}
-        <code>svc-sandbox verify</code> runs it as a test.
+        The scenario <bdi>{health.data.value?.scenario}</bdi> has no story. A story describes events, sends
+        requests and checks their responses. You play it here; <code>svc-sandbox verify</code> runs it as a
+        test.
       </p>
       <section class="panel">
         <h2>Write one</h2>
-        <p>At the end of the scenario&rsquo;s file:</p>
+        <p>Add to the end of the scenario file:</p>
         <pre class="story-example">{example}</pre>
         <CopyButton text={example} />
       </section>
       <section class="panel">
-        <h2>Or tell one that is there</h2>
-        <p class="muted">This starts another scenario: the world that runs now is gone.</p>
+        <h2>Or play a bundled story</h2>
+        <p class="muted">This starts another scenario and discards the current state.</p>
         <ul class="story-scenarios">
           {(scenarios.data.value ?? []).map(({ name, title, description }) => (
             <li key={name}>

@@ -68,10 +68,10 @@ function Exchange({ request, answer }: { readonly request: Request; readonly ans
         {body === null ? null : <BodyText text={body} />}
       </section>
       {answer === null ? null : (
-        <section class={`panel answer tone-${toneOf(answer.path_id)}`} aria-label="The answer">
-          <h2>{times === 1 ? "Answer" : "The last answer"}</h2>
+        <section class={`panel answer tone-${toneOf(answer.path_id)}`} aria-label="The response">
+          <h2>{times === 1 ? "Response" : "The last response"}</h2>
           {answer.status === 0 ? (
-            <p class="status">No answer</p>
+            <p class="status">No response</p>
           ) : (
             <p class="status">
               {answer.status} {answer.code === null ? null : <code>{answer.code}</code>}
@@ -123,7 +123,7 @@ function GateStrip({
   const refusedAt = gate.checks.findIndex(({ exits }) => exits.includes(pathId));
   const reached = isFaulty ? 0 : refusedAt === -1 ? gate.checks.length : refusedAt;
   return (
-    <section class="gate-strip" aria-label="The way through the gate">
+    <section class="gate-strip" aria-label="Request checks">
       <ol>
         {gate.checks.map(({ name, question }, index) => {
           const state = index < reached ? "passed" : index === refusedAt ? "refused" : "unreached";
@@ -136,7 +136,7 @@ function GateStrip({
         })}
       </ol>
       <p>
-        {isFaulty ? "A fault hit the request before the gate: " : "It left by "}
+        {isFaulty ? "A fault hit the request before the checks: " : "It left by "}
         <PathBadge pathId={pathId} />
         {fault === null || isFaulty ? null : (
           <>
@@ -178,7 +178,7 @@ function Verdict({ step }: { readonly step: StepResult }) {
   }
   return (
     <div class="verdict failed">
-      <p>Not as the story expects:</p>
+      <p>Differs from the story:</p>
       <ul>
         {differences.map(({ at, expected, found }) => (
           <li key={at}>

@@ -80,7 +80,7 @@ function Presenter({ progress }: { readonly progress: Story }) {
         <h1>Story</h1>
         <p class="story-progress">
           {stepsRun === 0 ? `${steps} steps` : `Step ${stepsRun} of ${steps}`}
-          <progress max={steps} value={stepsRun} aria-label="Steps told" />
+          <progress max={steps} value={stepsRun} aria-label="Steps done" />
         </p>
         <p class="buttons story-buttons">
           <button type="button" aria-keyshortcuts="Space ArrowRight" disabled={over} onClick={next}>
@@ -110,7 +110,7 @@ function Presenter({ progress }: { readonly progress: Story }) {
           </button>
         </p>
       </header>
-      <section class="story-stage" aria-label="What was told last" aria-live="polite">
+      <section class="story-stage" aria-label="Latest step" aria-live="polite">
         <Refusal problem={queue.problem} />
         {stepsRun > 0 && replayedTo.value === stepsRun ? (
           <p class="notice" role="status">
@@ -122,9 +122,7 @@ function Presenter({ progress }: { readonly progress: Story }) {
         ) : (
           <Stage key={last.number} step={last} narration={last.say ?? narration} gate={gate.data.value} />
         )}
-        {over ? (
-          <p class="muted">The story is over. R starts it again, in the world as it was at first.</p>
-        ) : null}
+        {over ? <p class="muted">The story is over. R starts it again from the initial state.</p> : null}
       </section>
       <Outline progress={progress} />
       {isAsking.value ? (
@@ -145,11 +143,7 @@ function Presenter({ progress }: { readonly progress: Story }) {
 function Opening({ stepsRun }: { readonly stepsRun: number }) {
   useResources(health, scenarios);
   if (stepsRun > 0) {
-    return (
-      <p class="narration before">
-        What was told last is not known: the sandbox was started again. Space goes on with the next step.
-      </p>
-    );
+    return <p class="narration before">The sandbox restarted. Space continues with the next step.</p>;
   }
   const name = health.data.value?.scenario ?? "";
   const bundled = scenarios.data.value?.find((one) => one.name === name);
@@ -166,8 +160,8 @@ function Opening({ stepsRun }: { readonly stepsRun: number }) {
 
 const kindWords: Readonly<Record<string, string>> = {
   held: "as expected",
-  failed: "not as expected",
-  told: "told",
+  failed: "unexpected",
+  told: "done",
   ahead: "to come",
 };
 

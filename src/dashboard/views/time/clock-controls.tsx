@@ -118,7 +118,7 @@ export function ClockControls({ next, move, problem }: ClockControlsProps) {
             isResetting.value = false;
           }}
         >
-          <p>The clock goes back to its start, and the keys of the scenario to their state and usage.</p>
+          <p>Resets the clock, and the scenario's keys with their state and usage.</p>
         </ConfirmLoss>
       ) : null}
     </fieldset>

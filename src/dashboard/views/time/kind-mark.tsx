@@ -14,7 +14,7 @@ export const kinds: Readonly<Record<Kind, { readonly shape: string; readonly wor
   key_expires: { shape: stateShapes.expired, words: "key expires" },
   minute_reset: { shape: turn, words: "minute limit resets" },
   day_reset: { shape: dayTurn, words: "day limit resets" },
-  timeline_step: { shape: step, words: "step of the timeline" },
+  timeline_step: { shape: step, words: "timeline step" },
   api_changes: { shape: "M0 2H6V0L10 5L6 10V8H0Z", words: "API changes" },
   fault_begins: { shape: "M0 9L5 0L10 9Z", words: "fault begins" },
   fault_ends: { shape: "M0 9L5 0L10 9ZM3 7.3H7L5 3.6Z", words: "fault ends" },

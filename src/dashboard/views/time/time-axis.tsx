@@ -53,7 +53,7 @@ export function TimeAxis({ span, now, lanes, coming, describedBy }: TimeAxisProp
           width={width.value}
           height={height}
           role="img"
-          aria-label="Keys over time; the list below tells what comes next"
+          aria-label="Keys over time; the list below shows the next events"
           aria-describedby={describedBy}
         >
           <Ticks span={span} place={place} from={left} to={right} height={height} />

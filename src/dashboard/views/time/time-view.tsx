@@ -39,8 +39,8 @@ export function TimeView() {
       ) : (
         <Axis keys={all} coming={coming} describedBy={listId} />
       )}
-      <section class="panel" id={listId} aria-label="What comes next">
-        <h2>What comes next</h2>
+      <section class="panel" id={listId} aria-label="Next events">
+        <h2>Next events</h2>
         <ComingList coming={coming} move={move} />
       </section>
     </>
@@ -81,7 +81,7 @@ function Axis({ keys: all, coming, describedBy }: AxisProps) {
                 checked={name === scale}
                 onChange={() => changeQuery({ scale: name === "fit" ? undefined : name })}
               />{" "}
-              {name === "fit" ? "all that comes" : name}
+              {name === "fit" ? "all events" : name}
             </label>
           ))}
         </fieldset>
@@ -96,7 +96,7 @@ function Axis({ keys: all, coming, describedBy }: AxisProps) {
       />
       {all.length > lanes.length ? (
         <p class="muted">
-          {lanes.length} of {keyTotal.value} keys, those with something to happen first.{" "}
+          {lanes.length} of {keyTotal.value} keys, those with events first.{" "}
           <button type="button" class="quiet" onClick={() => changeQuery({ lanes: String(most + 24) })}>
             Show {Math.min(24, all.length - lanes.length)} more
           </button>
