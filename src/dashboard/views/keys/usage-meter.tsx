@@ -32,19 +32,19 @@ function UsageMeter({ keyRef, used, limit, window }: UsageMeterProps) {
       >
         {used} of {limit}
       </meter>
-      {used === 0 ? null : <Turn keyRef={keyRef} window={window} />}
+      {used === 0 ? null : <Reset keyRef={keyRef} window={window} />}
     </div>
   );
 }
 
-function Turn({ keyRef, window }: Pick<UsageMeterProps, "keyRef" | "window">) {
+function Reset({ keyRef, window }: Pick<UsageMeterProps, "keyRef" | "window">) {
   // That of a sliding minute is one key's.
-  const turn = upcoming.data.value?.find(
-    ({ kind, key }) => kind === `${window}_turns` && (key ?? keyRef) === keyRef,
+  const reset = upcoming.data.value?.find(
+    ({ kind, key }) => kind === `${window}_reset` && (key ?? keyRef) === keyRef,
   );
-  return turn === undefined ? null : (
+  return reset === undefined ? null : (
     <span class="muted">
-      resets <Until at={turn.at} />
+      resets <Until at={reset.at} />
     </span>
   );
 }
