@@ -49,7 +49,7 @@ export function listUpcoming(world: World): Upcoming[] {
   const now = world.clock.now();
   const all = [
     ...keyEvents(world, now),
-    ...turns(world, now),
+    ...resets(world, now),
     ...timelineEvents(world),
     ...changeEvents(world),
     ...faultEvents(world),
@@ -80,15 +80,15 @@ function keyEvents({ registry }: World, now: number): Coming[] {
   });
 }
 
-// Of a sliding minute nothing turns, but its first request leaves it.
-function turns({ registry, windows }: World, now: number): Coming[] {
+// A sliding minute never resets, but its first request leaves it.
+function resets({ registry, windows }: World, now: number): Coming[] {
   const days: Coming = {
     at: dayStart(now, windows.dayResetsAt) + day,
     kind: "day_reset",
-    text: "Day turns: each key has its per_day again",
+    text: "The limits per day reset",
   };
   if (!windows.sliding) {
-    const text = "Minute turns: each key has its per_minute again";
+    const text = "The limits per minute reset";
     return [{ at: minuteStart(now) + minute, kind: "minute_reset", text }, days];
   }
   const firsts = [...registry.keys.values()].flatMap(({ usage, key: { ref, organization } }) => {

@@ -115,11 +115,11 @@ describe.skipIf(noBrowser)("time", () => {
     );
     const rows = await page.locator(".coming li").allInnerTexts();
     expect(rows.map((row) => row.replaceAll("\n", " "))).toEqual([
-      expect.stringMatching(/in 1 min .*Minute turns/),
+      expect.stringMatching(/in 1 min .*The limits per minute reset/),
       expect.stringMatching(/in 30 min .*Overlap of retiring ends/),
       expect.stringMatching(/in 1 h .*Step 1 of the timeline/),
       expect.stringMatching(/in 2 h .*Key expiring expires/),
-      expect.stringMatching(/in 15 h .*Day turns/),
+      expect.stringMatching(/in 15 h .*The limits per day reset/),
     ]);
     const drawing = page.getByRole("img", { name: /the list below/ });
     const list = page.locator(`[id="${await drawing.getAttribute("aria-describedby")}"]`);
@@ -162,7 +162,7 @@ describe.skipIf(noBrowser)("time", () => {
     await fetch(`${server.url}/v1/relying-party/me`, {
       headers: { "x-api-key": server.sandbox.secret("steady") },
     });
-    await page.getByText("Next: Minute turns").waitFor();
+    await page.getByText("Next: The limits per minute reset").waitFor();
     await page.keyboard.press("n");
     await shows(page, "09:01:00");
     expect((await ask("/keys/steady")).body.data.usage).toEqual({ this_minute: 0, today: 1 });
@@ -241,7 +241,7 @@ describe.skipIf(noBrowser)("time", () => {
 
   test("a refusal of the clock is shown as the sandbox says it", async () => {
     const { page, ask } = await openDashboard({ view, scenario: eventful });
-    await page.getByRole("button", { name: "Go there Minute turns" }).waitFor();
+    await page.getByRole("button", { name: "Go there The limits per minute reset" }).waitFor();
     await ask("/clock", { method: "PUT", json: { now: "9999-12-24T12:00:00Z" } });
     await shows(page, "9999");
     await page.keyboard.press("d");
