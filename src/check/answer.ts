@@ -107,7 +107,7 @@ export function describeBody(answer: Answer): string {
   if (text === undefined) return "a body that is not UTF-8";
   if (text === "") return "an empty body";
   const beginning = quoted(text.length > 40 ? `${text.slice(0, 40)}…` : text);
-  return `${isHtml(answer) ? "an HTML page" : "text"} that begins with ${beginning}`;
+  return `${isHtml(answer) ? "an HTML page" : "text"} that starts with ${beginning}`;
 }
 
 /**

@@ -13,7 +13,7 @@ function compareRequestIds(successes: readonly Exchange[]): Observation[] {
   return successes.flatMap(({ pathId }, index): Observation[] => {
     const id = ids[index] as string;
     if (id === "" || ids.indexOf(id) === index) return [];
-    const expected = "another request id than that of an earlier answer";
+    const expected = "a request id that no earlier response has";
     return [{ rules: ["R7"], pathId, at: "X-Request-Id", expected, found: `${shown(id)} again` }];
   });
 }
@@ -30,8 +30,8 @@ function compareUsage(successes: readonly Exchange[]): Observation[] {
     // Another day may have begun between the two.
     if (before === undefined || (today === 1 && before > 1)) return [];
     if (today === before + 1) return [{ rules, pathId }];
-    const hint = today > before ? "; does another client use this key meanwhile?" : "";
-    const expected = `${before + 1}, one more than in the answer before`;
+    const hint = today > before ? "; does another client use this key?" : "";
+    const expected = `${before + 1}, one more than in the response before`;
     return [{ rules, pathId, at: "$.data.usage.today", expected, found: `${today}${hint}` }];
   });
 }

@@ -56,7 +56,7 @@ export function whyUntried(pathId: PromisedPathId, { status }: Answer): string |
   const { status: expected } = outcomeOf(pathId);
   // An unknown key has no limits, so that a 429 to one is judged.
   if (status === 429 && (expected === 200 || expected === 403)) {
-    return "a limit was met instead; try again later";
+    return "a limit was reached instead; try again later";
   }
   // The scope that the endpoint needs is not shown, so it may need none.
   const isPermitted = pathId === "403.insufficient_scope" && status === 200;
@@ -130,7 +130,7 @@ function judgeContext(pathId: PromisedPathId, answer: Answer, apiKey: string): J
   const environment = memberAt(answer, "data", "environment");
   const prefix = keyPrefixOf(apiKey)?.environment;
   if ((environment === "test" || environment === "live") && environment !== prefix) {
-    const expected = `"${prefix}", as the key's prefix says`;
+    const expected = `"${prefix}", the environment in the key's prefix`;
     found.push({ rules: ["R3"], at: "$.data.environment", expected, found: describeValue(environment) });
   }
   // Without data the rules about its members have nothing to be compared with.

@@ -91,13 +91,13 @@ export function findKey({ variables, kind }: KeyedPath, env: Variables): FoundKe
     const prefix = keyPrefixOf(apiKey);
     if (prefix === undefined || !isSendable(apiKey)) {
       misfits.push(
-        `${variable} holds no key: it does not begin with one of the four prefixes, or has characters that no header takes`,
+        `${variable} is not a key: it does not start with one of the four prefixes, or has characters that no header accepts`,
       );
     } else if (kind === undefined || (kind === "legacy" ? prefix.legacy : prefix.environment === kind)) {
       return { variable, apiKey };
     }
     // A working key of another kind is the key of another path.
-    else if (!anyWorking.includes(variable)) misfits.push(`${variable} holds no ${kind} key`);
+    else if (!anyWorking.includes(variable)) misfits.push(`${variable} is not a ${kind} key`);
   }
   const needed = kind === undefined ? "" : `a ${kind} key in `;
   return { reason: misfits[0] ?? `needs ${needed}${variables.join(" or ")}` };

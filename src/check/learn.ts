@@ -21,7 +21,7 @@ export function inferAssumptions(attempts: readonly Attempt[]): InferredAssumpti
     const some = answers.filter(({ status }) => statuses.includes(status));
     return some.length === 0 ? { because: none } : infer(some);
   };
-  const no429 = "no 429 seen; --probe-limits asks for one";
+  const no429 = "no 429 seen; add --probe-limits to trigger one";
   const needed = meScope(attempts);
   const inferred: Readonly<Partial<Record<keyof Assumptions, Inferred>>> = {
     rate_limit_code: from([429], no429, rateLimitCode),
@@ -31,11 +31,11 @@ export function inferAssumptions(attempts: readonly Attempt[]): InferredAssumpti
     error_details: from([403, 429], "no 403 and no 429 seen", details),
     me_scope: needed,
     scopes: scopes(answers, needed.value),
-    www_authenticate: from([401], "no answers of 401 seen", challenges),
+    www_authenticate: from([401], "no 401 responses seen", challenges),
   };
   return (Object.keys(assumptionTable) as (keyof Assumptions)[]).map((name) => ({
     name,
-    ...(inferred[name] ?? { because: "not to be seen in single answers" }),
+    ...(inferred[name] ?? { because: "a single response does not show it" }),
   }));
 }
 
@@ -89,7 +89,7 @@ function rateLimitHeaders(answers: readonly Answer[]): Inferred {
   );
   const form = onlyOne(names.map(rateLimitForm));
   const seen = shown([...new Set(names.flat())].join(", "));
-  if (form === undefined) return { because: `not the same on every answer: ${seen}` };
+  if (form === undefined) return { because: `not the same in every response: ${seen}` };
   if (form === "other") return { because: `in a form that the sandbox does not have: ${seen}` };
   return { value: form, because: form === "none" ? "no such header on 200 and 429" : seen };
 }

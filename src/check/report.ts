@@ -70,5 +70,5 @@ function ruleRow(rule: CheckedRule, observations: readonly Observation[]) {
   const about = observations.filter(({ rules }) => rules.includes(rule));
   const row = (verdict: Verdict, reason?: string) => ({ rule, title, verdict, reason });
   if (about.some(isDifference)) return row("differs");
-  return about.length > 0 ? row("agrees") : row("not_tried", never ?? "no answer shows it");
+  return about.length > 0 ? row("agrees") : row("not_tried", never ?? "no response shows it");
 }

@@ -4,7 +4,7 @@ import type { PromisedPathId } from "../domain/outcomes.js";
 export const checkedRules = {
   R1: { title: "a permitted key gets 200 with data and nothing else" },
   R2: { title: "the organization is exactly id, name, type" },
-  R3: { title: "environment is what the key's prefix says" },
+  R3: { title: "environment matches the key's prefix" },
   R4: { title: "scopes are an array of one name or more" },
   R5: { title: "the limits are integers" },
   R6: { title: "usage.today is an integer and counts the current request" },
@@ -15,10 +15,10 @@ export const checkedRules = {
   R11: { title: "an unknown key: 401" },
   R12: { title: "a revoked key: 401" },
   R13: { title: "an expired key: 401" },
-  R14: { title: "a rejected key never learns why: all 401 are the same bytes" },
+  R14: { title: "a 401 never shows why the key was rejected: all are the same bytes" },
   R15: {
     title: "a key of one environment is unknown in the other",
-    never: "no key is sent behind another prefix",
+    never: "no key is sent with another prefix",
   },
   R16: { title: "legacy keys work like current ones" },
   R17: { title: "the replacement of a legacy key has the current prefix", never: "nothing is rotated" },
@@ -33,7 +33,7 @@ export const checkedRules = {
   R26: { title: "a replacement has the limits of the old key" },
   R27: { title: "every error body is error with code, message and perhaps details" },
   R28: { title: "code is one listed for its status; a 429 has one too" },
-  R34: { title: "no answer repeats the key" },
+  R34: { title: "no response repeats the key" },
   R37: { title: "a replacement works" },
   R38: { title: "a replaced key works in its overlap and gets 401 after it" },
 } as const satisfies Readonly<Record<string, { title: string; never?: string }>>;

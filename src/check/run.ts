@@ -43,7 +43,7 @@ export interface CheckOptions {
 }
 
 const variesNote =
-  "Answers to one and the same request differ in their form, so the 401 were compared by what they say; the profile varied answers like this.";
+  "Responses to the same request differ in form, so the content of the 401 was compared; the profile varied responds like this.";
 
 /**
  * Sends requests, one after another, and compares the answers with the contract.
@@ -82,7 +82,7 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
     notes: [
       ...notesOn(session.responses),
       ...(rejections.varyByThemselves ? [variesNote] : []),
-      ...unusedVariables(env).map((name) => `${name} is not used: its name tells no path.`),
+      ...unusedVariables(env).map((name) => `${name} is not used: no path has this name.`),
     ],
   });
 }
@@ -100,7 +100,7 @@ function createSession(send: Send, options: CheckOptions) {
   function whyNone(): string | undefined {
     if (stopped !== undefined) return "nothing was sent after the first request";
     if (unanswered >= mostUnanswered)
-      return `nothing was sent after ${unanswered} requests without an answer`;
+      return `nothing was sent after ${unanswered} requests without a response`;
     return requests < maxRequests ? undefined : `the ${maxRequests} requests of --max-requests are used up`;
   }
   async function ask(attempt: Attempt): Promise<Answer | NoAnswer> {
@@ -159,15 +159,12 @@ function whyNotTheApi(reply: Answer | NoAnswer, url: string): string | undefined
   }
   if (isHtml(reply)) {
     return why(
-      `it answers with an HTML page (${status}), not with JSON`,
-      "A gateway that has nothing behind it, a proxy, a captive portal or another web site answers like this.",
+      `it returns an HTML page (${status}), not with JSON`,
+      "A gateway without a backend, a proxy, a captive portal or another web site responds like this.",
     );
   }
   if (status !== 404) return undefined;
-  return why(
-    "there is nothing at this path (404)",
-    "The base URL is what stands before /v1/relying-party/me.",
-  );
+  return why("there is nothing at this path (404)", "The base URL is the part before /v1/relying-party/me.");
 }
 
 /** Returns the attempts that got the status of their path, this one. */
@@ -204,11 +201,11 @@ async function tryKeyedPath(session: Session, path: KeyedPath): Promise<Attempt>
 async function tryLimit(session: Session, path: KeyedPath, working: Exchange | undefined): Promise<Attempt> {
   const { env, probeLimits } = session.options;
   const { pathId } = path;
-  if (!probeLimits) return { pathId, reason: "limits are only met on purpose with --probe-limits" };
+  if (!probeLimits) return { pathId, reason: "limits are only reached on purpose with --probe-limits" };
   const hasKey = "apiKey" in findKey(path, env);
   if (hasKey || pathId !== "429.per_minute" || working === undefined) return tryKeyedPath(session, path);
   const perMinute = perMinuteOf(working);
-  if (perMinute === undefined) return { pathId, reason: "the answer to the working key has no per_minute" };
+  if (perMinute === undefined) return { pathId, reason: "the response to the working key has no per_minute" };
   const needed = perMinute + 1;
   if (session.left() >= needed) return useUpMinute(session, { ...working, pathId }, perMinute);
   const enough = session.requests() + needed;

@@ -21,13 +21,13 @@ async function checkInVain(base: string, ...argv: string[]): Promise<string> {
 }
 
 test.each<[server: string, accept: (socket: Socket) => unknown, message: RegExp]>([
-  ["does not answer", () => {}, /: no answer came within 0\.2 s\. --timeout waits longer\.$/m],
+  ["does not answer", () => {}, /: no response came within 0\.2 s\. --timeout waits longer\.$/m],
   [
     "speaks another protocol",
     (socket) => socket.end("220 mail.example\r\n"),
     /: what it sends is not HTTP \(HPE_\w+\)\. /,
   ],
-  ["closes at once", (socket) => socket.destroy(), /: the connection was closed before an answer came/],
+  ["closes at once", (socket) => socket.destroy(), /: the connection was closed before a response came/],
 ])("a server that %s is described in one line", async (_server, accept, message) => {
   const port = await portOf(createServer((socket) => accept(socket.on("error", () => {}))));
   const timeout = message.source.includes("0\\.2") ? ["--timeout", "200ms"] : [];
@@ -47,9 +47,9 @@ test.each<[answer: string, accept: (socket: Socket) => unknown, message: RegExp]
   [
     "101",
     (socket) => socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"),
-    /it answers 101, which begins another protocol/,
+    /it returns 101, which starts another protocol/,
   ],
-  ["101 and nothing else", (socket) => socket.write("HTTP/1.1 101 Go\r\n\r\n"), /it answers 101/],
+  ["101 and nothing else", (socket) => socket.write("HTTP/1.1 101 Go\r\n\r\n"), /it returns 101/],
   ["an endless body", endless("HTTP/1.1 200 OK\r\n\r\n"), /a body of more than \d+ kB/],
   ["endless headers", endless("HTTP/1.1 200 OK\r\nX-More: "), /its headers are longer than 16 kB/],
 ])("check and report say that an answer is %s", async (_answer, accept, message) => {
@@ -76,7 +76,7 @@ test("a port without a server and an unknown name are described in one line", as
     /^Failed to reach http:\S+: nothing listens at this address and port \(ECONNREFUSED\)\. Is it running/,
   );
   expect(await checkInVain("http://no-such-host.invalid", "--timeout", "5s")).toMatch(
-    /the name of the host cannot be resolved \(E\w+\)|no answer came within 5 s/,
+    /the name of the host cannot be resolved \(E\w+\)|no response came within 5 s/,
   );
 });
 
@@ -101,8 +101,8 @@ test.each([
     "",
     /it redirects to https:\/\/login\.example\/\?next=me \(302\), which is not followed\. /,
   ],
-  [200, html, "<html>Accept</html>", /answers with an HTML page \(200\), not with JSON\. .*captive portal/],
-  [502, html, "<html>Bad gateway</html>", /it answers with an HTML page \(502\)/],
+  [200, html, "<html>Accept</html>", /returns an HTML page \(200\), not with JSON\. .*captive portal/],
+  [502, html, "<html>Bad gateway</html>", /it returns an HTML page \(502\)/],
   [404, {}, "{}", /there is nothing at this path \(404\)\. The base URL is .* before \/v1\//],
 ])("a host that answers %i where the API would not gets no key", async (status, headers, bytes, message) => {
   const server = await serveProbed((reply) => void Object.assign(reply, { status, headers, bytes }));
@@ -117,7 +117,7 @@ test("in the other formats a host that cannot be reached is a report, too", asyn
   for (const format of ["json", "markdown", "junit", "html"]) {
     const { code, stdout, stderr } = await runCli(["check", server.url, "--format", format]);
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^Failed to check/)]);
-    expect(stdout).toContain("it answers with an HTML page");
+    expect(stdout).toContain("it returns an HTML page");
   }
   expect(JSON.parse((await runCli(["check", server.url, "--json"])).stdout)).toMatchObject({
     verdict: "stopped",
@@ -142,7 +142,7 @@ test.each([
   "https://api.example?key=SVC_test_0123456789",
 ])("the base URL %s is refused without repeating a secret", async (base) => {
   const { code, stdout, stderr } = await runCli(["check", base], { env: probeKeys });
-  expect(stderr).toMatch(/^Failed to read the base URL: it has to begin with http: or https: /);
+  expect(stderr).toMatch(/^Failed to read the base URL: it must start with http: or https: /);
   expect(stderr).not.toMatch(/hunter2|0123456789/);
   expect([code, stdout]).toEqual([2, ""]);
 });

@@ -183,7 +183,7 @@ describe("a check", () => {
       Object.assign(reply, { status: 429, body: { error: { code: "busy", message: "Later." } } });
     });
     const { code, stdout } = await runCli(["check", url, "--wide"], { env: probeKeys });
-    expect(stdout).toMatch(/^ {2}200\.live +not tried +429 busy, SVC_KEY_LIVE, a limit was met instead/m);
+    expect(stdout).toMatch(/^ {2}200\.live +not tried +429 busy, SVC_KEY_LIVE, a limit was reached instead/m);
     expect(stdout).toMatch(/^ {2}rate_limit_code: busy/m);
     expect(code).toBe(0);
   });
@@ -192,7 +192,7 @@ describe("a check", () => {
     const server = await serveProbed((_reply, { number }) => (number > 1 ? "handled" : undefined));
     const ran = await runCli(["check", server.url, "--wide", "--timeout", "100ms"], { env: probeKeys });
     expect(server.requests()).toHaveLength(3);
-    expect(ran.stdout).toContain("nothing was sent after 2 requests without an answer");
+    expect(ran.stdout).toContain("nothing was sent after 2 requests without a response");
     expect(ran.code).toBe(1);
   });
 
@@ -209,9 +209,9 @@ describe("a check", () => {
     };
     const { stdout, code } = await runCli(["check", server.url, "--wide"], { env });
     expect(server.requests().map(({ ref }) => ref)).toEqual(["none", "malformed", "unknown"]);
-    expect(stdout).toMatch(/200\.test +not tried +SVC_KEY_ACTIVE holds no key: it does not begin with/);
-    expect(stdout).toMatch(/200\.live +not tried +SVC_KEY_LIVE holds no live key$/m);
-    expect(stdout).toContain("SVC_KEY_MAIN is not used: its name tells no path.");
+    expect(stdout).toMatch(/200\.test +not tried +SVC_KEY_ACTIVE is not a key: it does not start with/);
+    expect(stdout).toMatch(/200\.live +not tried +SVC_KEY_LIVE is not a live key$/m);
+    expect(stdout).toContain("SVC_KEY_MAIN is not used: no path has this name.");
     expect(stdout).not.toMatch(/hunter2|UNKNOWN|MALFORMED/);
     expect(code).toBe(0);
   });

@@ -43,14 +43,14 @@ const packed = (reply: Reply, encoding: string, bytes: Buffer) => {
 const blank = Buffer.alloc(5_000_000, 0x20);
 
 test.each<[does: string, misbehave: Misbehave, says: WrongServer["says"]]>([
-  ["R1 never answers a good key", () => "handled", noAnswer("no answer came within 1 s")],
+  ["R1 never answers a good key", () => "handled", noAnswer("no response came within 1 s")],
   [
     "R1 never ends its answer",
     (_reply, { response }) => {
       response.writeHead(200, json).write('{"data":');
       return "handled";
     },
-    noAnswer("the answer did not end within 1 s"),
+    noAnswer("the response did not end within 1 s"),
   ],
   [
     "R1 resets the connection",
@@ -58,7 +58,7 @@ test.each<[does: string, misbehave: Misbehave, says: WrongServer["says"]]>([
       response.socket?.resetAndDestroy();
       return "handled";
     },
-    noAnswer("the connection was closed before an answer came (ECONNRESET)"),
+    noAnswer("the connection was closed before a response came (ECONNRESET)"),
   ],
   [
     "R1 cuts the body off",
@@ -92,7 +92,7 @@ test.each<[does: string, misbehave: Misbehave, says: WrongServer["says"]]>([
   [
     "R24 counts each request twice",
     (reply, { count }) => setIn(reply, "body.data.usage.today", 2 * count),
-    ["200.test  $.data.usage.today  R6, R24", "3, one more than in the answer before", "4; does another"],
+    ["200.test  $.data.usage.today  R6, R24", "3, one more than in the response before", "4; does another"],
   ],
   [
     "R34 repeats the key in its body",

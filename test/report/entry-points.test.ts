@@ -237,5 +237,5 @@ test("report waits no longer than it is told", async () => {
   });
   const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
   const { code, stderr } = await runCli(["report", url, "--timeout", "100ms"]);
-  expect([code, stderr]).toEqual([2, expect.stringMatching("no answer came within 0.1 s")]);
+  expect([code, stderr]).toEqual([2, expect.stringMatching("no response came within 0.1 s")]);
 });

@@ -17,7 +17,7 @@ export function endpointUnder(base: string): URL {
   if (url === undefined || url.search !== "" || url.hash !== "") {
     throw new SandboxError(
       "usage",
-      "Failed to read the base URL: it has to begin with http: or https: and to have no password, query or fragment. Give one such as https://api.example; keys come from SVC_KEY_<REF> variables.",
+      "Failed to read the base URL: it must start with http: or https: and have no password, query or fragment. Give one such as https://api.example; keys come from SVC_KEY_<REF> variables.",
     );
   }
   const path = url.pathname.replace(/\/+$/, "");
@@ -85,7 +85,7 @@ export function sendOnce(
     };
     let begun = false;
     const timeOut = () => {
-      const what = begun ? "the answer did not end" : "no answer came";
+      const what = begun ? "the response did not end" : "no response came";
       end({ found: `${what} within ${timeout / 1000} s`, hint: "--timeout waits longer." });
     };
     const timer = setTimeout(timeOut, Math.min(timeout, longestTimer));
@@ -105,7 +105,7 @@ export function sendOnce(
 }
 
 const otherProtocol: NoAnswer = {
-  found: "it answers 101, which begins another protocol",
+  found: "it returns 101, which starts another protocol",
   hint: "Is this the URL of a WebSocket, or of a proxy?",
 };
 
@@ -120,7 +120,7 @@ function readAnswer(
   );
   const tooLarge: NoAnswer = {
     found: `a body of more than ${maxBody / 1024} kB, which was not read to its end`,
-    hint: "Is it a sandbox, or the API, that answers there?",
+    hint: "Is it a sandbox, or the API, that responds there?",
   };
   const chunks: Buffer[] = [];
   let length = 0;
@@ -190,7 +190,7 @@ const connectionErrors: readonly (readonly [codes: RegExp, found: string, hint: 
   [
     /^(?:EPROTO|ERR_SSL_\w+|ERR_TLS_\w+)$/,
     "no secure connection could be made",
-    "Does this port speak HTTPS? If it speaks plain HTTP, begin the URL with http://.",
+    "Does this port speak HTTPS? If it speaks plain HTTP, start the URL with http://.",
   ],
   [/^ETIMEDOUT$/, "it could not be connected to in time", checkNetwork],
   [
@@ -201,12 +201,12 @@ const connectionErrors: readonly (readonly [codes: RegExp, found: string, hint: 
   [
     /^HPE_\w+$/,
     "what it sends is not HTTP",
-    "Does this port speak HTTP? If it speaks HTTPS, begin the URL with https://.",
+    "Does this port speak HTTP? If it speaks HTTPS, start the URL with https://.",
   ],
   [
     /^/,
-    "the connection was closed before an answer came",
-    "A port that speaks HTTPS does so to http://; else the server, or something between, is broken or refuses this client.",
+    "the connection was closed before a response came",
+    "Does the port speak HTTPS? If not, the server or something between is broken or rejects this client.",
   ],
 ];
 
