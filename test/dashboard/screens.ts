@@ -204,5 +204,5 @@ export const screens: readonly Screen[] = [
   { title: "time", view: "time" },
   { title: "time of many keys, a week", view: "time?scale=week", options: { scenario: "population" } },
   { title: "time with a timeline and faults", view: "time?scale=day", options: { scenario: "bad-day" } },
-  { title: "the question before a reset", view: "time", act: press("Reset") },
+  { title: "the question before a reset", view: "time", act: press("Reset…") },
 ];

@@ -44,6 +44,13 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+test("the build of the image gets each file of the package", () => {
+  const { files } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const allowed = readFileSync(join(root, ".dockerignore"), "utf8").split("\n");
+  const sources = files.filter((name: string) => name !== "dist" && !name.startsWith("!"));
+  expect(sources.filter((name: string) => !allowed.includes(`!${name}`))).toEqual([]);
+});
+
 describe("the tarball", () => {
   test("publint finds nothing", async () => {
     const bytes = new Uint8Array(readFileSync(packed.tarball));
