@@ -72,11 +72,11 @@ type Effect = NonNullable<Trial["faults"]>[number]["then"];
 
 /** What each kind of fault does, and to what a request comes then. */
 const faultKinds: Readonly<Record<FaultPathId, readonly [then: Effect, happens: string]>> = {
-  "fault.latency": [{ latency: "1s" }, "gets its answer a second late"],
+  "fault.latency": [{ latency: "1s" }, "gets its response a second late"],
   "fault.status": [{ status: 503 }, "gets a 503"],
   "fault.reset": [{ reset: true }, "has its connection reset"],
-  "fault.hang": [{ hang: true }, "never gets an answer"],
-  "fault.truncate": [{ truncate: true }, "gets an answer that is cut short"],
+  "fault.hang": [{ hang: true }, "never gets a response"],
+  "fault.truncate": [{ truncate: true }, "gets a response that is cut short"],
   "fault.malformed": [{ malformed: true }, "gets a 200 with broken JSON"],
   // Three seconds or more for the shortest body: clients have no more patience, also where they wait for the headers alone.
   "fault.slow": [{ slow: 25 }, "gets its response byte by byte"],

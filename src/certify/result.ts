@@ -163,7 +163,7 @@ export const certificateShape = inJsonOfAnyVersion(
     svc_sandbox_certificate: choice([certificateFormat]),
     ...result,
     conclusion: optional(
-      described(text(), "The verdict in words; only --json prints it, as hint and failures."),
+      described(text(), "The verdict as text; only --json prints it, as hint and failures."),
     ),
     hint: optional(described(text(), "What to do when the baseline does not pass or sends no request.")),
     failures: optional(described(list(failureShape), "One failure for each cause.")),

@@ -103,7 +103,7 @@ export function renderVerification(
     notes,
     conclusion: verified
       ? ({ text: `Verified: all ${facts.length} facts are the same.`, tone: "good" } as const)
-      : ({ text: `Not verified: ${count} came out differently.`, tone: "bad" } as const),
+      : ({ text: `Not verified: ${count} had other results.`, tone: "bad" } as const),
     failures: [],
     suites: [{ name: "facts", cases: facts.map(factCase) }],
     json: snakeCase({ ...verification, facts: undefined, differences: different }) as object,
@@ -159,7 +159,7 @@ function notesOn(certified: CertifyResult, now: CertifyResult): string[] {
   const unmade = unmadeRuns(certified);
   if (unmade > 0) {
     notes.push(
-      `It was written with ${pluralize(unmade, "run")} not made: that is not compared, nor is what all runs met.`,
+      `It was written with ${pluralize(unmade, "run")} not made. They are not compared, nor is the coverage of all runs.`,
     );
   }
   const named = [

@@ -79,7 +79,7 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
   const command = await load(name);
   const { rest: needed } = command;
   if (needed?.startsWith("<") && behind.length === 0 && !asksHelp) {
-    throw misread(name, `${name} needs -- and a command behind it: svc-sandbox ${name} -- npm test`);
+    throw misread(name, `${name} needs -- and a command after it: svc-sandbox ${name} -- npm test`);
   }
   const parsed = parse(name, command, needed === undefined ? given : before.slice(1), { io, implied });
   if (parsed === undefined) return exitCode.fine;

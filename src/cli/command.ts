@@ -38,7 +38,7 @@ export function declareCommand<Flags extends FlagSet>(command: Command<Flags>): 
 
 export const scenarioWord = {
   "[scenario]":
-    "a bundled name, a file, or - for stdin (default: svc-sandbox.yaml, or key-states if it is not there)",
+    "a bundled name, a file, or - for stdin (default: svc-sandbox.yaml, or key-states without such a file)",
 };
 
 export interface Flag<Value> {

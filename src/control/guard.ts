@@ -45,7 +45,7 @@ function keepForeignOut({ loopback, allowedHosts }: ControlSurroundings): Reques
     if (loopback && host !== "" && !isLoopbackHost(host) && !allowedNames.includes(nameIn(host))) {
       throw new HttpRefusal(
         "foreign_host",
-        "The control plane answers only to this machine's own names, such as localhost, and to those of --allow-host.",
+        "The control plane responds only to this machine's own names, such as localhost, and to the names in --allow-host.",
       );
     }
     // A proxy may replace the Host of the page by another one.
@@ -55,7 +55,7 @@ function keepForeignOut({ loopback, allowedHosts }: ControlSurroundings): Reques
         (own) => origin === `http://${own}` || origin === `https://${own}`,
       );
     if (isForeign || site === "cross-site" || site === "same-site") {
-      const message = "The control plane does not answer to pages of other origins.";
+      const message = "The control plane does not respond to pages of other origins.";
       throw new HttpRefusal("foreign_origin", message);
     }
     next();

@@ -52,7 +52,7 @@ function addTraffic(
   registry: Registry,
   { paths, latencies, totalMs, excess, defects }: ReturnType<Traffic["read"]>,
 ) {
-  const answered = "Requests that the API has answered, by the path on which they ended.";
+  const answered = "Requests to the API, by path.";
   const requests = new Counter({
     ...named(registry, "requests_total", answered),
     labelNames: ["path_id", "status"],
@@ -65,7 +65,7 @@ function addTraffic(
     name,
     get: async () => ({
       name,
-      help: "Seconds from the arrival of a request to the API until its answer is handed to the socket.",
+      help: "Seconds from the arrival of a request to the API until its response is handed to the socket.",
       type: "histogram",
       aggregator: "sum",
       values: [
@@ -81,23 +81,23 @@ function addTraffic(
   } as never);
   const above = "Requests rejected because their instance was above its requests a minute.";
   new Counter(named(registry, "instance_rejections_total", above)).inc(excess);
-  const help = "Defects of the sandbox, each answered with 500.";
+  const help = "Defects of the sandbox, each with a 500 response.";
   new Counter(named(registry, "defects_total", help)).inc(defects);
 }
 
 function addWorld(registry: Registry, { clock, registry: { keys } }: World, { log, unreadiness }: Scraped) {
   const byState = new Gauge({
-    ...named(registry, "keys", "Keys of the server's own world, by state."),
+    ...named(registry, "keys", "Keys of the server's own sandbox, by state."),
     labelNames: ["state"],
   });
   for (const state of keyStates) byState.set({ state }, 0);
   for (const { key } of keys.values()) byState.inc({ state: keyStateAt(key, clock.now()) });
   const set = gaugesIn(registry);
-  set("instances", "Instances that there are now.", log.instances.list().length);
+  set("instances", "Instances that exist now.", log.instances.list().length);
   set("instances_loaded", "Those whose sandbox is in this process.", log.instances.loaded().length);
   const open = runtimesOf(log).reduce((sum, one) => sum + subscribersOf(one), 0);
-  set("event_subscribers", "Streams of events that are open now, those of instances included.", open);
-  set("ready", "1 when the server is ready for requests, else 0.", unreadiness() === undefined ? 1 : 0);
+  set("event_subscribers", "Streams of events that are open now, instances included.", open);
+  set("ready", "1 when the server is ready for requests, 0 when not.", unreadiness() === undefined ? 1 : 0);
   const { most, used } = log.memory();
   set("memory_budget_bytes", "Heap above which the server starts no instances.", most);
   set("memory_used_bytes", "Heap that it uses, compared with that.", used);
@@ -107,17 +107,17 @@ function addWorld(registry: Registry, { clock, registry: { keys } }: World, { lo
 
 function addStore(registry: Registry, status: LogStatus, unstored: number) {
   const { reachable, latencyMs, entries, losses, characters, snapshotCharacters, snapshotMs } = status;
-  const refused = "Requests to the API that were answered with 503 because the store was away.";
+  const refused = "Requests to the API that got 503 because the store was away.";
   new Counter(named(registry, "store_refusals_total", refused)).inc(unstored);
   const set = gaugesIn(registry);
-  set("store_up", "1 when the store answered the last time, else 0.", reachable ? 1 : 0);
+  set("store_up", "1 when the store responded the last time, 0 when not.", reachable ? 1 : 0);
   set("store_latency_seconds", "Seconds that the last entry took to be stored.", latencyMs / 1000);
   const applied =
     "Entries that this replica has applied since the last snapshot; one that lags has fewer than the others.";
   set("store_entries", applied, entries);
   set("store_log_bytes", "Size of those entries.", characters);
   set("store_snapshot_bytes", "Size of the newest snapshot that this replica has made.", snapshotCharacters);
-  const made = "Seconds that it took to make, in which this replica answered nothing.";
+  const made = "Seconds that it took to make; this replica sent no response in that time.";
   set("store_snapshot_seconds", made, snapshotMs / 1000);
   const lost = "How often the store has lost data: the sandbox started again from what the store had.";
   new Counter(named(registry, "store_losses_total", lost)).inc(losses);

@@ -67,7 +67,7 @@ async function sendPageFile(
   const isAsset = folder === assets;
   const content = await packageFile(`${folder}${file}${isAsset ? ".br" : ""}`).catch((error) => {
     if (isOfMachine(error)) throw error;
-    throw new SandboxError("not_found", `There is no page or file ${redactPath(file)}.`);
+    throw new SandboxError("not_found", `Unknown page or file ${redactPath(file)}.`);
   });
   response.set("Content-Security-Policy", policy).set("Referrer-Policy", "no-referrer");
   response.type(extname(file)).vary("Accept-Encoding");

@@ -63,7 +63,7 @@ function recordedSteps({ history }: World): { beginning: Beginning; steps: reado
   const { beginning, entries } = history.recorded();
   if (beginning === undefined) {
     throw impossible(
-      "what came before its last requests is not known any more, since a world of so many keys is not copied. Reset it, and capture within a thousand requests",
+      "it no longer has the state before its last requests, as it has too many keys to copy. Reset it, and capture within a thousand requests",
     );
   }
   const steps = entries.flatMap((one) => ("pathId" in one ? requestStep(one) : (operationStep(one) ?? [])));
@@ -71,7 +71,7 @@ function recordedSteps({ history }: World): { beginning: Beginning; steps: reado
   const why =
     history.total() === 0
       ? "it has seen no request yet, or none since it was reset"
-      : "it has seen no request since the last one that a story cannot repeat: one that a handler of yours answered, or with a key in its body";
+      : "it has seen no request since the last one that a story cannot repeat: your handler responded to it, or it has a key in its body";
   throw impossible(why);
 }
 
@@ -215,16 +215,14 @@ function aboutOf(world: World, steps: readonly CapturedStep[]): Pick<Scenario, "
       : `, and ${operations} other ${operations === 1 ? "thing" : "things"} that happened`;
   return {
     name: `Captured: ${world.scenario.name ?? world.name}`.slice(0, 200),
-    description: `What a sandbox has seen: ${requests}${others}. The expected answers are those that it gave.`,
+    description: `What a sandbox has seen: ${requests}${others}. It expects the same responses.`,
   };
 }
 
 function notTheSame({ exchange, step }: CapturedStep): SandboxError {
   const what =
     exchange === undefined ? `the operation ${Object.keys(step)[0]}` : `the request ${exchange.id}`;
-  return impossible(
-    `${what} does not come out the same when it is repeated. Capture what came later, with from`,
-  );
+  return impossible(`${what} has another result when it is repeated. Capture later requests, with from`);
 }
 
 function impossible(why: string): SandboxError {

@@ -24,7 +24,7 @@ export function currentSandbox(): Sandbox {
   if (sandbox !== undefined) return sandbox;
   throw new SandboxError(
     "usage",
-    "Failed to guard the request: it is not clear for which sandbox. Pass it: guard(request, { scope, sandbox }).",
+    "Failed to guard the request: it is not clear which sandbox to use. Pass it: guard(request, { scope, sandbox }).",
   );
 }
 

@@ -53,8 +53,8 @@ export function unmarkedSecrets(
       return {
         code: "secret_unmarked",
         path: pathText(path),
-        message: `the secret of ${quote(ref)} has no ${sandboxMark} behind its prefix, as every key of a sandbox has`,
-        hint: `if it is a real key, rotate it and remove it here; else write ${sandboxMark} there, or leave secret out and the seed makes one`,
+        message: `the secret of ${quote(ref)} has no ${sandboxMark} after its prefix, as every key of a sandbox has`,
+        hint: `if it is a real key, rotate it and remove it here. If not, write ${sandboxMark} there, or leave secret out and the seed makes one`,
         file,
         ...place,
       };

@@ -171,10 +171,10 @@ const members: ThisType<StreamAnswer> & object = {
   // With an error, because `close` would end the body before: a client would take a short one for the whole. It becomes
   // INTERNAL_ERROR; a refused stream would be repeated.
   destroy() {
-    this.stream.destroy(new Error("The answer was cut off."));
+    this.stream.destroy(new Error("The response was cut off."));
   },
   destroySoon() {
-    this.stream.destroy(new Error("The answer was cut off."));
+    this.stream.destroy(new Error("The response was cut off."));
   },
 };
 

@@ -80,11 +80,11 @@ function checkPair({ cert, key }: CertificatePair, names: CertificatePair): Cert
   };
   const certificate = attempt(
     () => new X509Certificate(cert),
-    () => `${names.cert} holds no certificate in PEM (-----BEGIN CERTIFICATE-----)`,
+    () => `${names.cert} has no certificate in PEM (-----BEGIN CERTIFICATE-----)`,
   );
   const privateKey = attempt(
     () => createPrivateKey(key),
-    () => `${names.key} holds no private key in PEM (-----BEGIN PRIVATE KEY-----) without a passphrase`,
+    () => `${names.key} has no private key in PEM (-----BEGIN PRIVATE KEY-----) without a passphrase`,
   );
   if (!certificate.checkPrivateKey(privateKey)) {
     throw unusable(`the key of ${names.key} is not the one of the certificate in ${names.cert}`);
@@ -172,7 +172,7 @@ const ecdsa = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 // The web cryptography of Node 20 takes no buffers of another global object.
 const hasOwnBuffers = () => !(Buffer.alloc(0).buffer instanceof ArrayBuffer);
 const whyNoBuffers =
-  "Node 20 cannot make a certificate in this test environment, which has an ArrayBuffer of its own (jsdom). Run the test in the environment node, or give a certificate: tls: { cert, key }";
+  "Node 20 cannot make a certificate in this test environment, which has its own ArrayBuffer (jsdom). Run the test in the environment node, or give a certificate: tls: { cert, key }";
 
 function namesInNetwork(): string[] {
   const addresses = Object.values(networkInterfaces()).flatMap((found = []) => found);

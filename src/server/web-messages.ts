@@ -70,7 +70,7 @@ function requestBody(request: IncomingMessage, response: ServerResponse, maxBody
   request.on("data", ({ length }: Buffer) => {
     left -= length;
     if (left >= 0 || response.writableEnded) return;
-    const most = `The body is longer than ${maxBody} MB, the most that handlers get`;
+    const most = `The body is longer than ${maxBody} MB, the limit for handlers`;
     refuseBody(response, `${most}: --max-body, or maxBody in the library, sets another limit.`);
   });
   request.once("close", () => {
@@ -99,7 +99,7 @@ export async function sendWebResponse(
       "The body of the response has been read already. Make a new response for every request.",
     );
   }
-  if (response.status < 200) throw new RangeError(`${response.status} is not the status of an answer.`);
+  if (response.status < 200) throw new RangeError(`${response.status} is not the status of a response.`);
   to.writeHead(response.status, response.statusText || undefined, flatHeaders(response));
   if (response.body !== null && withBody) await sendBody(response.body, to);
   else response.body?.cancel().catch(ignore);

@@ -238,7 +238,7 @@ Differences
     certified  0
     now        1
 
-Not verified: 3 of 47 facts came out differently.
+Not verified: 3 of 47 facts had other results.
 `,
     );
     const cases = elementsOf(renderVerification(verification, "junit"));
@@ -270,7 +270,7 @@ Not verified: 3 of 47 facts came out differently.
     const now = { ...failed, runs: [...whole.runs, late], report };
     expect(verifyCertificate(failed, now)).toMatchObject({
       verified: true,
-      notes: ["It was written with 2 runs not made: that is not compared, nor is what all runs met."],
+      notes: ["It was written with 2 runs not made. They are not compared, nor is the coverage of all runs."],
     });
     expect(verifyCertificate(failed, { ...now, verdict: "flaky" }).verified).toBe(false);
   });

@@ -40,7 +40,7 @@ test("a good client passes every run, those with faults too", async () => {
   expect([code, certificate?.verdict]).toEqual([0, "passed"]);
   expect(outcomes).toEqual(Array(12).fill("passed"));
   expect(stderr).toMatch(
-    /^Running .*: 12 runs, \d+ at one time\npassed {5}minimal {8}.* 5 requests\n11 more runs\n/,
+    /^Running .*: 12 runs, \d+ in parallel\npassed {5}minimal {8}.* 5 requests\n11 more runs\n/,
   );
 });
 
@@ -75,9 +75,9 @@ test.each([
 
 /** The sentences about some of the faults. */
 const sentences: Readonly<Record<string, string>> = {
-  "fault.hang": "fails when the first request never gets an answer",
+  "fault.hang": "fails when the first request never gets a response",
   "fault.reset": "fails when the first request has its connection reset",
-  "fault.latency": "fails when the first request gets its answer a second late",
+  "fault.latency": "fails when the first request gets its response a second late",
 };
 
 // One after the other: two of these clients mind how long an answer takes.

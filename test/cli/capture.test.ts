@@ -98,7 +98,7 @@ test("capture says why there is nothing to capture", async () => {
     [server.url, /it has seen no request yet, or none since it was reset\.\n$/],
     [off.url, /there is no control plane at this URL/],
     [`${server.url}/i/none`, /there is no control plane at this URL/],
-    [`http://127.0.0.1:${(other.address() as AddressInfo).port}`, /answered 200, and not with a scenario/],
+    [`http://127.0.0.1:${(other.address() as AddressInfo).port}`, /returned 200, without a scenario/],
     ["http://127.0.0.1:9", /nothing listens/],
     ["x", /Failed to read the URL/],
   ];

@@ -155,11 +155,7 @@ test.each(
   onTestFinished(() => server.close(0));
   const env = { SVC_BASE_URL: server.url, SVC_CONTROL_URL: String(server.controlUrl) };
   const { cwd, code, stdout, stderr } = await generated(["key-states", "--format", format], env);
-  expect([code, stdout, stderr]).toEqual([
-    0,
-    "",
-    "Wrote out. Its sandbox is that of: svc-sandbox key-states\n",
-  ]);
+  expect([code, stdout, stderr]).toEqual([0, "", "Wrote out. Start its sandbox: svc-sandbox key-states\n"]);
   const values = environmentOf(format, join(cwd, "values"));
   const requests = readers[format]?.(cwd) ?? [];
   const paths = outcomes.map(({ path }) => path);
@@ -266,7 +262,7 @@ test("another program's .env is left as it is, and its own is replaced", async (
   const { code, stderr } = await runCli([...argv, ".env"], { cwd });
   expect([code, stderr]).toEqual([
     2,
-    expect.stringMatching(/^Failed to write "\.env": it was not written by this command/),
+    expect.stringMatching(/^Failed to write "\.env": this command did not write it/),
   ]);
   expect(readFileSync(join(cwd, ".env"), "utf8")).toBe("DATABASE_URL=postgres://here\n");
   for (const _ of [1, 2]) expect(await runCli([...argv, "own/.env"], { cwd })).toMatchObject({ code: 0 });

@@ -148,9 +148,9 @@ const socket = require("node:net").connect(port, hostname, () =>
 });
 
 it.each([
-  [[], "exec needs -- and a command behind it: svc-sandbox exec -- npm test"],
-  [["revoked", "--"], "exec needs -- and a command behind it"],
-  [["npm", "run", "x", "--coverage"], "exec needs -- and a command behind it"],
+  [[], "exec needs -- and a command after it: svc-sandbox exec -- npm test"],
+  [["revoked", "--"], "exec needs -- and a command after it"],
+  [["npm", "run", "x", "--coverage"], "exec needs -- and a command after it"],
   [["npm", "test", "--", "-w"], 'Unexpected argument "test": exec accepts [scenario].'],
   [["--json", "--", "npm"], "unknown option '--json'"],
   [["npm", "--", "test"], 'Failed to find the scenario "npm"'],

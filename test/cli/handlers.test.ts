@@ -61,7 +61,7 @@ test.each([
   const { code: exit, stderr } = await stop();
   expect(exit).toBe(0);
   expect(stderr).toMatch(
-    /A handler failed, and its request was answered with 500: Error: no SVC_test_.*\n +at .*handlers\./,
+    /A handler failed, and its request got 500: Error: no SVC_test_.*\n +at .*handlers\./,
   );
   expect(stderr).toMatch(/attestations +403 live_access_not_approved/);
   expect(stderr).not.toContain(keys.active);

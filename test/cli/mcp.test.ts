@@ -129,7 +129,7 @@ test.each([
   ["advance", { by: "soon" }, "validation_failed", /by is a duration, not "soon": write it as in 90s/],
   ["advance", { byy: "1m" }, "validation_failed", /unknown field "byy".*did you mean "by"/],
   ["scenario", { name: "key-state" }, "not_found", /key-states/],
-  ["rese", {}, "not_found", /^There is no tool "rese"\. Did you mean "reset"\?/],
+  ["rese", {}, "not_found", /^Unknown tool "rese"\. Did you mean "reset"\?/],
 ])("%s with %j fails with %s, in the words of the product", async (name, input, code, message) => {
   expect(await failure(name, input)).toMatchObject({
     isError: true,

@@ -84,7 +84,7 @@ describe.skipIf(process.platform !== "linux")("svc-sandbox play --web", () => {
     const running = startCli(["play", "rotation", "--web"], { env });
     const address = await opened();
     expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/__sandbox\/#\/story$/);
-    await running.stdout.shows(/^Rotation\n.*stands still\.\n25 steps, [\s\S]*\/#\/story\n$/);
+    await running.stdout.shows(/^Rotation\n.*frozen\.\n25 steps, [\s\S]*\/#\/story\n$/);
     expect(running.stdout.text()).toContain(`\n${address}\n`);
     const read = async (path: string) => (await fetch(new URL(`.${path}`, address))).json();
     expect(await read("/clock")).toEqual({ data: { now: "2026-03-02T09:00:00.000Z", frozen: true } });

@@ -59,7 +59,7 @@ describe("--cert and --key", () => {
       "the certificate alone",
       {},
       ["--cert", "cert.pem"],
-      /--cert was given without --key\. Give both, or --tls/,
+      /--cert was given without --key\. Give both, or only --tls/,
     ],
     ["the key alone", {}, ["--tls", "--key", "key.pem"], /--key was given without --cert\./],
     [
@@ -68,7 +68,7 @@ describe("--cert and --key", () => {
       ["--cert", "no", ...both.slice(2)],
       /Failed to read --cert "no": there is no/,
     ],
-    ["no PEM", { cert: () => "certificate" }, both, /--cert "cert\.pem" holds no certificate in PEM/],
+    ["no PEM", { cert: () => "certificate" }, both, /--cert "cert\.pem" has no certificate in PEM/],
     [
       "the key of another certificate",
       { key: async () => (await makeSelfSigned("localhost")).key },

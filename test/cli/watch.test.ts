@@ -38,19 +38,19 @@ describe("--watch", () => {
     for (let told = 0; told < 2; told++) await control(`${url}/__sandbox`, "POST /story/next", {});
     write("a.yaml", world(["one"], "description: Other.\n") + story);
     await running.stderr.shows(
-      /Loaded a\.yaml again: gone next\. The story, 2 of 4 steps, is back at its beginning\.\n/,
+      /Loaded a\.yaml again: gone next\. The story, 2 of 4 steps, is back at its start\.\n/,
     );
     write("a.yaml", world(["one"], "description: Yet another.\n") + story);
-    await running.stderr.shows(/again: the same keys, in a new world\.\n/);
+    await running.stderr.shows(/again: the same keys, in a new sandbox\.\n/);
   });
 
   it("keeps the old world when the file is broken, says why, and takes the next good one", async () => {
     const { running, url, write } = await watch({ "a.yaml": world(["one"]) });
     write("a.yaml", "version: 1\norganizations: [\n");
-    await running.stderr.shows(/a\.yaml:\d+:\d+: [\s\S]*\nThe scenario that was running goes on\.\n/);
+    await running.stderr.shows(/a\.yaml:\d+:\d+: [\s\S]*\nThe running scenario continues\.\n/);
     expect(await keysServed(url)).toEqual(["one"]);
     write("a.yaml", world(["one"]));
-    await running.stderr.shows(/a\.yaml is sound again, and the same as before: the world goes on\.\n/);
+    await running.stderr.shows(/a\.yaml is valid again, unchanged\.\n/);
     write("a.yaml", world(["one", "two"]));
     await running.stderr.shows(/Loaded a\.yaml again: new keys two\.\n/);
   });
@@ -61,13 +61,13 @@ describe("--watch", () => {
       "base.yaml": world(["one"]),
     });
     write("base.yaml", "version: [");
-    await running.stderr.shows(/goes on\.\n/);
+    await running.stderr.shows(/continues\.\n/);
     write("base.yaml", world(["one"]));
-    await running.stderr.shows(/sound again/);
+    await running.stderr.shows(/valid again/);
     write("base.yaml", `${world(["one"])}# the same\n`);
     write("a.yaml", "version: 1\nextends: ./base.yaml\nseed: 2\n");
     await running.stderr.shows(/other secrets for one/);
-    expect(running.stderr.text().match(/sound again/g)).toHaveLength(1);
+    expect(running.stderr.text().match(/valid again/g)).toHaveLength(1);
   });
 
   it("survives editors that write another file and rename it, and a file that is gone for a while", async () => {
@@ -78,7 +78,7 @@ describe("--watch", () => {
       await running.stderr.shows(new RegExp(`new keys ${ref};`));
     }
     rmSync(join(cwd, "a.yaml"));
-    await running.stderr.shows(/Failed to find the scenario "a\.yaml"[\s\S]*goes on\./);
+    await running.stderr.shows(/Failed to find the scenario "a\.yaml"[\s\S]*continues\./);
     write("a.yaml", world(["four"]));
     await running.stderr.shows(/new keys four;/);
   });
@@ -92,7 +92,7 @@ describe("--watch", () => {
       ["deep", "three"],
     ] as const) {
       rmSync(join(cwd, gone), { recursive: true });
-      await running.stderr.shows(/Failed to find the scenario[\s\S]*goes on\.\n$/);
+      await running.stderr.shows(/Failed to find the scenario[\s\S]*continues\.\n$/);
       mkdirSync(join(cwd, "deep/er"), { recursive: true });
       writeFileSync(join(cwd, "deep/er/a.yaml"), world([ref]));
       await running.stderr.shows(new RegExp(`new keys ${ref};`));

@@ -116,7 +116,7 @@ describe("a start waits for a host", () => {
   test("that does not answer", async () => {
     const url = await fakeRedis(() => undefined);
     expect(await waiting(url, "--store-timeout", "200ms")).toBe(
-      `Failed to reach the store ${url}: it does not answer. Check host, port, firewall and whether it speaks TLS (rediss://), or name another one with --store. Waiting until it can be reached.`,
+      `Failed to reach the store ${url}: it does not respond. Check host, port, firewall and whether it speaks TLS (rediss://), or name another one with --store. Waiting until it can be reached.`,
     );
   });
 });
@@ -125,7 +125,7 @@ describe("a host", () => {
   test("that is no Redis", async () => {
     const url = await fakeRedis(() => "HTTP/1.1 400 Bad Request\r\n\r\n");
     expect(await refusal(["--store", url])).toBe(
-      `Failed to use the store ${url}: it does not answer as Redis does. Check host and port, or name another one with --store.`,
+      `Failed to use the store ${url}: it does not respond as Redis does. Check host and port, or name another one with --store.`,
     );
   });
 });
@@ -188,7 +188,7 @@ describe.skipIf(noRedis)("a Redis", () => {
     const redis = await redisWith(["--requirepass", "s3cret", "--appendonly", "yes"], "s3cret");
     const shown = `Failed to use the store ${redis.url}`;
     expect(await refusal(["--store", redis.url])).toBe(
-      `${shown}: it asks for a password. Give it in the URL: redis://:password@host, or redis://user:password@host.`,
+      `${shown}: it requires a password. Give it in the URL: redis://:password@host, or redis://user:password@host.`,
     );
     for (const given of [":wr0ng", "nobody:s3cret", "default:"]) {
       const text = await refusal(["--store", `redis://${given}@127.0.0.1:${redis.port}`]);
@@ -257,7 +257,7 @@ describe.skipIf(noRedis)("a Redis", () => {
       await redis.command("FLUSHALL");
       await redis.command(write[0], key, ...write.slice(1));
       expect(await refusal(["--store", redis.url, "--store-prefix", "mine:"])).toBe(
-        `Failed to use the store ${redis.url}: it has the key "${key}", which is of somebody else. Give this sandbox keys of its own with --store-prefix.`,
+        `Failed to use the store ${redis.url}: it has the key "${key}", which belongs to something else. Give this sandbox its own keys with --store-prefix.`,
       );
       expect(await redis.command("KEYS", "*")).toEqual([key]);
     }
@@ -300,7 +300,7 @@ describe.skipIf(noRedis)("a Redis", () => {
     await baseUrl(serve(["start", ...start()]));
     await baseUrl(serve(["start", ...start()]));
     expect(await refusal([...start(), "--instance-ttl", "10m"])).toContain(
-      'begun with --instance-ttl "1h", and this one has --instance-ttl "10m"',
+      'started with --instance-ttl "1h", and this one has --instance-ttl "10m"',
     );
   });
 
@@ -308,13 +308,13 @@ describe.skipIf(noRedis)("a Redis", () => {
     const redis = await redisWith(["--appendonly", "yes"]);
     await baseUrl(serve(["start", "revoked", "--store", redis.url]));
     expect(await refusal(["revoked", "--seed", "7", "--store", redis.url])).toBe(
-      `Failed to use the store ${redis.url}: its sandbox was begun with --seed (none), and this one has --seed 7. Start this one with the same, or give it keys of its own with --store-prefix.`,
+      `Failed to use the store ${redis.url}: its sandbox was started with --seed (none), and this one has --seed 7. Start this one with the same, or give it its own keys with --store-prefix.`,
     );
     const other = await refusal(["key-states", "--store", redis.url]);
     expect(other).toMatch(
-      /was begun with scenario "revoked" and content of the scenario "\w+", and this one has scenario "key-states"/,
+      /was started with scenario "revoked" and content of the scenario "\w+", and this one has scenario "key-states"/,
     );
     await redis.command("HSET", "{svc-sandbox:}:meta", "founding", '{"version":"0.0.1"}');
-    expect(await refusal(["revoked", "--store", redis.url])).toContain('begun with version "0.0.1"');
+    expect(await refusal(["revoked", "--store", redis.url])).toContain('started with version "0.0.1"');
   });
 });

@@ -25,7 +25,7 @@ describe("svc-sandbox play", () => {
     const { code, stdout, stderr } = await play(longStory);
     expect([code, stderr]).toEqual([0, ""]);
     const paragraphs = [
-      "a.yaml\nIt is 09:00 on 2 March 2026 (UTC), and the clock stands still.",
+      "a.yaml\nIt is 09:00 on 2 March 2026 (UTC), and the clock is frozen.",
       "  GET /v1/relying-party/me\n  x-api-key: SVC_test_sbx…  (active)",
       "  200 OK\n  content-type: application/json\n",
       '  {\n    "data": {\n      "organization": {',
@@ -40,8 +40,8 @@ describe("svc-sandbox play", () => {
       "  x-api-key: SVC_test_sbx…  (an unknown key)",
       "An administrator sets the status to inactive for a-bank.",
       "From now on requests may meet faults: reset.",
-      "  2 times, one after the other:\n  GET /v1/relying-party/me\n  x-api-key: SVC_test_sbx…  (active-2)\n\n  The connection is reset: no answer comes.",
-      "  Nothing comes back. A client without a timeout would wait for ever.",
+      "  2 times, one after the other:\n  GET /v1/relying-party/me\n  x-api-key: SVC_test_sbx…  (active-2)\n\n  The connection is reset: no response comes.",
+      "  Nothing comes back. A client without a timeout would wait forever.",
       "The network works again: no more faults.",
       "An administrator revokes the key active-2.",
     ];
@@ -192,7 +192,7 @@ describe("the pauses of svc-sandbox play", () => {
     const wait = () => new Promise<void>(() => {});
     const { code, stdout, stderr } = await play(longStory, [], { terminal: true, keys, wait });
     expect([code, stdout.match(/Step \d+ of/g)?.length]).toEqual([0, told]);
-    expect(stdout).toContain("Space pauses, Enter goes on, q ends.");
+    expect(stdout).toContain("Space pauses, Enter continues, q ends.");
     expect(stderr.match(/Paused/g)?.length ?? 0).toBe(keys.includes("space") ? 1 : 0);
   });
 

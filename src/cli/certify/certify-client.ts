@@ -112,7 +112,7 @@ export async function certifyClient(asked: Asked, call: Call<CertifyFlags>): Pro
     const { writeCaptures } = await import("../serve/capture-files.js");
     await writeCaptures(join(capture, name.replaceAll(" ", "-")), sandboxes, { io, flags: { quiet: true } });
   };
-  progress.begin(`Running ${commandLine(command)}: ${plan.length} runs, ${jobs} at one time`, 1);
+  progress.begin(`Running ${commandLine(command)}: ${plan.length} runs, ${jobs} in parallel`, 1);
   const { runs, promises, report, failure, outputOf } = await makeRuns(
     client,
     { plan, like, kinds, only, timeout, bail, budget, onFailure },

@@ -59,7 +59,7 @@ export function collectionOf(world: World, others: readonly World[]): Collection
   if (others.length > 0) groups.push({ name: "end", requests: [switchTo(world)] });
   return {
     name: `svc-sandbox ${world.name}`,
-    description: `One request for each way in which a request to the relying-party API can end, to be sent in this order to svc-sandbox ${world.name}.`,
+    description: `One request for each path of the relying-party API. Send them from top to bottom to svc-sandbox ${world.name}.`,
     groups,
     variables: [...variables],
     leftOut: [...missing],

@@ -19,7 +19,7 @@ export function renderEnvironment(
 
 // What the dialects of VS Code, JetBrains, Visual Studio and httpYac share; they have no assertion in common.
 function httpFile({ name, description, groups, variables }: Collection) {
-  const head = [`# ${name}`, `# ${description}`, "# The values stand in .env beside this file."];
+  const head = [`# ${name}`, `# ${description}`, "# The values are in .env next to this file."];
   const values = variables.map((variable) => `@${variable} = {{$dotenv ${variable}}}`);
   const requests = groups.flatMap((group) =>
     group.requests.map((request) => `### ${group.name}: ${request.name}\n${httpRequest(request)}\n`),

@@ -59,11 +59,7 @@ function readRun(text: string, from: string): string {
 
 const { host, handlers, maxBody, control, tls, cert, key } = serverFlags;
 const flags = {
-  seeds: flag(
-    "--seeds <number>",
-    "how many seeds the answers are varied with (default: 20)",
-    wholeNumber(0, 10_000),
-  ),
+  seeds: flag("--seeds <number>", "how many seeds vary the responses (default: 20)", wholeNumber(0, 10_000)),
   seed: flag(
     "--seed <number>",
     "the first of these seeds; minimal, typical and the faults have the scenario's own (default: 1)",
@@ -321,7 +317,7 @@ async function readLike(
   const [problem] = shapeProblems(assumptionsSchema, learned);
   if (problem !== undefined) throw refuse(`at ${pathText(["learned", ...problem.path])}, ${problem.message}`);
   if (Object.keys(learned).length === 0) {
-    throw refuse("that check has learned nothing: give it keys, so that it gets more answers");
+    throw refuse("that check has learned nothing: give it keys, so that it gets more responses");
   }
   try {
     resolveSource({ ...scenario, assumptions: { ...scenario.assumptions, ...learned } } as typeof scenario);

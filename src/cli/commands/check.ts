@@ -102,5 +102,5 @@ async function readEarlier(file: string, io: Io) {
 function warnOfPlainHttp({ protocol, host }: URL, { env, stderr }: Io): void {
   const isReal = (secret: string) => parseApiKey(secret)?.marked !== true;
   if (protocol !== "http:" || isLoopbackHost(host) || !secretsIn(env).some(isReal)) return;
-  tell(stderr, `Keys go to ${host} unencrypted: the base URL begins with http://.\n`);
+  tell(stderr, `Keys go to ${host} unencrypted: the base URL starts with http://.\n`);
 }

@@ -70,7 +70,7 @@ export const command = declareCommand({
       write(flags.environment, renderEnvironment(format, collection.name, values), io, 0o600);
     }
     if (flags.quiet !== true && output !== undefined) {
-      tell(io.stderr, `Wrote ${output}. Its sandbox is that of: ${programName(io.env)} ${loaded.name}\n`);
+      tell(io.stderr, `Wrote ${output}. Start its sandbox: ${programName(io.env)} ${loaded.name}\n`);
     }
     if (flags.quiet !== true && collection.leftOut.length > 0) {
       tell(
@@ -99,7 +99,7 @@ function refuseOther(file: string, { cwd }: Io): void {
     unwritable(quote(file))(error);
   }
   throw usageError(
-    `Failed to write ${quote(file)}: it was not written by this command, and was left as it is. Name another file with --environment, or move it away.`,
+    `Failed to write ${quote(file)}: this command did not write it, so it is unchanged. Name another file with --environment, or move it away.`,
   );
 }
 

@@ -55,7 +55,7 @@ const flags = {
     oneOf(recordFormats),
     noVariable,
   ),
-  bom: toggle("--bom", "begins CSV with a byte order mark, without which Excel misreads accents", noVariable),
+  bom: toggle("--bom", "starts CSV with a byte order mark; Excel needs it to read accents", noVariable),
   locale: flag(
     "--locale <name>",
     "locale of the farmers, such as en_GH or pt_BR, or a language for all of its locales (default: all locales)",

@@ -29,7 +29,7 @@ export const command = declareCommand({
     ),
     agent: toggle(
       "--agent",
-      "add a section to AGENTS.md that points coding agents to that of the package",
+      "add a section to AGENTS.md that points coding agents to the package's AGENTS.md",
       noVariable,
     ),
     quiet,

@@ -63,7 +63,7 @@ export const command = declareCommand({
   },
   async run({ words: [format = "scenario"], io }) {
     if (!Object.hasOwn(schemas, format)) {
-      throw usageError(`There is no format ${quote(format)}: write ${formats}.`);
+      throw usageError(`Unknown format ${quote(format)}: write ${formats}.`);
     }
     writeData(io.stdout, `${JSON.stringify(schemas[format]?.(), null, 2)}\n`);
     return exitCode.fine;

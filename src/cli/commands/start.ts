@@ -258,12 +258,12 @@ function noteReach(
   const { host = "", publicUrl, allowHosts = [] } = flags;
   if (isWildcard(host) && publicUrl === undefined) {
     log.note(
-      `Other machines reach it by another address than ${url}: --public-url http://<name>:<port> prints, writes and answers that one.`,
+      `Other machines reach it by another address than ${url}: --public-url http://<name>:<port> prints, writes and returns that one.`,
     );
   }
   const names = [...(publicUrl === undefined ? [] : [new URL(url).host]), ...allowHosts];
   if (controlUrl === undefined || controlToken !== undefined || names.every(isLoopbackHost)) return;
   log.note(
-    `Without a token, everybody who reaches ${listed(names, "or")} can change this sandbox: --control-token asks for one.`,
+    `Without a token, everybody who reaches ${listed(names, "or")} can change this sandbox: require one with --control-token.`,
   );
 }

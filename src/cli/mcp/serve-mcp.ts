@@ -140,7 +140,7 @@ async function callTool(
   if (tool === undefined) {
     throw new SandboxError(
       "not_found",
-      `There is no tool ${quote(name)}.${didYouMean(name, Object.keys(tools))}`,
+      `Unknown tool ${quote(name)}.${didYouMean(name, Object.keys(tools))}`,
     );
   }
   const input = checkValue(tool.input, given, `Failed to call ${name}`) as Input;

@@ -20,7 +20,7 @@ function readStore(text: string, from: string) {
   const address = readRedisAddress(text);
   if (address !== undefined) return address;
   throw usageError(
-    `Failed to read ${from}: give the URL of a Redis, such as redis://localhost:6379 or rediss://user:password@redis.example (in a password, % stands as %25, / as %2F, # as %23, @ as %40).`,
+    `Failed to read ${from}: give the URL of a Redis, such as redis://localhost:6379 or rediss://user:password@redis.example (in a password, write % as %25, / as %2F, # as %23, @ as %40).`,
   );
 }
 
@@ -47,7 +47,7 @@ export const keepingFlags = {
   ),
   storePrefix: flag(
     "--store-prefix <text>",
-    `what the names of the keys in the store begin with, one for each sandbox there (default: ${defaultPrefix})`,
+    `prefix of the key names in the store, one for each sandbox there (default: ${defaultPrefix})`,
     reader((text) => (isPrefix(text) ? text : undefined), "1 to 64 letters, digits and . _ : / -"),
   ),
   storeTimeout: flag(
@@ -153,7 +153,7 @@ function refuseOthers({ state, watch, handlers }: KeepingFlags): void {
   ];
   if (others.length === 0) return;
   throw usageError(
-    `Failed to start with --store and ${listed(others, "and")}: the store keeps the world, and what a file or a handler changes in it, the other replicas would not know. Leave one out.`,
+    `Failed to start with --store and ${listed(others, "and")}: other replicas would not get the changes that a file or a handler makes. Leave one out.`,
   );
 }
 
@@ -187,7 +187,7 @@ async function openNamedState(
       value === undefined ? [] : `--${flag}`,
     );
     const wins =
-      ignored.length === 0 ? "" : ` It wins over ${listed(ignored, "and")}; remove it to start anew.`;
+      ignored.length === 0 ? "" : ` It wins over ${listed(ignored, "and")}; remove it to start again.`;
     logger.note(
       `Going on from ${quote(flags.import ?? name)}, saved ${new Date(log.savedAt).toISOString()}.${wins}`,
     );

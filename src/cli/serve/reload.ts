@@ -66,11 +66,10 @@ export async function startWatching(
       serve(fresh);
       await onReload(fresh);
       const { next, steps } = old.story;
-      const story =
-        next === 0 ? "" : ` The story, ${next} of ${steps.length} steps, is back at its beginning.`;
+      const story = next === 0 ? "" : ` The story, ${next} of ${steps.length} steps, is back at its start.`;
       log.note(`Loaded ${name} again: ${difference(old, runtime.world())}.${story}`);
     } else if (wasBroken) {
-      log.note(`${name} is sound again, and the same as before: the world goes on.`);
+      log.note(`${name} is valid again, unchanged.`);
     }
   };
   const { createWatch } = await import("../../node/files/watch.js");
@@ -78,7 +77,7 @@ export async function startWatching(
     reload().catch((error) => {
       if (stop.aborted) return;
       isBroken = true;
-      log.problem(`${describeFailure(error, flags)}The scenario that was running goes on.`);
+      log.problem(`${describeFailure(error, flags)}The running scenario continues.`);
     }),
   );
   await watching.follow(first.files);
@@ -95,5 +94,5 @@ function difference({ registry: old }: World, { registry: fresh }: World): strin
     ["other secrets for", refs.filter((ref) => old.keys.has(ref) && isOther(ref))],
   ] as const;
   const parts = lists.flatMap(([what, found]) => (found.length === 0 ? [] : `${what} ${found.join(", ")}`));
-  return parts.join("; ") || "the same keys, in a new world";
+  return parts.join("; ") || "the same keys, in a new sandbox";
 }

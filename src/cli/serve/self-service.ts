@@ -26,7 +26,7 @@ export const selfServiceFlags = {
   ),
   trustHeader: flag(
     "--trust-header <name>",
-    "the header in which a proxy sends the name of the user, such as X-Forwarded-User: an instance has it as its owner, and the page requires it",
+    "the header where a proxy sends the user's name, such as X-Forwarded-User: it becomes an instance's owner, and the page requires it",
     reader((text) => (/^[\w-]{1,100}$/.test(text) ? text : undefined), "the name of a header"),
   ),
   trustProxies: flag(

@@ -31,10 +31,9 @@ export async function serveOptions(flags: ServeFlags, io: Io, log: Logger): Prom
       // Also reported when no request waits for it.
       const isOurs =
         !isOfMachine(error) && !(error instanceof SandboxError && error.code === "state_unwritable");
-      log.problem(isOurs ? `A request was answered with 500. ${failure}` : failure);
+      log.problem(isOurs ? `A request got 500. ${failure}` : failure);
     },
-    onHandlerError: (error) =>
-      log.problem(`A handler failed, and its request was answered with 500: ${withStack(error)}`),
+    onHandlerError: (error) => log.problem(`A handler failed, and its request got 500: ${withStack(error)}`),
   };
 }
 
@@ -63,7 +62,7 @@ async function tlsOf({ tls, cert, key }: ServeFlags, { cwd }: Io): Promise<Serve
   if (cert === undefined || key === undefined) {
     const [given, missing] = key === undefined ? ["--cert", "--key"] : ["--key", "--cert"];
     throw usageError(
-      `Failed to serve HTTPS: ${given} was given without ${missing}. Give both, or --tls alone for a self-signed certificate.`,
+      `Failed to serve HTTPS: ${given} was given without ${missing}. Give both, or only --tls for a self-signed certificate.`,
     );
   }
   const { readPair } = await import("../../server/tls.js");

@@ -25,7 +25,7 @@ export function answerLines({ status, headers, body, pathId, fault }: StoryAnswe
   const { palette } = style;
   const paths = fault === null || fault === pathId ? [pathId] : [pathId, fault];
   const ends = paths.map((id) => palette.dim(`${id}: ${outcomeOf(id).when}`));
-  if (status === 0) return [palette.red(silence[pathId] ?? "No answer comes."), ...ends];
+  if (status === 0) return [palette.red(silence[pathId] ?? "No response comes."), ...ends];
   const { "content-length": _, date: __, connection: ___, ...shown } = headers;
   return [
     paintStatus(palette, status)(`${status} ${STATUS_CODES[status] ?? ""}`.trim()),
@@ -36,8 +36,8 @@ export function answerLines({ status, headers, body, pathId, fault }: StoryAnswe
 }
 
 const silence: Readonly<Record<string, string>> = {
-  "fault.reset": "The connection is reset: no answer comes.",
-  "fault.hang": "Nothing comes back. A client without a timeout would wait for ever.",
+  "fault.reset": "The connection is reset: no response comes.",
+  "fault.hang": "Nothing comes back. A client without a timeout would wait forever.",
 };
 
 // Of a key of the scenario only the part that all keys of its kind have in common.

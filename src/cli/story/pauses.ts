@@ -49,7 +49,7 @@ async function withTimeToRead(speed: number, io: Io, stop: AbortSignal): Promise
   };
   return {
     timeFor,
-    keys: presses === undefined ? "" : "Space pauses, Enter goes on, q ends.",
+    keys: presses === undefined ? "" : "Space pauses, Enter continues, q ends.",
     async after(result, shown) {
       const over = new AbortController();
       const time = io.wait(timeFor(result, shown), AbortSignal.any([stop, over.signal]));
@@ -60,7 +60,7 @@ async function withTimeToRead(speed: number, io: Io, stop: AbortSignal): Promise
         if (key !== "") pressed = undefined;
         if (key === "space" && end !== never) {
           end = never;
-          tell(io.stderr, "Paused. Space or Enter goes on, q ends.\n\n");
+          tell(io.stderr, "Paused. Space or Enter continues, q ends.\n\n");
         } else if (key === "" || ends.includes(key) || forward.includes(key)) {
           over.abort();
           return !stop.aborted && !ends.includes(key);
@@ -94,7 +94,7 @@ async function byHand(io: Io, stop: AbortSignal): Promise<Pauses> {
         if (ends.includes(key)) return false;
         if (forward.includes(key)) return true;
         if (!back.includes(key)) continue;
-        tell(io.stderr, "A story cannot go back: what was done is done. q ends; then play it again.\n");
+        tell(io.stderr, "A story cannot go back. Press q to end it, then play it again.\n");
       }
     },
     close,

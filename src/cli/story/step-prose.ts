@@ -12,7 +12,7 @@ import type { PlacedProblem } from "./verdict.js";
 /** The title of a story, the time at which it begins, and what there is to know before: a sentence or two. */
 export function openingProse({ name, scenario, clock }: World, outline: string, style: Style): string {
   const { palette, width } = style;
-  const time = `It is ${timeInWords(new Date(clock.now()).toISOString())} (UTC), and the clock stands still.`;
+  const time = `It is ${timeInWords(new Date(clock.now()).toISOString())} (UTC), and the clock is frozen.`;
   return [
     ...prose(scenario.name ?? name, width).map(palette.bold),
     ...prose(time, width).map(palette.dim),

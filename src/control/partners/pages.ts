@@ -119,7 +119,7 @@ export function instancePage(opened: OpenedInstance): string {
     block(`curl ${curlOptions}-i -H "x-api-key: ${key}" ${base_url}/v1/relying-party/me`),
     "<h2>Dashboard</h2>",
     link(dashboard, `${control_url}/`),
-    paragraph("The dashboard shows your requests, keys and clock. It asks for this token:"),
+    paragraph("The dashboard shows your requests, keys and clock. It requires this token:"),
     block(token),
     "<h2>Environment</h2>",
     ...Object.entries(environments).map(

@@ -133,7 +133,7 @@ export function requireInstances({ instances }: Pick<RouteContext, "instances">)
   if (instances !== undefined) return instances;
   throw new SandboxError(
     "not_found",
-    "An instance has no instances or metrics of its own, and cannot stop the server; ask the server's control plane.",
+    "An instance has no instances or metrics, and cannot stop the server; use the server's control plane.",
   );
 }
 

@@ -63,7 +63,7 @@ export const worldRoutes: readonly Route[] = [
     run: ({ world }) => viewClock(world.clock),
   }),
   route("PUT /clock", {
-    summary: "Moves the clock on to a time, freezes it or lets it run",
+    summary: "Moves the clock on to a time, freezes it or starts it",
     body: "clock_change",
     answer: answers.Clock,
     run: ({ world, body }) => operations.clock(world, body),
@@ -75,7 +75,7 @@ export const worldRoutes: readonly Route[] = [
     run: ({ world, body }) => operations.advance(world, body),
   }),
   route("GET /upcoming", {
-    summary: "The next events that time alone causes, earliest first, up to 100",
+    summary: "The next events that only time causes, earliest first, up to 100",
     answer: list(answers.Upcoming),
     run: ({ world }) => listUpcoming(world),
   }),

@@ -76,7 +76,7 @@ export async function openFileLog(place: StatePlace, options: FileLogOptions): P
   if (unlock === undefined) {
     throw new SandboxError(
       "state_in_use",
-      `Failed to use the state ${JSON.stringify(place.given)}: a server that is running keeps its world there. Stop that one, or name another file with --state.`,
+      `Failed to use the state ${JSON.stringify(place.given)}: a running server keeps its state there. Stop that server, or name another file with --state.`,
     );
   }
   try {
@@ -210,7 +210,7 @@ function openLocked(
     },
     close() {
       try {
-        if (saver.stop()) save(`What happened since ${savedAt} is lost: a restart goes on from then.`);
+        if (saver.stop()) save(`What happened since ${savedAt} is lost: a restart continues from then.`);
       } finally {
         unlock();
       }
@@ -254,7 +254,7 @@ function readState({ file, given }: StatePlace): string | undefined {
   return orUnreadable(given, () => {
     const found = statSync(file, { throwIfNoEntry: false });
     // To read a pipe would wait for a writer.
-    if (found?.isFile() === false && !found.isDirectory()) throw new Error("it is no regular file");
+    if (found?.isFile() === false && !found.isDirectory()) throw new Error("it is not a regular file");
     if (found?.isFile() && found.nlink > 1) {
       throw new Error("it has a second name (a hard link), which would keep the old state. Copy it instead");
     }

@@ -213,6 +213,6 @@ export function brokenState(given: string): SandboxError {
 export function unreadableState(given: string, why: string): SandboxError {
   return new SandboxError(
     "state_unreadable",
-    `Failed to go on from the state ${JSON.stringify(given)}: ${why}. Name another file, or remove this one to start anew.`,
+    `Failed to continue from the state ${JSON.stringify(given)}: ${why}. Name another file, or remove this one to start again.`,
   );
 }

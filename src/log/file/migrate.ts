@@ -28,7 +28,7 @@ export function migrateState(
   };
   if (Number.parseInt(before, 10) !== Number.parseInt(version, 10)) {
     throw mismatch(
-      "go on from",
+      "continue from",
       `: svc-sandbox ${before} wrote it, and ${version} is another major version, which cannot migrate it. Use svc-sandbox ${before}, or name another file.`,
     );
   }
@@ -38,11 +38,11 @@ export function migrateState(
   if (!isAllowed) {
     const why =
       old === name
-        ? `the scenario ${name} is another one than when the state began`
-        : `it was begun with the scenario ${old}, and this is ${name}`;
+        ? `the scenario ${name} differs from the scenario that started the state`
+        : `it was started with the scenario ${old}, and this is ${name}`;
     throw mismatch(
-      "go on from",
-      `: ${why}. Add --migrate if the scenario only has more organizations and keys. Otherwise name another file, or remove this one to start anew.`,
+      "continue from",
+      `: ${why}. Add --migrate if the scenario only has more organizations and keys. Otherwise name another file, or remove this one to start again.`,
     );
   }
   // Another one was loaded while it ran, and stays.

@@ -104,7 +104,7 @@ async function migrateLog(
   const changes =
     before === version ? extended.changes : [`svc-sandbox ${before} to ${version}`, ...extended.changes];
   // Another replica may have added it just now.
-  const what = changes.length === 0 ? "what another replica began" : listed(changes, "and");
+  const what = changes.length === 0 ? "the state that another replica started" : listed(changes, "and");
   return `Migrated: ${what}. The state before is in the key ${JSON.stringify(key)}.`;
 }
 

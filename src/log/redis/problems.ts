@@ -26,7 +26,7 @@ const refusals: readonly Problem[] = [
   ],
   [
     /^NOAUTH/,
-    "it asks for a password",
+    "it requires a password",
     "Give it in the URL: redis://:password@host, or redis://user:password@host",
   ],
   [
@@ -46,7 +46,11 @@ const refusals: readonly Problem[] = [
     "it takes no writes because it failed to save its data to the disk",
     "Look into its log, and make room there",
   ],
-  [/^MOVED|^ASK|CLUSTERDOWN|CROSSSLOT/, "it is part of a Redis Cluster", "Name a Redis that stands alone"],
+  [
+    /^MOVED|^ASK|CLUSTERDOWN|CROSSSLOT/,
+    "it is part of a Redis Cluster",
+    "Name a Redis that is not part of a cluster",
+  ],
   [/^LOADING/, "it is still loading its data", "Start again in a moment", "away"],
   [
     /^MASTERDOWN|^NOREPLICAS|^BUSY|^TRYAGAIN/,
@@ -60,7 +64,7 @@ const refusals: readonly Problem[] = [
     "Take the number out of the URL",
   ],
   [/unknown command/i, "it is too old", "Redis 6.2 or newer, or Valkey, is needed"],
-  [/^Unknown RESP|RESP type/i, "it does not answer as Redis does", `Check host and port, or ${elsewhere}`],
+  [/^Unknown RESP|RESP type/i, "it does not respond as Redis does", `Check host and port, or ${elsewhere}`],
 ];
 
 /** What the machine or TLS says against a connection, by its code. */
@@ -82,7 +86,7 @@ const failures: readonly Problem[] = [
   ],
   [
     new RegExp(`^${silentCode}$`),
-    "it does not answer",
+    "it does not respond",
     `Check host, port, firewall and whether it speaks TLS (rediss://), or ${elsewhere}`,
     "away",
   ],
@@ -90,7 +94,7 @@ const failures: readonly Problem[] = [
   [
     /^ERR_TLS_CERT_ALTNAME_INVALID$/,
     "its certificate is for another host",
-    "Use a name that stands in the certificate",
+    "Use a name that the certificate has",
   ],
   [/^CERT_HAS_EXPIRED$/, "its certificate has expired", "Give it a new one"],
   [
@@ -117,7 +121,7 @@ function problemOf(error: unknown): Problem {
   if (failure !== undefined) return failure;
   // A name with several addresses fails with one error for each.
   if (error instanceof AggregateError) return problemOf(error.errors[0]);
-  return find(refusals, message) ?? [/^/, `it says ${JSON.stringify(message)}`, `Mend that, or ${elsewhere}`];
+  return find(refusals, message) ?? [/^/, `it reports ${JSON.stringify(message)}`, `Fix it, or ${elsewhere}`];
 }
 
 /** The error for a store that cannot be opened. */
@@ -161,6 +165,6 @@ export function snapshotGone(shown: string): SandboxError {
 export function foreignKey(shown: string, key: string): SandboxError {
   return unfitStore(
     shown,
-    `it has the key ${JSON.stringify(key)}, which is of somebody else. Give this sandbox keys of its own with --store-prefix.`,
+    `it has the key ${JSON.stringify(key)}, which belongs to something else. Give this sandbox its own keys with --store-prefix.`,
   );
 }

@@ -85,7 +85,7 @@ export function createRedisLog(store: Store, { keys, begin, founding, isInside }
     const snapshot = kept === null ? undefined : { position: kept.slice(0, end), text: kept.slice(end + 1) };
     follower.start(epoch, foundedAt, snapshot);
     snapshotNumber = follower.number();
-    queue.refuseUnderWay(unavailable("what was under way is lost, or it is not known what came of it"));
+    queue.refuseUnderWay(unavailable("requests in progress are lost, or their result is unknown"));
   };
   const goneNow = () => {
     isGone = true;

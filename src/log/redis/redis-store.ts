@@ -65,7 +65,7 @@ export async function openRedisLog(options: RedisLogOptions): Promise<RedisServe
   const logs = new Set<RedisLog>();
 
   const isFull = () => [...logs].some((log) => log.isFull());
-  const unavailable = (reason = away?.reason ?? `it did not answer within ${timeout} ms`) =>
+  const unavailable = (reason = away?.reason ?? `it did not respond within ${timeout} ms`) =>
     new SandboxError("store_unavailable", `Failed to use the store ${shown}: ${reason}.`);
   const orUnavailable = <Result>(result: Promise<Result>): Promise<Result> =>
     result.catch((error) => {
@@ -89,7 +89,7 @@ export async function openRedisLog(options: RedisLogOptions): Promise<RedisServe
     },
     onLoss() {
       losses += 1;
-      onNote(`The store ${shown} has lost data: the sandbox starts anew from what it has.`);
+      onNote(`The store ${shown} has lost data: the sandbox starts again from the rest.`);
     },
     async aside(run) {
       if (link === undefined) throw unavailable(away?.reason ?? "it is closed");

@@ -59,11 +59,11 @@ export async function askExport(call: ControlCall): Promise<string> {
 }
 
 function isNot(status: number, wanted: string): string {
-  return `it answered ${status}, and not with ${wanted}. Is it a sandbox of this version?`;
+  return `it returned ${status}, without ${wanted}. Is it a sandbox of this version?`;
 }
 
 const noControlPlane =
-  "there is no control plane at this URL: the server runs with --no-control, the instance is gone, or it is no sandbox.";
+  "there is no control plane at this URL: the server runs with --no-control, the instance is gone, or it is not a sandbox.";
 
 /** What is known of a running sandbox; without its control token, no more than its version. */
 export interface RunningSandbox {
@@ -85,12 +85,12 @@ export async function stopSandbox(call: ControlCall): Promise<RunningSandbox> {
     );
   }
   if (status !== 200 || stopped.started_at === undefined) {
-    throw failed(`it answered ${status}, and not as a sandbox of this version does.`);
+    throw failed(`it returned ${status}, unlike a sandbox of this version.`);
   }
   // It stops once it has answered, and then takes no more connections.
   const deadline = AbortSignal.timeout(call.timeout);
   while ((await healthOf(url, call.timeout)) !== undefined) {
-    if (deadline.aborted) throw failed("it was asked to stop, and still answers.");
+    if (deadline.aborted) throw failed("it has not stopped yet.");
     await wait(20);
   }
   return { url, ...pick(stopped) };
@@ -148,7 +148,7 @@ async function ask(
   if (error?.code === "control_token_required") {
     throw failed(
       token === undefined
-        ? "it asks for its token: give it with --control-token."
+        ? "it requires its token: give it with --control-token."
         : "it does not take this --control-token.",
     );
   }
@@ -168,7 +168,7 @@ function baseUrlIn(given: string): string {
     // The URL is not repeated: it may hold a password.
     throw new SandboxError(
       "usage",
-      "Failed to read the URL of the sandbox. Give its base URL or that of its control plane, such as http://127.0.0.1:4747.",
+      "Failed to read the URL of the sandbox. Give its base URL or its control plane's URL, such as http://127.0.0.1:4747.",
     );
   }
   const [front = ""] = `${url.pathname.replace(/\/+$/, "")}/`.split(`${controlPath}/`);

@@ -161,5 +161,5 @@ const reasons: Readonly<Record<string, string>> = {
   ENXIO: "it is a socket, or a pipe that has no reader",
   EAGAIN: "it is a pipe whose reader is too slow",
   // A container that mounts the file itself: nothing can be renamed over it.
-  EBUSY: "it is a mount of its own (mount its folder instead)",
+  EBUSY: "it is a mount itself (mount its folder instead)",
 };

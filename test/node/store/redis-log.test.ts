@@ -199,7 +199,7 @@ describe.skipIf(noRedis)("a log in Redis", () => {
     proxy.mend();
     await expect.poll(() => stalled.log.append("after").catch(() => "refused")).toBe("after");
     await expectOneHistory([stalled, other], ["before", "of another one", "after"]);
-    expect(notes.at(-2)).toMatch(/^The store redis:\/\/127\.0\.0\.1:\d+ is away: it does not answer\. /);
+    expect(notes.at(-2)).toMatch(/^The store redis:\/\/127\.0\.0\.1:\d+ is away: it does not respond\. /);
     expect(notes.at(-1)).toMatch(/ is back\.$/);
   });
 
@@ -254,7 +254,7 @@ describe.skipIf(noRedis)("a log in Redis", () => {
         ["saved", "new"],
       ]);
     expect(replicas.map(({ log }) => log.status().losses)).toEqual([1, 1]);
-    expect(notes).toContainEqual(expect.stringMatching(/has lost data: the sandbox starts anew/));
+    expect(notes).toContainEqual(expect.stringMatching(/has lost data: the sandbox starts again/));
     expect(notes[0]).toMatch(/has no append-only file: what it holds may be lost when it restarts\./);
   });
 
@@ -434,7 +434,7 @@ describe.skipIf(noRedis)("a log in Redis", () => {
     );
     const refused = outcomes.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
     expect(refused.map(({ code }) => code)).toEqual(["store_mismatch", "store_mismatch"]);
-    expect(refused[0].message).toMatch(/begun with seed "[ab]", and this one has seed "[ab]"/);
+    expect(refused[0].message).toMatch(/started with seed "[ab]", and this one has seed "[ab]"/);
   });
 
   test("of 20,000 entries is read in pieces", async () => {
