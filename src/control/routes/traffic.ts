@@ -10,7 +10,7 @@ import { reportOf } from "../../report/report.js";
 import { renderReport } from "../../report/report-document.js";
 import { query, requestQuery } from "../../scenario/format/control-bodies.js";
 import { ref } from "../../scenario/format/fields.js";
-import { choice, count, described, list, text } from "../../schema/shape.js";
+import { choice, count, described, list, text, type ValueOf } from "../../schema/shape.js";
 import { snakeCase } from "../../schema/spelling.js";
 import type { Farmer } from "../../synthetic/farmers/farmer-shape.js";
 import { operations } from "../../world/operations/operations.js";
@@ -89,20 +89,14 @@ export const trafficRoutes: readonly Route[] = [
     query: farmerQuery,
     answer: answers.FarmerPage,
     isBare: true,
-    run({ world: { farmers }, query }) {
-      const { offset = 0, limit = defaultFarmerPage } = query;
-      return { data: farmers.list({ offset, limit }), total: farmers.count };
-    },
+    run: ({ world, query }) => farmerPage(world, query, (farmer) => farmer),
   }),
   route("GET /farmers/summary", {
     summary: "Farmers for a map and statistics, page by page; a tenth of the bytes of GET /farmers",
     query: farmerQuery,
     answer: answers.FarmerSummaryPage,
     isBare: true,
-    run({ world: { farmers }, query }) {
-      const { offset = 0, limit = defaultFarmerPage } = query;
-      return { data: farmers.list({ offset, limit }).map(farmerSummary), total: farmers.count };
-    },
+    run: ({ world, query }) => farmerPage(world, query, farmerSummary),
   }),
   route("GET /farmers/{farmer_id}", {
     summary: "One synthetic farmer",
@@ -126,6 +120,14 @@ export const trafficRoutes: readonly Route[] = [
     },
   }),
 ];
+
+function farmerPage<View>(
+  { farmers }: World,
+  { offset = 0, limit = defaultFarmerPage }: ValueOf<typeof farmerQuery>,
+  view: (farmer: Farmer) => View,
+) {
+  return { data: farmers.list({ offset, limit }).map(view), total: farmers.count };
+}
 
 // About ten meters.
 const placesOfDegrees = 4;
