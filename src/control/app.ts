@@ -18,7 +18,7 @@ import { type Perform, servePartnerPages } from "./partners/serve-pages.js";
 import { HttpRefusal, sendError } from "./refusals.js";
 import { isTextAnswer, type LocalContext, type Route } from "./route.js";
 import { routes } from "./routes/routes.js";
-import { nameOf, runCall } from "./run-call.js";
+import { nameOf, routeNamed, runCall } from "./run-call.js";
 
 /**
  * Makes the control plane, `/__sandbox`, of a server and of its instances.
@@ -43,7 +43,7 @@ export function createControlApp(
     return { server: surroundings, request, response, context, callers };
   };
   const performFor: Perform = (name, request, response, body) => {
-    const row = routes.find((one) => nameOf(one) === name) as Route;
+    const row = routeNamed(name);
     const [actor, params] = [actorOf(request), request.params as Record<string, string>];
     const checked = checkInput(row.body ?? "nothing", body);
     const asked = { actor, params, query: {}, body: checked, isYaml: false };
