@@ -66,28 +66,24 @@ function requireToken(
   { token, log }: ControlSurroundings,
   instanceOf: (request: IncomingMessage) => string | undefined,
 ): RequestHandler {
-  const opensOne = (given: string, found: Pick<ListedInstance, "tenancy"> | undefined) =>
-    isSame(nodePlatform.sha256(given.slice(instanceTokenPrefix.length)), found?.tenancy.tokenHash);
   return (request, response, next) => {
     const { path } = request;
-    const { authorization } = request.headers;
-    const given = /^Bearer (.+)$/i.exec(authorization ?? "")?.[1];
-    const isForInstance = given?.startsWith(instanceTokenPrefix) === true && !isSame(given, token);
+    const given = /^Bearer (.+)$/i.exec(request.headers.authorization ?? "")?.[1] ?? "";
+    const isServers = isSame(given, token);
+    const isForInstance = !isServers && given.startsWith(instanceTokenPrefix);
+    const opensAll = !isForInstance && (isServers || token === undefined);
     const id = isForInstance ? instanceOf(request) : undefined;
+    const opensOne = (found: Pick<ListedInstance, "tenancy"> | undefined) =>
+      isSame(nodePlatform.sha256(given.slice(instanceTokenPrefix.length)), found?.tenancy.tokenHash);
     if (probePaths.includes(path) || isPagePath(path) || partnerPath.test(path)) {
-      const opens = () => id !== undefined && opensOne(given as string, log.instances.find(id));
-      response.locals.mayKnowAll = isForInstance ? opens() : token === undefined || isSame(given, token);
+      response.locals.mayKnowAll = opensAll || (id !== undefined && opensOne(log.instances.find(id)));
       return next();
     }
     response.locals.mayKnowAll = true;
-    if (!isForInstance && (token === undefined || isSame(given, token))) return next();
+    if (opensAll) return next();
     if (id === undefined) throw noToken(response);
     // Another replica may just have replaced the token.
-    const read: RunIn = ({ instances }) =>
-      opensOne(
-        given as string,
-        instances?.list().find((one) => one.id === id),
-      );
+    const read: RunIn = ({ instances }) => opensOne(instances?.list().find((one) => one.id === id));
     const from = { runtime: log.runtime, instance: undefined, baseUrl: () => "" };
     Promise.resolve(log.look(read, from)).then((opens) => next(opens ? undefined : noToken(response)), next);
   };
@@ -102,8 +98,8 @@ function noToken(response: Response): HttpRefusal {
 }
 
 // Hashes have one length, so that the comparison takes the same time for every wrong text.
-function isSame(given: string | undefined, right: string | undefined): boolean {
-  return given !== undefined && right !== undefined && timingSafeEqual(digest(given), digest(right));
+function isSame(given: string, right: string | undefined): boolean {
+  return right !== undefined && timingSafeEqual(digest(given), digest(right));
 }
 
 function digest(text: string): Buffer {
