@@ -122,7 +122,7 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
   };
   const running = await serve(log, {
     ...rest,
-    port: rest.port ?? 0,
+    port,
     stateFile: file && resolve(file),
     own: () => named,
     // The process is the caller's: it goes on.

@@ -21,7 +21,8 @@ interface Start {
 }
 
 /** The program, and the first of its arguments, that start this program again. A single executable has no script. */
-export function ownProgram({ execPath, execArgv, argv } = process): [string, ...string[]] {
+function ownProgram(): [string, ...string[]] {
+  const { execPath, execArgv, argv } = process;
   return isSea() ? [execPath] : [execPath, ...execArgv, argv[1] as string];
 }
 
