@@ -175,7 +175,7 @@ function runRow(run: Run): Row {
   const text = outcome.replace("_", " ");
   // The text format has no names of columns.
   const exit = code === null ? "-" : `exit ${code}`;
-  const cells = [exit, pluralize(requests, "request"), `${percent} %`, seconds(durationMs)];
+  const cells = [exit, pluralize(requests, "request"), `${percent}%`, seconds(durationMs)];
   return { cells: [name, { text, tone: toneOf[outcome] }, ...cells] };
 }
 
@@ -187,7 +187,7 @@ function runCase(run: Run): TestCase {
   const { name, outcome, cause, requests, percent } = run;
   const verdict = outcome === "passed" ? "passed" : outcome === "not_run" ? "skipped" : "failed";
   const message = cause ? `${cause.sentence}. ${cause.whatToDo.join(" ")}` : outcomeText(run);
-  const output = `${pluralize(requests, "request")}, coverage ${percent} %`;
+  const output = `${pluralize(requests, "request")}, coverage ${percent}%`;
   return { name, verdict, message, output };
 }
 

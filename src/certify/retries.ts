@@ -100,7 +100,7 @@ export function withRetries(report: Report, { plain, accepted, rejected }: Retry
     rows.set(id, {
       ...{ ...adviceOf(id), id },
       count: repeats.reduce((total, { count }) => total + count, 0),
-      meaning: `${adviceOf(id).meaning} ${proof} Sent again in all runs: ${listed(facts, "and")}.`,
+      meaning: `${adviceOf(id).meaning} ${proof} Resent in all runs: ${listed(facts, "and")}.`,
       examples: examples.filter((one) => repeats.some((again) => keyOf(again) === keyOf(one))),
     });
   }

@@ -57,7 +57,7 @@ export function verifyCertificate(certified: CertifyResult, again: CertifyResult
     compare(`exit code of ${name}`, one.code, other.code);
     compare(`cause of ${name}`, one.cause, other.cause);
     if (one.outcome === "passed" && other.outcome === "passed") {
-      compare(`coverage of ${name}`, `${one.percent} %`, `${other.percent} %`);
+      compare(`coverage of ${name}`, `${one.percent}%`, `${other.percent}%`);
     }
   }
   // Runs that were stopped may all be made now, and meet more.
@@ -68,7 +68,7 @@ export function verifyCertificate(certified: CertifyResult, again: CertifyResult
     compare("promises noticed", shareOf(certified), shareOf(now));
     for (const { pathId, promised, met } of certified.report.paths) {
       const path = now.report.paths.find((one) => one.pathId === pathId);
-      compare(`path ${pathId}`, metText({ promised, met }), path && metText(path));
+      compare(`path ${pathId}`, coverageText({ promised, met }), path && coverageText(path));
     }
     for (const fact of ["coverage", "faults", "preview"] as const) {
       compare(`${fact} of all runs`, certified.report[fact], now.report[fact]);
@@ -143,8 +143,8 @@ function worldOf({ profile, seed, fault }: Run): string {
   return `profile ${profile}, seed ${seed}${fault === undefined ? "" : `, ${fault}`}`;
 }
 
-function metText({ promised, met }: { readonly promised: boolean; readonly met: boolean }): string {
-  return `${met ? "met" : "missed"}${promised ? "" : ", not promised"}`;
+function coverageText({ promised, met }: { readonly promised: boolean; readonly met: boolean }): string {
+  return `${met ? "covered" : "not covered"}${promised ? "" : ", not promised"}`;
 }
 
 function notesOn(certified: CertifyResult, now: CertifyResult): string[] {

@@ -37,16 +37,16 @@ export function renderReport(
 export function conclusion({ requests, coverage, faults, preview, advice }: Report): string {
   const { percent, met, promised } = coverage;
   if (requests === 0)
-    return `The client never called the API. Coverage 0 %: 0 of ${promised} promised paths met.`;
+    return `The client never called the API. Coverage 0%: 0 of ${promised} promised paths covered.`;
   const count = (level: AdviceLevel) => advice.filter((row) => row.level === level).length;
   const counts = (["error", "warning"] as const)
     .filter((level) => count(level) > 0)
     .map((level) => pluralize(count(level), level));
   const notes = count("note") === 0 ? "" : `; ${pluralize(count("note"), "note")}`;
   return [
-    `Coverage ${percent} %: ${met} of ${promised} promised paths met`,
-    ...(preview === null ? [] : [`Preview: ${preview.met} of ${preview.total} paths met`]),
-    ...(faults.met === 0 ? [] : [`Faults: ${faults.met} of ${faults.total} met`]),
+    `Coverage ${percent}%: ${met} of ${promised} promised paths covered`,
+    ...(preview === null ? [] : [`Preview: ${preview.met} of ${preview.total} paths covered`]),
+    ...(faults.met === 0 ? [] : [`Faults: ${faults.met} of ${faults.total} covered`]),
     `${counts.length === 0 ? "No advice" : `Advice: ${counts.join(", ")}`}${notes}.`,
   ].join(". ");
 }
@@ -54,7 +54,7 @@ export function conclusion({ requests, coverage, faults, preview, advice }: Repo
 function unreadNote({ unread }: Report): string[] {
   if (unread === 0) return [];
   return [
-    `The client closed the connection before ${pluralize(unread, "delayed answer")} had come: the paths count as met, but it has not seen these answers. Is its timeout shorter than the latency of the fault on purpose?`,
+    `The client closed the connection before ${pluralize(unread, "delayed response")} arrived. The paths count as covered, but the client has not seen these responses. Is its timeout shorter than the fault's latency on purpose?`,
   ];
 }
 
@@ -63,13 +63,13 @@ function nextSteps({ coverage, faults, profile }: Report): string[] {
   if (coverage.met < coverage.promised) return [];
   const next = [
     ...(faults.met < faults.total
-      ? ["meet the faults that are left (the scenario bad-day has all of them)"]
+      ? ["cover the remaining faults (the scenario bad-day has all of them)"]
       : []),
     ...(profile === "varied"
       ? []
-      : ["run with --profile varied, which varies all that the specification leaves open"]),
+      : ["run with --profile varied, which varies everything the specification leaves open"]),
   ];
-  return next.length === 0 ? [] : [`Every promised path was met. Next: ${next.join("; ")}.`];
+  return next.length === 0 ? [] : [`Every promised path is covered. Next: ${next.join("; ")}.`];
 }
 
 export function reportDocument(
@@ -95,14 +95,14 @@ export function reportDocument(
       rows: inPreview.map(({ pathId, previewCount }) => ({ cells: [pathId, String(previewCount)] })),
     },
     {
-      title: "How to meet the others",
-      columns: ["path", "how to meet it"],
+      title: "How to cover them",
+      columns: ["path", "how to cover it"],
       rows: uncovered.map(({ pathId, howToMeet }) => ({
         cells: [pathId, splitInstruction(howToMeet ?? "")],
       })),
     },
     {
-      title: "Sent again after a refusal",
+      title: "Resent after a rejection",
       columns: ["path", "repeats", "key", "within"],
       rows: report.repeats.map(repeatRow),
     },
@@ -135,7 +135,7 @@ function titleOf({ requests, runs, ...run }: Report): string {
 }
 
 function worldOf({ scenario, seed, profile, pinned }: NonNullable<Report["runs"]>[number]): string {
-  const butFor = pinned.length === 0 ? "" : ` but for ${listed(pinned, "and")}`;
+  const butFor = pinned.length === 0 ? "" : ` except ${listed(pinned, "and")}`;
   return `${scenario} (seed ${seed}, profile ${profile}${butFor})`;
 }
 
@@ -144,17 +144,17 @@ function coveragePicture({ paths, coverage: { met, promised } }: Report): Pictur
   for (const { pathId, promised, met, when } of paths) {
     if (!promised) continue;
     const [status = pathId] = pathId.split(".");
-    const name = `${pathId} ${met ? "met" : "missed"}: ${when}`;
+    const name = `${pathId} ${met ? "covered" : "not covered"}: ${when}`;
     rows.set(status, [...(rows.get(status) ?? []), { name, tone: met ? "good" : "quiet" }]);
   }
   return {
-    text: `${met} of ${promised} promised paths were met: the filled squares.`,
+    text: `${met} of ${promised} promised paths are covered: the filled squares.`,
     rows: [...rows].map(([label, parts]) => ({ label, parts })),
   };
 }
 
 function pathRow({ pathId, promised, met, count, when }: ReportedPath): Row {
-  const verdict = met ? (promised ? "met" : "not promised") : "missed";
+  const verdict = met ? (promised ? "covered" : "not promised") : "not covered";
   const tone = met ? (promised ? "good" : "quiet") : "warning";
   return { cells: [pathId, count > 0 ? String(count) : "-", { text: verdict, tone }, when] };
 }
@@ -227,22 +227,22 @@ function suitesOf(report: Report, failures: readonly UnmetThreshold[]): Suite[] 
 }
 
 function pathCase({ pathId, met, when, howToMeet }: ReportedPath): TestCase {
-  const name = `has met ${pathId}: ${when}`;
+  const name = `covers ${pathId}: ${when}`;
   if (met) return { name, verdict: "passed" };
   return {
     name,
     verdict: "skipped",
-    message: "not met",
+    message: "not covered",
     output: howToMeet ?? undefined,
   };
 }
 
 function adviceCase(wanted: string, all: readonly ReportedAdvice[]): TestCase {
-  const name = `has earned no ${wanted}`;
-  const earned = all.find(({ id }) => id === wanted);
-  if (earned === undefined) return { name, verdict: "passed" };
-  const { level, rule, meaning, whatToDo, examples } = earned;
-  const message = `${timesOf(earned)}: ${meaning}`;
+  const name = `causes no ${wanted}`;
+  const caused = all.find(({ id }) => id === wanted);
+  if (caused === undefined) return { name, verdict: "passed" };
+  const { level, rule, meaning, whatToDo, examples } = caused;
+  const message = `${timesOf(caused)}: ${meaning}`;
   const lines = [`${level} (${rule}), ${message}`, whatToDo, ...examples.map(requestLine)];
   return { name, verdict: level === "error" ? "failed" : "passed", message, output: lines.join("\n") };
 }

@@ -35,7 +35,7 @@ export function unmetThresholds(
   if (percent < minCoverage) {
     unmet.push({
       threshold: `--min-coverage ${minCoverage}`,
-      sentence: `The coverage is ${percent} %, and ${minCoverage} % is asked for: ${promised - met} of ${promised} promised paths were not met.`,
+      sentence: `The coverage is ${percent}%, below the required ${minCoverage}%: ${promised - met} of ${promised} promised paths are not covered.`,
     });
   }
   const failing = failOn === undefined ? [] : adviceLevels.slice(adviceLevels.indexOf(failOn));
@@ -43,7 +43,7 @@ export function unmetThresholds(
   if (found.length > 0) {
     unmet.push({
       threshold: `--fail-on ${failOn}`,
-      sentence: `There is advice of the level ${failing.join(" or ")}, which --fail-on ${failOn} does not allow: ${found.join(", ")}.`,
+      sentence: `--fail-on ${failOn} does not allow advice of level ${failing.join(" or ")}: ${found.join(", ")}.`,
     });
   }
   return unmet;

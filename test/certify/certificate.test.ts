@@ -288,7 +288,7 @@ Not verified: 3 of 47 facts had other results.
 describe("what a certificate comes to, in a sentence", () => {
   const [minimal] = passed.runs;
   it.each<[Partial<CertifyResult>, string]>([
-    [{}, "Passed: 1 of 1 run. Noticed 2 of 2 covered promises. Coverage 66 %: 2 of 3 promised paths met"],
+    [{}, "Passed: 1 of 1 run. Noticed 2 of 2 covered promises. Coverage 66%: 2 of 3 promised paths covered"],
     [
       failed,
       "Failed: 3 of 7 runs, 1 not run, 1 gate. Noticed 1 of 4 covered promises. Not noticed: what 200.test:scopes-empty",

@@ -21,14 +21,14 @@ describe("the gate", () => {
     ],
   ])("%s", async (_name, argv, words, expected) => {
     const { code, stderr } = await runExec([...argv, "--", ...client(...words)]);
-    expect([code, stderr]).toEqual([expected, expect.stringMatching(/Coverage \d+ %/)]);
+    expect([code, stderr]).toEqual([expected, expect.stringMatching(/Coverage \d+%/)]);
   });
 
   it("says why it is not held, also when nothing else is said", async () => {
     const argv = ["--quiet", "--min-coverage", "90", "--strict", "--", ...client("?active")];
     expect(await runExec(argv)).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/^.*5 %.* 90 % is asked for.*\n.*level error.* key-in-query\.\n$/),
+      stderr: expect.stringMatching(/^.*5%.* the required 90%.*\n.*level error.* key-in-query\.\n$/),
     });
   });
 
@@ -44,7 +44,7 @@ describe("the gate", () => {
     const env = { SVC_SANDBOX_MIN_COVERAGE: "90", SVC_SANDBOX_REPORT: "there.json", SVC_SANDBOX_QUIET: "1" };
     const cwd = clientFolder();
     const { code, stderr } = await runExec(["--", ...client("active")], { cwd, env });
-    expect([code, stderr.trimEnd().split("\n")]).toEqual([1, [expect.stringContaining("90 % is asked for")]]);
+    expect([code, stderr.trimEnd().split("\n")]).toEqual([1, [expect.stringContaining("the required 90%")]]);
     expect(JSON.parse(readFileSync(join(cwd, "there.json"), "utf8")).requests).toBe(1);
   });
 });
@@ -63,13 +63,13 @@ describe("--report", () => {
     const { code, stdout, stderr } = await runExec([...argv, "--", ...client("active", "?revoked")], { cwd });
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr.split("\n")[0]).toBe(
-      "Coverage 11 %: 2 of 17 promised paths met. Advice: 1 error. " +
+      "Coverage 11%: 2 of 17 promised paths covered. Advice: 1 error. " +
         'The report is in "a.json", "deep/er/b.md", "c.XML" and "d.txt".',
     );
     const [json = "", markdown, xml = "", text] = files.map((file) => readFileSync(join(cwd, file), "utf8"));
     const report = { requests: 2, coverage: { met: 2 }, failures: [expect.any(String)] };
     expect(JSON.parse(json)).toMatchObject(report);
-    expect(markdown).toMatch(/^# Coverage 11 %[\s\S]*\n\| path \|.*\n\|---\|/);
+    expect(markdown).toMatch(/^# Coverage 11%[\s\S]*\n\| path \|.*\n\|---\|/);
     const cases = elementsOf(xml).filter(({ attributes }) => attributes.classname?.endsWith(".paths"));
     expect(cases).toHaveLength(outcomes.filter(({ promised }) => promised).length);
     expect(text).toMatch(/^2 requests to key-states/);
@@ -92,7 +92,7 @@ describe("--report", () => {
     const env = { GITHUB_ACTIONS: set, GITHUB_STEP_SUMMARY: join(cwd, "summary") };
     const argv = ["--report", join(cwd, "summary"), "--", ...client("?active")];
     const { stderr } = await runExec(argv, { cwd, env });
-    expect(readFileSync(join(cwd, "summary"), "utf8")).toMatch(/^Before\.\n# Coverage 5 %/);
+    expect(readFileSync(join(cwd, "summary"), "utf8")).toMatch(/^Before\.\n# Coverage 5%/);
     expect(stderr).toMatch(/^::error title=svc-sandbox key-in-query::1 request: /m);
   });
 

@@ -141,7 +141,7 @@ test("one function writes to people, one writes data, and nothing else in the co
 test("reports and checks keep to 80 columns", async () => {
   const exec = ["exec", "--", process.execPath, "-e", 'fetch(process.env.SVC_BASE_URL + "/v1/nothing?x=1")'];
   const { stderr } = await runCli(exec, { cwd: temporaryFolder(), asPrinted: true });
-  expect(stderr).toContain("How to meet the others");
+  expect(stderr).toContain("How to cover them");
   expect(tooLong(stderr)).toEqual([]);
   const { url } = await serveProbed(() => {});
   const { stdout } = await runCli(["check", url], { env: probeKeys });

@@ -27,7 +27,7 @@ describe.skipIf(noBrowser)("the report", () => {
         continue;
       }
       const cells = await row.getByRole("cell").allTextContents();
-      const verdict = met ? (promised ? "met" : "not promised") : "missed";
+      const verdict = met ? (promised ? "covered" : "not promised") : "not covered";
       expect(cells).toEqual([count === 0 ? "–" : String(count), verdict, when]);
     }
     const others = page.getByRole("region", { name: "How to cover the others", exact: true });

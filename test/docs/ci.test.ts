@@ -124,9 +124,9 @@ describe("action.yml", () => {
       command: "npm test",
       report: "report.xml",
     });
-    expect([code, stderr]).toEqual([0, expect.stringContaining("Coverage 5 %")]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining("Coverage 5%")]);
     expect(outputs).toMatchObject({ coverage: "5", verdict: "passed", report: "report.xml" });
-    expect(summary).toMatch(/^# Coverage 5 %/);
+    expect(summary).toMatch(/^# Coverage 5%/);
     expect(fileOf("report.xml")).toMatch(/^<\?xml/);
   });
 
@@ -195,7 +195,7 @@ describe("action.yml", () => {
     expect(JSON.parse(readFileSync(outputs.certificate as string, "utf8"))).toMatchObject({
       verdict: "passed",
     });
-    expect(summary).toMatch(/^# Coverage 29 %[\s\S]*^\| verdict \| passed \|$/m);
+    expect(summary).toMatch(/^# Coverage 29%[\s\S]*^\| verdict \| passed \|$/m);
     const onlyOnce = { command: "npm test\ntest ! -e ran\ntouch ran", certify: "TRUE" };
     const again = await runAction(onlyOnce, { env });
     expect([again.code, again.outputs.verdict, again.outputs.coverage]).toEqual([1, "failed", "5"]);

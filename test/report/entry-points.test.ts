@@ -54,7 +54,7 @@ test("GET /report answers the report of the library, as the description says", a
 
 test.each([
   ["text", "text/plain", /^1 request to key-states/],
-  ["markdown", "text/markdown", /^# Coverage 5 %/],
+  ["markdown", "text/markdown", /^# Coverage 5%/],
   ["junit", "application/xml", /^<\?xml /],
   ["html", "text/html", /^<!doctype html>/],
   ["json", "application/json", /^\{"data":\{"scenario":"key-states"/],
@@ -103,17 +103,20 @@ test("report takes the base URL, the control URL, that of an instance, and SVC_C
   }
 });
 
-test("report exits with 1 when what is asked of it does not hold, and says why", async () => {
+test("report exits with 1 and the reason when it misses a threshold", async () => {
   const server = await serve();
   await fetch(`${server.url}${mePath}?key=${server.sandbox.secret("active")}`);
   const run = (...flags: string[]) => runCli(["report", server.url, ...flags]);
   expect((await run("--min-coverage", "5")).code).toBe(0);
   const low = await run("--min-coverage", "6");
-  expect([low.code, low.stdout]).toEqual([1, expect.stringMatching(/\nThe coverage is 5 %, and 6 %/)]);
+  expect([low.code, low.stdout]).toEqual([
+    1,
+    expect.stringMatching(/\nThe coverage is 5%, below the required 6%/),
+  ]);
   const strict = await run("--strict", "--format", "json");
   expect([strict.code, JSON.parse(strict.stdout).failures]).toEqual([
     1,
-    ["There is advice of the level error, which --fail-on error does not allow: key-in-query."],
+    ["--fail-on error does not allow advice of level error: key-in-query."],
   ]);
   expect((await run("--min-coverage", "101")).code).toBe(2);
 });
@@ -137,7 +140,7 @@ test.each([
   expect(codes).toEqual(expected);
 });
 
-test("the report says for how many delayed answers the client did not wait", async () => {
+test("the report shows how many delayed responses the client did not wait for", async () => {
   const { sandbox, url } = await serve({ scenario: "key-states" });
   sandbox.faults.set([
     { when: { requests: [1] }, then: { latency: "1h" } },
@@ -159,7 +162,7 @@ test("the report says for how many delayed answers the client did not wait", asy
     [null, undefined],
   ]);
   expect(renderReport(sandbox.report(), "text").replace(/\s+/g, " ")).toContain(
-    "before 1 delayed answer had come",
+    "before 1 delayed response arrived",
   );
 });
 

@@ -194,7 +194,7 @@ test("the JSON of a check spells its members as the API does, and holds everythi
 });
 
 test("each format says plainly that the client never called", () => {
-  const summary = "The client never called the API. Coverage 0 %: 0 of 17 promised paths met.";
+  const summary = "The client never called the API. Coverage 0%: 0 of 17 promised paths covered.";
   const title = "0 requests to key-states (seed 1, profile minimal)";
   expect(renderReport(clean, "text")).toBe(`${title}\n\n${summary}\n`);
   expect(renderReport(clean, "markdown")).toBe(`# ${summary}\n\n${title}.\n`);
@@ -202,23 +202,23 @@ test("each format says plainly that the client never called", () => {
   expect(skipped?.attributes.message).toBe(summary);
 });
 
-test("the text lists every promised path, what else was met, and the advice with its requests", async () => {
+test("the text lists every promised path, what else was covered, and the advice with its requests", async () => {
   const sandbox = createSandbox({ frozen: true });
   const get = (path: string, headers = {}) => sandbox.fetch(`https://any.example${path}`, { headers });
   for (let i = 0; i < 7; i++) await get("/v1/relying-party/me/");
   await get(mePath, { "x-api-key": sandbox.secret("legacy") });
   const text = renderReport(sandbox.report(), "text");
-  expect(text).toMatch(/^ {2}200\.legacy +1 {2}met +a valid key/m);
+  expect(text).toMatch(/^ {2}200\.legacy +1 {2}covered +a valid key/m);
   expect(text).toMatch(/^ {2}404\.unknown_path +7 {2}not promised {2}a path/m);
   expect(text).not.toContain("405.method");
   expect(text).toMatch(/^ {2}401\.revoked +send SVC_KEY_REVOKED \(ref revoked\): curl /m);
   expect(text).toMatch(/^ {2}warning {2}wrong-method-or-path {2}7 requests {2}R47/m);
   expect(text.match(/did you mean GET \/v1\/relying-party\/me\?/g)).toHaveLength(5);
   expect(text).toMatch(/^ +and 2 more$/m);
-  expect(text).toMatch(/\nCoverage 5 %: 1 of 17 promised paths met\. Advice: 1 warning; 1 note\.\n$/);
+  expect(text).toMatch(/\nCoverage 5%: 1 of 17 promised paths covered\. Advice: 1 warning; 1 note\.\n$/);
 });
 
-test("a client that has met every promised path has no advice, and is pointed to what comes next", async () => {
+test("a client that covers every promised path has no advice, and is pointed to what comes next", async () => {
   const sandbox = createSandbox({ frozen: true });
   const get = (apiKey?: string) =>
     sandbox.fetch(`https://any.example${mePath}`, {
@@ -228,13 +228,13 @@ test("a client that has met every promised path has no advice, and is pointed to
   for (const apiKey of [undefined, "not-a-key", "SVC_test_sbx-nobody-holds-this"]) await get(apiKey);
   const report = sandbox.report();
   const text = renderReport(report, "text");
-  expect(text).toMatch(/\nCoverage 100 %: 17 of 17 promised paths met\. No advice; \d notes\.\n$/);
+  expect(text).toMatch(/\nCoverage 100%: 17 of 17 promised paths covered\. No advice; \d notes\.\n$/);
   expect(text).toMatch(/ Next: .*bad-day.*--profile varied/);
   expect(unmetThresholds(report, { minCoverage: 100, failOn: "warning" })).toEqual([]);
   sandbox.faults.set([{ then: { status: 503 } }]);
   await get();
   expect(sandbox.report().faults).toEqual({ met: 1, total: 7 });
-  expect(conclusion(sandbox.report())).toContain("Faults: 1 of 7 met.");
+  expect(conclusion(sandbox.report())).toContain("Faults: 1 of 7 covered.");
 });
 
 test("a request to an endpoint of the preview covers nothing that the API promises", async () => {
@@ -247,7 +247,7 @@ test("a request to an endpoint of the preview covers nothing that the API promis
   expect(report).toMatchObject({ coverage: { met: 0 }, preview: { met: 1, total: 5 } });
   expect(report.paths[0]).toMatchObject({ pathId: "200.test", met: false, count: 0, previewCount: 1 });
   expect(renderReport(report, "text")).toMatch(/\nPreview\n {2}200\.test +1\n {2}422\.validation +1\n/);
-  expect(conclusion(report)).toContain("Preview: 1 of 5 paths met.");
+  expect(conclusion(report)).toContain("Preview: 1 of 5 paths covered.");
   await get(mePath);
   expect(sandbox.report()).toMatchObject({ coverage: { met: 1 }, preview: { met: 1 } });
   expect(clean.preview).toBeNull();
@@ -255,12 +255,12 @@ test("a request to an endpoint of the preview covers nothing that the API promis
 
 test("R46 annotations for GitHub are a line for each advice and threshold", async () => {
   const { report, keys } = await hostileReport();
-  const text = githubAnnotations(report, [unmet("The coverage is 5 %.")]);
+  const text = githubAnnotations(report, [unmet("The coverage is 5%.")]);
   for (const key of keys) expect(text).not.toContain(key);
   const lines = text.trimEnd().split("\n");
   expect(lines).toHaveLength(report.advice.length + 1);
   expect(lines[0]).toMatch(/^::error title=svc-sandbox key-in-query::\d+ requests: /);
-  expect(lines.at(-1)).toBe("::error title=svc-sandbox --min-coverage 90::The coverage is 5 %25.");
+  expect(lines.at(-1)).toBe("::error title=svc-sandbox --min-coverage 90::The coverage is 5%25.");
 });
 
 /** The elements of a JUnit document, whose counts are held against its cases. */
@@ -276,7 +276,7 @@ function junitOf(xml: string) {
   return { named, suites: named("testsuite").map(({ attributes: { name, tests } }) => [name, tests]) };
 }
 
-test("the JUnit of a report skips what was missed, fails errors and unmet thresholds, and has the rest as output", async () => {
+test("the JUnit of a report skips paths that are not covered, fails errors and unmet thresholds, and has the rest as output", async () => {
   const { report } = await hostileReport();
   const { named, suites } = junitOf(
     renderReport(report, "junit", { failures: [unmet("The coverage is low.")] }),
@@ -294,8 +294,8 @@ test("the JUnit of a report skips what was missed, fails errors and unmet thresh
   expect(named("skipped")).toHaveLength(promised - report.coverage.met);
   expect(named("testcase").map(({ attributes }) => attributes.name)).toEqual(
     expect.arrayContaining([
-      "has met 401.missing: no x-api-key header",
-      "has earned no key-in-query",
+      "covers 401.missing: no x-api-key header",
+      "causes no key-in-query",
       "holds --min-coverage 90",
     ]),
   );

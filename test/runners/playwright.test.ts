@@ -80,7 +80,7 @@ test("each worker has a sandbox and a server of its own, and what the tests met 
       .filter(({ name }) => name === "svc-sandbox")
       .map(({ body }) => Buffer.from(body, "base64").toString().split("\n").slice(0, 3).join("\n")),
   ]);
-  const coverage = "# Coverage 5 %: 1 of 17 promised paths met. No advice.";
+  const coverage = "# Coverage 5%: 1 of 17 promised paths covered. No advice.";
   const ofEach = (own: string) => [
     [own, "passed", `- GET /v1/relying-party/me, main: 200.test\n\n${coverage}`],
     [`${own} fails`, "failed", `- GET /v1/relying-party/me, ended: 401.revoked\n\n${coverage}`],

@@ -84,7 +84,7 @@ function Paths({ rows }: PathsProps) {
               <a href={linkTo("requests", [], { path: pathId })}>{count.toLocaleString("en")}</a>
             )}
           </td>
-          <td class={met ? "" : "missed"}>{met ? (promised ? "met" : "not promised") : "missed"}</td>
+          <td class={met ? "" : "missed"}>{met ? (promised ? "covered" : "not promised") : "not covered"}</td>
           <td>{when}</td>
         </tr>
       ))}
