@@ -59,8 +59,10 @@ export function createSearch({ places, words: lines }: SearchIndex): (query: str
     const every = new Set(search.search({ combineWith: "AND", queries }).map(({ id }) => id));
     const pasted = query.trim().toLowerCase();
     const rank = ({ id, score }: SearchResult) => {
-      const isPasted = words.length > 1 && places[id]?.[4]?.toLowerCase().includes(pasted);
-      return score * (every.has(id) ? 3 : 1) * (isPasted ? 10 : 1);
+      const [, title, , , row] = places[id] as SearchPlace;
+      const isPasted = words.length > 1 && row?.toLowerCase().includes(pasted);
+      const isTitle = words.length > 1 && title.toLowerCase() === pasted;
+      return score * (every.has(id) ? 3 : 1) * (isPasted || isTitle ? 10 : 1) * (isTitle ? 2 : 1);
     };
     const found = search.search({ combineWith: "OR", queries }).sort((one, other) => rank(other) - rank(one));
     return found.map(({ id }) => places[id] as SearchPlace);

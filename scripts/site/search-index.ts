@@ -55,5 +55,5 @@ function linesOf(byWord: ReadonlyMap<string, readonly number[]>): string {
 function weightOf({ group, file, isMade }: Page): number {
   if (group === undefined || file === "changelog.html" || file === "decisions.html") return 0.2;
   if (isMade) return 0.6;
-  return group === "Tasks" || group === "Begin" ? 1.5 : 1;
+  return group === "Tasks" || group === "Start" ? 1.5 : 1;
 }

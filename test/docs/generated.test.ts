@@ -126,29 +126,26 @@ function fieldsOf(body: (typeof routes)[number]["body"] = "nothing"): string[] {
 
 function pathsPart(): string {
   return table(
-    ["path", "answer", "when", "promised"],
-    ...outcomes.map(({ path, status, code: errorCode, when, promised }) => [
+    ["path", "response", "cause"],
+    ...outcomes.map(({ path, status, code: errorCode, when }) => [
       `[${code(path)}](#${path.replaceAll(".", "")})`,
       status === 0 ? "" : `${status}${errorCode === null ? "" : ` ${code(errorCode)}`}`,
       when,
-      promised ? "yes" : "no",
     ]),
   );
 }
 
 function answerCodesPart(): string {
   const failures = outcomes.filter(({ code }) => code !== null);
-  const messages = failures.map((row) => [code(row.code), String(row.status), String(row.message)]);
-  const distinct = [...new Map(messages.map((cells) => [cells.join(), cells])).values()];
-  const causes = failures.map(({ path, code: name, when, whatToDo }) => [
-    `[${code(path)}](errors.md#${path.replaceAll(".", "")})<br>${code(name)}`,
-    when,
-    whatToDo,
-  ]);
-  return [
-    table(["code", "status", "message"], ...distinct),
-    table(["path and code", "cause", "what to do"], ...causes),
-  ].join("\n\n");
+  const rows = new Map<string, string[]>();
+  for (const { code: name, status, message, path } of failures) {
+    const link = `[${code(path)}](errors.md#${path.replaceAll(".", "")})`;
+    const row = rows.get(`${name} ${message}`);
+    if (row === undefined)
+      rows.set(`${name} ${message}`, [code(name), String(status), String(message), link]);
+    else row[3] += `, ${link}`;
+  }
+  return table(["code", "status", "message", "causes"], ...rows.values());
 }
 
 function refusalsPart(): string {

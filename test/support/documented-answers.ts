@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { outcomes, type PathId, type ScenarioName } from "../../src/index.js";
 import { startServer } from "../../src/serve/index.js";
-import { sectionOf } from "./pages.js";
+import { pageOf, sectionOf } from "./pages.js";
 import { runCli } from "./run-cli.js";
 import { runCommand } from "./running-command.js";
 import { isOfTheConnection } from "./send.js";
@@ -9,13 +9,13 @@ import { temporaryFolder } from "./temporary-folder.js";
 
 const page = "docs/errors.md";
 
-/** The text of docs/errors.md with the answer that the curl line of each section gets from a fresh server. */
+/** The text of docs/errors.md with the response that the curl line of each section gets from a fresh server. */
 export async function withDocumentedAnswers(given: string): Promise<string> {
   const answers = await Promise.all(outcomes.map(async ({ path }) => [path, await answerOf(path)] as const));
   let text = given;
   for (const [path, answer] of answers) {
     const [before, after = ""] = text.split(new RegExp(`(?<=\n### \`${path}\`\n)`));
-    text = before + after.replace(/```http\n[\s\S]*?\n```|There is no answer\./, () => answer);
+    text = before + after.replace(/```http\n[\s\S]*?\n```|The API sends no response\./, () => answer);
   }
   return text;
 }
@@ -29,17 +29,21 @@ async function keysOf(scenario: string): Promise<Record<string, string>> {
   return Object.fromEntries(lines.map((line) => line.split("=", 2)));
 }
 
-/** With what curl ends when a fault leaves it without a whole answer. */
+/** curl's exit code if a fault prevents a complete response. */
 const curlFailures: Partial<Record<PathId, number>> = {
   "fault.reset": 56,
   "fault.hang": 28,
   "fault.truncate": 18,
 };
 
-/** Runs the curl line of a path, and returns its answer in Markdown; throws when it does not end on this path. */
+/**
+ * Runs the curl line of a path with the scenario started above it, and returns the response in Markdown; throws if it
+ * does not end on this path.
+ */
 async function answerOf(path: PathId): Promise<string> {
   const section = sectionOf(page, `\`${path}\``);
-  const [, scenario = ""] = /\*\*Try it\*\* with the scenario `([\w-]+)`/.exec(section) ?? [];
+  const before = pageOf(page).split(`\n### \`${path}\`\n`)[0] as string;
+  const scenario = [...before.matchAll(/svc-sandbox start ([\w-]+)$/gm)].at(-1)?.[1] ?? "";
   const [, line = ""] = /```sh\n(curl .*)\n```/.exec(section) ?? [];
   const server = await startServer({ scenario: scenario as ScenarioName, frozen: true });
   try {
@@ -53,7 +57,7 @@ async function answerOf(path: PathId): Promise<string> {
     if ((met?.pathId !== path && met?.fault !== path) || code !== (curlFailures[path] ?? 0)) {
       throw new Error(`${page}: the curl line of ${path} ends on ${met?.pathId} with code ${code}: ${line}`);
     }
-    return stdout === "" ? "There is no answer." : shown(stdout);
+    return stdout === "" ? "The API sends no response." : shown(stdout);
   } finally {
     await server.close(0);
   }
