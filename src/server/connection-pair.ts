@@ -6,10 +6,10 @@ const { duplexPair } = process.getBuiltinModule("node:stream");
 
 const longestTimer = 2 ** 31 - 1;
 
-/** The two ends of a connection inside this process, with what an HTTP client and our server ask of a socket. */
+/** The two ends of a connection inside this process, with the socket methods that an HTTP client and our server use. */
 export function connectionPair(): { readonly client: Duplex; readonly server: Duplex } {
   const [client, server] = duplexPair();
-  // As a socket does: an answer that is awaited keeps the process alive.
+  // Like a socket, it keeps the process alive while a response is awaited.
   const awaited = setTimeout(() => {}, longestTimer);
   client.once("close", () => {
     clearTimeout(awaited);
@@ -18,7 +18,7 @@ export function connectionPair(): { readonly client: Duplex; readonly server: Du
   server.once("close", () => client.push(null));
   return {
     client: Object.assign(client, { ref: () => awaited.ref(), unref: () => awaited.unref() }),
-    // The end comes in a turn of its own: undici's `fetch` misses one that comes together with the head of an answer.
+    // Delayed, because undici's `fetch` misses an end that arrives together with the head of a response.
     server: Object.assign(server, {
       destroySoon: () => void setImmediate(() => server.end(() => server.destroy())),
       resetAndDestroy: () =>

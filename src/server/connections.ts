@@ -5,35 +5,35 @@ import type { Duplex } from "node:stream";
 import { clearTimeout, nextTick, setTimeout } from "../node/platform.js";
 import { endSocket, refuseSocket } from "./send-answer.js";
 
-/** The member of a connection that holds the last of the answers that it owes; those before it are sent first. */
+/** The member of a connection with its last response; the responses before it are sent first. */
 export const lastAnswer = Symbol("last answer");
 
 const waitingAnswers = Symbol("waiting answers");
 
-/** The member of a connection with several answers under way at a time: ends it once they are sent. */
+/** The member of a connection with parallel responses: ends the connection once they are sent. */
 export const endGently = Symbol("end gently");
 
-/** A connection; members of it, because a map would take longer with every request. */
+/** A connection. The data is in members, because a map would slow down every request. */
 export interface Connection extends Duplex {
   [lastAnswer]?: ServerResponse;
-  /** The number of answers that wait for their turn. */
+  /** The number of responses that wait for the one before. */
   [waitingAnswers]?: number;
   [endGently]?: () => void;
 }
 
-/** A connection on which so many answers wait for their turn is not read any further. */
+/** Reading from a connection pauses while this many responses wait. */
 const mostWaiting = 100;
 
-/** It is closed after so many milliseconds in which nothing happens: unread, it does not tell that its client has gone. */
+/** Milliseconds until an idle paused connection is closed: while it is not read, nothing shows that its client has gone. */
 const longestPause = 60_000;
 
-/** Counts an answer that waits for those before it on its connection; reads no more requests while there are too many. */
+/** Counts a response that waits for earlier ones on its connection; pauses reading while too many wait. */
 export function queueAnswer(connection: Connection & Socket, response: ServerResponse): void {
   const count = (change: number) => {
     const waiting = (connection[waitingAnswers] ?? 0) + change;
     connection[waitingAnswers] = waiting;
     if (waiting >= mostWaiting) {
-      // Node reads on with each request that ends; what has come in one piece is taken whole.
+      // Node resumes reading when a request ends, and handles all requests of one chunk.
       nextTick(() => connection.pause());
       connection.setTimeout(longestPause);
     } else if (waiting - change >= mostWaiting) connection.setTimeout(0).resume();
@@ -42,17 +42,17 @@ export function queueAnswer(connection: Connection & Socket, response: ServerRes
   response.once("finish", () => count(-1));
 }
 
-/** A server of HTTP or of HTTPS; the two have the same events and methods. */
+/** An HTTP or HTTPS server; both have the same events and methods. */
 export type AnyServer = Server | TlsServer;
 
-/** Milliseconds that a connection of HTTPS has until it is encrypted, and in which any may do nothing once its client has ended it. */
+/** Milliseconds until an HTTPS connection must be encrypted, and until an idle connection closes after its client ended it. */
 const longestWait = 10_000;
 
 /**
- * Follows the connections of a server that are open, of HTTPS both the bare and the encrypted ones.
+ * Follows the open connections of a server; with HTTPS, both the bare and the encrypted ones.
  *
- * A bare connection ends with the encrypted one, or when it is not encrypted in time. Each ends when nothing happens on it
- * after its client has ended it: Node leaves some of those open for good.
+ * A bare connection ends with its encrypted one, or if it is not encrypted in time. A connection that its client has ended
+ * also ends when idle: Node leaves some of them open forever.
  */
 export function followConnections(
   server: AnyServer,
@@ -86,16 +86,16 @@ export function followConnections(
   return open;
 }
 
-// `undefined` when everything is sent.
+// Returns the response that is not sent yet, if any.
 function owedBy({ [lastAnswer]: last }: Connection): ServerResponse | undefined {
   return last?.writableFinished === true ? undefined : last;
 }
 
 /**
- * Refuses what came last on a connection, behind the answers that it owes; closes it without a word when the request that
- * breaks off is answered already.
+ * Rejects the last bytes of a connection after the pending responses; if the request that breaks off already has its
+ * response, only closes the connection.
  *
- * `code` is that of Node's parser; without one it is a CONNECT.
+ * `code`: the code of Node's parser. Default: the request is a CONNECT.
  */
 export function refuseInTurn(connection: Connection, code?: string): void {
   const last = connection[lastAnswer];
@@ -107,16 +107,16 @@ export function refuseInTurn(connection: Connection, code?: string): void {
     if (last.writableFinished) refuse();
     else last.once("finish", refuse);
   }
-  // The request that breaks off is the last one; one without a socket waits for those before it.
+  // The request that breaks off is the last one. A response without a socket waits for earlier ones.
   else if (last.writableEnded) endSocket(connection);
   else if (last.socket !== null && !last.headersSent) refuse();
   else connection.destroy();
 }
 
 /**
- * Stops accepting and closes the connections of a server, of HTTPS both the bare and the encrypted ones.
+ * Stops accepting connections and closes the open ones; with HTTPS, both the bare and the encrypted ones.
  *
- * A connection that owes no answer is closed at once, any other when its last answer is sent, or after `grace` milliseconds.
+ * A connection closes immediately, or after its pending responses, but no later than after `grace` milliseconds.
  */
 export function closeServer(server: AnyServer, open: ReadonlySet<Socket>, grace: number): Promise<void> {
   return new Promise((resolve) => {
@@ -127,7 +127,7 @@ export function closeServer(server: AnyServer, open: ReadonlySet<Socket>, grace:
       clearTimeout(deadline);
       resolve();
     });
-    // The bare connection does not know what the encrypted one owes.
+    // A bare connection does not know the responses of its encrypted one.
     const owing = new Set<Socket | undefined>();
     for (const connection of open) {
       const { [endGently]: end }: Connection = connection;
@@ -140,7 +140,7 @@ export function closeServer(server: AnyServer, open: ReadonlySet<Socket>, grace:
   });
 }
 
-// Node's name for what an encrypted connection was made on; their peer does not tell, as another client may have its port.
+// Node's name for the bare connection. Comparing peers would not work, as another client may have the same port.
 function bareOf(connection: Socket & { readonly _parent?: Socket }): Socket | undefined {
   return connection._parent;
 }

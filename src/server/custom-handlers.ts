@@ -13,7 +13,7 @@ import { sendWebResponse, toWebRequest } from "./web-messages.js";
 /** A request handler of msw 2 or 3; only msw itself looks inside. */
 export type UserHandler = object;
 
-/** Handlers, or a function that makes them for the sandbox of the server. */
+/** Handlers, or a function that makes them for the server's sandbox. */
 export type UserHandlers =
   | readonly UserHandler[]
   | ((context: { readonly sandbox: Sandbox }) => readonly UserHandler[] | Promise<readonly UserHandler[]>);
@@ -26,7 +26,7 @@ interface Msw {
   ) => Promise<Response | undefined>;
 }
 
-/** Serves a request to an unknown path from the user's handlers, or calls `fallback` when none takes it. */
+/** Serves a request to an unknown path from the user's handlers, or calls `fallback` if none of them does. */
 export type CustomHandlers = (
   runtime: Runtime,
   request: IncomingMessage,
@@ -37,21 +37,21 @@ export type CustomHandlers = (
 export interface HandlerOptions {
   /** The user's msw handlers, for paths that the API does not have. Default: none. */
   readonly handlers?: UserHandlers;
-  /** The file whose msw the handlers were made with. Default: a file in the working directory. */
+  /** The file whose msw the handlers use. Default: a file in the working directory. */
   readonly handlersFile?: string;
-  /** The most megabytes of a request's body that the handlers get; a longer one gets 413. Default: 10. */
+  /** The size limit for request bodies to the handlers, in megabytes; longer ones get 413. Default: 10. */
   readonly maxBody?: number;
-  /** Called with a defect of the sandbox; the client has got a 500. Default: ignored. */
+  /** Called with a defect of the sandbox; the client got a 500. Default: ignored. */
   readonly onDefect?: (error: unknown) => void;
-  /** Called with the error of a user's handler; the client has got a 500. Default: `onDefect`. */
+  /** Called with an error of a user's handler; the client got a 500. Default: `onDefect`. */
   readonly onHandlerError?: (error: unknown) => void;
 }
 
 /**
- * Makes the entry point to the user's handlers. Inside them, `guard` knows the sandbox by itself.
+ * Makes the entry point to the user's handlers. Inside them, `guard` finds the sandbox automatically.
  *
- * Nothing that a handler does ends the process: a throw is answered with 500 and passed to `onHandlerError`, and
- * `HttpResponse.error()` resets the connection, as a network error does. Throws `usage` for unusable handlers.
+ * No handler ends the process: an error gets 500 and is passed to `onHandlerError`, and `HttpResponse.error()` resets the
+ * connection, like a network error. Throws `usage` for unusable handlers.
  */
 export async function createCustomHandlers(
   given: UserHandlers,
@@ -77,7 +77,7 @@ export async function createCustomHandlers(
     if (asked === undefined) return false;
     let answered = await ask(asked);
     if (answered === undefined && asked.method === "HEAD") {
-      // HEAD is GET without the body, but `http.get` takes GET alone.
+      // HEAD is GET without the body, but `http.get` handles only GET.
       answered = await ask(new Request(asked.url, { headers: asked.headers, signal: asked.signal }));
     }
     if (answered === undefined || answered.headers.get("x-msw-intention") === "passthrough") {
@@ -93,7 +93,7 @@ export async function createCustomHandlers(
       const taken = await current.run(sandboxOn(runtime), () => take(request, response));
       if (!taken) fallback();
     } catch (error) {
-      // A handler that fails because its client has gone, or has sent too much, has done nothing wrong.
+      // The handler is not at fault if its client has gone or has sent too much.
       if (isOver(response)) return;
       onHandlerError(error);
       refuse(response, 500);
@@ -101,19 +101,19 @@ export async function createCustomHandlers(
   };
 }
 
-// The client has gone, or its body was refused. An answer that waits for those before it does not know that it has gone.
+// The client has gone, or its body was rejected. A response that waits for earlier ones does not notice that it has gone.
 function isOver({ destroyed, writableEnded, req }: ServerResponse): boolean {
   return destroyed || writableEnded || req.socket.destroyed;
 }
 
-// Checked at the start: msw would fail with every request.
+// Checked at the start: msw would fail on every request.
 async function readHandlers(given: UserHandlers, sandbox: Sandbox): Promise<readonly UserHandler[]> {
   const handlers: unknown = typeof given === "function" ? await makeHandlers(given, sandbox) : given;
   if (!Array.isArray(handlers)) throw unusable("they are not a list of msw request handlers.");
   const wrong = handlers.findIndex((one) => typeof one?.run !== "function" || one.kind === "websocket");
   if (wrong === -1) return handlers;
   throw unusable(
-    `number ${wrong + 1} of them is none. Make it with msw's \`http\`, spread lists ([...handlers]), and leave WebSocket handlers out.`,
+    `number ${wrong + 1} is not an msw request handler. Make it with msw's \`http\`, spread lists ([...handlers]), and leave WebSocket handlers out.`,
   );
 }
 
@@ -128,7 +128,7 @@ async function makeHandlers(given: Extract<UserHandlers, CallableFunction>, sand
 }
 
 function loadMsw(from: string): Msw {
-  // The user's own msw, which the handlers were made with.
+  // The handlers use the user's own msw.
   const require = createRequire(from);
   let file: string;
   try {

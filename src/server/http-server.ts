@@ -32,9 +32,9 @@ import { keepAliveTimeout, refuse, refuseUnstored, sendAnswer, sendFaulty } from
 import type { CertificatePair } from "./tls.js";
 import type { Traffic } from "./traffic.js";
 
-/** The sandbox that a request or a call is about. */
+/** The sandbox that a request or a call is for. */
 export interface ControlContext extends Place {
-  /** Aborted when the instance is gone or the server stops, which ends endless answers. */
+  /** Aborted when the instance is removed or the server stops, which ends endless responses. */
   readonly gone: AbortSignal;
 }
 
@@ -44,15 +44,15 @@ export interface SelfService {
   readonly scenarios?: readonly string[] | undefined;
   /** The instances that an address may create in a day. Default: 5. */
   readonly daily?: number | undefined;
-  /** The header in which a proxy names a caller, who then needs a name. Default: nobody has one. */
+  /** The header with the caller's name, set by a proxy; a caller without a name is rejected. Default: callers have no names. */
   readonly trustHeader?: string | undefined;
-  /** The addresses and networks of proxies that are believed. Default: this machine. */
+  /** The addresses and networks of trusted proxies. Default: this machine. */
   readonly trustProxies?: readonly string[] | undefined;
 }
 
 const arrivedAt = Symbol("arrived at");
 
-/** An answer that knows when its request arrived, on the stopwatch. */
+/** A response with the arrival of its request, on the stopwatch. */
 interface TimedResponse extends ServerResponse {
   [arrivedAt]: number;
 }
@@ -64,28 +64,28 @@ export type ControlHandler = (
   context: ControlContext,
 ) => void;
 
-/** The server around the control plane. */
+/** The server, as the control plane sees it. */
 export interface ControlSurroundings {
   /** Whether only this machine can reach the server. */
   readonly loopback: boolean;
-  /** The bearer token that every call needs; `undefined` for none. */
+  /** The bearer token that calls require; `undefined` for none. */
   readonly token: string | undefined;
-  /** Returns the base URL by which the sender of a request reaches the server. */
+  /** Returns the base URL that the sender of a request reaches the server at. */
   readonly baseUrlFor: (request: IncomingMessage) => string;
-  /** The names beside this machine's own by which clients reach the server, some with a port, in lower case. */
+  /** The server's names besides this machine's own, in lower case, some with a port. */
   readonly allowedHosts: readonly string[];
-  /** Stops the server, and its process where that serves nothing else. */
+  /** Stops the server, and its process if that serves nothing else. */
   readonly stop: () => void;
   readonly log: Log;
-  /** The limit of instances that are made without one of their own; `undefined` for none. */
+  /** Requests per minute for instances created without a limit; `undefined`: no limit. */
   readonly instanceRate: number | undefined;
-  /** Returns the scenario that is served. */
+  /** Returns the server's scenario. */
   readonly own: () => NamedScenario;
-  /** What the page for partners offers; `undefined` for none. */
+  /** The options of the page for partners; `undefined` without that page. */
   readonly selfService: SelfService | undefined;
-  /** When the server was started, on the wall clock (epoch milliseconds). */
+  /** When the server started, on the wall clock (epoch milliseconds). */
   readonly startedAt: number;
-  /** Why the server is to be sent no requests now, in a sentence; `undefined` when it is ready for them. */
+  /** Why the server is not ready for requests, as a sentence; `undefined` if it is ready. */
   readonly unreadiness: () => string | undefined;
   readonly traffic: Traffic;
 }
@@ -94,42 +94,42 @@ export interface ControlSurroundings {
 const http = process.getBuiltinModule("node:http");
 
 export interface HttpServerOptions {
-  /** The log of the server's own sandbox and of its instances, which are under `/i/{id}`. */
+  /** The log of the server's own sandbox and its instances under `/i/{id}`. */
   readonly log: Log;
   /** Aborted when the server stops. Default: never. */
   readonly gone?: AbortSignal;
-  /** Aborted when the server is about to stop: each connection ends after the response that is due. Default: never. */
+  /** Aborted when the server is about to stop: each connection ends after its next response. Default: never. */
   readonly draining?: AbortSignal;
   /** Serves the control plane. Default: its paths are unknown paths of the API. */
   readonly control?: ControlHandler | undefined;
-  /** Whether the control plane has a page at `/`. Default: false. */
+  /** Whether the control plane serves a page at `/`. Default: false. */
   readonly hasFirstPage?: boolean;
-  /** Returns the base URL by which a browser reaches the server and its dashboard. Default: no dashboard. */
+  /** Returns the base URL that a browser reaches the server and its dashboard at. Default: no dashboard. */
   readonly baseUrlFor?: ((request: IncomingMessage) => string) | undefined;
   /** Serves paths that the API does not have. Default: they get 404. */
   readonly customHandlers?: CustomHandlers | undefined;
-  /** Whether API answers carry `X-Sandbox-Path`, which the real API does not have. Default: false. */
+  /** Whether API responses have `X-Sandbox-Path`, which the real API does not. Default: false. */
   readonly explain?: boolean | undefined;
-  /** The certificate to serve HTTPS with. Default: HTTP. */
+  /** The certificate for HTTPS. Default: HTTP. */
   readonly certificate?: (CertificatePair & Pick<TlsOptions, "SNICallback">) | undefined;
-  /** Makes HTTPS speak HTTP/2 too. Default: HTTP/1.1 alone. */
+  /** Adds HTTP/2 to HTTPS. Default: only HTTP/1.1. */
   readonly acceptHttp2?: typeof acceptHttp2 | undefined;
-  /** Called with a defect of the sandbox; the client has got a 500 then. */
+  /** Called with a defect of the sandbox; the client got a 500. */
   readonly onDefect: (error: unknown) => void;
-  /** Counts what the API answers. */
+  /** Counts the API's responses. */
   readonly traffic: Traffic;
 }
 
-/** A server with the connections that are open; those of HTTPS bare and, once they are, encrypted. */
+/** A server with its open connections; with HTTPS, both the bare and the encrypted ones. */
 export interface OpenServer {
   readonly server: AnyServer;
   readonly open: ReadonlySet<Socket>;
 }
 
 /**
- * Makes the server; the API's own paths go straight from the core to the socket.
+ * Makes the server. Responses of the API go straight from the core to the socket.
  *
- * Nothing that a client sends ends the process or goes without an answer.
+ * Every request gets a response, and none ends the process.
  */
 export function createHttpServer(options: HttpServerOptions): OpenServer {
   const { log, gone = new AbortController().signal, control, customHandlers, baseUrlFor } = options;
@@ -150,7 +150,7 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
       traffic.count(pathId, status, stopwatch() - arrived);
       return;
     }
-    // With what the fault holds back, or until the client gives up.
+    // Includes the delay of the fault, or ends when the client gives up.
     response.once("close", () => traffic.count(pathId, status, stopwatch() - arrived));
     if (onlyWaits(delivery)) onUnread(response, () => log.countUnread(context, exchange.id));
     sendFaulty(delivery, { ...answer, headers: [...answer.headers, ...more] }, response);
@@ -221,14 +221,14 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
     request: IncomingMessage,
     response: ServerResponse,
   ) => {
-    // Whoever sends too much can still look at what they have sent.
+    // Clients above the limit can still look at their requests: the control plane has its own limit.
     const excess = limits[isControlPath(path) ? "control" : "api"](instance);
     if (excess !== undefined) {
       traffic.countExcess();
       return rejectExcess(excess, response);
     }
     const { id, runtime, gone } = instance;
-    // Inside the instance the path begins behind its id.
+    // Paths inside an instance start after its id.
     request.url = path + queryOf(request.url ?? "");
     serveOn({ runtime, gone, instance: id }, { ...read, path }, request, response);
   };
@@ -254,20 +254,20 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
       : process
           .getBuiltinModule("node:https")
           .createServer({ ...serverOptions, ...certificate, ALPNProtocols: protocols }, listener);
-  // Node would leave out every header after the first 1,000, and with it a key or the second of two.
+  // Node would drop all headers after the first 1,000, among them a key or the second of two keys.
   server.maxHeadersCount = 0;
-  // An expectation we do not know is no reason to refuse a request that we understand.
+  // An unknown expectation is not a reason to reject a valid request.
   server.on("checkExpectation", listener);
   server.on("connect", (_request, socket) => {
-    // Node takes its own listeners off: without this one, a client that resets the connection ends the process.
+    // Node removes its own listeners. Without this one, a client that resets the connection would end the process.
     socket.on("error", () => socket.destroy());
     refuseInTurn(socket);
   });
   const broken = new WeakSet<Duplex>();
   server.on("clientError", ({ code = "" }: NodeJS.ErrnoException, socket) => {
-    // A client that speaks no TLS, or does not trust the certificate, would not understand an answer.
+    // A client that does not speak TLS, or rejects the certificate, could not read a response.
     if (code === "ECONNRESET" || /^ERR_(?:SSL|TLS)_/.test(code)) return socket.destroy();
-    // Every further piece of what is no request is an error again.
+    // Each further chunk after an invalid request causes another error.
     if (broken.has(socket)) return;
     broken.add(socket);
     refuseInTurn(socket, code);
@@ -277,7 +277,7 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
   return { server, open };
 }
 
-// The date of the sandbox, whose minutes clients wait for; Node would send that of the machine. Formatted once a second.
+// Clients wait for the minutes of the sandbox's clock; Node would send the machine's date. Formatted once a second.
 function createDate(): (at: number) => readonly string[] {
   let second = Number.NaN;
   let header: readonly string[] = [];
@@ -292,14 +292,14 @@ function createDate(): (at: number) => readonly string[] {
 }
 
 const serverOptions: ServerOptions = {
-  // The specification knows no limit: a key of 16 KB is a malformed key, not a malformed request.
+  // The specification has no limit: a key of 16 KB is a malformed key, not a malformed request.
   maxHeaderSize: 64 * 1024,
-  // Checked by `readRequest`, to answer in the API's error body.
+  // `readRequest` checks it, so that the response has the API's error body.
   requireHostHeader: false,
   keepAliveTimeout,
 };
 
-// A person who opens the printed base URL; clients of the API do not request HTML.
+// People open the printed base URL; clients of the API do not request HTML.
 function isFirstPage({ path, method }: Exchange, { req }: ServerResponse): boolean {
   return path === "/" && method === "GET" && takesPage(req);
 }
@@ -316,7 +316,7 @@ function toDashboard(baseUrl: string, { instance }: ControlContext): ApiAnswer {
 
 const instancesPath = "/i/";
 
-/** Returns the id of the instance that a path leads into, and the path inside it; `undefined` for any other path. */
+/** Returns the instance id of a path and the path inside that instance; `undefined` for any other path. */
 function placeOf(path: string): { readonly id: string; readonly path: string } | undefined {
   if (!path.startsWith(instancesPath)) return undefined;
   const end = path.indexOf("/", instancesPath.length);
@@ -324,14 +324,14 @@ function placeOf(path: string): { readonly id: string; readonly path: string } |
   return { id, path: end === -1 ? "/" : path.slice(end) };
 }
 
-// A client that gives up does not see the answer that the report counts as met. To give up on any other fault is right.
+// A client that gives up does not see the response that the report counts as covered. For other faults, giving up is right.
 function onUnread(response: ServerResponse, count: () => void): void {
   response.once("close", () => {
     if (!response.writableFinished) count();
   });
 }
 
-// An answer that a fault delays may find its client gone.
+// The client may be gone when a delayed response is sent.
 function deliveryOf({ platform }: World, response: ServerResponse): AnswerDelivery {
   const delivery = { at: Number.POSITIVE_INFINITY };
   response.once("finish", () => {

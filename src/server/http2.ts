@@ -10,40 +10,40 @@ import { refuse } from "./send-answer.js";
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Takes a request in HTTP/2; its headers as Node joins them, and one by one. */
+/** Handles an HTTP/2 request; gets its headers joined by Node, and one by one. */
 type OnStream = (
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
   rawHeaders: readonly string[],
 ) => void;
 
-/** Milliseconds after which a connection of HTTP/2 on which nothing happens is closed. */
+/** Milliseconds until an idle HTTP/2 connection is closed. */
 const longestIdle = 10_000;
 
-/** The time that the client of a closed one has at least to read what was sent, in milliseconds. */
+/** The minimum time for the client of a closed connection to read the last response, in milliseconds. */
 const lingering = 1000;
 
-/** The most bytes of headers, with 32 more for each; no number of them is left out, as with HTTP/1.1. */
+/** The size limit for headers in bytes, counting 32 more for each. No header is dropped, as with HTTP/1.1. */
 const maxHeaderSize = 64 * 1024;
 
 /**
- * The most bytes of headers of all requests in progress on a connection, counted in the same way: in HTTP/2 a byte on the wire
- * can stand for thousands.
+ * The size limit for the headers of all requests in progress on a connection, counted in the same way: in HTTP/2, one byte
+ * on the wire can expand to thousands.
  */
 const maxHeldHeaders = 4 * maxHeaderSize;
 
 const limits = {
   settings: { maxConcurrentStreams: 100, maxHeaderListSize: maxHeaderSize },
   maxHeaderListPairs: maxHeaderSize / 32,
-  // Node's default is 1,000: more than mistakes make.
+  // Node's default is 1,000, more than mistakes cause.
   maxSessionInvalidFrames: 100,
 };
 
 /**
- * Makes a server of HTTPS speak HTTP/2 as well, with clients that choose it.
+ * Adds HTTP/2 to an HTTPS server, for clients that choose it.
  *
- * A GET of the API is answered by `serveApi`, on its stream. Everything else goes through the server's own HTTP/1.1, in
- * memory, because Express and the readers of bodies know nothing else; without `serveApi` each request does.
+ * `serveApi` handles a GET of the API on its stream. All other requests, or all requests if `serveApi` is `undefined`, go
+ * through the server's own HTTP/1.1 in memory: Express and the body readers support only that.
  */
 export function acceptHttp2(server: AnyServer, serveApi: Serve | undefined, idle = longestIdle): void {
   const [serveHttp1] = server.listeners("secureConnection") as [(connection: Duplex) => void];
@@ -79,9 +79,9 @@ export function acceptHttp2(server: AnyServer, serveApi: Serve | undefined, idle
 }
 
 function openSession(socket: TLSSocket & Connection, onStream: OnStream, idle: number): void {
-  // Loaded here: a server whose clients speak HTTP/1.1 does not need it.
+  // Loaded here: not needed while all clients speak HTTP/1.1.
   const session = process.getBuiltinModule("node:http2").performServerHandshake(socket, limits);
-  /** The streams, with the bytes of their headers. */
+  /** The streams, each with the size of its headers in bytes. */
   const streams = new Map<ServerHttp2Stream, number>();
   let held = 0;
   let isEnding = false;
@@ -96,9 +96,9 @@ function openSession(socket: TLSSocket & Connection, onStream: OnStream, idle: n
     else if (streams.size > 0) session.goaway();
     else session.destroy();
   };
-  // A client may break off at any time, and Node throws an error that nothing listens to.
+  // A client may break off at any time, and Node throws errors that nothing listens to.
   for (const one of [socket, session]) one.on("error", ignore);
-  // Node waits until a client that reads nothing has got the rest, and no event says that it does.
+  // Node waits for a client that reads nothing, and no event shows that.
   const looking = setInterval(() => {
     if (session.destroyed) socket.destroy();
   }, lingering);
@@ -112,7 +112,7 @@ function openSession(socket: TLSSocket & Connection, onStream: OnStream, idle: n
       held += bytes;
       stream.on("error", ignore);
       stream.on("close", forget);
-      // Reset before it was looked at.
+      // Already reset.
       if (stream.destroyed) return;
       if (held > maxHeldHeaders) stream.close(refusedStream);
       else onStream(stream, headers, raw);
@@ -120,7 +120,7 @@ function openSession(socket: TLSSocket & Connection, onStream: OnStream, idle: n
   );
   session.setTimeout(idle);
   session.on("timeout", () => {
-    // Left open for an answer that a fault holds back, not for a client that neither sends nor reads.
+    // Stays open for a response that a fault delays, not for a client that neither sends nor reads.
     const waits = (one: ServerHttp2Stream) =>
       !one.writableEnded && one.writableLength === 0 && (one.endAfterHeaders || one.readableEnded);
     if ([...streams.keys()].some(waits)) session.setTimeout(idle);
@@ -128,21 +128,21 @@ function openSession(socket: TLSSocket & Connection, onStream: OnStream, idle: n
   });
 }
 
-/** REFUSED_STREAM (RFC 9113 §7): nothing was done, and the client may send the request again. */
+/** REFUSED_STREAM (RFC 9113 §7): the request had no effect, and the client may resend it. */
 const refusedStream = 7;
 
 const ignore = () => {};
 
-/** The answer of a stream. */
+/** The response on a stream. */
 interface StreamAnswer {
   readonly stream: ServerHttp2Stream;
   readonly req: { readonly socket: StreamAnswer; readonly resume: () => void };
 }
 
-// What `send-answer.ts` uses of an answer and of its connection, on one prototype: members for each stream would take
-// longer than the rest. The connection is the stream alone: a fault that ends it must not hit the others on the real one.
+// The members of a response and its connection that `send-answer.ts` uses. They are on one prototype: to set them for each
+// stream would take longer than everything else. The stream is the connection, so that a fault ends only this stream.
 const members: ThisType<StreamAnswer> & object = {
-  // As if it waited for its turn: requests that are under way together say nothing of which answers their client knew.
+  // As if it waited for an earlier response: parallel requests do not show which responses their client has seen.
   socket: null,
   shouldKeepAlive: true,
   encrypted: true,
@@ -165,11 +165,11 @@ const members: ThisType<StreamAnswer> & object = {
     this.stream.write(text, then);
   },
   end(text?: string) {
-    // The stream of a HEAD has ended already.
+    // The stream of a HEAD request has already ended.
     if (!this.stream.writableEnded) this.stream.end(text);
   },
-  // With an error, because `close` would end the body before: a client would take a short one for the whole. It becomes
-  // INTERNAL_ERROR; a refused stream would be repeated.
+  // With an error, which becomes INTERNAL_ERROR: `close` would end the body first, so that a client would accept a short one.
+  // A client would resend a refused stream.
   destroy() {
     this.stream.destroy(new Error("The response was cut off."));
   },
@@ -195,7 +195,7 @@ const ofHttp1 = new Set([
   "upgrade",
 ]);
 
-// Names of HTTP/2 are lower-case, and it has none of those that are about a connection.
+// HTTP/2 has lower-case names and no headers about the connection.
 function http2Headers(status: number, given: readonly string[] | OutgoingHttpHeaders): OutgoingHttpHeaders {
   const flat = Array.isArray(given) ? given : Object.entries(given).flat();
   const headers: OutgoingHttpHeaders = { ":status": status };
@@ -208,7 +208,7 @@ function http2Headers(status: number, given: readonly string[] | OutgoingHttpHea
   return headers;
 }
 
-// Without the pseudo-headers, which stand first, and with a cookie in one piece again (RFC 9113 §8.2.3).
+// Leaves out the pseudo-headers, and joins the cookies again (RFC 9113 §8.2.3).
 function http1Headers(
   raw: readonly string[],
   { ":authority": authority, cookie }: IncomingHttpHeaders,
@@ -222,7 +222,7 @@ function http1Headers(
   return cookie === undefined ? headers : [...headers, "cookie", cookie];
 }
 
-// The end of a body without a length is that of its stream.
+// A body without a length ends with its stream.
 function framingOf({ endAfterHeaders }: ServerHttp2Stream): readonly [name: string, value: string] {
   return endAfterHeaders ? ["content-length", "0"] : ["transfer-encoding", "chunked"];
 }
@@ -233,7 +233,7 @@ interface PassedOn {
   readonly headers: readonly string[];
 }
 
-/** Answers a stream with what a server of HTTP/1.1 answers to the same request, on a connection of its own in memory. */
+/** Passes a request to an HTTP/1.1 server on its own connection in memory, and its response back to the stream. */
 function passOn(
   serve: (connection: Duplex) => void,
   stream: ServerHttp2Stream,
@@ -264,7 +264,7 @@ function passOn(
       if (!stream.headersSent) response.destroy();
     });
     stream.pipe(request);
-    // Reads the rest of a body that the answer did not wait for; behind the pipe, which would stop it.
+    // Reads the rest of a body that the response did not wait for; registered after the pipe, which would stop it.
     request.once("close", () => stream.resume());
   } catch {
     refuse(response, 400);

@@ -7,21 +7,21 @@ import type { Runtime } from "../world/runtime.js";
 
 const minute = 60_000;
 
-/** Milliseconds for which a rejection waits: a client that immediately sends again takes no time from the others. */
+/** Milliseconds until a rejection is sent, so that a client that resends immediately does not slow down the others. */
 const pause = 250;
 
 /** A request above the limit of its instance. */
 export interface Excess {
   readonly most: number;
-  /** Whole seconds until the instance takes requests again. */
+  /** Whole seconds until the instance accepts requests again. */
   readonly retryAfter: number;
 }
 
 /**
- * Makes the count of each instance's requests in the current minute, which begins with a request. Returns the excess of a
- * request above the limit, which is not counted; `undefined` for any other.
+ * Returns a function that counts an instance's requests in the current minute, which starts with a request. It returns the
+ * excess of a request above the limit, which is not counted; `undefined` for any other.
  *
- * Each server counts what it gets itself: the count costs less than what it prevents.
+ * Each server counts only its own requests: a shared count would cost more than it saves.
  */
 export function createInstanceLimit(now: () => number = stopwatch) {
   const minutes = new WeakMap<Runtime, { readonly since: number; count: number }>();
@@ -39,11 +39,11 @@ export function createInstanceLimit(now: () => number = stopwatch) {
   };
 }
 
-/** Rejects a request above the limit with 429, in words and with a header that the API does not have. */
+/** Rejects a request above the limit with 429, and a message and a header that the API does not have. */
 export function rejectExcess({ most, retryAfter }: Excess, response: ServerResponse): void {
   const { text, bytes } = errorBody(
     "instance_rate_limited",
-    `This sandbox takes ${most} requests a minute over all its keys. Its host has set that limit: no limit of the API and none of your key's. Send the next request in ${retryAfter} seconds.`,
+    `This sandbox accepts ${most} requests a minute for all its keys together. Its host set this limit; it is not a limit of the API or of your key. Send the next request in ${retryAfter} seconds.`,
   );
   const headers = {
     "Content-Type": "application/json",

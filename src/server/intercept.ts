@@ -11,35 +11,35 @@ import { listen } from "./listen.js";
 import { makeCertificate } from "./tls.js";
 
 export interface InterceptOptions {
-  /** Names of hosts in lower case; `*.bank.example` stands for all names below `bank.example`. */
+  /** Host names in lower case; `*.bank.example` covers all names below `bank.example`. */
   readonly intercept: readonly string[];
-  /** Whether tunnels to other hosts are made. Default: false. */
+  /** Whether requests to other hosts are passed through. Default: false. */
   readonly passThrough?: boolean | undefined;
 }
 
-/** A proxy whose tunnels to some hosts end at a sandbox. */
+/** A proxy that leads requests to some hosts to a sandbox. */
 export interface Interceptor {
   readonly port: number;
-  /** The certificate (PEM) that its clients have to trust. */
+  /** The certificate (PEM) that its clients must trust. */
   readonly certificate: string;
   readonly passThrough: boolean;
-  /** What went wrong between the clients and the proxy, in sentences. */
+  /** The problems between clients and the proxy, as sentences. */
   readonly notes: () => string[];
   readonly close: (grace: number) => Promise<void>;
 }
 
 /**
- * Starts the proxy, for this machine alone. `open` makes the server inside the tunnels.
+ * Starts the proxy, for clients on this machine. `open` makes the server at the end of its tunnels.
  *
- * The authority's key stays in memory.
+ * The private key of the certificate authority stays in memory.
  */
 export async function startInterceptor(
   { intercept: hosts, passThrough = false }: InterceptOptions,
   open: (secure: Pick<HttpServerOptions, "certificate" | "acceptHttp2">) => OpenServer,
 ): Promise<Interceptor> {
-  // Not the subject of its certificates: OpenSSL would take those for self-signed.
+  // The authority needs another subject than its certificates: otherwise OpenSSL takes them for self-signed.
   const issuer = await makeCertificate({ subject: "svc-sandbox, for one run" });
-  // One for each name: few clients accept a wildcard for several labels, or `*.example`.
+  // One context for each name: few clients accept a wildcard for several labels, or `*.example`.
   const contexts = new Map<string, Promise<SecureContext>>();
   const SNICallback = (name: string, done: (error: Error | null, context?: SecureContext) => void) => {
     const context =
@@ -50,7 +50,7 @@ export async function startInterceptor(
   const covers = (pattern: string, host: string) =>
     pattern.startsWith("*.") ? host.endsWith(pattern.slice(1)) : host === pattern;
   const isOurs = (host: string) => hosts.some((pattern) => covers(pattern, host));
-  /** The hosts that were reached, and whether by a request. */
+  /** The hosts that clients connected to, and whether they sent a request. */
   const reached = new Map<string, boolean>();
   const rejected = new Set<string>();
   const reject = (host: string) => {
@@ -77,13 +77,13 @@ export async function startInterceptor(
   const proxy = process.getBuiltinModule("node:http").createServer((request, response) => {
     const target = readUrl(request.url);
     const host = target?.hostname ?? "";
-    // Old versions of axios send URLs of https like this as well.
+    // Old versions of axios also send https URLs like this.
     if (isOurs(host)) inside.server.emit("request", request, response);
     else if (passThrough && target !== undefined) forward(target, request, response);
     else response.writeHead(403, { "Content-Type": "text/plain" }).end(reject(host));
   });
   proxy.on("connect", ({ url = "" }: IncomingMessage, socket: Socket, head: Buffer) => {
-    // Node takes its own listeners off.
+    // Node removes its own listeners.
     socket.on("error", () => socket.destroy());
     const target = readUrl(`https://${url}`);
     const host = target?.hostname ?? "";
@@ -125,7 +125,7 @@ function readUrl(url = ""): URL | undefined {
   return /^https?:/i.test(url) && URL.canParse(url) ? new URL(url) : undefined;
 }
 
-// Node leaves out the message when it has tried several addresses.
+// Node leaves out the message if it has tried several addresses.
 const unreachable = (host: string, { code, message }: NodeJS.ErrnoException) =>
   `svc-sandbox cannot reach ${host}: ${code ?? message}`;
 
@@ -158,7 +158,7 @@ function forward(target: URL, request: IncomingMessage, response: ServerResponse
   request.pipe(sent);
 }
 
-// Clients show no more than the reason behind the status.
+// Clients show only the reason phrase of the status.
 function end(socket: Duplex, status: string): void {
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }

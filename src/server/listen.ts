@@ -24,7 +24,7 @@ async function refuseInUse(port: number, host: string): Promise<never> {
   const [who, end] =
     sandbox === undefined
       ? ["another program", ""]
-      : [`svc-sandbox ${version}${what}`, ` To end that one: svc-sandbox stop ${url}${token}`];
+      : [`svc-sandbox ${version}${what}`, ` To stop it: svc-sandbox stop ${url}${token}`];
   throw new SandboxError(
     "address_in_use",
     `Failed to listen on port ${port} on ${host}: it is in use by ${who}. Choose another port with --port, or any free one with --port 0.${end}`,

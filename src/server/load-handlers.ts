@@ -5,14 +5,14 @@ import { runInNewContext } from "node:vm";
 import { SandboxError } from "../domain/errors.js";
 import { mswMissing, type UserHandlers } from "./custom-handlers.js";
 
-/** The user's handlers and the file that they came from. */
+/** The user's handlers and their file. */
 export interface LoadedHandlers {
   readonly handlers: UserHandlers;
   /** Absolute. */
   readonly file: string;
 }
 
-/** Loads the handlers of a module: its default export, or the one named `handlers`. Throws `usage`. */
+/** Loads the handlers of a module: its export `handlers`, or its default export. Throws `usage`. */
 export async function loadHandlers(module: string, cwd: string): Promise<LoadedHandlers> {
   const file = resolve(cwd, module);
   const unusable = (why: string) =>
@@ -33,7 +33,7 @@ export async function loadHandlers(module: string, cwd: string): Promise<LoadedH
   );
   if (handlers !== undefined) return { handlers: handlers as UserHandlers, file };
   throw unusable(
-    "it exports no list of msw handlers, nor a function that makes one. Export it as default or as `handlers`.",
+    "it exports no list of msw handlers and no function that returns one. Export it as default or as `handlers`.",
   );
 }
 
@@ -43,16 +43,16 @@ function describeFailure(error: NodeJS.ErrnoException, file: string): string {
   }
   const [message] = (error instanceof Error ? error.message : String(error)).split("\n", 1);
   const isSyntax = error instanceof SyntaxError && !/^The requested module /.test(error.message);
-  if (isSyntax) return `it is not JavaScript.\n${withPlace(error)}`;
+  if (isSyntax) return `it is not valid JavaScript.\n${withPlace(error)}`;
   const line = parseInt(error?.stack?.split(`${pathToFileURL(file).href}:`)[1] ?? "", 10);
   return `${message}${Number.isNaN(line) ? "" : ` (line ${line})`}`;
 }
 
-/** A syntax error as Node prints it: the file and the line, the code, and the message. */
+/** Returns a syntax error as Node prints it: file, line, code and message. */
 function withPlace(error: NodeJS.ErrnoException): string {
   try {
-    // V8 knows the place, but for an ES module it is in the stack only after the error has passed a script of `vm`.
-    // A TypeScript file's error has a code, and the place in its stack.
+    // V8 adds the place of an error in an ES module to its stack only after a `vm` script has rethrown it.
+    // The error of a TypeScript file has a code, and its stack has the place.
     if (error.code === undefined) runInNewContext("throw error", { error });
   } catch {}
   const [text = ""] = `${error.stack}`.split(/\n\s+at /, 1);

@@ -8,34 +8,34 @@ import { repeatsOfDirectLoop } from "../world/known-answers.js";
 
 const insideControl = `${controlPath}/`;
 
-/** Whether a path belongs to the control plane. */
+/** Whether a path is in the control plane. */
 export function isControlPath(path: string): boolean {
   return path === controlPath || path.startsWith(insideControl);
 }
 
-/** Returns the path of a request target, without scheme and authority in the absolute form. */
+/** Returns the path of a request target, without the scheme and authority of an absolute one. */
 export function pathOf(target: string): string {
-  // Clients send `GET http://host/path` to a proxy; a server must understand it too (RFC 9112 §3.2.2).
+  // Clients send `GET http://host/path` to proxies; servers must also accept it (RFC 9112 §3.2.2).
   const start = target.startsWith("/") ? 0 : (/^https?:\/\/[^/?]*/i.exec(target)?.[0].length ?? 0);
   const end = target.indexOf("?", start);
   if (start === 0) return end === -1 ? target : target.slice(0, end);
   return target.slice(start, end === -1 ? undefined : end) || "/";
 }
 
-/** Returns the query of a request target, question mark included; empty when there is none. */
+/** Returns the query of a request target with its question mark; empty if it has none. */
 export function queryOf(target: string): string {
   const start = target.indexOf("?");
   return start === -1 ? "" : target.slice(start);
 }
 
-/** Reads a request for the API; `undefined` for one that HTTP forbids to answer. */
+/** Reads a request to the API; `undefined` for one that HTTP requires to reject. */
 export function readRequest(request: IncomingMessage, response: ServerResponse): ApiRequest | undefined {
   let apiKey: string | undefined;
   let hosts = 0;
   const target = request.url ?? "/";
   const query = queryOf(target);
   let traits = traitsOfQuery(query);
-  // The raw headers, because building Node's header object costs as much as the rest of the answer.
+  // Raw headers, because Node's header object costs as much as the rest of the response.
   const raw = request.rawHeaders;
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i] as string;
@@ -44,13 +44,13 @@ export function readRequest(request: IncomingMessage, response: ServerResponse):
     } else if (isNamed(name, "host")) {
       hosts += 1;
     } else if (isNamed(name, "upgrade")) {
-      // Node drops what is pipelined behind it. Java's client offers h2c with every request, and pipelines nothing.
+      // Node drops requests pipelined after an upgrade. Java's client offers h2c with every request, but pipelines nothing.
       if (raw[i + 1] !== "h2c") response.shouldKeepAlive = false;
     } else {
       traits |= traitsOfHeader(name, raw[i + 1] as string);
     }
   }
-  // HTTP/1.1 asks for exactly one Host (RFC 9112 §3.2).
+  // HTTP/1.1 requires exactly one Host (RFC 9112 §3.2).
   if (hosts > 1 || (hosts === 0 && request.httpVersionMinor === 1)) return undefined;
   return {
     method: request.method ?? "GET",
@@ -64,7 +64,7 @@ export function readRequest(request: IncomingMessage, response: ServerResponse):
 
 const connections = new WeakMap<Socket, Connection>();
 
-// A response without a socket waits for the one before it: its request was sent before that was answered.
+// A response without a socket waits for an earlier one: its request was sent before that response.
 function connectionOf(request: IncomingMessage, { socket }: ServerResponse): Connection | undefined {
   if (socket === null) return undefined;
   const known = connections.get(socket);
@@ -74,14 +74,14 @@ function connectionOf(request: IncomingMessage, { socket }: ServerResponse): Con
   return connection;
 }
 
-// A client names its own connection so, and no proxy passes that on (RFC 9110 §7.6.1).
+// Clients set this for their own connection, and proxies do not forward it (RFC 9110 §7.6.1).
 function isDirect(request: IncomingMessage): boolean {
   const says = (name: string) => headersOf(request, name).length > 0;
   const keepsAlive = headersOf(request, "connection").some((value) => value.toLowerCase() === "keep-alive");
   return keepsAlive && !says("via") && !says("forwarded") && !says("x-forwarded-for");
 }
 
-// Several headers of a name are a list (RFC 9110).
+// Headers with the same name form a list (RFC 9110).
 function joinedHeader(request: IncomingMessage, wanted: string): string | undefined {
   const values = headersOf(request, wanted);
   return values.length === 0 ? undefined : values.join(", ");
@@ -96,9 +96,9 @@ function headersOf({ rawHeaders }: IncomingMessage, wanted: string): string[] {
 }
 
 /**
- * Reads the input of an endpoint and calls `then` with it: at once when there is no body to read.
+ * Reads the input of an endpoint and calls `then` with it, synchronously if no body is read.
  *
- * A body that is too long is not read to its end. Never calls when the client goes away first.
+ * Stops reading a body that is too long. Does not call `then` if the client goes away first.
  */
 export function readContent(
   request: IncomingMessage,
@@ -124,11 +124,11 @@ function readBody(request: IncomingMessage, then: (body: ReadBody) => void): voi
   const gather = (chunk: Buffer) => {
     length += chunk.length;
     if (length <= longestBody) chunks.push(chunk);
-    // Node throws the rest away once the answer is sent.
+    // Node discards the rest once the response is sent.
     else settle(tooLongBody);
   };
   const finish = () => settle(bodyOf(Buffer.concat(chunks)));
-  // Without a listener, the error of a client that goes away would be thrown.
+  // Without a listener, Node would throw the error of a client that goes away.
   request.on("data", gather).on("end", finish).on("error", ignore);
 }
 

@@ -7,7 +7,7 @@ import { refusals } from "../domain/outcomes.js";
 import type { ApiAnswer, Delivery } from "../history/exchange.js";
 import { clearTimeout, setTimeout } from "../node/platform.js";
 
-/** Sends an answer with more headers, by names and values in turn; give the same array again for the same headers. */
+/** Sends a response with more headers, a flat list of names and values; pass the same array again for the same headers. */
 export function sendAnswer(answer: ApiAnswer, more: readonly string[], response: ServerResponse): void {
   if (canSendAtOnce(answer.body, response)) {
     sendAtOnce(answer, more, response);
@@ -17,7 +17,7 @@ export function sendAnswer(answer: ApiAnswer, more: readonly string[], response:
   response.end(answer.body);
 }
 
-// Nearly every answer: the first one due on a connection without TLS that stays open, to a request in HTTP/1.1.
+// True for nearly every response: the first pending one, to an HTTP/1.1 request, on an open connection without TLS.
 function canSendAtOnce(body: string, { socket, req, shouldKeepAlive, headersSent }: ServerResponse): boolean {
   return (
     body !== "" &&
@@ -30,8 +30,8 @@ function canSendAtOnce(body: string, { socket, req, shouldKeepAlive, headersSent
   );
 }
 
-// The bytes that Node would send, but in one piece and not looked through once more: its own way takes a third longer for
-// the whole request. All headers are the sandbox's own, without anything that a client sent.
+// Sends the same bytes as Node, but in one write and without checking them again: Node's own functions make the whole
+// request a third slower. All headers are the sandbox's own and contain no client input.
 function sendAtOnce({ status, headers, body }: ApiAnswer, more: readonly string[], response: ServerResponse) {
   let text = statusLine(status);
   let isAscii = false;
@@ -42,14 +42,14 @@ function sendAtOnce({ status, headers, body }: ApiAnswer, more: readonly string[
     text += `${name}: ${value}\r\n`;
   }
   response.statusCode = status;
-  // As after `end`: the connection turns to its next request when it hears that this answer is finished.
+  // As after `end`: the connection continues with its next request at the event `finish`.
   response.finished = true;
   response.socket?.write(text + endOfHead(more) + body, isAscii ? "latin1" : "utf8", (error) => {
     if (!error) response.emit("finish");
   });
 }
 
-// Kept, and joined rather than added: a text made by `+` would be put together again in every answer.
+// Cached and joined: V8 would flatten a string made with `+` again for every response.
 const statusLines = new Map<number, string>();
 let latestEnd: { readonly more: readonly string[]; readonly text: string } = { more: [], text: "" };
 
@@ -70,14 +70,14 @@ function endOfHead(more: readonly string[]): string {
   return latestEnd.text;
 }
 
-/** Milliseconds after which an idle connection is closed; its clients are told. */
+/** Milliseconds until an idle connection is closed; sent in `Keep-Alive`. */
 export const keepAliveTimeout = 5000;
 
 const keepsOpen = `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveTimeout / 1000}\r\n\r\n`;
 
-/** Sends an answer as a fault has it. Leaves nothing behind when the client goes away first: no timer, no connection. */
+/** Sends a response with a fault. If the client goes away first, no timer and no connection remain. */
 export function sendFaulty(delivery: Delivery, answer: ApiAnswer, response: ServerResponse): void {
-  // Until the client gives up, which shows only behind what it sends, or the server stops.
+  // Until the client gives up or the server stops. Its end shows only after the rest of its request is read.
   if (delivery.kind === "hang") {
     response.req.resume();
     return;
@@ -100,7 +100,7 @@ export function sendFaulty(delivery: Delivery, answer: ApiAnswer, response: Serv
   });
 }
 
-// One listener for all the pauses of a response: a slow one has hundreds.
+// One listener for all pauses of a response: a slow one has hundreds.
 function timersOf(response: ServerResponse): (ms: number, act: () => void) => void {
   let timer: NodeJS.Timeout | undefined;
   response.once("close", () => clearTimeout(timer));
@@ -115,31 +115,31 @@ function finish({ cutAfter }: Delivery, response: ServerResponse): void {
     response.end();
     return;
   }
-  // What was written goes out first; then the client sees the connection end before the body does.
+  // Flushes first. Then the client sees the connection end before the body.
   response.write("", () => response.req.socket.destroySoon());
 }
 
-/** Resets the connection of a response, also when the response still waits for its turn on it. */
+/** Resets the connection of a response, even if the response still waits for earlier ones. */
 export function resetConnection({ req: { socket } }: ServerResponse): void {
-  // Node cannot reset the socket under TLS; to a client it is the same when it just ends.
+  // Node cannot reset the socket under TLS; for a client, an abrupt end is the same.
   if ("encrypted" in socket) socket.destroy();
   else socket.resetAndDestroy();
 }
 
-/** Answers 400 or 500 in the API's error body and closes the connection. */
+/** Responds with 400 or 500 and the API's error body, and closes the connection. */
 export function refuse(response: ServerResponse, status: 400 | 500): void {
   response.shouldKeepAlive = false;
   const code = status === 400 ? "bad_request" : "internal_error";
   sendError(response, status, errorBody(code, refusals[code]));
 }
 
-/** Answers 503: the store is away. */
+/** Responds with 503: the store is away. */
 export function refuseUnstored(response: ServerResponse): void {
   const { code, message } = failures[503];
   sendError(response, 503, errorBody(code, message));
 }
 
-/** Answers 413 and says why. The connection stays open, since a client that is still sending would not read that otherwise. */
+/** Responds with 413 and the reason. The connection stays open: otherwise a client that is still sending would not read it. */
 export function refuseBody(response: ServerResponse, why: string): void {
   sendError(response, 413, errorBody("bad_request", why));
 }
@@ -158,10 +158,10 @@ const statusOfParserError: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-/** The time that a client has to read a refusal and to close its half of the connection, in milliseconds. */
+/** The time for a client to read a rejection and close its half of the connection, in milliseconds. */
 const lingering = 1000;
 
-/** Refuses bytes that are no request, or a CONNECT, on the bare socket and closes it; `code` is that of Node's parser. */
+/** Rejects an invalid request (with the code of Node's parser) or a CONNECT on the bare socket, and closes it. */
 export function refuseSocket(socket: Duplex, code = ""): void {
   const status = statusOfParserError[code] ?? 400;
   const { text, bytes } = errorBody("bad_request", refusals.bad_request);
@@ -172,14 +172,14 @@ export function refuseSocket(socket: Duplex, code = ""): void {
   );
 }
 
-/** Closes a bare socket behind what was sent, and a last text. */
+/** Sends a last text on a bare socket and closes it. */
 export function endSocket(socket: Duplex, text = ""): void {
   if (!socket.writable) {
     socket.destroy();
     return;
   }
-  // The rest of the request is thrown away: closing on unread bytes would reset the connection before the client has read
-  // what was sent. The deadline is for a client that never closes, which would also hold up the server's own close.
+  // Discards the rest of the request: closing with unread bytes would reset the connection before the client has read the
+  // response. The deadline ends clients that never close, which would also delay the server's own close.
   socket.resume();
   const deadline = setTimeout(() => socket.destroy(), lingering);
   socket.once("close", () => clearTimeout(deadline));

@@ -36,28 +36,28 @@ import type { CertificatePair } from "./tls.js";
 import { createTraffic } from "./traffic.js";
 
 export interface ServeOptions extends InstanceLimits, HandlerOptions {
-  /** 0 takes any free port. */
+  /** 0: any free port. */
   readonly port: number;
   /** Default: 127.0.0.1. */
   readonly host?: string;
   /**
-   * The base URL by which clients reach the server, when it is another than its own address: behind a proxy, in a
-   * container, on another machine. Default: its own; for instances, as the caller reaches it.
+   * The base URL for clients, if it differs from the server's own address: behind a proxy, in a container, on another
+   * machine. Default: the server's own, or for instances the URL that the caller used.
    */
   readonly publicUrl?: string;
-  /** Names that the control plane answers to on a loopback address, beside this machine's own and that of `publicUrl`. */
+  /** Hosts that the control plane accepts on a loopback address, besides this machine's names and the host of `publicUrl`. */
   readonly allowHosts?: readonly string[];
-  /** Serves HTTPS: with a certificate and its key (PEM), or with `true` a self-signed one. Default: HTTP. */
+  /** Serves HTTPS with a certificate and its key (PEM), or if `true` with a self-signed one. Default: HTTP. */
   readonly tls?: boolean | CertificatePair;
-  /** Whether API answers carry `X-Sandbox-Path`. Default: false. */
+  /** Whether API responses have `X-Sandbox-Path`. Default: false. */
   readonly explain?: boolean;
   /** Whether the control plane is served. Default: true. */
   readonly control?: boolean;
-  /** The bearer token of the control plane. Default: none on a loopback address, else a random one. */
+  /** The bearer token of the control plane. Default: none on a loopback address, or a random one on others. */
   readonly controlToken?: string;
-  /** The requests to the API in a minute of an instance that is made without a limit of its own. Default: no limit. */
+  /** API requests per minute for an instance that is created without its own limit. Default: no limit. */
   readonly instanceRate?: number;
-  /** Lets partners create instances on a page at `/`. Default: no such page. */
+  /** Serves a page at `/` where partners create instances. Default: no such page. */
   readonly selfService?: SelfService | undefined;
 }
 
@@ -67,17 +67,17 @@ export type MountControl = (
   onDefect: (error: unknown) => void,
 ) => { readonly serve: ControlHandler; readonly load: () => Promise<void> };
 
-/** What the program that serves decides for its server. */
+/** The options that the program around the server sets. */
 export interface Hosting {
-  /** Called when a client asks the server to stop. Default: closes it. */
+  /** Called when a client requests the server to stop. Default: closes it. */
   readonly onStop?: () => void;
-  /** Returns the scenario that is served. Default: the one that runs at the start. */
+  /** Returns the server's scenario. Default: the one that runs at the start. */
   readonly own?: () => NamedScenario;
-  /** Whether the control plane is loaded soon after the start, and not with the first call. Default: false. */
+  /** Whether the control plane is loaded soon after the start instead of with the first call. Default: false. */
   readonly loadsControl?: boolean;
-  /** The file of the state, beside which a self-signed certificate is kept for the next start. Default: none. */
+  /** The state file; a self-signed certificate is kept next to it for the next start. Default: none. */
   readonly stateFile?: string | undefined;
-  /** The hosts whose requests a proxy leads into the sandbox. Default: there is no proxy. */
+  /** The hosts whose requests a proxy leads to the sandbox. Default: no proxy. */
   readonly intercept?: InterceptOptions["intercept"];
   readonly passThrough?: boolean;
 }
@@ -87,29 +87,31 @@ export type InterceptingServer = RunningServer & { readonly proxy: Interceptor |
 
 /** A server that accepts requests. */
 export interface RunningServer {
-  /** The public URL where one is given. Without a slash at its end. */
+  /** `publicUrl`, or `localUrl` if that is not set. Without a slash at its end. */
   readonly url: string;
-  /** The base URL by which this machine reaches it. */
+  /** The base URL for clients on this machine. */
   readonly localUrl: string;
-  /** `undefined` when the control plane is off. */
+  /** `undefined` if the control plane is off. */
   readonly controlUrl: string | undefined;
-  /** The bearer token that the control plane asks for; `undefined` when it asks for none. */
+  /** The bearer token that the control plane requires; `undefined` if it requires none. */
   readonly controlToken: string | undefined;
-  /** The certificate (PEM) that clients have to trust; `undefined` when HTTP is served. */
+  /** The certificate (PEM) that clients must trust; `undefined` for HTTP. */
   readonly certificate: string | undefined;
   /**
-   * Stops accepting; open requests have `grace` milliseconds (default 2000) to finish. Until `drained` resolves (default: it
-   * has), the server is not ready and still responds to requests: a load balancer notices and sends no more.
+   * Stops accepting requests; those in progress have `grace` milliseconds to finish. Default: 2000.
+   *
+   * Until `drained` resolves, the server is not ready but still responds: a load balancer notices and sends no more. Default:
+   * stops immediately.
    */
   readonly close: (grace?: number, drained?: Promise<unknown>) => Promise<void>;
 }
 
-/** Milliseconds after which the server looks for what is due. */
+/** Milliseconds between checks for anything due. */
 const settling = 250;
 
 /**
- * Serves the sandboxes of a log on a socket, with a control plane if one is given; resolves once requests are accepted.
- * The log is the caller's to close.
+ * Serves the sandboxes of a log on a socket, with a control plane if one is given; resolves once it accepts requests.
+ * The caller closes the log.
  *
  * Throws `address_in_use`, `address_unavailable`, `certificate_unusable`, `state_unwritable`, or `usage` for handlers that
  * cannot be used.
@@ -125,7 +127,7 @@ export async function serveLog(
   const { runtime, instances } = log;
   const { name, scenario } = runtime.world();
   const { handlers } = options;
-  // Loaded when needed: most servers have no handlers beside the API.
+  // Loaded when needed: most servers have no handlers.
   const customHandlers =
     handlers &&
     (await import("./custom-handlers.js").then(({ createCustomHandlers }) =>
@@ -146,7 +148,7 @@ export async function serveLog(
     if (!isOfMachine(error)) traffic.countDefect();
     options.onDefect?.(error);
   };
-  // Known once it listens, which is before the first call.
+  // `loopback` and `token` are set once the server listens, before the first call.
   const surroundings = {
     loopback: false,
     token: options.controlToken || undefined,
@@ -179,7 +181,7 @@ export async function serveLog(
   localUrl = baseUrlOf(address, certificate === undefined ? "http" : "https");
   surroundings.loopback = isLoopback(address.address);
   if (!surroundings.loopback) surroundings.token ??= nodeCrypto.randomBytes(24).toString("base64url");
-  // Loaded when needed: only a command that is run has one.
+  // Loaded when needed: few servers have a proxy.
   const proxy =
     intercept &&
     (await import("./intercept.js").then(({ startInterceptor }) =>
@@ -187,7 +189,7 @@ export async function serveLog(
     ));
 
   const due = setInterval(log.settle, settling).unref();
-  // A failure does not matter: the first call tries again. Not for short runs, which would end before.
+  // Ignores failures, since the first call tries again. Later than short runs last.
   const loadRest = () => {
     const farmers = import("../synthetic/farmers/farmers.js");
     const checks = import("../scenario/parse-scenario.js");
@@ -231,7 +233,7 @@ async function loadTls(tls: true | CertificatePair, names: readonly string[], st
   return { certificate: await certificatePair(tls, names, stateFile && `${stateFile}.pem`), acceptHttp2 };
 }
 
-// Throws `usage` for what is no URL or name.
+// Throws `usage` for an invalid URL or name.
 function namesOf({ publicUrl: given, allowHosts = [] }: ServeOptions) {
   const publicUrl = given === undefined ? undefined : readBaseUrl(given);
   if (given !== undefined && publicUrl === undefined) {

@@ -7,8 +7,8 @@ import { refuseUnstored } from "./send-answer.js";
 const http = process.getBuiltinModule("node:http");
 
 /**
- * Serves 503 over HTTP until it is closed, in place of a sandbox whose store cannot be reached yet: probes find a process
- * that is alive and not ready. Throws `address_in_use` or `address_unavailable`.
+ * Serves 503 over HTTP in place of a sandbox whose store cannot be reached yet: probes find a live process that is not
+ * ready. Returns how to close it. Throws `address_in_use` or `address_unavailable`.
  */
 export async function serveUnready(port: number, host: string): Promise<() => Promise<void>> {
   const json = { "Content-Type": "application/json" };

@@ -10,14 +10,14 @@ import { isWildcard } from "../node/addresses.js";
 import { fileFailure, makeFolder, writeFileAtomically } from "../node/files/write-file.js";
 import { nodeCrypto, nodePlatform } from "../node/platform.js";
 
-/** A certificate and its private key, both as PEM. The certificate may be a chain, the server's own first. */
+/** A certificate and its private key, both PEM. The certificate may be a chain that starts with the server's own. */
 export interface CertificatePair {
   readonly cert: string;
   readonly key: string;
 }
 
 /**
- * Returns the pair to serve HTTPS with: the given one, checked, or a self-signed one for these names, which a file may keep.
+ * Returns the pair for HTTPS: the given one, checked, or a self-signed one for these names. A file keeps the latter.
  *
  * Throws `certificate_unusable`.
  */
@@ -30,7 +30,7 @@ export async function certificatePair(
   return file === undefined ? makeSelfSigned(...names) : keepSelfSigned(file, names);
 }
 
-// Made anew when it ends within a week or lacks a name; other addresses of this machine may come and go.
+// Replaced if it expires within a week or lacks a name. Other addresses of this machine may change.
 async function keepSelfSigned(file: string, names: readonly string[]): Promise<CertificatePair> {
   const text = existsSync(file) ? readFileSync(file, "utf8") : undefined;
   if (text !== undefined) {
@@ -45,7 +45,7 @@ async function keepSelfSigned(file: string, names: readonly string[]): Promise<C
   const made = await makeSelfSigned(...names);
   try {
     makeFolder(dirname(file));
-    // For its owner alone: the key is in it.
+    // Only its owner may read it: it contains the key.
     writeFileAtomically(file, `${made.cert.trimEnd()}\n${made.key.trimEnd()}\n`, 0o600);
   } catch (error) {
     throw unusable(`the certificate cannot be kept in ${JSON.stringify(file)}: ${fileFailure(error)}`);
@@ -53,7 +53,7 @@ async function keepSelfSigned(file: string, names: readonly string[]): Promise<C
   return made;
 }
 
-/** Reads a certificate and its key from PEM files; throws `file_unreadable` or `certificate_unusable`. */
+/** Reads a certificate and its key from PEM files. Throws `file_unreadable` or `certificate_unusable`. */
 export async function readPair(files: CertificatePair, cwd: string): Promise<CertificatePair> {
   const names = { cert: `--cert ${JSON.stringify(files.cert)}`, key: `--key ${JSON.stringify(files.key)}` };
   const read = async (which: keyof CertificatePair) => {
@@ -69,7 +69,7 @@ export async function readPair(files: CertificatePair, cwd: string): Promise<Cer
   return checkPair({ cert, key }, names);
 }
 
-/** Checks that a certificate can be served with a key; throws `certificate_unusable` with the names of the two, never the key. */
+/** Checks that a certificate and its key can be served. Throws `certificate_unusable` with their names, never the key. */
 function checkPair({ cert, key }: CertificatePair, names: CertificatePair): CertificatePair {
   const attempt = <Result>(work: () => Result, why: (code?: string) => string): Result => {
     try {
@@ -87,11 +87,11 @@ function checkPair({ cert, key }: CertificatePair, names: CertificatePair): Cert
     () => `${names.key} has no private key in PEM (-----BEGIN PRIVATE KEY-----) without a passphrase`,
   );
   if (!certificate.checkPrivateKey(privateKey)) {
-    throw unusable(`the key of ${names.key} is not the one of the certificate in ${names.cert}`);
+    throw unusable(`the key of ${names.key} does not match the certificate in ${names.cert}`);
   }
   attempt(
     () => createSecureContext({ cert, key }),
-    (code) => `this Node does not take ${names.cert} (${code})`,
+    (code) => `this Node does not accept ${names.cert} (${code})`,
   );
   return { cert, key };
 }
@@ -103,9 +103,9 @@ function unusable(why: string): SandboxError {
 const day = 24 * 60 * 60_000;
 
 /**
- * Makes a self-signed certificate for these names and this machine's own that is good for a year.
+ * Makes a self-signed certificate for these names and this machine's own, valid for a year.
  *
- * A wildcard address stands for all addresses of this machine, and the name that it has in its network.
+ * A wildcard address adds all addresses of this machine and its host name.
  */
 export async function makeSelfSigned(...given: readonly string[]): Promise<CertificatePair> {
   const others = given.flatMap((name) => (isWildcard(name) ? namesInNetwork() : [name]));
@@ -118,13 +118,13 @@ interface Issuer {
   readonly keys: CryptoKeyPair;
 }
 
-/** Makes a certificate that is good for a year. Without names it is an authority's; without an issuer it is self-signed. */
+/** Makes a certificate that is valid for a year: an authority's if it has no names, self-signed if it has no issuer. */
 export async function makeCertificate(options: {
   readonly subject?: string;
   readonly names?: readonly string[];
   readonly issuer?: Issuer;
 }): Promise<CertificatePair & Issuer> {
-  // Loaded here: a given certificate does not need it.
+  // Loaded when needed: not for a given certificate.
   const x509 = await import("@peculiar/x509");
   const webCrypto = nodeCrypto.webcrypto as Crypto;
   const { subject = "svc-sandbox", names } = options;
@@ -144,7 +144,7 @@ export async function makeCertificate(options: {
       {
         subject: [{ CN: [subject] }],
         issuer: [{ CN: [issuer.subject] }],
-        // A client whose clock is a little behind takes it too.
+        // Also valid for clients with a slow clock.
         notBefore: new Date(now - day),
         notAfter: new Date(now + 365 * day),
         publicKey: keys.publicKey,
@@ -153,7 +153,7 @@ export async function makeCertificate(options: {
         extensions: [
           new x509.BasicConstraintsExtension(names === undefined, undefined, true),
           ...usage,
-          // Python 3.13 and later reject a certificate without them.
+          // Python 3.13 and later require both.
           await x509.SubjectKeyIdentifierExtension.create(keys.publicKey, false, webCrypto),
           await x509.AuthorityKeyIdentifierExtension.create(issuer.keys.publicKey, false, webCrypto),
         ],
@@ -169,7 +169,7 @@ export async function makeCertificate(options: {
 
 const ecdsa = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 
-// The web cryptography of Node 20 takes no buffers of another global object.
+// The web cryptography of Node 20 rejects buffers of another global object.
 const hasOwnBuffers = () => !(Buffer.alloc(0).buffer instanceof ArrayBuffer);
 const whyNoBuffers =
   "Node 20 cannot make a certificate in this test environment, which has its own ArrayBuffer (jsdom). Run the test in the environment node, or give a certificate: tls: { cert, key }";
@@ -181,6 +181,6 @@ function namesInNetwork(): string[] {
 
 function altName(name: string) {
   if (isIP(name) === 0) return { type: "dns", value: name } as const;
-  // A certificate cannot hold the zone of a link-local address.
+  // Certificates have no zones of link-local addresses.
   return { type: "ip", value: name.replace(/%.*$/, "") } as const;
 }

@@ -1,14 +1,14 @@
 import type { PathId } from "../domain/outcomes.js";
 
-/** The bounds of the histogram of latencies, in milliseconds: from an answer out of memory to one that a fault holds back. */
+/** The bounds of the latency histogram, in milliseconds: from a response out of memory to one that a fault delays. */
 export const latencyBounds = [
   0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000,
 ] as const;
 
-/** What the sockets of one server have answered since it started; nothing clears it. */
+/** The counts of one server's responses since it started; nothing clears them. */
 export type Traffic = ReturnType<typeof createTraffic>;
 
-/** Makes the counts of a server, with little to do for each request: the journal and the report are made elsewhere. */
+/** Makes the counts of a server. They cost little for each request; the journal and the report are made elsewhere. */
 export function createTraffic() {
   const paths = new Map<PathId, Map<number, { count: number }>>();
   const latencies = new Float64Array(latencyBounds.length + 1);
@@ -23,7 +23,7 @@ export function createTraffic() {
     return box;
   };
   return {
-    /** Counts an answer of the API, and the milliseconds from its request to its last byte; status 0 is no answer. */
+    /** Counts a response of the API, and the milliseconds from its request to its last byte; status 0: no response. */
     count(pathId: PathId, status: number, ms: number): void {
       const box = paths.get(pathId)?.get(status) ?? boxOf(pathId, status);
       box.count += 1;
@@ -32,7 +32,7 @@ export function createTraffic() {
       while (bucket < latencyBounds.length && ms > (latencyBounds[bucket] as number)) bucket += 1;
       latencies[bucket] = (latencies[bucket] as number) + 1;
     },
-    /** Counts a request that was refused because the store was away. */
+    /** Counts a request that was rejected because the store was away. */
     countUnstored(): void {
       unstored += 1;
     },
@@ -48,9 +48,9 @@ export function createTraffic() {
       paths: [...paths].flatMap(([pathId, statuses]) =>
         [...statuses].map(([status, { count }]) => ({ pathId, status, count })),
       ),
-      /** The number of answers up to each bound and above the one before; the last is of those above all bounds. */
+      /** The number of responses up to each bound and above the one before; the last counts those above all bounds. */
       latencies: [...latencies],
-      /** Milliseconds that all answers took together. */
+      /** Milliseconds of all responses together. */
       totalMs,
       unstored,
       excess,

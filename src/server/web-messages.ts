@@ -3,14 +3,14 @@ import { PassThrough, Readable } from "node:stream";
 import { pathOf, queryOf } from "./read-request.js";
 import { refuseBody } from "./send-answer.js";
 
-// Fetch knows no requests with these methods.
+// Fetch forbids these methods.
 const notOnTheWeb = new Set(["CONNECT", "TRACE", "TRACK"]);
 
 /**
- * Makes the web `Request` of a request; `undefined` when it has none.
+ * Makes the web `Request` of a request; `undefined` if the web has none like it.
  *
- * Its signal aborts when the client goes away before it is answered. Its host is that of `baseUrl`, whatever the `Host` header.
- * A body of more than `maxBody` megabytes is answered with 413 when that much of it is read.
+ * Its signal aborts if the client goes away before the response. Its host is always `baseUrl`'s, not the `Host` header's. A
+ * body gets 413 once more than `maxBody` megabytes are read.
  */
 export function toWebRequest(
   request: IncomingMessage,
@@ -33,8 +33,8 @@ export function toWebRequest(
   } as RequestInit);
 }
 
-// Joined as text: resolved against the base, `//other.example/` would be another host. A path that cannot be decoded is left
-// to the API, because msw decodes every path that it compares.
+// Joined as text: resolved against the base, `//other.example/` would be another host. The API gets a path that cannot be
+// decoded, because msw decodes every path that it compares.
 function urlOf(target: string, baseUrl: string): URL | undefined {
   const path = pathOf(target);
   try {
@@ -51,20 +51,20 @@ function webHeaders({ rawHeaders }: IncomingMessage): Headers {
     try {
       headers.append(rawHeaders[i] as string, rawHeaders[i + 1] as string);
     } catch {
-      // A header that HTTP allows and the web's Headers does not is left out rather than failing the request.
+      // Leaves out a header that HTTP allows and the web's Headers rejects.
     }
   }
   return headers;
 }
 
 /**
- * Makes a web stream of the body that reads no faster than it is read.
+ * Makes a web stream of the body, with backpressure.
  *
- * It ends when the answer is sent, with what had come, and the rest is thrown away: the next request on the connection
- * comes behind it. A handler may still be reading, and an error would meet nothing that catches it.
+ * It ends when the response is sent, and discards the rest, because the next request on the connection follows. It does not
+ * end with an error: a handler may still be reading, and nothing would catch it.
  */
 function requestBody(request: IncomingMessage, response: ServerResponse, maxBody: number): ReadableStream {
-  // Between the two, because a web stream that is cancelled would destroy the request, and with it the connection.
+  // In between, because a canceled web stream would destroy the request and its connection.
   const body = request.pipe(new PassThrough());
   let left = maxBody * 2 ** 20;
   request.on("data", ({ length }: Buffer) => {
@@ -84,16 +84,16 @@ function requestBody(request: IncomingMessage, response: ServerResponse, maxBody
 }
 
 /**
- * Sends a web `Response`: its status, headers (each cookie on its own), and its body as fast as the client reads it.
+ * Sends a web `Response`: its status, its headers (a header for each cookie), and its body as fast as the client reads it.
  *
- * Throws what the body throws when it breaks off; the connection has to be closed then, so that the client sees it too.
+ * Throws the error of a body that breaks off; the caller must then close the connection, so that the client notices.
  */
 export async function sendWebResponse(
   response: Response,
   to: ServerResponse,
   withBody: boolean,
 ): Promise<void> {
-  // Checked before the head is sent, while another answer is still possible.
+  // Checked before the head is sent, while another response is possible.
   if (response.bodyUsed || response.body?.locked) {
     throw new TypeError(
       "The body of the response has been read already. Make a new response for every request.",
@@ -106,10 +106,10 @@ export async function sendWebResponse(
   to.end();
 }
 
-// Cancelling a body tells its source to stop; an error of that does not matter.
+// Canceling a body stops its source; errors of that do not matter.
 const ignore = () => {};
 
-// By hand: a stream pipeline does not tell a body that breaks off from a client that goes away.
+// Not a stream pipeline, which does not distinguish a broken body from a client that goes away.
 async function sendBody(body: ReadableStream<Uint8Array>, to: ServerResponse): Promise<void> {
   const reader = body.getReader();
   to.once("close", () => reader.cancel().catch(ignore));
@@ -133,7 +133,7 @@ function drained(to: ServerResponse): Promise<void> {
 function flatHeaders({ headers }: Response): string[] {
   const flat: string[] = [];
   headers.forEach((value, name) => {
-    // msw marks its mocked responses with headers of its own.
+    // msw marks its responses with its own headers.
     if (name !== "set-cookie" && !name.startsWith("x-msw-")) flat.push(name, value);
   });
   for (const cookie of headers.getSetCookie()) flat.push("set-cookie", cookie);

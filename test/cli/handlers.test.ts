@@ -105,7 +105,7 @@ test.each<[string, string | undefined, RegExp]>([
   [
     "a syntax error",
     "const a = 1;\nexport default [;\n",
-    /: it is not JavaScript\.\s\S*h\.mjs:2\nexport default \[;\n +\^\n/,
+    /: it is not valid JavaScript\.\s\S*h\.mjs:2\nexport default \[;\n +\^\n/,
   ],
   [
     "a missing export",
@@ -126,7 +126,7 @@ test.each<[string, string | undefined, RegExp]>([
   [
     "a list of other things",
     "export default [() => {}];",
-    /number 1 of them is none\. Make it with msw's `http`, .*\.\n$/,
+    /number 1 is not an msw request handler\. Make it with msw's `http`, .*\.\n$/,
   ],
   [
     "a function that throws",
@@ -142,7 +142,7 @@ test("a syntax error of a file that the handlers import shows that file and its 
   const files = { "h.mjs": 'import "./data.mjs";', "data.mjs": "\nexport const = 1;\n" };
   const ran = await start("h.mjs", userFolder(files)).ended;
   expect(ran).toMatchObject({ code: 2, stdout: "" });
-  expect(ran.stderr).toMatch(/: it is not JavaScript\.\s\S*data\.mjs:2\nexport const = 1;\n +\^\n/);
+  expect(ran.stderr).toMatch(/: it is not valid JavaScript\.\s\S*data\.mjs:2\nexport const = 1;\n +\^\n/);
 });
 
 test.each([

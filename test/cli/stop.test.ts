@@ -39,7 +39,7 @@ test("start --detach serves on after it has returned with the JSON line, until s
   expect(await startBin(again, { cwd }).ended).toMatchObject({
     code: 2,
     stdout: "",
-    stderr: expect.stringMatching(/^Failed to listen .*\. To end that one: svc-sandbox stop http/),
+    stderr: expect.stringMatching(/^Failed to listen .*\. To stop it: svc-sandbox stop http/),
   });
   expect(await runCli(["stop", url], { env: token })).toMatchObject({ code: 0 });
   expect(await runCli(["stop", url])).toMatchObject({
@@ -119,11 +119,11 @@ test("a port that a svc-sandbox has says which scenario it serves, since when, a
   for (const [argv, said] of [
     [
       [],
-      /in use by svc-sandbox \S+, with the scenario rotation since \d{4}-\S+Z\. Choose .* To end that one: (svc-sandbox .*)$/m,
+      /in use by svc-sandbox \S+, with the scenario rotation since \d{4}-\S+Z\. Choose .* To stop it: (svc-sandbox .*)$/m,
     ],
     [
       ["--host", "0.0.0.0"],
-      /in use by svc-sandbox \S+\. Choose .* To end that one: (svc-sandbox stop .*) --control-token <token>$/m,
+      /in use by svc-sandbox \S+\. Choose .* To stop it: (svc-sandbox stop .*) --control-token <token>$/m,
     ],
   ] as const) {
     const running = serve(["rotation", ...argv], { cwd });

@@ -73,7 +73,7 @@ describe("--cert and --key", () => {
       "the key of another certificate",
       { key: async () => (await makeSelfSigned("localhost")).key },
       both,
-      /the key of --key "key\.pem" is not the one of the certificate in --cert "cert\.pem"\./,
+      /the key of --key "key\.pem" does not match the certificate in --cert "cert\.pem"\./,
     ],
     [
       "a key with a passphrase",

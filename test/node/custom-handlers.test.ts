@@ -127,8 +127,12 @@ test("a function makes handlers from the sandbox", async () => {
 
 test.each([
   ["no list", { get: 1 }, /^Failed to use the handlers: they are not a list of msw request handlers\.$/],
-  ["a list in a list", [[listed]], /number 1 of them is none\. .*spread lists/],
-  ["a function", [listed, () => new Response()], /number 2 of them is none\. Make it with msw's `http`/],
+  ["a list in a list", [[listed]], /number 1 is not an msw request handler\. .*spread lists/],
+  [
+    "a function",
+    [listed, () => new Response()],
+    /number 2 is not an msw request handler\. Make it with msw's `http`/,
+  ],
   ["a WebSocket handler", [ws.link("ws://x.example").addEventListener("connection", () => {})], /WebSocket/],
 ])("%s for handlers is refused when the server starts", async (_what, handlers, says) => {
   const starting = startServer({ handlers: handlers as never });

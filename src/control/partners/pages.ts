@@ -133,7 +133,7 @@ export function instancePage(opened: OpenedInstance): string {
     ),
     ...(requests_per_minute === null
       ? []
-      : [paragraph(`It takes ${requests_per_minute} requests a minute, over all its keys.`)]),
+      : [paragraph(`It accepts ${requests_per_minute} requests a minute for all its keys together.`)]),
     link(`${control_url}/docs/`, "Documentation"),
   ]);
 }
