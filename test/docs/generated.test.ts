@@ -80,9 +80,11 @@ function assumptionsPart(): string {
 function promisesPart(): string {
   const promised = outcomes.filter((one) => one.promised).map(({ path }) => path);
   const rows = promisesOn(promised, "all").filter(({ kind }) => kind === "other");
+  const losses = [...new Set(rows.map(({ loss }) => loss))];
+  const idsOf = (loss: string) => rows.filter((row) => row.loss === loss).map(({ id }) => code(id));
   return table(
-    ["row", "response", "what users lose"],
-    ...rows.map(({ id, sentence, loss }) => [code(id), sentence, loss]),
+    ["promise", "what your users lose if nobody notices"],
+    ...losses.map((loss) => [idsOf(loss).join(", "), loss]),
   );
 }
 
