@@ -102,7 +102,7 @@ export const cells: readonly Cell[] = [
       ...documented(node, "vitest", [versions.vitest4, versions.jsdom26, versions.msw2]),
       files: {
         "documented.test.mjs": documentedCode("Vitest"),
-        "fixtures.test.mjs": documentedCode("Fixtures for Vitest"),
+        "fixtures.test.mjs": documentedCode("Use it in a test suite"),
       },
     },
     {

@@ -127,7 +127,7 @@ test("search finds pages by misspelled words, by synonyms and by pasted messages
   // The first page of these changes with the pages.
   for (const [query, title] of [
     ["certifcate", "certificate"],
-    ["coverge", "coverage"],
+    ["coverge", "cover"],
     ["instnce", "instance"],
   ]) {
     expect([query, find(query as string)[0]?.[1]]).toEqual([
