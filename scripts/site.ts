@@ -90,7 +90,7 @@ function referencePages(): Page[] {
   const api =
     "`npx --no-install svc-sandbox openapi` prints it as JSON, with `--preview` for the announced endpoints. [Each way in which a request ends](errors.md) has a section of its own.";
   const control =
-    "A running sandbox has it as JSON at `GET /__sandbox/control.openapi.json`. [Sessions, events and safety](control-plane.md) have their own page. [One table](error-codes.md#errors-of-the-sandbox) lists each error with its cause.";
+    "A running sandbox has it as JSON at `GET /__sandbox/control.openapi.json`. [The reference](control-plane-reference.md) adds events, metrics and access. [One table](error-codes.md#errors-of-the-sandbox) lists each error with its cause.";
   return [
     page("api", "The API, call by call", openApiDocument({ preview: true }), api),
     page("control-api", "The control plane, call by call", controlOpenApiDocument(routes), control),

@@ -22,13 +22,27 @@ import { runCli } from "../support/run-cli.js";
 // What stands on the pages between `<!-- name -->` and `<!-- /name -->` is made from the product. `npm run docs:update`
 // writes it anew.
 
+/** The tables of calls, each with the first parts of its paths. */
+const callGroups: Readonly<Record<string, readonly string[]>> = {
+  state: ["state", "clock", "upcoming", "assumptions", "profiles", "faults", "reset"],
+  scenarios: ["scenarios", "scenario", "scenario.schema.json"],
+  keys: ["organizations", "keys", "directory"],
+  preview: ["farmers", "consents", "attestations"],
+  requests: ["requests", "send", "report", "capture", "gate", "events"],
+  story: ["story"],
+  instances: ["instances"],
+  server: ["health", "ready", "metrics", "export", "stop", "openapi.json", "control.openapi.json", ""],
+};
+
 const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   "docs/assumptions.md": { assumptions: assumptionsPart },
   "docs/benchmarks.md": { peers: () => partOf(peerResults as unknown as Results) },
   "docs/certify.md": { promises: promisesPart },
   "docs/check.md": { example: checkPart },
   "docs/cli.md": { help: helpPart },
-  "docs/control-plane.md": { calls: callsPart },
+  "docs/control-plane-reference.md": Object.fromEntries(
+    Object.keys(callGroups).map((group) => [`calls: ${group}`, () => callsPart(group)]),
+  ),
   "docs/error-codes.md": { api: answerCodesPart, refusals: refusalsPart, problems: problemsPart },
   "docs/advice.md": { advice: advicePart },
 };
@@ -108,8 +122,16 @@ async function helpPart(): Promise<string> {
   return (await Promise.all(sections)).join("\n\n");
 }
 
-function callsPart(): string {
-  const rows = routes.map(({ method, path, body, query, status, summary }) => [
+const firstPart = (path: string) => path.split("/")[1] as string;
+
+test("docs/control-plane-reference.md lists every call in one table", () => {
+  const paths = routes.map(({ path }) => firstPart(path));
+  expect([...new Set(paths)].sort()).toEqual(Object.values(callGroups).flat().sort());
+});
+
+function callsPart(group: string): string {
+  const listed = routes.filter(({ path }) => callGroups[group]?.includes(firstPart(path)));
+  const rows = listed.map(({ method, path, body, query, status, summary }) => [
     code(`${method} ${path}`),
     [...fieldsOf(body), ...Object.keys(query?.fields ?? {}).map((name) => `?${name}=`)].map(code).join(", "),
     String(status),

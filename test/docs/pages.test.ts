@@ -76,10 +76,10 @@ test("docs/check.md names each variable with its path, and the rules of a check 
   expect(Object.keys(checkedRules).filter((rule) => !rules.includes(`| ${rule} |`))).toEqual([]);
 });
 
-test("docs/control-plane.md names every event", () => {
+test("docs/control-plane-reference.md names every event", () => {
   const types = [...sources("world").matchAll(/readonly type: "([\w.]+)"/g)].map(([, type = ""]) => type);
   expect(types).toContain("key.created");
-  expect(missingOn(pageOf("docs/control-plane.md"), types)).toEqual([]);
+  expect(missingOn(pageOf("docs/control-plane-reference.md"), types)).toEqual([]);
 });
 
 test("docs/error-codes.md has one row for each code: of the API, of refusals, of problems, of exits", () => {

@@ -19,10 +19,8 @@ const run: Readonly<Record<string, readonly string[]>> = {
     ...["svc-sandbox list\nnpx", "svc-sandbox init", "--write-env"],
   ],
   "docs/host.md": ["--self-service\n", "claim_url", "mine.json", "/link", "create namespace", "get secret"],
-  "docs/control-plane.md":
-    "send() {,urllib,HttpClient,curl -sN,--tls,--cacert,--state,--public-url,/story/next,/send\n,/metrics".split(
-      ",",
-    ),
+  "docs/control-plane.md": ["send() {", "send P", "curl -sN", "urllib", "HttpClient"],
+  "docs/control-plane-reference.md": ["/control.openapi.json", "/story/next", "/metrics"],
 };
 
 test.each(Object.entries(run))("every block of %s is run", (page, words) => {
@@ -163,8 +161,11 @@ test("README.md: a scenario of one's own is written, checked and served; scripts
 
 /* docs/control-plane.md */
 
-const controlBlock = (language: string, words: string, server: SandboxServer) =>
-  blockWith("docs/control-plane.md", language, words).replaceAll("http://127.0.0.1:4747", server.url);
+const reference = "docs/control-plane-reference.md";
+
+/** A block of a page for a server on another port. */
+const blockFor = (server: SandboxServer, page: string, language: string, words: string) =>
+  blockWith(page, language, words).replaceAll("http://127.0.0.1:4747", server.url);
 
 async function openServer(): Promise<SandboxServer> {
   const server = await startServer();
@@ -187,7 +188,6 @@ function has(program: string, version: RegExp): boolean {
 }
 
 for (const [language, words, file, command, installed] of [
-  ["sh", "send() {", "session.sh", "bash -eu", true],
   ["python", "urllib", "session.py", "python3", has("python3", /Python 3\./)],
   ["java", "HttpClient", "Main.java", "java", has("java", /^(?:openjdk|java) (?:1[7-9]|[2-9]\d)/)],
 ] as const) {
@@ -195,7 +195,7 @@ for (const [language, words, file, command, installed] of [
     `docs/control-plane.md: the session in ${language} prints what it says`,
     async () => {
       const server = await openServer();
-      const text = controlBlock(language, words, server);
+      const text = blockFor(server, "docs/control-plane.md", language, words);
       const { code, stdout, stderr } = await ended(`${command} ${file}`, temporaryFolder({ [file]: text }));
       expect([code, stdout, stderr]).toEqual([0, promised(text), ""]);
       expect(stdout).not.toBe("");
@@ -208,7 +208,7 @@ for (const [language, words, file, command, installed] of [
 
 test("docs/control-plane.md: the line for events shows them as they happen", async () => {
   const server = await openServer();
-  const line = controlBlock("sh", "curl -sN", server).trim();
+  const line = blockFor(server, "docs/control-plane.md", "sh", "curl -sN").trim();
   const child = spawn("bash", ["-c", `exec ${line}`], { stdio: ["ignore", "pipe", "inherit"] });
   onTestFinished(() => void child.kill());
   let heard = "";
@@ -221,46 +221,72 @@ test("docs/control-plane.md: the line for events shows them as they happen", asy
   expect(heard).toMatch(/^id: \d+\nevent: key\.revoked\ndata: \{"key":\{"ref":"active",/m);
 });
 
-test("docs/control-plane.md: the line for a story runs its next step", async () => {
-  const { stdout } = await ended(controlBlock("sh", "/story/next", await openServer()), temporaryFolder());
+test("docs/control-plane.md: its commands print the responses below them", async () => {
+  const server = await openServer();
+  const blocks = blocksOf("docs/control-plane.md").filter(({ language }) =>
+    ["sh", "text"].includes(language),
+  );
+  const shown = blocks.flatMap(({ text }, index) =>
+    text.includes("send P") ? [[text, blocks[index + 1]?.text ?? ""] as const] : [],
+  );
+  expect(shown.length).toBeGreaterThan(5);
+  const script = shown.map(([text]) => text).join("echo '--'\n");
+  const local = (text: string) => text.replaceAll("http://127.0.0.1:4747", server.url);
+  const { stdout, stderr } = await ended(local(script), temporaryFolder());
+  expect(stderr).toBe("");
+  const printed = stdout.split("--\n");
+  for (const [index, [text, response]] of shown.entries()) {
+    const parts = local(response).split("…");
+    const pattern = parts.map((part) => part.replace(/[.*+?^$(){}|[\]\\]/g, "\\$&")).join(".*");
+    expect([text, printed[index]]).toEqual([text, expect.stringMatching(new RegExp(`^${pattern}$`))]);
+  }
+});
+
+test("docs/control-plane-reference.md: the line for the description prints it", async () => {
+  const line = blockFor(await openServer(), reference, "sh", "/control.openapi.json");
+  const { stdout } = await ended(line, temporaryFolder());
+  expect(JSON.parse(stdout).openapi).toMatch(/^3\.1/);
+});
+
+test("docs/control-plane-reference.md: the line for a story runs its next step", async () => {
+  const line = blockFor(await openServer(), reference, "sh", "/story/next");
+  const { stdout } = await ended(line, temporaryFolder());
   expect(JSON.parse(stdout).data).toMatchObject({ step: { number: 1, kind: "say" } });
 });
 
-test("docs/control-plane.md: the line that sends a request as a ref gets its answer", async () => {
-  const { stdout } = await ended(controlBlock("sh", "/send\n", await openServer()), temporaryFolder());
-  expect(JSON.parse(stdout).data).toMatchObject({ request: { key: "revoked" }, answer: { status: 401 } });
-});
-
-test("docs/control-plane.md: the line for metrics shows each metric of the table, and no other of ours", async () => {
-  const { stdout } = await ended(controlBlock("sh", "/metrics", await openServer()), temporaryFolder());
+test("docs/control-plane-reference.md: the line for metrics shows each metric of the table, and no other of ours", async () => {
+  const line = blockFor(await openServer(), reference, "sh", "/metrics");
+  const { stdout } = await ended(line, temporaryFolder());
   const shown = [...stdout.matchAll(/^# TYPE (svc_sandbox_\w+) (\w+)$/gm)].map(
     ([, name, type]) => `${name} ${type}`,
   );
-  const rows = [...pageOf("docs/control-plane.md").matchAll(/^\| `(svc_sandbox_\w+)` \| (\w+) \|/gm)];
+  const rows = [...pageOf(reference).matchAll(/^\| `(svc_sandbox_\w+)` \| (\w+) \|/gm)];
   const ofStore = /^svc_sandbox_store_/;
   const without = rows.filter(([, name = ""]) => !ofStore.test(name));
   expect(without.map(([, name, type]) => `${name} ${type}`).sort()).toEqual(shown.sort());
 });
 
-test("docs/control-plane.md: a client with the certificate reaches HTTPS", async () => {
+test("docs/deploy.md: a client with the certificate reaches HTTPS", async () => {
   const cwd = userFolder();
-  serving(blockWith("docs/control-plane.md", "sh", "--tls"), cwd);
+  serving(blockWith("docs/deploy.md", "sh", "--tls"), cwd);
   const printed = () => readFileSync(join(cwd, "listening.json"), "utf8");
   await expect.poll(() => printed()).toMatch(/\n$/);
-  const text = blockWith("docs/control-plane.md", "sh", "--cacert");
+  const text = blockWith("docs/deploy.md", "sh", "--cacert");
   const line = text.replace("https://127.0.0.1:4747", JSON.parse(printed()).base_url);
   const { stdout, stderr } = await ended(line, cwd);
   expect([stdout, stderr]).toEqual([promised(text), ""]);
 });
 
-test("docs/control-plane.md: the line for a state starts a server that writes the file", async () => {
+test("docs/state.md: the line for a state starts a server that writes the file", async () => {
   const cwd = userFolder();
-  await serving(blockWith("docs/control-plane.md", "sh", "--state"), cwd).until(/listening on/);
+  await serving(blockWith("docs/state.md", "sh", "npx --no-install svc-sandbox --state"), cwd).until(
+    /listening on/,
+  );
   expect(JSON.parse(readFileSync(join(cwd, "sandbox.json"), "utf8")).own.name).toBe("key-states");
 });
 
-test("docs/control-plane.md: the line for a public URL starts a server that says it", async () => {
-  const running = serving(blockWith("docs/control-plane.md", "sh", "--public-url"), userFolder());
+test("docs/deploy.md: the line for a public URL starts a server that says it", async () => {
+  const running = serving(blockWith("docs/deploy.md", "sh", "--public-url"), userFolder());
   await running.until(/ {2}Base URL {3}http:\/\/sandbox\.bank\.example:4747\n/);
 });
 
