@@ -44,7 +44,9 @@ test("a replica counts what it has answered itself, shows the keys of all, and s
     ]);
     const gauges = [...ofOne].filter(([, { type }]) => type === "gauge").map(([name]) => name);
     expect(gauges.filter((name) => name.endsWith("_total"))).toEqual([]);
-    const listed = [...pageOf("docs/control-plane-reference.md").matchAll(/^\| `(svc_sandbox_\w+)` \| (\w+) \|/gm)];
+    const listed = [
+      ...pageOf("docs/control-plane-reference.md").matchAll(/^\| `(svc_sandbox_\w+)` \| (\w+) \|/gm),
+    ];
     const shown = [...ofOne].filter(([name]) => name.startsWith("svc_sandbox_"));
     expect(shown.map(([name, { type }]) => `${name} ${type}`).sort()).toEqual(
       listed.map(([, name, type]) => `${name} ${type}`).sort(),
