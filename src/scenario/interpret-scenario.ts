@@ -18,6 +18,8 @@ import {
   type ScenarioProblem,
 } from "./problems/scenario-error.js";
 import type { Place } from "./problems/source.js";
+import { changesFit } from "./rules/changes.js";
+import { consentsFit } from "./rules/consents.js";
 import { factsOf, refRules } from "./rules/facts.js";
 import { faultsFit } from "./rules/faults.js";
 import { keyRules } from "./rules/keys.js";
@@ -26,7 +28,7 @@ import type { Scenario } from "./scenario.generated.js";
 import { soundPart } from "./sound-part.js";
 
 // Checks of what the fields of a scenario say of each other.
-const rules = [...refRules, ...keyRules, faultsFit, ...stepRules];
+const rules = [...refRules, ...keyRules, faultsFit, consentsFit, ...stepRules, changesFit];
 
 /** The largest number of problems of one scenario that are reported; who has more has one problem. */
 const maximumProblems = 200;

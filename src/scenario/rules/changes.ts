@@ -1,0 +1,33 @@
+import { quote } from "../../schema/words.js";
+import { parseDate } from "../format/changes.js";
+import type { ScenarioRule } from "./facts.js";
+
+/** Each announced change does something, and a path ends after it moved. */
+export const changesFit: ScenarioRule = ({ scenario, assumptions: { scopes }, wrong }) => {
+  for (const [ref, change] of Object.entries(scenario.changes ?? {})) {
+    const { at, say: _, move, assumptions, ...edits } = change;
+    const path = ["changes", ref];
+    const parts = [move, assumptions, ...Object.values(edits)];
+    const isPlace = (name: string) => name === "in" || name === "on";
+    if (parts.every((part = {}) => Object.keys(part).every(isPlace))) {
+      wrong(
+        "change_contradiction",
+        path,
+        "the change changes nothing",
+        "add what changes: codes, members",
+        "key",
+      );
+    }
+    const [starts = 0, ends = 0] = [parseDate(at), move && parseDate(move.sunset)];
+    if (move !== undefined && ends <= starts) {
+      const message = `the old path ends (${move.sunset}) no later than it moves (${at})`;
+      wrong("change_contradiction", [...path, "move", "sunset"], message, "write a later date");
+    }
+    const needed = assumptions?.me_scope;
+    if (typeof needed === "string" && !scopes.includes(needed)) {
+      const hint = `use one of ${scopes.join(", ")}`;
+      const message = `there is no scope ${quote(needed)}`;
+      wrong("unknown_scope", [...path, "assumptions", "me_scope"], message, hint);
+    }
+  }
+};
