@@ -3,9 +3,9 @@ import { SandboxError } from "../domain/errors.js";
 import { outcomeOf } from "../domain/outcomes.js";
 import type { World } from "../world/world.js";
 import { scopeOf } from "./answer.js";
+import { routeOf } from "./changes.js";
 import { gateResults } from "./gate.js";
 import { requestLine } from "./request-line.js";
-import { routeAt } from "./routes.js";
 import { sentAnswer } from "./story-sender.js";
 
 /** Everything that the journal knows of a request; throws `not_found` when it knows none of this id. */
@@ -18,7 +18,7 @@ export function requestDetails(world: World, id: string): Record<string, unknown
   }
   const { pathId, advice, answer, delivery } = exchange;
   const { when, whatToDo } = outcomeOf(pathId);
-  const endpoint = routeAt(exchange.path, preview)?.methods.get(exchange.method);
+  const endpoint = routeOf(world, exchange.path, exchange.at)?.methods.get(exchange.method);
   return {
     ...requestLine(exchange),
     required_scope: endpoint === undefined ? null : scopeOf(endpoint, world),

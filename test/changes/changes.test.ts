@@ -1,5 +1,6 @@
 import { setupServer } from "msw/node";
 import { describe, expect, test } from "vitest";
+import { requestDetails } from "../../src/api/request-details.js";
 import type { Scenario } from "../../src/index.js";
 import { createHandlers } from "../../src/msw/index.js";
 import { reportOf } from "../../src/report/report.js";
@@ -127,6 +128,13 @@ describe("a path that moves", () => {
     });
     expect(headers("/v2/relying-party/me").Deprecation).toBeUndefined();
     expect(Object.fromEntries(get(june - 1, mePath).headers).Deprecation).toBeUndefined();
+  });
+
+  test("shows in a request's details the scope that its endpoint requires", () => {
+    const world = openTestWorld(moved, { now: june });
+    ask(world, { key: "active", path: "/v2/relying-party/me" });
+    const id = world.history.requests({ limit: 1 })[0]?.id ?? "";
+    expect(requestDetails(world, id)).toMatchObject({ required_scope: "attestations:read" });
   });
 
   test("is not suggested to those who call it after its sunset", () => {
