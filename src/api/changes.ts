@@ -2,6 +2,7 @@ import { type Assumptions, assumptionsFor } from "../domain/assumptions.js";
 import { isMapping, parsedJson } from "../domain/json.js";
 import { outcomeOf } from "../domain/outcomes.js";
 import type { ApiAnswer } from "../history/exchange.js";
+import type { AnnouncedAssumption } from "../scenario/format/changes.js";
 import type { Change } from "../world/changes.js";
 import type { World } from "../world/world.js";
 import type { Ending } from "./answer.js";
@@ -28,11 +29,14 @@ export function routeOf(world: World, path: string, now = world.clock.now()): Ro
 
 /** The ending of a call as the announced changes of the API have it by then. */
 export function changedEnding(world: World, call: Call, given: Ending): Ending {
+  const { changes = [], trial } = world;
   let ending = given;
-  for (const change of world.changes ?? []) {
+  for (const change of changes) {
     if (change.at > call.now) break;
     const next = given.fault === undefined ? edited(change, call, ending) : ending;
-    if (next !== ending || isAffected(change, world, call, given)) world.trial?.onChanged?.(change.ref);
+    if (trial?.onChanged !== undefined && (next !== ending || isAffected(change, world, call, given))) {
+      trial.onChanged(change.ref);
+    }
     ending = next;
   }
   return ending;
@@ -48,12 +52,12 @@ function isAffected({ ends, fields }: Change, world: World, call: Call, { pathId
   return Object.entries(assumptions).some(([name, value]) => {
     if (before[name as keyof Assumptions] === value) return false;
     if (name === "me_scope") return pathId === "403.insufficient_scope" || answer.status === 200;
-    return shownOn[name]?.includes(answer.status) === true;
+    return shownOn[name as keyof typeof shownOn].includes(answer.status);
   });
 }
 
 /** The statuses whose responses show an assumption. */
-const shownOn: Readonly<Record<string, readonly number[]>> = {
+const shownOn: Readonly<Record<Exclude<AnnouncedAssumption, "me_scope">, readonly number[]>> = {
   rate_limit_code: [429],
   request_id_on_errors: [401, 403, 429],
   retry_after: [429],
@@ -66,9 +70,9 @@ const shownOn: Readonly<Record<string, readonly number[]>> = {
 function edited({ at, ends, fields }: Change, call: Call, ending: Ending): Ending {
   const { move, headers, codes = {}, statuses = {} } = fields;
   const { pathId } = ending;
-  const { code: name = "" } = outcomeOf(pathId);
-  const code = codes[pathId] ?? codes[name ?? ""];
-  const status = statuses[pathId] ?? statuses[name ?? ""];
+  const name = outcomeOf(pathId).code ?? "";
+  const code = codes[pathId] ?? codes[name];
+  const status = statuses[pathId] ?? statuses[name];
   let answer = withEditedBody(ending.answer, fields, code);
   if (status !== undefined) answer = { ...answer, status };
   if (headers !== undefined && isOn(headers, answer)) {
@@ -79,7 +83,7 @@ function edited({ at, ends, fields }: Change, call: Call, ending: Ending): Endin
     const link = ["Link", `<${move.to}>; rel="successor-version"`];
     answer = { ...answer, headers: [...answer.headers, ...deprecation, ...link] };
   }
-  const isSame = JSON.stringify(answer) === JSON.stringify(ending.answer);
+  const isSame = answer === ending.answer || JSON.stringify(answer) === JSON.stringify(ending.answer);
   return isSame ? ending : { ...ending, answer, code: code ?? ending.code };
 }
 
@@ -90,16 +94,14 @@ function editedHeaders(
   headers: FlatHeaders,
   { add = {}, rename = {}, remove = [] }: NonNullable<Change["fields"]["headers"]>,
 ): FlatHeaders {
-  const isIn = (names: readonly string[], name: string) =>
-    names.find((one) => one.toLowerCase() === name.toLowerCase());
-  const pairs = headers.flatMap((name, i) =>
-    i % 2 === 0 ? [[name, headers[i + 1] as string] as const] : [],
-  );
-  const kept = pairs.flatMap(([name, value]) => {
-    if (isIn(remove, name) !== undefined || isIn(Object.keys(add), name) !== undefined) return [];
-    const old = isIn(Object.keys(rename), name);
-    return [old === undefined ? name : (rename[old] as string), value];
-  });
+  const removed = new Set([...remove, ...Object.keys(add)].map((name) => name.toLowerCase()));
+  const renamed = new Map(Object.entries(rename).map(([name, to]) => [name.toLowerCase(), to]));
+  const kept: string[] = [];
+  for (let i = 0; i < headers.length; i += 2) {
+    const [name, value] = headers.slice(i, i + 2) as [string, string];
+    const known = name.toLowerCase();
+    if (!removed.has(known)) kept.push(renamed.get(known) ?? name, value);
+  }
   return [...kept, ...Object.entries(add).flat()];
 }
 
@@ -131,7 +133,8 @@ function withEditedBody(answer: ApiAnswer, { members, scopes }: Change["fields"]
     });
   }
   // An untouched body keeps its spelling.
-  return JSON.stringify(body) === JSON.stringify(whole) ? answer : withBody(answer, JSON.stringify(body));
+  const text = JSON.stringify(body);
+  return text === JSON.stringify(whole) ? answer : withBody(answer, text);
 }
 
 type Members = Readonly<Record<string, unknown>>;

@@ -17,18 +17,16 @@ export function nextRequest(world: World, ref: string) {
   // Every 401 and 429 has the same code: the reason is enough.
   const code = status === 403 ? ` ${expectedCode(world, pathId)}:` : "";
   const fault = faultPaths.length === 0 ? "" : ", or a fault";
-  const until = status === 429 ? limitEnd(world, world.registry.key(ref)) : undefined;
-  return {
-    ...{ status, pathId, verdict: `${status}${code}${why === null ? "" : ` ${why}`}${fault}` },
-    until: until === undefined ? null : isoOf(until),
-  };
+  const verdict = `${status}${code}${why === null ? "" : ` ${why}`}${fault}`;
+  const until = status === 429 ? reachedLimit(world, world.registry.key(ref))?.until : undefined;
+  return { status, pathId, verdict, until: until === undefined ? null : isoOf(until) };
 }
 
-/** When a key that gets 429 gets 200 again; `undefined` if its limits allow none. */
-function limitEnd(world: World, entry: KeyEntry): number | undefined {
+/** The limit for which a key must wait, and when a request can succeed again; never if it allows none. */
+function reachedLimit(world: World, entry: KeyEntry) {
   const now = world.clock.now();
   const last = lastToReset(readLimits(entry, world, now));
-  return last === undefined || last.quota === 0 ? undefined : now + last.reset * 1000;
+  return last && { name: last.name, until: last.quota === 0 ? undefined : now + last.reset * 1000 };
 }
 
 /** Why requests with a key end on this path, with the key's own facts: `expired since …`; `null` on success. */
@@ -53,10 +51,10 @@ export function reasonOf(world: World, pathId: ApiPathId, entry: KeyEntry): stri
       return `needs ${scopeOf(me, world)}, has ${key.scopes.join(" ") || "none"}`;
     case "429.per_minute":
     case "429.per_day": {
-      const last = lastToReset(readLimits(entry, world, now));
-      if (last === undefined) return null;
-      if (last.quota === 0) return `always: allows 0 requests a ${last.name}`;
-      const until = shortIso(now + last.reset * 1000);
+      const limit = reachedLimit(world, entry);
+      if (limit === undefined) return null;
+      if (limit.until === undefined) return `always: allows 0 requests a ${limit.name}`;
+      const until = shortIso(limit.until);
       const [today] = shortIso(now).split("T");
       return `until ${until.startsWith(`${today}T`) ? until.slice(11, 19) : until}`;
     }

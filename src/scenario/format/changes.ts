@@ -46,6 +46,9 @@ const openNames = [
   "count_refused",
   "www_authenticate",
 ] as const;
+/** An assumption that a change can set. */
+export type AnnouncedAssumption = (typeof openNames)[number];
+
 const known = Object.entries(fieldsOf(assumptionsSchema) ?? {});
 const assumptions = mapping(
   Object.fromEntries(known.filter(([name]) => (openNames as readonly string[]).includes(name))),
