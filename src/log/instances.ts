@@ -1,12 +1,12 @@
 import { SandboxError } from "../domain/errors.js";
 import { base62From } from "../domain/seed.js";
-import { bytesOf } from "../history/exchange.js";
 import { starterOf } from "../library/create-sandbox.js";
 import { nodePlatform } from "../node/platform.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { createRuntime, type GivenOptions, type Runtime } from "../world/runtime.js";
 import { describeRuntime, type RuntimeState, restoreRuntime } from "../world/state.js";
 import type { Platform } from "../world/world.js";
+import { createJournals, defaultMostJournals } from "./journals.js";
 
 /** For whom an instance is. */
 export interface Tenancy {
@@ -129,12 +129,6 @@ export const defaultInstanceTtl = 60 * 60_000;
 /** The default number of instances at one time. */
 export const defaultMaxInstances = 1000;
 
-/** The default bytes of the journals of all instances. */
-export const defaultMostJournals = 16e6;
-
-/** The part of the most bytes of journals that is kept when there are more: the next time is not with the next request. */
-export const keptPart = 3 / 4;
-
 /** An id of an instance, which cannot be guessed. */
 export function newInstanceId(): string {
   return base62From(nodePlatform.random, 12);
@@ -159,19 +153,11 @@ export function createInstances({
     instance?.end();
     return instance !== undefined;
   };
-  /** At least the bytes of all journals. */
-  let journals = 0;
-  // Depends only on what instances have in common in all replicas of a store.
-  const keepJournals = (mostBytes: number) => {
-    const all = Array.from(instances.values(), ({ runtime: { history } }) => ({
-      history,
-      bytes: history.bytes(),
-    }));
-    const sizes = all.map(({ bytes }) => bytes);
-    const share = equalShare(sizes, mostBytes);
-    for (const { history, bytes } of all) if (bytes > share) history.keep(share);
-    journals = sizes.reduce((sum, bytes) => sum + Math.min(bytes, share), 0);
+  const keepJournals = (most: number) => {
+    const { long, share } = journals.share(instances.values(), most);
+    for (const { runtime } of long) runtime.history.keep(share);
   };
+  const journals = createJournals(mostJournals, keepJournals);
   const add = (
     described: Pick<Instance, "id" | "tenancy" | "createdAt" | "usedAt">,
     runtime: Runtime,
@@ -190,11 +176,7 @@ export function createInstances({
     runtime.counters.passOnTo(server.counters);
     runtime.counters.curlOptions = server.counters.curlOptions;
     instances.set(described.id, instance);
-    runtime.subscribe((event) => {
-      if (event.type !== "request") return;
-      journals += bytesOf(event.exchange);
-      if (journals > mostJournals) keepJournals(keptPart * mostJournals);
-    });
+    journals.watch(runtime);
     for (const listener of listeners) listener(instance);
     return instance;
   };
@@ -262,18 +244,6 @@ export function createInstances({
       for (const { end } of instances.values()) end();
     },
   };
-}
-
-/** The most that each of some sizes may have for all of them to be at most `most`; small ones leave more to the others. */
-export function equalShare(sizes: readonly number[], most: number): number {
-  let left = most;
-  const ascending = [...sizes].sort((a, b) => a - b);
-  for (const [index, size] of ascending.entries()) {
-    const share = left / (sizes.length - index);
-    if (size > share) return share;
-    left -= size;
-  }
-  return Number.POSITIVE_INFINITY;
 }
 
 /** Whether an instance is to be removed: it has expired or, if it cannot, was idle for `ttl` milliseconds. */

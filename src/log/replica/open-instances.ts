@@ -1,14 +1,8 @@
 import { getEventListeners } from "node:events";
-import { bytesOf } from "../../history/exchange.js";
 import { nodePlatform } from "../../node/platform.js";
 import type { Counters } from "../../world/counters.js";
-import {
-  defaultMostJournals,
-  equalShare,
-  type Instance,
-  keptPart,
-  type LoadedInstances,
-} from "../instances.js";
+import type { Instance, LoadedInstances } from "../instances.js";
+import { createJournals, defaultMostJournals, keptPart } from "../journals.js";
 import { copyInstance } from "./copies.js";
 import { type DrivenCopy, type Driver, driveCopy } from "./driven-copy.js";
 import { firstStateOf, type Registered, type Registry } from "./registry.js";
@@ -47,21 +41,18 @@ export function createOpenInstances(options: OpenInstancesOptions) {
   const open = new Map<string, OpenInstance & { usedAt: number; readonly end: () => void }>();
   const opening = new Map<string, Promise<OpenInstance | undefined>>();
   const listeners = new Set<(instance: Instance) => void>();
-  /** At least the bytes of all journals. */
-  let journals = 0;
   let isTrimming = false;
 
-  const trim = async () => {
+  const trim = async (kept: number) => {
+    if (isTrimming) return;
     isTrimming = true;
-    const all = Array.from(open.values(), (one) => ({ one, bytes: one.instance.runtime.history.bytes() }));
-    const sizes = all.map(({ bytes }) => bytes);
-    const share = equalShare(sizes, keptPart * defaultMostJournals);
-    journals = sizes.reduce((sum, bytes) => sum + Math.min(bytes, share), 0);
-    const tooLong = all.filter(({ bytes }) => bytes > share);
-    const appends = tooLong.map(({ one }) => one.driven.append({ kind: "discard", most: share }));
+    const all = Array.from(open.values(), ({ instance: { runtime }, driven }) => ({ runtime, driven }));
+    const { long, share } = journals.share(all, kept);
+    const appends = long.map(({ driven }) => driven.append({ kind: "discard", most: share }));
     await Promise.all(appends).catch(driver.report);
     isTrimming = false;
   };
+  const journals = createJournals(defaultMostJournals, trim);
   const close = (id: string) => {
     const one = open.get(id);
     open.delete(id);
@@ -116,12 +107,7 @@ export function createOpenInstances(options: OpenInstancesOptions) {
     };
     runtime.counters.curlOptions = curlOptions();
     runtime.counters.passOnTo(counters);
-    journals += runtime.history.bytes();
-    runtime.subscribe((event) => {
-      if (event.type !== "request") return;
-      journals += bytesOf(event.exchange);
-      if (journals > defaultMostJournals && !isTrimming) trim();
-    });
+    journals.watch(runtime);
     if (open.size >= most) keep(Math.floor(most * keptPart));
     const made = { instance, driven, usedAt: now(), end: () => ending.abort() };
     open.set(id, made);
