@@ -162,3 +162,13 @@ export function bytesOf({ path, content, answer }: Exchange): number {
   const texts = [path, query, contentType, idempotencyKey, body?.text ?? "", answer.body, ...answer.headers];
   return texts.reduce((sum, text) => sum + text.length, bytesBesideTexts);
 }
+
+/** The last exchanges that take at most so many bytes. */
+export function latestOf(exchanges: readonly Exchange[], most: number): readonly Exchange[] {
+  let left = most;
+  const last = exchanges.findLastIndex((one) => {
+    left -= bytesOf(one);
+    return left < 0;
+  });
+  return exchanges.slice(last + 1);
+}

@@ -1,6 +1,6 @@
 import type { ActionName } from "../domain/steps.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { bytesOf, type Exchange } from "./exchange.js";
+import { bytesOf, type Exchange, latestOf } from "./exchange.js";
 
 /** An operation of a user, or of a step of the story; holds no key. */
 export interface RecordedOperation {
@@ -194,11 +194,7 @@ export function createHistory<Event>(first: Subject, capacity = mostKept) {
     keep(most: number): void {
       const recent = requests.after(after);
       const all = list();
-      let first = all.length;
-      for (let left = most; first > 0; first -= 1) {
-        left -= bytesOf(all[first - 1] as Exchange);
-        if (left < 0) break;
-      }
+      const first = all.length - latestOf(all, most).length;
       const restored = all.length - recent.length;
       world = { ...world, requests: all.slice(first, restored) };
       requests.discard(recent[first - restored - 1]?.position ?? after);

@@ -1,7 +1,7 @@
-import type { Exchange } from "../../history/exchange.js";
-import { bytesOf } from "../../history/exchange.js";
+import { latestOf } from "../../history/exchange.js";
 import { describeRuntime, type RuntimeState } from "../../world/state.js";
-import { defaultMostJournals, type ServerState } from "../instances.js";
+import type { ServerState } from "../instances.js";
+import { defaultMostJournals } from "../journals.js";
 import type { DrivenCopy } from "./driven-copy.js";
 import type { OpenInstance } from "./open-instances.js";
 import type { Registered, Registry } from "./registry.js";
@@ -31,27 +31,18 @@ export async function describeLogs(
     listed: [...registry.all()],
   }))) as Described;
   const instances: ServerState["instances"][number][] = [];
-  for (const { id, tenancy, createdAt, usedAt, given, idGroup, ...one } of listed) {
-    const opened = await load({ id, tenancy, createdAt, usedAt, given, idGroup, ...one });
+  for (const registered of listed) {
+    const { id, tenancy, createdAt, usedAt, given, idGroup } = registered;
+    const opened = await load(registered);
     const runtime =
       opened && (await lookAt(opened.driven, () => describeRuntime(opened.driven.copy.runtime())));
     // Removed in between.
     if (runtime === undefined || runtime === noLog) continue;
-    const exchanges = latest(runtime.exchanges, defaultMostJournals / listed.length);
+    const exchanges = latestOf(runtime.exchanges, defaultMostJournals / listed.length);
     const state = { ...runtime, exchanges };
     instances.push({ ...tenancy, id, createdAt, idle: at - usedAt, given, idGroup, runtime: state });
   }
   return { own, idSeries, instances };
-}
-
-/** The last requests that take so many bytes. */
-function latest(exchanges: readonly Exchange[], most: number): readonly Exchange[] {
-  let left = most;
-  const first = exchanges.findLastIndex((one) => {
-    left -= bytesOf(one);
-    return left < 0;
-  });
-  return exchanges.slice(first + 1);
 }
 
 /** The first states of the logs of a server. */
