@@ -4,12 +4,11 @@ import zlib from "node:zlib";
 import { SandboxError } from "../../domain/errors.js";
 import { durationText } from "../../library/captured-steps.js";
 import { version } from "../../node/package-files.js";
-import { nodePlatform } from "../../node/platform.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import { listed } from "../../schema/words.js";
 import { isoOf } from "../../world/clock.js";
 import { createWorld } from "../../world/create-world.js";
-import { createRuntime, type GivenOptions } from "../../world/runtime.js";
+import type { GivenOptions } from "../../world/runtime.js";
 import { describeRuntime } from "../../world/state.js";
 import type { Platform } from "../../world/world.js";
 import { contentHashOf } from "../extend-state.js";
@@ -17,6 +16,7 @@ import { createStateWriter, identityOf, parseState } from "../file/format.js";
 import { migrateState } from "../file/migrate.js";
 import { defaultInstanceTtl, defaultMaxInstances, type ServerState } from "../instances.js";
 import type { Log } from "../log.js";
+import { startAt } from "../replica/registry.js";
 import { openReplica, type Replica, type ReplicaOptions } from "../replica/replica.js";
 import { firstStatesOf } from "../replica/server-state.js";
 import { membersOf } from "./checks.js";
@@ -52,9 +52,7 @@ export async function openStore(options: StoreOptions): Promise<Log> {
   const start = (platform: Platform) =>
     createWorld(named.scenario, { platform, name: named.name, text: named.text, ...given });
   const firstState = (now: number): ServerState => {
-    const time = () => now;
-    const platform = { ...nodePlatform, time, steadyTime: time, stopwatch: time };
-    const runtime = createRuntime(() => start(platform), { given });
+    const runtime = startAt(now, named, given);
     return { own: describeRuntime(runtime), idSeries: runtime.idSeries.last, instances: [] };
   };
   const begun =

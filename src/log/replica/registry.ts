@@ -159,15 +159,19 @@ function startOf(
   given: GivenOptions,
   platform: Platform,
   idGroup?: number,
-) {
+): Runtime {
   return createRuntime(starterOf(platform, scenario, { ...given, name, text }), { given, idGroup });
+}
+
+/** Starts a sandbox at an instant (epoch milliseconds); it is equal wherever it is made. */
+export function startAt(at: number, source: NamedScenario, given: GivenOptions, idGroup?: number): Runtime {
+  const time = () => at;
+  return startOf(source, given, { ...nodePlatform, time, steadyTime: time, stopwatch: time }, idGroup);
 }
 
 /** The state in which an instance starts, equal wherever it is made; `undefined` if its log has been begun. */
 export function firstStateOf({ source, given, idGroup, createdAt: at }: Registered): FirstState | undefined {
   if (source === undefined) return undefined;
-  const time = () => at;
-  const platform = { ...nodePlatform, time, steadyTime: time, stopwatch: time };
-  const state: SandboxState = { own: describeRuntime(startOf(source, given, platform, idGroup)) };
+  const state: SandboxState = { own: describeRuntime(startAt(at, source, given, idGroup)) };
   return { at, text: JSON.stringify(state) };
 }
