@@ -32,6 +32,8 @@ export async function connectRedis(
     RESP: 2,
     disableOfflineQueue: true,
     disableClientInfo: true,
+    // The library would make a timer for each command and give up after five seconds; our timeouts are set below.
+    commandOptions: { timeout: 0 },
     // Nothing may go out on a new connection before the log is opened again: we make it ourselves.
     socket: { reconnectStrategy: false, connectTimeout: timeout },
   });
