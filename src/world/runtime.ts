@@ -12,7 +12,6 @@ export function givenOptions({ seed, now, frozen, profile, trial }: GivenOptions
   return { seed, now, frozen, profile, trial };
 }
 
-/** Runs one world at a time; adapters get the world from it with every request. */
 /** Records that the client did not wait for the response to the request of an id, which the journal may have discarded. */
 export function countUnread({ counters, history }: Runtime, id: string): void {
   counters.countUnread();
@@ -20,6 +19,7 @@ export function countUnread({ counters, history }: Runtime, id: string): void {
   if (exchange !== undefined) exchange.isUnread = true;
 }
 
+/** Runs one world at a time; adapters get the world from it with every request. */
 export interface Runtime {
   /** The running world, with its timeline up to date. */
   readonly world: () => World;
