@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import type { LogEntry, LogStart, SharedLog } from "../../src/log/replica/shared-log.js";
+import type { LogEntry, LogStart, ServerLog } from "../../src/log/replica/shared-log.js";
 
 /** The store behind a log, as these tests use it. */
 interface TestedStore {
   /** Opens the log as one more replica. */
-  readonly open: () => SharedLog | Promise<SharedLog>;
+  readonly open: () => ServerLog | Promise<ServerLog>;
   /** Takes the store away, and gives it back. */
   readonly cut: () => void | Promise<void>;
   readonly mend: () => void | Promise<void>;
@@ -109,7 +109,7 @@ export function testSharedLog(createStore: () => TestedStore | Promise<TestedSto
 }
 
 interface Replica {
-  readonly log: SharedLog;
+  readonly log: ServerLog;
   readonly starts: LogStart[];
   readonly entries: LogEntry[];
   /** The texts of the entries since the last start. */

@@ -123,7 +123,7 @@ function createLog(shared: Shared, first?: LogSnapshot) {
     for (const refuseAll of refusers) refuseAll();
   };
 
-  const open = (): SharedLog => {
+  const open = (): SharedLog & Pick<ServerLog, "status"> => {
     const waiting = new Set<Own>();
     let outbox: Own[] = [];
     let follower: LogFollower | undefined;

@@ -248,9 +248,7 @@ export function createRedisLog(store: Store, { keys, begin, founding, isInside }
       if (isFull) catchUp();
     },
     status: () => ({
-      reachable: store.link() !== undefined && !isFull && !isClosed,
       latencyMs,
-      losses: 0,
       entries: (cursor?.number() ?? 0) - snapshotNumber,
     }),
     async close() {

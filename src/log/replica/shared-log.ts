@@ -59,7 +59,7 @@ export interface SharedLog {
    * entries up to this snapshot are forgotten.
    */
   readonly keepSnapshot: (snapshot: LogSnapshot, how?: "last") => Promise<void>;
-  readonly status: () => Pick<LogStatus, "reachable" | "latencyMs" | "entries" | "losses">;
+  readonly status: () => Pick<LogStatus, "latencyMs" | "entries">;
   /** Rejects the appends that are under way, and follows no more. */
   readonly close: () => Promise<void>;
 }
@@ -80,4 +80,5 @@ export interface ServerLog extends SharedLog {
   readonly inside: (id: string, first: () => FirstState | undefined) => SharedLog;
   /** Leaves nothing of the log of an instance. */
   readonly erase: (id: string) => Promise<void>;
+  readonly status: () => Pick<LogStatus, "reachable" | "latencyMs" | "entries" | "losses">;
 }

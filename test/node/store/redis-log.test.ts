@@ -11,7 +11,7 @@ import { startReplica } from "../../support/replicas.js";
 import { startProxy, type TcpProxy } from "../../support/tcp-proxy.js";
 
 interface Replica {
-  readonly log: SharedLog;
+  readonly log: ServerLog;
   readonly starts: LogStart[];
   /** Those since the last start. */
   readonly entries: LogEntry[];
