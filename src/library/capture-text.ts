@@ -5,7 +5,7 @@ import type { World } from "../world/world.js";
 import { type CaptureOptions, captureWorld } from "./capture.js";
 
 /**
- * What a world has seen, as the text of a scenario file; throws as `captureWorld` does, and `capture_impossible` for a text
+ * Captures a sandbox as the text of a scenario file. Throws the errors of `captureWorld`, and `capture_impossible` for a text
  * that is too large for a scenario.
  */
 export function captureText(world: World, options: CaptureOptions = {}): string {
@@ -13,6 +13,6 @@ export function captureText(world: World, options: CaptureOptions = {}): string 
   if (new TextEncoder().encode(text).length <= maximumScenarioBytes) return text;
   throw new SandboxError(
     "capture_impossible",
-    "Failed to capture what the sandbox has seen: the file would be larger than 1 MiB. Capture a part, with from and to, or key.",
+    "Failed to capture the requests: the file would be larger than 1 MiB. Capture a part with from and to, or with key.",
   );
 }

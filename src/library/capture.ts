@@ -19,22 +19,22 @@ import {
   storyOf,
 } from "./captured-steps.js";
 
-/** The part of what happened that is captured. */
+/** The requests to capture. */
 export interface CaptureOptions {
-  /** The id of the first request. Default: the first one that is kept. */
+  /** The id of the first request. Default: the oldest one that is kept. */
   readonly from?: string | undefined;
-  /** The id of the last request. Default: the last thing that happened. */
+  /** The id of the last request. Default: captures everything up to now. */
   readonly to?: string | undefined;
-  /** Requests with the key of this ref alone, or with `none`, `malformed` or `unknown`. Default: all. */
+  /** Only requests with the key of this ref, or with `none`, `malformed` or `unknown`. Default: all. */
   readonly key?: string | undefined;
 }
 
 /**
- * What a world has seen, as a scenario: the world as it was before, and a story with every request, its answer as the
- * expectation, and every operation between them. It comes out the same everywhere, and holds no key.
+ * Captures requests and operations as a scenario: the state before them, and a story that repeats each one and expects the
+ * same response. It has the same results everywhere, and contains no key.
  *
- * Throws `capture_impossible` when there is nothing that a story can repeat, `not_found` for a request that is not kept,
- * `unknown_ref`, and `validation_failed` for a range that ends before it begins.
+ * Throws `capture_impossible` if a story cannot repeat them, `not_found` for a request that is not kept, `unknown_ref`, and
+ * `validation_failed` for a range that ends before it starts.
  */
 export function captureWorld(world: World, { from, to, key }: CaptureOptions = {}): Scenario {
   const { beginning, steps } = recordedSteps(world);
@@ -58,20 +58,20 @@ function firstNumber(steps: readonly CapturedStep[], { requestIds }: World): num
   return steps.find(({ exchange }) => exchange !== undefined)?.exchange?.number ?? requestIds.answered() + 1;
 }
 
-/** Everything that can be repeated of a world, in the order in which it happened. */
+/** Everything that a story can repeat, in order. */
 function recordedSteps({ history }: World): { beginning: Beginning; steps: readonly CapturedStep[] } {
   const { beginning, entries } = history.recorded();
   if (beginning === undefined) {
     throw impossible(
-      "it no longer has the state before its last requests, as it has too many keys to copy. Reset it, and capture within a thousand requests",
+      "the sandbox no longer keeps the state before its last requests, as it has too many keys to copy. Reset it, and capture within a thousand requests",
     );
   }
   const steps = entries.flatMap((one) => ("pathId" in one ? requestStep(one) : (operationStep(one) ?? [])));
   if (steps.some(({ exchange }) => exchange !== undefined)) return { beginning, steps };
   const why =
     history.total() === 0
-      ? "it has seen no request yet, or none since it was reset"
-      : "it has seen no request since the last one that a story cannot repeat: your handler responded to it, or it has a key in its body";
+      ? "the sandbox got no request yet, or none since its reset"
+      : "the sandbox got no request since the last one that a story cannot repeat: your handler responded to it, or it has a key in its body";
   throw impossible(why);
 }
 
@@ -79,7 +79,7 @@ function indexOf(id: string, steps: readonly CapturedStep[]): number {
   const index = steps.findIndex(({ exchange }) => exchange?.id === id);
   if (index !== -1) return index;
   const ids = idsOf(steps);
-  const message = `There is no request ${JSON.stringify(id)} to capture; the first one is ${ids[0]}, the last one ${ids.at(-1)}.`;
+  const message = `The request ${JSON.stringify(id)} cannot be captured; the first one is ${ids[0]}, the last one ${ids.at(-1)}.`;
   throw new SandboxError("not_found", message);
 }
 
@@ -88,15 +88,15 @@ function idsOf(steps: readonly CapturedStep[]): string[] {
 }
 
 interface Repeated {
-  /** The world before the step of index `first`. */
+  /** The state before the step of index `first`. */
   readonly start: Beginning;
-  /** The timeline from there on, with what came of its steps. */
+  /** The rest of the timeline, with the results of its steps. */
   readonly timeline: TimelineStep[];
-  /** The first step from there on that does not come out as it did. */
+  /** The first later step with a different result. */
   readonly differs: CapturedStep | undefined;
 }
 
-/** Repeats steps in a world of their own, from a beginning on. */
+/** Repeats steps in a new sandbox that starts with an earlier state. */
 function repeat(
   original: World,
   beginning: Beginning,
@@ -146,7 +146,7 @@ function repeat(
   return { start, timeline, differs };
 }
 
-// What probes and other keys did is left out if nothing follows from it; otherwise it stays, and nothing is expected of it.
+// Leaves out requests of probes and other keys if they change no result. Otherwise they stay, without expectations.
 function withoutOthers(
   world: World,
   start: Beginning,
@@ -159,7 +159,7 @@ function withoutOthers(
   if (own.length === chosen.length) return chosen;
   if (!own.some(({ exchange }) => exchange !== undefined))
     throw impossible(
-      `it has seen no request ${key === undefined ? "of a client" : `with the key ${key}`} there`,
+      `the sandbox got no request ${key === undefined ? "of a client" : `with the key ${key}`} there`,
     );
   if (repeat(world, start, own, 0, { ignoresIds: true }).differs === undefined) return own;
   return chosen.map((one) =>
@@ -189,7 +189,7 @@ function withStory({ scenario, at }: Beginning, story: StoryStep[], { number, ab
 
 type Organizations = NonNullable<Scenario["organizations"]>;
 
-// The seed gives each key another secret: no answer follows from it, and so every key can be sent by its ref.
+// The seed makes other secrets. No response depends on them, so a story can send each key by its ref.
 function withoutSecrets(organizations: Organizations): Organizations {
   const secret = ["secret", "sha256"] as const;
   const isPinned = ({ keys = {} }: Organizations[string]) =>
@@ -210,21 +210,19 @@ function aboutOf(world: World, steps: readonly CapturedStep[]): Pick<Scenario, "
     ids.length === 1 ? `the request ${ids[0]}` : `${ids.length} requests, ${ids[0]} to ${ids.at(-1)}`;
   const operations = steps.length - ids.length;
   const others =
-    operations === 0
-      ? ""
-      : `, and ${operations} other ${operations === 1 ? "thing" : "things"} that happened`;
+    operations === 0 ? "" : `, and ${operations} ${operations === 1 ? "operation" : "operations"}`;
   return {
     name: `Captured: ${world.scenario.name ?? world.name}`.slice(0, 200),
-    description: `What a sandbox has seen: ${requests}${others}. It expects the same responses.`,
+    description: `Captured from a sandbox: ${requests}${others}. The story expects the same responses.`,
   };
 }
 
 function notTheSame({ exchange, step }: CapturedStep): SandboxError {
   const what =
     exchange === undefined ? `the operation ${Object.keys(step)[0]}` : `the request ${exchange.id}`;
-  return impossible(`${what} has another result when it is repeated. Capture later requests, with from`);
+  return impossible(`${what} has another result when repeated. Capture later requests with from`);
 }
 
 function impossible(why: string): SandboxError {
-  return new SandboxError("capture_impossible", `Failed to capture what the sandbox has seen: ${why}.`);
+  return new SandboxError("capture_impossible", `Failed to capture the requests: ${why}.`);
 }

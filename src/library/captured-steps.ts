@@ -8,11 +8,11 @@ import { storyPlaceholder } from "../scenario/format/fields.js";
 import { durationOf, type Instant, instantFrom, isoOf } from "../world/clock.js";
 import type { Action, StoryAnswer, StoryStep } from "../world/steps.js";
 
-/** Something that happened, as a step of a story. */
+/** A request or an operation as a step of a story. */
 export interface CapturedStep {
   /** On the sandbox's clock (epoch milliseconds). */
   readonly at: number;
-  /** Without the time that passes before it. */
+  /** Without the time before it. */
   readonly step: StoryStep;
   /** The request that it repeats; `undefined` for an operation. */
   readonly exchange?: Exchange;
@@ -21,7 +21,7 @@ export interface CapturedStep {
 type GivenRequest = NonNullable<StoryStep["request"]>;
 type Expectation = NonNullable<StoryStep["expect"]>;
 
-/** The step that sends a request again and expects the answer that it got. */
+/** Returns the step that resends a request and expects the same response. */
 export function requestStep(exchange: Exchange): CapturedStep {
   const { key, presented, method, content } = exchange;
   const withoutRef = { missing: "none", malformed: "malformed", well_formed: "unknown" }[presented];
@@ -35,7 +35,7 @@ export function requestStep(exchange: Exchange): CapturedStep {
   return { at: exchange.at, step: { request, expect: expectationOf(exchange) }, exchange };
 }
 
-// What was cut out of a path, and what no story can write, changes no answer.
+// Parts that were cut out of a path, or that stories cannot contain, change no response.
 function pathOf({ path: shown, content }: Exchange): string {
   const encoded = shown
     .replaceAll("…", "*")
@@ -60,7 +60,7 @@ function contentOf({ contentType, idempotencyKey, body: { text } }: RequestConte
   };
 }
 
-// What stands deep or has a strange name is left a text: scenarios have no such values.
+// Deep values and unusual names stay text: scenarios cannot contain them.
 function mappingIn(text: string): object | undefined {
   const value = parsedJson(text);
   const isSimple =
@@ -85,7 +85,7 @@ function jsonOrText(body: string): unknown {
   return json === undefined ? body : json;
 }
 
-// Those that follow from the number of the request, the body or the usual form of an answer tell nothing.
+// Leaves out headers that follow from the request's number, the body or the usual form of a response.
 function telling(pairs: readonly string[]): [name: string, value: string][] {
   const headers = new Map<string, [string, string]>();
   for (let i = 0; i < pairs.length; i += 2) {
@@ -99,7 +99,7 @@ function telling(pairs: readonly string[]): [name: string, value: string][] {
   return [...headers.values()];
 }
 
-/** What differs between an answer and the one of a repetition; `undefined` when nothing does. */
+/** Returns which part of a response differs when its request is repeated; `undefined` if none does. */
 export function differenceBetween(
   { answer, delivery, pathId, fault }: Exchange,
   again: StoryAnswer,
@@ -120,13 +120,13 @@ export function differenceBetween(
   );
 }
 
-/** The step that repeats an operation; `undefined` for one that changed nothing and that no story can write. */
+/** Returns the step that repeats an operation; `undefined` if a story cannot contain it, as it changed nothing. */
 export function operationStep(operation: RecordedOperation): CapturedStep | undefined {
   const { at, refusal } = operation;
   const action = actionOf(operation);
   if (action === undefined) return undefined;
   if (refusal === undefined) return { at, step: action };
-  // Refused by what the call was rather than by how the world is.
+  // Rejected for the call itself, not for the state of the sandbox.
   if (["validation_failed", "unknown_ref", "unknown_scope"].includes(refusal)) return undefined;
   return { at, step: { ...action, expect: { error: refusal as NonNullable<Expectation["error"]> } } };
 }
@@ -151,7 +151,7 @@ function actionOf({ name, input, actor, at, made, consent }: RecordedOperation):
     case "revoke":
       return cleaned({ revoke: { ...given, ...by } });
     case "organization":
-      // A story has no members who try, nor changes of nothing.
+      // Stories contain no attempts by members and no empty changes.
       if (actor === "member" || Object.values(given).filter((value) => value !== undefined).length < 2)
         return undefined;
       return cleaned({ organization: given });
@@ -168,7 +168,7 @@ function actionOf({ name, input, actor, at, made, consent }: RecordedOperation):
   }
 }
 
-// Calls may leave a field out by `undefined`; scenarios have none.
+// Calls may have fields that are `undefined`; scenarios have none.
 function cleaned(action: object): Action {
   return JSON.parse(JSON.stringify(action));
 }
@@ -180,14 +180,14 @@ const units = [
   ["s", 1000],
 ] as const;
 
-/** Milliseconds as a duration of a scenario: `90s`. */
+/** Returns milliseconds as a scenario's duration: `90s`. */
 export function durationText(milliseconds: number) {
   const [unit, length] =
     units.find(([, one]) => milliseconds !== 0 && milliseconds % one === 0) ?? (["ms", 1] as const);
   return `${milliseconds / length}${unit}` as const;
 }
 
-/** The story of what happened from an instant on; what is equal and came out equally at one instant is one step. */
+/** Makes the story of captured steps since an instant. Equal requests with equal results at one instant become one step. */
 export function storyOf(captured: readonly CapturedStep[], start: number): StoryStep[] {
   const story: StoryStep[] = [];
   const advised = new Set<string>();
@@ -196,8 +196,7 @@ export function storyOf(captured: readonly CapturedStep[], start: number): Story
   for (const { at, step, exchange } of captured) {
     const news = step.expect === undefined ? [] : (exchange?.advice ?? []).filter((id) => !advised.has(id));
     for (const id of news) advised.add(id);
-    if (news.length > 0)
-      story.push({ say: `The client earns advice with the next request: ${adviceIn(news)}.` });
+    if (news.length > 0) story.push({ say: `The next request causes advice: ${adviceIn(news)}.` });
     const { repeat = 1, ...request } = last?.request ?? {};
     const isSame =
       at === now &&

@@ -40,21 +40,21 @@ import { fetchAnswer } from "./web-request.js";
 export interface SandboxOptions<Source extends ScenarioSource = ScenarioSource> {
   /** A bundled name, or a scenario as a value. Default: `key-states`. */
   readonly scenario?: Source;
-  /** Default: the scenario's, else 1. */
+  /** Default: the scenario's, or 1. */
   readonly seed?: number;
-  /** When the clock starts. Default: the scenario's, else the real time. */
+  /** The start of the clock. Default: the scenario's, or the real time. */
   readonly now?: Instant;
-  /** Whether the clock stands still until it is moved. Default: the scenario's, else false. */
+  /** Whether the clock is frozen until it is moved. Default: the scenario's, or false. */
   readonly frozen?: boolean;
-  /** Which set of assumptions is the base. Default: the scenario's, else `minimal`. */
+  /** The set of assumptions to start with. Default: the scenario's, or `minimal`. */
   readonly profile?: Profile;
 }
 
 /**
- * Creates a sandbox: one world, running at once. Synchronous, in Node and in browsers.
+ * Creates a sandbox, which runs immediately. Synchronous, in Node and in browsers.
  *
- * Throws a `ScenarioError` with every problem of a scenario value, `scenario_not_found`, or `validation_failed` for
- * another option.
+ * Throws a `ScenarioError` with all problems of a scenario value, `scenario_not_found`, or `validation_failed` for an
+ * invalid option.
  *
  * @example
  * const sandbox = createSandbox({ scenario: "key-states", seed: 7 });
@@ -66,7 +66,7 @@ export interface SandboxOptions<Source extends ScenarioSource = ScenarioSource> 
 export function createSandbox<const Source extends ScenarioSource>(
   options: SandboxOptions<Source> & { readonly scenario: Source },
 ): Sandbox<KeyRef<Source>, OrganizationRef<Source>>;
-// Apart: with a default for `Source`, editors offer that alone where a name is being typed.
+// A separate overload: with a default for `Source`, editors would suggest only that name.
 export function createSandbox(
   options?: SandboxOptions<never>,
 ): Sandbox<KeyRef<"key-states">, OrganizationRef<"key-states">>;
@@ -74,7 +74,7 @@ export function createSandbox(options: SandboxOptions): Sandbox;
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
   requireKnownOptions("create the sandbox", options, ["scenario", "seed", "now", "frozen", "profile"]);
   const { scenario: source = "key-states" } = options;
-  // The checks of a scenario are read when there is one to check.
+  // A bundled scenario needs no checks.
   const isBundled = typeof source === "string" && isScenarioName(source);
   const { scenario, name } = isBundled
     ? { scenario: bundledScenarios[source], name: source }
@@ -88,7 +88,7 @@ interface StartOptions extends Omit<GivenOptions, "now"> {
   readonly now?: Instant | undefined;
 }
 
-/** Returns a function that starts the world of a checked scenario; checks the options at once. */
+/** Checks the options, and returns a function that starts a checked scenario. */
 export function starterOf(
   platform: Platform,
   scenario: Scenario,
@@ -102,7 +102,7 @@ export function starterOf(
   return () => createWorld(scenario, { platform, name, text, ...given });
 }
 
-/** Makes the sandbox of a runtime; it always works on the world that runs there at the time. */
+/** Makes the sandbox of a runtime; each call uses the state that runs there at that time. */
 export function sandboxOn(runtime: Runtime): Sandbox {
   const { world } = runtime;
   const previewWorld = () => {
@@ -224,23 +224,23 @@ function countProblem(value: unknown): string | undefined {
   return Number.isSafeInteger(value) && (value as number) >= 0 ? undefined : "must be a whole number from 0";
 }
 
-/** The edge for every modern JavaScript runtime, browsers included. */
+/** The platform for all modern JavaScript runtimes, including browsers. */
 const webPlatform: Platform = {
   sha256,
   time: wallTime,
   steadyTime,
   stopwatch,
-  // Not the function itself, which CommonJS reads when it is first called.
+  // Wrapped, so that CommonJS loads the module with the first call.
   farmers: (settings) => makeFarmers(settings),
   random: () => crypto.getRandomValues(new Uint32Array(1))[0] as number,
 };
 
-/** SHA-256 of a text's UTF-8 bytes, as 64 lower-case hex digits. */
+/** Returns the SHA-256 of a text's UTF-8 bytes as 64 lower-case hex digits. */
 export function sha256(text: string): string {
   return bytesToHex(digestOf(utf8Of(text)));
 }
 
-// jsdom has no `TextEncoder`, and keys do not need one.
+// jsdom has no `TextEncoder`, and keys do not need it.
 function utf8Of(text: string): Uint8Array {
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) {

@@ -2,44 +2,41 @@ import { SandboxError } from "../domain/errors.js";
 import type { Runtime } from "../world/runtime.js";
 import type { Sandbox } from "./sandbox.js";
 
-/** Passes the current sandbox through asynchronous calls; Node's `AsyncLocalStorage` is one. */
+/** Passes the current sandbox through asynchronous calls, like Node's `AsyncLocalStorage`. */
 export interface CurrentSandboxes {
   readonly getStore: () => Sandbox | undefined;
   readonly run: <Result>(sandbox: Sandbox, work: () => Result) => Result;
 }
 
-// Registered globally: handlers may have loaded the CommonJS build, or another copy of this package.
+// Registered globally: handlers may load the CommonJS build or another copy of this package.
 const key = Symbol.for("svc-sandbox.current");
 const shared = globalThis as unknown as Record<symbol, CurrentSandboxes | undefined>;
 
-/** The storage in which servers put the sandbox before they call handlers; made at the first call. */
+/** Returns the storage where servers put the sandbox before they call handlers; made with the first call. */
 export function currentSandboxes(make: () => CurrentSandboxes): CurrentSandboxes {
   shared[key] ??= make();
   return shared[key];
 }
 
-/** Returns the sandbox of the server whose handler is running; throws `usage` elsewhere. */
+/** Returns the sandbox of the server whose handler is running. Throws `usage` elsewhere. */
 export function currentSandbox(): Sandbox {
   const sandbox = shared[key]?.getStore();
   if (sandbox !== undefined) return sandbox;
   throw new SandboxError(
     "usage",
-    "Failed to guard the request: it is not clear which sandbox to use. Pass it: guard(request, { scope, sandbox }).",
+    "Failed to guard the request: pass the sandbox to use: guard(request, { scope, sandbox }).",
   );
 }
 
 /**
- * The member that holds the runtime of a sandbox. Registered globally, so that the ES module build and the CommonJS build
- * accept each other's sandboxes.
+ * The member with the runtime of a sandbox. Registered globally, so that the ES module build and the CommonJS build accept
+ * each other's sandboxes.
  */
 export const runtimeKey = Symbol.for("svc-sandbox.runtime");
 
-/** Returns the runtime of a sandbox; throws `usage` for anything not made by `createSandbox` or `startServer`. */
+/** Returns the runtime of a sandbox. Throws `usage` for anything not made by `createSandbox` or `startServer`. */
 export function runtimeOf(sandbox: Sandbox): Runtime {
   const runtime = (sandbox as unknown as Record<symbol, Runtime | undefined>)[runtimeKey];
   if (runtime !== undefined) return runtime;
-  throw new SandboxError(
-    "usage",
-    "Failed to use the sandbox: it was made neither by createSandbox nor by startServer.",
-  );
+  throw new SandboxError("usage", "Failed to use the sandbox: make it with createSandbox or startServer.");
 }

@@ -11,9 +11,9 @@ import { toResponse } from "./web-response.js";
 
 /** Options of `guard`. */
 export interface GuardOptions {
-  /** The scope that the endpoint needs. Default: none. */
+  /** The scope that the endpoint requires. Default: none. */
   readonly scope?: string | null;
-  /** Default, inside the handlers of a sandbox server: that server's sandbox. */
+  /** Default: the server's sandbox, only inside the handlers of a sandbox server. */
   readonly sandbox?: Sandbox;
 }
 
@@ -24,15 +24,16 @@ export interface Caller {
   readonly requestId: string;
 }
 
-/** Either the API's own refusal to send back, or the caller that was let in. */
+/** Either the API's rejection to return, or the admitted caller. */
 export type Guarded =
   | { readonly refusal: Response; readonly caller: undefined }
   | { readonly refusal: undefined; readonly caller: Caller };
 
 /**
- * Passes a request to an endpoint of your own through the API's own checks: key, organization, live access, scope, limits.
+ * Applies the API's checks to a request to your own endpoint: key, organization, live access, scope, limits.
  *
- * A request that is let in counts against the key's limits; either way it is in the journal.
+ * An admitted request counts against the key's limits. The journal contains it in either case. Throws `usage` if the
+ * sandbox is unknown.
  *
  * @example
  * http.get("https://any.example/v1/relying-party/attestations", ({ request }) => {
@@ -52,7 +53,7 @@ export function guard(request: Request, { scope = null, sandbox }: GuardOptions 
     apiKey: request.headers.get("x-api-key") ?? undefined,
     traits,
     evidence: evidenceOf(traits, search, () => request.headers),
-    // Handlers of a server do not know the connection.
+    // Handlers in a server do not see the connection.
     connection: sandbox === undefined ? undefined : connectionOf(request),
     delivery,
   };

@@ -1,17 +1,17 @@
 import { createSteadyTime } from "../world/clock.js";
 
-// Kept when this module is loaded: fake timers of a test runner are to move the clock of a sandbox, and to hold up nothing.
+// Saved when this module loads: a test runner's fake timers should move a sandbox's clock, but not delay anything.
 
 const { performance } = globalThis;
 
 /** The global timers, in real time. */
 export const { clearTimeout, setTimeout } = globalThis;
 
-/** A clock for durations, in milliseconds with fractions. */
+/** A clock for durations, in fractional milliseconds. */
 export const stopwatch: () => number = performance.now.bind(performance);
 
-/** The wall clock, in epoch milliseconds; a fake one where there is one. */
+/** The wall clock in epoch milliseconds; follows a fake `Date`. */
 export const wallTime = (): number => Date.now();
 
-/** Epoch milliseconds by which clocks move. */
+/** Epoch milliseconds for the clocks of sandboxes; steady, but follows a fake `Date`. */
 export const steadyTime = createSteadyTime(globalThis, stopwatch);

@@ -8,13 +8,13 @@ import { stepProblems } from "../world/story/differences.js";
 import { tryNextStep } from "../world/story/run-step.js";
 import type { World } from "../world/world.js";
 
-/** A rehearsal ends after so many requests, however often a story repeats its own. */
+/** The maximum number of requests in a rehearsal; a story may repeat a request often. */
 const mostRequests = 5_000;
 
 /**
- * Runs the timeline and the story of a scenario once and returns the steps that do not come out as they say.
+ * Runs the timeline and the story of a scenario once, and returns the steps whose results differ from the expected ones.
  *
- * `open` opens a world of the scenario, whose clock stands still.
+ * `open` starts the scenario with a frozen clock.
  */
 export function rehearse(open: () => World): Diagnostic[] {
   const world = open();
@@ -26,16 +26,16 @@ export function rehearse(open: () => World): Diagnostic[] {
   const alone = open();
   const results = timelineResults(alone);
   const last = alone.timeline.steps.at(-1);
-  // What was done to the world of a snapshot may have left steps of its timeline that come to nothing.
+  // Skipped for snapshots: earlier changes may have left timeline steps that fail.
   if (last !== undefined && alone.scenario.requests_answered === undefined) {
     advanceClock(alone, Math.max(0, last.at - alone.clock.now()));
   }
-  // A step of the timeline may count on the story: it has to come out with it or without it.
+  // A timeline step may depend on the story, so it must succeed in only one of both runs.
   const timeline = results.flatMap((result) => (inStory.has(result.index) ? [] : (failureOf(result) ?? [])));
   return [...timeline, ...story];
 }
 
-// The results of the steps of the timeline from now on; the list grows as they run.
+// Returns a list that gets the results of timeline steps as they run.
 function timelineResults(world: World): readonly TimelineResult[] {
   const results: TimelineResult[] = [];
   world.history.subscribe((event) => {
@@ -55,7 +55,7 @@ function runWholeStory(world: World): Diagnostic[] {
     if (result === undefined) return failed;
     const { answer, performed } = result;
     const refused = performed === null ? undefined : refusalOf(performed, result.step);
-    const hint = answer === null ? undefined : `the request ends on ${answer.pathId}`;
+    const hint = answer === null ? undefined : `the request results in ${answer.pathId}`;
     for (const { at, path, message } of stepProblems(result)) {
       if (at?.startsWith("timeline")) continue;
       failed.push({ code: "step_fails", message, hint, ...placed(path, refused) });
@@ -84,16 +84,16 @@ function placed(
 }
 
 interface Refused {
-  /** The field that is the reason, from the step on. */
+  /** The path of the field that is the reason, inside the step. */
   readonly field: Path;
   readonly words: Pick<Diagnostic, "message" | "hint">;
 }
 
 function refusalOf({ refusal }: Performed, { rotate }: Action): Refused | undefined {
   if (refusal === null) return undefined;
-  const hint = `if that is meant, write expect: { error: ${refusal.code} }`;
+  const hint = `if this is intended, write expect: { error: ${refusal.code} }`;
   if (refusal.code !== "overlap_out_of_range" || rotate?.overlap === undefined) {
-    return { field: [], words: { message: `the step is refused: ${refusal.message}`, hint } };
+    return { field: [], words: { message: `the step is rejected: ${refusal.message}`, hint } };
   }
   const message = `overlap is at most 7 days, not ${quote(rotate.overlap)} (R39)`;
   return { field: ["rotate", "overlap"], words: { message, hint: `write 7d or less; ${hint}` } };

@@ -14,79 +14,77 @@ import type { Actor } from "../world/operations/initiator.js";
 import type { AttestationView, ConsentView } from "../world/preview/consent-views.js";
 import type { KeyView, ListedKeyRef, OrganizationView, RequestView } from "../world/views.js";
 
-// Methods rather than functions as members where refs come in, so that a sandbox whose refs are known can be passed
-// where any sandbox will do.
+// Functions with refs are methods, not function members, so that a sandbox with known refs can be passed as any sandbox.
 
-/** A running sandbox: one world, and everything that can be done to it. Sandboxes share nothing with each other. */
+/** A running sandbox. Sandboxes share nothing with each other. */
 export interface Sandbox<KeyRef extends string = string, OrganizationRef extends string = string> {
-  /** The name of the scenario: bundled name or title. */
+  /** The scenario's bundled name or title. */
   readonly name: string;
   readonly seed: number;
-  /** The profile that the assumptions are based on. */
+  /** The profile of the assumptions. */
   readonly profile: Profile;
   readonly assumptions: Assumptions;
   /**
-   * The full key of a ref of the scenario.
+   * Returns the full key for a ref of the scenario.
    *
-   * Throws `unknown_ref`, with the refs there are; a key that was made at run time is shown once, when it is made (R36).
+   * Throws `unknown_ref` with the existing refs; a key created at run time is shown only once, when it is created (R36).
    */
   secret(ref: KeyRef): string;
-  /** A well-formed key that does not exist: a request with it ends in `401.unknown`. */
+  /** Returns a well-formed key that does not exist; its requests get `401.unknown`. */
   readonly unknownSecret: () => string;
   /**
-   * Answers a request to the API, whatever its host.
+   * Responds to a request to the API; ignores its host.
    *
-   * Rejects, as `fetch` does, when the request's signal is aborted, and with a `TypeError` when a fault of the scenario
-   * resets the connection.
+   * Like `fetch`, rejects when the request's signal is aborted, and with a `TypeError` when a fault resets the connection.
    */
   readonly fetch: (input: Request | URL | string, init?: RequestInit) => Promise<Response>;
   readonly clock: SandboxClock;
   readonly keys: SandboxKeys<KeyRef, OrganizationRef>;
   readonly organizations: SandboxOrganizations<OrganizationRef>;
   readonly farmers: SandboxFarmers;
-  /** With `preview: true` in the scenario; every call throws `not_found` without. */
+  /** Requires `preview: true` in the scenario; otherwise calls throw `not_found`. */
   readonly consents: SandboxConsents;
-  /** With `preview: true` in the scenario; every call throws `not_found` without. */
+  /** Requires `preview: true` in the scenario; otherwise calls throw `not_found`. */
   readonly attestations: SandboxAttestations;
   readonly faults: SandboxFaults<KeyRef, OrganizationRef>;
   readonly requests: SandboxRequests<KeyRef>;
   /**
-   * Which ways of ending the clients have met, and how they behaved, since the start or the last `requests.clear()`.
+   * Returns coverage and advice since the start or the last `requests.clear()`.
    *
-   * It is about the client, not the world: `reset` leaves it as it is.
+   * It is about the client, not the sandbox: `reset` does not change it.
    */
   readonly report: () => Report;
-  /** The world as it is now, as a scenario that starts a world which behaves the same. Holds no key made at run time. */
+  /** Returns a scenario that restores this state. Contains no key created at run time. */
   readonly snapshot: () => Scenario;
   /**
-   * What the sandbox has seen since it was started or reset, as a scenario with a story: each request with its answer as
-   * the expectation, and what was done between them. `verify` proves it anywhere, byte for byte. Holds no key.
+   * Returns the requests and operations since the start or reset as a scenario with a story, which expects the same
+   * responses. `verify` repeats it anywhere, byte for byte. Contains no key.
    *
-   * Throws `capture_impossible` when there is nothing that a story can repeat, `not_found` for a request that is not kept.
+   * Throws `capture_impossible` if a story cannot repeat them, `not_found` for a request that is not kept.
    */
   capture(part?: Capture<KeyRef>): Scenario;
-  /** Starts the scenario again, as if the sandbox had just been created. */
+  /** Restarts the scenario, as if the sandbox had just been created. */
   readonly reset: () => void;
 }
 
-/** Which part of the requests to capture. */
+/** The requests to capture. */
 export interface Capture<KeyRef extends string = string> {
-  /** The id of the first request. Default: the first one that is kept, of the last 480 at least. */
+  /** The id of the first request. Default: the oldest one that is kept, among at least the last 480. */
   readonly from?: string;
   /** The id of the last request. Default: the last one. */
   readonly to?: string;
-  /** Requests with this key alone, or with `none`, `malformed` or `unknown`. */
+  /** Only requests with this key, or with `none`, `malformed` or `unknown`. Default: all. */
   readonly key?: KeyRef | ListedKeyRef | "none" | "malformed" | "unknown";
 }
 
-/** The sandbox's clock. It never runs backwards: `clock_backwards`. */
+/** The sandbox's clock. It never goes back: that throws `clock_backwards`. */
 export interface SandboxClock {
   /** ISO 8601. */
   readonly now: () => string;
   readonly isFrozen: () => boolean;
-  /** Moves the clock on; answers the new time. */
+  /** Moves the clock forward; returns the new time. */
   readonly advance: (by: Duration) => string;
-  /** Moves the clock on to a time; answers it. */
+  /** Moves the clock forward to a time; returns it. */
   readonly set: (to: Instant) => string;
   readonly freeze: () => void;
   readonly resume: () => void;
@@ -107,27 +105,27 @@ export interface KeyCreation<OrganizationRef extends string = string> {
   readonly scopes?: readonly string[];
   /** Default: 60 a minute, 1000 a day. */
   readonly limits?: Partial<KeyLimits>;
-  /** The ref of the key. Default: made from the name. */
+  /** Default: made from the name. */
   readonly ref?: string;
-  /** A length of time from now, such as `10m`, or an instant; a number is an instant. Default: never. */
+  /** A duration from now, such as `10m`, or an instant; a number is an instant. Default: never. */
   readonly expires?: string | Instant;
 }
 
 /** The options of a rotation. */
 export interface KeyRotation {
-  /** The overlap in which the old key continues to work: up to 7 days, 0 ends it at once (R39, R40). Default: 60 minutes. */
+  /** How long the old key still works, up to 7 days (R39); 0 ends it immediately (R40). Default: 60 minutes. */
   readonly overlap?: Duration;
-  /** The ref of the replacement. Default: the old ref with the next free number. */
+  /** The replacement's ref. Default: the old ref with the next free number. */
   readonly as?: string;
 }
 
-/** A key that was just made, and the only sight of its secret (R34). */
+/** A created key with its secret, which is shown only once (R34). */
 export interface CreatedKey {
   readonly key: KeyView;
   readonly secret: string;
 }
 
-/** The dashboard's key page. Each refusal is a `SandboxError` with a code, and changes nothing. */
+/** The dashboard's key page. A rejected call throws a `SandboxError` with a code and changes nothing. */
 export interface SandboxKeys<KeyRef extends string = string, OrganizationRef extends string = string> {
   list(): KeyView[];
   get(ref: KeyRef | ListedKeyRef): KeyView;
@@ -136,21 +134,21 @@ export interface SandboxKeys<KeyRef extends string = string, OrganizationRef ext
   revoke(ref: KeyRef | ListedKeyRef, as?: ActingAs): KeyView;
 }
 
-/** A change of an organization. */
+/** A change to an organization. */
 export interface OrganizationUpdate {
   readonly status?: OrganizationStatus;
   readonly sandboxAccess?: boolean;
   readonly liveAccess?: LiveAccess;
 }
 
-/** The organizations of the world. */
+/** The organizations of the sandbox. */
 export interface SandboxOrganizations<OrganizationRef extends string = string> {
   list(): OrganizationView[];
   get(ref: OrganizationRef): OrganizationView;
   update(ref: OrganizationRef, change: OrganizationUpdate, as?: ActingAs): OrganizationView;
 }
 
-/** Which farmers to list. */
+/** The farmers to list. */
 export interface FarmerPage {
   /** The index of the first one. Default: 0. */
   readonly offset?: number;
@@ -158,14 +156,14 @@ export interface FarmerPage {
   readonly limit?: number;
 }
 
-/** The synthetic farmers: made from the seed and an index when they are asked for, each on its own. */
+/** The synthetic farmers, each made from the seed and its index when requested. */
 export interface SandboxFarmers {
   readonly count: number;
-  /** Throws `unknown_ref` for an index that none has; they are counted from 0. */
+  /** Indexes start at 0. Throws `unknown_ref` for an index without a farmer. */
   at(index: number): Farmer;
-  /** Throws `unknown_ref` when none has this `farmer_id`. */
+  /** Throws `unknown_ref` for an unknown `farmer_id`. */
   get(id: string): Farmer;
-  /** Fewer at the end. Throws `validation_failed` for an offset or a limit that is no whole number from 0. */
+  /** Returns fewer at the end. Throws `validation_failed` unless offset and limit are whole numbers from 0. */
   list(page?: FarmerPage): Farmer[];
 }
 
@@ -176,16 +174,16 @@ export interface SandboxFaults<KeyRef extends string = string, OrganizationRef e
   /**
    * Replaces the active faults; durations in them count from now. Returns them as `list` does.
    *
-   * Throws `validation_failed` with what is wrong with each field in `details.fields`, and changes nothing then.
+   * Throws `validation_failed` with the problem of each field in `details.fields`, and changes nothing.
    */
   set(
     faults: readonly Fault<KeyRef | ListedKeyRef, OrganizationRef>[],
   ): Fault<KeyRef | ListedKeyRef, OrganizationRef>[];
 }
 
-/** The consent requests that clients have made, and what farmers decide about them. Preview: shapes may change. */
+/** The consent requests of clients, and the decisions of farmers. Preview: shapes may change. */
 export interface SandboxConsents {
-  /** In the order in which they were made. */
+  /** Oldest first. */
   list(): ConsentView[];
   /** Throws `unknown_ref`, or `consent_not_open` unless it is pending. */
   grant(id: string): ConsentView;
@@ -195,7 +193,7 @@ export interface SandboxConsents {
   revoke(id: string): ConsentView;
 }
 
-/** The attestations that farmers have consented to. Preview: shapes may change. */
+/** The attestations with a farmer's consent. Preview: shapes may change. */
 export interface SandboxAttestations {
   /** In the order of their consent requests. */
   list(): AttestationView[];
@@ -205,24 +203,24 @@ export interface SandboxAttestations {
   resume(id: string): AttestationView;
 }
 
-/** Which requests to list. */
+/** The requests to list. */
 export interface RequestQuery<KeyRef extends string = string> {
   /** At most this many, the latest ones. */
   readonly limit?: number;
-  /** That on which the request ended, or that of the fault that hit it. */
+  /** The request's path id, or its fault's. */
   readonly pathId?: PathId;
   readonly key?: KeyRef | ListedKeyRef;
-  /** With requests without a key that browsers and watchdogs send to any server, such as `/favicon.ico`. Default: false. */
+  /** Includes keyless requests that browsers and monitors send to any server, such as `/favicon.ico`. Default: false. */
   readonly probes?: boolean;
 }
 
 /** The journal: the last 1,000 requests. */
 export interface SandboxRequests<KeyRef extends string = string> {
-  /** Oldest first. Throws `unknown_ref` for a key that there is not, `validation_failed` for another mistake. */
+  /** Oldest first. Throws `unknown_ref` for an unknown key, `validation_failed` for another mistake. */
   list(query?: RequestQuery<KeyRef>): RequestView[];
-  /** The number of requests since the start, the last reset or `clear`, those that fell out included. */
+  /** Returns the number of requests since the start, the last reset or `clear`, including those no longer listed. */
   readonly total: () => number;
-  /** Clears them and the report. */
+  /** Clears the requests and the report. */
   readonly clear: () => void;
 }
 
@@ -249,10 +247,10 @@ type MadeBy<Step> = Step extends { readonly create_key: { readonly ref: infer Re
     : never;
 type KeysOf<Organization> = Organization extends { readonly keys: infer Keys } ? keyof Keys & string : never;
 
-/** The refs of the keys of a scenario, as far as its type says them. */
+/** The key refs of a scenario, as far as its type contains them. */
 export type KeyRef<Source> = Source extends ScenarioName ? BundledKeyRefs[Source] : KeysIn<Source>;
 
-/** The refs of the organizations of a scenario, as far as its type says them. */
+/** The organization refs of a scenario, as far as its type contains them. */
 export type OrganizationRef<Source> = Source extends ScenarioName
   ? BundledOrganizationRefs[Source]
   : OrganizationsIn<Source>;

@@ -1,6 +1,6 @@
 import { SandboxError } from "../domain/errors.js";
 
-/** A package that an entry point takes from the user's project. */
+/** A package that an entry point loads from the user's project. */
 export interface UsersPackage {
   /** Such as `svc-sandbox/msw`. */
   readonly entry: string;
@@ -10,10 +10,10 @@ export interface UsersPackage {
 }
 
 /**
- * Loads the user's own copy of a package; throws `package_unusable` if it is missing, or if `olderVersion` returns what
- * to call a version that is too old.
+ * Loads the user's own copy of a package. Throws `package_unusable` if it is missing, or if `olderVersion` returns a name
+ * for a version that is too old.
  *
- * `package.json` has no range for it, because npm applies ranges also to projects that never use the entry point.
+ * `package.json` has no range for it, because npm also applies ranges to projects that never use the entry point.
  */
 export function usersPackage<Loaded extends object>(
   wanted: UsersPackage,
@@ -26,12 +26,12 @@ export function usersPackage<Loaded extends object>(
     throw unusable(wanted, `and ${older} is installed`);
   };
   const explained = (error: Error): never => {
-    // As Node says it, and as Yarn does without `node_modules`.
+    // The messages of Node, and of Yarn without `node_modules`.
     const words = /^(?:Cannot find (?:package|module) ['"]|svc-sandbox tried to access )([^'" ]+)/;
     throw words.exec(error.message)?.[1] === wanted.name ? unusable(wanted, "which is not installed") : error;
   };
   try {
-    // The builds for CommonJS and pages load it without waiting (`scripts/bundle.ts`).
+    // The builds for CommonJS and pages load it synchronously (`scripts/bundle.ts`).
     const loading: Promise<Loaded> | Loaded = load();
     return "then" in loading ? loading.then(checked, explained) : (checked(loading) as never);
   } catch (error) {

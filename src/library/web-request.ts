@@ -14,9 +14,9 @@ import type { World } from "../world/world.js";
 import { deliverOverWeb, isInMiddleware, toResponse } from "./web-response.js";
 
 /**
- * Answers a web `Request` to the API; `base` is the path under which the API is mounted, without a slash at its end.
+ * Responds to a web `Request` to the API, which is mounted at the path `base`, without a slash at its end.
  *
- * Synchronous, unless a fault applies or the endpoint takes a body or a query; `world` is called once the request is
+ * Synchronous, unless a fault applies or the endpoint accepts a body or a query. Calls `world` again once the request is
  * read completely.
  */
 export function answerWebRequest(
@@ -48,18 +48,18 @@ function answerRead(world: World, read: ApiRequest, request: Request): Response 
   return response;
 }
 
-/** Returns the connection of a web request; that of one which passed a server or a service worker is unknown. */
+/** Returns the connection of a web request; `undefined` if it passed a server or a service worker. */
 export function connectionOf(request: Request): Connection | undefined {
   return isInMiddleware(request) || request.referrer?.startsWith("http") ? undefined : inProcess;
 }
 
-/** Marks an answer as delivered once its response is handed out; never when the promise of it is rejected. */
+/** Marks a response as delivered once it is returned, but not if the promise rejects. */
 export function markDelivered(
   delivery: AnswerDelivery,
   response: Response | Promise<Response> | undefined,
   { platform }: World,
 ): void {
-  // In a later turn also where the response is there already: calls that begin together do not know it.
+  // Asynchronous even for an existing response: calls that start together have not seen it.
   Promise.resolve(response).then(
     () => {
       delivery.at = platform.stopwatch();
@@ -68,7 +68,7 @@ export function markDelivered(
   );
 }
 
-/** Reads query, headers and body for an endpoint that takes them. Rejects when the body breaks off. */
+/** Reads query, headers and body for an endpoint that accepts them. Rejects if the body breaks off. */
 export async function readContent(
   request: Request,
   search: string,
@@ -94,7 +94,7 @@ async function readBody(request: Request): Promise<ReadBody> {
     const { done, value } = await reader.read();
     if (done) return bodyOf(gathered.subarray(0, length));
     if (length + value.length > longestBody) {
-      // The rest is not wanted; whether cancelling works makes no difference.
+      // The rest is not needed, even if canceling fails.
       reader.cancel().catch(() => {});
       return tooLongBody;
     }
@@ -103,10 +103,10 @@ async function readBody(request: Request): Promise<ReadBody> {
   }
 }
 
-// A signal reaches a request derived from it only while that request is referenced, and awaiting does not reference it.
+// A signal reaches a derived request only while that request is referenced, and awaiting does not reference it.
 const waiting = new Set<object>();
 
-/** Answers as `fetch` does: rejects when the request's signal is aborted, and with a `TypeError` for a network error. */
+/** Responds like `fetch`: rejects when the request's signal is aborted, and with a `TypeError` for a network error. */
 export async function fetchAnswer(
   world: () => World,
   input: Request | URL | string,
@@ -128,20 +128,20 @@ export async function fetchAnswer(
   }
 }
 
-// A copy of a request without a body is the same request, and to copy it takes as long as to answer it.
+// A request without a body needs no copy, which would take as long as the response.
 function requestOf(input: Request | URL | string, init: RequestInit | undefined): Request {
   const isItself = init === undefined && input instanceof Request && input.body === null;
   return isItself ? input : new Request(input, init);
 }
 
-// As a response from the network says where it came from; one that is made says nothing.
+// Sets the URL, which a response from the network has and a constructed one does not.
 function fetched(response: Response, request: Request): Response {
   const [url] = request.url.split("#");
   const clone = () => fetched(Response.prototype.clone.call(response), request);
   return Object.defineProperties(response, { url: { value: url }, clone: { value: clone } });
 }
 
-/** The error of a reset connection, as Node has it. */
+/** Makes Node's error for a reset connection. */
 export function connectionReset(): Error {
   return Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET", syscall: "read" });
 }

@@ -4,7 +4,7 @@ import { failures } from "../domain/fault.js";
 import type { ApiAnswer, Delivery } from "../history/exchange.js";
 import { clearTimeout, setTimeout } from "./real-time.js";
 
-/** Converts an answer to a `Response`, with `body` instead of its own if given; an answer to HEAD has none. */
+/** Converts a response of the API to a web `Response`, with another `body` if given; a response to HEAD has none. */
 export function toResponse(
   answer: ApiAnswer,
   method: string,
@@ -19,7 +19,7 @@ export function toResponse(
   return new Response(method === "HEAD" ? null : (body as BodyInit), { status, statusText, headers });
 }
 
-/** The reason phrases of HTTP, as Node's server sends them; browsers have no list of them. */
+/** The reason phrases of HTTP, as Node's server sends them; browsers have no such list. */
 const reasons: Readonly<Record<number, string>> = {
   ...reasonPhrases,
   200: "OK",
@@ -29,9 +29,9 @@ const reasons: Readonly<Record<number, string>> = {
 };
 
 /**
- * Delivers an answer to which a fault applies as a `Response`; a connection reset is a network error.
+ * Delivers a response with a fault as a web `Response`; a connection reset is a network error.
  *
- * Rejects with the reason of the request's signal when that is aborted before there is a response.
+ * Rejects with the reason of the request's signal if that is aborted before the response.
  */
 export async function deliverOverWeb(
   delivery: Delivery,
@@ -59,7 +59,7 @@ function bodyOf(
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        // Through the request: its signal alone would not follow the client's.
+        // References the request, because only then its signal follows the client's.
         if (pauseMs > 0) await wait(pauseMs, request.signal);
         const part = parts[sent];
         if (part !== undefined) controller.enqueue(part);
@@ -68,12 +68,12 @@ function bodyOf(
         if (!isCut && sent >= parts.length) controller.close();
       },
     },
-    // Nothing is sent before it is read: an unread body leaves no timer behind.
+    // Starts only when read, so that an unread body leaves no timer.
     { highWaterMark: 0 },
   );
 }
 
-// In a user's own server, `Response.error()` and a body that breaks off end the process; these two avoid it.
+// In a user's own server, `Response.error()` or a body that breaks off would end the process; these two avoid that.
 
 function networkError(request: Request): Response {
   if (isInMiddleware(request)) throw new TypeError("A fault of the scenario resets the connection.");
@@ -85,7 +85,7 @@ function closedEarly(answer: ApiAnswer, delivery: Delivery, request: Request): R
   return toResponse({ ...answer, headers }, request.method, bodyOf(answer, delivery, request, false));
 }
 
-/** Resolves after milliseconds of real time; rejects with the reason of the signal when that is aborted before. */
+/** Resolves after milliseconds of real time; rejects with the signal's reason if that is aborted first. */
 function wait(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
@@ -102,21 +102,20 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The time that Node's own `fetch` waits for an answer, in milliseconds. */
+/** The time that Node's own `fetch` waits for a response, in milliseconds. */
 const longestFetch = 300_000;
-/** The same for what may be a client of `node:http`, which in msw 2 does not say when it gives up. */
+/** The same for a possible client of `node:http`: msw 2 does not show when it gives up. */
 const longestUnknown = 10_000;
 
 /**
  * Never resolves; rejects with the reason of the request's signal when that is aborted.
  *
- * Keeps the process alive meanwhile, as a socket that waits does: the timers of clients, such as that of
- * `AbortSignal.timeout`, do not.
+ * Until then it keeps the process alive, like a waiting socket: clients' timers, such as `AbortSignal.timeout`, do not.
  */
 function waitForAbort({ signal, headers }: Request): Promise<never> {
   return new Promise((_resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
-    // A `fetch` leaves its `Host` to the network.
+    // `fetch` sets no `Host`.
     const timer = setTimeout(() => {}, headers.has("host") ? longestUnknown : longestFetch);
     const abort = () => {
       clearTimeout(timer);
@@ -127,9 +126,9 @@ function waitForAbort({ signal, headers }: Request): Promise<never> {
 }
 
 /**
- * Whether a request comes from @mswjs/http-middleware rather than from a client of this process.
+ * Whether a request comes from @mswjs/http-middleware instead of a client in this process.
  *
- * Only the middleware passes on a `Host`, which clients leave to the network, and sends no credentials.
+ * Only the middleware forwards a `Host`, which clients do not set, and omits credentials.
  */
 export function isInMiddleware({ credentials, headers }: Request): boolean {
   return credentials === "omit" && headers.has("host");

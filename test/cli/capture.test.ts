@@ -76,11 +76,11 @@ test("capture takes a part of the requests, and says what is wrong with one that
   const wrong: [words: string[], says: RegExp][] = [
     [
       ["--from", "req_none"],
-      /no request "req_none" to capture; the first one is req_\w+, the last one req_\w+\.\n$/,
+      /The request "req_none" cannot be captured; the first one is req_\w+, the last one req_\w+\.\n$/,
     ],
     [["--from", third, "--to", first], /from is req_\w+, which came after req_\w+: exchange the two\.\n$/],
     [["--key", "nobody"], /^Failed to find the key "nobody"/],
-    [["--key", "live"], /it has seen no request with the key live there\.\n$/],
+    [["--key", "live"], /the sandbox got no request with the key live there\.\n$/],
     [["--from", ""], /Give an id or a ref/],
   ];
   for (const [words, says] of wrong) {
@@ -95,7 +95,7 @@ test("capture says why there is nothing to capture", async () => {
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void other.close());
   const cases: [url: string, says: RegExp][] = [
-    [server.url, /it has seen no request yet, or none since it was reset\.\n$/],
+    [server.url, /the sandbox got no request yet, or none since its reset\.\n$/],
     [off.url, /there is no control plane at this URL/],
     [`${server.url}/i/none`, /there is no control plane at this URL/],
     [`http://127.0.0.1:${(other.address() as AddressInfo).port}`, /returned 200, without a scenario/],
@@ -146,7 +146,7 @@ test("exec writes what the sandbox has seen when the run fails, and only then", 
   expect(await runCli(["verify", "instances/capture-test-1.yaml"], { cwd })).toMatchObject({ code: 0 });
 
   const idle = await runExec(["--capture", "idle", "--", "false"], { cwd });
-  expect([idle.code, idle.stderr]).toEqual([1, expect.stringMatching(/it has seen no request yet.*\n$/)]);
+  expect([idle.code, idle.stderr]).toEqual([1, expect.stringMatching(/the sandbox got no request yet.*\n$/)]);
   const blocked = await runExec(
     ["--capture", "client.mjs/x", "--quiet", "--min-coverage", "90", "--", ...client("active")],
     { cwd },

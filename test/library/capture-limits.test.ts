@@ -58,7 +58,7 @@ test("of a long session the last stretches are captured, with the limits as they
   expect(new Set(statuses)).toEqual(new Set([200, 429]));
   // Clearing the requests begins anew.
   sandbox.requests.clear();
-  expect(() => sandbox.capture()).toThrow(/it has seen no request yet, or none since it was reset\.$/);
+  expect(() => sandbox.capture()).toThrow(/the sandbox got no request yet, or none since its reset\.$/);
   await send(sandbox);
   expect(capturedStatuses(sandbox)).toEqual([429]);
 });

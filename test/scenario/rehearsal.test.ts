@@ -23,7 +23,7 @@ function validate(text: string, flags: readonly string[] = []) {
 
 /** Steps that do not come out, with ▲ before the character at which that is reported, and a part of what is said. */
 const failing: readonly (readonly [text: string, said: string])[] = [
-  [story("{ request: { key: gone }, expect: { status: ▲200 } }"), "hint: the request ends on 401.revoked"],
+  [story("{ request: { key: gone }, expect: { status: ▲200 } }"), "hint: the request results in 401.revoked"],
   [story("{ request: { key: gone }, expect: { path: ▲401.expired } }"), 'found "401.revoked"'],
   [story("{ request: { key: none }, expect: { headers: { X-Request-Id: ▲true } } }"), "expected a value"],
   [story("{ request: {}, expect: { body: { data: { environment: ▲live } } } }"), 'found "test"'],

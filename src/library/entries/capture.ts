@@ -1,2 +1,2 @@
-// Capture is a part of `svc-sandbox`; an import of this entry point adds nothing.
+// Capture is part of `svc-sandbox`; importing this entry point adds nothing.
 export {};
