@@ -26,7 +26,7 @@ export function Assumptions() {
   if (values === undefined || rows.data.value === undefined) return <p class="muted">Reading…</p>;
   const different = rows.data.value.filter((row) => !isAsProfile(row, values));
   return (
-    <section class="panel" aria-labelledby="assumptions-title">
+    <section class="panel stacked" aria-labelledby="assumptions-title">
       <h2 id="assumptions-title">Assumptions</h2>
       <p class="muted">
         Where the specification is silent, the sandbox assumes something. Each change applies from the next

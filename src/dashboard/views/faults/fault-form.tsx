@@ -2,8 +2,8 @@ import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { resource, useResources } from "../../control/resource.js";
 import { gate } from "../../control/resources.js";
-import { Refusal, useAction } from "../../elements/action.js";
 import { Field } from "../../elements/field.js";
+import { ActionForm, numberIn, textIn } from "../../elements/form.js";
 import type { ChangeFaults } from "./fault-words.js";
 
 const kinds = {
@@ -25,28 +25,36 @@ const organizations = resource<Refs>("/organizations?limit=200", { on: ["world."
 
 /** A form for one more fault: what it does, and to which requests. */
 export function FaultForm({ changeFaults }: { readonly changeFaults: ChangeFaults }) {
-  useResources(keys, organizations, gate);
-  const kind = useSignal<Kind>("status");
-  const form = useRef<HTMLFormElement>(null);
-  // The new one stands behind those that are on.
+  // The new fault comes after the faults that are on.
   const place = useRef(0);
-  const action = useAction(async () => {
-    const fault = faultIn(new FormData(form.current as HTMLFormElement));
+  const add = async (fields: FormData, form: HTMLFormElement) => {
+    const fault = faultIn(fields);
     await changeFaults((on) => {
       place.current = on.length;
       return [...on, fault];
     });
     // What happens stays chosen: faults of one kind follow one another.
-    const typed = form.current?.querySelectorAll<HTMLInputElement | HTMLSelectElement>(
-      "input, details select",
-    );
-    for (const one of typed ?? []) one.value = "";
-  });
-  const prefix = `faults.${place.current}`;
-  const problemOf = (...fields: string[]) => {
-    const all = Object.entries(action.problem?.fields ?? {});
-    return all.find(([name]) => fields.some((field) => name.startsWith(`${prefix}.${field}`)))?.[1];
+    const typed = form.querySelectorAll<HTMLInputElement | HTMLSelectElement>("input, details select");
+    for (const one of typed) one.value = "";
   };
+  return (
+    <ActionForm action="Add the fault" send={add}>
+      {(problems) => <FaultFields problems={problems} place={place.current} />}
+    </ActionForm>
+  );
+}
+
+interface FaultFieldsProps {
+  readonly problems: Readonly<Record<string, string>>;
+  /** The position of the new fault in the list, which the names of its problems contain. */
+  readonly place: number;
+}
+
+function FaultFields({ problems, place }: FaultFieldsProps) {
+  useResources(keys, organizations, gate);
+  const kind = useSignal<Kind>("status");
+  const problemOf = (field: string) =>
+    Object.entries(problems).find(([name]) => name.startsWith(`faults.${place}.${field}`))?.[1];
   const paths = [
     ...(gate.data.value?.successes ?? []),
     ...(gate.data.value?.checks ?? []).flatMap(({ exits }) => exits),
@@ -57,9 +65,9 @@ export function FaultForm({ changeFaults }: { readonly changeFaults: ChangeFault
     </Field>
   );
   return (
-    <form class="fault-form" ref={form} onSubmit={action.submit}>
+    <>
       <h3>Add a fault</h3>
-      <div class="fault-fields">
+      <div class="form-fields">
         <Field label="What happens" problem={problemOf("then")}>
           {(attributes) => (
             <select
@@ -121,7 +129,7 @@ export function FaultForm({ changeFaults }: { readonly changeFaults: ChangeFault
       </div>
       <details>
         <summary>Only some requests</summary>
-        <div class="fault-fields">
+        <div class="form-fields">
           {text("Organization", "when.organization", "its ref", { list: "fault-organizations" })}
           <Field label="Would end on" problem={problemOf("when.path_id")}>
             {(attributes) => (
@@ -147,37 +155,32 @@ export function FaultForm({ changeFaults }: { readonly changeFaults: ChangeFault
           ))}
         </datalist>
       ))}
-      <button type="submit" aria-busy={action.isRunning}>
-        Add the fault
-      </button>
-      <Refusal problem={action.problem} />
-    </form>
+    </>
   );
 }
 
-/** The fault that a form describes; what is left empty is left out. */
-function faultIn(data: FormData) {
-  const kind = data.get("kind") as Kind;
-  const given = (name: string) => String(data.get(name) ?? "").trim() || undefined;
-  const numberIn = (name: string) => (given(name) === undefined ? undefined : Number(given(name)));
+/** The fault in the fields of a form, without the empty ones. */
+function faultIn(fields: FormData) {
+  const kind = fields.get("kind") as Kind;
+  const given = (name: string) => textIn(fields, name);
   const [latency, latest] = [given("then.latency"), given("latest")];
   const body = given("then.body");
   const then = {
     ...(["reset", "hang", "truncate", "malformed"].includes(kind) && { [kind]: true }),
-    status: numberIn("then.status"),
+    status: numberIn(fields, "then.status"),
     body: body === "html" ? body : undefined,
     latency: latency !== undefined && latest !== undefined ? { min: latency, max: latest } : latency,
-    slow: numberIn("then.slow"),
+    slow: numberIn(fields, "then.slow"),
   };
   const when = {
     key: given("when.key"),
     organization: given("when.organization"),
     path_id: given("when.path_id"),
-    every: numberIn("when.every"),
+    every: numberIn(fields, "when.every"),
     requests: given("when.requests")
       ?.split(/[\s,]+/)
       .map(Number),
-    probability: numberIn("when.probability"),
+    probability: numberIn(fields, "when.probability"),
     after: given("when.after"),
     until: given("when.until"),
   };

@@ -48,7 +48,7 @@ export function Faults() {
     switchedOff.value = off.filter((one) => !some.includes(one));
   };
   return (
-    <section class="panel" aria-labelledby="faults-title">
+    <section class="panel stacked" aria-labelledby="faults-title">
       <h2 id="faults-title">Faults</h2>
       <p class="muted">
         What goes wrong on the way to an API. The first fault that matches a request fires, before the request

@@ -1,12 +1,12 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import type { Instance } from "../../control/answers.js";
 import { baseUrl, call, instanceId, serverPage } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { instances, scenarios } from "../../control/resources.js";
-import { Refusal, useAction } from "../../elements/action.js";
 import { CopyButton } from "../../elements/copy-button.js";
 import { Field } from "../../elements/field.js";
+import { ActionForm, numberIn, textIn } from "../../elements/form.js";
 import { durationText, Instant } from "../../elements/instant.js";
 import { LossButton } from "../../elements/loss.js";
 import { Table } from "../../elements/table.js";
@@ -22,7 +22,7 @@ export function InstancesView() {
   return (
     <>
       <h1>Instances</h1>
-      <section class="panel" aria-label="Instances">
+      <section class="panel stacked" aria-label="Instances">
         {instanceId === undefined ? (
           <InstanceList />
         ) : (
@@ -109,58 +109,55 @@ function InstanceList() {
 function NewInstance() {
   useResources(scenarios);
   const made = useSignal<Instance | undefined>(undefined);
-  const form = useRef<HTMLFormElement>(null);
-  const action = useAction(async () => {
-    const data = new FormData(form.current as HTMLFormElement);
-    const given = (name: string) => String(data.get(name) ?? "").trim() || undefined;
-    const seed = given("seed");
+  const create = async (fields: FormData, form: HTMLFormElement) => {
     const body = {
-      scenario: given("scenario"),
-      profile: given("profile"),
-      label: given("label"),
-      seed: seed === undefined ? undefined : Number(seed),
+      scenario: textIn(fields, "scenario"),
+      profile: textIn(fields, "profile"),
+      label: textIn(fields, "label"),
+      seed: numberIn(fields, "seed"),
     };
     made.value = await call<Instance>("/instances", { method: "POST", body }).finally(instances.refresh);
-    form.current?.reset();
-  });
-  const problemOf = (name: string) => action.problem?.fields[name];
+    form.reset();
+  };
   return (
-    <form class="fault-form" ref={form} onSubmit={action.submit}>
-      <h2>Create an instance</h2>
-      <div class="fault-fields">
-        <Field label="Scenario" problem={problemOf("scenario")}>
-          {(attributes) => (
-            <select {...attributes} name="scenario">
-              <option value="">the server's own</option>
-              {(scenarios.data.value ?? []).map(({ name }) => (
-                <option key={name}>{name}</option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <Field label="Seed" hint="empty: the scenario's" problem={problemOf("seed")}>
-          {(attributes) => <input {...attributes} name="seed" type="number" min={0} step={1} />}
-        </Field>
-        <Field label="Profile" problem={problemOf("profile")}>
-          {(attributes) => (
-            <select {...attributes} name="profile">
-              <option value="">the scenario&rsquo;s</option>
-              <option>minimal</option>
-              <option>typical</option>
-              <option>varied</option>
-            </select>
-          )}
-        </Field>
-        <Field label="Label" hint="such as the name of a test" problem={problemOf("label")}>
-          {(attributes) => <input {...attributes} name="label" autocomplete="off" />}
-        </Field>
-      </div>
-      <button type="submit" aria-busy={action.isRunning}>
-        Create the instance
-      </button>
-      <Refusal problem={action.problem} />
+    <>
+      <ActionForm action="Create the instance" send={create}>
+        {(problems) => (
+          <>
+            <h2>Create an instance</h2>
+            <div class="form-fields">
+              <Field label="Scenario" problem={problems.scenario}>
+                {(attributes) => (
+                  <select {...attributes} name="scenario">
+                    <option value="">the server's own</option>
+                    {(scenarios.data.value ?? []).map(({ name }) => (
+                      <option key={name}>{name}</option>
+                    ))}
+                  </select>
+                )}
+              </Field>
+              <Field label="Seed" hint="empty: the scenario's" problem={problems.seed}>
+                {(attributes) => <input {...attributes} name="seed" type="number" min={0} step={1} />}
+              </Field>
+              <Field label="Profile" problem={problems.profile}>
+                {(attributes) => (
+                  <select {...attributes} name="profile">
+                    <option value="">the scenario&rsquo;s</option>
+                    <option>minimal</option>
+                    <option>typical</option>
+                    <option>varied</option>
+                  </select>
+                )}
+              </Field>
+              <Field label="Label" hint="such as the name of a test" problem={problems.label}>
+                {(attributes) => <input {...attributes} name="label" autocomplete="off" />}
+              </Field>
+            </div>
+          </>
+        )}
+      </ActionForm>
       {made.value === undefined ? null : <Made instance={made.value} />}
-    </form>
+    </>
   );
 }
 

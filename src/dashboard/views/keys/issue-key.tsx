@@ -3,9 +3,10 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { IssuedKey } from "../../control/answers.js";
 import { baseUrl, call } from "../../control/call.js";
-import { Refusal, useAction } from "../../elements/action.js";
+import { Refusal } from "../../elements/action.js";
 import { CopyButton } from "../../elements/copy-button.js";
 import { Confirm, Dialog } from "../../elements/dialog.js";
+import { useForm } from "../../elements/form.js";
 import { actor } from "./actor.js";
 
 interface IssueKeyProps {
@@ -20,14 +21,13 @@ interface IssueKeyProps {
 
 /** A form that makes a key, and then its secret: held by the open dialog and nothing else. */
 export function IssueKey({ title, path, bodyOf, action: words, onClose, children }: IssueKeyProps) {
-  const form = useRef<HTMLFormElement>(null);
   const issued = useSignal<IssuedKey | undefined>(undefined);
   const isLeaving = useSignal(false);
   const leave = (leaves: boolean) => () => {
     isLeaving.value = leaves;
   };
-  const action = useAction(async () => {
-    const body = bodyOf(new FormData(form.current as HTMLFormElement));
+  const action = useForm(async (fields) => {
+    const body = bodyOf(fields);
     issued.value = await call<IssuedKey>(path, { method: "POST", body, actor: actor.value });
   });
   if (issued.value !== undefined) {
@@ -54,7 +54,7 @@ export function IssueKey({ title, path, bodyOf, action: words, onClose, children
   return (
     <Dialog title={title} onClose={onClose}>
       <form
-        ref={form}
+        ref={action.form}
         class="key-form"
         // The refusals of the service are part of what is shown.
         noValidate

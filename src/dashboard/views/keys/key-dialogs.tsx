@@ -5,6 +5,7 @@ import { useResources } from "../../control/resource.js";
 import { assumptions } from "../../control/resources.js";
 import { Confirm } from "../../elements/dialog.js";
 import { Field } from "../../elements/field.js";
+import { numberIn, textIn } from "../../elements/form.js";
 import { actor } from "./actor.js";
 import { IssueKey } from "./issue-key.js";
 
@@ -206,15 +207,4 @@ function RevokeKey({ revoked, onClose }: { readonly revoked: Key; readonly onClo
       </p>
     </Confirm>
   );
-}
-
-function textIn(form: FormData, name: string): string | undefined {
-  const text = String(form.get(name) ?? "").trim();
-  return text === "" ? undefined : text;
-}
-
-// What is no number goes to the service as it was written, which says so.
-function numberIn(form: FormData, name: string): number | string | undefined {
-  const text = textIn(form, name);
-  return text === undefined || Number.isNaN(Number(text)) ? text : Number(text);
 }
