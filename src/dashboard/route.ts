@@ -34,19 +34,22 @@ addEventListener("hashchange", () => {
   route.value = routeIn(location.hash);
 });
 
-/** The address of a view, for `href`; members of the query that are empty are left out. */
-export function linkTo(
-  view: string,
-  parts: readonly string[] = [],
-  query: Readonly<Record<string, string | undefined>> = {},
-): string {
+type Query = Readonly<Record<string, string | undefined>>;
+
+/** A path with a query, without the empty members. */
+export function withQuery(path: string, query: Query): string {
   const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
   const text = new URLSearchParams(given).toString();
-  return `#/${[view, ...parts.map(encodeURIComponent)].join("/")}${text === "" ? "" : `?${text}`}`;
+  return text === "" ? path : `${path}?${text}`;
+}
+
+/** The address of a view, for `href`. */
+export function linkTo(view: string, parts: readonly string[] = [], query: Query = {}): string {
+  return withQuery(`#/${[view, ...parts.map(encodeURIComponent)].join("/")}`, query);
 }
 
 /** Changes the query of the address in place: a reload shows the same, and there is no step back for each letter. */
-export function changeQuery(change: Readonly<Record<string, string | undefined>>): void {
+export function changeQuery(change: Query): void {
   const { view, parts, query } = route.value;
   history.replaceState(null, "", linkTo(view, parts, { ...Object.fromEntries(query), ...change }));
   route.value = routeIn(location.hash);

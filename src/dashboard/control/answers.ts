@@ -8,7 +8,6 @@ export type Clock = Answer<"Clock">;
 export type Consent = Answer<"Consent">;
 export type Directory = Answer<"Directory">;
 export type Farmer = Answer<"Farmer">;
-export type FarmerPage = Answer<"FarmerPage">;
 export type FarmerSummaryPage = Answer<"FarmerSummaryPage">;
 export type Fault = Answer<"Fault">;
 export type Gate = Answer<"Gate">;

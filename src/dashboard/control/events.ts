@@ -29,8 +29,13 @@ export function listen(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
-function tell(events: readonly SandboxEvent[]): void {
+function notify(events: readonly SandboxEvent[]): void {
   for (const listener of listeners) listener(events);
+}
+
+/** Notifies listeners that the time of a change has come. The sandbox sends no event for it. */
+export function notifyOfTime(): void {
+  notify([{ type: "time.passed", data: {} }]);
 }
 
 const pauseBetweenTries = 1000;
@@ -42,7 +47,7 @@ export function followEvents(): void {
     const { body } = await fetchControl("/events");
     connection.value = "open";
     isGone.value = false;
-    tell([{ type: "gap", data: {} }]);
+    notify([{ type: "gap", data: {} }]);
     await readEvents(body as ReadableStream<Uint8Array>);
   };
   const keepFollowing = async () => {
@@ -75,7 +80,7 @@ async function readEvents(stream: ReadableStream<Uint8Array>): Promise<void> {
     const blocks = (rest + value).split("\n\n");
     rest = blocks.pop() as string;
     const events = blocks.flatMap(eventIn);
-    if (events.length > 0) tell(events);
+    if (events.length > 0) notify(events);
   }
 }
 

@@ -1,5 +1,5 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
-import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { useLayoutEffect, useMemo } from "preact/hooks";
 import { type ControlError, call } from "./call.js";
 import { connection, listen } from "./events.js";
 
@@ -106,18 +106,9 @@ export function useResources(...resources: readonly Resource<unknown>[]): void {
   }, []);
 }
 
-/** A resource of one component, for as long as it is shown; another path is another resource. Another `version` is read again. */
-export function useResource<Answer>(
-  path: string,
-  on: readonly string[],
-  version?: unknown,
-): Resource<Answer> {
+/** A resource of one component while it is shown. Another path is another resource. */
+export function useResource<Answer>(path: string, on: readonly string[]): Resource<Answer> {
   const one = useMemo(() => resource<Answer>(path, { on }), [path]);
   useLayoutEffect(() => one.follow(), [one]);
-  const before = useRef(version);
-  useEffect(() => {
-    if (before.current !== undefined) one.refresh();
-    before.current = version;
-  }, [version]);
   return one;
 }

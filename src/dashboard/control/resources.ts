@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import type {
   Assumptions,
   Clock,
-  FarmerPage,
+  FarmerSummaryPage,
   Fault,
   Gate,
   Health,
@@ -27,7 +27,7 @@ export const report = resource<Report>("/report", {
 });
 /** After which events a key, or what its next request gets, may be another. */
 export const keyEvents = [
-  ...[world, "key.", "request", "clock.", "timeline.", "story."],
+  ...[world, "key.", "request", "clock.", "time.", "timeline.", "story."],
   ...["assumptions.", "organization.", "faults."],
 ];
 
@@ -51,5 +51,8 @@ export const faults = resource<readonly Fault[]>("/faults", {
 });
 export const scenarios = resource<readonly Scenario[]>("/scenarios", { on: [] });
 export const instances = resource<readonly InstanceSummary[]>("/instances", { on: [] });
-/** The number of farmers, and the first of them. */
-export const farmersStart = resource<FarmerPage>("/farmers?limit=1", { on: [world], read: callBare });
+/** The number of farmers, and the first farmer. */
+export const farmersStart = resource<FarmerSummaryPage>("/farmers/summary?limit=1", {
+  on: [world],
+  read: callBare,
+});

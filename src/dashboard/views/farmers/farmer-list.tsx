@@ -44,18 +44,18 @@ export function FarmerList({
         numbers={["Farm, ha", "Age"]}
       >
         {found.slice(from, from + pageLength).map((farmer) => (
-          <tr key={farmer.id}>
+          <tr key={farmer.farmer_id}>
             <td class="muted">{farmer.index}</td>
             <th scope="row">
-              <a href={linkTo("farmers", [farmer.id])}>
+              <a href={linkTo("farmers", [farmer.farmer_id])}>
                 <bdi>{farmer.name}</bdi>
               </a>
             </th>
             <td>
-              {farmer.region}, {countryName(farmer.country)}
+              {farmer.region}, {countryName(farmer.country_code)}
             </td>
-            <td class="number">{farmer.areaHa.toLocaleString("en", { maximumFractionDigits: 2 })}</td>
-            <td class="number">{year - farmer.birthYear}</td>
+            <td class="number">{farmer.farm_area_ha.toLocaleString("en", { maximumFractionDigits: 2 })}</td>
+            <td class="number">{year - farmer.birth_year}</td>
             <td>{capitalized(farmer.crops.join(", "))}</td>
           </tr>
         ))}
@@ -69,7 +69,7 @@ export function FarmerList({
   );
 }
 
-function isFoundBy({ name, region, id, index }: FarmerRow, text: string): boolean {
+function isFoundBy({ name, region, farmer_id: id, index }: FarmerRow, text: string): boolean {
   if (text === "" || id === text || String(index) === text) return true;
   return `${name} ${region}`.toLowerCase().includes(text);
 }

@@ -75,7 +75,7 @@ export function FarmerMap({ chosen, others, choice }: MapFarmers & { readonly ch
   const open = (event: MouseEvent) => {
     const found = near(event);
     const { x, y } = pointOf(event);
-    if (found.length === 1) location.hash = linkTo("farmers", [found[0]?.id as string]);
+    if (found.length === 1) location.hash = linkTo("farmers", [found[0]?.farmer_id as string]);
     else if (found.length > 1) zoom(4 * step, [x, y]);
   };
   const keys: Readonly<Record<string, () => void>> = {
@@ -150,7 +150,7 @@ function hoverText(farmers: readonly FarmerRow[]): string {
   const [first] = farmers;
   if (first === undefined) return "";
   if (farmers.length > 1) return `${farmers.length} farmers: a click zooms in`;
-  return `${first.name}, ${first.region}: ${first.areaHa.toLocaleString("en")} ha, ${first.crops.join(", ")}`;
+  return `${first.name}, ${first.region}: ${first.farm_area_ha.toLocaleString("en")} ha, ${first.crops.join(", ")}`;
 }
 
 function pointOf(event: MouseEvent): { x: number; y: number } {

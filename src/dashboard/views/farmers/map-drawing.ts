@@ -55,10 +55,10 @@ export function placeOf(farmers: readonly FarmerRow[], { width, height }: Size):
             [-120, -40],
             [145, 55],
           ]
-        : farmers.map(({ at }) => [...at]),
+        : farmers.map(({ position }) => [...position]),
   });
   const scale = projection.scale();
-  const first = farmers[0]?.at ?? [0, 0];
+  const first = farmers[0]?.position ?? [0, 0];
   // One farmer alone would fit at any scale.
   if (!Number.isFinite(scale)) return { center: first, scale: scaleOfFields / 4 };
   return bounded({ center: projection.invert?.([width / 2, height / 2]) ?? first, scale });
@@ -148,8 +148,8 @@ function drawFarmers(
   farmers: readonly FarmerRow[],
 ): readonly (readonly [number, number])[] {
   const showsFields = projection.scale() > scaleOfFields;
-  return farmers.map(({ at, id }) => {
-    const [x, y] = projection([...at]) ?? [Number.NaN, Number.NaN];
+  return farmers.map(({ position, farmer_id: id }) => {
+    const [x, y] = projection([...position]) ?? [Number.NaN, Number.NaN];
     const isNear = x > -200 && x < width + 200 && y > -200 && y < height + 200;
     const fields = isNear && showsFields ? fieldsOf(id) : [];
     for (const field of fields) drawField(pen, projection, field);

@@ -1,28 +1,17 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { Farmer, FarmerPage, FarmerSummaryPage } from "../../control/answers.js";
+import type { Farmer, FarmerSummaryPage } from "../../control/answers.js";
 import { type ControlError, call, fetchControl } from "../../control/call.js";
 import { farmersStart } from "../../control/resources.js";
 
 /** A position in degrees: longitude, latitude. */
 export type Degrees = readonly [longitude: number, latitude: number];
 
-/** The part of a farmer that the page keeps. */
-export interface FarmerRow {
-  /** The number by which a scenario names the farmer. */
+/** The summary of a farmer, with the number that scenarios use for the farmer. */
+export type FarmerRow = Omit<FarmerSummaryPage["data"][number], "position"> & {
   readonly index: number;
-  readonly id: string;
-  readonly name: string;
-  readonly country: string;
-  readonly region: string;
-  readonly areaHa: number;
-  readonly birthYear: number;
-  /** The crops on the fields now, each once; that of the largest field first. */
-  readonly crops: readonly string[];
-  /** Of past harvests in kg/ha, by crop. */
-  readonly yields: Readonly<Record<string, readonly number[]>>;
-  readonly at: Degrees;
-}
+  readonly position: Degrees;
+};
 
 /** The farmers that the page has read so far. */
 export interface Population {
@@ -69,7 +58,7 @@ export function usePopulation(): void {
   }, []);
 }
 
-function begin({ data, total }: FarmerPage): void {
+function begin({ data, total }: FarmerSummaryPage): void {
   // Farmers follow from seed, locales and time: where the first is the same, all are.
   const world = `${total} ${JSON.stringify(data)}`;
   if (world === worldRead) return;
@@ -92,22 +81,15 @@ async function readOn(until: AbortSignal): Promise<void> {
       });
       const { data } = (await answer.json()) as FarmerSummaryPage;
       if (until.aborted || data.length === 0) return;
-      farmers = [...farmers, ...data.map((farmer, position) => rowOf(farmer, offset + position))];
+      farmers = [
+        ...farmers,
+        ...data.map((farmer, index) => ({ ...farmer, index: offset + index }) as unknown as FarmerRow),
+      ];
       if (offset === 0 || farmers.length % drawnTogether === 0 || farmers.length === known.wanted) show();
     }
   } catch (problem) {
     if (!until.aborted) show(problem as ControlError);
   }
-}
-
-function rowOf(farmer: FarmerSummaryPage["data"][number], index: number): FarmerRow {
-  const { farmer_id: id, name, country_code: country, region, crops, yields } = farmer;
-  const at = farmer.position as unknown as Degrees;
-  return {
-    ...{ index, id, name, country, region, crops, yields, at },
-    areaHa: farmer.farm_area_ha,
-    birthYear: farmer.birth_year,
-  };
 }
 
 type Fields = readonly (readonly Degrees[])[];

@@ -1,14 +1,13 @@
 import type { Key, Request } from "../../control/answers.js";
 import { useResource } from "../../control/resource.js";
 import { keyEvents } from "../../control/resources.js";
-import { upcoming } from "../../control/upcoming.js";
 import { Refusal } from "../../elements/action.js";
 import { Fact } from "../../elements/fact.js";
 import { Instant, Until } from "../../elements/instant.js";
 import { KeyState } from "../../elements/key-state.js";
 import { PathBadge } from "../../elements/path-badge.js";
 import { shortened } from "../../elements/words.js";
-import { linkTo } from "../../route.js";
+import { linkTo, withQuery } from "../../route.js";
 import type { Doing } from "./key-dialogs.js";
 import { NextRequest } from "./next-request.js";
 import { KeyActions } from "./organization-panel.js";
@@ -24,9 +23,7 @@ export function KeyPage({
   readonly keyRef: string;
   readonly onDo: (doing: Doing) => void;
 }) {
-  // What time brings is no event.
-  const next = upcoming.data.value?.[0]?.at;
-  const one = useResource<Key>(`/keys/${encodeURIComponent(keyRef)}`, keyEvents, next);
+  const one = useResource<Key>(`/keys/${encodeURIComponent(keyRef)}`, keyEvents);
   const key = one.data.value;
   return (
     <>
@@ -107,7 +104,7 @@ function Facts({ of: key }: { readonly of: Key }) {
 }
 
 function Requests({ of: ref }: { readonly of: string }) {
-  const path = `/requests?key=${encodeURIComponent(ref)}&limit=${mostRequests}`;
+  const path = withQuery("/requests", { key: ref, limit: String(mostRequests) });
   const own = useResource<readonly Request[]>(path, ["world.", "request"]).data.value ?? [];
   return (
     <section class="panel" aria-label="Requests">

@@ -3,12 +3,12 @@ import { useRef } from "preact/hooks";
 import type { Directory } from "../../control/answers.js";
 import { useResource } from "../../control/resource.js";
 import { keyEvents } from "../../control/resources.js";
-import { upcoming, useUpcoming } from "../../control/upcoming.js";
+import { useUpcoming } from "../../control/upcoming.js";
 import { Refusal } from "../../elements/action.js";
 import { stateShapes } from "../../elements/key-state.js";
 import { Paging } from "../../elements/paging.js";
 import { counted } from "../../elements/words.js";
-import { changeQuery, linkTo, route } from "../../route.js";
+import { changeQuery, route, withQuery } from "../../route.js";
 import { actor } from "./actor.js";
 import { type Doing, KeyDialog } from "./key-dialogs.js";
 import { KeyPage } from "./key-page.js";
@@ -65,19 +65,19 @@ function KeyList({ onDo }: { readonly onDo: (doing: Doing) => void }) {
   const refused = useSignal(false);
   const { query } = route.value;
   const filter = query.get("filter") ?? "";
-  const chosen = { state: query.get("state") ?? "", page: query.get("page") ?? "" };
-  const path = linkTo("directory", [], {
-    ...chosen,
+  const state = query.get("state") ?? "";
+  const path = withQuery("/directory", {
+    state,
+    page: query.get("page") ?? "",
     filter: looksLikeSecret.test(filter) ? "" : filter,
-  }).slice(1);
-  // What time brings is no event.
-  const { data, problem } = useResource<Directory>(path, keyEvents, upcoming.data.value?.[0]?.at);
+  });
+  const { data, problem } = useResource<Directory>(path, keyEvents);
   // Stays until the next page is read.
   const last = useRef<Directory | undefined>(undefined);
   last.current = data.value ?? last.current;
   const shown = last.current;
-  if (problem.value !== undefined) return <Refusal problem={problem.value} />;
-  if (shown === undefined) return <p class="muted">Reading…</p>;
+  const refusal = <Refusal problem={problem.value} />;
+  if (shown === undefined) return problem.value === undefined ? <p class="muted">Reading…</p> : refusal;
   const setFilter = (input: HTMLInputElement) => {
     refused.value = looksLikeSecret.test(input.value);
     if (refused.value) input.value = "";
@@ -98,7 +98,7 @@ function KeyList({ onDo }: { readonly onDo: (doing: Doing) => void }) {
         <label>
           State{" "}
           <select
-            value={query.get("state") ?? ""}
+            value={state}
             onChange={(event) => changeQuery({ state: event.currentTarget.value, page: undefined })}
           >
             <option value="">all</option>
@@ -116,6 +116,7 @@ function KeyList({ onDo }: { readonly onDo: (doing: Doing) => void }) {
           This looks like a secret, and the address would contain it. Filter by ref, name or fingerprint.
         </p>
       ) : null}
+      {refusal}
       {shown.sections.length === 0 ? (
         <p class="panel muted">No key matches the filter.</p>
       ) : (
