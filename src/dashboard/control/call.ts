@@ -3,8 +3,19 @@ import { signal } from "@preact/signals";
 /** The control plane of the server, or of the instance, that this page comes from. */
 const controlUrl = new URL("./", document.baseURI);
 
-// The instances of a server ask for its token.
-const tokenName = `svc-sandbox token ${controlUrl.pathname.replace(/\/i\/[^/]+(?=\/__sandbox\/$)/, "")}`;
+/** The base URL of the API that this page shows. */
+export const baseUrl = new URL("..", controlUrl).href.replace(/\/$/, "");
+
+const instancePath = /\/i\/([^/]+)$/;
+
+/** The id of the instance that this page shows; `undefined` for the server's own sandbox. */
+export const instanceId = instancePath.exec(baseUrl)?.[1];
+
+/** The page of the server that runs this sandbox. */
+export const serverPage = `${baseUrl.replace(instancePath, "")}/__sandbox/`;
+
+// Instances require the token of their server.
+const tokenName = `svc-sandbox token ${new URL(serverPage).pathname}`;
 
 /** Whether the control plane asks for a token that the page does not have. */
 export const needsToken = signal(false);
@@ -42,20 +53,6 @@ export interface Call {
   readonly signal?: AbortSignal;
 }
 
-/** The address of something in the control plane; `path` begins with a slash. */
-export function addressOf(path: string): string {
-  return new URL(`.${path}`, controlUrl).href;
-}
-
-/** The base URL of the API that this page is about. */
-export const baseUrl = new URL("..", controlUrl).href.replace(/\/$/, "");
-
-/** The id of the instance that this page is about; `undefined` for the server's own sandbox. */
-export const instanceId = /\/i\/([^/]+)$/.exec(baseUrl)?.[1];
-
-/** The page of the server; for an instance's page, of the server that it is on. */
-export const serverPage = `${baseUrl.replace(/\/i\/[^/]+$/, "")}/__sandbox/`;
-
 /** Keeps the token for this tab, and tries again what needs it. */
 export function useToken(token: string): void {
   sessionStorage.setItem(tokenName, token);
@@ -83,7 +80,7 @@ export async function fetchControl(path: string, call: Call = {}): Promise<Respo
   }
   let response: Response;
   try {
-    response = await fetch(addressOf(path), {
+    response = await fetch(new URL(`.${path}`, controlUrl), {
       method,
       headers,
       cache: "no-store",

@@ -29,8 +29,13 @@ export function AdviceList({ advice }: { readonly advice: readonly ShownAdvice[]
             <strong>What to do:</strong> {what_to_do}
           </p>
           <p class="muted">Rule: {rule}</p>
-          {withoutRepeats(examples).map((example) => (
-            <Suggestion key={example.id} example={example} />
+          {suggestions(examples).map((example) => (
+            <p class="muted" key={example.id}>
+              <a href={linkTo("requests", [example.id])}>
+                <Target request={example} />
+              </a>
+              : did you mean <code>{example.did_you_mean}</code>?
+            </p>
           ))}
         </li>
       ))}
@@ -40,22 +45,11 @@ export function AdviceList({ advice }: { readonly advice: readonly ShownAdvice[]
 
 type Example = Report["advice"][number]["examples"][number];
 
-/** Of examples that read the same, the first. */
-function withoutRepeats(examples: readonly Example[]): Example[] {
-  const textOf = ({ method, path, did_you_mean }: Example) => `${method} ${path} ${did_you_mean}`;
-  return [...new Map(examples.toReversed().map((one) => [textOf(one), one])).values()].toReversed();
-}
-
-function Suggestion({ example }: { readonly example: Report["advice"][number]["examples"][number] }) {
-  if (example.did_you_mean === null) return null;
-  return (
-    <p class="muted">
-      <a href={linkTo("requests", [example.id])}>
-        <Target request={example} />
-      </a>
-      : did you mean <code>{example.did_you_mean}</code>?
-    </p>
-  );
+/** The examples with a suggestion, one for each request target. */
+function suggestions(examples: readonly Example[]): readonly Example[] {
+  const all = examples.filter((one) => one.did_you_mean !== null);
+  const isSame = (one: Example, other: Example) => one.method === other.method && one.path === other.path;
+  return all.filter((one, index) => index === all.findIndex((other) => isSame(one, other)));
 }
 
 /** The method and path of a request, cut where the path is long. */

@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import type { KeyPage, Request } from "../control/answers.js";
 import { call, callBare } from "../control/call.js";
 import { Confirm, type ConfirmProps } from "./dialog.js";
-import { counted } from "./words.js";
+import { counted, listed } from "./words.js";
 
 interface LossProps extends ConfirmProps {
   /** Whether the requests go, or the whole state of the sandbox. Default: the state. */
@@ -12,8 +12,6 @@ interface LossProps extends ConfirmProps {
   /** The control plane concerned, as a path from this one. Default: this one. */
   readonly of?: string;
 }
-
-const listed = new Intl.ListFormat("en-GB");
 
 /** A question before requests or the state of a sandbox are discarded; lists what goes. */
 export function ConfirmLoss({ lost = "state", of = "", children, ...question }: LossProps) {
@@ -30,7 +28,7 @@ export function ConfirmLoss({ lost = "state", of = "", children, ...question }: 
       <p>
         {counts.value === undefined
           ? "Reading what goes…"
-          : `This discards ${listed.format([...counts.value, lost === "requests" ? "the report" : "every other change since the start"])}.`}
+          : `This discards ${listed([...counts.value, lost === "requests" ? "the report" : "every other change since the start"])}.`}
       </p>
       {children}
     </Confirm>

@@ -21,6 +21,14 @@ export function counted(count: number, noun: string): string {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+const asList = new Intl.ListFormat("en-GB");
+
+/** Texts as one list: `a, b and c`. */
+export function listed(texts: readonly string[], most = 12): string {
+  const rest = texts.length - most;
+  return asList.format([...texts.slice(0, most), ...(rest > 0 ? [`${rest} more`] : [])]);
+}
+
 /** The duration of a request: `1,200.5 ms`, or `< 0.1 ms`. */
 export function millisecondsText(duration: number): string {
   if (duration < 0.1) return "< 0.1 ms";

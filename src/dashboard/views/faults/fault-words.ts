@@ -1,4 +1,5 @@
 import type { Fault } from "../../control/answers.js";
+import { listed } from "../../elements/words.js";
 
 /** Replaces the faults that are on by what is made of them. */
 export type ChangeFaults = (next: (on: readonly Fault[]) => readonly unknown[]) => Promise<void>;
@@ -11,7 +12,7 @@ export function conditionWords(when: Condition = {}): string {
   const share = probability === undefined ? undefined : `${Math.round(probability * 1000) / 10}\u00a0%`;
   const which =
     requests !== undefined
-      ? `request ${listed(requests.map(String), "and")}`
+      ? `request ${listed(requests.map(String))}`
       : every !== undefined && every > 1
         ? `every ${ordinal(every)} request`
         : share === undefined
@@ -48,15 +49,8 @@ export function effectWords({
     ...(malformed ? ["returns 200 with broken JSON"] : []),
     ...(slow === undefined ? [] : [`sends ${slow} bytes per second`]),
   ];
-  if (late === undefined) return listed(said, "and");
-  return said.length === 0 ? `delays the response by ${late}` : `${listed(said, "and")}, after ${late}`;
-}
-
-function listed(words: readonly string[], word: string): string {
-  const shown = words.slice(0, 12);
-  if (words.length > shown.length) return `${shown.join(", ")} and ${words.length - shown.length} more`;
-  const last = shown.at(-1) ?? "";
-  return shown.length < 2 ? last : `${shown.slice(0, -1).join(", ")} ${word} ${last}`;
+  if (late === undefined) return listed(said);
+  return said.length === 0 ? `delays the response by ${late}` : `${listed(said)}, after ${late}`;
 }
 
 function ordinal(number: number): string {

@@ -22,7 +22,7 @@ export function OrganizationPanel({ section, onDo }: OrganizationPanelProps) {
   const { organization, keys, active, is_continued: isContinued } = section;
   const { ref, name, type } = organization;
   return (
-    <section class="panel organization" aria-label={ref}>
+    <section class="panel" aria-label={ref}>
       <header class="head-row">
         <div class="organization-name">
           <h2>
@@ -110,6 +110,7 @@ function choice<Value extends string>(
 function KeyRow({ of: key, onDo }: { readonly of: Key; readonly onDo: (doing: Doing) => void }) {
   const { ref, name, environment, legacy, scopes, state } = key;
   const end = endOf(key);
+  const works = state === "active" || state === "retiring";
   return (
     <li class="key-row">
       <div class="key-name">
@@ -124,8 +125,8 @@ function KeyRow({ of: key, onDo }: { readonly of: Key; readonly onDo: (doing: Do
         <KeyState state={state} />
         {end === null ? null : (
           <p class="muted">
-            {state === "active" || state === "retiring" ? "ends " : ""}
-            <Until at={end} />
+            {works ? "ends " : ""}
+            <Until at={end} hasHappened={!works} />
           </p>
         )}
       </div>

@@ -22,8 +22,14 @@ export function RequestsView() {
       <div class={opened === undefined ? "requests" : "requests with-detail"}>
         <section class="panel request-list-panel" aria-label="List of requests">
           <ListHead />
-          {chosen.value.length === 0 ? null : <Headings />}
-          {chosen.value.length === 0 ? <Nothing /> : <RequestList />}
+          {chosen.value.length === 0 ? (
+            <Nothing />
+          ) : (
+            <>
+              <Headings />
+              <RequestList />
+            </>
+          )}
         </section>
         {opened === undefined ? null : <RequestDetail key={opened} id={opened} />}
       </div>
