@@ -16,7 +16,7 @@ export interface DoorDifference {
 
 /** How a request ended, in a few words: status and error code, or the error with which the client refused to send it. */
 export function ending({ status, body }: Seen): string {
-  if (status === 0) return `the client throws a ${body}`;
+  if (status === 0) return `throws ${body}`;
   if (body === "" || body.startsWith('{"data":')) return String(status);
   const code = /^\{"error":\{"code":"(\w+)"/.exec(body)?.[1];
   return code === undefined ? `${status} of the app` : `${status} \`${code}\``;
