@@ -1,22 +1,22 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { type AddressInfo, isIP } from "node:net";
 
-/** The path of the control plane; every other path belongs to the API. */
+/** The path of the control plane; all other paths belong to the API. */
 export const controlPath = "/__sandbox";
 
 const wildcards = new Set(["0.0.0.0", "::"]);
 
-/** Whether an address stands for all addresses of this machine; it is not one to connect to. */
+/** Whether an address means all addresses of this machine; clients cannot connect to it. */
 export function isWildcard(address: string): boolean {
   return wildcards.has(address);
 }
 
-/** Returns the host in URLs of a server that listens on an address, for clients on this machine. */
+/** Returns the host for URLs of a server that listens on an address, for clients on this machine. */
 export function hostToConnectTo(address: string): string {
   return isWildcard(address) ? "127.0.0.1" : address.includes(":") ? `[${address}]` : address;
 }
 
-/** Returns the base URL by which a client on this machine reaches the server. */
+/** Returns the server's base URL for clients on this machine. */
 export function baseUrlOf({ address, port }: AddressInfo, scheme: "http" | "https"): string {
   return `${scheme}://${hostToConnectTo(address)}:${port}`;
 }
@@ -26,7 +26,7 @@ export function isLoopback(address: string): boolean {
   return address === "::1" || address.startsWith("127.") || address.startsWith("::ffff:127.");
 }
 
-/** Whether a `Host` header names this machine, whatever its port. */
+/** Whether a `Host` header names this machine, with any port. */
 export function isLoopbackHost(host: string): boolean {
   const name = nameIn(host);
   return (
@@ -34,7 +34,7 @@ export function isLoopbackHost(host: string): boolean {
     name.endsWith(".localhost") ||
     name === "[::1]" ||
     /^127(?:\.\d{1,3}){3}$/.test(name) ||
-    // The same address in IPv6, as it is typed and as URLs have it.
+    // The same address in IPv6, as typed and as in URLs.
     /^\[::ffff:(?:127(?:\.\d{1,3}){3}|7f[\da-f]{2}:[\da-f]{1,4})\]$/.test(name)
   );
 }
@@ -46,19 +46,19 @@ export function nameIn(host: string): string {
 
 const hostPattern = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
-/** Returns the name in a `Host` header as certificates have it: an IPv6 address without its brackets. */
+/** Returns the name in a `Host` header as in certificates: an IPv6 address without brackets. */
 export function bareName(host: string): string {
   return nameIn(host).replace(/^\[(.*)\]$/, "$1");
 }
 
-/** Reads a name or an address with or without a port, as it stands in a `Host` header; `undefined` for anything else. */
+/** Reads the value of a `Host` header, a name or an address with an optional port; `undefined` for anything else. */
 export function readHostName(text: string): string | undefined {
   return hostPattern.test(text) ? text.toLowerCase() : undefined;
 }
 
 /**
- * Reads `10.1.2.3`, `10.0.0.0/8` or the same of IPv6 as a network: its first address, and the bits that its addresses have
- * in common; `undefined` for anything else.
+ * Reads a network such as `10.1.2.3` or `10.0.0.0/8`, also in IPv6. Returns its first address and the number of common bits;
+ * `undefined` for anything else.
  */
 export function readNetwork(
   text: string,
@@ -70,24 +70,24 @@ export function readNetwork(
   return version === 0 || bits > most ? undefined : [address, bits, version === 6 ? "ipv6" : "ipv4"];
 }
 
-/** Reads a URL of HTTP or HTTPS without a name or a password in it; `undefined` for anything else. */
+/** Reads an HTTP or HTTPS URL without credentials; `undefined` for anything else. */
 export function readHttpUrl(text: string): URL | undefined {
   const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
   const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
   return isHttp && url.username === "" && url.password === "" ? url : undefined;
 }
 
-/** Reads a base URL, and returns it without a slash at its end; `undefined` for one that cannot be one. */
+/** Reads a base URL, and returns it without a slash at its end; `undefined` for anything else. */
 export function readBaseUrl(text: string): string | undefined {
   const url = readHttpUrl(text);
   return url?.search === "" && url.hash === "" ? url.href.replace(/\/+$/, "") : undefined;
 }
 
 /**
- * Returns the base URL by which the sender of a request reaches the server; `own` when the request does not say it.
+ * Returns the base URL that the sender of a request reaches the server at; `own` if the request does not contain it.
  *
- * A proxy on this machine is believed (`Forwarded`, else `X-Forwarded-Host`, `-Proto` and `-Port`), any other sender only
- * in its `Host`. The sender alone gets to see the URL, so a wrong one harms nobody else.
+ * A proxy on this machine is trusted: its `Forwarded`, or else `X-Forwarded-Host`, `-Proto` and `-Port`. For any other sender,
+ * only `Host` counts. Only the sender sees the URL, so a wrong one harms nobody else.
  */
 export function baseUrlFor({ headers, socket }: IncomingMessage, own: string): string {
   const proxied = isLoopback(socket.remoteAddress ?? "") ? forwardedIn(headers) : {};
@@ -97,7 +97,7 @@ export function baseUrlFor({ headers, socket }: IncomingMessage, own: string): s
   return `${scheme}://${host}`;
 }
 
-// Of several proxies the first one is the one that the client asked.
+// The first of several proxies got the client's request.
 function forwardedIn(headers: IncomingHttpHeaders): {
   host?: string | undefined;
   scheme?: string | undefined;

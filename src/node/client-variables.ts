@@ -10,10 +10,10 @@ export interface ClientAddresses {
 }
 
 /**
- * The environment variables for a client: addresses when it is served, the default key, the keys by their refs, and a key
- * that does not exist and one that is malformed, under the words that stories have for them.
+ * Returns the environment variables for a client: the addresses of a server, the default key, the keys by ref, and the keys
+ * `unknown` and `malformed`, named as in stories.
  *
- * Of a large population some keys are left out, unless `all` is asked for: a process cannot be given them all.
+ * Leaves out some keys of a large population unless `all` is set, because a process cannot get them all.
  */
 export function clientEnvironment(
   world: World,
@@ -34,16 +34,16 @@ export function clientEnvironment(
 
 type Variables = Readonly<Record<string, string>>;
 
-/** Makes a function that puts each variable into words. */
+/** Makes a function that formats each variable. */
 export const linesOf = (line: (name: string, value: string) => string) => (variables: Variables) =>
   Object.entries(variables)
     .map(([name, value]) => line(name, value))
     .join("");
 
-// Not every reader of .env files takes quotes off, and keys and addresses need none: a shell touches brackets (of an
-// IPv6 address) only outside of an assignment.
-/** The variables as lines that a shell and every reader of .env files understand. */
+// Without quotes, which not every reader of .env files removes. Keys and addresses need none: a shell expands the brackets of
+// an IPv6 address only outside of an assignment.
+/** Formats the variables as lines for shells and all readers of .env files. */
 export const environmentLines = linesOf((name, value) => `${name}=${value}\n`);
 
-/** The variables as lines for PowerShell. */
+/** Formats the variables as lines for PowerShell. */
 export const powershellLines = linesOf((name, value) => `$env:${name} = '${value}'\n`);

@@ -1,11 +1,11 @@
 /**
- * Returns a trust store of Java with these certificates (PEM): PKCS #12 (RFC 7292), without a password because nothing in it
- * is secret.
+ * Returns a Java trust store with these certificates (PEM): PKCS #12 (RFC 7292), without a password because nothing in it is
+ * secret.
  */
 export function javaTrustStore(certificates: readonly string[]): Buffer {
   const bags = certificates.map((pem) => {
     const certificate = octets(Buffer.from(pem.replace(/-----[^-]+-----/g, ""), "base64"));
-    // Java trusts only certificates with its own attribute, trustedKeyUsage; here for any use.
+    // Java trusts only certificates with its own attribute trustedKeyUsage, here for any use.
     const trusted = sequence(objectId("6086480186f966adca7b0101"), set(objectId("551d2500")));
     const bag = sequence(objectId("2a864886f70d01091601"), inner(certificate));
     return sequence(objectId("2a864886f70d010c0a0103"), inner(bag), set(trusted));
@@ -14,7 +14,7 @@ export function javaTrustStore(certificates: readonly string[]): Buffer {
   return sequence(der(0x02, Buffer.of(3)), data(sequence(data(sequence(...bags)))));
 }
 
-// A value in DER.
+// Encodes a value in DER.
 function der(tag: number, ...parts: readonly Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   const hex = content.length.toString(16);

@@ -8,7 +8,7 @@ import { stepData } from "./step-data.js";
 /** A request, or a step of the timeline or the story. */
 export type LoggedEvent = StepEvent | Extract<WorldEvent, { readonly type: "request" }>;
 
-/** An instance, as logs name it. */
+/** An instance, as named in logs. */
 export interface LoggedInstance {
   readonly id: string;
   readonly label: string | undefined;
@@ -16,17 +16,17 @@ export interface LoggedInstance {
 
 /** The messages of a running sandbox. */
 export interface Logger {
-  /** `instance` is the one where it happened; `undefined` for the server's own sandbox. */
+  /** Logs an event of an instance, or of the server's own sandbox if `instance` is `undefined`. */
   readonly event: (event: LoggedEvent, instance?: LoggedInstance) => void;
-  /** Something good to know. */
+  /** Information. */
   readonly note: (message: string) => void;
-  /** Something that went wrong. */
+  /** An error. */
   readonly problem: (message: string) => void;
 }
 
-/** Makes a log that writes JSON lines; requests have the names of the journal. Never writes a full key (R46). */
+/** Makes a log that writes JSON lines; requests have the journal's member names. Never writes a full key (R46). */
 export function createJsonLog(write: (line: string) => void): Logger {
-  // `time` is real, as in the logs of other programs; the `at` of events is the time of the sandbox's clock.
+  // `time` is real, as in other logs; the `at` of events is the time of the sandbox's clock.
   const line = (level: "info" | "error", members: Readonly<Record<string, unknown>>) =>
     write(`${JSON.stringify({ level, time: isoOf(nodePlatform.time()), ...members })}\n`);
   return {

@@ -3,9 +3,9 @@ const load = process.getBuiltinModule;
 
 /** The memory of this process. */
 export interface Memory {
-  /** The bytes of its heap, garbage included. */
+  /** The bytes of its heap, including garbage. */
   readonly heapUsed: () => number;
-  /** Collects the garbage, during which nothing else runs. */
+  /** Collects garbage; blocks the process. */
   readonly collect: () => void;
   /** Milliseconds of real time. */
   readonly stopwatch: () => number;
@@ -13,7 +13,7 @@ export interface Memory {
 
 let gc: (() => void) | undefined;
 
-/** The memory of a process of Node. */
+/** The memory of this Node process. */
 export const nodeMemory: Omit<Memory, "stopwatch"> = {
   heapUsed: () => load("node:v8").getHeapStatistics().used_heap_size,
   collect() {
@@ -25,12 +25,12 @@ export const nodeMemory: Omit<Memory, "stopwatch"> = {
   },
 };
 
-/** The part of the limits of a process that a server fills: the rest is for requests and snapshots. */
+/** The share of the process's memory limit that a server uses; the rest is for requests and snapshots. */
 const usablePart = 0.7;
 
-/** The bytes that a server may use: a part of the limit of the heap or of the container, whichever is less. */
+/** Returns the bytes that a server may use: a share of the heap's or the container's limit, the lower one. */
 export function defaultMaxMemory(): number {
-  // 0 if no limit is known, and astronomic if there is none.
+  // 0 if the limit is unknown, and huge without a limit.
   const container = process.constrainedMemory() || Number.POSITIVE_INFINITY;
   return Math.floor(usablePart * Math.min(load("node:v8").getHeapStatistics().heap_size_limit, container));
 }

@@ -8,12 +8,12 @@ export const { version } = project;
 /** Reads a file of the package by its path from the package's folder, such as `dist/site/index.html`. */
 export type PackageReader = (path: string) => Uint8Array | Promise<Uint8Array>;
 
-// Both `src/node` and the built files are two folders below the package.
+// Both `src/node` and the built files are two levels below the package's folder.
 let read: PackageReader = (path) => readFile(new URL(`../../${path}`, import.meta.url));
 
 /**
- * Sets where the files of this package are read from: the pages of the dashboard and the documentation, and the YAML of
- * bundled scenarios. Only a bundle needs it, because its code is no longer next to these files.
+ * Sets how to read the files of this package: the pages of the dashboard and the documentation, and the YAML of bundled
+ * scenarios. Only bundles need it, because their code is no longer next to these files.
  *
  * @example
  * setPackageReader((path) => readFile(join("node_modules/svc-sandbox", path)));
@@ -22,7 +22,7 @@ export function setPackageReader(reader: PackageReader): void {
   read = reader;
 }
 
-/** Reads a file of the package. Rejects if there is no such file. */
+/** Reads a file of the package. Rejects if it does not exist. */
 export async function packageFile(path: string): Promise<Buffer> {
   return Buffer.from(await read(path));
 }

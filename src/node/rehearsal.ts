@@ -10,14 +10,14 @@ import { type LoadedScenario, openScenarioFile } from "./files/load-scenario.js"
 import { readBundledScenario } from "./package-files.js";
 import { openWorld } from "./platform.js";
 
-/** The largest number of failed steps that are reported of one rehearsal. */
+/** The maximum number of failed steps that one rehearsal reports. */
 const mostProblems = 20;
 
-/** Finds the place of a field in the text of a scenario. */
+/** Finds the place of a field in a scenario's text. */
 type PlaceOf = (path: Path) => FoundPlace | undefined | Promise<FoundPlace | undefined>;
 
 /**
- * Runs the timeline and the story of a scenario and returns the steps that do not come out as they say.
+ * Runs the timeline and the story of a scenario and returns the steps with unexpected results.
  *
  * `placeOf` finds the place of a field in the scenario's text.
  */
@@ -36,7 +36,7 @@ export async function rehearsalProblems(
   );
 }
 
-/** The pinned secrets that do not say that they are of a sandbox: each may be a real key, which belongs into no file. */
+/** Returns the pinned secrets without the mark of a sandbox: each may be a real key, which must not be in a file. */
 export function unmarkedSecrets(
   { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,
   placeOf: PlaceOf,
@@ -63,9 +63,9 @@ export function unmarkedSecrets(
 }
 
 /**
- * Returns the place of the field at a path, in the file of a scenario or in one that it extends.
+ * Returns the place of the field at a path, in a scenario file or in a file that it extends.
  *
- * `undefined` for what comes from a bundled scenario that the file extends, and when no file can be read any more.
+ * `undefined` for a field of a bundled scenario that the file extends, and if a file can no longer be read.
  */
 export async function placeInScenario(
   nameOrFile: string,
@@ -79,11 +79,11 @@ export async function placeInScenario(
       : openScenarioFile(nameOrFile, cwd, piped);
     const { placeOf } = await import("../scenario/parse-scenario.js");
     const place = placeOf(text, path, options);
-    // What no text holds is looked for around it, until nothing but the whole file is left.
+    // `placeOf` searches the surroundings of a missing field, up to the whole file.
     const isWhole = JSON.stringify(place) === JSON.stringify(placeOf(text, [], options));
     return isWhole ? undefined : place;
   } catch {
-    // It was read when it was loaded; by now it may have been changed.
+    // The file may have changed since it was loaded.
     return undefined;
   }
 }

@@ -9,20 +9,20 @@ import { readBundledScenario } from "./package-files.js";
 import { openWorld } from "./platform.js";
 
 /**
- * The scenario of a world as YAML: as it was written, comments included, where that is known, else rendered. Every key in it
- * is cut behind its prefix.
+ * Returns a sandbox's scenario as YAML: the original text with its comments if known, or a rendered one. Every key in it is
+ * cut after its prefix.
  */
 export async function scenarioText(world: World, given: GivenOptions): Promise<string> {
   const written = world.text ?? (await bundledText(world, given));
   const pinned = Object.values(world.scenario.organizations ?? {}).flatMap(({ keys = {} }) =>
     Object.values(keys).flatMap(({ secret = [] }) => secret),
   );
-  // YAML can spell a key so that it is not seen in its text.
+  // YAML can escape a key so that the text does not contain it.
   const isPlain = written !== undefined && pinned.every((secret) => written.includes(secret));
   return redactKeys(isPlain ? written : yamlText(world.scenario));
 }
 
-// A scenario of one's own may have the name of a bundled one.
+// The user's own scenario may have the name of a bundled one.
 async function bundledText({ name, scenario }: World, given: GivenOptions): Promise<string | undefined> {
   if (!isScenarioName(name)) return undefined;
   const { story: _, ...bundled } = openWorld(withStory(name), { name, ...given }).scenario;

@@ -6,7 +6,7 @@ import { isAsExpected, keysOf, type StepResult, type TimelineResult } from "../w
 import { errorCodeOf } from "../world/story/differences.js";
 import { actionSentences, stepText } from "../world/story/step-text.js";
 
-/** A step of the timeline or the story for the log and for subscribers, flat. Holds no key in full. */
+/** Returns a step of the timeline or the story for the log and for subscribers, flat. Contains no full key. */
 export function stepData(event: StepEvent): Record<string, unknown> {
   const data = event.type === "timeline.step" ? timelineData(event.result) : storyData(event.result);
   // A client or a scenario may have written a key anywhere.
@@ -14,8 +14,8 @@ export function stepData(event: StepEvent): Record<string, unknown> {
 }
 
 /**
- * A step of the story as plain JSON: what it sent, what came back, what it did, and what the timeline did meanwhile.
- * Holds the key that the step made.
+ * Returns a step of the story as plain JSON: its request, response and operation, and the timeline steps before it. Contains
+ * the key that the step made.
  */
 export function stepJson(result: StepResult) {
   const { step: _, answer, timeline, ...shown } = result;

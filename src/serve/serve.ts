@@ -4,12 +4,12 @@ import { createMemoryLog } from "../log/memory-log.js";
 import { type Hosting, type RunningServer, type ServeOptions, serveLog } from "../server/serve-log.js";
 import type { Runtime } from "../world/runtime.js";
 
-/** Serves the sandboxes of a log, with the control plane unless that is off. */
+/** Serves the sandboxes of a log, with the control plane if it is on. */
 export function serve(log: Log, options: ServeOptions & Hosting) {
   return serveLog(log, options, options.control === false ? undefined : mountControl);
 }
 
-/** Serves a runtime, whose log is in memory. */
+/** Serves a runtime with a log in memory. */
 export function serveRuntime(runtime: Runtime, options: ServeOptions & Hosting): Promise<RunningServer> {
   return serve(createMemoryLog(runtime, options), options);
 }

@@ -17,26 +17,24 @@ import { serve } from "./serve.js";
 export interface ServerOptions<Source = ScenarioSource | (string & {})> extends Partial<ServeOptions> {
   /** A bundled name, a scenario file, or a scenario as a value. Default: `key-states`. */
   readonly scenario?: Source;
-  /** Default: the scenario's, else 1. */
+  /** Default: the scenario's, or 1. */
   readonly seed?: number;
-  /** The start of the clock. Default: the scenario's, else the real time. */
+  /** The start of the clock. Default: the scenario's, or the real time. */
   readonly now?: Instant;
-  /** Whether the clock stands still until it is moved. Default: the scenario's, else false. */
+  /** Whether the clock is frozen until it is moved. Default: the scenario's, or false. */
   readonly frozen?: boolean;
-  /** The set of assumptions to start from. Default: the scenario's, else `minimal`. */
+  /** The set of assumptions to start with. Default: the scenario's, or `minimal`. */
   readonly profile?: Profile;
   /** Default: 0, any free port. */
   readonly port?: number;
   /**
-   * A file that keeps the sandbox over a restart, with its requests and instances. If it exists, the sandbox continues from
-   * it; seed, clock and profile of the other options do not matter then.
-   *
-   * Default: none.
+   * A file that keeps the sandbox for the next start, with its requests and instances. If it exists, the sandbox continues
+   * from it and ignores the options `seed`, `now`, `frozen` and `profile`. Default: none.
    */
   readonly state?: string;
 }
 
-// A record, so that the compiler misses an option that is added above and not here.
+// A record, so that the compiler reports an option that is missing here.
 const optionNames: Readonly<Record<keyof ServerOptions, true>> = {
   scenario: true,
   seed: true,
@@ -64,13 +62,13 @@ const optionNames: Readonly<Record<keyof ServerOptions, true>> = {
   onHandlerError: true,
 };
 
-// What `await using` asks for, where the compiler of the caller knows that; others are not to need its types.
+// For `await using`, if the caller's compiler supports it; others must not need its types.
 type AsyncDispose = SymbolConstructor extends { readonly asyncDispose: infer Key extends symbol }
   ? Key
   : never;
 type DisposedAsync = { readonly [Key in AsyncDispose]: () => Promise<void> };
 
-/** A server and its sandbox. */
+/** A server with its sandbox. */
 export interface SandboxServer<Key extends string = string, Organization extends string = string>
   extends RunningServer,
     DisposedAsync {
@@ -78,11 +76,11 @@ export interface SandboxServer<Key extends string = string, Organization extends
 }
 
 /**
- * Starts a server of a sandbox of its own; resolves once requests are accepted.
+ * Starts a server with its own sandbox; resolves once it accepts requests.
  *
- * Throws what `createSandbox` and {@link loadScenario} throw, `validation_failed` for a port, `address_in_use`, `address_unavailable`, `usage` for
- * handlers that cannot be used, `certificate_unusable`, and for a state `state_unreadable`, `state_mismatch`,
- * `state_in_use` or `state_unwritable`; `close` throws the last one when something is lost.
+ * Throws the errors of `createSandbox` and {@link loadScenario}, `validation_failed` for a port, `address_in_use`,
+ * `address_unavailable`, `usage` for unusable handlers, and `certificate_unusable`. With a state file, throws
+ * `state_unreadable`, `state_mismatch`, `state_in_use` or `state_unwritable`; `close` throws the last one if data is lost.
  *
  * @example
  * await using server = await startServer({ scenario: "key-states" });
@@ -125,7 +123,7 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
     port,
     stateFile: file && resolve(file),
     own: () => named,
-    // The process is the caller's: it goes on.
+    // The process belongs to the caller and continues.
     onStop: () => void close().catch(onProblem),
   }).catch(async (error) => {
     await log.close();

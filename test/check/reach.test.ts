@@ -25,7 +25,7 @@ test.each<[server: string, accept: (socket: Socket) => unknown, message: RegExp]
   [
     "speaks another protocol",
     (socket) => socket.end("220 mail.example\r\n"),
-    /: what it sends is not HTTP \(HPE_\w+\)\. /,
+    /: its response is not valid HTTP \(HPE_\w+\)\. /,
   ],
   ["closes at once", (socket) => socket.destroy(), /: the connection was closed before a response came/],
 ])("a server that %s is described in one line", async (_server, accept, message) => {
@@ -76,7 +76,7 @@ test("a port without a server and an unknown name are described in one line", as
     /^Failed to reach http:\S+: nothing listens at this address and port \(ECONNREFUSED\)\. Is it running/,
   );
   expect(await checkInVain("http://no-such-host.invalid", "--timeout", "5s")).toMatch(
-    /the name of the host cannot be resolved \(E\w+\)|no response came within 5 s/,
+    /the host name cannot be resolved \(E\w+\)|no response came within 5 s/,
   );
 });
 
@@ -84,7 +84,7 @@ test("a certificate that is not trusted and a port without TLS are told apart", 
   const server = https.createServer(await makeSelfSigned(), (_request, response) => response.end());
   const port = await portOf(server);
   expect(await checkInVain(`https://127.0.0.1:${port}`)).toMatch(
-    /: its certificate is not trusted on this machine \(DEPTH_ZERO_SELF_SIGNED_CERT\)\. .*NODE_EXTRA_CA_CERTS; there is no flag/,
+    /: its certificate is not trusted on this machine \(DEPTH_ZERO_SELF_SIGNED_CERT\)\. .*NODE_EXTRA_CA_CERTS to a file .* No flag/,
   );
   const { url } = await serveProbed();
   expect(await checkInVain(url.replace("http:", "https:"))).toMatch(

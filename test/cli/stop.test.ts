@@ -82,7 +82,7 @@ test("stop asks for the token, and takes the self-signed certificate of this mac
   const refused = await runCli(["stop", server.url]);
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("--control-token")]);
   const wrong = await runCli(["stop", server.url, "--control-token", "wrong-horse"]);
-  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("does not take this")]);
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("rejects this")]);
   const env = { SVC_CONTROL_URL: server.controlUrl as string, SVC_SANDBOX_CONTROL_TOKEN: "correct-horse" };
   expect(await runCli(["stop", "--quiet"], { env })).toEqual({ code: 0, stdout: "", stderr: "" });
 });

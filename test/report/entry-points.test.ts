@@ -207,7 +207,7 @@ test("report asks with a token where one is needed", async () => {
   const run = (...flags: string[]) => runCli(["report", server.url, ...flags]);
   const none = await run();
   expect([none.code, none.stdout, none.stderr]).toEqual([2, "", expect.stringMatching("--control-token")]);
-  expect((await run("--control-token", "some-other-token")).stderr).toMatch("does not take");
+  expect((await run("--control-token", "some-other-token")).stderr).toMatch("rejects this --control-token");
   expect((await run("--control-token", "let-me-in-please")).code).toBe(0);
 });
 

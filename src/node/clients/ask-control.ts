@@ -10,7 +10,7 @@ import { sendOnce } from "./send-once.js";
 
 /** A call to the control plane of a running sandbox. */
 export interface ControlCall {
-  /** Its base URL or that of its control plane, an instance's too. */
+  /** The base URL of a sandbox or an instance, or the URL of its control plane. */
   readonly url: string;
   readonly token?: string | undefined;
   /** Milliseconds. */
@@ -18,10 +18,10 @@ export interface ControlCall {
 }
 
 const maxAnswer = 16 * 1024 * 1024;
-/** A state with the journals of a thousand instances. */
+/** Enough for a state with the journals of a thousand instances. */
 const maxState = 512 * 1024 * 1024;
 
-/** Asks a running sandbox for its report; throws `usage` when there is none to be had. */
+/** Gets the report of a running sandbox. Throws `usage` if that fails. */
 export async function askReport(call: ControlCall): Promise<Report> {
   const { status, data, failed } = await ask(call, "get the report from", "GET", "/report");
   const report = status === 200 ? parseReport(data) : undefined;
@@ -29,14 +29,14 @@ export async function askReport(call: ControlCall): Promise<Report> {
   throw failed(status === 404 ? noControlPlane : isNot(status, "a report"));
 }
 
-/** Asks a running sandbox for its last requests as HAR 1.2; throws `usage` when there are none to be had. */
+/** Gets the last requests of a running sandbox as HAR 1.2. Throws `usage` if that fails. */
 export async function askHar(call: ControlCall): Promise<string> {
   const { status, text, failed } = await ask(call, "get the requests from", "GET", "/report?format=har");
   if (status === 200) return `${text}\n`;
   throw failed(isNot(status, "a HAR"));
 }
 
-/** Asks a running sandbox for what it has seen as a scenario, the text of a file; throws `usage` when there is none to be had. */
+/** Captures a running sandbox as the text of a scenario file. Throws `usage` if that fails. */
 export async function askCapture(call: ControlCall, part: CaptureOptions): Promise<string> {
   const chosen = Object.entries(part).filter((one): one is [string, string] => one[1] !== undefined);
   const query = new URLSearchParams(chosen).toString();
@@ -50,7 +50,7 @@ export async function askCapture(call: ControlCall, part: CaptureOptions): Promi
   throw failed(status === 404 ? noControlPlane : isNot(status, "a scenario"));
 }
 
-/** Exports a running sandbox as the text of a state file; throws `usage` when that is not possible. */
+/** Exports a running sandbox as the text of a state file. Throws `usage` if that fails. */
 export async function askExport(call: ControlCall): Promise<string> {
   const { status, text, failed } = await ask(call, "export", "GET", "/export", maxState);
   if (status === 200 && text.startsWith('{"svc_sandbox_state":')) return text;
@@ -65,7 +65,7 @@ function isNot(status: number, wanted: string): string {
 const noControlPlane =
   "there is no control plane at this URL: the server runs with --no-control, the instance is gone, or it is not a sandbox.";
 
-/** What is known of a running sandbox; without its control token, no more than its version. */
+/** A running sandbox; only its version is known without its control token. */
 export interface RunningSandbox {
   /** Its base URL. */
   readonly url: string;
@@ -75,19 +75,19 @@ export interface RunningSandbox {
   readonly startedAt?: string;
 }
 
-/** Stops a running sandbox, and resolves once it listens no more; throws `usage` when it cannot be stopped. */
+/** Stops a running sandbox; resolves once it no longer listens. Throws `usage` if it cannot be stopped. */
 export async function stopSandbox(call: ControlCall): Promise<RunningSandbox> {
   const { url, status, data, failed } = await ask(call, "stop", "POST", "/stop");
   const stopped = (data ?? {}) as Partial<Health>;
   if (status === 404) {
     throw failed(
-      "there is nothing to stop at this URL: the server runs with --no-control, it is an instance (stop its server), or no sandbox.",
+      "nothing can be stopped at this URL: the server runs with --no-control, or it is an instance (stop its server), or not a sandbox.",
     );
   }
   if (status !== 200 || stopped.started_at === undefined) {
     throw failed(`it returned ${status}, unlike a sandbox of this version.`);
   }
-  // It stops once it has answered, and then takes no more connections.
+  // It responds before it stops, and then accepts no connections.
   const deadline = AbortSignal.timeout(call.timeout);
   while ((await healthOf(url, call.timeout)) !== undefined) {
     if (deadline.aborted) throw failed("it has not stopped yet.");
@@ -96,7 +96,7 @@ export async function stopSandbox(call: ControlCall): Promise<RunningSandbox> {
   return { url, ...pick(stopped) };
 }
 
-/** Finds out whether a svc-sandbox listens at an address, in HTTP or in HTTPS; `undefined` for any other program. */
+/** Finds the svc-sandbox at an address, over HTTP or HTTPS; `undefined` for any other program. */
 export async function findSandbox(authority: string): Promise<RunningSandbox | undefined> {
   for (const scheme of ["http", "https"]) {
     const url = `${scheme}://${authority}`;
@@ -123,7 +123,7 @@ function pick({ scenario, started_at: startedAt }: Partial<Health>): Partial<Run
   return { ...(scenario !== undefined && { scenario }), ...(startedAt !== undefined && { startedAt }) };
 }
 
-// Calls the control plane, and throws for what each call may be answered with.
+// Calls the control plane, and throws the errors that all calls have in common.
 async function ask(
   { url: given, token, timeout }: ControlCall,
   what: string,
@@ -149,23 +149,23 @@ async function ask(
     throw failed(
       token === undefined
         ? "it requires its token: give it with --control-token."
-        : "it does not take this --control-token.",
+        : "it rejects this --control-token.",
     );
   }
   const text = new TextDecoder().decode(answer.body);
   return { url: base, status: answer.status, data, error, text, failed };
 }
 
-// A certificate is not checked on this machine, where plain HTTP would not be, either: most are self-signed.
+// Accepts any certificate on this machine, where plain HTTP would also be unchecked: most are self-signed.
 function send(url: URL, options: Parameters<typeof sendOnce>[1]): ReturnType<typeof sendOnce> {
   return sendOnce(url, { ...options, anyCertificate: isLoopbackHost(url.host) });
 }
 
-/** Returns the base URL of a sandbox, without a slash at its end, from that or the URL of its control plane. */
+/** Returns the base URL of a sandbox without a slash at its end, given that URL or its control plane's. */
 function baseUrlIn(given: string): string {
   const url = readHttpUrl(given);
   if (url === undefined) {
-    // The URL is not repeated: it may hold a password.
+    // Without the URL, which may contain a password.
     throw new SandboxError(
       "usage",
       "Failed to read the URL of the sandbox. Give its base URL or its control plane's URL, such as http://127.0.0.1:4747.",

@@ -10,7 +10,7 @@ import { version } from "../package-files.js";
 /**
  * Returns the URL of the endpoint under a base URL, which may have a path and a slash at its end.
  *
- * Throws `usage` for anything else, without repeating it: it may hold a password or a key.
+ * Throws `usage` for anything else, without the given text, which may contain a password or a key.
  */
 export function endpointUnder(base: string): URL {
   const url = readHttpUrl(base);
@@ -25,7 +25,7 @@ export function endpointUnder(base: string): URL {
   return url;
 }
 
-/** Makes the function that sends the requests of a check; an answer of the API has some hundred bytes. */
+/** Makes the function that sends the requests of a check; responses of the API have a few hundred bytes. */
 export function createSend(url: URL, timeout: number): Send {
   return (apiKey) =>
     sendOnce(url, {
@@ -33,7 +33,7 @@ export function createSend(url: URL, timeout: number): Send {
       maxBody: 64 * 1024,
       headers: {
         accept: "application/json",
-        // An answer that is compared byte by byte should come as it was written.
+        // Responses are compared byte by byte.
         "accept-encoding": "identity",
         "user-agent": `svc-sandbox/${version} check`,
         ...(apiKey !== undefined && { "x-api-key": apiKey }),
@@ -44,24 +44,24 @@ export function createSend(url: URL, timeout: number): Send {
 interface SendOptions {
   /** Default: GET. */
   readonly method?: string;
-  /** Default: an empty object of JSON, unless it is a GET. */
+  /** Default: `{}`, or no body for GET. */
   readonly body?: string;
   readonly headers?: http.OutgoingHttpHeaders;
-  /** Milliseconds to wait for the whole answer. */
+  /** Milliseconds to wait for the whole response. */
   readonly timeout: number;
-  /** The most bytes of the body that are read. */
+  /** The size limit for the body, in bytes. */
   readonly maxBody: number;
-  /** Whether any certificate is taken. Default: false. */
+  /** Whether any certificate is accepted. Default: false. */
   readonly anyCertificate?: boolean;
 }
 
-// A timer for longer ends at once.
+// Node fires longer timers immediately.
 const longestTimer = 2 ** 31 - 1;
 
 /**
- * Sends one request on a connection of its own and follows no redirect; never throws.
+ * Sends one request on its own connection and follows no redirect; never throws.
  *
- * Not by `fetch`, which refuses some ports, follows redirects and does not tell how headers are written.
+ * Does not use `fetch`, which rejects some ports, follows redirects and hides the spelling of headers.
  */
 export function sendOnce(
   url: URL,
@@ -96,7 +96,7 @@ export function sendOnce(
     });
     sent.on("response", (response) => {
       begun = true;
-      // Without a header that says so it is a response to Node.
+      // Node handles a 101 without `Upgrade` as a response.
       if (response.statusCode === 101) end(otherProtocol);
       else readAnswer(response, maxBody, end);
     });
@@ -150,8 +150,8 @@ const decoders: Readonly<Record<string, typeof gunzipSync>> = {
 };
 
 /**
- * Returns a body without its content encoding, or as it is when that is missing, unknown or broken; `undefined` when it is
- * too long.
+ * Decodes the content encoding of a body; returns the body unchanged if its encoding is missing, unknown or broken, and
+ * `undefined` if it is too long.
  */
 function decodedBody(body: Buffer, encoding: string | undefined, maxBody: number): Buffer | undefined {
   const decode = decoders[encoding?.trim().toLowerCase() ?? ""];
@@ -167,32 +167,32 @@ const checkNetwork = "Check the network, the VPN and the firewall.";
 const connectionErrors: readonly (readonly [codes: RegExp, found: string, hint: string])[] = [
   [
     /^(?:ENOTFOUND|EAI_\w+|ENODATA)$/,
-    "the name of the host cannot be resolved",
-    "Check its spelling, and whether this machine's DNS knows it.",
+    "the host name cannot be resolved",
+    "Check its spelling and this machine's DNS.",
   ],
   [/^ECONNREFUSED$/, "nothing listens at this address and port", "Is it running, and is the port right?"],
-  [/^(?:E(?:HOST|NET)\w+|EADDRNOTAVAIL|EACCES|EPERM|EINVAL)$/, "there is no way to this host", checkNetwork],
+  [/^(?:E(?:HOST|NET)\w+|EADDRNOTAVAIL|EACCES|EPERM|EINVAL)$/, "this host cannot be reached", checkNetwork],
   [
     /^ERR_TLS_CERT_ALTNAME_INVALID$/,
     "its certificate is for another name",
-    "Use the name that the certificate has.",
+    "Use the name in the certificate.",
   ],
   [
     /^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$/,
     "its certificate is not valid today",
-    "It has to be renewed, or this machine's clock is wrong.",
+    "Renew it, or correct this machine's clock.",
   ],
   [
     /SELF_SIGNED_CERT|^(?:UNABLE_TO_\w+|CERT_\w+|INVALID_CA|HOSTNAME_MISMATCH)$/,
     "its certificate is not trusted on this machine",
-    "If it should be, name a file with the certificate of its authority in NODE_EXTRA_CA_CERTS; there is no flag that looks away.",
+    "If it should be, set NODE_EXTRA_CA_CERTS to a file with its authority's certificate. No flag turns this check off.",
   ],
   [
     /^(?:EPROTO|ERR_SSL_\w+|ERR_TLS_\w+)$/,
     "no secure connection could be made",
     "Does this port speak HTTPS? If it speaks plain HTTP, start the URL with http://.",
   ],
-  [/^ETIMEDOUT$/, "it could not be connected to in time", checkNetwork],
+  [/^ETIMEDOUT$/, "no connection could be made in time", checkNetwork],
   [
     /^HPE_HEADER_OVERFLOW$/,
     "its headers are longer than 16 kB",
@@ -200,7 +200,7 @@ const connectionErrors: readonly (readonly [codes: RegExp, found: string, hint: 
   ],
   [
     /^HPE_\w+$/,
-    "what it sends is not HTTP",
+    "its response is not valid HTTP",
     "Does this port speak HTTP? If it speaks HTTPS, start the URL with https://.",
   ],
   [
@@ -210,9 +210,9 @@ const connectionErrors: readonly (readonly [codes: RegExp, found: string, hint: 
   ],
 ];
 
-/** Describes an error of a connection and what to do about it. */
+/** Describes a connection error and its fix. */
 function describeConnectionError(error: NodeJS.ErrnoException): NoAnswer {
-  // When several addresses were tried, the first error stands for all.
+  // If several addresses were tried, the first error is used for all.
   const [first] = ((error as Partial<AggregateError>).errors ?? []) as NodeJS.ErrnoException[];
   const code = error.code ?? first?.code ?? "";
   const [, found = "", hint = ""] = connectionErrors.find(([codes]) => codes.test(code)) ?? [];

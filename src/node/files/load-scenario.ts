@@ -9,28 +9,28 @@ import type { Scenario } from "../../scenario/scenario.generated.js";
 import { withStory } from "../../scenario/stories.js";
 import { fileFailure } from "./write-file.js";
 
-/** A scenario and where it came from. */
+/** A scenario and its source. */
 export interface LoadedScenario {
   readonly scenario: Scenario;
-  /** The bundled name, or the file as it was given. */
+  /** The bundled name, or the file as given. */
   readonly name: string;
-  /** Absolute paths of the files that make it up, those it extends included; none for a bundled one. */
+  /** Absolute paths of its files, including those it extends; empty for a bundled scenario. */
   readonly files: readonly string[];
-  /** The YAML of a file that is all of its scenario; left out when it extends another file. */
+  /** The YAML of the file; left out if that extends another file. */
   readonly text?: string;
-  /** The text, of one that came from the standard input. */
+  /** The text, if it came from standard input. */
   readonly piped?: string;
 }
 
-/** The name of the standard input, where it is given. */
+/** The name of standard input. */
 export const stdinName = "-";
 
 /**
  * Loads a bundled scenario by name, or a scenario file.
  *
- * A bundled name wins; a file of the same name is reached as `./name`. Throws `scenario_not_found`,
- * `file_unreadable`, or a `ScenarioError` with every problem of the file. A pipe is read until its writers have closed it,
- * or the signal is aborted, which is `file_unreadable` as well.
+ * A bundled name wins; write `./name` for a file with the same name. Throws `scenario_not_found`, `file_unreadable`, or a
+ * `ScenarioError` with all problems of the file. Reads a pipe until its writers close it, or throws `file_unreadable` when
+ * the signal is aborted.
  */
 export async function loadScenario(
   nameOrFile: string,
@@ -49,7 +49,7 @@ export async function loadScenario(
     throw unreadable(error, nameOrFile, cwd);
   };
   const piped = isStdin
-    ? // The types of this package need none of Node.
+    ? // The types of this package must not need Node's.
       await readPipe(stdin as Readable, signal).catch(failed)
     : isPipe(path)
       ? await readPipe(openPipe(path), signal).catch(failed)
@@ -63,8 +63,8 @@ export async function loadScenario(
 }
 
 /**
- * Reads a scenario file, unless its text is given; `load` reads the files that it extends, and `files` collects the paths
- * of all. None of those that it reads may be a pipe.
+ * Reads a scenario file, unless its text is given. `load` reads the files that it extends, and `files` collects all paths.
+ * None of the files may be a pipe.
  */
 export function openScenarioFile(nameOrFile: string, cwd: string, text?: string) {
   const file = resolve(cwd, nameOrFile);
@@ -90,7 +90,7 @@ function openPipe(file: string): Readable {
   return new Socket({ fd: openSync(file, O_RDONLY | O_NONBLOCK), writable: false });
 }
 
-// Without holding up signals: a writer may never come.
+// Does not block signals, because a writer may never come.
 function readPipe(pipe: Readable, signal: AbortSignal | undefined): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -102,7 +102,7 @@ function readPipe(pipe: Readable, signal: AbortSignal | undefined): Promise<stri
     pipe.on("data", (chunk: Buffer) => {
       chunks.push(chunk);
       length += chunk.length;
-      // The parser refuses it.
+      // The parser rejects it.
       if (length > maximumScenarioBytes) end();
     });
     pipe.once("end", end).once("error", reject);
@@ -116,13 +116,13 @@ function readPipe(pipe: Readable, signal: AbortSignal | undefined): Promise<stri
   });
 }
 
-// Read as UTF-8; the parser refuses anything but text. One byte more than a scenario may have is enough for it to refuse the
-// file, however large that is.
+// Reads UTF-8; the parser rejects anything but text. Reads at most one byte more than a scenario may have, which is enough for
+// the parser to reject the file.
 function readScenarioFile(file: string, given: string, folder: string): string {
   const start = Buffer.alloc(maximumScenarioBytes + 1);
   let length = 0;
   try {
-    // It would wait for a writer, and keep signals from being heard.
+    // Would wait for a writer and block signals.
     if (isPipe(file)) throw new Error("it is a pipe");
     const descriptor = openSync(file, "r");
     try {
@@ -138,7 +138,7 @@ function readScenarioFile(file: string, given: string, folder: string): string {
   return utf8.decode(start.subarray(0, length));
 }
 
-/** Makes the error for a scenario that cannot be read from that of the file system. */
+/** Makes the error for an unreadable scenario from the error of the file system. */
 export function unreadable(error: NodeJS.ErrnoException, given: string, folder: string): SandboxError {
   if (error.code !== "ENOENT") {
     const message = `Failed to read the scenario ${JSON.stringify(given)}: ${fileFailure(error)}.`;

@@ -2,20 +2,20 @@ import { stat } from "node:fs/promises";
 
 /** A watch of files. */
 export interface Watching {
-  /** Watches these files from now on, if they are others than before; `readAt` (epoch milliseconds) is when they were last read. */
+  /** Watches these files, last read at `readAt` (epoch milliseconds), instead of earlier ones. */
   readonly follow: (files: readonly string[], readAt?: number) => Promise<void>;
-  /** Resolves once the last call of `changed` is over. */
+  /** Resolves once the last call of `changed` has ended. */
   readonly close: () => Promise<void>;
 }
 
-/** Milliseconds between two looks at the files; a burst of changes is over when both see the same. */
+/** Milliseconds between checks of the files; a burst of changes ends when two checks find the same state. */
 const pause = 100;
 
 /**
- * Makes a watch of no files yet; it calls `changed` once after a burst of changes to any of its files, and once after it
- * began to follow files that have changed since they were read. It waits for one call before the next.
+ * Makes a watch without files. It calls `changed` once after a burst of changes, and once if new files have changed since
+ * they were read. Each call waits for the one before.
  *
- * The files are polled, which works on network drives and container volumes, and with files and folders that are removed or
+ * Polls the files, which also works on network drives and container volumes, and for files and folders that are removed or
  * replaced.
  */
 export function createWatch(changed: () => Promise<void>): Watching {
@@ -51,7 +51,7 @@ export function createWatch(changed: () => Promise<void>): Watching {
   };
 }
 
-/** Returns another text after any change of the files, and for each one that was changed after `readAt`. */
+/** Returns another text after any change to the files, and if one changed after `readAt`. */
 async function stateOf(files: readonly string[], readAt = Number.POSITIVE_INFINITY): Promise<string> {
   const states = files.map(async (file) => {
     try {

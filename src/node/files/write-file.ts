@@ -15,19 +15,20 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-// Not through a draft: the name may be that of a pipe. A pipe without a reader is not waited for.
+// O_NONBLOCK does not wait for the reader of a pipe.
 const { O_WRONLY, O_CREAT, O_TRUNC, O_APPEND, O_NONBLOCK = 0 } = constants;
 
-/** The ending of a draft behind the process that writes it. */
+/** The ending of a draft's name, after the id of its process. */
 const draftEnding = ".svc-sandbox-draft";
 
 /**
- * Writes a file in one step: a reader sees the old one or the new one, never a half. A symbolic link stays one, and so
- * does what is no regular file (a device, a pipe), which is written to.
+ * Writes a file atomically: readers see the old content or the new one. Keeps symbolic links, and writes into devices and
+ * pipes.
  *
- * It outlives a process that is killed at any time; a machine that loses power may lose the latest write.
+ * The process may be killed at any time. A power failure may lose the latest write.
  *
- * Throws the error of the file system (`ENOENT`, `EACCES`, …) or of `check`, which runs just before the step, and leaves nothing behind then.
+ * Throws the error of the file system (`ENOENT`, `EACCES`, …) or of `check`, which runs just before the rename, and leaves
+ * nothing behind.
  */
 export function writeFileAtomically(file: string, text: string, mode: number, check = () => {}): void {
   if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) {
@@ -38,7 +39,7 @@ export function writeFileAtomically(file: string, text: string, mode: number, ch
   const draft = `${target}.${process.pid}${draftEnding}`;
   try {
     rmSync(draft, { force: true });
-    // Keeps to a new file: whatever stands there is not ours.
+    // `wx` rejects an existing file, which is not ours.
     writeFileSync(draft, text, { mode, flag: "wx" });
     check();
     renameSync(draft, target);
@@ -46,13 +47,13 @@ export function writeFileAtomically(file: string, text: string, mode: number, ch
     try {
       rmSync(draft, { force: true });
     } catch {
-      // Where it cannot be removed it could not be made either.
+      // If it cannot be removed, it was not created either.
     }
     throw error;
   }
 }
 
-/** Removes the drafts of a file that processes have left behind which were killed: there may be keys in them. */
+/** Removes the drafts of a file that killed processes have left behind: they may contain keys. */
 export function removeOldDrafts(file: string): void {
   try {
     const target = targetOf(file);
@@ -63,11 +64,11 @@ export function removeOldDrafts(file: string): void {
       if (pid > 0 && !isRunning(pid)) rmSync(join(dirname(target), name), { force: true });
     }
   } catch {
-    // Where nothing can be listed or removed, to write says so.
+    // A later write reports such problems.
   }
 }
 
-// Our own id was that of an earlier process: in a container it is always the same.
+// A draft with our own id is from an earlier process: in a container, the id is always the same.
 function isRunning(pid: number): boolean {
   if (pid === process.pid) return false;
   try {
@@ -78,7 +79,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Returns where a file is, behind symbolic links; it need not be there yet. */
+/** Resolves the symbolic links of a file, which need not exist yet. */
 export function targetOf(file: string): string {
   if (statSync(file, { throwIfNoEntry: false }) !== undefined) return realpathSync(file);
   if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()) {
@@ -98,12 +99,13 @@ function writeInto(file: string, text: string): void {
 }
 
 /**
- * Writes a report, making its folder, or adds it to the file. Throws the error of the file system; `ENXIO` for a pipe
- * without a reader.
+ * Writes a report and makes its folder, or appends the report to its file. Throws the error of the file system; `ENXIO` for a
+ * pipe without a reader.
  */
 export async function writeReportFile(path: string, text: string, isAppended = false): Promise<void> {
   makeFolder(dirname(path));
-  // What the command has written to its standard output, whatever file that is, stays.
+  // Not through a draft, because the file may be a pipe.
+  // Keeps the earlier output of the command if standard output is a file.
   const isStream = /^\/(?:dev|proc)\//.test(path);
   const how = isStream ? O_APPEND : O_CREAT | (isAppended ? O_APPEND : O_TRUNC);
   const file = await promises.open(path, O_WRONLY | O_NONBLOCK | how, 0o666);
@@ -114,16 +116,16 @@ export async function writeReportFile(path: string, text: string, isAppended = f
   }
 }
 
-/** Makes a folder and those around it, unless they are there. Throws the error of the file system. */
+/** Makes a folder and its parents if they do not exist. Throws the error of the file system. */
 export function makeFolder(path: string): void {
   if (isFolder(path)) return;
   const parent = dirname(path);
-  // By hand: under /proc and the like Node's own tries for ever.
+  // Without Node's `recursive`, which never ends under /proc and the like.
   if (parent !== path) makeFolder(parent);
   try {
     mkdirSync(path);
   } catch (error) {
-    // Two processes may make it at the same time.
+    // Another process may have made it at the same time.
     if (!isFolder(path)) throw error;
   }
 }
@@ -132,7 +134,7 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** Describes why a file could not be read or written. */
+/** Returns why a file could not be read or written. */
 export function fileFailure(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   return reasons[code ?? ""] ?? code ?? message;
@@ -140,7 +142,7 @@ export function fileFailure(error: unknown): string {
 
 const machineCodes = ["ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "ENOMEM", "EIO", "EROFS"];
 
-/** Whether the machine has reached a limit, such as a full disk, which is not a defect of ours. */
+/** Whether the machine has reached a limit, such as a full disk; not a defect of this program. */
 export function isOfMachine(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && machineCodes.includes((error as NodeJS.ErrnoException).code ?? "");
 }
@@ -160,6 +162,6 @@ const reasons: Readonly<Record<string, string>> = {
   ELOOP: "its symbolic links lead in a circle",
   ENXIO: "it is a socket, or a pipe that has no reader",
   EAGAIN: "it is a pipe whose reader is too slow",
-  // A container that mounts the file itself: nothing can be renamed over it.
+  // A container mounts the file itself, so it cannot be replaced.
   EBUSY: "it is a mount itself (mount its folder instead)",
 };

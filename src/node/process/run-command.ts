@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
 import spawn from "cross-spawn";
 
-/** The end of a command: its exit code, or the error with which it could not be started. */
+/** The end of a command: its exit code, or the error why it could not be started. */
 export type CommandEnd =
   | { readonly code: number; readonly isTimedOut?: boolean }
   | { readonly failure: NodeJS.ErrnoException };
@@ -11,31 +11,31 @@ export type CommandEnd =
 export interface CommandOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Hands the signals that reach this process to the listener. */
+  /** Passes the signals to this process on to the listener. */
   readonly takeSignals: (listener: (signal: NodeJS.Signals) => void) => void;
-  /** Gets what it writes, except to a terminal: a command that finds none there may write in another way. */
+  /** Gets the output, except to a terminal: commands may write differently if they have none. */
   readonly onOutput?: (stream: "stdout" | "stderr", chunk: Buffer) => void;
-  /** Default: it has the streams of this process, and all the time that it takes. */
+  /** Default: the command has the streams of this process and no time limit. */
   readonly apart?: Apart;
 }
 
-/** A command without input and in a group of its own, of which nothing is left when it has ended. */
+/** Runs a command without input in its own process group, and kills the rest of the group when it has ended. */
 export interface Apart {
-  /** Whether the group is to be killed for time; called every tenth of a second. */
+  /** Whether the time limit has passed and the group must be killed; called every 100 ms. */
   readonly isLate: () => boolean;
 }
 
 const outputs = ["stdout", "stderr"] as const;
-/** The time that a command has after the second request to stop, in milliseconds. */
+/** Milliseconds until a command is killed after the second signal, or in the background after the first. */
 const patience = 5000;
-/** The time that is left for reading what a command wrote, after its end, in milliseconds. */
+/** Milliseconds for reading the rest of the output after the command's end. */
 const lastWords = 500;
 
 /**
  * Runs a command line without a shell and waits for its end.
  *
- * Passes signals on to it; the third one, or the second one and some patience, ends it. It does not outlive this process.
- * The code of a command that a signal has ended is 128 plus its number. Never throws.
+ * Forwards signals. Kills the command at the third signal, a while after the second one, or at the end of this process. If a
+ * signal ended the command, its exit code is 128 plus the signal's number. Never throws.
  */
 export function runCommand(
   [program, ...words]: readonly [string, ...string[]],
@@ -44,7 +44,7 @@ export function runCommand(
   return new Promise((resolve) => {
     let child: ChildProcess;
     try {
-      // On Windows `npm`, `npx` and the like are batch files, which Node does not start itself.
+      // On Windows, `npm`, `npx` and the like are batch files, which Node cannot start.
       const [out, err] = outputs.map((name) => {
         const isRead = apart !== undefined || (onOutput !== undefined && !process[name].isTTY);
         return isRead ? "pipe" : "inherit";
@@ -66,9 +66,9 @@ export function runCommand(
     takeSignals((signal) => {
       if (isOver) return;
       asked += 1;
-      // Several commands that nobody sees have not all the time that one has.
+      // A command in the background is killed sooner, after the first signal.
       if (asked === (apart === undefined ? 2 : 1)) deadline = setTimeout(kill, patience);
-      // The command has it already. One that another process sent to this one alone looks the same: it has to be sent twice.
+      // The terminal has already sent it to the command. A signal only to this process looks the same and must be sent twice.
       if (asked === 1 && apart === undefined && isFromKeyboard(signal)) return;
       if (asked < 3) send(signal);
       else kill();
@@ -84,7 +84,7 @@ export function runCommand(
       const stream = child[name];
       stream?.on("data", (chunk: Buffer) => onOutput?.(name, chunk));
       if (apart === undefined) stream?.pipe(process[name], { end: false });
-      // The reader has gone: the command is to find the same.
+      // Our reader has gone, so the command's reader also goes.
       const close = () => void stream?.destroy();
       process[name].once("error", close);
       return () => process[name].off("error", close);
@@ -98,14 +98,14 @@ export function runCommand(
       clearInterval(timer);
       clearInterval(unread);
       for (const release of passing) release();
-      // A process that has left the group may hold them.
+      // A process outside the group may keep them open.
       child.stdout?.destroy();
       child.stderr?.destroy();
       process.off("exit", endWithUs);
       resolve(how);
     };
     child.on("error", (failure: NodeJS.ErrnoException) => {
-      // On Windows cmd.exe has run, and cross-spawn says in place of its exit that it found no such command.
+      // On Windows, cross-spawn reports a missing command this way after cmd.exe has run.
       if (child.pid === undefined || failure.code === "ENOENT") end({ failure });
     });
     child.on("exit", (code, signal) => {
@@ -119,19 +119,19 @@ export function runCommand(
   });
 }
 
-// Windows has no groups; what the command has started ends with its tree.
+// Windows has no process groups; kills the command's process tree.
 function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid === undefined) return;
   try {
     if (process.platform !== "win32") process.kill(-pid, signal);
     else spawn.sync("taskkill", ["/pid", String(pid), "/t", "/f"], { stdio: "ignore" });
   } catch {
-    // Nothing of it is left.
+    // The group has already ended.
   }
 }
 
-// A signal from the keyboard goes to the group of processes in the terminal's foreground. Only Linux tells which one that is;
-// elsewhere it is taken to be this one. On Windows there is no other signal, and sending one ends a process at once.
+// The terminal sends a signal from the keyboard to its foreground process group. Only Linux shows which group that is;
+// elsewhere, assumes this one. Windows has no other signals, and sending one ends a process immediately.
 function isFromKeyboard(signal: NodeJS.Signals): boolean {
   if (process.platform === "win32") return true;
   if (signal !== "SIGINT" && signal !== "SIGQUIT") return false;
@@ -142,7 +142,7 @@ function isFromKeyboard(signal: NodeJS.Signals): boolean {
   }
   try {
     const stat = readFileSync("/proc/self/stat", "latin1");
-    // The second field is the program's name, in parentheses, which may hold anything.
+    // The second field is the program's name in parentheses, which may contain any text.
     const [, , group, , , foreground] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return group === foreground;
   } catch {

@@ -5,30 +5,30 @@ import { isSea } from "node:sea";
 interface DetachedOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Whether it reads the input of this process. Default: it has none. */
+  /** Whether it reads the standard input of this process. Default: false. */
   readonly stdin?: boolean;
-  /** Ends it while it starts. */
+  /** Stops it during its start. */
   readonly signal: AbortSignal;
-  /** Called with what it writes on stderr while it starts. */
+  /** Called with its output on stderr during its start. */
   readonly onStderr: (text: string) => void;
 }
 
-/** The first line that a program printed, or how it ended before. */
+/** The first line of a program's output, or how the program ended before that. */
 interface Start {
   readonly line?: string;
   readonly code?: number | null;
   readonly by?: NodeJS.Signals | null;
 }
 
-/** The program, and the first of its arguments, that start this program again. A single executable has no script. */
+/** Returns the program and the first arguments that start this program again. A single executable has no script. */
 function ownProgram(): [string, ...string[]] {
   const { execPath, execArgv, argv } = process;
   return isSea() ? [execPath] : [execPath, ...execArgv, argv[1] as string];
 }
 
 /**
- * Starts this program again with these arguments, apart from this process and its terminal, and does not wait for its
- * end. If stderr is a file, it keeps that.
+ * Starts this program again with these arguments, detached from this process and its terminal. Resolves with its first line
+ * or its end. If stderr is a file, the new process also writes to it.
  */
 export async function startDetached(
   words: readonly string[],
@@ -48,7 +48,7 @@ export async function startDetached(
       if (printed.endsWith("\n")) resolve({ line: printed });
     });
   });
-  // What it wrote on stderr before the line is there to be read now.
+  // Reads the output on stderr from before that line.
   await new Promise(setImmediate);
   child.stdout?.destroy();
   child.stderr?.destroy();
