@@ -43,7 +43,7 @@ const { pathId, fault } = requestShape.fields;
 const headers = record(text());
 const running = { scenario: text(), seed: count() };
 const step = { kind: choice(stepKinds), say: nullable(text()) };
-const progress = { steps: count(), told: count(), over: flag() };
+const progress = { steps: count(), done: count(), over: flag() };
 const check = { name: text(), question: text(), rules: text() };
 const answer = { status: count(), headers, body: text() };
 
@@ -216,7 +216,7 @@ export const answers = {
           number: count(),
           ...step,
           text: nullable(text()),
-          told: flag(),
+          done: flag(),
           asExpected: nullable(flag()),
         }),
       ),

@@ -2,6 +2,7 @@ import type { AdviceId } from "../domain/advice.js";
 import type { Presented } from "../domain/authorize.js";
 import type { FaultPathId, PathId } from "../domain/outcomes.js";
 import type { RequestEvidence, RequestTraits } from "../domain/request-traits.js";
+import type { RequestSource } from "../scenario/format/control-bodies.js";
 
 /** A request to the API as plain data, made by every adapter. */
 export interface ApiRequest {
@@ -155,6 +156,11 @@ export interface Exchange {
 
 /** The bytes of an exchange besides its texts. */
 const bytesBesideTexts = 700;
+
+/** Who sent a request, as the control plane shows it. */
+export function sourceOf({ fromStory }: Exchange): RequestSource {
+  return fromStory ? "story" : "client";
+}
 
 /** About the bytes of memory that an exchange takes; equal on every machine. */
 export function bytesOf({ path, content, answer }: Exchange): number {

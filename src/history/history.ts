@@ -1,6 +1,7 @@
 import type { ActionName } from "../domain/steps.js";
+import type { RequestSource } from "../scenario/format/control-bodies.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { bytesOf, type Exchange, latestOf } from "./exchange.js";
+import { bytesOf, type Exchange, latestOf, sourceOf } from "./exchange.js";
 
 /** An operation of a user, or of a step of the story; holds no key. */
 export interface RecordedOperation {
@@ -50,8 +51,8 @@ export interface JournalQuery {
   readonly key?: string | undefined;
   /** Whether probes of any server are among them. Default: false. */
   readonly probes?: boolean | undefined;
-  /** Whether the story or `POST /send` has sent them. Default: either. */
-  readonly told?: boolean | undefined;
+  /** Who sent them: clients, or the story and `POST /send`. Default: both. */
+  readonly source?: RequestSource | undefined;
 }
 
 /** What a history needs of the world that runs. */
@@ -170,13 +171,13 @@ export function createHistory<Event>(first: Subject, capacity = mostKept) {
       return [...asked, ...events.after(position)].sort(byPosition);
     },
     /** The last requests to the world that runs, oldest first. */
-    requests({ limit, pathId, key, told, probes = false }: JournalQuery = {}): Exchange[] {
+    requests({ limit, pathId, key, source, probes = false }: JournalQuery = {}): Exchange[] {
       const matching = list().filter(
         (one) =>
           (probes || !one.isProbe) &&
           (pathId === undefined || one.pathId === pathId || one.fault === pathId) &&
           (key === undefined || one.key === key) &&
-          (told === undefined || one.fromStory === told),
+          (source === undefined || sourceOf(one) === source),
       );
       return limit === undefined ? matching : matching.slice(Math.max(0, matching.length - limit));
     },

@@ -73,7 +73,8 @@ export function validationError(
     redactKeys(hint === undefined ? message : `${message}: ${hint}`),
   ]);
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : "";
-  return new SandboxError("validation_failed", `${failure}: ${problems[0]?.[1]}${more}.`, {
+  const text = `${failure}: ${problems[0]?.[1]}${more}`;
+  return new SandboxError("validation_failed", text.endsWith("?") ? text : `${text}.`, {
     fields: Object.fromEntries(problems),
   });
 }

@@ -7,9 +7,9 @@ import {
   organizationTypes,
 } from "../domain/organization.js";
 import { faultPathIds, outcomes } from "../domain/outcomes.js";
-import type { Exchange } from "../history/exchange.js";
+import { type Exchange, sourceOf } from "../history/exchange.js";
 import type { History } from "../history/history.js";
-import type { requestQuery } from "../scenario/format/control-bodies.js";
+import { type requestQuery, requestSources } from "../scenario/format/control-bodies.js";
 import {
   choice,
   count,
@@ -103,8 +103,8 @@ export const requestShape = mapping({
   advice: list(choice(adviceIds)),
   /** Milliseconds that the response took, with the latency of a fault. */
   durationMs: number({ least: 0 }),
-  /** Whether the story or `POST /send` sent it, and no client. */
-  told: flag(),
+  /** Who sent it: a client, or `story` for the story and `POST /send`. */
+  source: choice(requestSources),
 });
 /** A request as the journal shows it. Holds no key: a ref and a fingerprint instead (R46). */
 export interface RequestView extends ValueOf<typeof requestShape> {}
@@ -164,17 +164,17 @@ export function viewOrganization(organization: Organization): OrganizationView {
 /** The requests of the journal that match; throws `unknown_ref` for a key that there is not. */
 export function listRequests(
   { history, registry }: ViewedWorld & { readonly history: Pick<History<never>, "requests"> },
-  { limit, path_id: pathId, key, told, probes }: ValueOf<typeof requestQuery>,
+  { limit, path_id: pathId, key, source, probes }: ValueOf<typeof requestQuery>,
 ): Exchange[] {
   if (key !== undefined) registry.key(key);
-  return history.requests({ limit, pathId, key, told, probes });
+  return history.requests({ limit, pathId, key, source, probes });
 }
 
 export function viewRequest(exchange: Exchange): RequestView {
-  const { id, at, method, path, status, code, pathId, fault, advice, durationMs, fromStory } = exchange;
+  const { id, at, method, path, status, code, pathId, fault, advice, durationMs } = exchange;
   return {
     ...{ id, at: new Date(at).toISOString(), method, path, status, code, pathId, fault, advice, durationMs },
-    told: fromStory,
+    source: sourceOf(exchange),
     ...(exchange.isUnread && { unread: true }),
     key: exchange.key as ListedKeyRef | null,
     fingerprint: exchange.fingerprint,

@@ -88,7 +88,7 @@ describe.skipIf(process.platform !== "linux")("svc-sandbox play --web", () => {
     expect(running.stdout.text()).toContain(`\n${address}\n`);
     const read = async (path: string) => (await fetch(new URL(`.${path}`, address))).json();
     expect(await read("/clock")).toEqual({ data: { now: "2026-03-02T09:00:00.000Z", frozen: true } });
-    expect(await read("/story")).toMatchObject({ data: { told: 0, steps: 25 } });
+    expect(await read("/story")).toMatchObject({ data: { done: 0, steps: 25 } });
     expect((await running.stop()).code).toBe(0);
     await expect(fetch(address)).rejects.toThrow();
   });

@@ -253,7 +253,7 @@ describe("the request log", () => {
       ...{ at: "2026-03-02T09:00:00.000Z", method: "GET", path: me, key: null, fingerprint: null },
       ...{ status: 401, code: "unauthorized", fault: null, path_id: "401.missing", advice: [] },
       duration_ms: expect.any(Number),
-      told: false,
+      source: "client",
     });
     const { id: instance } = data;
     expect(inInstance).toMatchObject({ event: "request", instance, label: "one test", path: me });

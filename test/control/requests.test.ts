@@ -22,7 +22,7 @@ test("one request of the journal has its answer as it was sent, its checks, and 
   await fetch(`${server.url + mePath}?a=1`, { headers: { "x-api-key": server.sandbox.secret("revoked") } });
   const [first, second] = (await ask("/requests")).body.data;
   const shown = (await ask(`/requests/${first.id}`)).body.data;
-  expect(first.told).toBe(false);
+  expect(first.source).toBe("client");
   expect(shown).toMatchObject({ ...first, advice_details: [] });
   expect(shown.answer).toMatchObject({ status: 200, body: text });
   for (const [name, value] of Object.entries(shown.answer.headers))
@@ -109,9 +109,14 @@ test("a request is sent with a key by its ref, and no client is judged by it", a
     body: { a: 1 },
   };
   expect((await ask("/send", post(odd))).body.data.answer.status).toBe(405);
-  const listed = (await ask("/requests")).body.data as { told: boolean }[];
-  expect(listed.map(({ told }) => told)).toEqual([true, true, true, true, true, true]);
-  expect((await ask(`/requests/${data.request.id}`)).body.data.told).toBe(true);
+  const listed = (await ask("/requests")).body.data as { source: string }[];
+  expect(listed.map(({ source }) => source)).toEqual(Array(6).fill("story"));
+  const renamed = await ask("/requests?told=true");
+  expect(renamed.body.error).toMatchObject({
+    code: "validation_failed",
+    message: expect.stringContaining("source"),
+  });
+  expect((await ask(`/requests/${data.request.id}`)).body.data.source).toBe("story");
   expect(server.sandbox.report()).toMatchObject({ requests: 0, advice: [], coverage: { met: 0 } });
   expect(server.sandbox.keys.get("active").usage.today).toBeGreaterThan(0);
 });

@@ -222,7 +222,7 @@ test("a timeline and a story go on after a restart where they were", async () =>
   const { secret } = (await next(before)).performed;
   const after = await restart(file, { scenario });
   expect(after.sandbox.keys.list()).toEqual(before.sandbox.keys.list());
-  expect(await dataOf(after, "GET /story")).toMatchObject({ told: 2, steps: 3 });
+  expect(await dataOf(after, "GET /story")).toMatchObject({ done: 2, steps: 3 });
   // Its secret is in no file: the seed gives it again.
   expect(readFileSync(file, "utf8")).not.toContain(secret);
   expect(await next(after)).toMatchObject({ number: 3, of: 3, answer: { status: 200 } });
@@ -231,5 +231,5 @@ test("a timeline and a story go on after a restart where they were", async () =>
   expect(after.sandbox.keys.get("next")).toMatchObject(revoked);
   await call(after, "POST /reset", {});
   expect(after.sandbox.keys.list().map(({ ref }) => ref)).toEqual(["main", "other", "pinned"]);
-  expect(await dataOf(after, "GET /story")).toMatchObject({ told: 0, steps: 3 });
+  expect(await dataOf(after, "GET /story")).toMatchObject({ done: 0, steps: 3 });
 });

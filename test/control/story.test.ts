@@ -30,7 +30,7 @@ test("a presenter runs the story step by step, in the world that everyone sees",
   const next = async () => (await ask("/story/next", post)).body.data;
   const first = { number: 1, kind: "say", say: "A bank calls the API." };
   const story = (await ask("/story")).body.data;
-  expect(story).toMatchObject({ steps: 6, told: 0, over: false, next: first, last: null });
+  expect(story).toMatchObject({ steps: 6, done: 0, over: false, next: first, last: null });
   const kinds = ["say", "request", "rotate", "request", "revoke", "advance"];
   const texts = [
     null,
@@ -43,7 +43,7 @@ test("a presenter runs the story step by step, in the world that everyone sees",
   expect(story.outline).toEqual(
     texts.map((text, index) => ({
       ...{ number: index + 1, kind: kinds[index], say: index ? null : first.say, text },
-      ...{ told: false, as_expected: null },
+      ...{ done: false, as_expected: null },
     })),
   );
   const say = {
@@ -55,7 +55,7 @@ test("a presenter runs the story step by step, in the world that everyone sees",
     request: null,
     differences: [],
   };
-  expect(await next()).toMatchObject({ steps: 6, told: 1, over: false, step: say });
+  expect(await next()).toMatchObject({ steps: 6, done: 1, over: false, step: say });
   expect((await next()).step).toMatchObject({
     kind: "request",
     request: { method: "GET", path: mePath, key: "main", headers: { "x-trace": "a" }, body: null, times: 1 },
@@ -88,13 +88,13 @@ test("a presenter runs the story step by step, in the world that everyone sees",
     (one: { as_expected: unknown }) => one.as_expected,
   );
   expect(verdicts).toEqual([true, true, true, false, true, true]);
-  const over = { step: null, steps: 6, told: 6, over: true };
+  const over = { step: null, steps: 6, done: 6, over: true };
   expect([await next(), await next()]).toEqual([over, over]);
   // The journal has the requests of the story; the report is about the client alone.
   expect(server.sandbox.requests.list().map(({ pathId }) => pathId)).toHaveLength(3);
   expect(server.sandbox.report()).toMatchObject({ requests: 1, advice: [] });
   await ask("/reset", post);
-  expect((await ask("/story")).body.data).toMatchObject({ told: 0, over: false, last: null });
+  expect((await ask("/story")).body.data).toMatchObject({ done: 0, over: false, last: null });
 });
 
 test("subscribers hear of each step of story and timeline, and of no key", async () => {
@@ -133,7 +133,7 @@ test("a scenario without a story has no next step", async () => {
     scenario: { version: 1, name: "Silent", organizations: { bank: { type: "bank" } } },
   });
   expect((await ask("/story")).body.data).toEqual({
-    ...{ steps: 0, told: 0, over: true, next: null, outline: [], last: null },
+    ...{ steps: 0, done: 0, over: true, next: null, outline: [], last: null },
   });
   const { status, body } = await ask("/story/next", post);
   expect([status, body.error.code]).toEqual([404, "not_found"]);

@@ -76,8 +76,8 @@ test("requests are listed by limit, path, fault, key and sender; R24 clearing th
     ["limit=1", [all[2]]],
     ["limit=0", []],
     ["limit=1&key=active&path_id=200.test", [all[2]]],
-    ["told=false", all],
-    ["told=true", []],
+    ["source=client", all],
+    ["source=story", []],
   ] as const) {
     expect([query, (await ask(`/requests?${query}`)).body.data]).toEqual([query, listed]);
   }

@@ -43,13 +43,13 @@ describe.skipIf(noBrowser)("the overview", () => {
     await detail.getByRole("button", { name: "Send it now" }).focus();
     await page.keyboard.press("Enter");
     await detail.getByText("Response: 401").waitFor();
-    await page.locator("a.exit-told", { hasText: "401.expired" }).waitFor();
+    await page.locator("a.exit-by-story", { hasText: "401.expired" }).waitFor();
     const [sent] = (await ask("/requests")).body.data;
-    expect(sent).toMatchObject({ key: "expired", path_id: "401.expired", told: true });
+    expect(sent).toMatchObject({ key: "expired", path_id: "401.expired", source: "story" });
     expect(server.sandbox.report()).toMatchObject({ requests: 0, coverage: { met: 0 } });
     // A reload reads it from the journal.
     await page.reload();
-    await page.locator("a.exit-told", { hasText: "401.expired" }).getByText("1 by the story").waitFor();
+    await page.locator("a.exit-by-story", { hasText: "401.expired" }).getByText("1 by the story").waitFor();
     await detail.getByRole("link", { name: "Show these requests" }).click();
     expect(new URL(page.url()).hash).toBe("#/requests?path=401.expired");
   });
@@ -63,7 +63,7 @@ describe.skipIf(noBrowser)("the overview", () => {
     await page.getByRole("dialog").getByText("This discards every other change since the start.").waitFor();
     expect((await ask("/health")).body.scenario).toBe("key-states");
     await page.getByRole("button", { name: "Send it", exact: true }).click();
-    await page.locator("a.exit-told", { hasText: "fault.status" }).waitFor();
+    await page.locator("a.exit-by-story", { hasText: "fault.status" }).waitFor();
     expect((await ask("/health")).body.scenario).toBe("bad-day");
     expect((await ask("/requests?path_id=fault.status")).body.data).toHaveLength(1);
   });
@@ -73,13 +73,13 @@ describe.skipIf(noBrowser)("the overview", () => {
     const other = await another();
     await page.locator("a.exit", { hasText: "401.unknown" }).click();
     await page.getByRole("button", { name: "Send it now" }).click();
-    await other.locator("a.exit-told", { hasText: "401.unknown" }).getByText("1 by the story").waitFor();
+    await other.locator("a.exit-by-story", { hasText: "401.unknown" }).getByText("1 by the story").waitFor();
     await other.locator("a.exit", { hasText: "401.unknown" }).click();
     await other.getByRole("button", { name: "Send it now" }).click();
-    await page.locator("a.exit-told", { hasText: "401.unknown" }).getByText("2 by the story").waitFor();
-    expect(server.sandbox.requests.list().map(({ pathId, told }) => [pathId, told])).toEqual([
-      ["401.unknown", true],
-      ["401.unknown", true],
+    await page.locator("a.exit-by-story", { hasText: "401.unknown" }).getByText("2 by the story").waitFor();
+    expect(server.sandbox.requests.list().map(({ pathId, source }) => [pathId, source])).toEqual([
+      ["401.unknown", "story"],
+      ["401.unknown", "story"],
     ]);
   });
 
@@ -123,7 +123,7 @@ describe.skipIf(noBrowser)("the overview", () => {
     expect(await page.locator("a.exit", { hasText: "422.idempotency_key" }).count()).toBe(0);
     await page.locator("a.exit", { hasText: "401.revoked" }).click();
     await page.getByRole("button", { name: "Send it now" }).click();
-    await page.locator("a.exit-told", { hasText: "401.revoked" }).waitFor();
+    await page.locator("a.exit-by-story", { hasText: "401.revoked" }).waitFor();
     expect((await ask("/requests", { base: `/i/${id}` })).body.data).toHaveLength(2);
     expect((await ask("/requests")).body.data).toHaveLength(0);
   });

@@ -23,7 +23,7 @@ story:
     expect: { status: 200 }
 `);
 
-/** Runs steps until so many are told, and waits until the page shows the last one. */
+/** Runs steps until so many are done, and waits until the page shows the last one. */
 async function tell({ page, ask }: Dashboard, count: number) {
   for (;;) {
     const { told } = (await ask("/story")).body.data;
@@ -33,7 +33,7 @@ async function tell({ page, ask }: Dashboard, count: number) {
   await page.getByText(`Step ${count} of`, { exact: false }).waitFor();
 }
 
-const toldOn = async ({ ask }: Dashboard) => (await ask("/story")).body.data.told as number;
+const toldOn = async ({ ask }: Dashboard) => (await ask("/story")).body.data.done as number;
 
 describe.skipIf(noBrowser)("the view of the story", () => {
   test("keys of presenters and of their clickers run one step each, and R starts again after a question", async () => {
@@ -61,7 +61,7 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     expect(await toldOn(dashboard)).toBe(4);
     await question.getByRole("button", { name: "Start again" }).press("Enter");
     await page.getByText("Press Space for the first step.").waitFor();
-    expect((await ask("/story")).body.data).toMatchObject({ told: 0, last: null });
+    expect((await ask("/story")).body.data).toMatchObject({ done: 0, last: null });
     // Space presses what has the focus.
     await page.getByRole("button", { name: "Next step" }).focus();
     await page.keyboard.press("Space");
@@ -234,7 +234,7 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     await page.getByRole("button", { name: "Start it" }).press("Enter");
     await page.getByText("Press Space for the first step.").waitFor();
     expect((await ask("/health")).body).toMatchObject({ scenario: "rotation" });
-    expect((await ask("/story")).body.data.told).toBe(0);
+    expect((await ask("/story")).body.data.done).toBe(0);
   });
 
   test("a fault that hits a request is told, and a step that cannot run says why", async () => {
@@ -256,7 +256,7 @@ story:
     await page.keyboard.press("Space");
     await page.getByText("This step cannot run:").waitFor();
     await page.getByRole("alert").waitFor();
-    expect((await ask("/story")).body.data).toMatchObject({ told: 2, outline: [{}, { as_expected: false }] });
+    expect((await ask("/story")).body.data).toMatchObject({ done: 2, outline: [{}, { as_expected: false }] });
   });
 
   test("texts of a scenario are texts, however long and whatever is in them", async () => {

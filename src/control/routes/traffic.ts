@@ -159,7 +159,7 @@ function storyView({ story: { steps, next } }: World) {
   const step = steps[next];
   return {
     steps: steps.length,
-    told: next,
+    done: next,
     over: step === undefined,
     next: step === undefined ? null : { number: next + 1, kind: kindOf(step), say: step.say ?? null },
   };
@@ -171,7 +171,7 @@ function outlineOf({ story: { steps, next, verdicts } }: World) {
     kind: kindOf(step),
     say: step.say ?? null,
     text: step.say === undefined ? stepIntent(step) : null,
-    told: index < next,
+    done: index < next,
     as_expected: verdicts.get(index) ?? null,
   }));
 }

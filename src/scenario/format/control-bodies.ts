@@ -65,14 +65,18 @@ export const query = <Of extends Readonly<Record<string, Shape>>>(parameters: Of
   return mapping(Object.fromEntries(fields)) as Query<{ [Name in keyof Of]?: ValueOf<Of[Name]> }>;
 };
 
+/** Who sent a request: a client, or the story and `POST /send`. */
+export const requestSources = ["client", "story"] as const;
+export type RequestSource = (typeof requestSources)[number];
+
 /** Which requests of the journal to list. */
 export const requestQuery = query({
   limit: described(count(), "At most this many, the latest ones."),
   path_id: described(choice(outcomes.map(({ path }) => path)), "Only those that ended on this path."),
   key: described(ref(), "Only those with the key of this ref."),
-  told: described(
-    flag(),
-    "true: only those that the story or POST /send sent; false: only those of clients.",
+  source: described(
+    choice(requestSources),
+    "story: only requests that the story or POST /send sent; client: only those that clients sent.",
   ),
   probes: described(
     flag(),

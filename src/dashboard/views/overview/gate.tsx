@@ -8,12 +8,13 @@ import { linkTo, route } from "../../route.js";
 import { Exit, type ReportedPath } from "./exit.js";
 import { Traveller } from "./traveller.js";
 
-const toldRequests = resource<readonly Request[]>("/requests?told=true", { on: ["world.", "request"] });
+const storyRequests = resource<readonly Request[]>("/requests?source=story", { on: ["world.", "request"] });
 
 /** Counts of the requests that the story or this page has sent, by path id; as text, which changes only with the counts. */
 const storyCounts = computed(() => {
   const counts: Record<string, number> = {};
-  for (const { path_id: pathId } of toldRequests.data.value ?? []) counts[pathId] = (counts[pathId] ?? 0) + 1;
+  for (const { path_id: pathId } of storyRequests.data.value ?? [])
+    counts[pathId] = (counts[pathId] ?? 0) + 1;
   return JSON.stringify(counts);
 });
 
@@ -31,7 +32,7 @@ interface Stage {
 
 /** The gate as it is: a request enters, passes the checks in their order, and leaves at an exit or comes through. */
 export function Gate({ report }: { readonly report: Report }) {
-  useResources(gate, toldRequests);
+  useResources(gate, storyRequests);
   const drawn = gate.data.value;
   if (drawn === undefined) return <p class="panel muted gate-panel">Reading…</p>;
   const paths = new Map(report.paths.map((row) => [row.path_id as string, row]));
@@ -145,7 +146,7 @@ function Trunk({ count, below, of, mark }: TrunkProps) {
 function ExitLink(props: { readonly pathId: string; readonly count: number; readonly fromStory: number }) {
   const { pathId, count, fromStory } = props;
   const isOpen = route.value.parts[0] === pathId;
-  const state = count > 0 ? "met" : fromStory > 0 ? "told" : "unmet";
+  const state = count > 0 ? "met" : fromStory > 0 ? "by-story" : "unmet";
   return (
     <li>
       <a
@@ -164,7 +165,7 @@ function ExitLink(props: { readonly pathId: string; readonly count: number; read
           </span>
         )}
         {fromStory === 0 ? null : (
-          <span class="exit-told">
+          <span class="exit-by-story">
             {fromStory.toLocaleString("en")}
             <span class="visually-hidden"> by the story or this page</span>
           </span>
@@ -185,8 +186,8 @@ function Legend() {
         covered by clients
       </li>
       <li>
-        <span class="exit exit-told tone-other">
-          <span class="exit-told">n</span>
+        <span class="exit exit-by-story tone-other">
+          <span class="exit-by-story">n</span>
         </span>{" "}
         by the story or this page
       </li>

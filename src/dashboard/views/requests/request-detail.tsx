@@ -72,7 +72,7 @@ export function RequestDetail({ id }: { readonly id: string }) {
 }
 
 function Facts({ request }: { readonly request: RequestDetails }) {
-  const { id, at, key, fingerprint, status, code, path_id, fault, duration_ms, told, when, what_to_do } =
+  const { id, at, key, fingerprint, status, code, path_id, fault, duration_ms, source, when, what_to_do } =
     request;
   const { required_scope: required, key_scopes: scopes } = request;
   return (
@@ -132,7 +132,7 @@ function Facts({ request }: { readonly request: RequestDetails }) {
           </>
         )}
         <dt>Sent by</dt>
-        <dd>{told ? "the story or this page" : "a client"}</dd>
+        <dd>{source === "story" ? "the story or this page" : "a client"}</dd>
         <dt>Request id</dt>
         <dd>
           <code>{id}</code>

@@ -106,7 +106,7 @@ function Row({ request, isOpen }: { readonly request: Request; readonly isOpen: 
     fault,
     advice,
     duration_ms: duration,
-    told,
+    source,
   } = request;
   return (
     <a
@@ -121,7 +121,7 @@ function Row({ request, isOpen }: { readonly request: Request; readonly isOpen: 
       <PathBadge pathId={pathId} />
       <bdi class="request-key">{key ?? fingerprint ?? "no key"}</bdi>
       <span class="request-marks">
-        {told ? <span class="badge">story or page</span> : null}
+        {source === "story" ? <span class="badge">story or page</span> : null}
         {fault === null || fault === pathId ? null : <PathBadge pathId={fault} />}
         {fault === null ? null : (
           <span class="badge">

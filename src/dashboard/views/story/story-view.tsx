@@ -30,16 +30,16 @@ const runNext = () => call("/story/next", { method: "POST" });
 
 /** Goes back by one step: starts the sandbox again and runs the steps before; returns the number of the last one. */
 async function replayBack(): Promise<number> {
-  const { told } = await call<Story>("/story");
-  if (told === 0) return 0;
+  const { done } = await call<Story>("/story");
+  if (done === 0) return 0;
   await call("/reset", { method: "POST" });
-  for (let step = 1; step < told; step++) await runNext();
-  return told - 1;
+  for (let step = 1; step < done; step++) await runNext();
+  return done - 1;
 }
 
 function Presenter({ progress }: { readonly progress: Story }) {
   const stage = useRef<HTMLDivElement>(null);
-  const { last, over, steps, told: stepsRun, outline } = progress;
+  const { last, over, steps, done: stepsRun, outline } = progress;
   const queue = useActionQueue();
   const replayedTo = useSignal(0);
   const isAsking = useSignal(false);
@@ -57,7 +57,7 @@ function Presenter({ progress }: { readonly progress: Story }) {
   // The requests of clients are not in a story: no replay brings them back.
   const back = () =>
     queue.add(async () => {
-      const ofClients = await call<readonly Request[]>("/requests?told=false&limit=1");
+      const ofClients = await call<readonly Request[]>("/requests?source=client&limit=1");
       isAsking.value = stepsRun > 0 && ofClients.length > 0;
       if (!isAsking.value) await replay();
     });
@@ -161,11 +161,11 @@ function Opening({ stepsRun }: { readonly stepsRun: number }) {
 const kindWords: Readonly<Record<string, string>> = {
   held: "as expected",
   failed: "unexpected",
-  told: "done",
+  done: "done",
   ahead: "to come",
 };
 
-function Outline({ progress: { outline, told: stepsRun } }: { readonly progress: Story }) {
+function Outline({ progress: { outline, done: stepsRun } }: { readonly progress: Story }) {
   const list = useRef<HTMLElement>(null);
   useEffect(() => {
     const current = list.current?.querySelector<HTMLElement>("[aria-current]");
@@ -177,14 +177,14 @@ function Outline({ progress: { outline, told: stepsRun } }: { readonly progress:
     <nav class="story-outline" aria-label="Steps" ref={list} tabIndex={0}>
       <h2>Steps</h2>
       <ol>
-        {outline.map(({ number, say, text, told: hasRun, as_expected: verdict }) => {
+        {outline.map(({ number, say, text, done: hasRun, as_expected: verdict }) => {
           const state = !hasRun
             ? "ahead"
             : verdict === false
               ? "failed"
               : say === null && verdict
                 ? "held"
-                : "told";
+                : "done";
           return (
             <li key={number} class={state} aria-current={number === stepsRun ? "step" : undefined}>
               <span class={say === null ? "step-text" : "step-say"}>
