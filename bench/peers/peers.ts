@@ -105,7 +105,7 @@ export const peers: Readonly<Record<string, Peer>> = {
   },
   // https://github.com/mswjs/http-middleware#readme: "Option 2: Middleware".
   msw: {
-    title: "msw behind Express",
+    title: "msw in Express",
     caveat: "a custom program",
     package: "msw",
     setUp:

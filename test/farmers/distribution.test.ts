@@ -146,7 +146,7 @@ function droughtTable(): string {
       const effect = effectOf(harvests, isDrought, isIrrigated);
       return [
         isDrought ? "drought" : "no drought",
-        isIrrigated ? "irrigated" : "rain alone",
+        isIrrigated ? "irrigated" : "rain only",
         effect.count,
         effect.yield.toFixed(2),
         `${Math.round(100 * effect.claimed)} %`,

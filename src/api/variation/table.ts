@@ -29,7 +29,7 @@ export interface Variant {
   readonly change?: Change;
 }
 
-/** One thing that the specification leaves open; `docs/assumptions.md` says why services differ in it. */
+/** One thing that the specification leaves open; `docs/assumptions.md` lists its variants. */
 export interface VariationRow {
   readonly id: string;
   /** The statuses of the answers that it applies to. */
