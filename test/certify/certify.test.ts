@@ -46,15 +46,11 @@ test("a good client passes every run, those with faults too", async () => {
 
 test.each([
   ["content_type", "200", /^fails when a (200|401) has .* in its `Content-Type`/],
-  [
-    "header_casing",
-    "200",
-    /^fails when a (200|401) has the names of its headers (in lower case|in upper case|with .*)$/,
-  ],
+  ["header_casing", "200", /^fails when a (200|401) has header names (in lower case|in upper case|with .*)$/],
   [
     "member_order",
     "200",
-    /^fails when a 200 has the members of its JSON (sorted|in reverse order|in any order)$/,
+    /^fails when a 200 has the members of its JSON (sorted|in reverse order|in random order)$/,
   ],
   ["request_id_form", "200", /^fails when a (200|401) has an? .*`X-Request-Id`/],
   ["message", "401", /^fails when a 401 has .*message/],
