@@ -44,14 +44,19 @@ export function readPages(root: string): Page[] {
   });
   const isListed = ({ source }: Page) => listed.some((one) => one.source === source);
   const others = pagesIn("docs").filter((page) => page.source !== "docs/README.md" && !isListed(page));
-  return [...listed, ...others.map((page) => ({ ...page, group: "More" })), ...decisions];
+  const examples = readdirSync(join(root, "examples"), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => pageOf(`examples/${name}/README.md`));
+  return [...listed, ...others.map((page) => ({ ...page, group: "More" })), ...decisions, ...examples];
 }
 
 export function titleOf(text: string): string {
   return (/^# (.+)$/m.exec(text)?.[1] ?? "").replaceAll("`", "");
 }
 
-/** The file of `docs/errors.md` is `errors.html`; the README of the project is the start page. */
+/** The file of `docs/errors.md` is `errors.html`, of `examples/go/README.md` `examples-go.html`; the project's README is the start page. */
 function fileOf(source: string): string {
-  return source === "README.md" ? "index.html" : `${posix.basename(source, ".md").toLowerCase()}.html`;
+  if (source === "README.md") return "index.html";
+  const readme = /^(.+)\/README\.md$/.exec(source)?.[1];
+  return `${readme?.replaceAll("/", "-") ?? posix.basename(source, ".md").toLowerCase()}.html`;
 }

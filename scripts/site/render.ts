@@ -71,7 +71,7 @@ export function renderPage(page: Page, tokens: readonly Token[], site: Site): st
     if (/^[a-z]+:/.test(link)) return link;
     const [path = "", anchor] = link.split("#");
     const source = path === "" ? page.source : posix.join(posix.dirname(page.source), path);
-    const target = site.pages.find((one) => one.source === source);
+    const target = site.pages.find((one) => one.source === source || one.source === `${source}/README.md`);
     if (target === undefined) {
       const isMissed = site.isWhole && !existsSync(join(site.root, source));
       if (isMissed) site.report(`${page.source}: there is no ${link}`);

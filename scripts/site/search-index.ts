@@ -52,7 +52,8 @@ function linesOf(byWord: ReadonlyMap<string, readonly number[]>): string {
 }
 
 /** Tasks rank above the reference, and both above the project's history. */
-function weightOf({ group, file, isMade }: Page): number {
+function weightOf({ group, source, file, isMade }: Page): number {
+  if (source.startsWith("examples/")) return 1;
   if (group === undefined || file === "changelog.html" || file === "decisions.html") return 0.2;
   if (isMade) return 0.6;
   return group === "Tasks" || group === "Start" ? 1.5 : 1;

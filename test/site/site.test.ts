@@ -41,7 +41,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("each page of the docs, each decision and both descriptions are on the site, in the sidebar of each page", () => {
+test("each page of the docs, each decision, each example and both descriptions are on the site", () => {
   const sidebar = fileOf("index.html").replace(/^[\s\S]*<nav/, "");
   const listed = pageNames.filter((name) => !["README.md", "docs/README.md"].includes(name));
   const expected = listed.map((name) => name.replace(/^docs\/(.*)\.md$/, "$1.html"));
@@ -49,6 +49,7 @@ test("each page of the docs, each decision and both descriptions are on the site
     "index.html",
     "changelog.html",
     "decisions.html",
+    "examples.html",
     "api.html",
     "control-api.html",
     ...expected,
@@ -59,6 +60,12 @@ test("each page of the docs, each decision and both descriptions are on the site
   }
   const records = readdirSync(join(root, "docs/decisions")).map((name) => name.replace(".md", ".html"));
   expect(pages()).toEqual(expect.arrayContaining(records));
+  const examples = readdirSync(join(root, "examples")).filter((name) => !name.includes("."));
+  for (const name of examples) {
+    expect(fileOf("examples.html")).toContain(`href="examples-${name}.html"`);
+    expect(fileOf(`examples-${name}.html`)).toMatch(/<h1 id="[^"]+">[^<]/);
+  }
+  expect(fileOf("index.html")).toContain('<a href="examples.html">examples</a>');
   expect(sidebar).not.toContain("<h2>More</h2>");
 });
 
@@ -79,6 +86,7 @@ test("a link that leads nowhere fails the build, and says where it stands", asyn
     "docs/README.md": "# Pages\n\n## Begin\n\n- [Start](../README.md): begin\n",
     "docs/other.md": "# Other\n\n[page](gone.md)\n",
     "docs/decisions/0001-one.md": "# 1. One\n",
+    "examples/README.md": "# Examples\n",
   });
   const building = buildSite({ root: broken, into: join(broken, "site"), isWhole: true });
   await expect(building).rejects.toThrow(
