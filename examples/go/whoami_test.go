@@ -22,12 +22,12 @@ func whoami(t *testing.T, baseURL, key string) int {
 	return response.StatusCode
 }
 
-func TestEveryAnswer(t *testing.T) {
-	answers := map[string]int{
+func TestEveryResponse(t *testing.T) {
+	statuses := map[string]int{
 		"active": 200, "revoked": 401, "expired": 401, "rotated": 401, "wrong-scope": 403,
 		"live-not-approved": 403, "live-suspended": 403, "organization-inactive": 403, "rate-limited": 429,
 	}
-	for ref, status := range answers {
+	for ref, status := range statuses {
 		ref, status := ref, status
 		t.Run(ref, func(t *testing.T) {
 			t.Parallel()
@@ -60,7 +60,7 @@ func TestNoTestSeesAnother(t *testing.T) {
 
 func TestAnotherScenario(t *testing.T) {
 	if _, found := svcsandbox.New(t, svcsandbox.Scenario("rotation")).Keys["active"]; found {
-		t.Error("The scenario has a key that it should not have.")
+		t.Error("The scenario has an unexpected key.")
 	}
 }
 

@@ -23,7 +23,7 @@ public class Main {
 
   enum Result { CONFIRMED, REJECTED, REFUSED, LIMITED }
 
-  /** What became of it: the organization's name when it is confirmed, the code when it is refused. */
+  /** A result, with the organization's name if the key is confirmed, or the code if it is refused. */
   record Confirmation(Result result, String detail) {}
 
   interface Waiting {
@@ -31,11 +31,10 @@ public class Main {
   }
 
   /**
-   * Asks the API whose key this is.
+   * Checks a key with the API.
    *
-   * <p>REJECTED is a key that does not work (any more), REFUSED one that may not do this, LIMITED one whose limit was
-   * still used up after the last attempt. Throws when there is no answer of the API at all. {@code waiting} is there
-   * for tests.
+   * <p>REJECTED: the key is not valid. REFUSED: the key is valid, but lacks a permission. LIMITED: the limit was still
+   * used up after the last attempt. Throws on any other response. Tests pass their own {@code waiting}.
    */
   static Confirmation confirmKey(String baseUrl, String apiKey, Waiting waiting, int attempts)
       throws IOException, InterruptedException {
@@ -47,22 +46,22 @@ public class Main {
         case 200:
           return new Confirmation(Result.CONFIRMED, text(response.body(), "name"));
         case 401:
-          // It will be rejected for ever: whoever retries only makes noise. The API does not say what is wrong.
+          // Do not retry: the key stays invalid. The API does not reveal the reason.
           return new Confirmation(Result.REJECTED, null);
         case 403:
           return new Confirmation(Result.REFUSED, text(response.body(), "code"));
         case 429:
-          // By the status alone: the specification leaves the code open.
+          // Check only the status: the specification leaves the code open.
           if (attempt == attempts) return new Confirmation(Result.LIMITED, null);
           waiting.waitFor(timeToWait(response.headers().firstValue("retry-after")));
           break;
         default:
-          throw new IOException("The API answered " + response.statusCode() + ".");
+          throw new IOException("The API returned " + response.statusCode() + ".");
       }
     }
   }
 
-  /** From a header that may be absent, hold seconds, or hold a date. */
+  /** The time in Retry-After, which may be absent, a number of seconds, or a date. */
   static Duration timeToWait(Optional<String> retryAfter) {
     Duration oneMinute = Duration.ofMinutes(1);
     if (retryAfter.isEmpty()) return oneMinute;
@@ -79,9 +78,9 @@ public class Main {
 
   static final HttpClient http = HttpClient.newHttpClient();
 
-  // Enough for these answers; a real client has a JSON library.
+  // Enough for these responses; a real client has a JSON library.
   static String text(String json, String member) {
-    // JSON may write any letter as its number, in names too.
+    // JSON may escape any letter, also in names.
     String plain = Pattern.compile("\\\\u00([4-7][0-9a-f])").matcher(json).replaceAll(one -> letter(one.group(1)));
     Matcher found = Pattern.compile("\"" + member + "\":\\s*\"([^\"]*)\"").matcher(plain);
     return found.find() ? found.group(1) : null;
@@ -94,8 +93,8 @@ public class Main {
   /* The sandbox */
 
   /**
-   * A running svc-sandbox, whose clock stands still until it is moved: under {@code svc-sandbox exec} an instance of
-   * the one that it gives, so that its report counts the tests; else a process that ends when this is closed.
+   * A running svc-sandbox. Its clock is frozen until a test moves it. Under {@code svc-sandbox exec} it is an instance
+   * of that sandbox, whose report counts the tests. Otherwise it is a process that ends with close().
    */
   static class Sandbox implements AutoCloseable {
     final String baseUrl;
@@ -107,7 +106,7 @@ public class Main {
       String given = System.getenv("SVC_CONTROL_URL");
       if (given == null) {
         process = start(scenario);
-        // It prints one line, once it accepts requests; none when it could not start.
+        // It prints one line when it accepts requests, or nothing if it cannot start.
         started = new BufferedReader(new InputStreamReader(process.getInputStream())).readLine();
         if (started == null) throw new IOException("svc-sandbox ended before it listened.");
       } else {
@@ -122,7 +121,7 @@ public class Main {
       String given = System.getenv("SVC_SANDBOX_BIN");
       List<String> command =
           new ArrayList<>(given == null || given.isEmpty() ? List.of("npx", "--no-install", "svc-sandbox") : List.of(given));
-      // It ends when its stdin does: with this program, however that ends.
+      // It ends when its stdin closes, even if this program crashes.
       command.addAll(List.of("start", scenario, "--until-stdin-ends", "--port", "0", "--quiet"));
       return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     }
@@ -140,7 +139,7 @@ public class Main {
       control(controlUrl, "PUT", "/clock", "{\"frozen\":true}");
     }
 
-    /** How the requests with a key ended, oldest first. */
+    /** The statuses of the requests with a key, oldest first. */
     List<Integer> statuses(String ref) throws IOException, InterruptedException {
       List<Integer> statuses = new ArrayList<>();
       Matcher found = Pattern.compile("\"status\":\\s*(\\d+)").matcher(control(controlUrl, "GET", "/requests?key=" + ref, ""));
@@ -190,13 +189,13 @@ public class Main {
 
   static int failures = 0;
 
-  /** Confirms the key of a fresh sandbox, and compares what came of it and with which requests. */
+  /** Confirms a key of a new sandbox, and compares the result and the requests. */
   static void expect(Sandbox sandbox, String ref, Result result, String detail, Integer... statuses) throws Exception {
     sandbox.reset();
-    // Waits without waiting: on the sandbox's clock.
+    // Moves the sandbox's clock instead of waiting.
     Confirmation got = confirmKey(sandbox.baseUrl, sandbox.key(ref), sandbox::advance, 3);
     List<Integer> seen = sandbox.statuses(ref);
-    // The name of an organization may change, and so no test relies on it.
+    // No test relies on the organization's name, because it may change.
     boolean sameDetail = result == Result.CONFIRMED || Objects.equals(got.detail(), detail);
     boolean fine = got.result() == result && sameDetail && seen.equals(List.of(statuses));
     if (!fine) failures++;

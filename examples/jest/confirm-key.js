@@ -1,14 +1,15 @@
-/** How long to wait after a 429 that does not say: a minute, after which the minute's limit is a new one. */
+/** How long to wait after a 429 without `Retry-After`: the limit resets within a minute. */
 const oneMinute = 60_000;
 
 /**
- * Asks the API whose key this is.
+ * Checks a key with the API. Returns one of:
  *
- * Answers `{ result: "confirmed", organization, environment, scopes, usage }`; `{ result: "rejected" }` for a key that
- * does not work (any more); `{ result: "refused", code }` for one that may not do this; `{ result: "limited" }` when
- * the limit was still used up after the last attempt. Throws when there is no answer of the API at all.
+ * - `{ result: "confirmed", organization, environment, scopes, usage }`
+ * - `{ result: "rejected" }`: the key is not valid
+ * - `{ result: "refused", code }`: the key is valid, but lacks a permission
+ * - `{ result: "limited" }`: the limit was still used up after the last attempt
  *
- * `fetch` and `wait` are there for tests.
+ * Throws on any other response. Tests pass their own `fetch` and `wait`.
  */
 async function confirmKey({ baseUrl, apiKey, fetch = globalThis.fetch, wait = sleep, attempts = 3 }) {
   for (let attempt = 1; ; attempt++) {
@@ -20,22 +21,22 @@ async function confirmKey({ baseUrl, apiKey, fetch = globalThis.fetch, wait = sl
         return { result: "confirmed", organization, environment, scopes, usage };
       }
       case 401:
-        // It will be rejected for ever: whoever retries only makes noise. The API does not say what is wrong with it.
+        // Do not retry: the key stays invalid. The API does not reveal the reason.
         return { result: "rejected" };
       case 403:
         return { result: "refused", code: body.error.code };
       case 429:
-        // By the status alone: the specification leaves the code open.
+        // Check only the status: the specification leaves the code open.
         if (attempt === attempts) return { result: "limited" };
         await wait(timeToWait(response.headers.get("retry-after")));
         break;
       default:
-        throw new Error(`The API answered ${response.status}.`);
+        throw new Error(`The API returned ${response.status}.`);
     }
   }
 }
 
-/** Milliseconds, from a header that may be absent, hold seconds, or hold a date. */
+/** Milliseconds from `Retry-After`, which may be absent, a number of seconds, or a date. */
 function timeToWait(retryAfter) {
   if (retryAfter === null) return oneMinute;
   const seconds = Number(retryAfter);

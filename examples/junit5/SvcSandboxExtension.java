@@ -26,7 +26,7 @@ import org.junit.jupiter.api.extension.ParameterResolver;
 import org.junit.platform.commons.support.AnnotationSupport;
 
 /**
- * Gives each test an isolated svc-sandbox, also when tests run in parallel: {@code @ExtendWith(SvcSandboxExtension.class)}
+ * Gives each test its own svc-sandbox, also when tests run in parallel: add {@code @ExtendWith(SvcSandboxExtension.class)}
  * and a parameter {@code Sandbox sandbox} or {@code @Key("revoked") String key}. Copy this file next to your tests; it
  * needs Java 11 and JUnit 5.
  */
@@ -38,7 +38,7 @@ public class SvcSandboxExtension implements ParameterResolver {
     String value();
   }
 
-  /** The sandbox of a test, or of the tests of a class: what is left out is as {@code svc-sandbox exec} has it. */
+  /** Options of a test's or a class's sandbox. Default: those of {@code svc-sandbox exec}. */
   @Target({ElementType.METHOD, ElementType.TYPE})
   @Retention(RetentionPolicy.RUNTIME)
   public @interface Scenario {
@@ -48,10 +48,10 @@ public class SvcSandboxExtension implements ParameterResolver {
     /** A whole number from 0. */
     String seed() default "";
 
-    /** When the clock starts: {@code 2026-03-02T09:00:00Z}. */
+    /** Start of the clock: {@code 2026-03-02T09:00:00Z}. */
     String now() default "";
 
-    /** Whether the clock stands still until it is moved. */
+    /** Whether the clock moves only when a test moves it. */
     boolean frozen() default true;
 
     /** {@code minimal}, {@code typical} or {@code varied}. */
@@ -91,7 +91,7 @@ public class SvcSandboxExtension implements ParameterResolver {
     return value.isEmpty() ? "" : ",\"" + name + "\":" + quote + value + quote;
   }
 
-  /** An isolated sandbox. Its clock stands still until it is moved, unless the scenario is not frozen. */
+  /** A test's own sandbox. Its clock is frozen until the test moves it, unless {@code frozen} is false. */
   public static class Sandbox implements CloseableResource {
     private final Server server;
     private final Map<String, String> started;
@@ -111,16 +111,16 @@ public class SvcSandboxExtension implements ParameterResolver {
 
     public String key(String ref) {
       String key = keys.get(ref);
-      if (key == null) throw new IllegalArgumentException("There is no key " + ref + ", but " + keys.keySet() + ".");
+      if (key == null) throw new IllegalArgumentException("No key " + ref + ". Keys: " + keys.keySet() + ".");
       return key;
     }
 
-    /** Moves the sandbox's clock on. */
+    /** Moves the sandbox's clock forward. */
     public void advance(Duration by) {
       control("POST", "/clock/advance", "{\"by\":\"" + by.toMillis() + "ms\"}");
     }
 
-    /** How the requests with a key ended, oldest first. */
+    /** The statuses of the requests with a key, oldest first. */
     public List<Integer> statuses(String ref) {
       List<Integer> statuses = new ArrayList<>();
       Matcher found = Pattern.compile("\"status\":(\\d+)").matcher(control("GET", "/requests?key=" + ref, ""));
@@ -128,7 +128,7 @@ public class SvcSandboxExtension implements ParameterResolver {
       return statuses;
     }
 
-    /** A call of the control plane; answers its JSON. */
+    /** Calls the control plane, and returns its JSON. */
     public String control(String method, String path, String body) {
       return send(method, started.get("control_url") + path, body);
     }
@@ -147,7 +147,7 @@ public class SvcSandboxExtension implements ParameterResolver {
     }
   }
 
-  /** The server of {@code svc-sandbox exec -- mvn test}, else one of this JVM. */
+  /** The server of {@code svc-sandbox exec -- mvn test}, or one of this JVM. */
   static class Server implements CloseableResource {
     final String controlUrl;
     private Process process;
@@ -159,18 +159,18 @@ public class SvcSandboxExtension implements ParameterResolver {
 
     private String start() throws IOException {
       List<String> command = new ArrayList<>(program());
-      // The sandbox ends when this stdin does: with the JVM, however that ends.
+      // The sandbox ends when this stdin closes, even if the JVM crashes.
       command.addAll(List.of("start", "--until-stdin-ends", "--port", "0", "--quiet"));
       process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
       String line = new BufferedReader(new InputStreamReader(process.getInputStream())).readLine();
       if (line == null) {
-        String why = "the lines above show why. SVC_SANDBOX_BIN names another program.";
+        String why = "see the lines above. To use another program, set SVC_SANDBOX_BIN.";
         throw new IOException(String.join(" ", command) + " did not start: " + why);
       }
       return Sandbox.texts(line).get("control_url");
     }
 
-    /** SVC_SANDBOX_BIN, or svc-sandbox on the PATH, or the one that npm has installed here. */
+    /** SVC_SANDBOX_BIN, svc-sandbox on the PATH, or the package of npm. */
     private static List<String> program() {
       String given = System.getenv("SVC_SANDBOX_BIN");
       if (given != null && !given.isEmpty()) return List.of(given);

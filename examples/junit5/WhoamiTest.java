@@ -34,7 +34,7 @@ class WhoamiTest {
     "revoked,401", "expired,401", "rotated,401", "wrong-scope,403", "live-suspended,403",
     "organization-inactive,403", "rate-limited,429"
   })
-  void aRefusedKey(String ref, int status, SvcSandboxExtension.Sandbox sandbox) throws Exception {
+  void aRejectedKey(String ref, int status, SvcSandboxExtension.Sandbox sandbox) throws Exception {
     assertEquals(status, whoami(sandbox.baseUrl(), sandbox.key(ref)));
   }
 
@@ -60,7 +60,7 @@ class WhoamiTest {
   void anotherScenario(SvcSandboxExtension.Sandbox sandbox) {
     for (String ref : List.of("active", "id", "base_url", "scenario")) {
       Exception failure = assertThrows(IllegalArgumentException.class, () -> sandbox.key(ref));
-      assertEquals("There is no key " + ref + ", but [rotated, retiring, replacement].", failure.getMessage());
+      assertEquals("No key " + ref + ". Keys: [rotated, retiring, replacement].", failure.getMessage());
     }
   }
 

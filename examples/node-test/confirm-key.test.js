@@ -3,14 +3,14 @@ import { after, beforeEach, test } from "node:test";
 import { startServer } from "svc-sandbox/node";
 import { confirmKey } from "./confirm-key.js";
 
-// Frozen: time passes when a test says so, and never in between.
+// Frozen: the clock moves only when a test moves it.
 const server = await startServer({ scenario: "key-states", frozen: true });
 const { sandbox, url: baseUrl } = server;
 
 beforeEach(() => sandbox.reset());
 after(() => server.close());
 
-/** Waits without waiting: on the sandbox's clock. */
+/** Moves the sandbox's clock instead of waiting. */
 const wait = async (milliseconds) => void sandbox.clock.advance(milliseconds);
 
 const confirm = (apiKey) => confirmKey({ baseUrl, apiKey, wait });
@@ -38,12 +38,12 @@ const refusals = {
   "organization-inactive": "access_denied",
 };
 for (const [ref, code] of Object.entries(refusals)) {
-  test(`the key ${ref} is refused with ${code}`, async () => {
+  test(`the key ${ref} gets ${code}`, async () => {
     assert.deepEqual(await confirm(sandbox.secret(ref)), { result: "refused", code });
   });
 }
 
-test("a used-up minute is waited for", async () => {
+test("after a 429 the client waits for the next minute", async () => {
   assert.equal((await confirm(sandbox.secret("rate-limited-minute"))).result, "confirmed");
   assert.deepEqual(
     sandbox.requests.list().map(({ status }) => status),
@@ -51,7 +51,7 @@ test("a used-up minute is waited for", async () => {
   );
 });
 
-test("a limit that stays used up ends the attempts", async () => {
+test("the client gives up when the limit stays used up", async () => {
   assert.deepEqual(await confirm(sandbox.secret("rate-limited")), { result: "limited" });
   assert.equal(sandbox.requests.total(), 3);
 });

@@ -1,4 +1,4 @@
-"""Fixtures for tests against svc-sandbox: copy this file next to your tests. Python 3.8 and later."""
+"""Fixtures for tests against svc-sandbox: copy this file next to your tests. Python 3.8 or later."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import pytest
 
 
 class Sandbox:
-    """An isolated sandbox: `base_url`, and `keys` by their refs. Its clock stands still until it is moved."""
+    """A test's own sandbox: `base_url`, and `keys` by ref. Its clock is frozen until the test moves it."""
 
     def __init__(self, control_url, **options):
         started = _send("POST", f"{control_url}/instances", {"frozen": True, **options})
@@ -19,15 +19,15 @@ class Sandbox:
         self.control_url = started["control_url"]
 
     def control(self, method, path, body=None):
-        """A call of the control plane; answers what is in its `data`."""
+        """Calls the control plane, and returns the `data` of its response."""
         return _send(method, self.control_url + path, body)
 
     def advance(self, seconds):
-        """Moves the sandbox's clock on."""
+        """Moves the sandbox's clock forward."""
         self.control("POST", "/clock/advance", {"by": f"{seconds:g}s"})
 
     def statuses(self, ref):
-        """How the requests with a key ended, oldest first."""
+        """The statuses of the requests with a key, oldest first."""
         return [request["status"] for request in self.control("GET", f"/requests?key={ref}")]
 
 
@@ -46,7 +46,7 @@ def _send(method, url, body=None):
 
 
 def _program():
-    """SVC_SANDBOX_BIN, or svc-sandbox on the PATH, or the one that npm has installed here."""
+    """SVC_SANDBOX_BIN, svc-sandbox on the PATH, or the package of npm."""
     found = os.environ.get("SVC_SANDBOX_BIN") or shutil.which("svc-sandbox")
     return [found] if found else [shutil.which("npx") or "npx", "--no-install", "svc-sandbox"]
 
@@ -57,30 +57,30 @@ def pytest_configure(config):
 
 @pytest.fixture(scope="session")
 def sandbox_control_url():
-    """The control plane of `svc-sandbox exec -- pytest`, else of a server for this process or worker of xdist."""
+    """The control plane of `svc-sandbox exec -- pytest`, or of a server for this process or xdist worker."""
     if "SVC_CONTROL_URL" in os.environ:
         yield os.environ["SVC_CONTROL_URL"]
         return
-    # The sandbox ends when this stdin does: with the tests, however they end.
+    # The sandbox ends when this stdin closes, even if the tests crash.
     command = [*_program(), "start", "--until-stdin-ends", "--port", "0", "--quiet"]
-    # In a session of its own, so that Ctrl-C leaves it to the fixtures that still need it.
+    # In its own session, so that Ctrl-C does not stop it before the fixtures have finished.
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
         line = process.stdout.readline()
-        assert line, f"{' '.join(command)} did not start: the captured stderr shows why. SVC_SANDBOX_BIN names another program."
+        assert line, f"{' '.join(command)} did not start: see the captured stderr. To use another program, set SVC_SANDBOX_BIN."
         yield json.loads(line)["control_url"]
         process.stdin.close()
 
 
 @pytest.fixture
 def sandbox(request, sandbox_control_url, monkeypatch):
-    """A sandbox for this test alone; SVC_BASE_URL is its base URL."""
+    """This test's own sandbox; SVC_BASE_URL is its base URL."""
     marker = request.node.get_closest_marker("sandbox")
     sandbox = Sandbox(sandbox_control_url, **(marker.kwargs if marker else {}))
     monkeypatch.setenv("SVC_BASE_URL", sandbox.base_url)
     yield sandbox
-    # Shown for a test that has failed.
+    # pytest shows this if the test fails.
     for sent in sandbox.control("GET", "/requests"):
         print(f"{sent['method']} {sent['path']} {sent['key'] or 'no known key'}: {sent['path_id']}")
     _send("DELETE", f"{sandbox_control_url}/instances/{sandbox.id}")
@@ -88,11 +88,11 @@ def sandbox(request, sandbox_control_url, monkeypatch):
 
 @pytest.fixture
 def key(sandbox):
-    """The key with a ref: key("revoked")."""
+    """Returns the key with a ref: key("revoked")."""
 
     def find(ref):
         if ref not in sandbox.keys:
-            pytest.fail(f"There is no key {ref!r}, but {', '.join(sandbox.keys)}.", pytrace=False)
+            pytest.fail(f"No key {ref!r}. Keys: {', '.join(sandbox.keys)}.", pytrace=False)
         return sandbox.keys[ref]
 
     return find

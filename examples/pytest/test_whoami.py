@@ -7,7 +7,7 @@ import pytest
 
 
 def whoami(api_key):
-    """The client: the status, and the organization's type or the code of the error."""
+    """The client: returns the status, and the organization's type or the error code."""
     url = os.environ["SVC_BASE_URL"] + "/v1/relying-party/me"
     try:
         with urllib.request.urlopen(urllib.request.Request(url, headers={"x-api-key": api_key})) as response:
@@ -21,7 +21,7 @@ def test_a_good_key(key):
 
 
 @pytest.mark.parametrize(
-    ("ref", "answer"),
+    ("ref", "expected"),
     [
         ("revoked", (401, "unauthorized")),
         ("expired", (401, "unauthorized")),
@@ -32,13 +32,13 @@ def test_a_good_key(key):
         ("organization-inactive", (403, "access_denied")),
     ],
 )
-def test_a_refused_key(key, ref, answer):
-    assert whoami(key(ref)) == answer
+def test_a_rejected_key(key, ref, expected):
+    assert whoami(key(ref)) == expected
 
 
 def test_a_used_up_minute_ends(sandbox, key):
     limited = key("rate-limited-minute")
-    # Without the code, which the specification leaves open.
+    # Check only the status: the specification leaves the code open.
     assert whoami(limited)[0] == 429
     sandbox.advance(60)
     assert whoami(limited)[0] == 200

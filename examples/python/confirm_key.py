@@ -1,4 +1,4 @@
-"""Asks the relying-party API whose key this is. Standard library only."""
+"""Checks a key with the relying-party API. Standard library only."""
 
 import json
 import time
@@ -7,34 +7,37 @@ import urllib.request
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 
-# How long to wait after a 429 that does not say: until the minute's limit is a new one.
+# How long to wait after a 429 without Retry-After: the limit resets within a minute.
 ONE_MINUTE = 60.0
 
 
 def confirm_key(base_url, api_key, wait=time.sleep, attempts=3):
     """
-    Answers {"result": "confirmed", "organization", "environment", "scopes", "usage"}; {"result": "rejected"} for a key
-    that does not work (any more); {"result": "refused", "code"} for one that may not do this; {"result": "limited"}
-    when the limit was still used up after the last attempt. Raises when there is no answer of the API at all.
+    Returns one of:
 
-    `wait` takes seconds, and is there for tests.
+    - {"result": "confirmed", "organization", "environment", "scopes", "usage"}
+    - {"result": "rejected"}: the key is not valid
+    - {"result": "refused", "code"}: the key is valid, but lacks a permission
+    - {"result": "limited"}: the limit was still used up after the last attempt
+
+    Raises on any other response. Tests pass their own `wait`, which gets seconds.
     """
     for attempt in range(1, attempts + 1):
         status, headers, body = _call(base_url, api_key)
         if status == 200:
             data = body["data"]
-            # Without a scope the key has no right to anything.
+            # A key without scopes has no permissions.
             if not isinstance(data["scopes"], list) or not data["scopes"]:
                 raise RuntimeError("The API confirmed the key without its scopes.")
             return {"result": "confirmed", **{name: data[name] for name in ("organization", "environment", "scopes", "usage")}}
         if status == 401:
-            # It will be rejected for ever: whoever retries only makes noise. The API does not say what is wrong.
+            # Do not retry: the key stays invalid. The API does not reveal the reason.
             return {"result": "rejected"}
         if status == 403:
             return {"result": "refused", "code": body["error"]["code"]}
         if status != 429:
-            raise RuntimeError(f"The API answered {status}.")
-        # By the status alone: the specification leaves the code open.
+            raise RuntimeError(f"The API returned {status}.")
+        # Check only the status: the specification leaves the code open.
         if attempt < attempts:
             wait(_seconds_to_wait(headers.get("Retry-After")))
     return {"result": "limited"}
@@ -51,7 +54,7 @@ def _call(base_url, api_key):
 
 
 def _seconds_to_wait(retry_after):
-    """Seconds, from a header that may be absent, hold seconds, or hold a date."""
+    """Seconds from Retry-After, which may be absent, a number of seconds, or a date."""
     if retry_after is None:
         return ONE_MINUTE
     if retry_after.strip().isdigit():

@@ -1,4 +1,4 @@
-"""Starts svc-sandbox for tests, and speaks to its control plane."""
+"""Starts svc-sandbox for tests, and calls its control plane."""
 
 import json
 import os
@@ -9,10 +9,10 @@ import urllib.request
 
 class Sandbox:
     """
-    A running sandbox: `base_url` and `keys`, a dictionary from refs to keys. Its clock stands still until it is moved.
+    A running sandbox: `base_url`, and `keys` by ref. Its clock is frozen until a test moves it.
 
-    Under `svc-sandbox exec` an instance of the sandbox that it gives, so that its report counts the tests; else a
-    process of its own.
+    Under `svc-sandbox exec` it is an instance of that sandbox, whose report counts the tests. Otherwise it has its own
+    process.
     """
 
     def __init__(self, scenario="key-states"):
@@ -31,24 +31,24 @@ class Sandbox:
         found = os.environ.get("SVC_SANDBOX_BIN") or shutil.which("svc-sandbox")
         program = [found] if found else [shutil.which("npx") or "npx", "--no-install", "svc-sandbox"]
         command = [*program, "start", scenario, "--until-stdin-ends", "--port", "0", "--quiet"]
-        # It ends when this stdin does: with the tests, however they end.
+        # It ends when this stdin closes, even if the tests crash.
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        # It prints one line, once it accepts requests; none when it could not start.
+        # It prints one line when it accepts requests, or nothing if it cannot start.
         line = self._process.stdout.readline()
         if not line:
             raise RuntimeError(f"svc-sandbox ended with code {self._process.wait()} before it listened.")
         return json.loads(line)
 
     def advance(self, seconds):
-        """Moves the sandbox's clock on."""
+        """Moves the sandbox's clock forward."""
         self._control("POST", "/clock/advance", {"by": f"{seconds:g}s"})
 
     def statuses(self, key):
-        """How the requests with a key's ref ended, oldest first."""
+        """The statuses of the requests with a key, oldest first."""
         return [request["status"] for request in self._control("GET", f"/requests?key={key}")["data"]]
 
     def reset(self):
-        """Starts the scenario again, and stops its clock."""
+        """Starts the scenario again, and freezes its clock."""
         self._control("POST", "/reset", {})
         self._control("PUT", "/clock", {"frozen": True})
 

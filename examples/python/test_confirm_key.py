@@ -14,13 +14,13 @@ class ConfirmKey(unittest.TestCase):
         self.sandbox.reset()
 
     def confirm(self, ref):
-        # Waits without waiting: on the sandbox's clock.
+        # Moves the sandbox's clock instead of waiting.
         return confirm_key(self.sandbox.base_url, self.sandbox.keys[ref], wait=self.sandbox.advance)
 
     def test_a_good_key_is_confirmed(self):
         confirmed = self.confirm("active")
         self.assertEqual(confirmed["result"], "confirmed")
-        # Not by its name, which may change: the client may rely on the id and on the type.
+        # Use the id and the type: the name may change.
         self.assertEqual(confirmed["organization"]["type"], "bank")
         self.assertEqual((confirmed["environment"], confirmed["usage"]["today"]), ("test", 1))
 

@@ -26,7 +26,7 @@ test.each([
   // The specification leaves the code of a 429 open.
   ["rate-limited-minute", 429],
   ["rate-limited", 429],
-  // Each after the key that it replaces: a client that sends an old key later has not dropped it.
+  // Send the old key before its replacement: a client that sends it later still uses it.
   ["retiring", 200, "test"],
   ["replacement", 200, "test"],
 ])("the key %s gets %i", async (ref, status, word) => {

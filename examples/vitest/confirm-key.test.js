@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { confirmKey } from "./confirm-key.js";
 
 const baseUrl = "https://api.example";
-// Frozen: time passes when a test says so, and never in between.
+// Frozen: the clock moves only when a test moves it.
 const sandbox = createSandbox({ scenario: "key-states", frozen: true });
 const server = setupServer(...createHandlers(sandbox, { baseUrl }));
 
@@ -13,7 +13,7 @@ beforeAll(() => server.listen({ onUnhandledRequest: "error" }));
 beforeEach(() => sandbox.reset());
 afterAll(() => server.close());
 
-/** Waits without waiting: on the sandbox's clock. */
+/** Moves the sandbox's clock instead of waiting. */
 const wait = async (milliseconds) => void sandbox.clock.advance(milliseconds);
 
 const confirm = (apiKey) => confirmKey({ baseUrl, apiKey, wait });
@@ -37,16 +37,16 @@ test.each([
   ["live-not-approved", "live_access_not_approved"],
   ["live-suspended", "live_access_not_approved"],
   ["organization-inactive", "access_denied"],
-])("the key %s is refused with %s", async (ref, code) => {
+])("the key %s gets %s", async (ref, code) => {
   expect(await confirm(sandbox.secret(ref))).toEqual({ result: "refused", code });
 });
 
-test("a used-up minute is waited for", async () => {
+test("after a 429 the client waits for the next minute", async () => {
   expect(await confirm(sandbox.secret("rate-limited-minute"))).toMatchObject({ result: "confirmed" });
   expect(sandbox.requests.list().map(({ status }) => status)).toEqual([429, 200]);
 });
 
-test("a limit that stays used up ends the attempts", async () => {
+test("the client gives up when the limit stays used up", async () => {
   expect(await confirm(sandbox.secret("rate-limited"))).toEqual({ result: "limited" });
   expect(sandbox.requests.total()).toBe(3);
 });

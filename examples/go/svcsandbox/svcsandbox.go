@@ -1,4 +1,4 @@
-// Package svcsandbox gives each test an isolated svc-sandbox. Copy this folder into your module; it needs Go 1.18.
+// Package svcsandbox gives each test its own svc-sandbox. Copy this folder into your module; it needs Go 1.18.
 package svcsandbox
 
 import (
@@ -16,36 +16,36 @@ import (
 	"time"
 )
 
-// Sandbox is an isolated sandbox. Its clock stands still until it is moved, unless it is not frozen.
+// Sandbox is a test's own sandbox. Its clock is frozen until the test moves it, unless Frozen(false) is set.
 type Sandbox struct {
 	BaseURL string
-	// Keys by their refs.
+	// Keys by ref.
 	Keys       map[string]string
 	t          testing.TB
 	controlURL string
 }
 
-// Option chooses what a sandbox is made with.
+// Option is an option of New.
 type Option func(options map[string]any)
 
-// Scenario is a bundled one. Default: the one that `svc-sandbox exec -- go test` runs, or key-states.
+// Scenario is a bundled scenario. Default: the scenario of `svc-sandbox exec -- go test`, or key-states.
 func Scenario(name string) Option { return func(options map[string]any) { options["scenario"] = name } }
 
-// Seed of everything invented.
+// Seed is the seed for all generated data.
 func Seed(seed uint32) Option { return func(options map[string]any) { options["seed"] = seed } }
 
-// Now is when the clock starts.
+// Now is the start of the clock.
 func Now(now time.Time) Option {
 	return func(options map[string]any) { options["now"] = now.UTC().Format(time.RFC3339Nano) }
 }
 
-// Frozen is whether the clock stands still until it is moved. Default: true.
+// Frozen is whether the clock moves only when a test moves it. Default: true.
 func Frozen(frozen bool) Option { return func(options map[string]any) { options["frozen"] = frozen } }
 
 // Profile is minimal, typical or varied.
 func Profile(name string) Option { return func(options map[string]any) { options["profile"] = name } }
 
-// New starts a sandbox for one test, which may run in parallel with others.
+// New starts a sandbox for one test, also for parallel tests.
 func New(t testing.TB, chosen ...Option) *Sandbox {
 	t.Helper()
 	server.once.Do(start)
@@ -77,18 +77,18 @@ func (s *Sandbox) Key(ref string) string {
 			refs = append(refs, other)
 		}
 		sort.Strings(refs)
-		s.t.Fatalf("There is no key %q, but %s.", ref, strings.Join(refs, ", "))
+		s.t.Fatalf("No key %q. Keys: %s.", ref, strings.Join(refs, ", "))
 	}
 	return key
 }
 
-// Advance moves the sandbox's clock on.
+// Advance moves the sandbox's clock forward.
 func (s *Sandbox) Advance(by time.Duration) {
 	s.t.Helper()
 	s.Control("POST", "/clock/advance", map[string]string{"by": fmt.Sprintf("%dms", by.Milliseconds())}, nil)
 }
 
-// Statuses tells how the requests with a key ended, oldest first.
+// Statuses returns the statuses of the requests with a key, oldest first.
 func (s *Sandbox) Statuses(ref string) []int {
 	s.t.Helper()
 	var requests []struct{ Status int }
@@ -100,7 +100,7 @@ func (s *Sandbox) Statuses(ref string) []int {
 	return statuses
 }
 
-// Control is a call of the control plane; what is in its `data` is written to data, unless that is nil.
+// Control calls the control plane. It stores the `data` of the response in data, unless that is nil.
 func (s *Sandbox) Control(method, path string, body, data any) {
 	s.t.Helper()
 	send(s.t, method, s.controlURL+path, body, data)
@@ -110,7 +110,7 @@ var server struct {
 	once       sync.Once
 	controlURL string
 	failure    error
-	// The sandbox ends when its stdin does: with the test's process, however that ends.
+	// The sandbox ends when its stdin closes, even if the tests crash.
 	stdin io.Closer
 }
 
@@ -140,7 +140,7 @@ func start() {
 	}
 	if err != nil {
 		_ = command.Wait()
-		what := strings.Join(command.Args, " ") + " did not start, and SVC_SANDBOX_BIN names another program"
+		what := strings.Join(command.Args, " ") + " did not start (to use another program, set SVC_SANDBOX_BIN)"
 		server.failure = fmt.Errorf("%s: %w\n%s", what, err, stderr.String())
 	}
 }
@@ -167,12 +167,12 @@ func send(t testing.TB, method, url string, body, data any) {
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
-	answer, err := io.ReadAll(response.Body)
+	text, err = io.ReadAll(response.Body)
 	if err == nil && response.StatusCode >= 400 {
-		err = fmt.Errorf("%s %s: %s", method, url, answer)
+		err = fmt.Errorf("%s %s: %s", method, url, text)
 	}
 	if err == nil && data != nil {
-		err = json.Unmarshal(answer, &struct{ Data any }{data})
+		err = json.Unmarshal(text, &struct{ Data any }{data})
 	}
 	if err != nil {
 		t.Fatal(err)
