@@ -4,7 +4,7 @@ import { mePath } from "../domain/outcomes.js";
 import { parseDate } from "../scenario/format/changes.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
-/** Announced changes by their refs, as a scenario has them. */
+/** Announced changes by ref, as in a scenario. */
 export type ChangeFields = NonNullable<Scenario["changes"]>;
 
 type Move = NonNullable<ChangeFields[string]["move"]>;
@@ -14,12 +14,12 @@ export interface Change {
   readonly ref: string;
   /** When it applies (epoch milliseconds). */
   readonly at: number;
-  /** When the path that it moves ends; `Infinity` if it moves none. */
+  /** When the old path ends; `Infinity` if the change moves no path. */
   readonly ends: number;
   readonly fields: ChangeFields[string] & { readonly move?: Required<Move> };
 }
 
-/** The changes by their dates. */
+/** Sorts the changes by date. */
 export function datedChanges(changes: ChangeFields): Change[] {
   const all = Object.entries(changes).map(([ref, { move, ...fields }]): Change => {
     const at = parseDate(fields.at) ?? 0;
@@ -34,18 +34,18 @@ export function datedChanges(changes: ChangeFields): Change[] {
   return all.sort((one, other) => one.at - other.at);
 }
 
-/** The assumptions that the changes have set by an instant. */
+/** Returns the assumptions that the changes have set by an instant. */
 export function assumedAt(changes: readonly Change[], now: number): Partial<Assumptions> {
   return Object.assign({}, ...changes.map(({ at, fields }) => (at <= now ? fields.assumptions : undefined)));
 }
 
-/** The instant after `now` at which a change sets assumptions; `Infinity` without one. */
+/** Returns when a change next sets assumptions after `now`; `Infinity` if none does. */
 export function nextAssumed(changes: readonly Change[] | undefined, now: number): number {
   const next = changes?.find(({ at, fields }) => at > now && fields.assumptions !== undefined);
   return next?.at ?? Number.POSITIVE_INFINITY;
 }
 
-/** The changes without the assumptions that they have set by an instant. */
+/** Removes the assumptions that the changes have set by an instant. */
 export function withoutAssumed(changes: ChangeFields, now: number): ChangeFields {
   const left = Object.entries(changes).flatMap(([ref, change]): [string, ChangeFields[string]][] => {
     const { assumptions, ...others } = change;
@@ -55,13 +55,13 @@ export function withoutAssumed(changes: ChangeFields, now: number): ChangeFields
   return Object.fromEntries(left);
 }
 
-/** As in `2027-06-01`, with the time unless it is midnight UTC. */
+/** Formats an instant as `2027-06-01`, with the time unless it is midnight UTC. */
 export function dateText(instant: number): string {
   const text = new Date(instant).toISOString();
   return instant % day === 0 ? text.slice(0, 10) : text.replace(".000Z", "Z");
 }
 
-/** The least of a change: one edit, as `members`, `rename`, `today`, and its value. */
+/** The smallest part of a change: one edit, such as `members`, `rename`, `today`, and its value. */
 export interface Part {
   readonly path: readonly string[];
   readonly value: unknown;
@@ -81,7 +81,7 @@ export function partsOf({ fields: { move, ...fields } }: Change): Part[] {
   return [...(move === undefined ? [] : [{ path: ["move"], value: move }]), ...inside(fields, [])];
 }
 
-/** The changes as a check looks for them. */
+/** Returns the changes in the form that a check looks for. */
 export function soughtChanges(changes: ChangeFields) {
   return datedChanges(changes).map((change) => {
     const { ref, at, fields } = change;

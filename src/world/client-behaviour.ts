@@ -25,26 +25,26 @@ import {
 } from "./known-answers.js";
 import type { KeyEntry, Registry, UsedKey } from "./registry.js";
 
-/** The memory that a world has of its clients. */
+/** What a sandbox stores about its clients. */
 export interface ClientBehaviour {
   /** The latest keys that got 401, by their SHA-256, oldest first. */
   readonly rejected: Map<string, KnownAnswer>;
-  /** The origins of the pages whose browsers asked whether they may send a key; the first hundred. */
+  /** The origins of pages whose browsers sent a preflight request for a key; the first hundred. */
   readonly pages: Set<string>;
-  /** The SHA-256 of the key that the sandbox itself names as an unknown one. */
+  /** The SHA-256 of the sandbox's own example of an unknown key. */
   readonly unknownKey: string;
 }
 
 const rejectedCapacity = 1000;
 const pagesCapacity = 100;
-/** Milliseconds without a request after which a client has paused. */
+/** Milliseconds without a request that are a pause. */
 const pauseTime = 1000;
-/** Number of repeats of a failed request that a client may send without a pause. */
+/** Repeats of a failed request that a client may send without a pause. */
 const mostRepeats = 5;
-/** Milliseconds after which retries without a pause are no longer those of one burst. */
+/** Milliseconds after which retries without a pause are no longer one burst. */
 const longBurst = 3000;
 
-/** A request in progress, as far as advice depends on it. */
+/** The part of a request in progress that advice depends on. */
 export interface ObservedCall extends SentRequest {
   readonly request: ApiRequest;
   readonly sha256: string;
@@ -61,13 +61,13 @@ interface ObservingWorld {
 /** The advice of nearly every request. */
 export const noAdvice: readonly AdviceId[] = Object.freeze([]);
 
-/** The advice that a request earns, and the refused request that it repeats. */
+/** The advice that a request causes, and the rejected request that it repeats. */
 export interface Observed {
   readonly advice: readonly AdviceId[];
   readonly repeat?: Exchange["repeat"];
 }
 
-/** Returns what a request shows of its client, and remembers what the client learns. */
+/** Returns what a request shows about its client, and stores what its response shows the client. */
 export function observe(world: ObservingWorld, call: ObservedCall, exchange: Exchange): Observed {
   const { entry, sha256 } = call;
   const { apiKey = noKey } = call.request;
@@ -90,7 +90,7 @@ export function observe(world: ObservingWorld, call: ObservedCall, exchange: Exc
   };
 }
 
-/** An earlier response with which a key was refused, what its repetition shows, and its advice if it is a retry. */
+/** An earlier response that rejected a key, what the repeated request shows, and the advice for a retry. */
 interface Refusal {
   readonly answer: KnownAnswer;
   readonly repeat: Repeat;
@@ -114,7 +114,7 @@ function adviceOnTraits(call: ObservedCall, exchange: Exchange, pages: Set<strin
   if (isPageWithKey(call, exchange, pages)) advice.push("key-from-browser");
   else if (isBrowser && hasKey) advice.push("key-with-browser-headers");
   if (isMisdirected) {
-    // Preflights are the browser's own; a person who opens the server in a browser is no client.
+    // Browsers send preflights on their own. A person who opens the server in a browser is not a client.
     if (!shows(traits, isPreflight) && (hasKey || !isBrowser)) advice.push("wrong-method-or-path");
   } else if (shows(traits, hasBody) || (shows(traits, hasQuery) && !shows(traits, hasKeyInQuery))) {
     advice.push("query-or-body-sent");
@@ -126,7 +126,7 @@ function hasKeyAnywhere({ request }: ObservedCall, { traits }: Exchange): boolea
   return request.apiKey !== undefined || shows(traits, hasKeyInQuery | hasKeyInOtherHeader);
 }
 
-// A proxy passes on what browsers send and adds the key itself; but none asks whether it may send one.
+// A proxy forwards browser headers and adds the key itself, but sends no preflight for it.
 function isPageWithKey(call: ObservedCall, exchange: Exchange, pages: Set<string>): boolean {
   const { traits } = exchange;
   const page = call.request.evidence?.page;
@@ -139,7 +139,7 @@ function isPageWithKey(call: ObservedCall, exchange: Exchange, pages: Set<string
   );
 }
 
-// The same work for every 401, whatever its cause and whether or not there was a key (R14).
+// The same work for every 401, no matter its cause or whether a key was sent (R14).
 function rejectionBefore(
   { behaviour: { rejected } }: ObservingWorld,
   call: ObservedCall,
@@ -148,7 +148,7 @@ function rejectionBefore(
   const { request, sha256 } = call;
   const answer = rejected.get(sha256);
   const repeat = answer === undefined ? "early" : repeatOf(answer, call).repeat;
-  // A response that a fault replaced teaches nothing: to repeat the request is right then.
+  // If a fault replaced the response, repeating the request is right.
   if (pathId.startsWith("401")) {
     if (answer !== undefined) rejected.delete(sha256);
     else if (rejected.size >= rejectedCapacity) rejected.delete(rejected.keys().next().value as string);
@@ -157,7 +157,7 @@ function rejectionBefore(
   return answer && request.apiKey !== undefined ? { answer, repeat, id: "same-key-after-401" } : undefined;
 }
 
-// A 403 stays until an administrator acts (R18–R21), which another response shows.
+// A 403 applies until an administrator acts (R18–R21). The next other response shows that.
 function denialBefore(entry: UsedKey, call: ObservedCall, { pathId }: Exchange): Refusal | undefined {
   const denial = entry.behaviour?.denial;
   if (isFault(pathId)) return undefined;
@@ -197,7 +197,7 @@ function limitBefore(
   // A request that gets 200 has waited long enough.
   const mustWait =
     limit !== undefined && now >= limit.since && now < limit.until && !pathId.startsWith("200");
-  // Where no limit was named, a client may have waited for the turn of the minute on its own clock.
+  // If no limit was named, a client may have waited for the next minute on its own clock.
   const hasWaited = mustWait && platform.time() >= limit.untilOnWall;
   const repeat = limit === undefined ? "early" : repeatOf(limit.answer, call).repeat;
   if (pathId.startsWith("429")) {
@@ -213,8 +213,8 @@ function limitBefore(
   return mustWait && !hasWaited ? { answer: limit.answer, repeat, id: "too-soon-after-429" } : undefined;
 }
 
-// An answer that names no limit may be about the minute, whose end is all that a client can wait for. The instant, not
-// the seconds in the answer: simultaneous requests get the same one.
+// A response that names no limit may concern the minute: a client can only wait until that ends. Compares the instant,
+// not the seconds in the response, because simultaneous requests share it.
 function waitUntil(usage: Usage, { sliding }: Windows, { at: now, namedLimit }: Exchange): number {
   if (namedLimit === "day") return usage.dayEndsAt;
   if (!sliding) return usage.minuteEndsAt;
@@ -223,7 +223,7 @@ function waitUntil(usage: Usage, { sliding }: Windows, { at: now, namedLimit }: 
   return namedLimit === "minute" ? moreAt : Math.min(moreAt, minuteStart(now) + minute);
 }
 
-// One request at a time, or for longer than the retries of a burst take.
+// Sequential requests, or retries for longer than a burst lasts.
 function isHammering(entry: UsedKey, call: ObservedCall, exchange: Exchange): boolean {
   const { pathId } = exchange;
   const { started } = call;
@@ -252,7 +252,7 @@ function hasSeenReplacement(
   let isSeen = false;
   for (const { key, behaviour } of entry.behaviour?.replacements ?? []) {
     const isKnownToWork = behaviour?.worked !== undefined && isKnown(behaviour.worked, call);
-    // A client cannot change over to a key that works no more.
+    // A client cannot switch to a key that no longer works.
     if (isKnownToWork && works(key, exchange.at)) isSeen = true;
   }
   return isSeen;
@@ -269,7 +269,7 @@ function observeReplacement(
   if (!exchange.pathId.startsWith("200")) return;
   entry.behaviour = { ...entry.behaviour, worked: learn(worked, call) };
   if (worked !== undefined) return;
-  // Told to the replaced keys now: a rejected one is to take no longer for having been replaced.
+  // Stored with the replaced keys now, so that rejecting a replaced key takes no longer than rejecting another.
   for (let old = keys.get(entry.key.replaces ?? ""); old; old = keys.get(old.key.replaces ?? "")) {
     old.behaviour = { ...old.behaviour, replacements: [...(old.behaviour?.replacements ?? []), entry] };
   }

@@ -2,20 +2,20 @@ import { maximumOverlap } from "../domain/api-key.js";
 import { SandboxError } from "../domain/errors.js";
 import { firstInstant, isInstant, lastInstant, parseDuration, parseTime } from "../scenario/format/time.js";
 
-/** The clock of one sandbox; all its times are epoch milliseconds. It goes back with a fake `Date` alone. */
+/** The clock of one sandbox, in epoch milliseconds. Only a fake `Date` moves it back. */
 export interface Clock {
   readonly now: () => number;
   readonly isFrozen: () => boolean;
-  /** Moves the clock on by `duration` milliseconds; refuses a negative one with `clock_backwards`, and a far future with `validation_failed`. */
+  /** Advances the clock by `duration` milliseconds; throws `clock_backwards`, or `validation_failed` for a far future. */
   readonly advance: (duration: number) => void;
-  /** Moves the clock on to `instant`; refuses an earlier one with `clock_backwards`, and a far future with `validation_failed`. */
+  /** Advances the clock to `instant`; throws `clock_backwards`, or `validation_failed` for a far future. */
   readonly set: (instant: number) => void;
   readonly freeze: () => void;
   readonly resume: () => void;
 }
 
 /**
- * Makes a clock that starts at `start` and runs with `time` unless frozen.
+ * Creates a clock that starts at `start` and runs with `time` unless frozen.
  *
  * @example
  * const clock = createClock({ time: steadyTime, start: 0, frozen: true });
@@ -29,7 +29,8 @@ export function createClock(options: {
 }): Clock {
   const { time } = options;
   let frozen = options.frozen ?? false;
-  // What ours showed when it was last set, and the time then. Reading it changes nothing: what a fake time adds goes with it.
+  // The clock's instant and the platform's time when it was last set. Reading changes neither, so that no step of a fake
+  // time is lost.
   let shown = options.start;
   let read = time();
 
@@ -38,7 +39,7 @@ export function createClock(options: {
     shown = instant;
     read = time();
   };
-  // The current time is passed on: a running clock may have moved on by the next reading.
+  // `current` is passed in, because a running clock may advance before the next reading.
   const moveFrom = (current: number, instant: number, field: "by" | "now") => {
     const failure = `Failed to set the clock to ${isoOf(instant)}`;
     if (instant > lastClockInstant) {
@@ -73,35 +74,35 @@ export function createClock(options: {
 }
 
 /**
- * Makes the time by which clocks move: even, also when the machine's clock is corrected. While `Date.now` is replaced, as
- * fake timers do, the time that it returns.
+ * Creates the time that drives clocks. It is steady even when the machine's clock is corrected, but follows `Date.now`
+ * while fake timers replace it.
  */
 export function createSteadyTime(
   global: { readonly Date: { readonly now: () => number } },
   stopwatch: () => number,
 ): () => number {
   const { now } = global.Date;
-  // A `Date` that is already a fake is followed like any later one.
+  // Also follows a `Date` that is already fake.
   const real = /\[native code\]/.test(Function.prototype.toString.call(now)) ? now : undefined;
   const origin = global.Date.now() - stopwatch();
   return () => (global.Date.now === real ? Math.floor(origin + stopwatch()) : global.Date.now());
 }
 
-/** The last instant that a clock shows: overlaps that begin then still end in a year of four digits. */
+/** The last instant that a clock shows: an overlap that starts then still ends in a four-digit year. */
 export const lastClockInstant = lastInstant - maximumOverlap;
 
-/** ISO 8601 of an instant; one outside of the years 0000 to 9999, which no clock reaches, is written as their end. */
+/** Formats an instant as ISO 8601, limited to the years 0000 to 9999, which no clock leaves. */
 export function isoOf(instant: number): string {
   return new Date(Math.max(firstInstant, Math.min(instant, lastInstant))).toISOString();
 }
 
-/** A length of time as callers write it: `90s`, `61m`, `2h`, `7d`, or whole milliseconds. */
+/** A duration as callers write it: `90s`, `61m`, `2h`, `7d`, or whole milliseconds. */
 export type Duration = `${number}${"ms" | "s" | "m" | "h" | "d"}` | number;
 
 /** A point in time: ISO 8601 with a zone, epoch milliseconds, or a `Date`. */
 export type Instant = string | number | Date;
 
-/** Milliseconds of a duration; throws `validation_failed`. */
+/** Returns a duration in milliseconds; throws `validation_failed`. */
 export function durationOf(duration: string | number): number {
   const length = typeof duration === "number" ? duration : parseDuration(duration);
   if (length !== undefined && Number.isSafeInteger(length)) return length;
@@ -112,9 +113,9 @@ export function durationOf(duration: string | number): number {
   );
 }
 
-/** Epoch milliseconds of an instant; throws `validation_failed`. */
+/** Returns an instant in epoch milliseconds; throws `validation_failed`. */
 export function instantOf(instant: Instant): number {
-  // A text without a zone would mean another instant on every machine.
+  // A text without a zone would mean different instants on different machines.
   const isEpoch = typeof instant === "number" || instant instanceof Date;
   const time = isEpoch ? Number(instant) : parseTime(instant);
   if (isInstant(time)) return time;
@@ -125,7 +126,7 @@ export function instantOf(instant: Instant): number {
   );
 }
 
-/** Epoch milliseconds of an instant, or of a duration (as text) counted from `now`; throws `validation_failed`. */
+/** Like `instantOf`, but also accepts a duration (as text) from `now`. */
 export function instantFrom(now: number, input: Instant): number {
   const duration = typeof input === "string" ? parseDuration(input) : undefined;
   return duration === undefined ? instantOf(input) : now + duration;

@@ -4,36 +4,37 @@ import { day, dayStart, minute, minuteStart, timeOfDay } from "../domain/limits.
 import { outcomeOf, outcomes, type PathId } from "../domain/outcomes.js";
 import type { Exchange } from "../history/exchange.js";
 
-// All that is counted: requests by path and advice, for the report; and the usage of each key, for its limits.
+// Counts requests by path and advice for the report, and the usage of each key for its limits.
 
-/** A key as it may be shown: its ref, when it is one of the world, and its fingerprint (R46). */
+/** A key for display: its ref if it is known, and its fingerprint (R46). */
 export type ShownKey = Pick<Exchange, "key" | "fingerprint">;
 
 /**
- * A request that earned an advice; holds no key (R46). Its `key` and `fingerprint` are those of the key that the advice is
- * about: of one in the query, that one rather than what came in the header.
+ * A request that caused advice; contains no key (R46). `key` and `fingerprint` identify the key that the advice is about,
+ * such as one in the query rather than the one in the header.
  */
 export type AdviceExample = Pick<Exchange, "id" | "at" | "method" | "path"> & ShownKey;
 
-/** The number of times that an advice was earned, and the first requests that earned it. */
+/** How often requests caused an advice, and the first of them. */
 export interface AdviceCount {
   readonly count: number;
   readonly examples: readonly AdviceExample[];
 }
 
-/** The number of requests that ended on a path, and whether one did other than by a key in a wrong place. */
+/** The number of requests that ended on a path. */
 interface PathCount {
-  /** Of a promised path without those to endpoints of the preview. */
+  /** For a promised path, excludes requests to endpoints of the preview. */
   readonly count: number;
   readonly previewCount: number;
+  /** Whether a request ended here other than by a misplaced key. */
   readonly isMet: boolean;
 }
 
-/** How often a key was sent again after it had been refused on a path. */
+/** How often a key was sent again after it was rejected on a path. */
 export interface RepeatCount extends ShownKey {
   readonly pathId: PathId;
   readonly count: number;
-  /** The real milliseconds from the first refusal to the latest of them, within one world. */
+  /** The real milliseconds from the first rejection to the latest repeat, between two resets. */
   readonly withinMs: number;
 }
 
@@ -43,30 +44,30 @@ export interface Counts {
   readonly unread: number;
   readonly paths: Readonly<Record<PathId, PathCount>>;
   readonly advice: Readonly<Record<AdviceId, AdviceCount>>;
-  /** By path and key, those of the first hundred. */
+  /** By path and key; the first hundred. */
   readonly repeats: readonly RepeatCount[];
 }
 
-/** Counts requests by path and by advice; unlike the journal it forgets none. It is about the client, not the world. */
+/** Counts requests by path and by advice. Unlike the journal, it discards none; a reset keeps the counts. */
 export interface Counters {
   /**
-   * Counts a request; one that a fault delayed counts for its path and for the fault. `keys` has the key that an advice
-   * is about, if it is not the one that was presented.
+   * Counts a request; a request delayed by a fault counts for its path and for the fault. `keys` contains the key that an
+   * advice is about, if it differs from the presented key.
    */
   readonly count: (exchange: Exchange, keys?: Readonly<Partial<Record<AdviceId, ShownKey>>>) => void;
-  /** Counts an answer whose client had gone before it was whole, because a fault let it wait. */
+  /** Counts a response that a fault delayed until its client had gone. */
   readonly countUnread: () => void;
-  /** Counts everything there, too. */
+  /** Counts every later request there as well. */
   readonly passOnTo: (others: Pick<Counters, "count" | "countUnread">) => void;
-  /** Adds what was counted elsewhere; nothing of it is passed on. */
+  /** Adds counts from elsewhere, without passing them on. */
   readonly add: (counts: Counts) => void;
-  /** A copy of the counts since the start or the last `clear`. */
+  /** Returns the counts since the start or the last `clear`. */
   readonly read: () => Counts;
-  /** Starts anew; what was passed on stays counted there. */
+  /** Starts again from zero; counts that were passed on remain. */
   readonly clear: () => void;
-  /** Starts from these counts, of which nothing is passed on. */
+  /** Replaces the counts, without passing them on. */
   readonly restore: (counts: Counts) => void;
-  /** The options that curl needs to reach the server, set by the server. Default: none. */
+  /** Options that curl needs to reach the server, which sets them. Default: none. */
   curlOptions: string;
 }
 
@@ -80,7 +81,7 @@ interface AdviceRow {
 }
 
 export function createCounters(): Counters {
-  // Boxes, because writing into a map takes longer than reading from it; each made when it is first counted in.
+  // Mutable rows, because writing to a map takes longer than reading. Each is created on its first count.
   const paths = new Map<PathId, { count: number; previewCount: number; isMet: boolean }>();
   const advice = new Map<AdviceId, AdviceRow>();
   const repeats = new Map<string, RepeatCount>();
@@ -189,33 +190,33 @@ function countAdvice(row: AdviceRow, exchange: Exchange, shown?: ShownKey): void
   row.examples.push({ id, at, method, path, key, fingerprint, ...shown });
 }
 
-// A client whose key is not alone in `x-api-key` gets 401 without having meant to.
+// A client that sends its key in the wrong header, or with other text, gets 401 by mistake.
 function isByMistake({ pathId, advice }: Exchange): boolean {
   const hasNoKey = pathId === "401.missing" || pathId === "401.malformed";
   return hasNoKey && advice.includes("key-in-authorization");
 }
 
-/** The windows in which one world counts: minutes and days. */
+/** The windows of the limits: minutes and days. */
 export interface Windows {
   readonly sliding: boolean;
   /** Milliseconds after midnight UTC. */
   readonly dayResetsAt: number;
 }
 
-/** The usage of one key, changed in place with every request. */
+/** The usage of one key. Changed in place by every request. */
 export interface Usage {
   minuteCount: number;
-  /** When the current fixed minute ends; unused with a sliding one. */
+  /** When the current fixed minute ends; unused with a sliding minute. */
   minuteEndsAt: number;
   dayCount: number;
   dayEndsAt: number;
-  /** When the counted requests of the sliding minute came, oldest first. */
+  /** When the requests of the sliding minute arrived, oldest first. */
   readonly recent: number[];
-  /** When the last request was counted; `undefined` when none was since the world started. */
+  /** When the last request was counted; `undefined` if none was since the start. */
   countedAt: number | undefined;
 }
 
-/** The windows that the assumptions ask for. */
+/** Returns the windows of the assumptions. */
 export function windowsOf(assumptions: Assumptions): Windows {
   return {
     sliding: assumptions.minute_window === "sliding",
@@ -223,17 +224,17 @@ export function windowsOf(assumptions: Assumptions): Windows {
   };
 }
 
-/** The usage of a key before the world started. */
+/** The usage of a key before the start. */
 export interface PastUsage {
   /** Default: 0. */
   readonly thisMinute?: number | undefined;
-  /** Default: that of the minute. */
+  /** Default: `thisMinute`. */
   readonly today?: number | undefined;
-  /** When those of a sliding minute were counted (epoch milliseconds), oldest first. Default: all at the start. */
+  /** When a sliding minute's requests were counted (epoch milliseconds), oldest first. Default: all at the start. */
   readonly countedAt?: readonly number[] | undefined;
 }
 
-/** A key's usage at `now`, with what it is said to have used already. */
+/** Creates a key's usage at `now`, including its past usage. */
 export function startUsage(windows: Windows, now: number, past: PastUsage = {}): Usage {
   const { thisMinute = 0, today = thisMinute, countedAt } = past;
   return {
@@ -247,8 +248,8 @@ export function startUsage(windows: Windows, now: number, past: PastUsage = {}):
 }
 
 /**
- * Forgets what lies outside the minute and the day that hold `now` (R22, R23): later ones as well, which a clock that went
- * back with a fake `Date` has left.
+ * Discards usage outside the current minute and day (R22, R23). This includes future usage, which remains when a fake `Date`
+ * moves the clock back.
  */
 export function settleUsage(usage: Usage, windows: Windows, now: number): void {
   if (now >= usage.dayEndsAt || now < usage.dayEndsAt - day) {

@@ -17,9 +17,9 @@ import { withGrantedScopes, withNameEnding } from "./varied-records.js";
 import type { World, WorldOptions } from "./world.js";
 
 /**
- * Starts a world from a checked scenario.
+ * Starts a sandbox from a checked scenario.
  *
- * The same scenario, seed and start give the same world: ids, names, secrets, request ids.
+ * The same scenario, seed and start result in the same ids, names, secrets and request ids.
  */
 export function createWorld(given: Scenario, options: WorldOptions): World {
   const scenario = withOptions(given, options);
@@ -41,7 +41,7 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
     : undefined;
   const requestIds = createRequestIds(seed, scenario.requests_answered);
   const farmers = farmersOf(scenario, { seed, start, make: platform.farmers });
-  // A page that has none gets the error here, and no response without them.
+  // A browser page without the farmers' tables fails here, not in a response.
   if (scenario.preview === true) farmers.idOf(0);
   const world: World = {
     name: options.name ?? scenario.name ?? "unnamed",
@@ -79,7 +79,7 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
   return world;
 }
 
-/** A world of more keys takes too long to be copied while requests wait. */
+/** Copying more keys would delay requests for too long. */
 const mostCopiedKeys = 100;
 
 function beginningOf(world: World): Beginning | undefined {
@@ -89,7 +89,7 @@ function beginningOf(world: World): Beginning | undefined {
   return { scenario: snapshotWorld(standing), at };
 }
 
-// Of a world without the preview: nothing gets as far as to add one.
+// Without the preview, nothing can add a consent request.
 const noConsents: Consents = {
   all: [],
   find: () => undefined,
@@ -100,10 +100,10 @@ const noConsents: Consents = {
 };
 
 function refuseConsent(): never {
-  throw new Error("a world without the preview has no consent requests");
+  throw new Error("a sandbox without the preview has no consent requests");
 }
 
-// A copy of the scenario that starts the same world without the options as this one with them.
+// Returns a scenario that starts the same sandbox without the options.
 function withOptions(
   scenario: Scenario,
   { seed, now, frozen, profile, trial = {} }: Omit<WorldOptions, "platform">,

@@ -3,26 +3,26 @@ import type { ConsentView } from "./preview/consent-views.js";
 import type { StepResult, TimelineResult } from "./steps.js";
 import type { KeyView, OrganizationView } from "./views.js";
 
-/** An event of a world. Holds no keys (R34). */
+/** An event of a sandbox. Contains no keys (R34). */
 export type WorldEvent = RequestEvent | OtherEvent;
 
-/** An event besides a request. */
+/** An event other than a request. */
 export type OtherEvent =
   | { readonly type: "key.created"; readonly key: KeyView }
   | { readonly type: "key.rotated"; readonly key: KeyView; readonly replacement: KeyView }
   | { readonly type: "key.revoked"; readonly key: KeyView }
   | { readonly type: "organization.updated"; readonly organization: OrganizationView }
   | { readonly type: "consent.requested"; readonly consent: ConsentView }
-  /** The farmer or the relying party has decided, or an attestation was suspended; not what time does. */
+  /** The farmer or the relying party decided, or an attestation was suspended. Changes over time send no event. */
   | { readonly type: "consent.changed"; readonly consent: ConsentView }
   | { readonly type: "clock.moved"; readonly now: string; readonly frozen: boolean }
   | { readonly type: "assumptions.changed" }
   | { readonly type: "faults.changed" }
   | { readonly type: "requests.cleared" }
   | { readonly type: "timeline.step"; readonly result: TimelineResult }
-  /** Without the secret of a key that the step made. */
+  /** Without the secret of a key that the step created. */
   | { readonly type: "story.step"; readonly result: StepResult }
-  /** Another world runs: a reset, or another scenario. */
+  /** After a reset, or the start of another scenario. */
   | { readonly type: "world.started"; readonly scenario: string; readonly seed: number };
 
 /** A step of the timeline or the story has run. */

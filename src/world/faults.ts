@@ -15,12 +15,12 @@ import { isoOf } from "./clock.js";
 type AnyFault = NonNullable<Scenario["faults"]>[number];
 type Condition = NonNullable<AnyFault["when"]>;
 
-/** A fault as scenarios, the library and the control plane write it, with the refs that it may name. */
+/** A fault as scenarios, the library and the control plane write it, with the refs that it may use. */
 export type Fault<KeyRef extends string = string, OrganizationRef extends string = string> = Omit<
   AnyFault,
   "when"
 > & {
-  /** Which requests it hits: all that is given must hold. Default: every request. */
+  /** The requests that it affects: all conditions must match. Default: every request. */
   when?: Omit<Condition, "key" | "organization"> & { key?: KeyRef; organization?: OrganizationRef };
 };
 
@@ -28,13 +28,13 @@ export interface ActiveFault {
   readonly given: Fault;
   readonly when: FaultCondition;
   readonly effect: FaultEffect;
-  /** The salts of its chances and latencies. */
+  /** The salts of its probability and latency. */
   readonly salts: { readonly chance: number; readonly latency: number };
-  /** The number of matching requests so far; counted only where `every` or `requests` need it. */
+  /** The number of matching requests so far; counted only if `every` or `requests` needs it. */
   matched: number;
 }
 
-/** The faults of a world, in their order; the list is replaced as a whole. */
+/** The faults of a sandbox, in order. Changes replace the whole list. */
 export interface Faults {
   active: readonly ActiveFault[];
 }
@@ -45,7 +45,7 @@ export interface FiredFault {
   readonly latency: number;
 }
 
-/** The faults in force from `start` (epoch milliseconds) on, from which their durations count. */
+/** Activates faults; their durations count from `start` (epoch milliseconds). */
 export function activateFaults(faults: readonly Fault[], seed: number, start: number): ActiveFault[] {
   return faults.map((given, index) => {
     const random = randomStream(seed, "fault", String(index));
@@ -60,9 +60,9 @@ export function activateFaults(faults: readonly Fault[], seed: number, start: nu
 }
 
 /**
- * The first fault that fires on the request, if any.
+ * Returns the first fault that fires on the request, if any.
  *
- * Each counts its matching requests, whether or not another one fires on them: adding a fault changes no other.
+ * Each fault counts its matching requests even if another one fires, so that adding a fault does not change others.
  */
 export function fireFault(
   active: readonly ActiveFault[],
@@ -71,7 +71,7 @@ export function fireFault(
 ): FiredFault | undefined {
   let fired: FiredFault | undefined;
   for (const fault of active) {
-    // Once one has fired, only those that count still matter.
+    // After one fired, only faults that count matter.
     if ((fired !== undefined && !counts(fault)) || !matches(fault.when, facts)) continue;
     if (counts(fault)) fault.matched += 1;
     if (
@@ -84,12 +84,12 @@ export function fireFault(
   return fired;
 }
 
-/** The faults that match such a request, whether or not they fire on it. Counts nothing. */
+/** Returns the faults that match such a request, whether or not they fire. Counts nothing. */
 export function matchingFaults({ active }: Faults, facts: FaultFacts): ActiveFault[] {
   return active.filter(({ when }) => matches(when, facts));
 }
 
-/** Copies of the active faults as scenarios write them, with times as instants. */
+/** Copies the active faults as scenarios write them, with absolute times. */
 export function describeFaults({ active }: Faults): Fault[] {
   return active.map((fault) => {
     const { when, then, requests_matched: _, ...rest } = structuredClone(fault.given);

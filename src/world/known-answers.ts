@@ -1,75 +1,75 @@
 import type { AnswerDelivery, ApiRequest, Connection } from "../history/exchange.js";
 
-/** The connection of all calls in this process: an adapter says when it hands over a response. */
+/** The connection of all calls in this process; adapters report when they deliver a response. */
 export const inProcess: Connection = Object.freeze({ repeatsOfLoop: 1 });
 
-/** Repeats of a loop on a client's own connection: a burst of some clients uses a connection twice, as soon as it is free. */
+/** Repeats that show a loop on a client's own connection: in a burst, some clients reuse a free connection immediately. */
 export const repeatsOfDirectLoop = 5;
 
-/** A request, as far as it shows which answers its client knew. */
+/** The part of a request that shows which responses its client knew. */
 export interface SentRequest {
   readonly request: Pick<ApiRequest, "connection">;
-  /** Counts the requests of the world. */
+  /** The number of the request in the sandbox. */
   readonly number: number;
-  /** Instant on the stopwatch when it arrived. */
+  /** When it arrived, on the stopwatch. */
   readonly started: number;
-  /** The handing over of its response. */
+  /** The delivery of its response. */
   readonly delivery: AnswerDelivery;
 }
 
-/** An answer that matters to the later requests with a key, and how the key was used since. Changed in place. */
+/** A response that later requests with a key should respect, and the use of the key since. Changed in place. */
 export interface KnownAnswer {
   delivery: AnswerDelivery;
   latest: AnswerDelivery;
-  /** The connections used since, its own included. */
+  /** The connections used since, including its own. */
   readonly connections: Connection[];
-  /** The number of requests since on a connection that the key had used already. */
+  /** The number of requests since, on connections that the key had already used. */
   repeats: number;
-  /** Whether requests were under way at the same time since, or may have been. */
+  /** Whether requests since were, or may have been, in progress at the same time. */
   isParallel: boolean;
   /** The delivery of the first such response. */
   readonly first: AnswerDelivery;
   /** The number of requests since, and the number of the latest. */
   sent: number;
   number: number;
-  /** How many of them came in a row on one connection, with no other request to the world between them. */
+  /** How many of them arrived in a row on one connection, with no other request to the sandbox in between. */
   inRow: number;
 }
 
 /**
- * What a repeated request shows. `early`: it came before the response went out. `unclear`: it may belong to a burst, or to
- * another test of one suite. `retry`: the client knew the response, and sent the request again all the same.
+ * What a repeated request shows. `early`: it arrived before the response was sent. `unclear`: it may belong to a burst, or
+ * to another test of the suite. `retry`: the client knew the response and repeated the request anyway.
  */
 export type Repeat = "early" | "unclear" | "retry";
 
 /**
- * Milliseconds without a request after which the next one belongs to no burst.
+ * Milliseconds without a request that end a burst.
  *
- * Bursts open their connections within 60, on a busy machine with pauses of up to 160; a retry after 200 is none.
+ * Bursts open their connections within 60, or with pauses of up to 160 on a busy machine. A retry after 200 is not a burst.
  */
 const quietTime = 180;
-/** Milliseconds after which a client knows an answer even if its requests never pause. */
+/** Milliseconds after which a client knows a response even if its requests never pause. */
 const longTime = 1000;
-/** Number of connections that a client with one request at a time uses: Node's `fetch` alternates between two. */
+/** Connections that a sequential client uses at most: Node's `fetch` alternates between two. */
 const maxSequentialConnections = 2;
-/** Requests in a row that are a loop, even in one process: so many tests in a row send one key without a reset of the sandbox. */
+/** Requests in a row that are a loop, even in one process: a suite rarely sends one key in five tests without a reset. */
 const loopLength = 5;
-/** Requests for longer than `longTime` that are no suite of tests. */
+/** Requests, over more than `longTime`, that no test suite sends. */
 const mostOfSuite = 20;
 
 const longAgo: AnswerDelivery = Object.freeze({ at: Number.NEGATIVE_INFINITY });
 
 /**
- * Returns whether the client knew an answer when it sent a request, and remembers the request as the latest.
+ * Returns whether the client knew a response when it sent a request, and stores the request as the latest.
  *
- * It knew it after a pause of its key, or a second later, or if it sends one request at a time: then it repeats itself
- * on the same connection, often enough or for longer than a burst takes.
+ * A client knows it after a pause or a second. A sequential client also knows it once it repeats itself on the same
+ * connection, often enough or for longer than a burst.
  */
 export function isKnown(answer: KnownAnswer, sent: SentRequest): boolean {
   return repeatOf(answer, sent).isKnown;
 }
 
-/** Returns also what the request shows of a client that was refused. */
+/** Like `isKnown`, but also returns what the request shows of a rejected client. */
 export function repeatOf(
   answer: KnownAnswer,
   sent: SentRequest,
@@ -91,7 +91,7 @@ export function repeatOf(
   answer.latest = sent.delivery;
   if (age < 0) return { isKnown: false, repeat: "early" };
   const hasPaused = age >= longTime || pause >= quietTime;
-  // The requests that follow were sent even later.
+  // Later requests follow even more time.
   if (hasPaused && age < longTime) answer.delivery = longAgo;
   const isLoop =
     isRepeat && !answer.isParallel && (answer.repeats >= connection.repeatsOfLoop || age >= quietTime);
@@ -101,7 +101,7 @@ export function repeatOf(
   };
 }
 
-// In one process, and behind a proxy, a pause may be that between two tests or two clients.
+// In one process or behind a proxy, a pause may separate two tests or two clients.
 function isRetry(
   { sent, first, inRow, isParallel }: KnownAnswer,
   { started, request: { connection } }: SentRequest,
@@ -113,7 +113,7 @@ function isRetry(
   return hasPaused && isOwn ? true : isLoop && inRow >= loopLength;
 }
 
-/** Returns what is known after the answer to a request; an earlier answer counts once it has gone out. */
+/** Returns the known response after a request; an earlier one takes precedence once it was sent. */
 export function learn(earlier: KnownAnswer | undefined, sent: SentRequest): KnownAnswer {
   const { delivery, started, number } = sent;
   const { connection } = sent.request;

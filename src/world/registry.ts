@@ -6,38 +6,38 @@ import { didYouMean, type KnownRefs } from "../schema/words.js";
 import type { Usage } from "./counters.js";
 import type { KnownAnswer } from "./known-answers.js";
 
-/** The memory of the clients of one key. */
+/** What the clients of one key have seen. */
 interface KeyBehaviour {
-  /** The 429, when the latest one came and until when it tells to wait: on the sandbox's clock, or on the wall clock. */
+  /** The 429, when the latest one arrived, and how long to wait: on the sandbox's clock and on the wall clock. */
   limit?: {
     readonly answer: KnownAnswer;
     readonly since: number;
     readonly until: number;
     readonly untilOnWall: number;
   };
-  /** The 403 that holds until an administrator acts. */
+  /** The 403 that applies until an administrator acts. */
   denial?: { readonly pathId: PathId; readonly answer: KnownAnswer } | undefined;
-  /** The 5xx that began a row of them without a pause, when, and the repeats in knowledge of it. */
+  /** The first 5xx of a series without a pause, its time, and the repeats by clients that knew it. */
   failure?: { readonly answer: KnownAnswer; readonly since: number; repeats: number } | undefined;
-  /** The first 200, if the key has replaced another one. */
+  /** The first 200, if the key replaced another. */
   worked?: KnownAnswer;
-  /** The keys that replaced this one, at once or by way of others, and worked. */
+  /** The keys that replaced this one, directly or indirectly, and worked. */
   replacements?: readonly UsedKey[];
 }
 
-/** An organization's entry in the registry; the record in it is replaced when the organization changes. */
+/** An organization's entry in the registry. A change replaces its record. */
 export interface OrganizationEntry {
   organization: Organization;
-  /** In the order in which they came. */
+  /** In order of creation. */
   readonly keys: KeyEntry[];
 }
 
-/** A key's entry in the registry; the record in it is replaced when the key changes. */
+/** A key's entry in the registry. A change replaces its record. */
 export interface KeyEntry {
   key: KeyRecord;
   readonly holder: OrganizationEntry;
   readonly usage: Usage;
-  /** The memory of its clients; left out until there is something. */
+  /** What its clients have seen; `undefined` if nothing matters yet. */
   behaviour?: KeyBehaviour;
   /** The prepared part of a response, valid for exactly these two records. */
   prepared?: {
@@ -48,10 +48,10 @@ export interface KeyEntry {
   };
 }
 
-/** A key with the memory of its clients. */
+/** A key with what its clients have seen. */
 export type UsedKey = Pick<KeyEntry, "key" | "usage" | "behaviour">;
 
-/** Makes the registry of a world, which contains hashes of keys, never keys (R35). */
+/** Creates the registry of a sandbox. It contains hashes of keys, never keys (R35). */
 export function createRegistry(records: Iterable<Organization>, newKeys: Iterable<UsedKey>) {
   const organizations = new Map<string, OrganizationEntry>();
   const keys = new Map<string, KeyEntry>();
@@ -70,16 +70,16 @@ export function createRegistry(records: Iterable<Organization>, newKeys: Iterabl
     holder.keys.push(entry);
     keys.set(key.ref, entry);
     entries.push(entry);
-    // A pinned secret may be the one that the seed gives another key: the first of them is found.
+    // A pinned secret may equal a derived one: `find` returns the first key.
     if (!byHash.has(key.sha256)) byHash.set(key.sha256, entry);
     return entry;
   }
 
-  // Reads all that the checks read of a key: most of a first lookup is the time that memory takes (R14).
+  // Reads everything that the checks read of a key: memory access dominates a first lookup (R14).
   function equalizeLookup({ key, usage, holder }: KeyEntry, sha256: string): void {
     const { revokedAt = 0, expiresAt = 0, overlapEndsAt = 0 } = key;
     const texts = Number(key.sha256.endsWith(sha256)) + Number(holder.organization.status === "active");
-    // Stored, or a compiler would leave the reading out.
+    // Stored, so that the compiler does not remove the reads.
     lookup.read = revokedAt + expiresAt + overlapEndsAt + texts;
     lookup.read += usage.minuteEndsAt + usage.dayEndsAt + usage.recent.length;
   }
@@ -90,11 +90,11 @@ export function createRegistry(records: Iterable<Organization>, newKeys: Iterabl
     /** By ref, in the scenario's order. */
     organizations: organizations as ReadonlyMap<string, OrganizationEntry>,
     organization,
-    /** By ref, in the scenario's order and then in the order in which they came. */
+    /** By ref, in the scenario's order, then in order of creation. */
     keys: keys as ReadonlyMap<string, KeyEntry>,
     /** Throws `unknown_ref`, with the known refs. */
     key: (ref: string): KeyEntry => keys.get(ref) ?? unknownRef("key", ref, keys),
-    /** The key with this SHA-256; `undefined` if the world has none, for which another key is read instead (R14). */
+    /** Returns the key with this SHA-256, or `undefined` after reading another key, so that both take as long (R14). */
     find(sha256: string): KeyEntry | undefined {
       const found = byHash.get(sha256);
       const read = found ?? entries[Number.parseInt(sha256.slice(0, 8), 16) % entries.length];
@@ -107,14 +107,14 @@ export function createRegistry(records: Iterable<Organization>, newKeys: Iterabl
 
 export type Registry = ReturnType<typeof createRegistry>;
 
-/** Rejects a ref that this world does not have, with the nearest one it has. */
+/** Rejects an unknown ref, and suggests the nearest known one. */
 function unknownRef(kind: "key" | "organization", ref: string, known: KnownRefs): never {
   const refs = [...known.keys()];
   const shown = refs.length > 20 ? [...refs.slice(0, 20), `… ${refs.length - 20} more`] : refs;
   throw new SandboxError(
     "unknown_ref",
     `Failed to find the ${kind} ${JSON.stringify(ref)}: this scenario has ${shown.join(", ") || "none"}.${
-      // Over HTTP and from JavaScript anything may come in.
+      // HTTP and JavaScript may pass anything.
       didYouMean(String(ref), refs)
     }`,
     { kind, ref, known: refs },

@@ -4,55 +4,55 @@ import type { OtherEvent } from "./events.js";
 import { settleTimeline } from "./story/timeline.js";
 import type { World, WorldOptions } from "./world.js";
 
-/** The options of a runtime, which override those of every scenario that it starts. */
+/** Options that override the settings of every scenario that a runtime starts. */
 export type GivenOptions = Pick<WorldOptions, "seed" | "now" | "frozen" | "profile" | "trial">;
 
-/** These options without any others. */
+/** Picks these options. */
 export function givenOptions({ seed, now, frozen, profile, trial }: GivenOptions): GivenOptions {
   return { seed, now, frozen, profile, trial };
 }
 
-/** Records that the client did not wait for the response to the request of an id, which the journal may have discarded. */
+/** Records that the client did not wait for the response. The journal may have discarded the request. */
 export function countUnread({ counters, history }: Runtime, id: string): void {
   counters.countUnread();
   const exchange = history.find(id);
   if (exchange !== undefined) exchange.isUnread = true;
 }
 
-/** Runs one world at a time; adapters get the world from it with every request. */
+/** A running sandbox: one `World` at a time, which a reset or another scenario replaces. */
 export interface Runtime {
-  /** The running world, with its timeline up to date. */
+  /** Runs the timeline steps that are due, and returns the current `World`. */
   readonly world: () => World;
-  /** Replaces the world by the one that `start` returns; changes nothing when that throws. */
+  /** Starts another `World`; changes nothing if `start` throws. */
   readonly exchange: (start: () => World) => void;
-  /** Replaces the running world by one that continues from it; `restart` returns the world that `reset` starts. */
+  /** Continues with a `World` that continues the current one; `restart` returns the one that `reset` starts. */
   readonly replace: (world: World, restart: () => World) => void;
-  /** The options for every scenario that is started here. */
+  /** Options for every scenario that starts here. */
   readonly given: GivenOptions;
-  /** Starts the world of the last exchange again. */
+  /** Repeats the last `exchange`. */
   readonly reset: () => void;
-  /** Calls the listener with everything that happens from now on, whichever world runs; answers how to stop that. */
+  /** Calls the listener with every later event, across resets; returns a function to unsubscribe. */
   readonly subscribe: History<OtherEvent>["subscribe"];
-  /** What happened, whichever world ran. */
+  /** The events, across resets. */
   readonly history: History<OtherEvent>;
-  /** Counts the requests of every world that runs here: the client stays the same when the world does not. */
+  /** Counts the requests across resets: the client stays the same. */
   readonly counters: Counters;
-  /** The last series of request ids; each world has one of its own. Changed in place. */
+  /** The last series of request ids; each `World` has its own. Changed in place. */
   readonly idSeries: { last: number };
-  /** The group of all its series, which no other runtime has; `undefined` for none. */
+  /** The group of these series, unique to this runtime; `undefined` for none. */
   readonly idGroup: number | undefined;
 }
 
 export interface RuntimeOptions {
-  /** Returns the world that `reset` starts. Default: the first world. */
+  /** Returns the `World` that `reset` starts. Default: `start`. */
   readonly restart?: () => World;
-  /** The options beside the scenario. Default: none. */
+  /** Options that override the scenario. Default: none. */
   readonly given?: GivenOptions;
-  /** The group of all its series of request ids, which no other runtime has. Default: none. */
+  /** The group of its series of request ids, unique to this runtime. Default: none. */
   readonly idGroup?: number | undefined;
 }
 
-/** Makes a runtime and starts its first world. */
+/** Creates a runtime and starts its first `World`. */
 export function createRuntime(
   start: () => World,
   { restart = start, given = {}, idGroup }: RuntimeOptions = {},

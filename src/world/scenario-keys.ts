@@ -26,23 +26,23 @@ import type { UsedKey } from "./registry.js";
 
 type KeyKind = Pick<KeyRecord, "environment" | "legacy">;
 
-/** A full key: prefix, `sbx`, 29 base62 characters from the stream. */
+/** Creates a full key: prefix, `sbx`, and 29 base62 characters from the stream. */
 export function secretFrom(random: RandomStream, { environment, legacy }: KeyKind): string {
   return prefixOf(environment, legacy) + sandboxMark + base62From(random, randomLength);
 }
 
-/** The full key that the seed and the ref give. Computed on every call, so that it is kept nowhere (R35). */
+/** Derives a full key from the seed and its ref on every call, so that it is never stored (R35). */
 export function deriveSecret(seed: number, key: KeyKind & Pick<KeyRecord, "ref">): string {
   return secretFrom(randomStream(seed, "key.secret", key.ref), key);
 }
 
-/** A well-formed key that the seed gives and no world holds: a request with it meets `401.unknown`. */
+/** Derives a well-formed key that no sandbox contains: a request with it gets `401.unknown`. */
 export function unknownSecret(seed: number): string {
-  // No ref contains a space, so this has a random stream of its own.
+  // No ref contains a space, so that this has its own random stream.
   return deriveSecret(seed, { ref: "no such key", environment: "test", legacy: false });
 }
 
-/** The full key: the pinned one, or the one that the seed and the ref give. */
+/** Returns the full key: the pinned one, or the one derived from the seed and the ref. */
 export function secretOf({ ref, given }: DescribedKey, seed: number): string {
   if (given.secret !== undefined) return given.secret;
   return deriveSecret(seed, { ref, environment: given.environment, legacy: given.legacy ?? false });
@@ -50,28 +50,28 @@ export function secretOf({ ref, given }: DescribedKey, seed: number): string {
 
 type Hash = (text: string) => string;
 
-/** The organizations and keys that a scenario describes under a seed: the part that no clock changes. */
+/** The organizations and keys of a scenario and a seed, as far as they do not depend on the clock. */
 interface ScenarioRecords {
   readonly seed: number;
   readonly population: Scenario["population"];
   readonly organizations: readonly Organization[];
   readonly keys: readonly ScenarioKeyRecord[];
-  /** The SHA-256 of the key that the seed gives and no world holds. */
+  /** The SHA-256 of `unknownSecret`. */
   readonly unknownKey: string;
 }
 
 interface ScenarioKeyRecord {
-  /** Without what ends the key. */
+  /** Without the members that end the key. */
   readonly record: KeyRecord;
   readonly given: ScenarioKey;
-  /** Ref of the first key of its rotations; its own if it replaced none. */
+  /** The ref of the first key of its rotation; its own if it replaced none. */
   readonly first: string;
 }
 
-// By the organizations of the scenario, which nothing changes: worlds of one scenario and seed share it.
+// By the scenario's organizations, which are immutable. Sandboxes of the same scenario and seed share the records.
 const known = new WeakMap<object, ScenarioRecords>();
 
-/** Returns the records of a scenario, the same ones for each world of one scenario and seed. */
+/** Returns the records of a scenario, the same objects for the same scenario and seed. */
 export function scenarioRecords(scenario: Scenario, seed: number, sha256: Hash): ScenarioRecords {
   const { population } = scenario;
   const owner = scenario.organizations ?? population;
@@ -89,7 +89,7 @@ export function scenarioRecords(scenario: Scenario, seed: number, sha256: Hash):
   return records;
 }
 
-/** The record of an organization; what its scenario leaves out is derived from the seed and the ref. */
+/** Creates the record of an organization; members that the scenario omits are derived from the seed and the ref. */
 export function buildOrganization(ref: string, given: ScenarioOrganization, seed: number): Organization {
   return {
     ref,
@@ -115,7 +115,7 @@ function buildKeys(described: readonly DescribedKey[], seed: number, sha256: Has
       legacy: given.legacy ?? (given.secret !== undefined && parseApiKey(given.secret)?.legacy === true),
       scopes: shared.scopes ?? defaultScopes,
       limits: limitsOf(shared),
-      // A key made at run time before a snapshot has only its hash.
+      // A key that was created before a snapshot has only its hash.
       sha256: given.sha256 ?? sha256(secretOf(one, seed)),
       ...(given.replaced_by !== undefined && { replacedBy: given.replaced_by }),
       ...(replaces !== undefined && { replaces }),
@@ -124,16 +124,16 @@ function buildKeys(described: readonly DescribedKey[], seed: number, sha256: Has
   });
 }
 
-/** The settings that the keys of a world start with. */
+/** Settings for the start of a scenario's keys. */
 interface KeyStart {
-  /** The start of the clock (epoch milliseconds): durations in the scenario count from here. */
+  /** The start of the clock (epoch milliseconds). Durations in the scenario count from here. */
   readonly start: number;
   readonly windows: Windows;
-  /** Returns the scopes of a key with those that the world grants in addition. Default: none are added. */
+  /** Adds the scopes that the profile grants. Default: adds none. */
   readonly withGranted?: ((first: string, scopes: readonly string[]) => readonly string[]) | undefined;
 }
 
-/** Returns a key of a scenario as it is when the clock starts. */
+/** Returns the state of a scenario's key at the start of the clock. */
 export function startKey(
   { record, given, first }: ScenarioKeyRecord,
   { start, windows, withGranted }: KeyStart,
@@ -165,7 +165,7 @@ function overlapEnd(given: ScenarioKey, start: number, expiresAt = start): numbe
   const stated = instantOf(given.overlap_ends, start);
   if (given.state === "retiring") return stated ?? start + defaultOverlap;
   if (given.state === "rotated") return stated ?? start;
-  // A replaced key can expire or be revoked before its overlap is over.
+  // A replaced key can expire or be revoked before its overlap ends.
   if (given.replaced_by === undefined) return undefined;
   return stated ?? (given.state === "expired" ? expiresAt : start);
 }
@@ -174,9 +174,9 @@ function instantOf(text: string | undefined, start: number): number | undefined 
   return text === undefined ? undefined : parseWhen(text, start);
 }
 
-/** The settings that all keys of a rotation share. */
+/** The settings that the keys of a rotation share. */
 interface Shared {
-  /** Ref of the first key. */
+  /** The ref of the first key. */
   readonly first: string;
   readonly name?: string | undefined;
   readonly scopes?: readonly string[] | undefined;
@@ -184,7 +184,7 @@ interface Shared {
   readonly perDay?: number | undefined;
 }
 
-// The keys of one rotation, oldest first, share a setting that any of them gives (R37).
+// The keys of one rotation, oldest first, share every setting that one of them has (R37).
 function sharedBy(chain: readonly [DescribedKey, ...DescribedKey[]]): Shared {
   return chain.reduce<Shared>(
     ({ first, name, scopes, perMinute, perDay }, { given }) => ({
@@ -207,14 +207,13 @@ function limitsOf({ perMinute, perDay }: Shared): KeyRecord["limits"] {
   };
 }
 
-/** The rotation that a key is part of; `replaces` is the ref of the key that it replaced. */
+/** The rotation that a key belongs to; `replaces` is the ref of the key that it replaced. */
 interface Rotation {
   readonly replaces: string | undefined;
   readonly shared: Shared;
 }
 
-// By ref, the keys that were rotated or came from a rotation. The scenario's checks reject circles and keys that
-// replace two.
+// Returns the rotations by ref of their keys. The scenario's checks reject circles, and keys that replace two.
 function rotationsOf(described: readonly DescribedKey[]): ReadonlyMap<string, Rotation> {
   const replaced = described.filter(({ given }) => given.replaced_by !== undefined);
   const refs = new Set(replaced.map(({ given }) => given.replaced_by));

@@ -13,13 +13,13 @@ import { endingOfName, withoutGrantedScopes } from "./varied-records.js";
 import type { World } from "./world.js";
 
 /**
- * The world as it is now, as a scenario: a world made from it answers every later request as this one would.
+ * Describes the current state as a scenario: a sandbox that starts from it behaves the same.
  *
- * Keys that the scenario did not have are in it as hashes (R35). Its story is left out. Changes nothing.
+ * Keys that were created at run time are included as hashes (R35). The story is omitted. Changes nothing.
  */
 export function snapshotWorld(world: World): Scenario {
   const { clock, registry } = world;
-  // A story begins where its scenario does, and the timeline has come so far as the clock has.
+  // A story starts with its own scenario; the timeline contains only the remaining steps.
   const { story: _story, timeline: _timeline, ...scenario } = world.scenario;
   const timeline = remainingSteps(world.timeline);
   const faults = describeFaults(world.faults);
@@ -45,19 +45,19 @@ export function snapshotWorld(world: World): Scenario {
     seed: world.seed,
     requests_answered: numberInSeries(world.requestIds.answered()),
     clock: { now: isoOf(clock.now()), frozen: clock.isFrozen() },
-    // Only given assumptions are written: the others may vary with the profile.
+    // Only explicit assumptions: the others may vary with the profile.
     assumptions: structuredClone({
       ...world.givenAssumptions,
       profile: world.profile,
     } as NonNullable<Scenario["assumptions"]>),
-    // A scenario that never had faults needs no empty list of them.
+    // A scenario that never had faults needs no empty list.
     ...((faults.length > 0 || scenario.faults !== undefined) && { faults }),
     ...(world.preview && { consents: describeConsents(world.consents) }),
     organizations,
-    // Its organizations are written out now; the clock of a continuation starts later, and the farmers stay the same.
+    // The organizations are listed above. The farmers stay the same although the clock starts later.
     population: { ...farmers, as_of: isoOf(world.farmers.start) },
     ...(timeline.length > 0 && { timeline }),
-    // What they have set so far is among the assumptions.
+    // Assumptions that they have already set are included above.
     ...(scenario.changes && { changes: withoutAssumed(scenario.changes, clock.now()) }),
   };
 }
@@ -67,7 +67,7 @@ function snapshotKey({ key, usage }: KeyEntry, given: ScenarioKey | undefined, w
   const now = clock.now();
   settleUsage(usage, windows, now);
   const state = keyStateAt(key, now);
-  // A pinned secret stays pinned, and the seed gives a derived one again; keys made since have only a hash.
+  // A pinned secret stays pinned and the seed restores a derived one; keys created at run time have only a hash.
   const { secret, sha256 }: Pick<ScenarioKey, "secret" | "sha256"> = given ?? { sha256: key.sha256 };
   const written: { [Name in keyof Required<ScenarioKey>]: ScenarioKey[Name] | undefined } = {
     environment: key.environment,
@@ -81,7 +81,7 @@ function snapshotKey({ key, usage }: KeyEntry, given: ScenarioKey | undefined, w
     },
     legacy: key.legacy,
     state: state === "active" ? undefined : state,
-    // Left out, it is the start of the clock.
+    // Default: the start of the clock.
     revoked_at: key.revokedAt === now ? undefined : timeOf(key.revokedAt),
     expires: timeOf(key.expiresAt),
     overlap_ends: timeOf(key.overlapEndsAt),

@@ -8,10 +8,7 @@ import { snapshotWorld } from "./snapshot.js";
 import { createStory, type StepResult, type Timeline } from "./steps.js";
 import type { Platform, World } from "./world.js";
 
-/**
- * A world as plain data: everything that a client or a person can see of it. What clients knew when (for advice on
- * bursts) is left out.
- */
+/** Everything of a `World` that a client or a person can see, as plain data. It omits what clients knew, and when. */
 export interface WorldState {
   /** When it was described, on the platform's wall clock (epoch milliseconds). */
   readonly at: number;
@@ -19,11 +16,11 @@ export interface WorldState {
   readonly text: string | undefined;
   /** The scenario that `reset` starts again. */
   readonly scenario: Scenario;
-  /** The world as a scenario; `requests_answered` includes the series, so that no request id is used twice. */
+  /** The state as a scenario; `requests_answered` includes the series, so that no request id repeats. */
   readonly snapshot: Scenario;
-  /** When the keys were last counted (epoch milliseconds), by ref. */
+  /** When each key was last counted (epoch milliseconds), by ref. */
   readonly countedAt: Readonly<Record<string, number>>;
-  /** With the steps that ran, so that the others keep their numbers. */
+  /** Includes the steps that ran, so that the others keep their numbers. */
   readonly timeline: Pick<Timeline, "steps" | "next">;
   readonly stepsRun: number;
   readonly verdicts: readonly (readonly [step: number, asExpected: boolean])[];
@@ -32,18 +29,18 @@ export interface WorldState {
   readonly recorded: number;
 }
 
-/** A runtime as plain data, without the options that it was given. */
+/** A runtime as plain data, without its options. */
 export interface RuntimeState extends WorldState {
-  /** Without the paths and the advice that never were. */
+  /** Without zeros. */
   readonly counts: Counts;
-  /** The id of its last event. Default: nobody followed them; in a store each replica counts them itself. */
+  /** The id of its last event; `undefined` if nobody followed the events, or if a store keeps the sandbox. */
   readonly lastEvent?: number | undefined;
 }
 
-/** Describes a world; changes nothing. */
+/** Describes a `World`; changes nothing. */
 export function describeWorld(world: World): WorldState {
   const { name, text, scenario, registry, timeline, story, history } = world;
-  // Read before the clock: a restored clock is a moment ahead rather than behind.
+  // Read before the clock, so that a restored clock is never late.
   const at = world.platform.time();
   const counted = [...registry.keys.values()].flatMap(({ key: { ref }, usage: { countedAt } }) =>
     countedAt === undefined ? [] : [[ref, countedAt] as const],
@@ -62,9 +59,9 @@ export function describeWorld(world: World): WorldState {
 }
 
 /**
- * Starts a world that continues a described one. Its clock has moved on by the time since then, unless it is frozen.
+ * Starts a `World` that continues a described one. Its clock advances by the time in between, unless it is frozen.
  *
- * The keys of `scenario` must all be in the snapshot.
+ * The snapshot must contain all keys of `scenario`.
  */
 export function restoreWorld(state: WorldState, platform: Platform): World {
   const { at, name, text, scenario, snapshot, stepsRun, verdicts, lastStep } = state;
@@ -84,12 +81,12 @@ export function restoreWorld(state: WorldState, platform: Platform): World {
   return world;
 }
 
-/** Describes the world that a runtime runs, and its counts. */
+/** Describes the current `World` of a runtime, and its counts. */
 export function describeRuntime(runtime: Runtime): RuntimeState {
   return { ...describeWorld(runtime.world()), counts: describeCounts(runtime.counters) };
 }
 
-/** Describes counts, without the paths and the advice that never were. */
+/** Describes counts, without zeros. */
 export function describeCounts({ read }: Counters): Counts {
   const counts = read();
   const counted = <Rows extends object>(rows: Rows) =>
@@ -99,7 +96,7 @@ export function describeCounts({ read }: Counters): Counts {
   return { ...counts, paths: counted(counts.paths), advice: counted(counts.advice) };
 }
 
-/** Restores what `describeRuntime` described: in the runtime `there`, or in a new one with the options. */
+/** Restores what `describeRuntime` returned, into the runtime `there` or a new one with the options. */
 export function restoreRuntime(
   state: RuntimeState,
   platform: Platform,

@@ -14,54 +14,54 @@ export type TimelineStep = NonNullable<Scenario["timeline"]>[number];
 
 export type Action = Pick<TimelineStep, ActionName>;
 
-/** The result of an action: the new state of what it changed, or the refusal. */
+/** The result of an action: the new state of the changed records, or the rejection. */
 export interface Performed {
-  /** `null` when it was done. */
+  /** `null` if the action succeeded. */
   readonly refusal: { readonly code: RefusalCode; readonly message: string } | null;
   /** The key that was created, replaced or revoked. */
   readonly key: KeyView | null;
   readonly replacement: KeyView | null;
-  /** The full key of the new one: the only time that it is shown (R34). */
+  /** The full new key, shown only this once (R34). */
   readonly secret: string | null;
   readonly organization: OrganizationView | null;
-  /** The consent request that a farmer has decided about. */
+  /** The consent request that a farmer decided. */
   readonly consent: ConsentView | null;
 }
 
-/** One thing that is not as the step expects it. */
+/** One difference from what a step expects. */
 export interface Difference {
-  /** The part that differs, as in `status` or `body.data.usage.today`. */
+  /** The part that differs, such as `status` or `body.data.usage.today`. */
   readonly at: string;
-  /** As JSON; `nothing` stands for what must not be there. */
+  /** As JSON; `nothing` if there must be no value. */
   readonly expected: string;
   readonly found: string;
 }
 
-/** The story of a world, and how far it has run. */
+/** A story and its progress. */
 export interface Story {
   readonly steps: readonly StoryStep[];
-  /** The index of the next step; the number of steps when the story is over. */
+  /** The index of the next step; the number of steps at the end of the story. */
   next: number;
-  /** Whether each step that ran was as expected, by its index; those before a restart are left out. */
+  /** Whether each step was as expected, by index; steps before a restart are missing. */
   readonly verdicts: Map<number, boolean>;
-  /** The result of the last step, without a secret; `undefined` when none ran since the start. */
+  /** The result of the last step, without a secret; `undefined` if none ran since the start. */
   last: StepResult | undefined;
 }
 
-/** The story of these steps, of which `stepsRun` have run. */
+/** Creates a story whose first `stepsRun` steps have run. */
 export function createStory(steps: readonly StoryStep[], stepsRun = 0): Story {
   return { steps, next: Math.min(stepsRun, steps.length), verdicts: new Map(), last: undefined };
 }
 
-/** The steps of a world's timeline, and how far it has run. */
+/** A timeline and its progress. */
 export interface Timeline {
   readonly steps: readonly { readonly at: number; readonly step: TimelineStep }[];
   next: number;
-  /** When the next step happens, or an announced change sets assumptions (epoch milliseconds); `Infinity` when none is left. */
+  /** When the next step or assumption of an announced change is due (epoch milliseconds); `Infinity` if none is left. */
   dueAt: number;
 }
 
-/** The timeline of a scenario whose clock starts at `start` (epoch milliseconds). */
+/** Creates the timeline of a scenario whose clock starts at `start` (epoch milliseconds). */
 export function createTimeline(
   steps: readonly TimelineStep[],
   start: number,
@@ -72,7 +72,7 @@ export function createTimeline(
   return { steps: timed, next: 0, dueAt: Math.min(first, nextAssumed(changes, start)) };
 }
 
-/** The steps that are still to come, each with its instant, so that they mean the same to a later start. */
+/** Returns the steps that have not run, with absolute times, so that a later start does not shift them. */
 export function remainingSteps({ steps, next }: Timeline): TimelineStep[] {
   return steps.slice(next).map(({ step, at }) => ({ ...step, at: isoOf(at) }));
 }
@@ -82,25 +82,25 @@ export interface StoryRequest {
   readonly method: string;
   /** With its query. */
   readonly path: string;
-  /** By names in lower case. */
+  /** Names in lowercase. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
 }
 
 export interface StoryAnswer {
-  /** 0 when there was no answer. */
+  /** 0 without a response. */
   readonly status: number;
-  /** By names in lower case. */
+  /** Names in lowercase. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly pathId: PathId;
   readonly fault: FaultPathId | null;
 }
 
-/** Sends a request to the API of the world and returns what came back. */
+/** Sends a request to the sandbox and returns the response. */
 export type SendStoryRequest = (request: StoryRequest) => StoryAnswer;
 
-/** A request as it is shown: of the key its ref, or `none`, `malformed` or `unknown`. */
+/** A request for display: `key` is a ref, `none`, `malformed` or `unknown`. */
 export interface SentRequest extends Omit<StoryRequest, "headers" | "body"> {
   readonly body: string | null;
   readonly key: string;
@@ -109,7 +109,7 @@ export interface SentRequest extends Omit<StoryRequest, "headers" | "body"> {
   readonly times: number;
 }
 
-/** The result of a step of the story: everything that the lines, the prose and the JSON about it are made from. */
+/** The result of a story step: the source of its lines, prose and JSON. */
 export interface StepResult {
   /** Counted from 1. */
   readonly number: number;
@@ -118,20 +118,20 @@ export interface StepResult {
   readonly step: StoryStep;
   readonly say: string | null;
   readonly request: SentRequest | null;
-  /** The last one, of a request that was sent several times. */
+  /** The last response, if the request was sent several times. */
   readonly answer: StoryAnswer | null;
   readonly performed: Performed | null;
-  /** Why the step could not run at all. */
+  /** Why the step could not run. */
   readonly failure: { readonly code: SandboxErrorCode; readonly message: string } | null;
-  /** The steps of the timeline that happened during this one. */
+  /** The timeline steps that ran during this step. */
   readonly timeline: readonly TimelineResult[];
   /** The clock after the step; ISO 8601. */
   readonly now: string;
-  /** Empty when all was as expected, the steps of the timeline included. */
+  /** Includes the differences of timeline steps. */
   readonly differences: readonly Difference[];
 }
 
-/** The result of a step of the timeline. Never holds a secret. */
+/** The result of a timeline step. Never contains a secret. */
 export interface TimelineResult {
   /** Counted from 0. */
   readonly index: number;
@@ -139,7 +139,7 @@ export interface TimelineResult {
   readonly at: string;
   readonly step: TimelineStep;
   readonly performed: Performed;
-  /** One when the step expects something else; a step that expects nothing may be refused. */
+  /** At most one; none if the step has no `expect`, even if it was rejected. */
   readonly differences: readonly Difference[];
 }
 
@@ -147,12 +147,12 @@ export function kindOf(step: StoryStep): StepKind {
   return stepKinds.find((kind) => step[kind] !== undefined) ?? "say";
 }
 
-/** Whether everything about a step was as the scenario says. */
+/** Whether a step ran and everything was as expected. */
 export function isAsExpected({ failure, differences }: Pick<StepResult, "failure" | "differences">): boolean {
   return failure === null && differences.length === 0;
 }
 
-/** The refs of the keys that an action is about, also where it was refused. */
+/** Returns the refs of an action's keys, even if it was rejected. */
 export function keysOf(
   action: Action,
   { key, replacement }: Pick<Performed, "key" | "replacement">,

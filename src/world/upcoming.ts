@@ -9,7 +9,7 @@ import { settleUsage } from "./counters.js";
 import { actionIn } from "./operations/operations.js";
 import type { World } from "./world.js";
 
-/** The kinds of what time alone brings. */
+/** The kinds of events that happen without an action. */
 const upcomingKinds = [
   "overlap_ends",
   "key_expires",
@@ -26,14 +26,14 @@ const upcomingKinds = [
 export const upcomingShape = mapping({
   at: instant(),
   kind: choice(upcomingKinds),
-  /** The refs of what it happens to. */
+  /** The refs of the affected records. */
   key: nullable(text()),
   organization: nullable(text()),
-  /** The number of the step of the timeline, counted from 1. */
+  /** The number of the timeline step, counted from 1. */
   step: nullable(count()),
   text: text(),
 });
-/** Something that happens by itself when the clock gets there. */
+/** An event that happens when the clock reaches it. */
 export interface Upcoming extends ValueOf<typeof upcomingShape> {}
 
 interface Coming extends Partial<Pick<Upcoming, "key" | "organization" | "step">> {
@@ -44,7 +44,7 @@ interface Coming extends Partial<Pick<Upcoming, "key" | "organization" | "step">
 
 const most = 100;
 
-/** The events that time alone brings: the soonest first, at most 100, none beyond the last instant of the clock. */
+/** Lists at most 100 events that happen without an action, earliest first, up to the last instant of the clock. */
 export function listUpcoming(world: World): Upcoming[] {
   const now = world.clock.now();
   const all = [
@@ -69,7 +69,7 @@ function keyEvents({ registry }: World, now: number): Coming[] {
     const state = keyStateAt(key, now);
     if (state !== "active" && state !== "retiring") return [];
     const ofKey = { key: ref, organization };
-    // A key stops working once: whichever comes first.
+    // A key stops working once, at the earlier instant.
     if (expiresAt !== undefined && expiresAt <= overlapEndsAt) {
       return [{ ...ofKey, at: expiresAt, kind: "key_expires", text: `Key ${ref} expires` }];
     }
@@ -80,7 +80,7 @@ function keyEvents({ registry }: World, now: number): Coming[] {
   });
 }
 
-// A sliding minute never resets, but its first request leaves it.
+// A sliding minute never resets; its first request leaves it.
 function resets({ registry, windows }: World, now: number): Coming[] {
   const days: Coming = {
     at: dayStart(now, windows.dayResetsAt) + day,
@@ -138,7 +138,7 @@ function faultEvents({ faults: { active } }: World): Coming[] {
   });
 }
 
-// The farmers' own answers are among them: they follow from the record.
+// Includes the farmers' own decisions, which follow from the record.
 function consentEvents({ consents }: World, now: number): Coming[] {
   return consents.all.flatMap(({ id, organization, record }) => {
     const life = consentHistory(record, Number.POSITIVE_INFINITY);
@@ -149,7 +149,7 @@ function consentEvents({ consents }: World, now: number): Coming[] {
     const granted = life.find(({ status }) => status === "granted");
     const end = life.at(-1);
     const readyAt = granted === undefined ? now : granted.at + productionTime;
-    // A consent that ends before ends the production, too.
+    // A consent that ends earlier also ends the production.
     if (granted === undefined || (end !== granted && end !== undefined && end.at < readyAt)) return changes;
     const text = `Attestations of ${id} are ready, or have failed`;
     return [...changes, { at: readyAt, kind: "attestations_finish", organization, text }];

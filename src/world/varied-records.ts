@@ -3,9 +3,8 @@ import type { Organization } from "../domain/organization.js";
 import { pick, randomStream } from "../domain/seed.js";
 import type { Trial } from "./world.js";
 
-// What the keys and organizations of a world of the profile `varied` have beside what their scenario says, as long as it
-// has that profile. In their records, so that answers, lists and `guard` agree (R4). A snapshot leaves it out: the seed and
-// the ref give it again.
+// What the profile `varied` adds to the records of keys and organizations. It is in the records, so that responses, lists
+// and `guard` agree (R4). A snapshot omits it, because the seed and the ref restore it.
 
 interface ProfiledWorld {
   readonly seed: number;
@@ -14,10 +13,10 @@ interface ProfiledWorld {
   readonly trial?: Trial | undefined;
 }
 
-/** What a record has beside what its scenario says, by the ids of the variants. */
+/** What the profile can add to a record, by variant id. */
 type RecordRow<Value> = Readonly<Record<string, Value>>;
 
-/** Scopes that no document names: a new endpoint brings one, and several generations are spelled in several ways. */
+/** Undocumented scopes: a new endpoint adds one, and generations of endpoints spell theirs differently. */
 const scopesOfNoDocument: RecordRow<readonly string[]> = {
   none: [],
   one: ["parcels:read"],
@@ -35,7 +34,7 @@ function chosen<Value>(
   return (row[variant] ?? Object.values(row)[0]) as Value;
 }
 
-/** The scopes of a key with those that this world grants to it; `first` is the ref of the first key of its rotations. */
+/** Adds the scopes that the profile grants to a key; `first` is the ref of the first key of its rotation. */
 export function withGrantedScopes(
   world: ProfiledWorld,
   first: string,
@@ -46,7 +45,7 @@ export function withGrantedScopes(
   return granted.length === 0 ? scopes : [...scopes, ...granted];
 }
 
-/** The scopes of a key without those that this world grants. */
+/** Removes the scopes that the profile grants. */
 export function withoutGrantedScopes(
   { profile, givenAssumptions }: ProfiledWorld,
   scopes: readonly string[],
@@ -55,7 +54,7 @@ export function withoutGrantedScopes(
   return scopes.filter((scope) => !allOfNoDocument.has(scope));
 }
 
-/** Endings of names: accents, decomposed letters, other scripts, characters beyond 16 bits, markup, and great length. */
+/** Endings of names: accents, decomposed letters, other scripts, characters beyond 16 bits, markup, extra length. */
 const endingsOfNames: RecordRow<string> = {
   none: "",
   accents: " – Société Générale d’Épargne & Fils",
@@ -66,13 +65,13 @@ const endingsOfNames: RecordRow<string> = {
   long: ` ${"of the United Valleys ".repeat(12).trim()}`,
 };
 
-/** An organization with the name that this world gives it. */
+/** Adds the profile's ending to an organization's name. */
 export function withNameEnding(world: ProfiledWorld, organization: Organization): Organization {
   const ending = endingOfName(world, organization.ref);
   return ending === "" ? organization : { ...organization, name: organization.name + ending };
 }
 
-/** What this world puts behind the name of an organization; empty in most profiles. */
+/** Returns the profile's ending for an organization's name; empty in most profiles. */
 export function endingOfName(world: ProfiledWorld, ref: string): string {
   return world.profile === "varied" ? chosen(world, ["organization.name_ending", endingsOfNames], ref) : "";
 }

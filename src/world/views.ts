@@ -35,7 +35,7 @@ interface ViewedWorld {
   readonly registry: Registry;
 }
 
-/** A key's ref as a sandbox gives it: that of a key made at run time is in no scenario, which a compiler could read. */
+/** A key's ref from a sandbox, which may be in no scenario: a compiler cannot check it. */
 export type ListedKeyRef = string & { readonly listedKeyRef: true };
 
 const ref = () => text() as Shape<ListedKeyRef>;
@@ -58,7 +58,7 @@ export const keyShape = mapping({
   replacedBy: nullable(ref()),
   replaces: nullable(ref()),
 });
-/** A key as lists show it; never the key itself (R34). Times are ISO 8601. */
+/** A key in lists; never contains the key itself (R34). Times are ISO 8601. */
 export interface KeyView extends ValueOf<typeof keyShape> {}
 
 export const organizationShape = mapping({
@@ -71,42 +71,42 @@ export const organizationShape = mapping({
   sandboxAccess: flag(),
   liveAccess: choice(liveAccessStates),
 });
-/** An organization as lists show it: all that there is. */
+/** An organization in lists, with all its members. */
 export interface OrganizationView extends ValueOf<typeof organizationShape> {}
 
 export const clockShape = mapping({ now: instant(), frozen: flag() });
-/** The clock as lists show it; `now` is ISO 8601. */
+/** The clock for display; `now` is ISO 8601. */
 export interface ClockView extends ValueOf<typeof clockShape> {}
 
 export const requestShape = mapping({
   /** The request id, whether or not the response carried it. */
   id: text(),
   method: text(),
-  /** Without its query, and with everything that looks like a key cut short. */
+  /** Without its query; everything that looks like a key is shortened. */
   path: text(),
   /** On the sandbox's clock; ISO 8601. */
   at: instant(),
-  /** The ref of the key, if it is one of this world. */
+  /** The ref of the key, if it is known. */
   key: nullable(ref()),
-  /** The first 12 hex digits of the SHA-256 of what was presented as the key. */
+  /** The first 12 hex digits of the presented key's SHA-256. */
   fingerprint: nullable(text()),
   /** 0 when a fault left the request without a response. */
   status: count(),
   /** The API's error code. */
   code: nullable(text()),
   pathId: choice(outcomes.map(({ path }) => path)),
-  /** The fault that hit the request, also when it only delayed the response; `pathId` is that of the response then. */
+  /** The fault that affected the request. If it only delayed the response, `pathId` is the response's. */
   fault: nullable(choice(faultPathIds)),
-  /** Whether the client did not wait for a delayed response, so that it received none. Left out: it waited. */
+  /** Whether the client did not wait for a delayed response. Default: false. */
   unread: optional(flag()),
-  /** The advice that its client earned; nearly always none. */
+  /** The advice that it caused; nearly always none. */
   advice: list(choice(adviceIds)),
-  /** Milliseconds that the response took, with the latency of a fault. */
+  /** Milliseconds until the response, including a fault's latency. */
   durationMs: number({ least: 0 }),
   /** Who sent it: a client, or `story` for the story and `POST /send`. */
   source: choice(requestSources),
 });
-/** A request as the journal shows it. Holds no key: a ref and a fingerprint instead (R46). */
+/** A request in the journal. Contains no key, only its ref and fingerprint (R46). */
 export interface RequestView extends ValueOf<typeof requestShape> {}
 
 export function viewKey({ key, usage }: KeyEntry, world: ViewedWorld): KeyView {
@@ -131,7 +131,7 @@ export function viewKey({ key, usage }: KeyEntry, world: ViewedWorld): KeyView {
   };
 }
 
-/** A part of a list: from an index on, at most so many. Default: all. */
+/** A part of a list: at most `limit` entries from index `offset`. Default: all. */
 interface Page {
   readonly offset?: number | undefined;
   readonly limit?: number | undefined;
@@ -142,12 +142,12 @@ function pageOf<Entry>(entries: ReadonlyMap<string, Entry>, page: Page): Entry[]
   return [...entries.values()].slice(offset, offset + limit);
 }
 
-/** The keys, in the scenario's order. */
+/** Lists the keys in the scenario's order. */
 export function viewKeys(world: ViewedWorld, page: Page = {}): KeyView[] {
   return pageOf(world.registry.keys, page).map((entry) => viewKey(entry, world));
 }
 
-/** The organizations, in the scenario's order. */
+/** Lists the organizations in the scenario's order. */
 export function viewOrganizations({ registry }: ViewedWorld, page: Page = {}): OrganizationView[] {
   const organizations = pageOf(registry.organizations, page);
   return organizations.map(({ organization }) => viewOrganization(organization));
@@ -161,7 +161,7 @@ export function viewOrganization(organization: Organization): OrganizationView {
   return { ...organization };
 }
 
-/** The requests of the journal that match; throws `unknown_ref` for a key that there is not. */
+/** Lists the matching requests of the journal; throws `unknown_ref` for an unknown key. */
 export function listRequests(
   { history, registry }: ViewedWorld & { readonly history: Pick<History<never>, "requests"> },
   { limit, path_id: pathId, key, source, probes }: ValueOf<typeof requestQuery>,

@@ -14,57 +14,58 @@ import type { Farmers } from "./preview/farmers.js";
 import type { Registry } from "./registry.js";
 import type { Story, Timeline } from "./steps.js";
 
-/** Time, randomness, a hash and the tables of farmers, passed in so that a world runs in Node and in browsers. */
+/** Time, randomness, hashing and farmers, passed in so that a sandbox runs in Node and in browsers. */
 export interface Platform {
-  /** SHA-256 of a text's UTF-8 bytes, as 64 lower-case hex digits. */
+  /** SHA-256 of a text's UTF-8 bytes, as 64 lowercase hex digits. */
   readonly sha256: (text: string) => string;
   /** The wall clock, in epoch milliseconds. */
   readonly time: () => number;
   /**
-   * Epoch milliseconds by which clocks move: no correction of the wall clock moves them, a fake `Date` does, forth and back.
+   * The time that drives clocks, in epoch milliseconds. Corrections of the wall clock do not affect it; a fake `Date` moves
+   * it in both directions.
    */
   readonly steadyTime: () => number;
-  /** A clock for durations, in milliseconds with fractions. */
+  /** A clock for durations, in fractional milliseconds. */
   readonly stopwatch: () => number;
-  /** Unpredictable unsigned 32-bit integers, for the keys that are created at run time and for nothing else. */
+  /** Unpredictable unsigned 32-bit integers, used only for keys that are created at run time. */
   readonly random: () => number;
-  /** Makes farmers; not called before one is read. */
+  /** Creates farmers; called when the first one is read. */
   readonly farmers: FarmerMaker;
 }
 
-/** One running world. Worlds share nothing: a process can hold many. */
+/** The state of a running sandbox. Sandboxes share nothing: a process can run many. */
 export interface World {
-  /** The bundled name, the file or the title of the scenario. */
+  /** The scenario's bundled name, file or title. */
   readonly name: string;
   /** The scenario with the options applied; `reset` starts it again. */
   readonly scenario: Scenario;
-  /** The YAML that the whole scenario was written in; `undefined` when that is not known. */
+  /** The YAML of the whole scenario; `undefined` if unknown. */
   readonly text: string | undefined;
   readonly seed: number;
-  // Changed by `changeAssumptions` alone, which carries the usage over.
-  /** The profile that the assumptions are based on; with `varied`, answers vary in all that is left open. */
+  // `changeAssumptions` carries the usage over when it changes the next four.
+  /** The profile that the assumptions are based on; with `varied`, responses vary in everything left open. */
   profile: Profile;
   assumptions: Assumptions;
-  /** The assumptions given rather than set by the profile; with `varied`, these do not vary. */
+  /** The assumptions that were set explicitly, not by the profile; `varied` never varies them. */
   givenAssumptions: Partial<Assumptions>;
   windows: Windows;
   readonly clock: Clock;
   readonly faults: Faults;
   readonly farmers: Farmers;
-  /** Whether there is a preview of the announced endpoints; without it their paths are unknown ones (R49). */
+  /** Whether the announced endpoints have a preview; otherwise their paths are unknown (R49). */
   readonly preview: boolean;
   readonly consents: Consents;
   /** `undefined` without announced changes. */
   readonly changes: readonly Change[] | undefined;
   readonly timeline: Timeline;
-  /** Runs the steps of the timeline that the clock has passed. */
+  /** Runs the timeline steps that are due. */
   readonly settle: () => void;
   readonly story: Story;
   readonly registry: Registry;
   readonly behaviour: ClientBehaviour;
-  /** The counters of its requests: those of its runtime, once it runs in one, so that the counts outlive it. */
+  /** Counts its requests. A runtime replaces it with its own counters, which survive a reset. */
   counters: Counters;
-  /** What happened: that of its runtime, once it runs in one, so that it outlives the world. */
+  /** Its events. A runtime replaces it with its own history, which survives a reset. */
   history: History<OtherEvent>;
   readonly requestIds: RequestIds;
   readonly platform: Platform;
@@ -72,18 +73,18 @@ export interface World {
   readonly trial: Trial | undefined;
 }
 
-/** What a trial of a client imposes on every world that the client meets, whichever scenario it starts. */
+/** Settings that a trial of a client applies to every scenario that starts. */
 export interface Trial {
-  /** Given assumptions, which win over those of the scenario. */
+  /** Assumptions that override the scenario's. */
   readonly assumptions?: Partial<Assumptions>;
-  /** Faults that come before those of the scenario. */
+  /** Faults that precede the scenario's. */
   readonly faults?: NonNullable<Scenario["faults"]>;
   /**
-   * The variant of a row for the answers of a status; `usual` is the one that the seed or the profile gives. Any other text
-   * than the id of a variant stands for what `minimal` does. Default: the usual one.
+   * Returns the variant of a row for responses with a status; `usual` is the choice of the seed or the profile. A text that
+   * is not a variant's id selects what `minimal` does. Default: `usual`.
    */
   readonly choose?: (row: string, usual: string, status: number) => string;
-  /** Announced changes instead of those of the scenario. */
+  /** Announced changes that replace the scenario's. */
   readonly changes?: Scenario["changes"];
   /** Called with the ref of each change that a response shows. */
   readonly onChanged?: (ref: string) => void;
@@ -91,26 +92,26 @@ export interface Trial {
   readonly broken?: {
     /** The number of responses that it has changed so far. */
     responses: number;
-    /** Whether a changed response shows its own path, so that advice applies. */
+    /** Whether a changed response has its own path id, so that advice applies. */
     readonly isAdvised: boolean;
-    /** The ending of a call instead of another one. The API makes both. */
+    /** Replaces the ending of a call. The API creates both endings. */
     end(world: World, call: ObservedCall, ending: object): object;
   };
 }
 
 export interface WorldOptions {
   readonly platform: Platform;
-  /** Default: the title of the scenario, else `unnamed`. */
+  /** Default: the scenario's title, or `unnamed`. */
   readonly name?: string;
-  /** The YAML of the scenario, where that is all of it. Default: unknown. */
+  /** The YAML of the whole scenario. Default: unknown. */
   readonly text?: string | undefined;
-  /** Default: the scenario's, else 1. */
+  /** Default: the scenario's seed, or 1. */
   readonly seed?: number | undefined;
-  /** When the clock starts (epoch milliseconds). Default: the scenario's, else the wall clock. */
+  /** When the clock starts (epoch milliseconds). Default: the scenario's time, or the wall clock. */
   readonly now?: number | undefined;
-  /** Default: the scenario's, else false. */
+  /** Default: the scenario's setting, or false. */
   readonly frozen?: boolean | undefined;
-  /** Default: the scenario's, else `minimal`. */
+  /** Default: the scenario's profile, or `minimal`. */
   readonly profile?: Profile | undefined;
   /** Default: none. */
   readonly trial?: Trial | undefined;

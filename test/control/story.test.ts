@@ -66,7 +66,7 @@ test("a presenter runs the story step by step, in the world that everyone sees",
   expect(rotated).toMatchObject({ refusal: null, key: { state: "rotated" }, replacement: { ref: "next" } });
   const { last } = (await ask("/story")).body.data;
   const did =
-    "An administrator rotates the key main. The new key is next; the old one stops working at once.";
+    "An administrator rotates the key main. The new key is next; the old one stops working immediately.";
   expect(last).toMatchObject({
     number: 3,
     text: did,

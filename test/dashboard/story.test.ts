@@ -156,7 +156,7 @@ describe.skipIf(noBrowser)("the view of the story", () => {
       "An administrator rotates the key main. The new key is next; the old one works for 30 more minutes.";
     await page.getByText(rotated).waitFor();
     await tell(dashboard, 4);
-    await page.getByText("tries to revoke the key next. It is refused: not_an_administrator.").waitFor();
+    await page.getByText("tries to revoke the key next. It is rejected: not_an_administrator.").waitFor();
     await tell(dashboard, 5);
     await page.getByText("20 minutes pass: it is 09:20 on 2 March 2026.").waitFor();
     await page.getByText("An administrator revokes the key main.").waitFor();

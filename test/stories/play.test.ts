@@ -39,14 +39,14 @@ describe("svc-sandbox play", () => {
       "  x-api-key: …  (malformed: not a key at all)",
       "  x-api-key: SVC_test_sbx…  (an unknown key)",
       "An administrator sets the status to inactive for a-bank.",
-      "From now on requests may meet faults: reset.",
+      "Requests can now hit faults: reset.",
       "  2 times, one after the other:\n  GET /v1/relying-party/me\n  x-api-key: SVC_test_sbx…  (active-2)\n\n  The connection is reset: no response comes.",
       "  Nothing comes back. A client without a timeout would wait forever.",
       "The network works again: no more faults.",
       "An administrator revokes the key active-2.",
     ];
     for (const paragraph of paragraphs) expect(stdout).toContain(paragraph);
-    expect(stdout).toMatch(/It is refused:\s+not_an_administrator\.\nOnly administrators/);
+    expect(stdout).toMatch(/It is rejected:\s+not_an_administrator\.\nOnly administrators/);
   });
 
   it.each([40, 80, 120])("keeps to a terminal of %i columns, and to 100 at most", async (columns) => {

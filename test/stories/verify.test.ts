@@ -21,7 +21,7 @@ describe("svc-sandbox verify", () => {
   1         A bank calls the API for the first time.
   2  holds  GET /v1/relying-party/me with active → 200  200.test
   3  holds  rotate active → active-2, overlap 60m
-  4  holds  revoke active-2, as a member → refused: not_an_administrator (Only administrators of the organization create and manage keys; this was asked as a member.)
+  4  holds  revoke active-2, as a member → refused: not_an_administrator (Only administrators of the organization create and manage keys; this request came from a member.)
   5         GET /v1/relying-party/me with active-2, 3 times → 429 rate_limited  429.per_minute
   6         advance 61m → 2026-03-02T10:01:00Z
   7  holds  GET /v1/relying-party/me with active → 401 unauthorized  401.rotated

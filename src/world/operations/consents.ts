@@ -13,16 +13,16 @@ import type { World } from "../world.js";
 /** A decision that the farmer makes. */
 export type Decision = Exclude<ConsentAction, "cancel">;
 
-/** One request, or the newest request to a farmer, from one organization or from any, that allows the decision. */
+/** One request by id, or a farmer's newest request that allows the decision, from one organization or any. */
 type ChosenConsent =
   | { readonly id: string }
   | { readonly farmer: number; readonly organization?: string | undefined };
 
 /**
- * Decides about a consent request for the farmer, whatever the farmer's persona would do.
+ * Decides a consent request for the farmer, no matter what the farmer's persona would do.
  *
- * Throws `not_found` without the preview, `unknown_ref`, or `consent_not_open` when the status of the request does not
- * allow the decision or the farmer has no request; changes nothing then.
+ * Throws `not_found` without the preview, `unknown_ref`, or `consent_not_open` if the request's status does not allow the
+ * decision or the farmer has no request. An error changes nothing.
  */
 export function decideConsent(
   world: World,
@@ -49,8 +49,8 @@ export function changeConsent(world: World, entry: ConsentEntry, record: Consent
 /**
  * Suspends an active attestation, or ends its suspension.
  *
- * Throws `not_found` without the preview, `unknown_ref`, or `attestation_not_open` for one that is not active (or not
- * suspended); changes nothing then.
+ * Throws `not_found` without the preview, `unknown_ref`, or `attestation_not_open` if it is not active (or not suspended).
+ * An error changes nothing.
  */
 export function suspendAttestation(
   world: World,
@@ -74,7 +74,7 @@ export function suspendAttestation(
   return { attestation: viewAttestation(attestation, world) as AttestationView };
 }
 
-// Of a farmer's requests the newest one that allows the decision, else the newest one, which is refused then.
+// Returns a farmer's newest request that allows the decision, or the newest one, which is then rejected.
 function chosenConsent({ consents, clock }: World, chosen: ChosenConsent, decision: Decision): ConsentEntry {
   if ("id" in chosen) {
     const entry = consents.find(chosen.id);
@@ -97,7 +97,7 @@ function unknownRecord(kind: "consent request" | "attestation", id: string): San
   return new SandboxError("unknown_ref", message, { kind, id });
 }
 
-/** Throws `not_found` in a world without the preview of the announced endpoints (R49). */
+/** Throws `not_found` without the preview of the announced endpoints (R49). */
 export function requirePreview({ preview, name }: World): void {
   if (preview) return;
   throw new SandboxError(

@@ -6,9 +6,9 @@ export type Actor = "administrator" | "member";
 export interface Initiator {
   /** Default: administrator. */
   readonly actor?: Actor | undefined;
-  /** Whether the scenario itself runs it: new keys then get the secrets that the seed and their refs give. */
+  /** Whether the scenario runs it: secrets of new keys then derive from the seed and their refs. */
   readonly isScripted?: boolean;
-  /** Whether the timeline runs it, which runs again when a capture is repeated. */
+  /** Whether the timeline runs it. A repeated capture runs the timeline again. */
   readonly isOfTimeline?: boolean;
 }
 
@@ -17,7 +17,7 @@ export function requireAdministrator({ actor = "administrator" }: Initiator): vo
   if (actor === "administrator") return;
   throw new SandboxError(
     "not_an_administrator",
-    "Only administrators of the organization create and manage keys; this was asked as a member.",
+    "Only administrators of the organization create and manage keys; this request came from a member.",
     { actor },
   );
 }

@@ -25,14 +25,14 @@ import { type KeyView, viewKey } from "../views.js";
 import type { World } from "../world.js";
 import { type Initiator, requireAdministrator } from "./initiator.js";
 
-/** A key to create (R29); it expires at a time, or a duration (as text) from now. */
+/** A key to create (R29). It expires at a time, or after a duration (as text). */
 export type CreateKeyInput = Omit<ControlBody<"key_creation">, "expires"> & { expires?: Instant | undefined };
 
 /**
- * Creates an active key; returns its secret, for the only time (R34).
+ * Creates an active key; returns its secret only this once (R34).
  *
  * Throws `validation_failed`, `unknown_ref`, `sandbox_access_off` (R30), `live_access_not_approved` (R31),
- * `scopes_required` (R29), `unknown_scope`, `key_limit_reached` (R32) or `name_taken`, and changes nothing then.
+ * `scopes_required` (R29), `unknown_scope`, `key_limit_reached` (R32) or `name_taken`, without changes.
  */
 export function createKey(
   world: World,
@@ -71,18 +71,18 @@ export function createKey(
 
 export interface RotateInput {
   readonly key: string;
-  /** The overlap in which the old key continues to work: 0 to 7 days. Default: 60 minutes. */
+  /** How long the old key continues to work: 0 to 7 days. Default: 60 minutes. */
   readonly overlap?: string | number | undefined;
   /** The ref of the replacement. Default: the old ref with the next free number. */
   readonly as?: string | undefined;
 }
 
 /**
- * Replaces an active key by a new one with the same name, scopes and limits (R37); the old one works until the
- * overlap ends (R38–R40). The replacement does not inherit an expiry, so that an expiring key can be rotated.
+ * Replaces an active key with a new one that has the same name, scopes and limits (R37). The old key works until the overlap
+ * ends (R38–R40). The replacement does not inherit an expiry, so that an expiring key can be rotated.
  *
- * Throws `unknown_ref`, `key_not_active`, `overlap_out_of_range`, `validation_failed`, `key_limit_reached` or
- * `name_taken`, and changes nothing then.
+ * Throws `unknown_ref`, `key_not_active`, `overlap_out_of_range`, `validation_failed`, `key_limit_reached` or `name_taken`,
+ * without changes.
  */
 export function rotateKey(
   world: World,
@@ -93,7 +93,7 @@ export function rotateKey(
   const entry = requireKeyIn(world, input.key, "rotate", ["active"]);
   const overlap = overlapOf(input.overlap);
   const { ref, organization, name, environment, scopes, limits } = entry.key;
-  // Where a retiring key counts as active, there must be room for both during the overlap.
+  // If a retiring key counts as active, there must be room for both during the overlap.
   if (overlap > 0 && world.assumptions.retiring_counts_as_active) requireRoomForKey(world, entry.key);
   const replacedBy = input.as ?? freeRef(world, ref);
   const described = { ref: replacedBy, organization, name, environment, scopes, limits, replaces: ref };
@@ -105,8 +105,9 @@ export function rotateKey(
 }
 
 /**
- * Revokes a key that still works: an active one, or a replaced one in its overlap. The very next request with it gets 401
- * (R41). Throws `key_not_active` (R42) or `unknown_ref`.
+ * Revokes a key that still works: an active key, or a replaced key in its overlap. The next request with it gets 401 (R41).
+ *
+ * Throws `key_not_active` (R42) or `unknown_ref`.
  */
 export function revokeKey(
   world: World,
@@ -121,7 +122,7 @@ export function revokeKey(
   return { key };
 }
 
-// Adds a new key to the world, which keeps only its hash (R35). New keys always have the current prefix (R17).
+// Adds a new key. The sandbox stores only its hash (R35). New keys always have the current prefix (R17).
 function issueKey(
   world: World,
   described: Omit<KeyRecord, "sha256" | "legacy">,
@@ -140,17 +141,17 @@ function issueKey(
   }
   const kind = { ref, environment, legacy: false };
   const secret = isScripted ? deriveSecret(seed, kind) : secretFrom(platform.random, kind);
-  // None by default: the specification does not say that keys expire by themselves.
+  // None by default: the specification does not define that keys expire on their own.
   const lifetime = parseDuration(world.assumptions.default_expiry);
   const expiresAt = lifetime === undefined ? {} : { expiresAt: world.clock.now() + lifetime };
-  // A replacement has the scopes of the old key, granted ones among them (R37).
+  // A replacement has the scopes of the old key, including granted ones (R37).
   const scopes = replaces === undefined ? withGrantedScopes(world, ref, described.scopes) : described.scopes;
   const sha256 = platform.sha256(secret);
   const key = { ...expiresAt, ...described, scopes, legacy: false, sha256 };
   return { key: viewKey(registry.addKey({ key, usage }), world), secret };
 }
 
-// A key that works no more is past both, and one that has been replaced is not replaced again (R42).
+// A key that no longer works cannot change, and a replaced key cannot be replaced again (R42).
 function requireKeyIn(
   world: World,
   ref: string,

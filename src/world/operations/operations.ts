@@ -14,7 +14,7 @@ import {
   updateOrganization,
 } from "./world.js";
 
-/** Those that a step of a scenario runs. */
+/** The operations that steps of a scenario run. */
 const stepOperations = {
   create_key: /* @__PURE__ */ recorded("create_key", createKey),
   rotate: /* @__PURE__ */ recorded("rotate", rotateKey),
@@ -27,11 +27,11 @@ const stepOperations = {
 } satisfies Record<ActionName, unknown>;
 
 /**
- * Every change that users make to a running world, by name.
+ * Every change that users make to a running sandbox, by name.
  *
- * Steps of scenarios, the control plane and the library all run these: `(world, input, by)`. Inputs are spelled as
- * scenarios and HTTP spell them (their schemas: `actionFields` and `controlBodies`). A refused operation throws a
- * `SandboxError` and changes nothing; a finished one is announced and returns the new state of what it changed.
+ * Steps of scenarios, the control plane and the library all run these: `(world, input, by)`. Input members have the names
+ * of scenarios and HTTP (their schemas: `actionFields` and `controlBodies`). A rejected operation throws a `SandboxError`
+ * and changes nothing. A successful one is announced, and returns the new state of the changed records.
  */
 export const operations = /* @__PURE__ */ Object.assign({}, stepOperations, {
   clock: changeClock,
@@ -39,7 +39,7 @@ export const operations = /* @__PURE__ */ Object.assign({}, stepOperations, {
   clear_requests: clearRequests,
 });
 
-/** An operation that is recorded, and during which the clock of the world stands still, so that it can be repeated. */
+/** Wraps an operation so that it is recorded and runs at one instant, and can thus be repeated. */
 function recorded<Input, Result>(
   name: ActionName,
   run: (world: World, input: Input, by?: Initiator) => Result,
@@ -60,14 +60,14 @@ function recorded<Input, Result>(
       });
     };
     try {
-      // Replaces members of the world itself.
+      // Replaces members of `world` itself.
       const there = name === "assumptions" ? world : { ...world, clock: { ...clock, now: () => at } };
       const result = run(there, input, by);
       record(undefined, result as object);
       return result;
     } catch (error) {
       if (error instanceof SandboxError && isRefusal(error.code)) record(error.code);
-      // It may have been done before somebody who heard of it failed.
+      // The change may have happened before a listener failed.
       else history.restart();
       throw error;
     }
@@ -86,8 +86,8 @@ const nothing: Performed = {
 /**
  * Runs the operation of a step.
  *
- * A refusal of the dashboard is a result; any other error is thrown. New keys get the secrets that the seed and their
- * refs give, so that a scenario plays the same way each time.
+ * A rejection is a result; any other error is thrown. Secrets of new keys derive from the seed and their refs, so that a
+ * scenario always plays the same way.
  */
 export function performAction(
   world: World,
@@ -96,7 +96,7 @@ export function performAction(
 ): Performed {
   const name = actionIn(action);
   if (name === undefined) return nothing;
-  // The schema of the step has checked that the input is the one of this operation.
+  // The step's schema has checked the input of this operation.
   const operation = stepOperations[name] as (
     world: World,
     input: unknown,
@@ -112,7 +112,7 @@ export function performAction(
   }
 }
 
-/** The name of the action in a step; `undefined` when there is none. */
+/** Returns the name of the action in a step, or `undefined`. */
 export function actionIn(step: Action): ActionName | undefined {
   return actionNames.find((name) => step[name] !== undefined);
 }

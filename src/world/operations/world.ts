@@ -15,7 +15,7 @@ import { type Initiator, requireAdministrator } from "./initiator.js";
 
 export type OrganizationInput = ControlBody<"organization_update"> & { readonly ref: string };
 
-/** Changes an organization from the next request on; throws `unknown_ref`, and changes nothing then. */
+/** Changes an organization, effective with the next request. Throws `unknown_ref` without changes. */
 export function updateOrganization(
   world: World,
   input: OrganizationInput,
@@ -36,9 +36,9 @@ export function updateOrganization(
 }
 
 /**
- * Replaces the active faults by others of valid shape; durations in them count from now.
+ * Replaces the active faults with others of valid shape. Their durations count from now.
  *
- * Throws `validation_failed` with every contradiction, and changes nothing then.
+ * Throws `validation_failed` with every contradiction, without changes.
  */
 export function changeFaults(world: World, faults: readonly Fault[]): void {
   const { clock, registry, seed, history } = world;
@@ -53,7 +53,7 @@ export function changeFaults(world: World, faults: readonly Fault[]): void {
   history.announce({ type: "faults.changed" });
 }
 
-/** Sets, freezes or resumes the clock; throws `clock_backwards` or `validation_failed`, and changes nothing then. */
+/** Sets, freezes or resumes the clock. Throws `clock_backwards` or `validation_failed` without changes. */
 export function changeClock(
   world: World,
   { now, frozen }: { readonly now?: Instant | undefined; readonly frozen?: boolean | undefined },
@@ -65,7 +65,7 @@ export function changeClock(
   return announceClock(world);
 }
 
-/** Advances the clock; throws `clock_backwards` or `validation_failed`, and changes nothing then. */
+/** Advances the clock. Throws `clock_backwards` or `validation_failed` without changes. */
 export function advanceClock(world: World, by: string | number): ClockView {
   world.clock.advance(durationOf(by));
   return announceClock(world);
@@ -77,21 +77,21 @@ function announceClock(world: World): ClockView {
   return viewClock(world.clock);
 }
 
-/** Clears the journal and the counters of the report; the usage of the keys stays. */
+/** Clears the journal and the report's counters, but not the usage of keys. */
 export function clearRequests({ history, counters }: World): void {
   history.clear();
   counters.clear();
   history.announce({ type: "requests.cleared" });
 }
 
-/** Assumptions to change, and the profile to base all others on. */
+/** Assumptions to change, and the profile for all others. */
 export type AssumptionsInput = Partial<Assumptions> & { readonly profile?: Profile };
 
 /**
- * Changes assumptions from the next request on; with a profile, all others become the profile's. What keys have used
- * in their minute and day stays counted; a window of which that is not known cannot be chosen.
+ * Changes assumptions, effective with the next request. With a profile, all others become the profile's. Usage in the
+ * current minute and day stays counted; a window whose usage is unknown cannot be chosen.
  *
- * Throws `validation_failed` for assumptions that contradict the world, and changes nothing then.
+ * Throws `validation_failed` for assumptions that contradict the sandbox's state, without changes.
  */
 export function changeAssumptions(world: World, { profile, ...input }: AssumptionsInput): Assumptions {
   const given = profile === undefined ? { ...world.givenAssumptions, ...input } : input;
@@ -123,7 +123,7 @@ export function changeAssumptions(world: World, { profile, ...input }: Assumptio
   return next;
 }
 
-// What `varied` adds to records comes with that profile and goes with it.
+// The profile `varied` adds parts to records. They appear and disappear with the profile.
 function varyRecords(world: World, next: World): void {
   const { organizations, keys } = world.registry;
   for (const entry of organizations.values()) {
@@ -165,8 +165,8 @@ function tooManyActiveProblem({ registry, clock }: World, next: Assumptions): st
   return undefined;
 }
 
-// A key has a count for its minute and its day, and not when each request came: how many of them lie in a window that
-// began at another instant is known only when none does.
+// A key has a count for its minute and its day, but no time for each request. The count in a window that starts at another
+// instant is known only if it is zero.
 function countedProblem(
   { registry, windows, clock }: World,
   since: number,
@@ -178,7 +178,7 @@ function countedProblem(
     const { usage } = entry;
     settleUsage(usage, windows, now);
     const { countedAt = since - 1 } = usage;
-    // Forgotten, when the clock went back with a fake `Date`.
+    // Discarded when a fake `Date` moved the clock back.
     const isLeft = countedAt > now && (length === minute ? usage.minuteCount : usage.dayCount) === 0;
     if (!isLeft && countedAt >= Math.max(since, last?.usage.countedAt ?? since)) last = entry;
   }
@@ -195,7 +195,7 @@ function carryOver(usage: Usage, from: Windows, to: Windows, now: number): void 
   const thisMinute =
     from.sliding && !to.sliding ? usage.recent.filter((time) => time >= since).length : usage.minuteCount;
   const isOver = lastAt !== undefined && lastAt < dayStart(now, to.dayResetsAt);
-  // The usage that a scenario gives a key has no times: it counts as of now.
+  // Usage from a scenario has no times: it counts as of now.
   const countedAt = from.sliding && to.sliding ? [...usage.recent] : undefined;
   const today = isOver ? 0 : usage.dayCount;
   const { recent, ...counts } = startUsage(to, now, { thisMinute, today, countedAt });

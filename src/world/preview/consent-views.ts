@@ -43,7 +43,7 @@ export interface PreviewWorld {
 
 export const consentShape = mapping({
   id: text(),
-  /** The ref of the organization that asks. */
+  /** The ref of the requesting organization. */
   organization: text(),
   farmerId: text(),
   synthetic: always(true),
@@ -56,7 +56,7 @@ export const consentShape = mapping({
   respondBy: instant(),
   expiresAt: instant(),
   history: list(mapping({ status: choice(consentStatuses), at: instant(), by: choice(consentParties) })),
-  /** None before it is granted. */
+  /** Empty until it is granted. */
   attestations: list(
     mapping({
       id: text(),
@@ -66,10 +66,10 @@ export const consentShape = mapping({
     }),
   ),
 });
-/** A consent request as lists show it. Times are ISO 8601. */
+/** A consent request in lists. Times are ISO 8601. */
 export interface ConsentView extends ValueOf<typeof consentShape> {}
 
-/** A consent request as it is at an instant. */
+/** Returns a consent request's view at an instant. */
 export function viewConsent(entry: ConsentEntry, world: PreviewWorld, now = world.clock.now()): ConsentView {
   const { id, organization, farmer, purpose, permissions, record } = entry;
   const life = consentHistory(record, now);
@@ -101,7 +101,7 @@ export function viewConsent(entry: ConsentEntry, world: PreviewWorld, now = worl
   };
 }
 
-/** The state of an attestation at an instant; `undefined` when it does not exist then. */
+/** Returns the state of an attestation at an instant; `undefined` if it does not exist then. */
 export function stateOf(
   { consent, permission }: AttestationEntry,
   world: PreviewWorld,
@@ -111,7 +111,7 @@ export function stateOf(
   return attestationAt(consent.record, { succeeds, suspensions: consent.suspensions }, permission, now);
 }
 
-/** An attestation as it is at an instant; `undefined` when it does not exist then. */
+/** Returns an attestation's view at an instant; `undefined` if it does not exist then. */
 export function viewAttestation(
   attestation: AttestationEntry,
   world: PreviewWorld,
@@ -140,11 +140,11 @@ export function viewAttestation(
 }
 
 /**
- * The attestations of these requests that exist at an instant, in the order in which farmers granted them: new ones come
- * last, so that a client that reads page by page gets each once.
+ * Lists the attestations that exist at an instant, in the order of their grants. New ones come last, so that a client that
+ * reads page by page gets each once.
  */
 export function attestationsOf(entries: readonly ConsentEntry[], now: number): AttestationEntry[] {
-  // They exist once the consent was granted, whatever came after.
+  // They exist once the consent was granted, no matter what happened later.
   const granted = entries.flatMap((entry) => {
     const grant = consentHistory(entry.record, now).find(({ status }) => status === "granted");
     return grant === undefined ? [] : [{ entry, at: grant.at }];
@@ -152,13 +152,13 @@ export function attestationsOf(entries: readonly ConsentEntry[], now: number): A
   return granted.sort((one, other) => one.at - other.at).flatMap(({ entry }) => entry.attestations);
 }
 
-/** Members of a farmer's record, with those that say whose they are and that the farmer does not exist. */
+/** Members of a farmer's record, the farmer's id, and the mark that the farmer does not exist. */
 type Subject = Readonly<Record<string, unknown>> & {
   readonly farmer_id: string;
   readonly synthetic: true;
 };
 
-/** The data of each permission: what the farmer consents to share, and nothing more (R44). */
+/** The data of each permission: only what the farmer consents to share (R44). */
 export const attestedData: Readonly<Record<Permission, Readonly<Record<string, (of: Farmer) => unknown>>>> = {
   identity: copied("name", "sex", "birth_year", "language", "household", "location", "cooperative"),
   land: {
@@ -199,7 +199,7 @@ function subjectOf(farmer: Farmer, permission: Permission): Subject {
 
 const synthetic = () => described(always(true), "The farmer does not exist (R44).");
 
-// docs/farmers.md describes the members: an announced endpoint needs no longer description than the released one.
+// docs/farmers.md describes the members: an announced endpoint needs no longer description than the released endpoint.
 const subjects = permissions.map((permission) =>
   mapping({
     farmer_id: text(),
@@ -219,17 +219,17 @@ export const attestationShape = mapping({
     nullable(choice(validityStatuses)),
     "Whether it is valid; null until it is ready. A suspension can end, the other states are final.",
   ),
-  requestedAt: described(instant(), "Time at which the farmer granted the consent."),
-  producedAt: described(nullable(instant()), "Time at which it was ready, or failed."),
+  requestedAt: described(instant(), "When the farmer granted the consent."),
+  producedAt: described(nullable(instant()), "When it was ready, or failed."),
   validFrom: nullable(instant()),
   validUntil: nullable(instant()),
-  /** Date of the records that it is made from: those of a farmer end where the clock started. */
+  /** The date of its source records: a farmer's records end at the start of the clock. */
   asOf: described(instant(), "Date of the records that it is made from; later events are not in them."),
   /** The attested data; `null` unless the attestation is ready and active. */
   subject: described(
     either(...subjects, { kind: "null" }) as Shape<Subject | null>,
-    "The data that the farmer consented to share, and nothing more; null unless it is ready and active.",
+    "Only the data that the farmer consented to share; null unless the attestation is ready and active.",
   ),
 });
-/** An attestation as lists show it. Times are ISO 8601. */
+/** An attestation in lists. Times are ISO 8601. */
 export interface AttestationView extends ValueOf<typeof attestationShape> {}

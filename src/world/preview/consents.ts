@@ -17,7 +17,7 @@ import { isoOf } from "../clock.js";
 
 /** A consent request before it has an id. Times are epoch milliseconds. */
 export interface ConsentDraft {
-  /** The ref of the organization that asks, with a test key: live keys see no synthetic farmer (R45). */
+  /** The ref of the requesting organization, which used a test key: live keys see no synthetic farmer (R45). */
   readonly organization: string;
   /** The index of the farmer. */
   readonly farmer: number;
@@ -45,7 +45,7 @@ export interface AttestationEntry {
   readonly permission: Permission;
 }
 
-/** Makes an empty store. The n-th request has the id that the seed and n give, so that ids are the same in every run. */
+/** Creates an empty store. The id of the n-th request derives from the seed and n, and is the same in every run. */
 function createConsents(seed: number) {
   const all: ConsentEntry[] = [];
   const byId = new Map<string, ConsentEntry>();
@@ -53,14 +53,14 @@ function createConsents(seed: number) {
   const idOf = (kind: "consent" | "attestation", ...labels: readonly string[]) =>
     `${kind}_${base62From(randomStream(seed, `${kind}.id`, ...labels), 20)}`;
   return {
-    /** In the order in which they were made. */
+    /** In order of creation. */
     all: all as readonly ConsentEntry[],
     find: (id: string) => byId.get(id),
     attestation: (id: string) => attestations.get(id),
-    /** The request that an organization made under this `Idempotency-Key`. */
+    /** Returns the organization's request with this `Idempotency-Key`. */
     madeUnder: (organization: string, key: string) =>
       all.find((entry) => entry.organization === organization && entry.idempotency?.key === key),
-    /** The request with the next id. Does not add it. */
+    /** Creates the request with the next id, without adding it. */
     draft({ createdAt, expiresAt, ...draft }: ConsentDraft): ConsentEntry {
       const number = String(all.length + 1);
       const record = { createdAt, expiresAt, persona: personaOf(seed, draft.farmer), decisions: [] };
@@ -83,14 +83,14 @@ function createConsents(seed: number) {
 
 export type Consents = ReturnType<typeof createConsents>;
 
-/** The status of a request at an instant. */
+/** Returns the status of a request at an instant. */
 export function statusAt(entry: ConsentEntry, now: number): ConsentStatus {
   return (consentHistory(entry.record, now).at(-1) as ConsentTransition).status;
 }
 
-/** The record with one more decision, no earlier than the latest one. */
+/** Returns the record with one more decision, no earlier than the latest one. */
 export function withDecision({ record }: ConsentEntry, action: ConsentAction, now: number): ConsentRecord {
-  // A step of the timeline may be due a moment before a decision that has just been made.
+  // A timeline step may be due just before a decision that has already happened.
   const at = Math.max(now, record.createdAt, record.decisions.at(-1)?.at ?? now);
   return { ...record, decisions: [...record.decisions, { at, action }] };
 }
@@ -99,7 +99,7 @@ type DescribedConsent = NonNullable<Scenario["consents"]>[number];
 
 const defaultPurpose = { code: "credit_assessment", text: "To assess an application for credit." } as const;
 
-/** The consent requests that a scenario describes, in a world whose clock starts at `start` (epoch milliseconds). */
+/** Creates the consent requests of a scenario whose clock starts at `start` (epoch milliseconds). */
 export function buildConsents({ consents = [] }: Scenario, seed: number, start: number): Consents {
   const store = createConsents(seed);
   const instant = (text: string | undefined, otherwise: number) =>
@@ -126,10 +126,10 @@ export function buildConsents({ consents = [] }: Scenario, seed: number, start: 
   return store;
 }
 
-/** The consent requests of a store as a scenario describes them. */
+/** Describes the consent requests of a store as in a scenario. */
 export function describeConsents({ all }: Consents): DescribedConsent[] {
   return all.map(({ organization, farmer, purpose, permissions, record, suspensions, idempotency }) => {
-    // Scenarios refuse decisions that change nothing.
+    // Scenarios reject decisions that change nothing.
     const decisions = effectiveDecisions(record).map(({ at, action }) => ({ at: isoOf(at), do: action }));
     const suspended = suspensions.map(({ at, ...rest }) => ({ at: isoOf(at), ...rest }));
     return {

@@ -6,9 +6,9 @@ import type { FarmerMaker } from "../../synthetic/farmers/farmers.js";
 export const defaultFarmerPage = 20;
 
 /**
- * The farmers of a scenario, in a world whose clock starts at `start`; `make` is called for the first of them.
+ * Creates the farmers of a scenario whose clock starts at `start`; `make` is called for the first one.
  *
- * Each is made on demand, so that a million of them cost nothing before.
+ * Each is created on demand, so that a million farmers cost nothing before.
  */
 export function farmersOf(
   { population = {} }: Scenario,
@@ -22,14 +22,14 @@ export function farmersOf(
     made ??= make({ seed, start, locale });
     return made;
   };
-  /** Throws `unknown_ref` for a farmer that the world does not have. */
+  /** Throws `unknown_ref` for an index without a farmer. */
   const at = (index: number): Farmer => {
     if (Number.isInteger(index) && index >= 0 && index < count) return all().at(index);
     throw unknownFarmer(index, `there are ${count}, counted from 0`, count);
   };
-  /** The index of the farmer with this id; `undefined` when the world has none. */
+  /** Returns the index of the farmer with this id; `undefined` if there is none. */
   const indexOf = (id: string): number | undefined => {
-    // Over HTTP and from JavaScript anything may come in.
+    // HTTP and JavaScript may pass anything.
     const index = all().indexOf(String(id));
     return index !== undefined && index < count ? index : undefined;
   };
@@ -38,15 +38,15 @@ export function farmersOf(
     start,
     at,
     indexOf,
-    /** The id of the farmer at an index; does not make the farmer. */
+    /** Returns the id of the farmer at an index, without creating the farmer. */
     idOf: (index: number): string => all().idOf(index),
-    /** Throws `unknown_ref` when the world has no farmer with this id. */
+    /** Throws `unknown_ref` if there is no farmer with this id. */
     get(id: string): Farmer {
       const index = indexOf(id);
       if (index !== undefined) return at(index);
       throw unknownFarmer(id, `none of the ${count} farmers has this id`, count);
     },
-    /** At most `limit` farmers from the index `offset` on; fewer at the end. */
+    /** Returns at most `limit` farmers from index `offset`. */
     list({ offset, limit }: { readonly offset: number; readonly limit: number }): Farmer[] {
       const length = Math.max(0, Math.min(limit, count - offset));
       return Array.from({ length }, (_, position) => at(offset + position));

@@ -4,7 +4,7 @@ import type { Difference, Performed, StepResult, StoryAnswer, StoryStep } from "
 
 type Expectation = NonNullable<StoryStep["expect"]>;
 
-/** The differences between an answer and what the step expects. */
+/** Compares a response with a step's expectations. */
 export function answerDifferences(expected: Expectation, answer: StoryAnswer): Difference[] {
   const { status, code, path, headers = {}, body } = expected;
   const found = bodyOf(answer);
@@ -14,7 +14,7 @@ export function answerDifferences(expected: Expectation, answer: StoryAnswer): D
   };
   compare("status", status, answer.status);
   compare("code", code, errorCodeIn(found) ?? null);
-  // A fault that lets the answer through leaves it on its own path: both are met.
+  // A fault that only delays a response leaves its path id unchanged: either of the two matches.
   if (path !== answer.fault && path !== answer.pathId) compare("path", path, answer.fault ?? answer.pathId);
   for (const [name, wanted] of Object.entries(headers)) {
     const value = answer.headers[name.toLowerCase()];
@@ -28,7 +28,7 @@ export function answerDifferences(expected: Expectation, answer: StoryAnswer): D
   return differences;
 }
 
-/** The difference between the outcome of an action and what the step expects: that it is done, when it says nothing. */
+/** Compares the outcome of an action with a step's expectation. Default: it succeeds. */
 export function actionDifferences(expected: Expectation | undefined, { refusal }: Performed): Difference[] {
   const wanted = expected?.error;
   if (wanted === refusal?.code) return [];
@@ -36,15 +36,15 @@ export function actionDifferences(expected: Expectation | undefined, { refusal }
   return [{ at: "error", expected: shown(wanted), found }];
 }
 
-/** `error.code` of an answer; `null` when it has none. */
+/** Returns `error.code` of a response, or `null`. */
 export function errorCodeOf(answer: StoryAnswer): string | null {
   const code = errorCodeIn(bodyOf(answer));
   return typeof code === "string" ? code : null;
 }
 
-/** Something that is wrong with a step, and the field of the scenario that says otherwise. */
+/** A problem of a step, and the field of the scenario that it contradicts. */
 export interface StepProblem {
-  /** `status`, `body.data.usage.today`, …; `null` when the step could not run at all. */
+  /** `status`, `body.data.usage.today`, …; `null` if the step could not run. */
   readonly at: string | null;
   readonly expected: string | null;
   readonly found: string | null;
@@ -52,7 +52,7 @@ export interface StepProblem {
   readonly path: Path;
 }
 
-/** The problems of a step: why it could not run, and everything that is not as expected. */
+/** Lists the problems of a step: why it could not run, and every difference. */
 export function stepProblems({ number, failure, differences }: StepResult): StepProblem[] {
   const step = ["story", number - 1];
   const problems: StepProblem[] = [];
@@ -66,7 +66,7 @@ export function stepProblems({ number, failure, differences }: StepResult): Step
   return problems;
 }
 
-// A name in a body that holds a dot leads nowhere; the place is then that of what is around it.
+// A member name with a dot cannot be followed; the path then leads to its parent.
 function pathOf(at: string, step: Path): Path {
   const header = /^headers\.(.*)$/s.exec(at);
   if (header !== null) return [...step, "expect", "headers", header[1] as string];
@@ -82,7 +82,7 @@ function difference(at: string, expected: unknown, found: unknown): Difference {
   return { at, expected: shown(expected), found: shown(found) };
 }
 
-// Of mappings what is named must be there, whatever else is: the API may add members at any time.
+// A mapping must contain the expected members and may contain others: the API may add members at any time.
 function bodyDifferences(at: string, expected: unknown, found: unknown): Difference[] {
   if (isMapping(expected)) {
     if (!isMapping(found)) return [difference(at, expected, found)];

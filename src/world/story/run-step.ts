@@ -23,14 +23,14 @@ import type { World } from "../world.js";
 import { actionDifferences, answerDifferences } from "./differences.js";
 import { settleTimeline } from "./timeline.js";
 
-/** Sent for the key `malformed`: something that a client has mistaken for its key. */
+/** Sent for the key `malformed`: a text that a client mistook for its key. */
 const malformedKey = "not-an-api-key";
 
 /**
- * Runs the next step of the world's story and compares what comes of it with what the step expects; `undefined` when
- * the story is over.
+ * Runs the next step of the story and compares its outcome with its expectations; returns `undefined` at the end of the
+ * story.
  *
- * Throws `unknown_ref` or `secret_not_kept` for a key that cannot be sent, and where the clock goes no further.
+ * Throws `unknown_ref` or `secret_not_kept` for a key that cannot be sent, and the clock's errors.
  */
 export function runNextStep(world: World, send: SendStoryRequest): StepResult | undefined {
   const { result, error } = attemptNext(world, send);
@@ -38,14 +38,12 @@ export function runNextStep(world: World, send: SendStoryRequest): StepResult | 
   return result;
 }
 
-/** Runs the next step as `runNextStep` does; a step that the sandbox cannot run is a result with a failure. */
+/** Like `runNextStep`, but a step that cannot run returns a result with its `failure`. */
 export function tryNextStep(world: World, send: SendStoryRequest): StepResult | undefined {
   return attemptNext(world, send).result;
 }
 
-/**
- * Runs the whole story as a test: ends with the first step that is not as expected, since the later ones hang on it.
- */
+/** Runs the whole story as a test. Stops at the first unexpected result, because later steps depend on it. */
 export function runStory(world: World, send: SendStoryRequest): StepResult[] {
   const results: StepResult[] = [];
   for (;;) {
@@ -107,7 +105,7 @@ function attemptNext(world: World, send: SendStoryRequest): Attempt {
   }
 }
 
-// The secret of a key that the step made is in its result alone, and not in what is kept of it.
+// Only the returned result contains the secret of a new key, never the stored one.
 function remember(story: Story, result: StepResult): StepResult {
   const performed = result.performed && { ...result.performed, secret: null };
   story.last = { ...result, performed };
@@ -134,7 +132,7 @@ function outcomeOf(world: World, step: StoryStep, send: SendStoryRequest): Outco
   return {};
 }
 
-/** The request of a step, as it is sent and as it is shown; throws `unknown_ref` or `secret_not_kept`. */
+/** Returns a step's request to send, and for display; throws `unknown_ref` or `secret_not_kept`. */
 export function storyRequest(
   world: World,
   { key = defaultKeyRef(world.scenario) ?? "none", method = "GET", repeat = 1, ...given }: GivenRequest,
@@ -144,7 +142,7 @@ export function storyRequest(
   const isText = typeof given.body === "string";
   const written = isText ? (given.body as string) : JSON.stringify(given.body);
   const body = written === undefined ? undefined : fillIn(world, written);
-  // As a client sends it that says nothing of its type: a text is a text, whatever stands in it.
+  // Like a client that sets no type: a text is sent as text, no matter its content.
   const type = isText ? "text/plain" : "application/json";
   const headers: Record<string, string> = body === undefined ? {} : { "content-type": type };
   for (const [name, value] of Object.entries(given.headers ?? {})) headers[name.toLowerCase()] = value;
@@ -167,7 +165,7 @@ export function storyRequest(
   };
 }
 
-/** The fields of a story's request; from the control plane, one may be there and hold nothing. */
+/** The fields of a story's request; the control plane may pass `undefined`. */
 interface GivenRequest {
   readonly key?: string | undefined;
   readonly method?: string | undefined;
@@ -178,7 +176,7 @@ interface GivenRequest {
   readonly repeat?: number | undefined;
 }
 
-/** The key that a request sends for a ref, `none`, `malformed` or `unknown`; throws `unknown_ref` for another ref. */
+/** Returns the key to send for a ref, `none`, `malformed` or `unknown`; throws `unknown_ref` for another ref. */
 export function secretFor(world: World, key: string): string | undefined {
   if (key === "none") return undefined;
   if (key === "malformed") return malformedKey;
@@ -186,10 +184,10 @@ export function secretFor(world: World, key: string): string | undefined {
 }
 
 /**
- * The text with ids for `{farmer.0}` (by index), `{consent.1}` and `{attestation.1}` (the first one that
- * there is). Without the preview it stays as it is.
+ * Replaces `{farmer.0}` (by index), `{consent.1}` and `{attestation.1}` (counted from 1) with ids. Without the preview,
+ * returns the text unchanged.
  *
- * Throws `unknown_ref` for what is not there.
+ * Throws `unknown_ref` for a number that does not exist.
  */
 function fillIn(world: World, text: string): string {
   if (!world.preview) return text;

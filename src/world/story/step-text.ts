@@ -1,7 +1,7 @@
 import { defaultOverlap } from "../../domain/api-key.js";
 import type { Action, Performed, StepResult, StoryStep } from "../steps.js";
 
-/** What a step did, in sentences; `null` for narration, a request, and a step that could not run. */
+/** Describes a step in sentences; `null` for narration, a request, and a step that could not run. */
 export function stepText({ step, performed, failure, now }: StepResult): string | null {
   if (performed !== null) return actionSentences(step, performed);
   return step.advance === undefined || failure !== null ? null : clockSentence(step.advance, now);
@@ -13,27 +13,27 @@ export function clockSentence(duration: string, now: string): string {
   return `${passes} ${passes.startsWith("1 ") ? "passes" : "pass"}: it is ${timeInWords(now)}.`;
 }
 
-/** An action as a narrator tells it: who did what, and what comes of it, or how it was refused. */
+/** Narrates an action: who did what, and its result or rejection. */
 export function actionSentences(action: Action, performed: Performed): string {
   const { refusal } = performed;
   const { create_key: created, rotate, revoke, faults } = action;
-  // Faults are never refused.
+  // Faults are never rejected.
   if (faults?.length === 0) return "The network works again: no more faults.";
-  if (faults !== undefined) return `From now on requests may meet faults: ${effectsOf(faults)}.`;
+  if (faults !== undefined) return `Requests can now hit faults: ${effectsOf(faults)}.`;
   const { actor: role = "administrator" } = created ?? rotate ?? revoke ?? {};
   const administrator = role === "member" ? "A member of the organization" : "An administrator";
   const { actor = administrator, verb, object, after = "" } = sentenceOf(action, performed);
-  if (refusal !== null) return `${actor} tries to ${verb} ${object}. It is refused: ${refusal.code}.`;
+  if (refusal !== null) return `${actor} tries to ${verb} ${object}. It is rejected: ${refusal.code}.`;
   return `${actor} ${verb}s ${object}.${after}`;
 }
 
 interface Sentence {
-  /** Default: the one that the action names. */
+  /** Default: the actor of the action. */
   readonly actor?: string;
-  /** One whose third person ends with an s. */
+  /** A verb whose third person ends with an s. */
   readonly verb: string;
   readonly object: string;
-  /** The sentence about what comes of it. */
+  /** A sentence about the result. */
   readonly after?: string;
 }
 
@@ -60,15 +60,15 @@ function sentenceOf(action: Action, { key, replacement }: Performed): Sentence {
     return { actor: "The service", verb, object: `the attestation ${id}` };
   }
   if (assumptions !== undefined) {
-    return { actor: "The service", verb: "change", object: `its answers: ${assumptionsIn(assumptions)}` };
+    return { actor: "The service", verb: "change", object: `its responses: ${assumptionsIn(assumptions)}` };
   }
   const { farmer, do: verb = "", organization: ref } = consent ?? {};
   const asked = ref === undefined ? "" : ` of ${ref}`;
-  return { actor: `The farmer number ${farmer}`, verb, object: `the consent request${asked}` };
+  return { actor: `Farmer number ${farmer}`, verb, object: `the consent request${asked}` };
 }
 
 function oldKey(overlap: string): string {
-  if (/^\+?0+[a-z]+$/.test(overlap)) return "the old one stops working at once";
+  if (/^\+?0+[a-z]+$/.test(overlap)) return "the old one stops working immediately";
   return `the old one works for ${durationInWords(overlap).replace(/^(\d+)/, "$1 more")}`;
 }
 
@@ -85,10 +85,10 @@ function durationInWords(duration: string): string {
   return units[unit] === undefined ? duration : `${count} ${units[unit]}${count === "1" ? "" : "s"}`;
 }
 
-// Made when it is first used: it takes as long as half a start.
+// Created on first use, because it takes as long as half a start.
 let date: Intl.DateTimeFormat | undefined;
 
-/** `10:01 on 2 March 2026`; seconds only where there are some. */
+/** `10:01 on 2 March 2026`; with seconds unless they are 0. */
 export function timeInWords(iso: string): string {
   const at = new Date(iso).toISOString();
   const seconds = at.slice(17, 19) === "00" ? "" : at.slice(16, 19);
@@ -96,12 +96,12 @@ export function timeInWords(iso: string): string {
   return `${at.slice(11, 16)}${seconds} on ${date.format(new Date(iso))}`;
 }
 
-/** The overlap of the replaced key, as durations are written. */
+/** Returns the overlap of the replaced key as a duration. */
 export function overlapOf({ overlap }: { readonly overlap?: string }): string {
   return overlap ?? `${defaultOverlap / 60_000}m`;
 }
 
-/** The effects of faults in a few words: `latency, status 503`. */
+/** Lists the effects of faults: `latency, status 503`. */
 export function effectsOf(faults: NonNullable<Action["faults"]>): string {
   const effects = faults.map(({ then }) =>
     Object.entries(then)
@@ -112,7 +112,7 @@ export function effectsOf(faults: NonNullable<Action["faults"]>): string {
   return effects.join(", ");
 }
 
-/** A step in a few words, whether or not it has run: `request with retiring`, `advance 30m`. */
+/** Summarizes a step, whether or not it has run: `request with retiring`, `advance 30m`. */
 export function stepIntent(step: StoryStep): string {
   const { request, advance } = step;
   if (advance !== undefined) return `advance ${advance}`;
@@ -121,7 +121,7 @@ export function stepIntent(step: StoryStep): string {
   return requestIntent({ method, path, times, ...(key !== undefined && { key }) });
 }
 
-/** A request in a few words. */
+/** Summarizes a request. */
 export function requestIntent(request: {
   method: string;
   path: string;
@@ -140,7 +140,7 @@ const withKey: Readonly<Record<string, string>> = {
   unknown: "with an unknown key",
 };
 
-/** An action in a few words; of one that was performed, with what it made. */
+/** Summarizes an action, with the key that it created if it was performed. */
 export function actionIntent(action: Action, performed: Performed | null = null): string {
   const { create_key: created, rotate, revoke, organization, consent, faults } = action;
   const { attestation, assumptions } = action;

@@ -6,9 +6,9 @@ import type { World } from "../world.js";
 import { actionDifferences } from "./differences.js";
 
 /**
- * Runs the steps that the clock has passed, each at its own instant.
+ * Runs the steps that are due, each at its own instant.
  *
- * Nothing runs between two looks at a world, so each look settles its timeline first.
+ * Nothing runs in the background: every read of a sandbox settles its timeline first.
  */
 export function settleTimeline(world: World): void {
   const { timeline, clock, history } = world;
@@ -22,7 +22,7 @@ export function settleTimeline(world: World): void {
       assumeChanged(world, due);
       continue;
     }
-    // Before the step runs: a listener that hears of it may look at the world.
+    // Before the step runs, because a listener of its events may read the sandbox.
     timeline.next = index + 1;
     const next = timeline.steps[index + 1]?.at ?? Number.POSITIVE_INFINITY;
     timeline.dueAt = Math.min(next, nextAssumed(world.changes, at));
@@ -40,7 +40,7 @@ export function settleTimeline(world: World): void {
   }
 }
 
-// No change sets an assumption that decides how requests are counted.
+// No change sets an assumption that affects how requests are counted.
 function assumeChanged(world: World, at: number): void {
   const { changes = [], profile } = world;
   world.givenAssumptions = { ...world.givenAssumptions, ...assumedAt(changes, at) };
