@@ -1,19 +1,19 @@
-/** Levels of advice: good to know; likely a defect; a defect, often of security. */
+/** Levels of advice: useful to know; probably a defect; a defect, often in security. */
 export const adviceLevels = ["note", "warning", "error"] as const;
 export type AdviceLevel = (typeof adviceLevels)[number];
 
-/** One kind of client behaviour that its developers should know of. */
+/** A kind of client behavior that its developers should know about. */
 export interface Advice {
   readonly id: string;
   readonly level: AdviceLevel;
-  /** The rules or the section of the specification behind it. */
+  /** Its rules or section in the specification. */
   readonly rule: string;
   /** What the client did. */
   readonly meaning: string;
   readonly whatToDo: string;
 }
 
-/** All advice, the most serious first; report, documentation and OpenAPI description follow it. */
+/** All advice, most serious first; the report, documentation and OpenAPI description use this order. */
 export const adviceTable = [
   {
     id: "key-in-output",
@@ -52,7 +52,7 @@ export const adviceTable = [
     rule: "section 5, point 11; R11",
     meaning: "The request had a well-formed key that no sandbox created: it may be a real one.",
     whatToDo:
-      "Use a key of this sandbox (with sbx after its prefix). If the other key is real, rotate it: it left the place where it belongs.",
+      "Use a key of this sandbox (with sbx after its prefix). If the other key is real, rotate it: it may have leaked.",
   },
   {
     id: "same-key-after-401",
@@ -83,8 +83,8 @@ export const adviceTable = [
     level: "warning",
     rule: "section 4.1",
     meaning:
-      "Your client resent a key again and again after a server error (5xx), with less than a second between.",
-    whatToDo: "Wait after a 5xx, longer each time, and give up in the end.",
+      "Your client resent a key repeatedly after a server error (5xx), with pauses shorter than a second.",
+    whatToDo: "Wait after a 5xx, longer each time, and give up after a few tries.",
   },
   {
     id: "old-key-after-replacement-seen",
@@ -151,7 +151,7 @@ export const adviceTable = [
   },
 ] as const satisfies readonly Advice[];
 
-/** The stable id of an advice. */
+/** The stable id of a kind of advice. */
 export type AdviceId = (typeof adviceTable)[number]["id"];
 
 /** All ids, in the order of the list. */
@@ -159,7 +159,7 @@ export const adviceIds: readonly AdviceId[] = adviceTable.map(({ id }) => id);
 
 const byId: ReadonlyMap<string, Advice> = new Map(adviceTable.map((row) => [row.id, row]));
 
-/** The row of an advice. */
+/** The row of an advice id. */
 export function adviceOf(id: AdviceId): Advice {
   return byId.get(id) as Advice;
 }

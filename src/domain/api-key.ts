@@ -1,17 +1,17 @@
 import type { KeyLimits } from "./limits.js";
 
-/** The two worlds a key can belong to (R3). */
+/** The environments of keys (R3). */
 export const environments = ["test", "live"] as const;
 export type Environment = (typeof environments)[number];
 
-/** The prefix of a key, with the environment and the kind that it stands for (R3, R16). */
+/** The prefix of a key, with its environment and kind (R3, R16). */
 export interface KeyPrefix {
   readonly prefix: string;
   readonly environment: Environment;
   readonly legacy: boolean;
 }
 
-/** The four prefixes of the specification (section 2.2), in the order in which they are tried. */
+/** The four prefixes of the specification (section 2.2), in the order they are tried. */
 export const keyPrefixes: readonly KeyPrefix[] = [
   { prefix: "SVC_test_", environment: "test", legacy: false },
   { prefix: "SVC_live_", environment: "live", legacy: false },
@@ -19,19 +19,19 @@ export const keyPrefixes: readonly KeyPrefix[] = [
   { prefix: "legacysvc_live_", environment: "live", legacy: true },
 ];
 
-/** The mark between the prefix and the random part of every key that the sandbox derives. */
+/** The mark between the prefix and the random part of every key that a sandbox creates. */
 export const sandboxMark = "sbx";
 
-/** The maximum length of a key in characters, prefix included; longer ones are malformed. */
+/** The maximum length of a key in characters, including its prefix. Longer keys are malformed. */
 const maximumKeyLength = 256;
 
-/** A well-formed key, taken apart. `marked` is true for keys that a sandbox made (or pretends to have made). */
+/** A parsed, well-formed key. `marked` is true for keys with the mark of a sandbox. */
 export interface ParsedApiKey extends KeyPrefix {
   readonly marked: boolean;
 }
 
 /**
- * Reads the prefix of a key, or answers `undefined` when the string is not a well-formed key (R10).
+ * Parses a key; `undefined` if the string is not a well-formed key (R10).
  *
  * Never throws. Prefixes are case-sensitive.
  *
@@ -44,41 +44,41 @@ export function parseApiKey(presented: string): ParsedApiKey | undefined {
   return { ...(prefixIn(presented) as KeyPrefix), marked: isMarked(presented) };
 }
 
-/** Whether a well-formed key was made by a sandbox, or pretends to be. */
+/** Whether a well-formed key has the mark of a sandbox. */
 export function isMarked(key: string): boolean {
   return key.startsWith(sandboxMark, prefixIn(key)?.prefix.length);
 }
 
-/** The number of characters behind the mark of a key that a sandbox makes. */
+/** The number of characters after the mark of a key that a sandbox creates. */
 export const randomLength = 29;
 
-/** Whether the string is exactly what a sandbox makes: a prefix, the mark, and the random part. */
+/** Whether the string is a prefix, the mark and a random part of the right length. */
 export function isSandboxKey(key: string): boolean {
   const start = (prefixIn(key)?.prefix.length ?? 0) + sandboxMark.length;
   return isMarked(key) && isWellFormedKey(key) && key.length === start + randomLength;
 }
 
-/** A text as long as a key that can be none: a missing key takes the same work as one that is sent (R14). */
+/** A text as long as a key, but never a key: a missing key takes the same work as a sent one (R14). */
 export const noKey = `SVC_test_${sandboxMark} no key, and as long as one`;
 
 /**
- * Whether the string is a well-formed key: a prefix, then letters, digits, `_` and `-`, 256 characters at most.
+ * Whether the string is a well-formed key: a prefix, then letters, digits, `_` and `-`, at most 256 characters.
  *
- * The specification does not describe the part after the prefix. We accept what URL-safe random strings are made of,
- * so that a pinned secret may have the shape of the partner's own test data.
+ * The specification does not describe the part after the prefix. The characters of URL-safe random strings are accepted,
+ * so a pinned secret can look like the partner's own test data.
  */
 export function isWellFormedKey(presented: string): boolean {
   if (presented.length > maximumKeyLength) return false;
   const start = prefixIn(presented)?.prefix.length;
   if (start === undefined || start === presented.length) return false;
-  // Not a regular expression: V8 keeps the last string that one was tried on, and this string is a key (R35).
+  // Not a regular expression: V8 keeps the last string it was run on, and this string is a key (R35).
   for (let i = start; i < presented.length; i++) {
     if (!isKeyCharacter(presented.charCodeAt(i))) return false;
   }
   return true;
 }
 
-/** Whether the character of this code may stand in a key, behind its prefix. */
+/** Whether a key can contain the character with this code after its prefix. */
 export function isKeyCharacter(code: number): boolean {
   return keyCharacters[code] === 1;
 }
@@ -93,7 +93,7 @@ const keyCharacters = new Uint8Array(128).map((_zero, code) =>
   /[\w-]/.test(String.fromCharCode(code)) ? 1 : 0,
 );
 
-/** The prefix that a key of this environment and kind begins with. */
+/** The prefix of keys of this environment and kind. */
 export function prefixOf(environment: Environment, legacy: boolean): string {
   const isWanted = (row: KeyPrefix) => row.environment === environment && row.legacy === legacy;
   return (keyPrefixes.find(isWanted) as KeyPrefix).prefix;
@@ -105,13 +105,13 @@ export function fingerprintOf(sha256: string): string {
 }
 
 /**
- * The record of a key, which holds the SHA-256 of the key and never the key itself (R35).
+ * The record of a key. It contains the SHA-256 of the key, never the key itself (R35).
  *
  * Times are epoch milliseconds. Records are never changed in place.
  */
 export interface KeyRecord {
   readonly ref: string;
-  /** Ref of the organization that the key belongs to. */
+  /** Ref of the key's organization. */
   readonly organization: string;
   readonly name: string;
   readonly environment: Environment;
@@ -122,32 +122,32 @@ export interface KeyRecord {
   readonly sha256: string;
   readonly revokedAt?: number;
   readonly expiresAt?: number;
-  /** When the old key of a rotation ends; set exactly when the key was replaced. */
+  /** When the old key of a rotation ends; set only if the key was replaced. */
   readonly overlapEndsAt?: number;
   readonly replacedBy?: string;
   /** Ref of the key that this one replaced. */
   readonly replaces?: string;
 }
 
-/** The states a key can be in at an instant; the names are ours, the specification names none. */
+/** The states of a key. The specification does not name them. */
 export const keyStates = ["active", "revoked", "expired", "retiring", "rotated"] as const;
 export type KeyState = (typeof keyStates)[number];
 
-/** What ends a key, each in epoch milliseconds. */
+/** The times that end a key (epoch milliseconds). */
 export type KeyEnds = Pick<KeyRecord, "revokedAt" | "expiresAt" | "overlapEndsAt">;
 
 /**
  * The state of a key at an instant (R12, R13, R38, R43).
  *
- * Each end is exclusive for the key: at the very millisecond of expiry it is expired, at the very
- * millisecond at which the overlap ends it is rotated. Where a key has ended twice, the first end counts.
+ * Each end is exclusive: a key is expired in the millisecond of its expiry, and rotated in the millisecond when its
+ * overlap ends. If a key has ended twice, the first end counts.
  *
  * @example
  * keyStateAt({ ...key, expiresAt: 1000 }, 999); // "active"
  * keyStateAt({ ...key, expiresAt: 1000 }, 1000); // "expired"
  */
 export function keyStateAt(key: KeyEnds, now: number): KeyState {
-  // For good, also when the clock went back with a fake `Date`.
+  // Permanently, even if a fake `Date` moved the clock back.
   if (key.revokedAt !== undefined) return "revoked";
   const expiresAt = key.expiresAt ?? Number.POSITIVE_INFINITY;
   const overlapEndsAt = key.overlapEndsAt ?? Number.POSITIVE_INFINITY;
@@ -163,10 +163,10 @@ export const maximumActiveKeys = 5;
 export const defaultOverlap = 60 * 60_000;
 export const maximumOverlap = 7 * 24 * 60 * 60_000;
 
-/** The scopes of a key for which a scenario or a caller says nothing. */
+/** The scopes of a key by default. */
 export const defaultScopes: readonly string[] = ["attestations:read"];
 
-/** The variable in which clients find the key of a ref: `SVC_KEY_RATE_LIMITED`. */
+/** The environment variable with the key of a ref: `SVC_KEY_RATE_LIMITED`. */
 export function variableOf(ref: string): string {
   return `SVC_KEY_${ref.toUpperCase().replaceAll("-", "_")}`;
 }

@@ -1,8 +1,8 @@
 /**
- * The choices that the sandbox makes where the specification is silent, under the names that scenarios use.
+ * The sandbox's choices for what the specification leaves open, by the names that scenarios use.
  *
  * `docs/assumptions.md`, the scenario schema and the control plane are made from {@link assumptionTable} and
- * `assumptions.json`, which says of each what it means and where the specification is silent.
+ * `assumptions.json`, which explains each assumption and the gap in the specification.
  */
 export interface Assumptions {
   readonly rate_limit_code: string;
@@ -23,10 +23,10 @@ export interface Assumptions {
 
 /** The form of an error code. */
 export const errorCodePattern = /^[A-Za-z][A-Za-z0-9_.-]*$/;
-/** The form of the name of a scope. */
+/** The form of a scope name. */
 export const scopePattern = /^[a-z][a-z0-9_.-]*(?::[a-z][a-z0-9_.-]*)*$/;
 
-/** The kinds of value that an assumption can have. */
+/** The kinds of assumption values. */
 export type AssumptionKind =
   | "boolean"
   | "choice"
@@ -36,13 +36,13 @@ export type AssumptionKind =
   | "scopes"
   | "duration_or_none";
 
-/** One row of the table: the values that an assumption can have. */
+/** The possible values of an assumption. */
 export interface AssumptionRow<Value> {
   readonly kind: AssumptionKind;
   readonly choices?: readonly string[];
   /** The value in the profile `minimal`: only what the specification promises. */
   readonly minimal: Value;
-  /** The value in the profile `typical`: what good gateways do. Default: as in `minimal`. */
+  /** The value in the profile `typical`: what good gateways do. Default: the value of `minimal`. */
   readonly typical?: Value;
 }
 
@@ -72,20 +72,21 @@ export const assumptionTable: { readonly [Name in keyof Assumptions]: Assumption
 };
 
 /**
- * A named set of assumptions. `varied` assumes what `minimal` does and varies, answer by answer, all that is left open.
+ * A named set of assumptions. `varied` has the values of `minimal`, and varies each response in everything else that the
+ * specification leaves open.
  */
 export type Profile = "minimal" | "typical" | "varied";
 export const profiles: readonly Profile[] = ["minimal", "typical", "varied"];
 
-/** Every assumption as the profile sets it, except those given. */
+/** The assumptions of the profile, except for the given ones. */
 export function assumptionsFor(profile: Profile, given: Partial<Assumptions> = {}): Assumptions {
   base[profile] ??= Object.freeze(assumptionsOf(profile));
-  // From JavaScript a member may be there and hold nothing.
+  // JavaScript can pass members that are `undefined`.
   const members = Object.entries(given).filter(([, value]) => value !== undefined);
   return members.length === 0 ? base[profile] : { ...base[profile], ...Object.fromEntries(members) };
 }
 
-// Shared by the worlds that set none of their own.
+// Shared by sandboxes that set no assumptions.
 const base: Partial<Record<Profile, Assumptions>> = {};
 
 function assumptionsOf(profile: Profile): Assumptions {

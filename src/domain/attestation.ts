@@ -12,8 +12,7 @@ export type ProductionStatus = (typeof productionStatuses)[number];
 export const validityStatuses = ["active", "suspended", "revoked", "expired"] as const;
 export type ValidityStatus = (typeof validityStatuses)[number];
 
-/** Time that the production of an attestation takes, in milliseconds. */
-/** How long an attestation takes from the consent on (milliseconds). */
+/** The time from a consent to its attestations, in milliseconds. */
 export const productionTime = 60_000;
 
 /** A suspension of an attestation, or its end; `at` is epoch milliseconds. */
@@ -39,8 +38,8 @@ export interface AttestationState {
 /**
  * The state of a permission's attestation at an instant; `undefined` before the farmer consents.
  *
- * A grant starts its production; the end of the consent ends it. An attestation whose consent ends during production has
- * failed.
+ * A grant starts its production, and the end of the consent ends it. If the consent ends during production, the
+ * attestation has failed.
  */
 export function attestationAt(
   consent: ConsentRecord,

@@ -5,23 +5,23 @@ import type { ApiPathId } from "./outcomes.js";
 /** The presented key: absent, malformed or well-formed. */
 export type Presented = "missing" | "malformed" | "well_formed";
 
-/** Everything that decides about one request to an endpoint of the API, at one instant. */
+/** The facts that decide the outcome of a request to an endpoint, at an instant. */
 export interface AuthorizationFacts {
   readonly presented: Presented;
-  /** The key that was presented, when it is one of this world. */
+  /** The presented key, if the sandbox has it. */
   readonly key: KeyRecord | undefined;
   /** The organization of the key. */
   readonly organization: Organization | undefined;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** The scope that the endpoint needs; `null` when it needs none. */
+  /** The scope that the endpoint requires; `null` for none. */
   readonly scope: string | null;
-  /** Requests counted for the key in its current minute and day, this one not included. */
+  /** The key's requests in its current minute and day, without this one. */
   readonly usedThisMinute: number;
   readonly usedToday: number;
 }
 
-/** One check on the way of a request, with the rules behind it and the paths on which it refuses. */
+/** A check of a request, with its rules and its path ids for rejections. */
 export interface GateCheck {
   readonly name: string;
   readonly question: string;
@@ -29,12 +29,12 @@ export interface GateCheck {
   readonly exits: readonly ApiPathId[];
 }
 
-/** One check of an authorization; it refuses on one of its exits, if it does. */
+/** A check of an authorization; it rejects with one of its exits, or passes. */
 export interface AuthorizationCheck extends GateCheck {
   readonly refuse: (facts: AuthorizationFacts) => ApiPathId | undefined;
 }
 
-/** The checks of an endpoint, in their order; the first that refuses ends the request. */
+/** The checks of an endpoint, in order; the first one that rejects ends the request. */
 export const authorizationChecks: readonly AuthorizationCheck[] = [
   {
     name: "key",
@@ -92,7 +92,7 @@ export const authorizationChecks: readonly AuthorizationCheck[] = [
 ];
 
 /**
- * Decides how a request to an endpoint ends. Pure: the same facts give the same path.
+ * Decides the outcome of a request to an endpoint. Pure: the same facts always have the same path id.
  *
  * @example
  * authorize({ presented: "missing", … }); // "401.missing"
@@ -105,10 +105,10 @@ export function authorize(facts: AuthorizationFacts): ApiPathId {
   return successPath(facts);
 }
 
-// A key can be several of these at once; the one that a client can act on comes first.
+// A key can be several of these; the one that requires action from the client comes first.
 function successPath({ key }: AuthorizationFacts): ApiPathId {
   if (key === undefined) throw new Error("a request was authorized without a key");
-  // Let in, so that its overlap has not ended.
+  // It was accepted, so its overlap has not ended.
   if (key.overlapEndsAt !== undefined) return "200.retiring";
   if (key.replaces !== undefined) return "200.replacement";
   if (key.legacy) return "200.legacy";

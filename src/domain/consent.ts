@@ -8,7 +8,7 @@ export type ConsentStatus = (typeof consentStatuses)[number];
 export const consentParties = ["relying_party", "farmer", "system"] as const;
 export type ConsentParty = (typeof consentParties)[number];
 
-/** The decisions about a consent request, and where they lead. */
+/** The decisions about a consent request, with the statuses before and after. */
 export const consentActions = {
   grant: { by: "farmer", from: ["pending"], to: "granted" },
   reject: { by: "farmer", from: ["pending"], to: "rejected" },
@@ -23,7 +23,7 @@ interface ConsentActionRow {
   readonly to: ConsentStatus;
 }
 
-/** The purposes for which a relying party can ask. */
+/** The purposes of a consent request. */
 export const purposeCodes = [
   "credit_assessment",
   "insurance_underwriting",
@@ -35,17 +35,17 @@ export type PurposeCode = (typeof purposeCodes)[number];
 /** Longest text of a purpose, in characters. */
 export const longestPurpose = 500;
 
-/** The ways in which farmers answer consent requests. */
+/** How farmers respond to consent requests. */
 export const personas = ["grants", "refuses", "silent", "grants_then_revokes"] as const;
 export type Persona = (typeof personas)[number];
 
-/** Time from a request to its answer, in milliseconds. */
-const answerDelay = 120 * minute;
+/** Time from a request to the farmer's decision, in milliseconds. */
+const decisionDelay = 120 * minute;
 /** Time from granting to revoking, in milliseconds. */
 const revokeDelay = 30 * day;
-/** Time that a farmer has to answer, in milliseconds. */
-export const timeToAnswer = 7 * day;
-/** Duration of a consent by default, and at most; in milliseconds. */
+/** Time that a farmer has to decide, in milliseconds. */
+export const timeToDecide = 7 * day;
+/** The default and the maximum duration of a consent, in milliseconds. */
 export const defaultConsentTime = 90 * day;
 export const maximumConsentTime = 365 * day;
 
@@ -56,13 +56,13 @@ export interface ConsentDecision {
   readonly action: ConsentAction;
 }
 
-/** A consent request as it is stored; {@link consentHistory} works out its status at an instant. Times are epoch milliseconds. */
+/** A stored consent request; {@link consentHistory} derives its status. Times are epoch milliseconds. */
 export interface ConsentRecord {
   readonly createdAt: number;
   /** The end of the consent. */
   readonly expiresAt: number;
   readonly persona: Persona;
-  /** In the order in which they were made. */
+  /** In the order of their times. */
   readonly decisions: readonly ConsentDecision[];
 }
 
@@ -74,16 +74,16 @@ export interface ConsentTransition {
 }
 
 /**
- * The transitions of a consent request up to and including an instant; the last one gives its status.
+ * The transitions of a consent request up to and including an instant; the last one has its status.
  *
- * Nothing runs on timers: farmers' own answers and expiry follow from the record. A consent has expired at the instant at
- * which it expires. A decision that is not allowed when its time comes changes nothing.
+ * Nothing runs on timers: farmers' own decisions and expiry are derived from the record. A consent has expired at the
+ * instant of its expiry. A decision that is not allowed at its time has no effect.
  */
 export function consentHistory(record: ConsentRecord, now: number): readonly ConsentTransition[] {
   return replay(record, now).life;
 }
 
-/** The decisions about a request that changed something. */
+/** The decisions about a request that have an effect. */
 export function effectiveDecisions(record: ConsentRecord): readonly ConsentDecision[] {
   return replay(record, Number.POSITIVE_INFINITY).effective;
 }
@@ -104,7 +104,7 @@ function replay(
   };
   for (const decision of record.decisions) {
     if (decision.at > now) break;
-    // An automatic transition comes before a decision, also in the same instant.
+    // An automatic transition precedes a decision at the same instant.
     pass(decision.at);
     if (!isAllowed(decision.action, current().status)) continue;
     const { to, by } = consentActions[decision.action];
@@ -115,14 +115,14 @@ function replay(
   return { life, effective };
 }
 
-/** Whether a request of this status allows an action. */
+/** Whether an action is allowed in this status. */
 export function isAllowed(action: ConsentAction, status: ConsentStatus): boolean {
   return (consentActions[action].from as readonly ConsentStatus[]).includes(status);
 }
 
-/** The instant at which a request without an answer expires. */
+/** When a request expires without a decision. */
 export function respondBy({ createdAt, expiresAt }: ConsentRecord): number {
-  return Math.min(createdAt + timeToAnswer, expiresAt);
+  return Math.min(createdAt + timeToDecide, expiresAt);
 }
 
 function automaticTransition(
@@ -130,22 +130,22 @@ function automaticTransition(
   { status, at }: ConsentTransition,
 ): ConsentTransition | undefined {
   if (status === "pending") {
-    return earlier({ status: "expired", at: respondBy(record), by: "system" }, answerOf(record));
+    return earlier({ status: "expired", at: respondBy(record), by: "system" }, decisionOf(record));
   }
   if (status !== "granted") return undefined;
   const expiry: ConsentTransition = { status: "expired", at: record.expiresAt, by: "system" };
-  // Only a grant that the persona made itself is revoked automatically; a manual grant stays.
-  const regrets = record.persona === "grants_then_revokes" && at === record.createdAt + answerDelay;
+  // Only the persona's own grant is revoked automatically; a manual grant stays.
+  const regrets = record.persona === "grants_then_revokes" && at === record.createdAt + decisionDelay;
   return earlier(expiry, regrets ? { status: "revoked", at: at + revokeDelay, by: "farmer" } : undefined);
 }
 
-function answerOf({ persona, createdAt }: ConsentRecord): ConsentTransition | undefined {
+function decisionOf({ persona, createdAt }: ConsentRecord): ConsentTransition | undefined {
   if (persona === "silent") return undefined;
   const status = persona === "refuses" ? "rejected" : "granted";
-  return { status, at: createdAt + answerDelay, by: "farmer" };
+  return { status, at: createdAt + decisionDelay, by: "farmer" };
 }
 
-// Of two in the same instant the first: an expired request cannot be granted any more.
+// At the same instant, the first one wins: an expired request can no longer be granted.
 function earlier(one: ConsentTransition, other: ConsentTransition | undefined): ConsentTransition {
   return other !== undefined && other.at < one.at ? other : one;
 }

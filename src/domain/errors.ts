@@ -84,7 +84,7 @@ export const errorCauses = {
 /** The code of each of this tool's own errors. A closed list, stable for callers. */
 export type SandboxErrorCode = keyof typeof errorCauses;
 
-// Registered globally, so that the ES module build and the CommonJS build know each other's errors.
+// Registered globally, so that the ES module build and the CommonJS build recognize each other's errors.
 const brand = Symbol.for("svc-sandbox.error");
 
 /** Whether a value is a {@link SandboxError} of any build of this package. */
@@ -111,7 +111,7 @@ export class SandboxError extends Error {
   }
 
   static override [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: a class of the user's own that extends this one inherits the method
+    // biome-ignore lint/complexity/noThisInStatic: a user's class that extends this one inherits the method
     if (this === SandboxError) return isSandboxError(value);
     // biome-ignore lint/complexity/noThisInStatic: the same
     return Function.prototype[Symbol.hasInstance].call(this, value);

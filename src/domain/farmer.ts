@@ -2,7 +2,7 @@ import type { Permission } from "./attestation.js";
 import type { Persona } from "./consent.js";
 import { randomStream } from "./seed.js";
 
-/** The locales of farmers: a language, and its country where the language alone does not tell it. */
+/** The locales of farmers: a language, with a country if the language has several. */
 export const farmerLocales = [
   "en_GH",
   "en_IN",
@@ -17,7 +17,7 @@ export const farmerLocales = [
 ] as const;
 export type FarmerLocale = (typeof farmerLocales)[number];
 
-/** A locale, or a language, which means all locales of it. */
+/** A locale, or a language for all its locales. */
 export const farmerLocaleChoices: readonly [string, ...string[]] = [
   ...new Set(farmerLocales.flatMap((name) => [name.split("_")[0] as string, name])),
 ] as [string, ...string[]];
@@ -25,13 +25,13 @@ export const farmerLocaleChoices: readonly [string, ...string[]] = [
 /** The number of farmers of a seed: each has an index of 32 bits. */
 export const mostFarmers = 2 ** 32;
 
-/** The personas of the first farmers, for every seed: a client finds each of them by its index. */
+/** The personas of the first farmers, the same for every seed, so a client can find each one by its index. */
 const fixed: readonly Persona[] = ["grants", "refuses", "silent", "grants_then_revokes", "grants"];
 
-/** The index of the farmer whose attestations all fail; those of the farmers before it never do. */
+/** The index of the farmer whose attestations all fail. Attestations of the farmers before it never fail. */
 const withoutRecords = 4;
 
-// The personas of all other farmers. Each share begins where the one before it ends.
+// The personas of all other farmers, with cumulative shares.
 const shares: readonly (readonly [upTo: number, persona: Persona])[] = [
   [0.7, "grants"],
   [0.8, "refuses"],

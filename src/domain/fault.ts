@@ -1,23 +1,23 @@
 import type { ApiPathId, FaultPathId } from "./outcomes.js";
 import { mix32 } from "./seed.js";
 
-/** The requests that a fault matches; all given conditions must hold. */
+/** The requests that a fault matches: every given condition must be true. */
 export interface FaultCondition {
   /** The ref of the key. */
   readonly key?: string;
   /** The ref of the key's organization. */
   readonly organization?: string;
-  /** The path on which the request would end without the fault. */
+  /** The path id of the request without the fault. */
   readonly pathId?: ApiPathId;
-  /** Epoch milliseconds: from this instant on. */
+  /** Since this instant (epoch milliseconds). */
   readonly after?: number;
-  /** Epoch milliseconds: before this instant. */
+  /** Before this instant (epoch milliseconds). */
   readonly until?: number;
   /** Every nth matching request. */
   readonly every?: number;
   /** The numbers of the matching requests, counted from 1. */
   readonly requests?: readonly number[];
-  /** From 0, never, to 1, always. */
+  /** From 0 (never) to 1 (always). */
   readonly probability?: number;
 }
 
@@ -37,23 +37,23 @@ export interface FaultEffect {
 
 /** The facts of a request that faults match. */
 export interface FaultFacts {
-  /** The ref of the key, when it is one of this world. */
+  /** The ref of the key, if the sandbox has it. */
   readonly key: string | undefined;
   readonly organization: string | undefined;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** The path on which the request would end; asked only where it matters. */
+  /** The path id of the request without a fault; computed only if needed. */
   readonly expectedPath: () => ApiPathId;
 }
 
 /** The failures of a service or a gateway in front of it, with their error bodies. */
 export const failures = {
-  500: { reason: "Internal Server Error", code: "internal_error", message: "The service failed to answer." },
+  500: { reason: "Internal Server Error", code: "internal_error", message: "The service failed to respond." },
   501: { reason: "Not Implemented", code: "not_implemented", message: "The service cannot do this." },
   502: {
     reason: "Bad Gateway",
     code: "bad_gateway",
-    message: "The gateway got no valid answer from the service.",
+    message: "The gateway got no valid response from the service.",
   },
   503: {
     reason: "Service Unavailable",
@@ -63,13 +63,13 @@ export const failures = {
   504: {
     reason: "Gateway Timeout",
     code: "gateway_timeout",
-    message: "The gateway got no answer from the service in time.",
+    message: "The gateway got no response from the service in time.",
   },
 } as const;
 
 export type FailureStatus = keyof typeof failures;
 
-/** Whether a request matches; which of the matching ones the fault fires on is for {@link fires}. */
+/** Whether a request matches. {@link fires} decides whether the fault then fires. */
 export function matches(when: FaultCondition, facts: FaultFacts): boolean {
   return (
     (when.key === undefined || when.key === facts.key) &&
@@ -93,12 +93,12 @@ export function fires(
   );
 }
 
-/** A number from 0 to less than 1 that depends on the salt and the number of the request alone. */
+/** A number from 0 to less than 1 that depends only on the salt and the number of the request. */
 export function chanceOf(salt: number, requestNumber: number): number {
   return mix32(requestNumber ^ salt) / 4_294_967_296;
 }
 
-/** The path of a fault, named by its most drastic effect. */
+/** The path id of a fault: its most drastic effect. */
 export function faultPathOf({ reset, hang, truncate, malformed, status, slow }: FaultEffect): FaultPathId {
   if (reset) return "fault.reset";
   if (hang) return "fault.hang";
@@ -108,7 +108,7 @@ export function faultPathOf({ reset, hang, truncate, malformed, status, slow }: 
   return slow === undefined ? "fault.latency" : "fault.slow";
 }
 
-/** Whether the request still gets its own answer, whole and counted, only later. */
+/** Whether the request still gets its complete response and is counted, only later. */
 export function onlyDelays(effect: FaultEffect): boolean {
   const path = faultPathOf(effect);
   return path === "fault.latency" || path === "fault.slow";

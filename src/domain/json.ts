@@ -1,10 +1,10 @@
-/** Whether a value is an object with members, and not a list. */
+/** Whether a value is an object, and not a list. */
 export function isMapping(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**
- * The value of a JSON text; `undefined` when it is not JSON.
+ * The value of a JSON text; `undefined` if it is not valid JSON.
  *
  * The message of `JSON.parse` quotes the text, which may contain a key (R46).
  */
@@ -17,7 +17,7 @@ export function parsedJson(text: string): unknown {
 }
 
 /**
- * A JSON value as text, the same text however its members are ordered and spaced.
+ * A JSON value as text, independent of the order of its members.
  *
  * @example
  * canonicalJson({ b: 1, a: [2] }); // '{"a":[2],"b":1}'

@@ -1,23 +1,23 @@
-/** The numbers of requests that a key may make; 0 refuses every request (R22, R23). */
+/** The limits of a key; with 0, every request is rejected (R22, R23). */
 export interface KeyLimits {
   readonly perMinute: number;
   readonly perDay: number;
 }
 
-/** The limits of a key for which a scenario or a caller says nothing. */
+/** The limits of a key by default. */
 export const defaultLimits: KeyLimits = { perMinute: 60, perDay: 1000 };
 
 /** One minute and one day, in milliseconds. */
 export const minute = 60_000;
 export const day = 24 * 60 * minute;
 
-/** When the UTC-aligned minute that holds `now` began (epoch milliseconds). */
+/** The start of the UTC-aligned minute that contains `now` (epoch milliseconds). */
 export function minuteStart(now: number): number {
   return now - modulo(now, minute);
 }
 
 /**
- * When the day that holds `now` began, for a day that resets at `resetsAt` milliseconds after midnight UTC.
+ * The start of the day that contains `now`, for a reset `resetsAt` milliseconds after midnight UTC.
  *
  * @example
  * dayStart(Date.UTC(2026, 2, 2, 5), 6 * 3_600_000); // 2026-03-01T06:00:00Z
@@ -37,7 +37,7 @@ export function timeOfDay(text: string): number {
   return Number(hours) * 60 * minute + Number(minutes) * minute;
 }
 
-// The remainder that is never negative, so that times before 1970 fall into the right window too.
+// Never negative, so that times before 1970 are also in the right window.
 function modulo(value: number, size: number): number {
   const rest = value % size;
   return rest < 0 ? rest + size : rest;

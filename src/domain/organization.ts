@@ -10,7 +10,7 @@ export type OrganizationStatus = (typeof organizationStatuses)[number];
 export const liveAccessStates = ["not_approved", "approved", "suspended"] as const;
 export type LiveAccess = (typeof liveAccessStates)[number];
 
-/** A relying party. Records are never changed in place: an update is a new record under the same ref. */
+/** A relying party. Records never change in place: an update is a new record with the same ref. */
 export interface Organization {
   readonly ref: string;
   /** UUID. */

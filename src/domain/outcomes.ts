@@ -1,24 +1,24 @@
 /**
- * The closed list of ways in which a request can end.
+ * The closed list of outcomes of a request.
  *
- * Everything that speaks of outcomes is made from this table: the answers, the OpenAPI document, the
- * documentation and the coverage. A new way to end is one new row.
+ * Responses, the OpenAPI document, the documentation and the coverage are made from this table. A new outcome is one new
+ * row.
  */
 export interface Outcome {
   readonly path: string;
-  /** 0 for faults: what they do decides, and some leave nothing that has a status. */
+  /** 0 for faults: their effects decide, and some send no status. */
   readonly status: number;
   /** The API's error code; `null` on success. For 429 the code is an assumption, see `rate_limit_code`. */
   readonly code: string | null;
-  /** The sentence that the caller reads; the same for every row of a code, so that no row gives itself away (R14). */
+  /** The message in the response; the same for every row of a code, so that it reveals no cause (R14). */
   readonly message: string | null;
-  /** When this happens, for people: documentation, `keys`, `explain`. */
+  /** The cause, for people: documentation, `keys`, `explain`. */
   readonly when: string;
-  /** The remedy for the holder of the key or the author of the client. */
+  /** What the owner of the key or the developer of the client should do. */
   readonly whatToDo: string;
-  /** Whether the specification promises this path; coverage counts the promised ones. */
+  /** Whether the specification promises this outcome; coverage counts the promised ones. */
   readonly promised: boolean;
-  /** Whether there is no such answer but with the preview of the announced endpoints. Default: false. */
+  /** Whether only the preview of the announced endpoints has this outcome. Default: false. */
   readonly preview?: true;
 }
 
@@ -164,7 +164,7 @@ export const outcomes = [
     path: "405.method",
     status: 405,
     code: "method_not_allowed",
-    message: "This path does not take this method.",
+    message: "This path does not accept this method.",
     promised: false,
     when: "a method that the path does not accept",
     whatToDo: "Use GET. The response's Allow header lists the accepted methods.",
@@ -262,7 +262,7 @@ export const outcomes = [
 /** The stable id of an outcome of a request. */
 export type PathId = (typeof outcomes)[number]["path"];
 
-/** The id of a path that the specification promises. */
+/** The path id of an outcome that the specification promises. */
 export type PromisedPathId = Extract<(typeof outcomes)[number], { readonly promised: true }>["path"];
 
 /** The id of a fault. */
@@ -294,7 +294,7 @@ export function outcomeOf(path: PathId): Outcome {
   return byPath.get(path) as Outcome;
 }
 
-/** The refusals outside the specification: of bad HTTP, and for a defect of the sandbox. */
+/** Errors outside the specification: invalid HTTP, and a defect of the sandbox. */
 export const refusals = {
   bad_request: "The request could not be understood.",
   internal_error: "The sandbox failed to respond. This is a defect of the sandbox.",

@@ -1,29 +1,29 @@
 import { isKeyCharacter, keyPrefixes } from "./api-key.js";
 
 /**
- * Everything in a text that looks like a key: one of the four prefixes and at least one character after it, also when it
- * is percent-encoded, wholly or in part.
+ * Everything in a text that looks like a key: one of the four prefixes and at least one character, also if it is partly or
+ * wholly percent-encoded.
  *
  * @example
  * findKeys("?key=SVC_test_sbx0abc&about=SVC_test_"); // ["SVC_test_sbx0abc"]
  */
 export function findKeys(text: string): string[] {
-  // Not a regular expression: V8 keeps the last string that one was tried on, and this one may hold a key (R46).
+  // Not a regular expression: V8 keeps the last string it was run on, and this one may contain a key (R46).
   const plain = decodePrintable(text);
   const found: string[] = [];
   for (const { prefix } of keyPrefixes) findPrefixed(plain, prefix, found);
   return found;
 }
 
-/** The most keys in one text that are looked at one by one. */
+/** The maximum number of keys in a text to examine one by one. */
 export const mostFirst = 20;
 
-/** The first keys that `findKeys` finds: what is kept of a request must not grow with what it repeats. */
+/** The first keys that `findKeys` finds: the record of a request must not grow with repeated keys. */
 export function findFirstKeys(text: string): string[] {
   return findKeys(text).slice(0, mostFirst);
 }
 
-/** Whether a text holds something that looks like a key, as `findKeys` finds it. */
+/** Whether a text contains something that looks like a key, according to `findKeys`. */
 export function containsKey(text: string): boolean {
   return findKeys(text).length > 0;
 }
@@ -40,10 +40,10 @@ function findPrefixed(text: string, prefix: string, found: string[]): void {
 const mostDecodings = 10;
 
 /**
- * A text with every percent-encoded printable ASCII character decoded, however often it was encoded; `%u0053` is one, too.
+ * Decodes every percent-encoded printable ASCII character in a text, including `%u0053`, even if it was encoded repeatedly.
  *
- * A key that was encoded by three proxies is still a key. Byte by byte, because what is beside the key need not be valid
- * encoding. Only printable ASCII: keys have no other letters, and a line break in a log would be a forged line.
+ * A key that three proxies encoded is still a key. Decodes byte by byte, because the text around the key need not be
+ * validly encoded. Only printable ASCII: keys have no other letters, and a line break in a log would forge a line.
  */
 export function decodePrintable(text: string): string {
   let decoded = text;
@@ -72,7 +72,7 @@ function decodeOnce(text: string): string {
   return decoded + text.slice(from);
 }
 
-/** The value of a digit's character code; `NaN` for what is none. */
+/** The value of a hex digit's character code; `NaN` for any other code. */
 function hexDigit(code: number): number {
   if (code >= 48 && code < 58) return code - 48;
   const letter = code | 32;
@@ -82,9 +82,9 @@ function hexDigit(code: number): number {
 const anyKey = /(legacysvc|svc)(_|%5f)(test|live)(_|%5f)[\w%~.-]+/gi;
 
 /**
- * Replaces everything in a text that looks like a key by its prefix and `…` (R46).
+ * Replaces everything in a text that looks like a key with its prefix and `…` (R46).
  *
- * Keys are found in any letter case and when their underscores are percent-encoded. `endOf` may give another end than `…`.
+ * Finds keys in any letter case, and with percent-encoded underscores. `endOf` can return another end than `…`.
  *
  * @example
  * redactKeys("/v1?key=SVC_test_sbx123"); // "/v1?key=SVC_test_…"
@@ -97,7 +97,7 @@ export function redactKeys(text: string, endOf = (_found: string) => "…"): str
 }
 
 /**
- * Plain data with every text and every name of a member redacted; a member that is kept stays as it is.
+ * Plain data with every text and member name redacted, except for the values of kept members.
  *
  * @example
  * redactValue({ names: ["SVC_test_sbx123"] }); // { names: ["SVC_test_…"] }
@@ -118,14 +118,14 @@ export function redactValue<Value>(
 }
 
 const longestPath = 500;
-/** A segment, with which a path that was cut is not the path of an endpoint. */
+/** A separate segment, so that a truncated path is never the path of an endpoint. */
 const cutEnd = "/…";
 
-/** The most letters and digits in one piece of a path. An encoded key has more, or other characters. */
+/** The maximum number of letters and digits in a word of a path. An encoded key has more, or other characters. */
 const longestWord = 20;
 
 /**
- * A path as it may be shown: not endless, and only segments of words, without keys (R46).
+ * A path that is safe to show: of limited length, and only segments of words, without keys (R46).
  *
  * @example
  * redactPath("/v1/relying-party/%53VC_test_1/SVC_test_2"); // "/v1/relying-party/…/SVC_test_…"
@@ -136,7 +136,7 @@ export function redactPath(path: string): string {
   return copyOf(segments.join("/") + (isLong ? cutEnd : ""));
 }
 
-/** The same text in memory of its own: a part of a text keeps the whole one alive. */
+/** A copy of a text in its own memory: a substring would keep the whole text alive. */
 export function copyOf(text: string): string {
   return JSON.parse(JSON.stringify(text));
 }
@@ -146,7 +146,7 @@ function shownSegment(segment: string): string {
   return isOfWords(shown, longestWord, "-._…") ? shown : "…";
 }
 
-/** Whether a text has only words of letters and digits, and these other characters. */
+/** Whether a text has only words of letters and digits, separated by these other characters. */
 export function isOfWords(text: string, longest: number, others: string): boolean {
   let length = 0;
   for (const one of text) {
@@ -157,16 +157,18 @@ export function isOfWords(text: string, longest: number, others: string): boolea
   return true;
 }
 
-/** A text as it may be shown: no keys, however often they are percent-encoded, and cut behind the prefix of one in hex or Base64 (R46). */
+/**
+ * A text that is safe to show: without keys, even if they are percent-encoded repeatedly, and truncated after the prefix of a
+ * key in hex or Base64 (R46).
+ */
 export function redactEncoded(text: string): string {
   const decoded = decodePrintable(text);
   const redacted = encodedPrefixes.reduce(cutBehind, redactKeys(decoded));
-  // Only a text that hides a key is shown decoded: any other is shown as it was sent.
+  // Only a text with a hidden key is shown decoded; any other is unchanged.
   return redacted === decoded ? text : redacted;
 }
 
-// The prefixes as every encoding of a text writes them, whatever stands around them. That of a legacy key ends with
-// `svc_test_`.
+// The prefixes in each encoding, independent of the text around them. A legacy prefix ends with `svc_test_`.
 const encodedPrefixes = keyPrefixes
   .map(({ prefix, legacy }) => (legacy ? prefix.slice("legacy".length) : prefix))
   .flatMap((prefix) => {
@@ -174,13 +176,13 @@ const encodedPrefixes = keyPrefixes
     return [hex, hex.toUpperCase(), ...[0, 1, 2].map((offset) => base64At(offset, prefix))];
   });
 
-// Three bytes are four letters: a letter is the same in each text when all of its bits come from the prefix.
+// Three bytes are four letters: a letter is constant if all its bits are from the prefix.
 function base64At(offset: number, prefix: string): string {
   const letters = btoa("\0".repeat(offset) + prefix);
   return letters.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + prefix.length) * 8) / 6));
 }
 
-// To the end: what is encoded may be broken into lines or pieces.
+// To the end: an encoded text may be split into lines or pieces.
 function cutBehind(text: string, prefix: string): string {
   const at = text.indexOf(prefix);
   const end = at + prefix.length;

@@ -2,38 +2,38 @@ import { isKeyCharacter } from "./api-key.js";
 import { containsKey, copyOf, findFirstKeys, mostFirst } from "./redact.js";
 
 /**
- * The traits of a request besides its method, path and key, as bits of one number, so that a request without any costs
- * nothing. They change nothing in the answer.
+ * The traits of a request besides its method, path and key, as bits of one number, so that a request without traits costs
+ * nothing. They do not affect the response.
  */
 export type RequestTraits = number;
 
-/** A query that is not empty. */
+/** A non-empty query. */
 export const hasQuery = 1;
 /** A text in the query that looks like a key. */
 export const hasKeyInQuery = 2;
-/** A text that looks like a key in another header than `x-api-key`, such as `Authorization`, `api-key` or `Cookie`. */
+/** A text that looks like a key in a header other than `x-api-key`, such as `Authorization`, `api-key` or `Cookie`. */
 export const hasKeyInOtherHeader = 4;
-/** A header that only browsers send; a proxy may have passed it on. */
+/** A header that only browsers send; a proxy may have forwarded it. */
 export const isFromBrowser = 8;
-/** A body of a known length that is not empty. */
+/** A non-empty body of a known length. */
 export const hasBody = 16;
-/** A browser's question whether a page of another origin may send a request. */
+/** A browser's preflight request for a page of another origin. */
 export const isPreflight = 32;
 /** The same, for a request with an `x-api-key` header. */
 export const isPreflightForKey = 64;
-/** Sent by the page in which the sandbox runs: no proxy is between them. */
+/** Sent by the page that runs the sandbox, with no proxy in between. */
 export const isFromPage = 128;
 
-/** Returns whether one of these traits is there. */
+/** Returns whether a request has one of these traits. */
 export function shows(traits: RequestTraits, wanted: RequestTraits): boolean {
   return (traits & wanted) !== 0;
 }
 
 /**
- * Returns the traits in one header of a request other than `x-api-key`; 0 for nearly every header.
+ * Returns the traits in a header other than `x-api-key`; 0 for nearly every header.
  *
- * Node's own `fetch` sends `Sec-Fetch-Mode`, so that one tells no browser. A body without a length
- * (`Transfer-Encoding`) may be empty, which only its end tells, and no answer waits for that.
+ * Node's `fetch` also sends `Sec-Fetch-Mode`, so that header does not identify a browser. A body without a length
+ * (`Transfer-Encoding`) may be empty; only its end shows that, and no response waits for it.
  */
 export function traitsOfHeader(name: string, value: string): RequestTraits {
   return holdsKey(name, value) ? hasKeyInOtherHeader | traitsOfName(name, value) : traitsOfName(name, value);
@@ -59,14 +59,14 @@ function traitsOfName(name: string, value: string): RequestTraits {
   }
 }
 
-// In any scheme, or without one; with Basic as the name or the password.
+// In any scheme or none; with Basic, as the name or the password.
 function holdsKey(name: string, value: string): boolean {
-  // Every key is longer and has an underscore, which may be percent-encoded; few headers are and have.
+  // Every key is longer and has an underscore, which may be percent-encoded; few other values match.
   if (value.length > 9 && (value.includes("_") || value.includes("%")) && containsKey(value)) return true;
   return name.length === 13 && isNamed(name, "authorization") && containsKey(basicCredentials(value));
 }
 
-/** Returns the traits in the query of a request target; `query` begins with its question mark, or is empty. */
+/** Returns the traits in the query of a request target; `query` starts with its question mark, or is empty. */
 export function traitsOfQuery(query: string): RequestTraits {
   if (query.length <= 1) return 0;
   return containsKey(query) ? hasQuery | hasKeyInQuery : hasQuery;
@@ -75,27 +75,27 @@ export function traitsOfQuery(query: string): RequestTraits {
 /** Returns the traits of a web `Request`; `search` is the query of its URL. */
 export function traitsOfWebRequest({ headers, body, referrer }: Request, search: string): RequestTraits {
   let traits = traitsOfQuery(search);
-  // A service worker sees the page that sent the request instead of the headers that only browsers send.
+  // A service worker sees the referring page instead of the headers that only browsers send.
   if (referrer?.startsWith("http")) traits |= isFromBrowser | isFromPage;
   headers.forEach((value, name) => {
     if (name !== "x-api-key") traits |= traitsOfHeader(name, value);
   });
-  // A request that came over a network has a length; a fetch leaves it to the network.
+  // A request from a network has a length; fetch leaves the length to the network.
   if (body !== null && body !== undefined && !headers.has("content-length")) traits |= hasBody;
   return traits;
 }
 
-/** Details of a request that its traits tell of, as they were sent; kept only while the request is handled. */
+/** The sent values behind a request's traits; kept only while the request is handled. */
 export interface RequestEvidence {
   /** Keys in the query. */
   readonly inQuery: readonly string[];
   /** Keys in other headers than `x-api-key`. */
   readonly inHeaders: readonly string[];
-  /** The origin of the page that a browser sent it from, such as `https://shop.example`. */
+  /** The origin of the page that sent it, such as `https://shop.example`. */
   readonly page: string | undefined;
 }
 
-/** Returns the evidence for the traits of a request; `undefined` when they need none, as nearly always. */
+/** Returns the evidence for a request's traits; `undefined` if they need none, which is nearly always. */
 export function evidenceOf(
   traits: RequestTraits,
   query: string,
@@ -113,7 +113,7 @@ export function evidenceOf(
   return { inQuery: findFirstKeys(query), inHeaders: inHeaders.slice(0, mostFirst), page };
 }
 
-// A name of a host has 253 characters at most.
+// A host name has at most 253 characters.
 const longestOrigin = 300;
 
 function originOf(url: string): string | undefined {
@@ -126,8 +126,8 @@ function originOf(url: string): string | undefined {
 }
 
 /**
- * Whether a malformed key was meant as a key: one behind a scheme or a quotation mark, given with the `keys` found in it,
- * or the variable for one that was never replaced.
+ * Whether a malformed key was meant as a key: a key after a scheme or quotation mark (`keys` lists the keys found in it), or
+ * the name of a variable that was never replaced.
  *
  * @example
  * isMeantAsKey("Bearer SVC_test_sbx0abc", ["SVC_test_sbx0abc"]); // true
@@ -140,7 +140,7 @@ export function isMeantAsKey(text: string, [key = text]: readonly string[]): boo
   return (start > 0 && isLast) || isUnexpanded(text);
 }
 
-// Not a regular expression: V8 keeps the last string that one was tried on, and this one may be a key (R46).
+// Not a regular expression: V8 keeps the last string it was run on, and this one may be a key (R46).
 function isUnexpanded(text: string): boolean {
   const bare = text.startsWith('"') || text.startsWith("'") ? text.slice(1, -1) : text;
   if (openings.some((opening) => bare.startsWith(opening)) || unset.includes(bare)) return true;
@@ -149,10 +149,10 @@ function isUnexpanded(text: string): boolean {
 }
 
 const openings: readonly string[] = ["${", "$(", "{{"];
-// How languages write a variable that has no value.
+// How languages print a variable without a value.
 const unset: readonly string[] = ["undefined", "null", "None"];
 
-/** Whether a header has this name. By length first: it is asked of every header of every request. */
+/** Whether a header has this name. Compares the length first: it runs for every header of every request. */
 export function isNamed(name: string, lowerCase: string): boolean {
   return name.length === lowerCase.length && name.toLowerCase() === lowerCase;
 }

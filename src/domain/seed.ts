@@ -5,10 +5,10 @@ export type RandomStream = () => number;
 export const defaultSeed = 1;
 
 /**
- * A stream of numbers that depends on nothing but the seed and the labels.
+ * A stream of numbers that depends only on the seed and the labels.
  *
- * Each named thing (a key's secret, an organization's id) draws from a stream of its own, so that adding one thing
- * changes no other. Not for secrets that must resist an attacker: the seed gives the stream.
+ * Each named thing (a key's secret, an organization's id) has its own stream, so adding one thing changes no other. Not for
+ * secrets that must resist an attacker: anyone with the seed can compute the stream.
  *
  * @example
  * const draw = drawsFor(1, "organization.id", "harvest-bank");
@@ -29,13 +29,13 @@ const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 export function base62From(draw: RandomStream, length: number): string {
   let text = "";
   while (text.length < length) {
-    // Six bits give 0–63; `charAt` drops the two values too many, so that no character is favored.
+    // Six bits are 0–63; `charAt` drops the two extra values, so that no character is favored.
     text += base62.charAt(draw() >>> 26);
   }
   return text;
 }
 
-/** A UUID (version 4 in form) from the stream. */
+/** A UUID in the form of version 4. */
 export function uuidFrom(draw: RandomStream): string {
   const digits = [draw(), draw(), draw(), draw()].map(hexOf).join("");
   const variant = "89ab"[Number.parseInt(digits[16] as string, 16) & 3];
@@ -48,7 +48,7 @@ export function uuidFrom(draw: RandomStream): string {
   ].join("-");
 }
 
-/** Mixes a 32-bit integer into another one; different inputs give different outputs (MurmurHash3's finalizer). */
+/** Mixes a 32-bit integer into another one; different inputs have different outputs (MurmurHash3's finalizer). */
 export function mix32(value: number): number {
   let mixed = value >>> 0;
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
@@ -56,8 +56,8 @@ export function mix32(value: number): number {
   return (mixed ^ (mixed >>> 16)) >>> 0;
 }
 
-// Four independent FNV-1a-like lanes over UTF-16 units, each finished with a full mix. Not cryptographic: it has to
-// spread short labels well, not to resist an attacker.
+// Four independent FNV-1a-like lanes over UTF-16 units, each finished with a full mix. Not cryptographic: it only spreads
+// short labels well.
 function hash128(text: string): [number, number, number, number] {
   let a = 0x811c9dc5;
   let b = 0x9e3779b9;
@@ -76,7 +76,7 @@ function hash128(text: string): [number, number, number, number] {
 
 // Chris Doty-Humphrey's small fast counting generator (PractRand), 32-bit, public domain algorithm.
 function sfc32(state: readonly [number, number, number, number]): RandomStream {
-  // Signed, as all that follow: a number that changes its form is slow.
+  // Signed, like all later values: V8 is slow if the representation of a number changes.
   let a = state[0] | 0;
   let b = state[1] | 0;
   let c = state[2] | 0;
@@ -90,14 +90,14 @@ function sfc32(state: readonly [number, number, number, number]): RandomStream {
     c = (c + sum) | 0;
     return sum >>> 0;
   };
-  // The first draws of related states resemble each other; a dozen rounds part them.
+  // The first draws of related states are similar; a dozen rounds separate them.
   for (let i = 0; i < 12; i++) next();
   return next;
 }
 
 const hexByte = Array.from({ length: 256 }, (_, value) => value.toString(16).padStart(2, "0"));
 
-/** An integer of 32 bits as eight hex digits, put together of bytes: `toString` takes longer. */
+/** A 32-bit integer as eight hex digits, built from bytes: `toString` is slower. */
 export function hexOf(word: number): string {
   return (
     (hexByte[word >>> 24] as string) +
@@ -107,27 +107,27 @@ export function hexOf(word: number): string {
   );
 }
 
-/** The number of requests that have ids of one series, and the number of series. */
+/** The number of requests in a series of ids, and the number of series. */
 const seriesLength = 2 ** 32;
 const seriesCount = 2 ** 21;
 
 /**
- * Makes the source of a world's request ids (R7).
+ * Creates the source of a sandbox's request ids (R7).
  *
- * The n-th id depends on the seed, the series and n alone; those of a series differ, because the mixing is one to one.
- * `answered` requests are taken to have had theirs. The number of a request has its series in it.
+ * The n-th id depends only on the seed, the series and n. The ids of a series differ, because the mixing is one-to-one.
+ * `answered` requests already have their ids. The number of a request contains its series.
  */
 export function createRequestIds(seed: number, answered = 0) {
   let group: readonly string[] = [];
   const seriesOf = (number: number) => Math.floor(number / seriesLength);
   const draw = (series: number) => {
-    // The first series has the ids of the seed alone.
+    // The ids of the first series depend only on the seed.
     const stream = randomStream(seed, "request.id", ...group, ...(series === 0 ? [] : [String(series)]));
     return { series, start: `req_${hexOf(stream())}${hexOf(stream())}`, salt: stream() };
   };
   let count = answered;
   let drawn = draw(seriesOf(answered));
-  /** The id of the request of a number: `req_` and 24 hex digits. */
+  /** The id of the request with a number: `req_` and 24 hex digits. */
   const idOf = (number: number) => {
     if (seriesOf(number) !== drawn.series) drawn = draw(seriesOf(number));
     return drawn.start + hexOf(mix32(number ^ drawn.salt));
@@ -142,19 +142,19 @@ export function createRequestIds(seed: number, answered = 0) {
     /** The number of the last request counted. */
     answered: () => count,
     series: () => seriesOf(count),
-    /** Takes all ids from a group of series, which no other world has; the first series of group n is series n without a group. */
+    /** Takes all ids from its own group of series. The first series of group n is series n without a group. */
     within(number: number): void {
       group = [String(number)];
       drawn = draw(seriesOf(count));
     },
-    /** Goes on in another series. */
+    /** Continues in another series. */
     enter(series: number): void {
       count = (series % seriesCount) * seriesLength + numberInSeries(count);
     },
   };
 }
 
-/** The number of a request within its series, from 1 on. */
+/** The number of a request within its series, starting at 1. */
 export function numberInSeries(number: number): number {
   return number % seriesLength;
 }

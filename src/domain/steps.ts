@@ -1,4 +1,4 @@
-/** The actions of timelines and stories: of an administrator, of a farmer, of the network, or of the service. */
+/** The actions of timelines and stories: by an administrator, a farmer, the network or the service. */
 export const actionNames = [
   "create_key",
   "rotate",
