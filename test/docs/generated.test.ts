@@ -76,16 +76,15 @@ function assumptionsPart(): string {
     variationTable.some(({ variants }) => variants.some(({ assume = {} }) => name in assume));
   const rows = Object.entries(assumptionTable as Record<string, AssumptionRow<unknown>>);
   return table(
-    ["assumption", "`minimal`", "`typical`", "`varied`", "meaning", "what the specification leaves open"],
+    ["assumption", "`minimal`", "`typical`", "`varied`", "what the specification leaves open"],
     ...rows.map(([name, { minimal, typical, choices }]) => {
-      const { meaning, gap } = words[name as keyof Assumptions];
+      const { meaning } = words[name as keyof Assumptions];
       return [
         code(name),
         code(minimal),
         typical === undefined ? "the same" : code(typical),
         varies(name) ? "varies" : "as `minimal`",
         choices === undefined ? meaning : `${meaning} One of ${code(choices)}.`,
-        gap,
       ];
     }),
   );
@@ -133,7 +132,8 @@ function callsPart(group: string): string {
   const listed = routes.filter(({ path }) => callGroups[group]?.includes(firstPart(path)));
   const rows = listed.map(({ method, path, body, query, status, summary }) => [
     code(`${method} ${path}`),
-    [...fieldsOf(body), ...Object.keys(query?.fields ?? {}).map((name) => `?${name}=`)].map(code).join(", "),
+    [...fieldsOf(body), ...Object.keys(query?.fields ?? {}).map((name) => `?${name}=`)].map(code).join(", ") +
+      (body === "assumptions_change" ? ", any [assumption](assumptions.md#the-assumptions)" : ""),
     String(status),
     summary,
   ]);
@@ -145,7 +145,9 @@ function fieldsOf(body: (typeof routes)[number]["body"] = "nothing"): string[] {
     properties?: Record<string, unknown>;
     required?: string[];
   };
-  return Object.keys(properties).map((field) => (required.includes(field) ? field : `${field}?`));
+  const linked = body === "assumptions_change" ? assumptionTable : {};
+  const named = Object.keys(properties).filter((field) => !Object.hasOwn(linked, field));
+  return named.map((field) => (required.includes(field) ? field : `${field}?`));
 }
 
 function pathsPart(): string {
