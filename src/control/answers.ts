@@ -32,9 +32,9 @@ import { attestationShape, consentShape } from "../world/preview/consent-views.j
 import { upcomingShape } from "../world/upcoming.js";
 import { clockShape, keyShape, organizationShape, requestShape } from "../world/views.js";
 
-// The answers of the control plane. Every member is always present; only faults have no more members than they were given.
+// The responses of the control plane. Every member is always present, except in faults, which have the given members.
 
-/** Gives parts their names, by which documents and other parts refer to them. */
+/** Names parts, so that documents and other parts can refer to them. */
 function named<const Of extends Readonly<Record<string, Shape>>>(parts: Of): Of {
   return Object.fromEntries(Object.entries(parts).map(([part, shape]) => [part, { ...shape, part }])) as Of;
 }
@@ -54,15 +54,15 @@ const instance = {
   ...running,
   label: nullable(text()),
   createdAt: instant(),
-  // `null`: after it was idle for the server's time.
+  // `null`: after the server's idle time.
   expiresAt: orNull(instant()),
   requestsPerMinute: nullable(count()),
-  /** The name with which a trusted proxy signed in whoever made it. */
+  /** Its creator's name, from a trusted proxy. */
   owner: nullable(text()),
 };
 const ownInstance = { ...instance, keys: record(text()), token: text() };
 
-// Shown as they are sent, but all of them.
+// The same members as in requests, but always all of them.
 const assumptions = Object.entries(fieldsOf(assumptionsSchema) ?? {}).map(
   ([name, field]) => [name, shapeOf(field)] as const,
 );
@@ -87,10 +87,10 @@ const records = named({
 const { ListedKey } = named({
   ListedKey: mapping({
     ...keyShape.fields,
-    // As `explain` finds it: nothing is sent or counted.
+    // Found like `explain` does, without a request.
     nextRequest: mapping({
       ...{ status: count(), pathId, verdict: text() },
-      /** When a limit resets, and it gets 200 again; otherwise `null`. */
+      /** When a limit resets and the key gets 200 again; otherwise `null`. */
       until: orNull(instant()),
     }),
   }),
@@ -133,7 +133,7 @@ const { StepResult } = named({
   }),
 });
 
-/** The named parts of the answers. */
+/** The named parts of the responses. */
 export const answers = {
   ...records,
   ListedKey,
@@ -146,29 +146,29 @@ export const answers = {
       mapping({
         ...{ farmerId: text(), name: text(), countryCode: text(), region: text() },
         ...{ farmAreaHa: number(), birthYear: count() },
-        /** On the fields now, each once; that of the largest field first. */
+        /** The current crops, each once, starting with the largest field's. */
         crops: list(text()),
-        /** Of past harvests in kg/ha, by crop. */
+        /** The yields of past harvests in kg/ha, by crop. */
         yields: record(list(count())),
-        /** Of the farm: longitude, latitude. */
+        /** Longitude and latitude of the farm. */
         position: list(number({ least: -180, most: 180 })),
       }),
     ),
-    /** `created`: those that the scenario does not have. */
+    /** `created`: the number of keys that are not in the scenario. */
     KeyPage: mapping({ data: list(ListedKey), total: count(), created: count() }),
     OrganizationPage: page(records.Organization),
     Directory: mapping({
       sections: list(
         mapping({
           organization: records.Organization,
-          /** Its active keys (R32), on this page or not. */
+          /** The numbers of its active keys (R32), on all pages. */
           active: mapping({ test: count(), live: count() }),
-          /** Whether it starts on the page before. */
+          /** Whether it starts on the previous page. */
           isContinued: flag(),
           keys: list(ListedKey),
         }),
       ),
-      /** The numbers of the keys on the page, of those that match. */
+      /** The positions of the first and last key of the page among the matching keys. */
       ...{ first: count(), last: count() },
       ...{ matching: count(), total: count(), page: count(), pages: count() },
     }),
@@ -183,9 +183,9 @@ export const answers = {
     }),
     RequestDetails: mapping({
       ...requestShape.fields,
-      /** Of its endpoint; `null` without one, or where that needs none. */
+      /** `null` for an unknown path, or an endpoint that requires no scope. */
       requiredScope: nullable(text()),
-      /** `null` without a key of this sandbox. */
+      /** `null` if the request has no key of this sandbox. */
       keyScopes: orNull(list(text())),
       checks: list(mapping({ ...check, result: choice(["passed", "refused", "not_reached"]) })),
       answer: orNull(mapping(answer)),
@@ -223,7 +223,7 @@ export const answers = {
       last: orNull(StepResult),
     }),
     NextStep: mapping({ ...progress, step: orNull(StepResult) }),
-    // Without the control token, where one is needed, no more than the store; and that only where there is one.
+    // `store` exists only with a shared store. The other optional members require the control token, if the server has one.
     Health: mapping({
       status: always("ok"),
       version: text(),
@@ -246,7 +246,7 @@ export const answers = {
     Validation: mapping({
       problems: list(
         mapping({
-          // Counted from 1, the end behind the last character; `null` for a problem of the scenario as a whole.
+          // Counted from 1; the end is after the last character. `null` for a problem of the whole scenario.
           line: nullable(count()),
           column: nullable(count()),
           endLine: nullable(count()),
@@ -270,5 +270,5 @@ export const answers = {
   }),
 };
 
-/** The JSON of a named part. */
+/** The JSON type of a named part. */
 export type Answer<Part extends keyof typeof answers> = InJson<ValueOf<(typeof answers)[Part]>>;

@@ -21,9 +21,9 @@ import { routes } from "./routes/routes.js";
 import { nameOf, routeNamed, runCall } from "./run-call.js";
 
 /**
- * Makes the control plane, `/__sandbox`, of a server and of its instances.
+ * Makes the control plane, `/__sandbox`, of a server and its instances.
  *
- * Its errors have the API's error body; none of them ends the process, and none of them changes the world.
+ * Its errors have the API's error body. No error ends the process or changes a sandbox.
  */
 export function createControlApp(
   surroundings: ControlSurroundings,
@@ -62,7 +62,7 @@ export function createControlApp(
     mounted.all(refuseMethod(rows.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]))));
   }
   app.use(({ path }: Request) => {
-    throw new SandboxError("not_found", `There is nothing at ${redactPath(path)} in the control plane.`);
+    throw new SandboxError("not_found", `The control plane has no path ${redactPath(path)}.`);
   });
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     sendError(response, error, onDefect);
@@ -73,10 +73,10 @@ export function createControlApp(
   };
 }
 
-/** What a call has asked for, checked by its route. */
+/** The input of a call, checked by its route. */
 type Asked = Pick<ControlCall, "actor" | "params" | "query" | "body" | "isYaml">;
 
-/** The exchange of a call, and the server with what it knows of callers. */
+/** The exchange of a call, its server, and the functions about callers. */
 interface Served extends Omit<LocalContext, "gone"> {
   readonly context: ControlContext;
   readonly callers: Callers;
@@ -152,18 +152,18 @@ function typeOf(request: Request): string {
   return request.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
 }
 
-// A JSON body may be a text as well, and is no scenario for that.
+// Not decided by the body: a JSON body may also be a string.
 function isYamlIn(request: Request): boolean {
   return yamlTypes.includes(typeOf(request));
 }
 
-// A page of another origin can send forms and plain text without asking, so no other type is taken.
+// Rejects other types, because pages of other origins can send forms and plain text without a preflight request.
 function requireType({ runYaml }: Route) {
   return (request: Request, _response: Response, next: NextFunction): void => {
     const type = typeOf(request);
     const charset = /;\s*charset\s*=\s*"?([^";]*)/i.exec(request.get("content-type") ?? "")?.[1] ?? "utf-8";
     const isTaken = type === "application/json" || (runYaml !== undefined && isYamlIn(request));
-    // No page can send a DELETE without asking.
+    // No page can send a DELETE without a preflight request.
     const isBare =
       request.method === "DELETE" &&
       request.get("transfer-encoding") === undefined &&
@@ -184,21 +184,21 @@ function textOf({ body }: Request): string {
   return new TextDecoder().decode(body as Buffer | undefined);
 }
 
-// The body of a GET is ignored; of a write, none is an empty object, and one where none is taken is refused.
+// Ignores the body of a GET. A missing body of a write is an empty object; a body that the route does not accept is rejected.
 function bodyOf({ method, body = "nothing" }: Route, request: Request): unknown {
   if (method === "GET") return {};
   const text = textOf(request);
   return checkInput(body, text === "" ? {} : parseJson(text));
 }
 
-// A scenario needs seven levels; each function that walks through a body takes a part of the stack for a level.
+// Scenarios have up to seven levels. Functions that walk through a body use stack for each level.
 const mostLevels = 64;
 
 function parseJson(text: string): unknown {
   const body = parsedJson(text);
   if (body === undefined) throw new HttpRefusal("bad_request", "The body is not valid JSON.");
   if (!isDeeper(body, mostLevels)) return body;
-  throw new HttpRefusal("bad_request", `The body is nested deeper than ${mostLevels} levels.`);
+  throw new HttpRefusal("bad_request", `The body is nested more than ${mostLevels} levels deep.`);
 }
 
 function isDeeper(value: unknown, levels: number): boolean {
@@ -209,6 +209,9 @@ function isDeeper(value: unknown, levels: number): boolean {
 function refuseMethod(allowed: readonly string[]) {
   return ({ path }: Request, response: Response): void => {
     response.set("Allow", allowed.join(", "));
-    throw new SandboxError("method_not_allowed", `${redactPath(path)} takes ${allowed.join(" and ")}.`);
+    throw new SandboxError(
+      "method_not_allowed",
+      `${redactPath(path)} accepts only ${allowed.join(" and ")}.`,
+    );
   };
 }

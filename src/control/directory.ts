@@ -4,31 +4,31 @@ import type { KeyEntry, OrganizationEntry } from "../world/registry.js";
 import { type KeyView, viewKey, viewOrganization } from "../world/views.js";
 import type { World } from "../world/world.js";
 
-/** The choice of keys in a directory; without any, organizations without a key are listed as well. */
+/** The keys to list. By default, lists all keys, and also organizations without a key. */
 interface DirectoryQuery {
-  /** Words that are all in the key or its organization. */
+  /** Words that the key and its organization must contain. */
   readonly filter?: string | undefined;
   readonly state?: KeyState | undefined;
   /** Counted from 1. */
   readonly page?: number | undefined;
 }
 
-/** A key with what its next request gets. */
+/** Adds the result of a key's next request. */
 export function withNextRequest(key: KeyView, world: World) {
   return { ...key, nextRequest: nextRequest(world, key.ref) };
 }
 
 interface Row {
   readonly holder: OrganizationEntry;
-  /** Left out for an organization without a key. */
+  /** Left out if the organization has no key. */
   readonly entry?: KeyEntry;
-  /** The index among those of its organization. */
+  /** The index among the listed keys of its organization. */
   readonly place: number;
 }
 
 const rowsOnAPage = 50;
 
-/** Cuts organizations with their keys into pages of fifty rows; one without a key takes a row. */
+/** Lists organizations with their keys in pages of fifty rows; an organization without a key also takes a row. */
 export function directoryOf(world: World, { filter = "", state, page: wanted = 1 }: DirectoryQuery) {
   const now = world.clock.now();
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);

@@ -10,18 +10,18 @@ import type { WorldEvent } from "../world/events.js";
 import type { Runtime } from "../world/runtime.js";
 import type { LocalContext, RouteContext } from "./route.js";
 
-/** The bytes a subscriber may be behind before it is disconnected; it can resume. */
+/** Unread bytes until a subscriber is disconnected; it can resume. */
 const mostUnread = 1024 * 1024;
-/** The dashboard takes two that are late for a server that hangs. */
+/** After two missing heartbeats, the dashboard shows that the server hangs. */
 const heartbeat = 5_000;
 
-/** Events are sent in batches: after so many milliseconds, or as soon as there are so many. */
+/** Events are sent in batches, after this many milliseconds or events. */
 const batchTime = 20;
 const mostInBatch = 500;
 
 /**
- * So many requests at once are logged one by one, and so many a second in the long run, allowed for in steps of so many
- * milliseconds: nobody reads more, and to log them would take longer than to answer them.
+ * Requests that get their own event: at most this many at once, and per second in the long run, counted every `floodTime`
+ * milliseconds. Nobody reads more, and their events would take longer than their responses.
  */
 const mostAtOnce = 1000;
 const mostPerSecond = 200;
@@ -31,23 +31,23 @@ type Broadcast = ReturnType<typeof createBroadcast>;
 
 const broadcasts = new WeakMap<Runtime, Broadcast>();
 
-// Made for the first subscriber.
+// Made with the first subscriber.
 function broadcastOf(runtime: Runtime, { eventIds }: Log): Broadcast {
   const broadcast = broadcasts.get(runtime) ?? createBroadcast(runtime, eventIds(runtime));
   broadcasts.set(runtime, broadcast);
   return broadcast;
 }
 
-/** The number of those who follow the events of a runtime now. */
+/** Returns the number of current subscribers to a runtime's events. */
 export function subscribersOf(runtime: Runtime): number {
   return broadcasts.get(runtime)?.subscribers() ?? 0;
 }
 
-// Sends the events of one runtime to all its subscribers; a batch is put into words once.
+// Sends the events of a runtime to all its subscribers; serializes each batch once.
 function createBroadcast({ history }: Runtime, { offset, from, earlier }: EventIds) {
   const latestId = () => history.latest() + offset;
   const mayLog = createAllowance();
-  // The ids of requests that are not logged one by one.
+  // The ids of requests without their own event.
   const leftOut = new Set<number>();
   const subscribers = new Set<(bytes: Buffer) => void>();
   let sent = latestId();
@@ -87,7 +87,7 @@ function createBroadcast({ history }: Runtime, { offset, from, earlier }: EventI
     leftOut.add(id);
     if (leftOut.size > mostKept) leftOut.delete(leftOut.values().next().value as number);
   };
-  // Before a flood pushes out of the history what is due, or the last request that was sent.
+  // Flushes before a flood removes due events, or the last event that was sent, from the history.
   const flushInTime = (isLogged: boolean, id: number) => {
     if ((!isLogged && due > 0) || id - sent >= mostKept) flush();
   };
@@ -109,12 +109,12 @@ function createBroadcast({ history }: Runtime, { offset, from, earlier }: EventI
     if (due === mostInBatch) flush();
   });
   return {
-    /** The events after an id, as they are sent. */
+    /** Returns the events after an id, serialized. */
     textSince,
-    /** Sends what is due. */
+    /** Sends due events. */
     flush,
     subscribers: () => subscribers.size,
-    /** Sends everything from now on to this subscriber as well; returns how to leave. */
+    /** Adds a subscriber to all later events; returns a function that removes it. */
     join(subscriber: (bytes: Buffer) => void): () => void {
       flush();
       if (subscribers.size === 0) {
@@ -128,7 +128,7 @@ function createBroadcast({ history }: Runtime, { offset, from, earlier }: EventI
   };
 }
 
-// Whether a request is logged by itself; asked for each.
+// Returns a function, called for each request, that decides whether it gets its own event.
 function createAllowance(): () => boolean {
   let left = mostAtOnce;
   let since = nodePlatform.stopwatch();
@@ -145,11 +145,10 @@ function createAllowance(): () => boolean {
 }
 
 /**
- * Answers with server-sent events: everything that happens in the runtime from now on, or, with `Last-Event-ID`, from
- * there on. `events.lost` stands for those that are forgotten, and of the requests of a flood.
+ * Responds with server-sent events of the runtime, starting now or after `Last-Event-ID`. `events.lost` replaces events that
+ * are no longer kept, and the requests of a flood.
  *
- * A subscriber that does not read is disconnected rather than waited for; it can resume. The stream ends when the
- * server or the instance is `gone`.
+ * Disconnects a subscriber that does not read; it can resume. The stream ends when the server or the instance is `gone`.
  */
 export function streamEvents(
   { runtime }: RouteContext,
@@ -159,10 +158,10 @@ export function streamEvents(
     "Content-Type": "text/event-stream",
     "Cache-Control": "no-store",
     Connection: "keep-alive",
-    // nginx would hold events back until its buffer is full.
+    // Otherwise nginx would delay events until its buffer is full.
     "X-Accel-Buffering": "no",
   });
-  // HEAD gets no body, and nothing happens any more in what is gone.
+  // HEAD gets no body, and a removed instance has no more events.
   if (request.method === "HEAD" || gone.aborted) {
     response.end();
     return;
@@ -177,7 +176,7 @@ export function streamEvents(
   const last = request.get("last-event-id") ?? "";
   const missed = /^\d{1,15}$/.test(last) ? textSince(Number(last)) : "";
   response.write(`retry: 1000\n\n${missed}`);
-  // At once, not when the connection has closed: writing to an ended stream is an error.
+  // Immediately, not when the connection has closed: writing to an ended stream is an error.
   const stop = () => {
     gone.removeEventListener("abort", end);
     leave();
@@ -187,10 +186,10 @@ export function streamEvents(
     stop();
     response.end();
   };
-  // Node warns of a leak at more than ten listeners, and a connection can hold many streams, one behind the other.
+  // Node warns of a leak above ten listeners, and a connection can have many streams in turn.
   setMaxListeners(0, gone, request.socket);
   gone.addEventListener("abort", end);
-  // A response that waits for its turn on the connection does not hear when that closes.
+  // A response that waits for earlier ones gets no event when the connection closes.
   request.socket.once("close", stop);
 }
 

@@ -9,21 +9,23 @@ import type { ControlSurroundings } from "../server/http-server.js";
 import { isPagePath } from "./page.js";
 import { HttpRefusal } from "./refusals.js";
 
-// A probe of a container or a load balancer has no token.
+// Probes of containers and load balancers have no token.
 const probePaths = [`${controlPath}/health`, `${controlPath}/ready`];
 
-/** The start of each instance's own token, by which scanners for secrets and this server know it. */
+/** The prefix of instance tokens, so that secret scanners and this server recognize them. */
 export const instanceTokenPrefix = "svci_";
 
-// Partners have no token yet: they create an instance, or have the code of a link, which is checked.
+// Partners have no token yet: they create an instance, or have a link's code, which is checked.
 const partnerPath = new RegExp(`^/$|^${controlPath}/instances/[^/]+/claim$`);
 
 /**
  * Keeps foreign pages and other machines out of the control plane.
  *
- * On a loopback address: a `Host` that is neither this machine's nor allowed is refused (DNS rebinding), and so is any cross-site request of a browser.
- * With a token: every call needs it as `Authorization: Bearer …`, but for `/health`, which says less without it, `/ready`, and the page, which asks for it.
- * An instance's own token opens that instance alone, also where no other token is needed.
+ * On a loopback address, rejects a `Host` that is neither this machine's nor allowed (DNS rebinding). Rejects all cross-site
+ * requests of browsers.
+ *
+ * If there is a token, every call requires it as `Authorization: Bearer …`, except `/ready`, the pages, and `/health`, which then
+ * shows less. An instance's own token gives access only to that instance, even if no other token is required.
  */
 export function guardControl(
   server: ControlSurroundings,
@@ -35,7 +37,7 @@ export function guardControl(
 function keepForeignOut({ loopback, allowedHosts }: ControlSurroundings): RequestHandler {
   const allowedNames = allowedHosts.map(nameIn);
   return ({ headers }, response, next) => {
-    // The page shows state: it must not be framed by other pages or kept in a shared cache.
+    // The page shows state: other pages must not frame it, and caches must not keep it.
     response.set({
       "Cache-Control": "no-store",
       "X-Frame-Options": "DENY",
@@ -48,7 +50,7 @@ function keepForeignOut({ loopback, allowedHosts }: ControlSurroundings): Reques
         "The control plane responds only to this machine's own names, such as localhost, and to the names in --allow-host.",
       );
     }
-    // A proxy may replace the Host of the page by another one.
+    // A proxy may replace the Host.
     const isForeign =
       origin !== undefined &&
       ![host.toLowerCase(), ...allowedHosts].some(
@@ -93,11 +95,11 @@ function noToken(response: Response): HttpRefusal {
   response.set("WWW-Authenticate", 'Bearer realm="svc-sandbox control plane"');
   return new HttpRefusal(
     "control_token_required",
-    "Send the control token that was printed at the start, or inside an instance its own token: Authorization: Bearer <token>.",
+    "Send the control token from the server's start, or inside an instance its own token: Authorization: Bearer <token>.",
   );
 }
 
-// Hashes have one length, so that the comparison takes the same time for every wrong text.
+// Hashes have the same length, so that the comparison takes the same time for every wrong text.
 function isSame(given: string, right: string | undefined): boolean {
   return right !== undefined && timingSafeEqual(digest(given), digest(right));
 }

@@ -17,9 +17,9 @@ export interface MetricsText {
 type Scraped = Pick<ControlSurroundings, "traffic" | "unreadiness" | "log">;
 
 /**
- * Returns the metrics of a server, whose own world this is, and of its process.
+ * Returns the metrics of a server, with its own sandbox in `world`, and of its process.
  *
- * Everything is read when it is asked for. No label holds anything that a client has chosen: not a key, a ref, a path or an id.
+ * Reads all values for each scrape. No label contains client input: no key, ref, path or id.
  */
 export async function metricsOf(world: World, server: Scraped): Promise<MetricsText> {
   const registry = new Registry();
@@ -34,12 +34,12 @@ export async function metricsOf(world: World, server: Scraped): Promise<MetricsT
 
 let ofProcess: Registry | undefined;
 
-// Those of Node watch the event loop and the garbage collection from the first scrape on, once for all servers of a process.
+// Node's metrics watch the event loop and garbage collection, starting with the first scrape, once for all servers.
 function processMetrics(): Registry {
   if (ofProcess !== undefined) return ofProcess;
   ofProcess = new Registry();
   collectDefaultMetrics({ register: ofProcess });
-  // Gauges that are named as counters are; those without `_total` count the same by type.
+  // Removes gauges with names of counters; the metrics without `_total` contain the same counts by type.
   for (const what of ["handles", "requests", "resources"]) {
     ofProcess.removeSingleMetric(`nodejs_active_${what}_total`);
   }
@@ -60,7 +60,7 @@ function addTraffic(
   for (const { pathId, status, count } of paths) requests.inc({ path_id: pathId, status }, count);
   const sums = latencies.map((_, index) => latencies.slice(0, index + 1).reduce((sum, one) => sum + one, 0));
   const name = `${prefix}request_duration_seconds`;
-  // Its own histogram takes a call for each observation.
+  // prom-client's histogram would need a call for each observation.
   registry.registerMetric({
     name,
     get: async () => ({
@@ -94,13 +94,13 @@ function addWorld(registry: Registry, { clock, registry: { keys } }: World, { lo
   for (const { key } of keys.values()) byState.inc({ state: keyStateAt(key, clock.now()) });
   const set = gaugesIn(registry);
   set("instances", "Instances that exist now.", log.instances.list().length);
-  set("instances_loaded", "Those whose sandbox is in this process.", log.instances.loaded().length);
+  set("instances_loaded", "Instances whose sandbox is in this process.", log.instances.loaded().length);
   const open = runtimesOf(log).reduce((sum, one) => sum + subscribersOf(one), 0);
   set("event_subscribers", "Streams of events that are open now, instances included.", open);
   set("ready", "1 when the server is ready for requests, 0 when not.", unreadiness() === undefined ? 1 : 0);
   const { most, used } = log.memory();
   set("memory_budget_bytes", "Heap above which the server starts no instances.", most);
-  set("memory_used_bytes", "Heap that it uses, compared with that.", used);
+  set("memory_used_bytes", "Heap that the server uses, compared with the budget.", used);
   const build = named(registry, "build_info", "The version that runs; always 1.");
   new Gauge({ ...build, labelNames: ["version"] }).set({ version }, 1);
 }
@@ -113,13 +113,13 @@ function addStore(registry: Registry, status: LogStatus, unstored: number) {
   set("store_up", "1 when the store responded the last time, 0 when not.", reachable ? 1 : 0);
   set("store_latency_seconds", "Seconds that the last entry took to be stored.", latencyMs / 1000);
   const applied =
-    "Entries that this replica has applied since the last snapshot; one that lags has fewer than the others.";
+    "Entries that this replica has applied since the last snapshot; a replica that lags has fewer.";
   set("store_entries", applied, entries);
   set("store_log_bytes", "Size of those entries.", characters);
   set("store_snapshot_bytes", "Size of the newest snapshot that this replica has made.", snapshotCharacters);
-  const made = "Seconds that it took to make; this replica sent no response in that time.";
+  const made = "Seconds that the snapshot took; this replica sent no response in that time.";
   set("store_snapshot_seconds", made, snapshotMs / 1000);
-  const lost = "How often the store has lost data: the sandbox started again from what the store had.";
+  const lost = "How often the store has lost data: the sandbox restarted from the rest.";
   new Counter(named(registry, "store_losses_total", lost)).inc(losses);
 }
 

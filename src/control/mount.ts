@@ -4,8 +4,8 @@ import { refuse } from "../server/send-answer.js";
 import type { MountControl } from "../server/serve-log.js";
 
 /**
- * Makes the control plane, which is loaded when asked to, or by the first call to it: Express takes longer to load than
- * everything else together, and most runs never need it.
+ * Makes the control plane, which `load` or the first call loads: Express takes longer to load than everything else together,
+ * and most runs do not need it.
  */
 export const mountControl: MountControl = (surroundings, onDefect) => {
   let loading: Promise<void> | undefined;
@@ -16,7 +16,7 @@ export const mountControl: MountControl = (surroundings, onDefect) => {
         app = createControlApp(surroundings, onDefect);
       })
       .catch((error) => {
-        // The next call tries again: descriptors may be free then.
+        // The next call tries again: by then, file descriptors may be free.
         loading = undefined;
         throw error;
       });
@@ -24,7 +24,7 @@ export const mountControl: MountControl = (surroundings, onDefect) => {
   };
   const serve: ControlHandler = (request, response, context) => {
     if (app !== undefined) return app(request, response, context);
-    // A connection sends no more before it is loaded: everything that came meanwhile would have to be kept.
+    // Pauses the connection while loading: otherwise all further data would be buffered.
     let isLoading = true;
     nextTick(() => isLoading && request.socket.pause());
     load()

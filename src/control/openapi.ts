@@ -35,12 +35,12 @@ export function controlOpenApiDocument(routes: readonly Route[]): Record<string,
       ),
     },
   };
-  // Linters of OpenAPI reject the keyword of editors.
+  // OpenAPI linters reject this editor keyword.
   return JSON.parse(JSON.stringify(document, (name, value) => (name === "doNotSuggest" ? undefined : value)));
 }
 
 const refusal = {
-  description: "A refusal; nothing has changed.",
+  description: "Rejected; nothing has changed.",
   content: { "application/json": { schema: { $ref: "#/components/schemas/ControlError" } } },
 };
 

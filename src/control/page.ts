@@ -16,13 +16,13 @@ const folders: readonly (readonly [path: string, folder: string])[] = [
   [`${docsPath}/`, "dist/site/"],
 ];
 
-/** Whether a path is one of the pages, which need no token: they hold nothing of the sandbox, and ask for the token. */
+/** Whether a path is a page. Pages require no token: they contain no data of the sandbox, and request the token themselves. */
 export function isPagePath(path: string): boolean {
   const own = [controlPath, `${controlPath}/`, docsPath];
   return own.includes(path) || folders.some(([start]) => path.startsWith(start));
 }
 
-// Only the page's own files run and are shown, only its own server is asked, and no page frames it.
+// Allows only files and requests of the same server, and no framing.
 const policy = [
   "default-src 'none'",
   ...["script-src", "style-src", "img-src", "connect-src"].map((kind) => `${kind} 'self'`),
@@ -38,18 +38,18 @@ export const pageRoute: Route = route("GET /", {
   types: ["text/html"],
   isLocal: true,
   run(_context, { request, response }) {
-    // Its files are named relative to it, as an instance's page stands elsewhere.
+    // Relative, because an instance's page has another path.
     if (!request.path.endsWith("/")) return response.redirect(308, `.${controlPath}/`);
     return sendPageFile(request, response, "dist/dashboard/", "index.html");
   },
 });
 
-/** Serves the files of the dashboard and the documentation; passes on any other path. */
+/** Serves the files of the dashboard and the documentation; calls `next` for any other path. */
 export const servePageFiles: RequestHandler = (request, response, next) => {
   const { path, method } = request;
   const [start = "", site = ""] = folders.find(([start]) => path.startsWith(start)) ?? [];
   const file = path === `${docsPath}/` ? "index.html" : path.slice(start.length);
-  // For agents, as Markdown.
+  // Markdown is for agents.
   const folder =
     !file.endsWith(".md") || start !== `${docsPath}/` ? site : file === "AGENTS.md" ? "" : "docs/";
   if (method !== "GET" && method !== "HEAD") next();
@@ -72,7 +72,7 @@ async function sendPageFile(
   response.set("Content-Security-Policy", policy).set("Referrer-Policy", "no-referrer");
   response.type(extname(file)).vary("Accept-Encoding");
   if (!isAsset) return sendCompressed(request, response, content);
-  // Another content has another name.
+  // Other content has another name.
   response.set("Cache-Control", "max-age=31536000, immutable");
   return sendBrotli(request, response, content);
 }

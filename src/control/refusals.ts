@@ -6,7 +6,7 @@ import { redactEncoded, redactValue } from "../domain/redact.js";
 import { fileFailure, isOfMachine } from "../node/files/write-file.js";
 import { ScenarioError, type ScenarioProblem } from "../scenario/problems/scenario-error.js";
 
-/** Each error that only HTTP calls can get: its status and its cause, by its code. */
+/** The errors that only HTTP calls can get, by code: status and cause. */
 export const httpRefusals = {
   bad_request: [
     400,
@@ -88,27 +88,27 @@ export const statusOfCode: Readonly<Partial<Record<SandboxErrorCode, number>>> =
   attestation_not_open: 409,
 };
 
-// Over HTTP, everything that is not found has one code.
+// Over HTTP, all missing things have the same code.
 export const codeOverHttp: Readonly<Record<string, string>> = {
   unknown_ref: "not_found",
   scenario_not_found: "not_found",
   scenario_invalid: "validation_failed",
 };
 
-// The mistakes of a client that Express finds itself.
+// Mistakes of clients that Express finds.
 const bodyProblems: Readonly<Record<string, string>> = {
   "entity.too.large": "The body is longer than 1 MB.",
   "encoding.unsupported": "The body can be compressed only with gzip, deflate or br.",
 };
 
-/** Answers with the API's error body: refusals by their codes, mistakes of the client with 4xx, the rest with 500. */
+/** Responds with the API's error body: known errors by code, mistakes of the client with 4xx, anything else with 500. */
 export function sendError(response: Response, error: unknown, onDefect: (error: unknown) => void): void {
   if (response.headersSent) {
     response.destroy();
     return;
   }
   const { status, code, message, details = {} } = refusalOf(error, onDefect);
-  // Message and details may quote the client, who may have sent a key (R46). A change that is made and not saved shows its
+  // Message and details may quote a key that the client sent (R46). If a change was made but not saved, the error shows the new
   // secret, which exists nowhere else.
   const clean = code === "state_unwritable" ? details : redactValue(details, redactEncoded);
   const shown = Object.keys(details).length === 0 ? undefined : clean;
@@ -123,7 +123,7 @@ interface Refusal {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** What to answer an error with; `onDefect` is called with a defect. */
+/** Returns the response for an error; calls `onDefect` for a defect. */
 export function refusalOf(error: unknown, onDefect: (error: unknown) => void): Refusal {
   if (error instanceof HttpRefusal) return error;
   if (error instanceof SandboxError && statusOfCode[error.code] !== undefined) {
@@ -145,7 +145,7 @@ export function refusalOf(error: unknown, onDefect: (error: unknown) => void): R
   return { status: 500, code: "internal_error", message: refusals.internal_error };
 }
 
-/** The problems of a scenario by field, for `details.fields`. */
+/** Returns the problems of a scenario by field, for `details.fields`. */
 export function scenarioFields(problems: readonly ScenarioProblem[]): Record<string, string> {
   const fields = new Map<string, string>();
   for (const { path, line, column, message, hint } of problems) {

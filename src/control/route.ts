@@ -6,13 +6,12 @@ import type { ControlContext, ControlSurroundings } from "../server/http-server.
 import type { Actor } from "../world/operations/initiator.js";
 import type { World } from "../world/world.js";
 
-/** The context in which a route runs. With a shared store that is the same on every replica, but for the base URL. */
+/** The context of a route. With a shared store, it is the same on every replica, except the base URL. */
 export interface RouteContext<Body = unknown, Parameters = Readonly<Record<string, unknown>>>
   extends Pick<ControlPlace, "runtime" | "instances" | "baseUrl" | "newSecret"> {
-  /** The world that runs. */
   readonly world: World;
   readonly actor: Actor;
-  /** The name of the caller, where a trusted proxy has signed them in. */
+  /** The caller's name, if a trusted proxy has sent it. */
   readonly owner?: string | undefined;
   /** The named parts of the path, decoded. */
   readonly params: Readonly<Record<string, string>>;
@@ -20,51 +19,51 @@ export interface RouteContext<Body = unknown, Parameters = Readonly<Record<strin
   readonly body: Body;
 }
 
-/** The server and the exchange of a call, for routes that this process alone runs. */
+/** The server and the exchange of a call, for routes that run only in this process. */
 export interface LocalContext extends Pick<ControlContext, "gone"> {
   readonly server: ControlSurroundings;
   readonly request: Request;
   readonly response: Response;
 }
 
-/** One route of the control plane: its handler, its 405, its checks and its description are made from it. */
+/** A route of the control plane, the source of its handler, its 405, its checks and its description. */
 export interface Route<Name extends ControlBodyName = ControlBodyName, Parameters extends Query = Query> {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** With named parts in braces: `/keys/{ref}`. */
+  /** Has named parts in braces: `/keys/{ref}`. */
   readonly path: string;
   readonly summary: string;
-  /** Whether it is about records that only worlds with the preview have (R49). Default: false. */
+  /** Whether it is about records that exist only with the preview (R49). Default: false. */
   readonly preview?: true;
-  /** The name of its body's shape; left out for routes that take no body. */
+  /** The name of its body's shape; left out for routes without a body. */
   readonly body?: Name;
-  /** The parameters of its query; left out for routes that look at none. */
+  /** The parameters of its query; left out for routes without parameters. */
   readonly query?: Parameters;
   readonly status: 200 | 201 | 204;
-  /** The shape of its answer's `data`, or of the whole answer where that is bare; left out with 204, which has no body. */
+  /** The shape of its response's `data`, or of the whole response if it is bare; left out for 204, which has no body. */
   readonly answer?: Shape;
   readonly isBare?: true;
-  /** The content types it answers in. Default: JSON alone. */
+  /** The content types of its responses. Default: JSON. */
   readonly types?: readonly string[];
   /**
-   * Whether it is about this process, or the same at any time: with a shared store too, it is run where it came in, and
-   * may send its answer itself. Default: false, and with a store a write is run on every replica.
+   * Whether it is about this process, or never changes: it runs only in the process that got the call, even with a shared
+   * store, and may send its response itself. Default: false. With a store, other writes run on every replica.
    */
   readonly isLocal?: true;
-  /** What it makes that is random. Default: nothing. */
+  /** The random value that it makes. Default: none. */
   readonly makes?: ControlCall["makes"];
   /**
-   * Changes the body where the call comes in, before it is kept: adds what only this server knows, and puts the hash in the
-   * place of a secret. Default: leaves it.
+   * Changes the body in the process that got the call, before it is stored: adds this server's values, and replaces a secret
+   * with its hash. Default: no change.
    */
   readonly prepare?: (body: ControlBody<Name>, server: ControlSurroundings) => ControlBody<Name>;
-  /** Adds to the answer what is in no log, where the call came in. Default: nothing. */
+  /** Adds values that are in no log to the response, in the process that got the call. Default: adds none. */
   readonly complete?: (answer: { readonly id: string }, server: ControlSurroundings) => Promise<unknown>;
-  /** Returns the answer; a text that is no JSON by `textAnswer`. */
+  /** Returns the response: a value for JSON, or a `textAnswer`. */
   readonly run: (
     context: RouteContext<ControlBody<Name>, ValueOf<Parameters>>,
     local: LocalContext,
   ) => unknown;
-  /** Runs it with a body sent as YAML; left out where only JSON is accepted. */
+  /** Runs it with a YAML body; left out if it accepts only JSON. */
   readonly runYaml?: (context: RouteContext<string>) => unknown;
 }
 
@@ -72,7 +71,7 @@ type Method = Route["method"];
 
 const isText = Symbol("text answer");
 
-/** An answer that is no JSON. */
+/** A response that is not JSON. */
 export interface TextAnswer {
   readonly [isText]: true;
   readonly type: string;
@@ -87,7 +86,7 @@ export function isTextAnswer(answer: unknown): answer is TextAnswer {
   return typeof answer === "object" && answer !== null && isText in answer;
 }
 
-/** A row of the table as it is written: only a local one gets the exchange. */
+/** A row of the table before its defaults: only a local route gets the exchange. */
 type Row<Name extends ControlBodyName, Parameters extends Query> = Omit<
   Route<Name, Parameters>,
   "method" | "path" | "status" | "run" | "isLocal"
@@ -99,7 +98,7 @@ type Row<Name extends ControlBodyName, Parameters extends Query> = Omit<
       }
   );
 
-/** Makes a row of the table; `run` knows the types of body and query. Status: 200, or 204 without an answer, unless given. */
+/** Makes a row of the table, with the types of body and query for `run`. Default status: 200, or 204 if it has no `answer`. */
 export function route<Name extends ControlBodyName = "nothing", Parameters extends Query = Query>(
   call: `${Method} /${string}`,
   row: Row<Name, Parameters>,

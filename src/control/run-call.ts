@@ -5,7 +5,7 @@ import { routes } from "./routes/routes.js";
 
 const rowOf = new Map(routes.map((row) => [nameOf(row), row]));
 
-/** The name of a route in calls. */
+/** Returns the name of a route in calls. */
 export function nameOf({ method, path }: Pick<Route, "method" | "path">): string {
   return `${method} ${path}`;
 }
@@ -15,7 +15,7 @@ export function routeNamed(name: string): Route {
   return rowOf.get(name) as Route;
 }
 
-/** Runs a call by its route; only a local route gets the exchange. */
+/** Runs a call with its route; only a local route gets the exchange. */
 export function runCall(
   { route, isYaml, ...input }: ControlCall,
   { isGone, ...place }: ControlPlace,

@@ -99,12 +99,16 @@ export async function expectUnchanged<Result>(
   { runtime, server, ask }: ServedControl,
   act: () => Promise<Result>,
 ): Promise<Result> {
-  const seen = async () => ({
-    snapshot: server.sandbox.snapshot(),
-    keys: server.sandbox.keys.list(),
-    requests: server.sandbox.requests.list(),
-    instances: (await ask("/instances", tokenOf(server))).body.data,
-  });
+  const seen = async () => {
+    const { body } = await ask("/instances", tokenOf(server));
+    return {
+      snapshot: server.sandbox.snapshot(),
+      keys: server.sandbox.keys.list(),
+      requests: server.sandbox.requests.list(),
+      // Real time passes between the two looks.
+      instances: body.data.map(({ idle_seconds: _, ...instance }: Record<string, unknown>) => instance),
+    };
+  };
   const world = runtime.world();
   const before = await seen();
   const events: string[] = [];

@@ -154,7 +154,7 @@ test("a one-time link shows a page that does not use it up, and its button shows
   const own = { authorization: `Bearer ${tokenIn(text)}` };
   expect((await ask("/state", { base: `/i/${id}`, headers: own })).status).toBe(200);
   const again = await post(claim_url);
-  expect([again.status, again.text.includes("Ask for another link")]).toEqual([404, true]);
+  expect([again.status, again.text.includes("Ask for a new link")]).toEqual([404, true]);
   expect((await post(`${server.url}/`)).status).toBe(404);
 });
 

@@ -7,12 +7,12 @@ import type { SelfService } from "../../server/http-server.js";
 import { HttpRefusal } from "../refusals.js";
 
 const day = 24 * 60 * 60_000;
-/** The addresses that are counted at one time; above that, the one with the oldest instance is forgotten. */
+/** The maximum number of counted addresses; above it, the address with the oldest instance is discarded. */
 const mostAddresses = 10_000;
 
 export type Callers = ReturnType<typeof createCallers>;
 
-/** Makes what is asked about callers. */
+/** Makes the functions about callers. */
 export function createCallers({
   trustHeader,
   trustProxies = ["127.0.0.0/8", "::1"],
@@ -24,14 +24,14 @@ export function createCallers({
   }
   const isTrusted = (address = "") => trusted.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
   return {
-    /** The address that a caller is counted by: the last one that is no trusted proxy's. */
+    /** Returns the address of a caller for counts: the last one that is not a trusted proxy's. */
     addressOf({ headers, socket: { remoteAddress = "" } }: IncomingMessage): string {
       const forwarded = String(headers["x-forwarded-for"] ?? "").split(",");
       const chain = [...forwarded.map((one) => one.trim()).filter(isIP), remoteAddress];
       const address = chain.reverse().find((one) => !isTrusted(one)) ?? remoteAddress;
       return networkOf(address);
     },
-    /** The name of a caller; `undefined` when no trusted proxy has set one. */
+    /** Returns the name of a caller; `undefined` if no trusted proxy has set it. */
     nameOf({ headers, socket }: IncomingMessage): string | undefined {
       if (trustHeader === undefined) return undefined;
       const given = headers[trustHeader.toLowerCase()];
@@ -40,12 +40,12 @@ export function createCallers({
       const name = Buffer.from(text, "latin1").toString().replace(/\p{C}/gu, "").trim().slice(0, 200);
       return name === "" ? undefined : redactEncoded(name);
     },
-    /** Whether each caller of the page for partners needs a name. */
+    /** Whether callers of the page for partners must have a name. */
     needsName: trustHeader !== undefined,
   };
 }
 
-// Whoever has one address of IPv6 has the whole network of 64 bits.
+// The owner of an IPv6 address has its whole /64 network.
 function networkOf(address: string): string {
   const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1];
   if (mapped !== undefined || isIP(address) !== 6) return mapped ?? address;
@@ -55,7 +55,10 @@ function networkOf(address: string): string {
   return [...head, ...Array(Math.max(0, zeros)).fill("0"), ...tail].slice(0, 4).join(":");
 }
 
-/** Makes the count of what each address has made in the last day; throws `daily_limit_reached` above `most`. Returns how to take one back. */
+/**
+ * Returns a function that counts a new instance of an address, and returns a function that takes it back. It throws
+ * `daily_limit_reached` above `most` in the last 24 hours.
+ */
 export function createDailyCount(most: number, now: () => number = stopwatch) {
   const times = new Map<string, readonly number[]>();
   return (address: string): (() => void) => {

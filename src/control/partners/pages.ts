@@ -3,7 +3,7 @@ import type { Response } from "express";
 import { environmentLines, linesOf, powershellLines } from "../../node/client-variables.js";
 import { xmlText } from "../../report/render/junit.js";
 
-// Pages for partners, who have neither a token nor the dashboard yet. They work without scripts.
+// Pages for partners, who do not have a token or the dashboard yet. They work without scripts.
 
 const style = `:root{color-scheme:light dark;font:1rem/1.5 system-ui,sans-serif}
 main{max-width:44rem;margin:2rem auto;padding:0 1rem}
@@ -14,7 +14,7 @@ summary{cursor:pointer}
 input,select,button{font:inherit;padding:.4rem .6rem}
 button{margin-top:1rem}`;
 
-// Only their own style and forms.
+// Allows only their own style and forms.
 const policy = [
   "default-src 'none'",
   `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`,
@@ -44,7 +44,7 @@ const paragraph = (text: string) => `<p>${xmlText(text)}</p>`;
 const block = (text: string) => `<pre>${xmlText(text)}</pre>`;
 const link = (href: string, text = href) => `<p><a href="${xmlText(href)}">${xmlText(text)}</a></p>`;
 
-/** A scenario that partners may choose: its name, empty for the server's own, and its title. */
+/** A scenario that partners can choose: its name (empty for the server's own) and its title. */
 export interface OfferedScenario {
   readonly name: string;
   readonly title: string;
@@ -66,7 +66,7 @@ export function creationPage(offered: readonly OfferedScenario[], owner: string 
   ]);
 }
 
-/** The page that a one-time link opens; only its button uses the link up, which no mail scanner presses. */
+/** The page of a one-time link. Only its button uses the link, because mail scanners open links but press no buttons. */
 export function claimPage(): string {
   return pageOf("Open your sandbox", [
     paragraph("This link works once. The button shows the token of your sandbox: keep it in a safe place."),
@@ -79,7 +79,7 @@ export function problemPage(message: string): string {
   return pageOf("This did not work", [paragraph(message)]);
 }
 
-/** An instance with its token, for the partner that it belongs to. */
+/** An instance with its token, for its partner. */
 export interface OpenedInstance {
   readonly base_url: string;
   readonly control_url: string;
@@ -88,7 +88,7 @@ export interface OpenedInstance {
   readonly expires_at: string | null;
   readonly requests_per_minute: number | null;
   readonly variables: Readonly<Record<string, string>>;
-  /** What curl needs to trust the server; empty for nothing. */
+  /** The options for curl to trust the server; may be empty. */
   readonly curlOptions: string;
 }
 
@@ -107,7 +107,7 @@ const environments: Readonly<Record<string, (variables: Readonly<Record<string, 
   "Rust (.cargo/config.toml)": (all) => `[env]\n${linesOf((name, value) => `${name} = "${value}"\n`)(all)}`,
 };
 
-/** The page of a partner's own sandbox: its token, how to reach it, and a first request. */
+/** The page of a partner's own sandbox: its token, its addresses and a first request. */
 export function instancePage(opened: OpenedInstance): string {
   const { token, base_url, control_url, expires_at, requests_per_minute, variables, curlOptions } = opened;
   const dashboard = `${control_url}/#token=${token}`;

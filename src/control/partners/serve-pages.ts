@@ -10,7 +10,7 @@ import { HttpRefusal, refusalOf } from "../refusals.js";
 import { type Callers, createDailyCount } from "./callers.js";
 import { creationPage, instancePage, type OfferedScenario, problemPage, sendPage } from "./pages.js";
 
-/** Runs a call of the control plane for a page; returns its answer. */
+/** Runs a call of the control plane for a page; returns its response. */
 export type Perform = (
   call: `POST /${string}`,
   request: Request,
@@ -20,7 +20,7 @@ export type Perform = (
 
 const readForm = express.urlencoded({ extended: false, limit: 1024 * 1024 });
 
-/** Serves the pages for partners: behind each one-time link, and with `--self-service` the one where they create an instance. */
+/** Serves the pages for partners: the page of each one-time link, and with `--self-service` the page to create an instance. */
 export function servePartnerPages(
   app: Express,
   server: ControlSurroundings,
@@ -51,7 +51,7 @@ export function servePartnerPages(
     });
   };
 
-  // A call with JSON is not for this page.
+  // Calls with JSON go to the route instead.
   app.post(
     `${controlPath}/instances/:id/claim`,
     isForm,
@@ -71,7 +71,7 @@ export function servePartnerPages(
     if (name !== undefined || !callers.needsName) return name;
     throw new HttpRefusal(
       "sign_in_required",
-      "Sign in first: no proxy that this server trusts has named you.",
+      "Sign in first: the server did not get your name from a trusted proxy.",
     );
   };
   app.get(
@@ -87,7 +87,7 @@ export function servePartnerPages(
       const { scenario = "", label = "" } = request.body as Readonly<Record<string, string>>;
       const { name } = offered(scenarios, server).find((one) => one.name === scenario) ?? notOffered();
       const takeBack = count(callers.addressOf(request));
-      // With the same seed every partner would have the same keys.
+      // With the same seed, all partners would have the same keys.
       const seed = nodePlatform.random() * 2 ** 20 + (nodePlatform.random() >>> 12);
       const body = { seed, ...(name !== "" && { scenario: name }), ...(label !== "" && { label }) };
       const made = await perform("POST /instances", request, response, body).catch((error) => {
@@ -99,9 +99,9 @@ export function servePartnerPages(
   );
 }
 
-/** The instances that an address may make in a day, by default. */
+/** The default number of instances that an address may create in a day. */
 const defaultDaily = 5;
-/** The variables that the page has; the dashboard lists every key. */
+/** The maximum number of variables on the page; the dashboard lists all keys. */
 const mostVariables = 50;
 
 const isForm: RequestHandler = (request, _response, next) =>

@@ -19,7 +19,7 @@ const pageQuery = query({
   limit: described(count(), "At most this many. Default: all."),
 });
 
-/** Keys and organizations, as in the administrators' dashboard; consents and attestations, as in the farmers' app. */
+/** Routes for the administrators' dashboard (keys, organizations) and the farmers' app (consents, attestations). */
 export const dashboardRoutes: readonly Route[] = [
   route("GET /organizations", {
     summary: "The organizations, in the scenario's order; `total` is their number",
@@ -78,7 +78,7 @@ export const dashboardRoutes: readonly Route[] = [
         return snakeCase(operations.create_key(world, body, { actor }));
       } catch (error) {
         if (!(error instanceof SandboxError && error.code === "unknown_ref")) throw error;
-        // An unknown ref is a missing page in a path, but a wrong field in a body.
+        // An unknown ref is not found in a path, but invalid in a body.
         const fields = { organization: error.message };
         throw new SandboxError("validation_failed", error.message, { ...error.details, fields });
       }
@@ -97,7 +97,7 @@ export const dashboardRoutes: readonly Route[] = [
     makes: "key",
     answer: answers.IssuedKey,
     run({ world, actor, params: { ref: key = "" }, body: { overlap_minutes: minutes, as } }) {
-      // Minutes may have fractions; rounding removes those of a millisecond.
+      // Minutes may have fractions, milliseconds must not.
       const overlap = minutes === undefined ? undefined : Math.round(minutes * minute);
       const { replacement, secret } = operations.rotate(world, { key, overlap, as }, { actor });
       return { key: snakeCase(replacement), secret };

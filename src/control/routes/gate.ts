@@ -11,7 +11,7 @@ import type { World } from "../../world/world.js";
 import { answers } from "../answers.js";
 import { type Route, route } from "../route.js";
 
-/** The gate that requests pass, and single requests on their way through it. */
+/** Routes for the request checks, and for single requests. */
 export const gateRoutes: readonly Route[] = [
   route("GET /gate", {
     summary: "The checks of a request in order, each with the path ids of its rejections",
@@ -51,7 +51,7 @@ function sendable(world: World, given: ControlBody<"sending">) {
     return storyRequest(world, given).request;
   } catch (error) {
     if (!(error instanceof SandboxError && error.code === "unknown_ref")) throw error;
-    // An unknown ref is a missing page in a path, but a wrong field in a body.
+    // An unknown ref is not found in a path, but invalid in a body.
     throw wrongField(error.details?.placeholder === undefined ? "key" : "path", error.message);
   }
 }

@@ -18,7 +18,7 @@ import { claimPage, sendPage } from "../partners/pages.js";
 import { type Route, type RouteContext, route } from "../route.js";
 import { requireQuickStart } from "./scenario.js";
 
-/** Isolated sandboxes inside the process: one for each test, in parallel, or one for each partner. */
+/** Routes for isolated sandboxes in the process: one for each parallel test, or one for each partner. */
 export const instanceRoutes: readonly Route[] = [
   route("GET /instances", {
     summary: "All instances",
@@ -56,12 +56,12 @@ export const instanceRoutes: readonly Route[] = [
           : "has words of up to 40 letters and digits, with spaces and -._,:/()[] between them",
       });
       const { seed, profile, trial } = context.runtime.given;
-      // What answers a client gets does not depend on whether its tests make instances; the clock is their own. The server's
-      // own scenario has its seed and profile already.
+      // A client gets the same responses with and without instances; only the clock is separate. The server's own scenario
+      // already has its seed and profile.
       const ofServer = scenario === undefined ? { trial } : { seed, profile, trial };
       const at = now === undefined ? undefined : parseTime(now);
       const given = givenOptions({ ...ofServer, ...asked, now: at });
-      // Default: the server's own scenario, as it was at its start.
+      // Default: the server's own scenario, in its initial state.
       const source = scenario === undefined ? context.world : resolveSource(scenario as ScenarioSource);
       if (scenario !== undefined) requireQuickStart(source.scenario);
       const [token, code] = [context.newSecret(), context.newSecret()];
@@ -108,14 +108,14 @@ export const instanceRoutes: readonly Route[] = [
       const instances = requireInstances(context);
       const instance = instances.list().find(({ id }) => id === idIn(context));
       const claimHash = instance?.tenancy.claimHash;
-      // The same for an unknown instance: who has no code learns nothing.
+      // The same error for an unknown instance, which reveals nothing to callers without a code.
       if (claimHash === undefined || claimHash !== context.body.code) throw usedLink();
       const token = context.newSecret();
       const hashes = { tokenHash: token.sha256, claimHash: undefined };
       const claimed = instances.changeHashes(idIn(context), hashes);
       return { ...summaryOf(claimed, context), token: instanceTokenPrefix + token.text };
     },
-    // Its sandbox may not have been in any process until now.
+    // Loads its sandbox, which may not be in any process yet.
     async complete(answer, { log }) {
       const instance = await log.enter(answer.id);
       if (instance === undefined) throw usedLink();
@@ -128,18 +128,17 @@ export const instanceRoutes: readonly Route[] = [
   }),
 ];
 
-/** The instances of the server; throws `not_found` inside an instance. */
+/** Returns the instances of the server; throws `not_found` inside an instance. */
 export function requireInstances({ instances }: Pick<RouteContext, "instances">): InstanceList {
   if (instances !== undefined) return instances;
   throw new SandboxError(
     "not_found",
-    "An instance has no instances or metrics, and cannot stop the server; use the server's control plane.",
+    "An instance has no instances or metrics, and cannot stop the server. Use the server's control plane.",
   );
 }
 
 function usedLink(): SandboxError {
-  const message =
-    "This link was used already, replaced by a newer one, or its instance was removed. Ask for another link.";
+  const message = "This link was already used or replaced, or its instance was removed. Ask for a new link.";
   return new SandboxError("not_found", message);
 }
 

@@ -16,7 +16,7 @@ import { worldRoutes } from "./world.js";
 
 const document = record(anything());
 
-/** Every route of the control plane. */
+/** All routes of the control plane. */
 export const routes: readonly Route[] = [
   ...worldRoutes,
   ...scenarioRoutes,
@@ -42,7 +42,7 @@ export const routes: readonly Route[] = [
     run(context, { response, server }) {
       const { world } = context;
       requireInstances(context);
-      // Not before the answer is sent.
+      // After the response is sent.
       response.once("close", server.stop);
       return { scenario: world.name, seed: world.seed, started_at: isoOf(server.startedAt) };
     },
@@ -61,7 +61,7 @@ export const routes: readonly Route[] = [
     isLocal: true,
     async run(context, { server, response }) {
       requireInstances(context);
-      // Loaded when needed: nobody watches most servers.
+      // Loaded when needed: most servers are not monitored.
       const { metricsOf } = await import("../metrics.js");
       const { contentType, text } = await metricsOf(context.world, server);
       response.set("Content-Type", contentType).send(text);

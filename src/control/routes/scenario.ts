@@ -16,10 +16,10 @@ import { scenarioFields } from "../refusals.js";
 import { type Route, route, textAnswer } from "../route.js";
 import { running } from "./world.js";
 
-/** The name of a scenario that was sent, in messages. */
+/** The name of a sent scenario in messages. */
 const file = "request body";
 
-/** Scenarios: the bundled ones, the running one, another one, and their format. */
+/** Routes for scenarios: the bundled ones, the running one, another one, and the format. */
 export const scenarioRoutes: readonly Route[] = [
   route("GET /scenarios", {
     summary: "The bundled scenarios",
@@ -72,21 +72,21 @@ export const scenarioRoutes: readonly Route[] = [
   }),
 ];
 
-// Half a second of work, for which every other request has to wait.
+// Takes half a second, while all other requests wait.
 const mostPopulatedKeys = 20_000;
 
-/** Throws `validation_failed` for a scenario whose start would hold up the server: a few bytes ask for 100,000 keys. */
+/** Throws `validation_failed` for a scenario whose start would block the server: a few bytes can create 100,000 keys. */
 export function requireQuickStart(scenario: Scenario): void {
   const { organizations, keysEach } = populationOf(scenario);
   const keys = organizations * Math.max(1, keysEach);
   if (keys <= mostPopulatedKeys) return;
-  const message = `population makes ${keys} keys, and a scenario that is sent may make ${mostPopulatedKeys}. Start the server with it to have more.`;
+  const message = `population makes ${keys} keys; the limit for a sent scenario is ${mostPopulatedKeys}. For more, start the server with this scenario.`;
   throw new SandboxError("validation_failed", `Failed to start the scenario: ${message}`, {
     fields: { population: message },
   });
 }
 
-// The options of the server's start hold for this scenario, too.
+// The options of the server's start also apply to this scenario.
 function startScenario(runtime: Runtime, scenario: Scenario, name: string, text?: string) {
   runtime.exchange(starterOf(runtime.world().platform, scenario, { ...runtime.given, name, text }));
   return running(runtime.world());
@@ -98,7 +98,7 @@ type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & {
   readonly file?: string | undefined;
 };
 
-/** The problems of a scenario text: of its fields; else the steps that do not come out as they say, and unmarked secrets. */
+/** Returns the problems of a scenario's fields, or if there are none, steps with unexpected results and unmarked secrets. */
 async function problemsOf(text: string, given: GivenOptions): Promise<TextProblem[]> {
   const lines = text.replace(/\r(?!\n)/g, "\n").split("\n");
   const placeIn = (path: Path) => placeOf(text, path, { file });
@@ -126,7 +126,7 @@ function textProblem(
   lines: readonly string[],
 ): TextProblem {
   const shown = { level, message, hint: hint ?? null };
-  // In a scenario that this one extends: no place here.
+  // A problem in an extended scenario has no place here.
   if (found !== file || line === undefined || column === undefined) {
     return { line: null, column: null, end_line: null, end_column: null, ...shown };
   }
@@ -134,7 +134,7 @@ function textProblem(
   return { line, column, end_line: line, end_column: column + wordLength(rest), ...shown };
 }
 
-// A quoted text, else up to what ends a value or a name.
+// Returns the length of a quoted text, or of a value or a name.
 function wordLength(rest: string): number {
   const [word = ""] = /^(?:"[^"]*"|'[^']*'|[^\s,:\]}#]+)/.exec(rest.slice(0, 10_000)) ?? [];
   return Math.max(1, word.length);

@@ -38,10 +38,10 @@ const reportTypes: Readonly<Record<Exclude<ReportFormat, "json">, string>> = {
   html: "text/html",
 };
 
-/** Not that of JSON, which is the type of the report itself; no type is registered. */
+/** Differs from JSON, the type of the report itself; HAR has no registered type. */
 const harType = "application/har+json";
 
-/** The traffic of clients: requests and their report, farmers, and the story with its requests. */
+/** Routes for the traffic of clients: requests, their report, farmers, and the story. */
 export const trafficRoutes: readonly Route[] = [
   route("GET /requests", {
     summary: "The last 1,000 requests, oldest first",
@@ -154,7 +154,7 @@ function farmerSummary({ name, location, parcels, ...farmer }: Farmer) {
   };
 }
 
-// Named as by `verify --json`.
+// Has the member names of `verify --json`.
 function storyView({ story: { steps, next } }: World) {
   const step = steps[next];
   return {
@@ -181,5 +181,5 @@ function lastStep({ story: { last } }: World) {
 }
 
 function withoutStory(name: string): string {
-  return `The scenario ${JSON.stringify(name)} has no story: write one under story: in its file, or start a bundled scenario.`;
+  return `The scenario ${JSON.stringify(name)} has no story. Add one under story in its file, or start a bundled scenario.`;
 }

@@ -16,7 +16,7 @@ import { answers } from "../answers.js";
 import { HttpRefusal } from "../refusals.js";
 import { type Route, route } from "../route.js";
 
-/** The world as a whole: its state, clock, assumptions and faults. */
+/** Routes for the whole sandbox: its state, clock, assumptions and faults. */
 export const worldRoutes: readonly Route[] = [
   route("GET /health", {
     summary: "Status and version; with the control token, if the server needs one, also the scenario",
@@ -142,7 +142,7 @@ function assumptionsOf({ assumptions, profile }: World) {
   return { profile, ...assumptions };
 }
 
-/** What runs now. Warnings name the steps that do not come out as they say; only a sent scenario has any. */
+/** Shows the running scenario. Only a sent scenario has warnings, one for each step with an unexpected result. */
 export function running(world: World) {
   return { ...summaryOf(world), warnings: [] };
 }
