@@ -8,27 +8,27 @@ import type { RequestSource } from "../scenario/format/control-bodies.js";
 export interface ApiRequest {
   /** Upper case, as HTTP sends it. */
   readonly method: string;
-  /** Only the path: no query, still percent-encoded. */
+  /** Without its query, still percent-encoded. */
   readonly path: string;
-  /** The `x-api-key` header without white space around it; several joined by `, `; `undefined` without one. */
+  /** The `x-api-key` header, trimmed; several are joined by `, `. `undefined` without this header. */
   readonly apiKey: string | undefined;
-  /** The keys in its path, if the path no longer holds them. Default: the path is searched. */
+  /** The keys that were in its path, if they were removed. Default: the path is searched. */
   readonly keysInPath?: readonly string[] | undefined;
   /** Its other traits, for advice. Default: none. */
   readonly traits?: RequestTraits;
-  /** Details behind its traits. Default: none. */
+  /** Details about its traits. Default: none. */
   readonly evidence?: RequestEvidence | undefined;
   /** Its connection, for advice. Default: unknown. */
   readonly connection?: Connection | undefined;
-  /** The handing over of its response, which the adapter marks. Default: immediately, or after the latency of a fault. */
+  /** The delivery of its response, which the adapter records. Default: immediate, or after a fault's latency. */
   readonly delivery?: AnswerDelivery | undefined;
-  /** Its query, body and headers, for an endpoint that accepts any of them. Default: none. */
+  /** Its query, body and headers, for endpoints that accept them. Default: none. */
   readonly content?: RequestContent | undefined;
-  /** Whether a story or the control plane sends it, so that it is no reason for advice. Default: false. */
+  /** Whether a story or the control plane sends it, so that it causes no advice. Default: false. */
   readonly fromStory?: boolean;
 }
 
-/** The body of a request as text, or the reason why there is none. */
+/** The body of a request as text, or why it cannot be read. */
 export interface ReadBody {
   /** Empty without a body. */
   readonly text: string;
@@ -36,7 +36,7 @@ export interface ReadBody {
   readonly problem?: string;
 }
 
-/** The parts of a request besides its method, path and key, which adapters read for endpoints with an input schema. */
+/** The parts of a request that adapters read only for endpoints with an input schema. */
 export interface RequestContent {
   /** Without its question mark. */
   readonly query: string;
@@ -46,22 +46,22 @@ export interface RequestContent {
 }
 
 /**
- * A connection that carries one request after the other. Compared by identity.
+ * A connection that carries requests in turn. Compared by identity.
  *
- * Without one, the request came through a server or a service worker of others.
+ * A request without a connection came through someone else's server or service worker.
  */
 export interface Connection {
   /**
-   * The number of repeated requests that show a client with one request at a time, and not a burst.
+   * The number of repeated requests that show a sequential client rather than a burst.
    *
-   * `Infinity` if a proxy may be at the other end, which sends requests of several clients on one connection.
+   * `Infinity` if a proxy may share the connection among several clients.
    */
   readonly repeatsOfLoop: number;
 }
 
-/** The handing over of a response. Changed in place. */
+/** The delivery of a response. Changed in place. */
 export interface AnswerDelivery {
-  /** Instant on the stopwatch when the response went out; `Infinity` before. */
+  /** When the response was sent, on the stopwatch; `Infinity` before. */
   at: number;
 }
 
@@ -75,10 +75,10 @@ export interface ApiAnswer {
   readonly body: string;
 }
 
-/** What a request gets that a fault leaves without a response. */
+/** Stands for the response that a fault prevented. */
 export const noAnswer: ApiAnswer = Object.freeze({ status: 0, headers: [], body: "" });
 
-/** The delivery of a response that a fault changed, as adapters carry it out; plain data. */
+/** How adapters deliver a response that a fault changed; plain data. */
 export interface Delivery {
   /** Milliseconds of real time before anything happens. */
   readonly delayMs: number;
@@ -90,27 +90,27 @@ export interface Delivery {
   readonly bytesPerSecond: number | undefined;
 }
 
-/** The limit whose end a 429 names; `undefined` if it names none. */
+/** The limit whose reset a 429 names; `undefined` if it names none. */
 export type NamedLimit = "minute" | "day" | undefined;
 
 /**
- * The record of a completed request: plain data, made once, and read by everything that shows or counts requests.
+ * The record of a completed request: plain data, created once, the source of everything that shows or counts requests.
  *
- * It holds no key: method, path and content can be shown unchanged (R46).
+ * It contains no key: method, path and content can be shown unchanged (R46).
  */
 export interface Exchange {
-  /** Counts the requests of a world, with its series of ids; faults and variations depend on it. */
+  /** The number of the request in its series of ids. Faults and variations depend on it. */
   readonly number: number;
   /** The request id, whether or not the response carried it. */
   readonly id: string;
   /** Epoch milliseconds on the sandbox's clock. */
   readonly at: number;
   readonly method: string;
-  /** Without its query, and with everything that looks like a key cut short. */
+  /** Without its query; everything that looks like a key is shortened. */
   readonly path: string;
-  /** What the endpoint was sent, if it accepts any and no key is in it. */
+  /** The request's content, if the endpoint accepts any and it contains no key. */
   readonly content: RequestContent | undefined;
-  /** Whether a story can send it: its body was readable and without a key, and no handler of the user's responded. */
+  /** Whether a story can send it: its body was readable without a key, and no custom handler responded. */
   readonly isRepeatable: boolean;
   /** Whether a story or the control plane sent it. */
   readonly fromStory: boolean;
@@ -118,43 +118,43 @@ export interface Exchange {
   readonly isPreview: boolean;
   /** Whether the API does not have its path, or not with its method. */
   readonly isMisdirected: boolean;
-  /** Whether it is a probe of any server, which journals, captures and reports leave out. */
+  /** Whether it probes any web server, such as for a favicon. Journals, captures and reports omit it. */
   readonly isProbe: boolean;
   /** Its traits, without the input that its endpoint accepts. */
   readonly traits: RequestTraits;
-  /** Whether a key that may be a real one was in another place than the header, or not alone in it. */
+  /** Whether a possibly real key was outside its header, or in the header with other text. */
   readonly leaksRealKey: boolean;
   /** The kind of key that was presented. */
   readonly presented: Presented;
-  /** The ref of the key, if it is one of this world. */
+  /** The ref of the key, if it is known. */
   readonly key: string | null;
-  /** The first 12 hex digits of the SHA-256 of what was presented as the key. */
+  /** The first 12 hex digits of the presented key's SHA-256. */
   readonly fingerprint: string | null;
-  /** The path of the response, or of the fault that replaced it. */
+  /** The path id of the response, or of the fault that replaced it. */
   readonly pathId: PathId;
-  /** The fault that hit the request, also when it only delayed the response. */
+  /** The fault that affected the request, even if it only delayed the response. */
   readonly fault: FaultPathId | null;
-  /** 0 when a fault left the request without a response. */
+  /** 0 if a fault prevented the response. */
   readonly status: number;
-  /** The error code of the response; `null` without one. */
+  /** The error code of the response, or `null`. */
   readonly code: string | null;
-  /** The limit whose end a 429 names. */
+  /** The limit whose reset a 429 names. */
   readonly namedLimit: NamedLimit;
-  /** The response before a fault cut it; `noAnswer` also if a handler of the user's makes it. */
+  /** The response before a fault cut it; `noAnswer` also if a custom handler creates it. */
   readonly answer: ApiAnswer;
-  /** The delivery as a fault changed it; `undefined` to send the response unchanged. */
+  /** The delivery after a fault changed it; `undefined` to send the response unchanged. */
   readonly delivery: Delivery | undefined;
   /** Whether the client did not wait for the delayed response: the one member that is set later. */
   isUnread?: true;
-  /** Milliseconds that the response took, with the latency of a fault. */
+  /** Milliseconds until the response, including a fault's latency. */
   readonly durationMs: number;
-  /** The advice that its client earned; nearly always none. */
+  /** The advice that it caused; nearly always none. */
   readonly advice: readonly AdviceId[];
-  /** Whether its key had been refused and was sent again, with the real milliseconds since the first refusal. */
+  /** Set if its key was rejected before, with the real milliseconds since the first rejection. */
   readonly repeat?: { readonly withinMs: number };
 }
 
-/** The bytes of an exchange besides its texts. */
+/** The bytes of an exchange without its texts. */
 const bytesBesideTexts = 700;
 
 /** Who sent a request, as the control plane shows it. */
@@ -162,14 +162,14 @@ export function sourceOf({ fromStory }: Exchange): RequestSource {
   return fromStory ? "story" : "client";
 }
 
-/** About the bytes of memory that an exchange takes; equal on every machine. */
+/** Estimates the memory of an exchange in bytes, equal on every machine. */
 export function bytesOf({ path, content, answer }: Exchange): number {
   const { query = "", contentType = "", idempotencyKey = "", body } = content ?? {};
   const texts = [path, query, contentType, idempotencyKey, body?.text ?? "", answer.body, ...answer.headers];
   return texts.reduce((sum, text) => sum + text.length, bytesBesideTexts);
 }
 
-/** The last exchanges that take at most so many bytes. */
+/** Returns the latest exchanges that fit into `most` bytes. */
 export function latestOf(exchanges: readonly Exchange[], most: number): readonly Exchange[] {
   let left = most;
   const last = exchanges.findLastIndex((one) => {

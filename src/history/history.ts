@@ -3,33 +3,33 @@ import type { RequestSource } from "../scenario/format/control-bodies.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { bytesOf, type Exchange, latestOf, sourceOf } from "./exchange.js";
 
-/** An operation of a user, or of a step of the story; holds no key. */
+/** An operation of a user or a story step; contains no key. */
 export interface RecordedOperation {
   readonly name: ActionName;
   readonly input: unknown;
   readonly actor: "administrator" | "member" | undefined;
   /** On the sandbox's clock (epoch milliseconds). */
   readonly at: number;
-  /** The code with which it was refused. */
+  /** The code of its rejection. */
   readonly refusal: string | undefined;
-  /** The ref of the key that it made. */
+  /** The ref of the key that it created. */
   readonly made: string | undefined;
-  /** The consent request that it was about. */
+  /** The consent request that it changed. */
   readonly consent:
     | { readonly id: string; readonly farmer: number; readonly organization: string }
     | undefined;
 }
 
-/** A world at a moment. */
+/** The state of a sandbox at a moment. */
 export interface Beginning {
   readonly scenario: Scenario;
   /** The clock (epoch milliseconds). */
   readonly at: number;
 }
 
-/** What can be repeated of a world: the world as it was, and what happened since then, in order. */
+/** A repeatable recording: a state, and everything that happened since, in order. */
 export interface Recorded {
-  /** `undefined` if the world is too large to be copied. */
+  /** `undefined` if the state is too large to copy. */
   readonly beginning: Beginning | undefined;
   readonly entries: readonly (Exchange | RecordedOperation)[];
 }
@@ -39,34 +39,34 @@ export interface RequestEvent {
   readonly exchange: Exchange;
 }
 
-/** Hears events. If one throws, so does what it hears of, which has happened by then and which the others still hear. */
+/** Receives events. An error is thrown to the caller after all listeners ran; the event has already happened. */
 export type Listener<Event> = (event: Event | RequestEvent, position: number) => void;
 
 export interface JournalQuery {
-  /** At most this many, the latest ones. Default: all. */
+  /** How many of the latest requests to return. Default: all. */
   readonly limit?: number | undefined;
-  /** The path on which the request ended, or of the fault that hit it. */
+  /** The path id of the response, or of the fault that affected the request. */
   readonly pathId?: string | undefined;
   /** A key's ref. */
   readonly key?: string | undefined;
-  /** Whether probes of any server are among them. Default: false. */
+  /** Whether to include probes of any web server. Default: false. */
   readonly probes?: boolean | undefined;
   /** Who sent them: clients, or the story and `POST /send`. Default: both. */
   readonly source?: RequestSource | undefined;
 }
 
-/** What a history needs of the world that runs. */
+/** The part of the current state that a history needs. */
 interface Subject {
-  /** Returns the world as it is; `undefined` for one that is too large to be copied time and again. */
+  /** Returns a copy of the current state; `undefined` if it is too large to copy repeatedly. */
   readonly look: () => Beginning | undefined;
-  /** The world as it was when it entered. Default: it is looked at. */
+  /** The state at the start of this history. Default: what `look` returns. */
   readonly beginning?: Beginning | undefined;
-  /** The requests that it had by then, the last of `total`. Default: none. */
+  /** The requests before that, the latest of `total`. Default: none. */
   readonly requests?: readonly Exchange[];
   readonly total?: number;
 }
 
-/** What happened from one beginning to the next. */
+/** Everything after one recorded state, up to the next. */
 interface Stretch {
   readonly beginning: Beginning | undefined;
   /** The position of the last event before it. */
@@ -74,26 +74,26 @@ interface Stretch {
   readonly operations: Entry<RecordedOperation>[];
 }
 
-/** The number of requests and operations of a stretch. Two are kept, which the ring and stories have room for. */
+/** The number of requests and operations of a stretch. Two stretches fit into the ring, and into a story. */
 const stretchLength = 480;
 
-/** The number of requests, and of other events, that are kept. */
+/** How many requests, and how many other events, are stored. */
 export const mostKept = 1000;
 
 /**
- * Makes the history of a runtime: its last requests and its last other events, so that memory stays flat however long it
- * runs. The journal, the events and captures read it.
+ * Creates the history of a runtime: its latest requests and other events, so that memory stays flat. The journal, the events
+ * and captures read it.
  */
 export function createHistory<Event>(first: Subject, capacity = mostKept) {
   const requests = createRing<Exchange>(capacity);
   const events = createRing<Event>(capacity);
   const listeners = new Set<Listener<Event>>();
   let latest = 0;
-  // Of the world that runs: the position and the number of its requests since it entered, or since the last `clear`.
+  // The current state, the position where it entered or was last cleared, and the number of requests since.
   let world = first;
   let after = 0;
   let recorded = 0;
-  // What can be repeated of it.
+  // Its repeatable recordings.
   let stretches: readonly Stretch[];
   let length: number;
   let lastAt: number;
@@ -104,7 +104,7 @@ export function createHistory<Event>(first: Subject, capacity = mostKept) {
     length = 0;
   };
   const count = (at: number) => {
-    // No story runs backwards, as the clock does with a fake `Date`.
+    // A story cannot run backwards, but the clock does with a fake `Date`.
     if (at < lastAt) restart();
     lastAt = at;
     length += 1;
@@ -155,14 +155,14 @@ export function createHistory<Event>(first: Subject, capacity = mostKept) {
       events.push(event, latest);
       tell(event, latest);
     },
-    /** Calls the listener with every event from now on, in order; returns how to stop that. */
+    /** Calls the listener with every later event, in order; returns a function to unsubscribe. */
     subscribe(listener: Listener<Event>): () => void {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    /** The position of the last event in the order of all; the first one is 1. */
+    /** Returns the position of the last event; the first event has 1. */
     latest: () => latest,
-    /** The events after a position, oldest first; `undefined` if some of them are no longer kept. */
+    /** Returns the events after a position, oldest first; `undefined` if some were discarded. */
     since(position: number): Entry<Event | RequestEvent>[] | undefined {
       if (position > latest || position < Math.max(requests.dropped(), events.dropped())) return undefined;
       const asked = requests
@@ -170,7 +170,7 @@ export function createHistory<Event>(first: Subject, capacity = mostKept) {
         .map((one) => ({ ...one, entry: { type: "request", exchange: one.entry } as const }));
       return [...asked, ...events.after(position)].sort(byPosition);
     },
-    /** The last requests to the world that runs, oldest first. */
+    /** Returns the latest requests since the start, oldest first. */
     requests({ limit, pathId, key, source, probes = false }: JournalQuery = {}): Exchange[] {
       const matching = list().filter(
         (one) =>
@@ -181,17 +181,17 @@ export function createHistory<Event>(first: Subject, capacity = mostKept) {
       );
       return limit === undefined ? matching : matching.slice(Math.max(0, matching.length - limit));
     },
-    /** The request of an id; `undefined` without one, or if it is no longer kept. */
+    /** Returns the request with this id; `undefined` if it is unknown or discarded. */
     find: (id: string): Exchange | undefined => list().find((one) => one.id === id),
-    /** The number of requests since the start of the world or the last `clear`, discarded ones included, probes not. */
+    /** Returns the number of requests since the start or the last `clear`, including discarded ones but not probes. */
     total: () => (world.total ?? 0) + recorded,
-    /** About the bytes of memory that all its requests take. */
+    /** Estimates the memory of all its requests, in bytes. */
     bytes: () =>
       [...(world.requests ?? []), ...requests.after(0).map(({ entry }) => entry)].reduce(
         (sum, one) => sum + bytesOf(one),
         0,
       ),
-    /** Discards all requests except the last of the world that runs, which take so many bytes. They stay counted. */
+    /** Discards requests except the latest since the start that fit into `most` bytes. The total stays. */
     keep(most: number): void {
       const recent = requests.after(after);
       const all = list();
@@ -199,26 +199,26 @@ export function createHistory<Event>(first: Subject, capacity = mostKept) {
       const restored = all.length - recent.length;
       world = { ...world, requests: all.slice(first, restored) };
       requests.discard(recent[first - restored - 1]?.position ?? after);
-      // A capture needs everything since its beginning.
+      // A capture needs everything since its first state.
       stretches = stretches.filter((stretch) => stretch.after >= requests.dropped());
       if (stretches.length === 0) restart();
     },
     /** Discards the requests. */
     clear: () => enter({ look: world.look }),
-    /** Continues from the last requests of `total`. */
+    /** Continues from the latest requests of `total`. */
     restore: (kept: readonly Exchange[], total: number) =>
       enter({ look: world.look, requests: [...kept], total }),
-    /** Continues with another world, to which nothing has happened since its own history began. */
+    /** Continues with another state, whose own history is still empty. */
     enter,
-    /** The world that runs, for another history to continue with. */
+    /** Returns the current state, for another history to continue. */
     subject: (): Subject => ({ ...world, beginning: stretches[0]?.beginning }),
-    /** Begins again with the world as it is, after something that cannot be repeated. */
+    /** Starts a new recording from the current state, after an event that cannot be repeated. */
     restart: () => restart(),
-    /** What can be repeated of the world that runs. */
+    /** Returns the repeatable recording. */
     recorded(): Recorded {
       const [{ beginning, after: start }] = stretches as [Stretch];
       const operations = stretches.flatMap((stretch) => stretch.operations);
-      // An operation behind a request has its position.
+      // An operation has the position of the request before it.
       const entries = [...requests.after(start), ...operations].sort(byPosition);
       return { beginning, entries: entries.map(({ entry }) => entry) };
     },
@@ -247,12 +247,12 @@ function createRing<Content>(capacity: number) {
       positions[next] = position;
       next = next + 1 === capacity ? 0 : next + 1;
     },
-    /** Those after a position, oldest first. */
+    /** Returns the entries after a position, oldest first. */
     after(position: number): Entry<Content>[] {
       const all = kept.map((entry, index) => ({ position: positions[index] as number, entry }));
       return [...all.slice(next), ...all.slice(0, next)].filter((one) => one.position > position);
     },
-    /** Discards those up to a position. */
+    /** Discards the entries up to a position. */
     discard(position: number): void {
       const all = this.after(0);
       const remaining = all.filter((one) => one.position > position);
@@ -262,7 +262,7 @@ function createRing<Content>(capacity: number) {
       positions.splice(0, positions.length, ...remaining.map((one) => one.position));
       next = remaining.length;
     },
-    /** The position of the last entry that is no longer kept. */
+    /** Returns the position of the last discarded entry. */
     dropped: () => dropped,
   };
 }
