@@ -37,7 +37,7 @@ export type {
   ReportedAdvice,
   ReportedPath,
   ReportedRequest,
-} from "./report/report.js";
+} from "./report/report-shape.js";
 export { type ScenarioName, scenarioNames } from "./scenario/bundled.js";
 /* Scenarios */
 export { type ParseOptions, parseScenario } from "./scenario/parse-scenario.js";
@@ -48,5 +48,6 @@ export type { Scenario } from "./scenario/scenario.generated.js";
 export type { Farmer } from "./synthetic/farmers/farmer-shape.js";
 export type { Duration, Instant } from "./world/clock.js";
 export type { Fault } from "./world/faults.js";
-export type { AttestationView, ConsentView } from "./world/preview/consent-views.js";
-export type { KeyView, OrganizationView, RequestView } from "./world/views.js";
+export type { ConsentView } from "./world/preview/consent-shape.js";
+export type { AttestationView } from "./world/preview/consent-views.js";
+export type { KeyView, OrganizationView, RequestView } from "./world/view-shapes.js";

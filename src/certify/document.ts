@@ -10,8 +10,8 @@ import type {
   Tone,
 } from "../report/render/document.js";
 import { render, type TextStyle } from "../report/render/render.js";
-import type { Report } from "../report/report.js";
 import { conclusion, reportDocument } from "../report/report-document.js";
+import type { Report } from "../report/report-shape.js";
 import { snakeCase } from "../schema/spelling.js";
 import { breakAgain, certificateBrief, outcomeText, type Seen } from "./brief.js";
 import { type Certificate, certificateOf } from "./certificate.js";

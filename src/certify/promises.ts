@@ -1,6 +1,6 @@
 import type { BrokenPromise } from "../api/promises.js";
 import { pluralize } from "../report/plain-text.js";
-import type { Report } from "../report/report.js";
+import type { Report } from "../report/report-shape.js";
 import { type UnmetThreshold, unmetThresholds } from "../report/thresholds.js";
 import type { CertifyResult, Gates, PromiseRun } from "./result.js";
 

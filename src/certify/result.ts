@@ -2,7 +2,7 @@ import { adviceLevels } from "../domain/advice.js";
 import { type Assumptions, profiles } from "../domain/assumptions.js";
 import { faultPathIds, outcomes } from "../domain/outcomes.js";
 import { failureShape } from "../report/brief.js";
-import { reportShape } from "../report/report.js";
+import { reportShape } from "../report/report-shape.js";
 import { assumptionsSchema } from "../scenario/format/assumptions.js";
 import { sha256, time } from "../scenario/format/fields.js";
 import {

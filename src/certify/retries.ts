@@ -1,7 +1,7 @@
 import { type AdviceId, adviceIds, adviceOf } from "../domain/advice.js";
 import { outcomeOf, type PathId } from "../domain/outcomes.js";
 import { pluralize } from "../report/plain-text.js";
-import type { Report, ReportedAdvice, ReportedRequest } from "../report/report.js";
+import type { Report, ReportedAdvice, ReportedRequest } from "../report/report-shape.js";
 import { listed } from "../schema/words.js";
 
 /** The number of requests with one key, by its ref or else its fingerprint, that ended on one path. */

@@ -1,7 +1,7 @@
 import { adviceIds, adviceLevels } from "../domain/advice.js";
 import type { Assumptions, Profile } from "../domain/assumptions.js";
 import { stepKinds } from "../domain/steps.js";
-import { reportShape } from "../report/report.js";
+import { reportShape } from "../report/report-shape.js";
 import { assumptionsSchema } from "../scenario/format/assumptions.js";
 import { descriptionOf } from "../scenario/format/json-schema.js";
 import { faultSchema } from "../scenario/format/steps.js";
@@ -28,9 +28,10 @@ import {
 } from "../schema/shape.js";
 import type { InJson } from "../schema/spelling.js";
 import { farmerShape } from "../synthetic/farmers/farmer-shape.js";
-import { attestationShape, consentShape } from "../world/preview/consent-views.js";
+import { consentShape } from "../world/preview/consent-shape.js";
+import { attestationShape } from "../world/preview/consent-views.js";
 import { upcomingShape } from "../world/upcoming.js";
-import { clockShape, keyShape, organizationShape, requestShape } from "../world/views.js";
+import { clockShape, keyShape, organizationShape, requestShape } from "../world/view-shapes.js";
 
 // The responses of the control plane. Every member is always present, except in faults, which have the given members.
 

@@ -6,6 +6,7 @@ import { redactPath } from "../domain/redact.js";
 import { type ControlCall, type ControlPlace, placeOf } from "../log/log.js";
 import { controlPath } from "../node/addresses.js";
 import { checkInput } from "../scenario/check-input.js";
+import { controlBodies } from "../scenario/format/control-bodies.js";
 import { checkValue } from "../schema/check.js";
 import { shapeOf } from "../schema/shape.js";
 import type { ControlContext, ControlHandler, ControlSurroundings } from "../server/http-server.js";
@@ -45,7 +46,7 @@ export function createControlApp(
   const performFor: Perform = (name, request, response, body) => {
     const row = routeNamed(name);
     const [actor, params] = [actorOf(request), request.params as Record<string, string>];
-    const checked = checkInput(row.body ?? "nothing", body);
+    const checked = checkInput(controlBodies[row.body ?? "nothing"], body);
     const asked = { actor, params, query: {}, body: checked, isYaml: false };
     return perform(row, servedTo(request, response), asked) as ReturnType<Perform>;
   };
@@ -188,7 +189,7 @@ function textOf({ body }: Request): string {
 function bodyOf({ method, body = "nothing" }: Route, request: Request): unknown {
   if (method === "GET") return {};
   const text = textOf(request);
-  return checkInput(body, text === "" ? {} : parseJson(text));
+  return checkInput(controlBodies[body], text === "" ? {} : parseJson(text));
 }
 
 // Scenarios have up to seven levels. Functions that walk through a body use stack for each level.

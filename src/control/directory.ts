@@ -1,7 +1,8 @@
 import { nextRequest } from "../api/verdict.js";
 import { fingerprintOf, type KeyState, keyStateAt } from "../domain/api-key.js";
 import type { KeyEntry, OrganizationEntry } from "../world/registry.js";
-import { type KeyView, viewKey, viewOrganization } from "../world/views.js";
+import type { KeyView } from "../world/view-shapes.js";
+import { viewKey, viewOrganization } from "../world/views.js";
 import type { World } from "../world/world.js";
 
 /** The keys to list. By default, lists all keys, and also organizations without a key. */

@@ -87,7 +87,7 @@ function parametersOf({ path, query, method }: Route): Record<string, unknown>[]
     required: true,
     schema: { type: "string" },
   }));
-  const { properties = {} } = (query === undefined ? {} : jsonSchemaOf(query)) as {
+  const { properties = {} } = (query === undefined ? {} : jsonSchemaOf(query, descriptionOf)) as {
     properties?: Readonly<Record<string, { readonly description: string }>>;
   };
   const inQuery = Object.entries(properties).map(([name, { description, ...schema }]) => ({

@@ -1,6 +1,7 @@
 import type { Request, Response } from "express";
 import type { ControlCall, ControlPlace } from "../log/log.js";
-import type { ControlBody, ControlBodyName, Query } from "../scenario/format/control-bodies.js";
+import type { ControlBody, ControlBodyName } from "../scenario/format/control-bodies.js";
+import type { Query } from "../scenario/format/input-shapes.js";
 import type { Shape, ValueOf } from "../schema/shape.js";
 import type { ControlContext, ControlSurroundings } from "../server/http-server.js";
 import type { Actor } from "../world/operations/initiator.js";

@@ -2,7 +2,7 @@ import type { AdviceId } from "../domain/advice.js";
 import type { Presented } from "../domain/authorize.js";
 import type { FaultPathId, PathId } from "../domain/outcomes.js";
 import type { RequestEvidence, RequestTraits } from "../domain/request-traits.js";
-import type { RequestSource } from "../scenario/format/control-bodies.js";
+import type { RequestSource } from "../scenario/format/input-shapes.js";
 
 /** A request to the API as plain data, made by every adapter. */
 export interface ApiRequest {

@@ -1,5 +1,5 @@
 import type { ActionName } from "../domain/steps.js";
-import type { RequestSource } from "../scenario/format/control-bodies.js";
+import type { RequestSource } from "../scenario/format/input-shapes.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { bytesOf, type Exchange, latestOf, sourceOf } from "./exchange.js";
 

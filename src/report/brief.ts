@@ -12,7 +12,7 @@ import {
   type ValueOf,
 } from "../schema/shape.js";
 import { snakeCase } from "../schema/spelling.js";
-import type { Report } from "./report.js";
+import type { Report } from "./report-shape.js";
 import { keyToSend } from "./reproduce.js";
 import type { UnmetThreshold } from "./thresholds.js";
 

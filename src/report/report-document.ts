@@ -15,7 +15,13 @@ import type {
   Tone,
 } from "./render/document.js";
 import { render, type TextStyle } from "./render/render.js";
-import type { Report, ReportedAdvice, ReportedPath, ReportedRepeat, ReportedRequest } from "./report.js";
+import type {
+  Report,
+  ReportedAdvice,
+  ReportedPath,
+  ReportedRepeat,
+  ReportedRequest,
+} from "./report-shape.js";
 import { splitInstruction } from "./reproduce.js";
 import type { UnmetThreshold } from "./thresholds.js";
 

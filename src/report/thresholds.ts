@@ -1,5 +1,5 @@
 import { type AdviceLevel, adviceLevels } from "../domain/advice.js";
-import type { Report } from "./report.js";
+import type { Report } from "./report-shape.js";
 
 /** The least that a report must reach for a run to pass. */
 export interface Thresholds {

@@ -2,7 +2,7 @@ import type { Assumptions, Profile } from "../domain/assumptions.js";
 import { SandboxError } from "../domain/errors.js";
 import { runtimeKey } from "../library/current-sandbox.js";
 import type { Sandbox } from "../library/sandbox.js";
-import { parseReport, type Report } from "../report/report.js";
+import { parseReport, type Report } from "../report/report-shape.js";
 import { parseScenario } from "../scenario/parse-scenario.js";
 import { camelCase, snakeCase } from "../schema/spelling.js";
 import { durationOf, instantOf, isoOf } from "../world/clock.js";

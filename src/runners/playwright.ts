@@ -12,8 +12,9 @@ import type {
 import type { Sandbox } from "../library/sandbox.js";
 import { usersPackage } from "../library/users-package.js";
 import { olderVersion } from "../node/older-version.js";
-import { mergeReports, type Report } from "../report/report.js";
+import { mergeReports } from "../report/report.js";
 import { renderReport } from "../report/report-document.js";
+import type { Report } from "../report/report-shape.js";
 import {
   type FixtureOptions,
   type FixtureSource,

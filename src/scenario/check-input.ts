@@ -1,23 +1,18 @@
 import { redactKeys } from "../domain/redact.js";
 import { checkValue, validationError } from "../schema/check.js";
-import type { Path, ValueOf } from "../schema/shape.js";
-import {
-  type ControlBody,
-  type ControlBodyName,
-  controlBodies,
-  requestQuery,
-} from "./format/control-bodies.js";
+import type { Path, Shape, ValueOf } from "../schema/shape.js";
+import { requestQuery } from "./format/input-shapes.js";
 
-/** Reads an input of an operation; to hold an API key is a mistake, too: names and codes are shown again (R46). */
-export function checkInput<Name extends ControlBodyName>(
-  name: Name,
+/** Reads an input of an operation; an API key in it is a mistake as well, because names and codes are shown (R46). */
+export function checkInput<Of extends Shape>(
+  shape: Of,
   value: unknown,
   failure = "The body is not valid",
-): ControlBody<Name> {
-  const input = checkValue(controlBodies[name], value, failure);
+): ValueOf<Of> {
+  const input = checkValue(shape, value, failure);
   const leaks = leakedKeys(value, []);
   if (leaks.length > 0) throw validationError(failure, leaks);
-  return input as ControlBody<Name>;
+  return input as ValueOf<Of>;
 }
 
 /** Reads which requests to list. */

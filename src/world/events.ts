@@ -1,7 +1,7 @@
 import type { RequestEvent } from "../history/history.js";
-import type { ConsentView } from "./preview/consent-views.js";
+import type { ConsentView } from "./preview/consent-shape.js";
 import type { StepResult, TimelineResult } from "./steps.js";
-import type { KeyView, OrganizationView } from "./views.js";
+import type { KeyView, OrganizationView } from "./view-shapes.js";
 
 /** An event of a sandbox. Contains no keys (R34). */
 export type WorldEvent = RequestEvent | OtherEvent;

@@ -5,8 +5,8 @@ import { parseWhen } from "../scenario/format/time.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { type Change, nextAssumed } from "./changes.js";
 import { isoOf } from "./clock.js";
-import type { ConsentView } from "./preview/consent-views.js";
-import type { KeyView, OrganizationView } from "./views.js";
+import type { ConsentView } from "./preview/consent-shape.js";
+import type { KeyView, OrganizationView } from "./view-shapes.js";
 
 export type StoryStep = NonNullable<Scenario["story"]>[number];
 

@@ -1,5 +1,5 @@
 import type { CertifyResult, PromiseRun, Run } from "../../src/certify/result.js";
-import type { Report, ReportedPath } from "../../src/report/report.js";
+import type { Report, ReportedPath } from "../../src/report/report-shape.js";
 
 const path = (
   pathId: ReportedPath["pathId"],

@@ -8,7 +8,7 @@ import { type JsonSchema, jsonSchemaDocument, jsonSchemaOf } from "../../schema/
 import { choice, count, described, list, mapping, nullable, text } from "../../schema/shape.js";
 import { inJson } from "../../schema/spelling.js";
 import { listed, quote } from "../../schema/words.js";
-import { requestShape } from "../../world/views.js";
+import { requestShape } from "../../world/view-shapes.js";
 import { declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { writeData } from "../tell.js";

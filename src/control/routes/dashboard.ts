@@ -1,6 +1,6 @@
 import { keyStates } from "../../domain/api-key.js";
 import { SandboxError } from "../../domain/errors.js";
-import { query } from "../../scenario/format/control-bodies.js";
+import { query } from "../../scenario/format/input-shapes.js";
 import { describedKeyCount } from "../../scenario/population.js";
 import { choice, count, described, list, text } from "../../schema/shape.js";
 import { snakeCase } from "../../schema/spelling.js";

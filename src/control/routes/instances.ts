@@ -4,7 +4,7 @@ import type { ScenarioSource } from "../../library/sandbox.js";
 import type { InstanceList, ListedInstance } from "../../log/instances.js";
 import { controlPath } from "../../node/addresses.js";
 import { nodePlatform } from "../../node/platform.js";
-import { query } from "../../scenario/format/control-bodies.js";
+import { query } from "../../scenario/format/input-shapes.js";
 import { parseDuration, parseTime } from "../../scenario/format/time.js";
 import { resolveSource } from "../../scenario/parse-scenario.js";
 import { requireFields } from "../../schema/check.js";

@@ -4,7 +4,7 @@ import { SandboxError } from "../../domain/errors.js";
 import { parsedJson } from "../../domain/json.js";
 import { redactEncoded } from "../../domain/redact.js";
 import type { CaptureOptions } from "../../library/capture.js";
-import { parseReport, type Report } from "../../report/report.js";
+import { parseReport, type Report } from "../../report/report-shape.js";
 import { controlPath, isLoopbackHost, readHttpUrl } from "../addresses.js";
 import { sendOnce } from "./send-once.js";
 

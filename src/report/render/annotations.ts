@@ -1,7 +1,7 @@
 import type { AdviceLevel } from "../../domain/advice.js";
 import { escapeControls } from "../../domain/printable.js";
 import { timesOf } from "../plain-text.js";
-import type { Report } from "../report.js";
+import type { Report } from "../report-shape.js";
 import type { UnmetThreshold } from "../thresholds.js";
 
 const commandOf: Readonly<Record<AdviceLevel, string>> = {

@@ -10,6 +10,7 @@ import type { Shape } from "../../schema/shape.js";
 import { assumptionsSchema } from "./assumptions.js";
 import { type ControlBodyName, controlBodies } from "./control-bodies.js";
 import descriptions from "./descriptions.json" with { type: "json" };
+import { requestQuery } from "./input-shapes.js";
 import { scenarioSchema } from "./schema.js";
 
 // What is used in several places (faults, actions, limits) is described in the first of them.
@@ -22,6 +23,7 @@ const described = new Map([
   ...Object.entries(descriptions.control).flatMap(([body, fields]) => [
     ...describedFields(controlBodies[body as ControlBodyName], fields),
   ]),
+  ...describedFields(requestQuery, descriptions.queries.requests),
   ...describedFields(assumptionsSchema, Object.fromEntries(assumptions)),
 ]);
 

@@ -1,12 +1,7 @@
 import { type ConsentAction, isAllowed } from "../../domain/consent.js";
 import { SandboxError } from "../../domain/errors.js";
-import {
-  type AttestationView,
-  type ConsentView,
-  stateOf,
-  viewAttestation,
-  viewConsent,
-} from "../preview/consent-views.js";
+import type { ConsentView } from "../preview/consent-shape.js";
+import { type AttestationView, stateOf, viewAttestation, viewConsent } from "../preview/consent-views.js";
 import { type ConsentEntry, statusAt, withDecision } from "../preview/consents.js";
 import type { World } from "../world.js";
 

@@ -21,7 +21,8 @@ import { settleUsage, startUsage, type Usage } from "../counters.js";
 import type { KeyEntry } from "../registry.js";
 import { deriveSecret, secretFrom } from "../scenario-keys.js";
 import { withGrantedScopes } from "../varied-records.js";
-import { type KeyView, viewKey } from "../views.js";
+import type { KeyView } from "../view-shapes.js";
+import { viewKey } from "../views.js";
 import type { World } from "../world.js";
 import { type Initiator, requireAdministrator } from "./initiator.js";
 

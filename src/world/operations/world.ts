@@ -9,7 +9,8 @@ import { settleUsage, startUsage, type Usage, type Windows, windowsOf } from "..
 import { activateFaults, type Fault } from "../faults.js";
 import type { KeyEntry } from "../registry.js";
 import { endingOfName, withGrantedScopes, withoutGrantedScopes } from "../varied-records.js";
-import { type ClockView, type OrganizationView, viewClock, viewOrganization } from "../views.js";
+import type { ClockView, OrganizationView } from "../view-shapes.js";
+import { viewClock, viewOrganization } from "../views.js";
 import type { World } from "../world.js";
 import { type Initiator, requireAdministrator } from "./initiator.js";
 

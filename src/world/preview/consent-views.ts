@@ -6,24 +6,15 @@ import {
   productionStatuses,
   validityStatuses,
 } from "../../domain/attestation.js";
-import {
-  type ConsentTransition,
-  consentHistory,
-  consentParties,
-  consentStatuses,
-  purposeCodes,
-  respondBy,
-} from "../../domain/consent.js";
+import { type ConsentTransition, consentHistory, respondBy } from "../../domain/consent.js";
 import { canBeAttested } from "../../domain/farmer.js";
 import {
   always,
   anything,
   choice,
-  count,
   described,
   either,
   instant,
-  list,
   mapping,
   nullable,
   type Shape,
@@ -32,6 +23,7 @@ import {
 } from "../../schema/shape.js";
 import type { Farmer, Parcel } from "../../synthetic/farmers/farmer-shape.js";
 import { isoOf } from "../clock.js";
+import type { ConsentView } from "./consent-shape.js";
 import type { AttestationEntry, ConsentEntry } from "./consents.js";
 import type { Farmers } from "./farmers.js";
 
@@ -40,34 +32,6 @@ export interface PreviewWorld {
   readonly clock: { readonly now: () => number };
   readonly farmers: Farmers;
 }
-
-export const consentShape = mapping({
-  id: text(),
-  /** The ref of the requesting organization. */
-  organization: text(),
-  farmerId: text(),
-  synthetic: always(true),
-  /** The index of the farmer. */
-  farmer: count(),
-  status: choice(consentStatuses),
-  purpose: mapping({ code: choice(purposeCodes), text: text() }),
-  permissions: list(choice(permissions)),
-  createdAt: instant(),
-  respondBy: instant(),
-  expiresAt: instant(),
-  history: list(mapping({ status: choice(consentStatuses), at: instant(), by: choice(consentParties) })),
-  /** Empty until it is granted. */
-  attestations: list(
-    mapping({
-      id: text(),
-      type: choice(permissions),
-      production: choice(productionStatuses),
-      validity: nullable(choice(validityStatuses)),
-    }),
-  ),
-});
-/** A consent request in lists. Times are ISO 8601. */
-export interface ConsentView extends ValueOf<typeof consentShape> {}
 
 /** Returns a consent request's view at an instant. */
 export function viewConsent(entry: ConsentEntry, world: PreviewWorld, now = world.clock.now()): ConsentView {
