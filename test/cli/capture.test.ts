@@ -38,7 +38,7 @@ test("capture writes a file that verify proves and play tells", async () => {
   const verified = await runCli(["verify", "bug.yaml"], { cwd });
   expect([verified.code, verified.stdout]).toEqual([
     0,
-    expect.stringMatching(/5 steps, 5 expectations, all hold/),
+    expect.stringMatching(/5 steps, 5 expectations, all passed/),
   ]);
   expect(await runCli(["validate", "bug.yaml"], { cwd })).toMatchObject({ code: 0 });
   const played = await runCli(["play", "bug.yaml"], { cwd });

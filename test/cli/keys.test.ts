@@ -44,7 +44,7 @@ describe("svc-sandbox keys", () => {
     expect(await json(["keys", "key-states"], "--format", "json")).toEqual(rows);
   });
 
-  it("says which faults may come in the way of an answer", async () => {
+  it("shows which faults may replace a response", async () => {
     const { stdout } = await runCli(["keys", "bad-day", "--wide"]);
     expect(stdout).toMatch(/^untouched .* 200 +200\.test$/m);
     expect(stdout).toMatch(/^unavailable .* 200 or a fault +200\.test or fault\.status$/m);
@@ -53,7 +53,7 @@ describe("svc-sandbox keys", () => {
     expect(faultsOf.get("flaky")).toEqual(["fault.status", "fault.reset", "fault.truncate", "fault.latency"]);
     expect([faultsOf.get("untouched"), faultsOf.get("slow")]).toEqual([[], ["fault.slow"]]);
     const told = await runCli(["explain", "cut-short", "bad-day"]);
-    expect(told.stdout).toMatch(/^Faults {6}fault\.truncate may come in its way; svc-sandbox show bad-day$/m);
+    expect(told.stdout).toMatch(/^Faults {6}fault\.truncate may replace this response; svc-sandbox show bad-day$/m);
     const spared = await runCli(["explain", "untouched", "bad-day"]);
     expect(spared.stdout).not.toContain("Faults");
   });
@@ -118,12 +118,12 @@ describe("svc-sandbox explain", () => {
     const { code, stdout } = await runCli(["explain", "wrong-scope", "--wide"], { cwd: temporaryFolder() });
     expect(code).toBe(0);
     expect(stdout).toMatch(/^GET \S+ with the key wrong-scope, scenario key-states, at 2026-03-02T09:00:0/);
-    const checks = stdout.matchAll(/^ {2}(passed|refused|not reached) +(key|[a-z]+(?: [a-z]+)?) {2}/gm);
+    const checks = stdout.matchAll(/^ {2}(passed|rejected|not reached) +(key|[a-z]+(?: [a-z]+)?) {2}/gm);
     expect([...checks].map(([, outcome, check]) => `${check} ${outcome}`)).toEqual([
-      ...["key passed", "organization passed", "live access passed", "scope refused"],
+      ...["key passed", "organization passed", "live access passed", "scope rejected"],
       ...["minute limit not reached", "day limit not reached"],
     ]);
-    expect(stdout).toContain("\nAnswer      403 insufficient_scope  403.insufficient_scope  (");
+    expect(stdout).toContain("\nResponse    403 insufficient_scope  403.insufficient_scope  (");
     expect(stdout).toContain("\nWhy         needs attestations:read, has consents:read\n");
     expect(stdout).toMatch(/\nWhat to do {2}Create a key with the scope that the endpoint needs/);
   });

@@ -84,7 +84,7 @@ describe("svc-sandbox init", () => {
     const cwd = temporaryFolder();
     expect((await runCli(["init"], { cwd })).code).toBe(0);
     const { code, stdout } = await runCli(["verify"], { cwd });
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/: 3 steps, 3 expectations, all hold /)]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/: 3 steps, 3 expectations, all passed /)]);
   });
 
   it("does not overwrite a file without --force", async () => {

@@ -35,7 +35,7 @@ describe.skipIf(noBrowser)("the requests", () => {
     const file = await download;
     expect(file.suggestedFilename()).toBe("capture.yaml");
     const { code, stdout } = await runCli(["verify", "--wide", await file.path()]);
-    expect([code, stdout]).toEqual([0, expect.stringContaining("2 steps, 2 expectations, all hold")]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("2 steps, 2 expectations, all passed")]);
   });
 
   test("come newest first, and a filter in the address survives a reload", async () => {

@@ -26,14 +26,14 @@ story:
 /** Runs steps until so many are done, and waits until the page shows the last one. */
 async function tell({ page, ask }: Dashboard, count: number) {
   for (;;) {
-    const { told } = (await ask("/story")).body.data;
-    if (told >= count) break;
+    const { done } = (await ask("/story")).body.data;
+    if (done >= count) break;
     await ask("/story/next", { method: "POST", json: {} });
   }
   await page.getByText(`Step ${count} of`, { exact: false }).waitFor();
 }
 
-const toldOn = async ({ ask }: Dashboard) => (await ask("/story")).body.data.done as number;
+const doneOn = async ({ ask }: Dashboard) => (await ask("/story")).body.data.done as number;
 
 describe.skipIf(noBrowser)("the view of the story", () => {
   test("keys of presenters and of their clickers run one step each, and R starts again after a question", async () => {
@@ -46,19 +46,19 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     for (const [index, key] of ["Space", "ArrowRight", "PageDown"].entries()) {
       await page.keyboard.press(key);
       await page.getByText(`Step ${index + 1} of 25`).waitFor();
-      expect(await toldOn(dashboard)).toBe(index + 1);
+      expect(await doneOn(dashboard)).toBe(index + 1);
     }
     // Held down, a key does not tell the whole story.
     await page.keyboard.down("ArrowRight");
     for (let held = 0; held < 3; held++) await page.keyboard.down("ArrowRight");
     await page.keyboard.up("ArrowRight");
     await page.getByText("Step 4 of 25").waitFor();
-    expect(await toldOn(dashboard)).toBe(4);
+    expect(await doneOn(dashboard)).toBe(4);
     await page.keyboard.press("Control+ArrowRight");
     await page.keyboard.press("r");
     const question = page.getByRole("dialog", { name: "Start the story again?" });
     await question.getByText(/This discards \d+ requests? and /).waitFor();
-    expect(await toldOn(dashboard)).toBe(4);
+    expect(await doneOn(dashboard)).toBe(4);
     await question.getByRole("button", { name: "Start again" }).press("Enter");
     await page.getByText("Press Space for the first step.").waitFor();
     expect((await ask("/story")).body.data).toMatchObject({ done: 0, last: null });
@@ -66,10 +66,10 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     await page.getByRole("button", { name: "Next step" }).focus();
     await page.keyboard.press("Space");
     await page.getByText("Step 1 of 25").waitFor();
-    expect(await toldOn(dashboard)).toBe(1);
+    expect(await doneOn(dashboard)).toBe(1);
     await page.getByRole("button", { name: "Start again" }).click();
     await question.getByRole("button", { name: "Start again" }).click();
-    await expect.poll(() => toldOn(dashboard)).toBe(0);
+    await expect.poll(() => doneOn(dashboard)).toBe(0);
   });
 
   test("one press is one step however fast, and ArrowLeft goes back by a replay from the start", async () => {
@@ -83,7 +83,7 @@ describe.skipIf(noBrowser)("the view of the story", () => {
       }
     });
     await page.getByText("Step 6 of 25").waitFor();
-    expect(await toldOn(dashboard)).toBe(6);
+    expect(await doneOn(dashboard)).toBe(6);
     const shownAt = async (step: number) => {
       await page.getByText(`Step ${step} of 25`).waitFor();
       return (await ask("/story")).body.data.last.number;
@@ -103,10 +103,10 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     await dashboard.go("story");
     await page.keyboard.press("ArrowLeft");
     await page.getByRole("dialog", { name: "Replay the story" }).waitFor();
-    expect(await toldOn(dashboard)).toBe(5);
+    expect(await doneOn(dashboard)).toBe(5);
     await page.getByRole("button", { name: "Replay it" }).click();
     await page.getByText("Step 4 of 25").waitFor();
-    expect(await toldOn(dashboard)).toBe(4);
+    expect(await doneOn(dashboard)).toBe(4);
   });
 
   test("a failed expectation is visible without scrolling", async () => {
@@ -197,7 +197,7 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     await other.getByText("Press Space for the first step.").waitFor();
     await other.keyboard.press("Space");
     await dashboard.page.getByText("Step 1 of 6").waitFor();
-    expect(await toldOn(dashboard)).toBe(1);
+    expect(await doneOn(dashboard)).toBe(1);
   });
 
   test("F fills the screen with the story, and so does its button", async () => {

@@ -18,15 +18,15 @@ describe("svc-sandbox verify", () => {
     const { code, stdout, stderr } = await verify({ "good.yaml": good }, ["good.yaml"]);
     expect([code, stderr]).toEqual([0, ""]);
     expect(withoutTimes(stdout)).toBe(`good.yaml  seed 1, from 2026-03-02T09:00:00Z
-  1         A bank calls the API for the first time.
-  2  holds  GET /v1/relying-party/me with active → 200  200.test
-  3  holds  rotate active → active-2, overlap 60m
-  4  holds  revoke active-2, as a member → refused: not_an_administrator (Only administrators of the organization create and manage keys; this request came from a member.)
-  5         GET /v1/relying-party/me with active-2, 3 times → 429 rate_limited  429.per_minute
-  6         advance 61m → 2026-03-02T10:01:00Z
-  7  holds  GET /v1/relying-party/me with active → 401 unauthorized  401.rotated
+  1          A bank calls the API for the first time.
+  2  passed  GET /v1/relying-party/me with active → 200  200.test
+  3  passed  rotate active → active-2, overlap 60m
+  4  passed  revoke active-2, as a member → rejected: not_an_administrator (Only administrators of the organization create and manage keys; this request came from a member.)
+  5          GET /v1/relying-party/me with active-2, 3 times → 429 rate_limited  429.per_minute
+  6          advance 61m → 2026-03-02T10:01:00Z
+  7  passed  GET /v1/relying-party/me with active → 401 unauthorized  401.rotated
 
-good.yaml: 7 steps, 4 expectations, all hold (… ms)
+good.yaml: 7 steps, 4 expectations, all passed (… ms)
 `);
   });
 
@@ -34,8 +34,8 @@ good.yaml: 7 steps, 4 expectations, all hold (… ms)
     const { code, stdout } = await verify({ "bad.yaml": failing }, ["bad.yaml"]);
     expect(code).toBe(1);
     expect(withoutTimes(stdout)).toBe(`bad.yaml  seed 1, from 2026-03-02T09:00:00Z
-  1         GET /v1/relying-party/me with active → 200  200.test
-  2  FAILS  GET /v1/relying-party/me with revoked → 401 unauthorized  401.revoked
+  1          GET /v1/relying-party/me with active → 200  200.test
+  2  FAILED  GET /v1/relying-party/me with revoked → 401 unauthorized  401.revoked
 
 bad.yaml:15:32: step 2: headers.content-type: expected "text/plain", found "application/json"
         headers: { content-type: text/plain }
@@ -45,7 +45,7 @@ bad.yaml:16:33: step 2: body.error.message: expected "Nothing.", found "A valid 
         body: { error: { message: Nothing. } }
                                   ^
 
-bad.yaml: step 2 of 3 fails, 1 step not reached (… ms)
+bad.yaml: step 2 of 3 failed, 1 step not reached (… ms)
 `);
   });
 
@@ -85,7 +85,7 @@ bad.yaml: step 2 of 3 fails, 1 step not reached (… ms)
       "fails a step that cannot be told, at its place",
       1,
       storyScenario(["- say: Words.", "- advance: 9999999d"]),
-      /2 {2}FAILS {2}advance 9999999d → validation_failed/,
+      /2 {2}FAILED {2}advance 9999999d → validation_failed/,
       /^a\.yaml:12:5: step 2: Failed to set the clock .*\n +- advance: 9999999d\n +\^$/m,
     ],
     [
@@ -99,8 +99,8 @@ bad.yaml: step 2 of 3 fails, 1 step not reached (… ms)
       "shows what the timeline does meanwhile, also what is refused, and goes on",
       0,
       storyScenario(["- advance: 1h"], timeline("revoke: { key: active }", "rotate: { key: active }")),
-      /meanwhile, at 2026-03-02T09:10:00Z: revoke active\n/,
-      /rotate active, overlap 60m → refused: key_not_active \(.+\)\n/,
+      /in between, at 2026-03-02T09:10:00Z: revoke active\n/,
+      /rotate active, overlap 60m → rejected: key_not_active \(.+\)\n/,
     ],
     [
       "fails for what the timeline was to be refused meanwhile, and was not",
@@ -132,14 +132,14 @@ bad.yaml: step 2 of 3 fails, 1 step not reached (… ms)
     const files = { "bad.yaml": failing, "good.yaml": good, "broken.yaml": "version: 1\norganizations: [\n" };
     const two = await verify(files, ["bad.yaml", "good.yaml", "bad.yaml"]);
     expect(two.code).toBe(1);
-    expect(two.stdout).toMatch(/all hold \(\d+ ms\)\n\n2 scenarios: 1 does not hold\n$/);
+    expect(two.stdout).toMatch(/all passed \(\d+ ms\)\n\n2 scenarios: 1 failed\n$/);
     const three = await verify(files, ["broken.yaml", "missing.yaml", "good.yaml"]);
     expect(three.code).toBe(2);
     expect(three.stderr).toMatch(
       /^Failed to load the scenario "broken\.yaml": it has .*\n\nbroken\.yaml:\d+:\d+: /,
     );
     expect(three.stderr).toContain('Failed to find the scenario "missing.yaml"');
-    expect(three.stdout).toMatch(/3 scenarios: 2 do not hold\n$/);
+    expect(three.stdout).toMatch(/3 scenarios: 2 failed\n$/);
   });
 
   it("writes nothing to stdout where no scenario can be read", async () => {
@@ -197,7 +197,7 @@ bad.yaml: step 2 of 3 fails, 1 step not reached (… ms)
   it("says with which --now to see a failure again when the scenario does not say when it begins", async () => {
     const unpinned = failing.replace("clock: { now: 2026-03-02T09:00:00Z }\n", "");
     const { stdout } = await verify({ "a.yaml": unpinned }, ["a.yaml"]);
-    expect(stdout).toMatch(/\nThe story began at the real time\. To see the same again: --now \d{4}-\S+Z; /);
+    expect(stdout).toMatch(/\nThe story started at the real time\. To repeat this run, add --now \d{4}-\S+Z\. /);
     const pinned = await verify({ "a.yaml": unpinned }, ["a.yaml", "--now", "2026-03-02T09:00:00Z"]);
     expect(pinned.stdout).not.toContain("--now");
   });
@@ -253,14 +253,14 @@ describe("svc-sandbox verify --watch", () => {
     const { running, write } = watch({ "a.yaml": good }, ["a.yaml"]);
     await running.stderr.shows(/^Waiting for changes of a\.yaml\. Ctrl-C ends\.\n/);
     write("a.yaml", failing);
-    await running.stdout.shows(/a\.yaml: step 2 of 3 fails/);
+    await running.stdout.shows(/a\.yaml: step 2 of 3 failed/);
     await running.stderr.shows(/(Waiting.*\n){2}/);
     write("a.yaml", "version: 1\nstory: [\n");
     await running.stderr.shows(
       /Failed to load the scenario "a\.yaml"[\s\S]*a\.yaml:\d+:\d+: [\s\S]*\nWaiting/,
     );
     write("a.yaml", good);
-    await running.stdout.shows(/all hold[\s\S]*all hold/);
+    await running.stdout.shows(/all passed[\s\S]*all passed/);
     expect((await running.stop()).code).toBe(0);
   });
 
@@ -329,8 +329,8 @@ it("R42 verifies a story whose timeline revokes a key in its overlap, which is n
     cwd: temporaryFolder({ "contract.yaml": example }),
   });
   expect([code, stderr]).toEqual([0, ""]);
-  expect(stdout).toMatch(/\n {4,}meanwhile, at 2026-03-02T09:10:00Z: revoke active\n/);
-  expect(stdout).toMatch(/\ncontract\.yaml: 6 steps, 4 expectations, all hold/);
+  expect(stdout).toMatch(/\n {4,}in between, at 2026-03-02T09:10:00Z: revoke active\n/);
+  expect(stdout).toMatch(/\ncontract\.yaml: 6 steps, 4 expectations, all passed/);
   const json = await runCli(["verify", "contract.yaml", "--json"], {
     cwd: temporaryFolder({ "contract.yaml": example }),
   });

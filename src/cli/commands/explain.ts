@@ -99,7 +99,7 @@ export function explain(apiKey: string | undefined, world: World) {
 
 const marks = {
   passed: { sign: "✓", word: "passed", colour: "green" },
-  refused: { sign: "✗", word: "refused", colour: "red" },
+  refused: { sign: "✗", word: "rejected", colour: "red" },
   not_reached: { sign: "·", word: "not reached", colour: "dim" },
 } as const;
 
@@ -113,12 +113,12 @@ function describe(explained: Explanation, scenario: string, style: Style, progra
   });
   const answer = paintStatus(palette, status)(answerText(explained));
   const facts = [
-    ["Answer", `${answer}  ${path_id}  (${when})`],
+    ["Response", `${answer}  ${path_id}  (${when})`],
     ...(explained.why === null ? [] : [["Why", explained.why]]),
     ["What to do", explained.what_to_do],
     ...(faults.length === 0
       ? []
-      : [["Faults", `${faults.join(", ")} may come in its way; ${program} show ${scenario}`]]),
+      : [["Faults", `${faults.join(", ")} may replace this response; ${program} show ${scenario}`]]),
   ];
   return [
     ...wrapWords(`${method} ${path} with ${subject(explained)}, scenario ${scenario}, at ${at}`, width),

@@ -130,7 +130,7 @@ function junitOf(names: readonly string[], outcomes: readonly Outcome[]): string
 function totalText(count: number, failed: number, { green, red }: Palette): string {
   const total = pluralize(count, "scenario");
   if (failed === 0) return `\n${green(`${total}: all hold`)}\n`;
-  return `\n${red(`${total}: ${failed} ${failed === 1 ? "does" : "do"} not hold`)}\n`;
+  return `\n${red(`${total}: ${failed} failed`)}\n`;
 }
 
 interface Outcome extends Verified {

@@ -18,7 +18,7 @@ export function stepLine(result: StepResult, palette: Palette, width = Number.PO
 /** An action in a few words, and how it was refused: `rotate active → active-2, overlap 60m`. */
 export function actionLine({ step, performed }: Pick<StepResult, "step" | "performed">): string {
   const refusal = performed?.refusal ?? null;
-  const refused = refusal === null ? "" : ` → refused: ${refusal.code} (${refusal.message})`;
+  const refused = refusal === null ? "" : ` → rejected: ${refusal.code} (${refusal.message})`;
   return escapeControls(actionIntent(step, performed) + refused);
 }
 

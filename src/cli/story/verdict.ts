@@ -91,7 +91,7 @@ function judgedJson(result: StepResult, problems: readonly PlacedProblem[]) {
   };
 }
 
-/** A verdict for people: the steps, the problems, and a line that sums up; `quiet` leaves out what holds. */
+/** A verdict for people: the steps, the problems, and a line that sums up; `quiet` leaves out what passed. */
 export function verdictText(given: StoryVerdict, style: Style, quiet: boolean): string {
   const verdict = { ...given, name: escapeControls(given.name) };
   if (verdict.passed && quiet) return "";
@@ -105,25 +105,25 @@ export function verdictText(given: StoryVerdict, style: Style, quiet: boolean): 
 }
 
 const marks = {
-  holds: { sign: "✓", word: "holds", colour: "green" },
-  fails: { sign: "✗", word: "FAILS", colour: "red" },
+  passed: { sign: "✓", word: "passed", colour: "green" },
+  failed: { sign: "✗", word: "FAILED", colour: "red" },
   done: { sign: " ", word: "", colour: "dim" },
 } as const;
 
 // An action is expected to be done even where the step does not say so; a request may end in any way.
 function markOf(result: StepResult): keyof typeof marks {
-  if (!isAsExpected(result)) return "fails";
-  return result.step.expect !== undefined || result.performed !== null ? "holds" : "done";
+  if (!isAsExpected(result)) return "failed";
+  return result.step.expect !== undefined || result.performed !== null ? "passed" : "done";
 }
 
 function stepTable({ name, seed, startedAt, stepCount, results }: StoryVerdict, style: Style): string[] {
   const { palette, isTerminal, width } = style;
-  const indent = 6 + String(stepCount).length + (isTerminal ? 1 : marks.holds.word.length);
+  const indent = 6 + String(stepCount).length + (isTerminal ? 1 : marks.passed.word.length);
   const rows = results.flatMap((result) => {
     const { sign, word, colour } = marks[markOf(result)];
     const number = String(result.number).padStart(String(result.of).length);
     const line = stepLine(result, palette, width - indent);
-    const timeline = result.timeline.map((one) => `meanwhile, at ${shortTime(one.at)}: ${actionLine(one)}`);
+    const timeline = result.timeline.map((one) => `in between, at ${shortTime(one.at)}: ${actionLine(one)}`);
     const mark = isTerminal ? sign : word;
     return [[number, mark && palette[colour](mark), line], ...timeline.map((text) => ["", "", text])];
   });
@@ -155,18 +155,18 @@ function problemText(
 function summary(verdict: StoryVerdict, palette: Palette): string {
   const { name, passed, results, stepCount, durationMs, isPinned, startedAt } = verdict;
   if (stepCount === 0) {
-    return palette.red(`${name}: the scenario has no story, so nothing is proved. Write one: story: [ … ].`);
+    return palette.red(`${name}: the scenario has no story, so there is nothing to verify. Add story: [ … ].`);
   }
   const took = `(${Math.max(1, Math.round(durationMs))} ms)`;
   if (passed) {
-    const expectations = results.filter((result) => markOf(result) === "holds").length;
+    const expectations = results.filter((result) => markOf(result) === "passed").length;
     const counts = `${name}: ${pluralize(stepCount, "step")}, ${pluralize(expectations, "expectation")}`;
     if (expectations === 0) return palette.yellow(`${counts}: nothing that could fail ${took}`);
-    return palette.green(`${counts}, all hold ${took}`);
+    return palette.green(`${counts}, all passed ${took}`);
   }
   const left = stepCount - results.length;
   const rest = left === 0 ? "" : `, ${pluralize(left, "step")} not reached`;
-  const failed = palette.red(`${name}: step ${results.length} of ${stepCount} fails${rest} ${took}`);
+  const failed = palette.red(`${name}: step ${results.length} of ${stepCount} failed${rest} ${took}`);
   if (isPinned) return failed;
-  return `${failed}\nThe story began at the real time. To see the same again: --now ${shortTime(startedAt)}; to begin at the same time always: clock: { now: … } in the scenario.`;
+  return `${failed}\nThe story started at the real time. To repeat this run, add --now ${shortTime(startedAt)}. To always start at the same time, set clock: { now: … } in the scenario.`;
 }

@@ -142,7 +142,7 @@ function Facts({ request }: { readonly request: RequestDetails }) {
   );
 }
 
-const words = { passed: "passed", refused: "refused", not_reached: "not reached" };
+const words = { passed: "passed", refused: "rejected", not_reached: "not reached" };
 
 function Checks({ request: { checks, path_id } }: { readonly request: RequestDetails }) {
   return (

@@ -107,7 +107,7 @@ function Headers({ headers }: { readonly headers: Readonly<Record<string, string
   );
 }
 
-const resultWords = { passed: "passed", refused: "refused", unreached: "not reached" } as const;
+const resultWords = { passed: "passed", refused: "rejected", unreached: "not reached" } as const;
 
 /** The checks in their order, as one request met them: those that it passed, the one that refused it, and its exit. */
 function GateStrip({
