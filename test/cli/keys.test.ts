@@ -53,7 +53,9 @@ describe("svc-sandbox keys", () => {
     expect(faultsOf.get("flaky")).toEqual(["fault.status", "fault.reset", "fault.truncate", "fault.latency"]);
     expect([faultsOf.get("untouched"), faultsOf.get("slow")]).toEqual([[], ["fault.slow"]]);
     const told = await runCli(["explain", "cut-short", "bad-day"]);
-    expect(told.stdout).toMatch(/^Faults {6}fault\.truncate may replace this response; svc-sandbox show bad-day$/m);
+    expect(told.stdout).toMatch(
+      /^Faults {6}fault\.truncate may replace this response; svc-sandbox show bad-day$/m,
+    );
     const spared = await runCli(["explain", "untouched", "bad-day"]);
     expect(spared.stdout).not.toContain("Faults");
   });

@@ -197,7 +197,9 @@ bad.yaml: step 2 of 3 failed, 1 step not reached (… ms)
   it("says with which --now to see a failure again when the scenario does not say when it begins", async () => {
     const unpinned = failing.replace("clock: { now: 2026-03-02T09:00:00Z }\n", "");
     const { stdout } = await verify({ "a.yaml": unpinned }, ["a.yaml"]);
-    expect(stdout).toMatch(/\nThe story started at the real time\. To repeat this run, add --now \d{4}-\S+Z\. /);
+    expect(stdout).toMatch(
+      /\nThe story started at the real time\. To repeat this run, add --now \d{4}-\S+Z\. /,
+    );
     const pinned = await verify({ "a.yaml": unpinned }, ["a.yaml", "--now", "2026-03-02T09:00:00Z"]);
     expect(pinned.stdout).not.toContain("--now");
   });

@@ -178,7 +178,10 @@ export const command = declareCommand({
       if (isDrained)
         logger.note(`Stopping in ${drain / 1000} seconds: load balancers see that it is not ready.`);
       else if (flags.untilStdinEnds && io.stdin?.destroyed) logger.note("Stopping: stdin has ended.");
-      else logger.note("Stopping: open requests have 2 seconds to finish. To stop immediately, press Ctrl+C again or send the signal again.");
+      else
+        logger.note(
+          "Stopping: open requests have 2 seconds to finish. To stop immediately, press Ctrl+C again or send the signal again.",
+        );
     } finally {
       await stopWatching();
       // A second signal ends the process.

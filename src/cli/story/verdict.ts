@@ -155,7 +155,9 @@ function problemText(
 function summary(verdict: StoryVerdict, palette: Palette): string {
   const { name, passed, results, stepCount, durationMs, isPinned, startedAt } = verdict;
   if (stepCount === 0) {
-    return palette.red(`${name}: the scenario has no story, so there is nothing to verify. Add story: [ … ].`);
+    return palette.red(
+      `${name}: the scenario has no story, so there is nothing to verify. Add story: [ … ].`,
+    );
   }
   const took = `(${Math.max(1, Math.round(durationMs))} ms)`;
   if (passed) {
