@@ -20,8 +20,7 @@ function table(head: Row, rows: readonly Row[]): string {
   return [line(head), `|${"---|".repeat(head.length)}`, ...rows.map(line)].join("\n");
 }
 
-const percent = (part: number, whole: number) =>
-  whole === 0 ? "–" : `${Math.round((100 * part) / whole)} %`;
+const percent = (part: number, whole: number) => (whole === 0 ? "–" : `${Math.round((100 * part) / whole)}%`);
 
 function sizesTable(): string {
   const rows = grouped(farmers, ({ location }) => location.country_code).map(([country, group]) => {
@@ -31,7 +30,7 @@ function sizesTable(): string {
     const shown = [0.05, 0.25, 0.5, 0.75, 0.95].map((part) => quantile(areas, part).toPrecision(2));
     return [country, ...shown.map(Number), share("small"), share("medium"), share("large")];
   });
-  return table(["country", "5 %", "25 %", "half", "75 %", "95 %", "small", "medium", "large"], rows);
+  return table(["country", "5%", "25%", "half", "75%", "95%", "small", "medium", "large"], rows);
 }
 
 function agesTable(): string {
@@ -59,6 +58,7 @@ function cropsTable(): string {
     const parcels = group.flatMap((farmer) => farmer.parcels);
     const shares = grouped(parcels, ({ properties }) => properties["crop:name"])
       .sort(([, a], [, b]) => b.length - a.length)
+      .filter(([, of]) => of.length >= parcels.length / 10)
       .map(([crop, of]) => `${crop} ${percent(of.length, parcels.length)}`);
     const half = quantile(
       group.map(({ farm_area_ha }) => farm_area_ha),
@@ -66,6 +66,7 @@ function cropsTable(): string {
     );
     const languages = grouped(group, ({ language }) => language)
       .sort(([, a], [, b]) => b.length - a.length)
+      .filter(([, of]) => of.length >= group.length / 10)
       .map(([language, of]) => `${language} ${percent(of.length, group.length)}`);
     const name = (group[0] as Farmer).location.subdivision_name;
     return [code, name, Number(half.toPrecision(2)), languages.join(", "), shares.join(", ")];
@@ -149,8 +150,8 @@ function droughtTable(): string {
         isIrrigated ? "irrigated" : "rain only",
         effect.count,
         effect.yield.toFixed(2),
-        `${Math.round(100 * effect.claimed)} %`,
-        `${Math.round(100 * effect.unpaid)} %`,
+        `${Math.round(100 * effect.claimed)}%`,
+        `${Math.round(100 * effect.unpaid)}%`,
       ];
     }),
   );
