@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { inParallel } from "../test/support/in-parallel.js";
 import { type RedisServer, startRedis } from "../test/support/redis-server.js";
 import type { BenchArguments } from "./arguments.js";
 import type { Bundle } from "./bundle.js";
@@ -136,7 +137,7 @@ async function thousand(
   const at = (index: number) => replicas[index % replicas.length] as ServerChild;
   const used: string[] = [];
   const keysNow = async () => ((await redis.command("KEYS", "*:instance:*")) as string[]).length;
-  await inParallel(many - 40, async (index) => {
+  await inParallel(many - 40, 24, async (index) => {
     const base = await create(at(index));
     for (let n = 0; n < 20; n += 1) await ask(at(index), base);
     used.push(base);
@@ -148,7 +149,7 @@ async function thousand(
   const first = await timed(() => ask(late, used[0] as string));
   const next = await timed(() => ask(late, used[0] as string));
   const scans = (await scansOf(redis)) - scansBefore;
-  await inParallel(used.length, (index) =>
+  await inParallel(used.length, 24, (index) =>
     control(at(index), "DELETE", `/instances/${used[index]?.slice(3)}`),
   );
   const left = (await control(at(0), "GET", "/instances")).data.length;
@@ -183,17 +184,6 @@ async function control({ port }: ServerChild, method: string, path: string) {
   const text = await response.text();
   if (response.status >= 400) throw new Error(`${method} ${path}: ${response.status} ${text}`);
   return text === "" ? undefined : JSON.parse(text);
-}
-
-async function inParallel(count: number, work: (index: number) => Promise<unknown>): Promise<void> {
-  let next = 0;
-  const worker = async () => {
-    while (next < count) {
-      next += 1;
-      await work(next - 1);
-    }
-  };
-  await Promise.all(Array.from({ length: 24 }, worker));
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number> {

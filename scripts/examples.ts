@@ -2,6 +2,7 @@ import { cp, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { inParallel } from "../test/support/in-parallel.js";
 import { install } from "./install.js";
 import { packProject } from "./pack.js";
 import { runProgram } from "./run-program.js";
@@ -90,21 +91,17 @@ try {
   await install(alone, [tarball]);
   const [isInstalled] = await Promise.all([
     ofTools.length > 0 && installTools(tarball),
-    inParallel(chosen.filter(({ tools }) => !tools).map((example) => () => runExample(example, alone))),
+    runAll(chosen.filter(({ tools }) => !tools).map((example) => () => runExample(example, alone))),
   ]);
-  if (isInstalled) await inParallel(ofTools);
+  if (isInstalled) await runAll(ofTools);
 } finally {
   await rm(folder, { recursive: true, force: true });
 }
 tally.close();
 
 /** Runs as many at a time as the machine has cores. */
-async function inParallel(jobs: readonly (() => Promise<void>)[]): Promise<void> {
-  const waiting = [...jobs];
-  const worker = async () => {
-    for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) await job();
-  };
-  await Promise.all(Array.from({ length: availableParallelism() }, worker));
+function runAll(jobs: readonly (() => Promise<void>)[]): Promise<void> {
+  return inParallel(jobs.length, availableParallelism(), (index) => jobs[index]?.() ?? Promise.resolve());
 }
 
 async function installTools(tarball: string): Promise<boolean> {

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { alignColumns } from "../src/report/plain-text.js";
+import { inParallel } from "../test/support/in-parallel.js";
 import { noRedis, type RedisServer, startRedis } from "../test/support/redis-server.js";
-import { dataOf, inParallel, type Server, send, startServer, stopServers } from "./outages/server.js";
+import { dataOf, type Server, send, startServer, stopServers } from "./outages/server.js";
 import { update } from "./outages/update.js";
 import { createTally } from "./tally.js";
 
@@ -42,7 +43,7 @@ const countOf = async ({ controlUrl }: Server) => dataOf(await send(`${controlUr
 /** Instances send their requests to two replicas in turn; a late one must start and have the same counts. */
 const fillInstances = (instances: number, requests: number) =>
   withReplicas([], async (replicas, _redis, argv) => {
-    await inParallel(instances, async (index) => {
+    await inParallel(instances, 32, async (index) => {
       const made = await send(`${replicas[0].controlUrl}/instances`, { body: {} });
       expectStatus("POST /instances", made?.status, 201);
       const { id, keys } = dataOf(made);
@@ -72,7 +73,7 @@ const fillRedis = () =>
     // What others keep there.
     await redis.command("SETRANGE", "ballast", "27000000", "x");
     let rejected = 0;
-    await inParallel(6000, async (n) => {
+    await inParallel(6000, 32, async (n) => {
       const response = await send((replicas[n % 2] as Server).url + longPath + n);
       expectStatus("a request", response?.status, 404, 503);
       if (response?.status === 503) rejected += 1;
@@ -94,7 +95,7 @@ async function fillJournals(): Promise<string> {
   const { url, controlUrl } = await startServer(["key-states"]);
   const made = await Promise.all([1, 2, 3, 4].map(() => send(`${controlUrl}/instances`, { body: {} })));
   const ids: string[] = made.map((one) => dataOf(one).id);
-  await inParallel(8000, async (n) => {
+  await inParallel(8000, 32, async (n) => {
     expectStatus("a request", (await send(`${url}/i/${ids[n % 4]}${longPath}${n}`))?.status, 404);
   });
   return "";

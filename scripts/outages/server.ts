@@ -107,15 +107,3 @@ export async function send(
 export function dataOf(response: Incoming | undefined) {
   return JSON.parse(String(response?.bytes)).data;
 }
-
-/** Runs many jobs, 32 at a time. */
-export async function inParallel(count: number, run: (index: number) => Promise<void>): Promise<void> {
-  let next = 0;
-  const work = async () => {
-    while (next < count) {
-      next += 1;
-      await run(next - 1);
-    }
-  };
-  await Promise.all(Array.from({ length: 32 }, work));
-}

@@ -10,6 +10,7 @@ import { control } from "../support/call-control.js";
 import { conformanceCases } from "../support/conformance-cases.js";
 import { comparable, runSteps } from "../support/conformance-script.js";
 import { clientInProcess, openSandbox } from "../support/doors.js";
+import { inParallel } from "../support/in-parallel.js";
 import { noRedis, type RedisServer, startRedis } from "../support/redis-server.js";
 import { operatedOver, type ReplicaServer, startReplica } from "../support/replicas.js";
 import { startBin } from "../support/running-command.js";
@@ -155,14 +156,7 @@ describe.skipIf(noRedis ?? noBalancer)("three replicas behind a load balancer", 
         outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
       };
       // Four at a time, since an organization has five keys at most.
-      let next = 0;
-      const administrator = async () => {
-        while (next < 1000) {
-          next += 1;
-          await revokeOne(next);
-        }
-      };
-      await Promise.all([1, 2, 3, 4].map(administrator));
+      await inParallel(1000, 4, revokeOne);
       expect(outcomes).toEqual({ "201 200 200 401": 1000 });
     }, 300_000);
 
