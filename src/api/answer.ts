@@ -20,20 +20,20 @@ import { readInput } from "./request-input.js";
 import { parametersIn } from "./routes.js";
 import { vary } from "./variation/vary.js";
 
-/** The path and the response on which a call ended. */
+/** The path id and the response of a call. */
 export interface Ending<Path = PathId> {
   readonly pathId: Path;
   readonly answer: ApiAnswer;
-  /** The error code of the response; `null` without one. */
+  /** The error code of the response; `null` for a success. */
   readonly code: string | null;
-  /** Makes the changes to the world that the response reports. */
+  /** Makes the changes that the response reports. */
   readonly commit?: (() => void) | undefined;
-  /** The fault that hit it, with the delivery that it changed. */
+  /** The fault that hit the call. */
   readonly fault?: FaultPathId;
   readonly delivery?: Delivery;
 }
 
-/** Authorizes, counts and answers a call (R24). */
+/** Authorizes, counts and responds to a call (R24). */
 export function answerCall(world: World, call: Call): Ending {
   const ending = decide(world, call);
   ending.commit?.();
@@ -44,7 +44,7 @@ export function answerCall(world: World, call: Call): Ending {
 export function evaluateAnswer(world: World, call: Call): Ending<ApiPathId> {
   const { entry } = call;
   if (entry === undefined) return decide(world, call);
-  // Counted in a copy, so that a success shows the usage that the caller would have seen.
+  // Counted in a copy, so that a success shows the usage after the call.
   const usage = { ...entry.usage, recent: [...entry.usage.recent] };
   return decide(world, { ...call, entry: { ...entry, usage } });
 }
@@ -55,7 +55,7 @@ function decide(world: World, call: Call): Ending<ApiPathId> {
   if (endpoint === undefined) return refuse(world, call, { path: "405.method", allow: route.allow });
   const admitted = admit(world, call, scopeOf(endpoint, world));
   if (typeof admitted !== "string") return admitted;
-  // Written out: spreading an object would take longer than the rest of the response.
+  // Listed explicitly: object spread would take longer than the rest of the response.
   const plain: EndpointInput = {
     now: call.now,
     params: route.isPattern ? parametersIn(route, request.path) : nothing,
@@ -74,18 +74,18 @@ function decide(world: World, call: Call): Ending<ApiPathId> {
 
 const nothing: Readonly<Record<string, string>> = Object.freeze({});
 
-/** The scope that an endpoint needs; `null` if none. */
+/** The scope that an endpoint requires; `null` for none. */
 export function scopeOf({ scope }: Endpoint, { assumptions }: World): string | null {
   return scope ?? assumptions.me_scope;
 }
 
-/** Authorizes a call and counts it if it is let in (R24); returns its path then, or the refusal. */
+/** Authorizes a call and counts it if it is admitted (R24); returns its path id, or the rejection. */
 export function admit(world: World, call: Call, scope: string | null): ApiPathId | Ending<ApiPathId> {
   const { assumptions, windows } = world;
   const { presented, entry, now } = call;
   const pathId = authorize(authorizationFacts(world, presented, entry, scope, now));
   const isLetIn = isAdmitted(pathId);
-  // Only keys of this world have counters.
+  // Only the sandbox's keys have counters.
   if (entry !== undefined && (isLetIn || assumptions.count_refused)) countRequest(entry.usage, windows, now);
   return isLetIn ? pathId : refuse(world, call, { path: pathId, scope });
 }
@@ -98,7 +98,7 @@ function countRequest(usage: Usage, { sliding }: Windows, now: number): void {
   if (sliding) usage.recent.push(now);
 }
 
-/** Whether a request on this path was let in. */
+/** Whether a request with this path id was admitted. */
 export function isAdmitted(pathId: ApiPathId): boolean {
   return pathId.startsWith("200");
 }
@@ -123,7 +123,7 @@ export function authorizationFacts(
   };
 }
 
-/** The success of a call that was let in (R1, R7). */
+/** The response to an admitted call (R1, R7). */
 export function successAnswer(world: World, begun: Call, endpoint: Endpoint, success: Success): ApiAnswer {
   const status = endpoint.status ?? 200;
   const isContext = endpoint.answersContext === true;
@@ -138,20 +138,20 @@ export function successAnswer(world: World, begun: Call, endpoint: Endpoint, suc
   return call.variation === undefined ? answer : vary(answer, call.variation, { isContext });
 }
 
-/** A refusal, with the parts that its response may need. */
+/** A rejection, with the parts that its response may need. */
 export interface Refusal {
   readonly path: ApiPathId;
-  /** The scope that the endpoint needs. */
+  /** The scope that the endpoint requires. */
   readonly scope?: string | null;
   /** The methods that the path accepts, for a 405. */
   readonly allow?: string;
-  /** Details of the endpoint's own refusal. */
+  /** Details of the endpoint's own rejection. */
   readonly details?: Details | undefined;
 }
 
 type Details = Readonly<Record<string, unknown>>;
 
-/** Refuses a call. Rows that share a code share their bytes, so that nothing tells them apart (R14). */
+/** Rejects a call. Outcomes with the same code have the same bytes, so that none reveals its cause (R14). */
 export function refuse(world: World, begun: Call, refusal: Refusal): Ending<ApiPathId> {
   const call = asChosen(world, begun, outcomeOf(refusal.path).status);
   const { path, allow, details = detailsOf(world, call, refusal) } = refusal;
@@ -168,7 +168,7 @@ export function refuse(world: World, begun: Call, refusal: Refusal): Ending<ApiP
   };
 }
 
-// A refusal without open parts depends only on its path and the assumptions, so that it is made once.
+// A rejection without open parts depends only on its path id and the assumptions, so it is created once.
 const plainRefusals = new WeakMap<Assumptions, Map<PathId, ApiAnswer>>();
 
 function plainRefusal(path: PathId, assumptions: Assumptions): ApiAnswer {
@@ -186,7 +186,7 @@ function ownRefusal(path: PathId, assumptions: Assumptions, details?: Details): 
   return answerOf(status, errorBody(String(codeOf(path, assumptions)), String(message), details), []);
 }
 
-// Which headers a refusal carries depends only on its status, never on why a key was rejected (R14).
+// The headers of a rejection depend only on its status, never on the cause (R14).
 function openHeaders(world: World, { id, entry, now, assumptions }: Call, path: PathId): string[] {
   const { status } = outcomeOf(path);
   const headers: string[] = [];

@@ -8,15 +8,15 @@ import { chosenVariation, type Variation } from "./variation/vary.js";
 
 /** A request in progress, with everything that its response depends on. */
 export interface Call extends ObservedCall {
-  /** Its route and endpoint, as far as the API has them. */
+  /** Its route and endpoint; `undefined` if the API has none. */
   readonly route: Route | undefined;
   readonly endpoint: Endpoint | undefined;
-  /** Whether a handler of the user's responds, which may accept anything. */
+  /** Whether the user's handler responds. It may accept anything. */
   readonly isGuarded: boolean;
   /** On the sandbox's clock; read once, so that authorization, counters and journal agree. */
   readonly now: number;
   readonly number: number;
-  /** The request id, whether or not the response carries it. */
+  /** The request id, even if the response does not have it. */
   readonly id: string;
   readonly presented: Presented;
   /** The assumptions for its response. */
@@ -25,7 +25,7 @@ export interface Call extends ObservedCall {
   readonly variation: Variation | undefined;
 }
 
-/** The call as its response of a status shows it: in a trial of a client, with what that chooses for each row. */
+/** The call with the variants that a trial of a client chooses for a response with this status. */
 export function asChosen(world: World, call: Call, status: number, isContext = false): Call {
   const { number, variation } = call;
   const choose = world.trial?.choose;

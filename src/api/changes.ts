@@ -11,10 +11,10 @@ import type { FlatHeaders } from "./limits.js";
 import { withBody } from "./messages.js";
 import { type Route, routeAt } from "./routes.js";
 
-/** The route at a path, where the announced changes have moved it by now; `undefined` when the API has none. */
+/** The route at a path after the announced changes up to `now`; `undefined` if the API has none. */
 export function routeOf(world: World, path: string, now = world.clock.now()): Route | undefined {
   if (world.changes === undefined) return routeAt(path, world.preview);
-  // The path whose route responds, for each path that moved; `undefined` after its sunset.
+  // For each moved path, the path with the route that responds; `undefined` after its sunset.
   const served = new Map<string, string | undefined>();
   for (const { at, ends, fields } of world.changes) {
     if (fields.move === undefined || at > now) continue;
@@ -27,7 +27,7 @@ export function routeOf(world: World, path: string, now = world.clock.now()): Ro
   return route && { ...route, path };
 }
 
-/** The ending of a call as the announced changes of the API have it by then. */
+/** The ending of a call after the announced changes up to its time. */
 export function changedEnding(world: World, call: Call, given: Ending): Ending {
   const { changes = [], trial } = world;
   let ending = given;
@@ -42,7 +42,7 @@ export function changedEnding(world: World, call: Call, given: Ending): Ending {
   return ending;
 }
 
-// Whether a response depends on a change without being edited: its path has moved, or an assumption is another one.
+// Whether a response depends on a change that did not edit it: its path has moved, or an assumption differs.
 function isAffected({ ends, fields }: Change, world: World, call: Call, { pathId, answer }: Ending): boolean {
   const { move, assumptions = {} } = fields;
   const { path } = call.request;
@@ -132,7 +132,7 @@ function withEditedBody(answer: ApiAnswer, { members, scopes }: Change["fields"]
       return { ...Object.fromEntries(kept.map(([name, value]) => [rename[name] ?? name, value])), ...add };
     });
   }
-  // An untouched body keeps its spelling.
+  // An unchanged body keeps its spelling.
   const text = JSON.stringify(body);
   return text === JSON.stringify(whole) ? answer : withBody(answer, text);
 }

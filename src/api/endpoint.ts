@@ -5,63 +5,63 @@ import type { World } from "../world/world.js";
 import type { FlatHeaders } from "./limits.js";
 import type { TextBody } from "./messages.js";
 
-/** A path on which an endpoint itself refuses, after authorization. */
+/** The path id of a rejection by the endpoint itself, after authorization. */
 export type OwnRefusalPath = Extract<
   PathId,
   "400.bad_request" | "404.unknown_record" | "409.conflict" | `422.${string}`
 >;
 
 /**
- * One endpoint of the API. A new endpoint is one file with one of these, and its row in `routes.ts`: authorization,
- * journal, adapters and the OpenAPI document pick it up from there.
+ * An endpoint of the API. A new endpoint is one file and its row in `routes.ts`: authorization, journal, adapters and
+ * the OpenAPI document read it from there.
  */
 export interface Endpoint {
   readonly method: "GET" | "POST";
-  /** The exact path; what stands in braces is any one segment: `/things/{id}`. */
+  /** The exact path; a name in braces matches any one segment: `/things/{id}`. */
   readonly path: string;
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
-  /** The scope that it needs. Default: what the assumption `me_scope` names, which may be none. */
+  /** The scope that it requires. Default: the assumption `me_scope`, which may be none. */
   readonly scope?: string;
-  /** Its input beside the key and the path. Default: none. */
+  /** Its input besides the key and the path. Default: none. */
   readonly input?: InputSchema;
   /** Default: 200. */
   readonly status?: 201;
-  /** The shape of the body of a success, with its name in the description, and an example. */
+  /** The shape of a success body, with its name in the description, and an example. */
   readonly responseName: string;
   readonly responseShape: Shape;
   readonly responseExample: unknown;
-  /** On which paths it refuses by itself. Default: none. */
+  /** The path ids of its own rejections. Default: none. */
   readonly refusals?: readonly OwnRefusalPath[];
-  /** Whether it is not released, so that worlds without the preview do not have it (R49). Default: false. */
+  /** Whether only sandboxes with the preview have it (R49). Default: false. */
   readonly preview?: true;
-  /** Whether `data` is the key's context, which the profile `varied` knows how to vary. Default: false. */
+  /** Whether `data` is the key's context, which the profile `varied` varies. Default: false. */
   readonly answersContext?: true;
   /**
-   * The response to an authorized and counted caller. Changes nothing, because it also serves dry runs: the changes of a
-   * success are made by its `commit`.
+   * Responds to an authorized and counted caller. Changes nothing, because dry runs use it too: `commit` makes the
+   * changes of a success.
    */
   readonly respond: (caller: KeyEntry, world: World, asked: EndpointInput) => Success | OwnRefusal;
 }
 
-/** The input of an endpoint beside the key and the path; checked before the endpoint responds. */
+/** The input of an endpoint besides the key and the path; checked before the endpoint responds. */
 export interface InputSchema {
-  /** Parameters of the query, by name; any other is refused. */
+  /** Query parameters, by name; any other is rejected. */
   readonly query?: Readonly<Record<string, Shape>>;
   /** The shape of its JSON body, and an example. */
   readonly body?: { readonly shape: Shape; readonly example: unknown };
-  /** Whether it takes an `Idempotency-Key`. */
+  /** Whether it accepts an `Idempotency-Key`. */
   readonly idempotencyKey?: true;
 }
 
-/** The input of one request, checked against the shapes of the endpoint. */
+/** The input of a request, checked against the endpoint's shapes. */
 export interface EndpointInput {
   /** On the sandbox's clock. */
   readonly now: number;
-  /** The values of the parameters of the path, not decoded. */
+  /** The values of the path parameters, not decoded. */
   readonly params: Readonly<Record<string, string>>;
-  /** Numbers where the shape says so. */
+  /** Numbers if the shape is a number. */
   readonly query: Readonly<Record<string, string | number>>;
   readonly body: unknown;
   readonly idempotencyKey: string | undefined;
@@ -69,15 +69,15 @@ export interface EndpointInput {
 
 /** The body of a success. */
 export interface Success extends TextBody {
-  /** More headers of the answer. */
+  /** Additional headers. */
   readonly headers?: FlatHeaders;
-  /** Does to the world what the answer says is done; called once, or never when the answer is only foreseen. */
+  /** Makes the changes that the response reports; called once, or never in a dry run. */
   readonly commit?: () => void;
 }
 
-/** A refusal of the endpoint's own. */
+/** The endpoint's own rejection. */
 export interface OwnRefusal {
   readonly refused: OwnRefusalPath;
-  /** The details of the answer; hold nothing that looks like a key (R46). */
+  /** The details in the response; must not contain anything that looks like a key (R46). */
   readonly details?: Readonly<Record<string, unknown>>;
 }

@@ -14,32 +14,32 @@ import type { Endpoint } from "./endpoint.js";
 import { me } from "./endpoints/me.js";
 import { presentedAs } from "./handle.js";
 
-/** The result of one check: passed, refused on a path, or not reached. */
+/** The result of a check: passed, rejected, or not reached. */
 export interface EvaluatedCheck {
   readonly check: AuthorizationCheck;
   readonly result: "passed" | "refused" | "not_reached";
   readonly pathId: PathId | undefined;
 }
 
-/** The result of a dry run, with every check on the way. */
+/** The result of a dry run, with every check. */
 export interface Evaluation {
   readonly pathId: ApiPathId;
   readonly checks: readonly EvaluatedCheck[];
-  /** The faults that may hit it, each once; only a real request shows whether one fires. */
+  /** The faults that may hit it, each listed once; only a real request shows whether one fires. */
   readonly faultPaths: readonly FaultPathId[];
 }
 
 /**
- * The dry run of a request with a key to the released endpoint: counts nothing and journals nothing.
+ * The dry run of a request to the released endpoint: neither counted nor recorded in the journal.
  *
- * `apiKey` is the value of the header; `undefined` without one.
+ * `apiKey` is the value of the header; `undefined` without a header.
  */
 export function evaluate(world: World, apiKey: string | undefined): Evaluation {
   const entry = world.registry.find(world.platform.sha256(apiKey ?? ""));
   return evaluateFacts(world, presentedAs(apiKey), entry, me);
 }
 
-/** The dry run of a request with a key of the world, by its ref; throws `unknown_ref`. */
+/** The dry run of a request with the key of a ref; throws `unknown_ref`. */
 export function evaluateKey(world: World, ref: string, endpoint: Endpoint = me): Evaluation {
   return evaluateFacts(world, "well_formed", world.registry.key(ref), endpoint);
 }

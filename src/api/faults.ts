@@ -8,10 +8,10 @@ import { asChosen, type Call } from "./call.js";
 import { errorBody, textBody, utf8Length } from "./messages.js";
 
 /**
- * Applies the first fault that fires on the call, before it is authorized; `undefined` if none does. The path of the
- * ending is that of the fault; of the response, if the fault only delays it.
+ * Applies the first fault that fires on the call, before authorization; `undefined` if none does. The path id is the
+ * fault's, or the response's if the fault only delays it.
  *
- * A call that is only delayed is authorized and counts; any other counts nothing (R24).
+ * A delayed call is authorized and counted; a call with any other fault is not counted (R24).
  */
 export function applyFault(world: World, call: Call): Ending | undefined {
   let expected: ApiPathId | undefined;
@@ -42,7 +42,7 @@ function faultyAnswer(
   const requestId = ["X-Request-Id", call.id];
   // The same for every key.
   if (malformed) return { answer: answerOf(200, textBody(brokenJson), requestId), code: null };
-  // Only its body is cut off: a consent request that it reports was made, and the client has to find out.
+  // Only the body is truncated: a consent request that it reports exists, and the client must find out.
   if (status === undefined) {
     const ending = evaluateAnswer(world, call);
     ending.commit?.();
@@ -56,7 +56,7 @@ function faultyAnswer(
 
 const brokenJson = '{"data":{"organization":,"environment":"","scopes":[}}';
 
-// A gateway answers with a page of its own.
+// A gateway responds with its own page.
 function gatewayPage(status: FailureStatus): string {
   const title = `${status} ${failures[status].reason}`;
   return [
@@ -81,12 +81,12 @@ function deliveryOf({ effect, latency }: FiredFault, { body }: ApiAnswer): Deliv
   };
 }
 
-/** Whether the whole answer comes, only later. */
+/** Whether the complete response is sent, only later. */
 export function onlyWaits({ kind, cutAfter }: Delivery): boolean {
   return kind === "send" && cutAfter === undefined;
 }
 
-/** The parts of a body in their order, and the pause before each. */
+/** The parts of a body in order, with the pause before each. */
 export function partsOf(
   body: string,
   { cutAfter, bytesPerSecond }: Pick<Delivery, "cutAfter" | "bytesPerSecond">,

@@ -11,7 +11,7 @@ const targetChecks: readonly GateCheck[] = [
   },
   {
     name: "method",
-    question: "Does the path take this method?",
+    question: "Does the path accept this method?",
     rules: "R1",
     exits: ["405.method"],
   },
@@ -20,32 +20,32 @@ const targetChecks: readonly GateCheck[] = [
 const previewChecks: readonly GateCheck[] = [
   {
     name: "input",
-    question: "If the endpoint takes a body or parameters: are they as described?",
+    question: "If the endpoint accepts a body or parameters: are they valid?",
     rules: "R49",
     exits: ["400.bad_request", "422.validation"],
   },
   {
     name: "record",
-    question: "If the endpoint is about a record: is it there, and does its state allow this?",
+    question: "If the request is about a record: does it exist, and does its state allow the change?",
     rules: "R49",
     exits: ["404.unknown_record", "422.idempotency_key", "409.conflict"],
   },
 ];
 
-/** Every check that a request passes, in its order; those of records only with the preview. */
+/** Every check of a request, in order; checks of records only with the preview. */
 export function gateChecks(preview: boolean): readonly GateCheck[] {
   return [...targetChecks, ...authorizationChecks, ...(preview ? previewChecks : [])];
 }
 
-/** The paths of requests that pass all checks. */
+/** The path ids of requests that pass all checks. */
 export const successPaths: readonly ApiPathId[] = apiPathIds.filter(isAdmitted);
 
-/** One check of the gate and its result for a request. */
+/** A check and its result for a request. */
 export interface GateResult extends Pick<GateCheck, "name" | "question" | "rules"> {
   readonly result: "passed" | "refused" | "not_reached";
 }
 
-/** The checks of the gate for a request that ended on a path; one that a fault answered has reached none. */
+/** The checks of a request with this path id; a request with a fault has reached none. */
 export function gateResults(pathId: PathId, preview: boolean): GateResult[] {
   let isOver = isFault(pathId);
   return gateChecks(preview).map(({ name, question, rules, exits }) => {

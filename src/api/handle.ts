@@ -25,10 +25,10 @@ import { findMisplacedKeys, type MisplacedKeys } from "./misplaced-keys.js";
 import { variationOf } from "./variation/vary.js";
 
 /**
- * Answers one request to the API and records it.
+ * Responds to a request to the API and records it.
  *
- * Synchronous, and never throws by itself: every request has a response. Counts the request against the key's limits
- * (R24). A response that a fault hit must be delivered as `delivery` describes.
+ * Synchronous; never throws on its own: every request has a response. Counts the request against the key's limits
+ * (R24). If a fault hit the response, deliver it according to `delivery`.
  *
  * @example
  * handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey: undefined }).status; // 401
@@ -42,14 +42,14 @@ export function handle(world: World, request: ApiRequest): Exchange {
   return completeCall(world, call, broken ?? ending);
 }
 
-/** Begins a call: looks up its key and gives it its number. A handler of the user's responds to a guarded one. */
+/** Starts a call: looks up its key and assigns its number. The user's handler responds to a guarded call. */
 export function beginCall(world: World, request: ApiRequest, { isGuarded = false } = {}): Call {
   const { apiKey } = request;
   const started = world.platform.stopwatch();
   const now = world.clock.now();
-  // The timeline is as far as this instant, even if the clock moved on since it was settled.
+  // Settles the timeline up to this instant, even if the clock has moved since.
   if (world.timeline.dueAt <= now) world.settle();
-  // Hashed and looked up in every case, so that the time taken does not tell the rejections apart (R14).
+  // Always hashed and looked up, so that the time does not reveal the cause of a rejection (R14).
   const sha256 = world.platform.sha256(apiKey ?? noKey);
   const entry = world.registry.find(sha256);
   const { number, id } = world.requestIds.next();
@@ -73,20 +73,20 @@ export function beginCall(world: World, request: ApiRequest, { isGuarded = false
   };
 }
 
-// Whether responses are varied, or chosen point by point in a trial of a client.
+// Whether responses vary, or a trial of a client chooses their variants.
 function isVaried({ profile, trial }: World): boolean {
   return profile === "varied" || (profile === "typical" && trial?.choose !== undefined);
 }
 
-/** The kind of key that was presented (R9, R10). An empty header is present, but malformed. */
+/** The kind of the presented key (R9, R10). An empty header is malformed, not missing. */
 export function presentedAs(apiKey: string | undefined): Presented {
-  // Checked in every case: a missing key takes as long as any other (R14).
+  // Always checked: a missing key takes as long as any other (R14).
   const isWellFormed = isWellFormedKey(apiKey ?? noKey);
   if (apiKey === undefined) return "missing";
   return isWellFormed ? "well_formed" : "malformed";
 }
 
-/** Makes the record of a call that has ended; journal, report, advice and events read it. */
+/** Creates the record of a completed call for the journal, report, advice and events. */
 export function completeCall(world: World, begun: Call, ending: Ending): Exchange {
   const { request, route, endpoint, isGuarded, entry } = begun;
   const { pathId, fault = null, delivery } = ending;
@@ -101,7 +101,7 @@ export function completeCall(world: World, begun: Call, ending: Ending): Exchang
     number: begun.number,
     id: call.id,
     at: begun.now,
-    // Methods and paths that the API does not have may hold anything, keys included.
+    // Unknown methods and paths may contain anything, including keys.
     method: endpoint === undefined ? redactKeys(request.method) : request.method,
     path: route === undefined || route.isPattern ? redactPath(request.path) : route.path,
     content: content === "unrepeatable" ? undefined : content,
@@ -127,7 +127,7 @@ export function completeCall(world: World, begun: Call, ending: Ending): Exchang
   };
   const isForTools = hasUnknownPath(begun) && request.path.includes(ownPaths);
   const isUnjudged = exchange.fromStory || isForTools || exchange.isProbe;
-  // A client cannot know what was wrong with its request when the response hides it.
+  // No advice if the response hides what was wrong with the request.
   const isAdvised = !isUnjudged && world.trial?.broken?.isAdvised !== false;
   if (isAdvised && !isUnremarkable(exchange, entry)) Object.assign(exchange, observe(world, begun, exchange));
   if (!isUnjudged) world.counters.count(exchange, misplaced?.keys);
@@ -135,7 +135,7 @@ export function completeCall(world: World, begun: Call, ending: Ending): Exchang
   return exchange;
 }
 
-// Nearly every request that gets 200: nothing that advice depends on.
+// True for nearly every 200: no advice depends on it.
 function isUnremarkable({ traits, pathId, leaksRealKey }: Exchange, entry: KeyEntry | undefined): boolean {
   return (
     traits === 0 &&
@@ -146,7 +146,7 @@ function isUnremarkable({ traits, pathId, leaksRealKey }: Exchange, entry: KeyEn
   );
 }
 
-// The service will have no such header.
+// The real API will not have this header.
 const previewMark = ["X-Sandbox-Preview", "true"];
 
 function sentAs(answer: ApiAnswer, { request, route }: Call): ApiAnswer {
@@ -156,7 +156,7 @@ function sentAs(answer: ApiAnswer, { request, route }: Call): ApiAnswer {
 
 function isProbeOfServer(call: Call): boolean {
   const { method, path, apiKey, traits = 0, fromStory } = call.request;
-  // First: every request is tested.
+  // Checked first, because it is cheap and every request gets here.
   if (!hasUnknownPath(call) || fromStory === true) return false;
   const hasKey = apiKey !== undefined || shows(traits, hasKeyInQuery | hasKeyInOtherHeader);
   return isProbe(method, redactPath(path), hasKey);
@@ -166,7 +166,7 @@ function hasUnknownPath({ route, isGuarded }: Call): boolean {
   return route === undefined && !isGuarded;
 }
 
-// Each 401 takes as long (R14).
+// Every 401 takes the same time (R14).
 function misplacedKeys(world: World, call: Call, pathId: PathId): MisplacedKeys | undefined {
   const { request, entry } = call;
   const isRejected = entry === undefined || pathId.startsWith("401");
@@ -177,10 +177,10 @@ function misplacedKeys(world: World, call: Call, pathId: PathId): MisplacedKeys 
 // Ids are shorter, encoded keys longer.
 const longestQueryWord = 40;
 
-// A thousand of them are kept.
+// The journal keeps a thousand of them.
 const longestRest = 1000;
 
-// Nothing is kept of a query or a body with a key in it (R46), or that could not be read.
+// A query or a body with a key in it (R46), or an unreadable one, is not kept.
 function contentOf({ request, endpoint, isGuarded }: Call): RequestContent | undefined | "unrepeatable" {
   if (isGuarded) return "unrepeatable";
   if (endpoint?.input === undefined || request.content === undefined) return undefined;
@@ -198,11 +198,11 @@ function limitNamedTo({ request, entry, assumptions, now }: Call, world: World):
   return limitNamedBy(assumptions, readLimits(entry, world, now), { hasBody: request.method !== "HEAD" });
 }
 
-// Input that the endpoint declares earns no advice.
+// Declared input causes no advice.
 function traitsOf({ request: { traits = 0 }, endpoint }: Call): RequestTraits {
   const { query, body }: InputSchema = endpoint?.input ?? {};
   return traits & ~((query === undefined ? 0 : hasQuery) | (body === undefined ? 0 : hasBody));
 }
 
-// The paths of our own tools, under any base URL: no client of the API calls them.
+// The paths of the sandbox's own tools, under any base URL; API clients do not call them.
 const ownPaths = "/__sandbox/";

@@ -4,7 +4,7 @@ import type { NamedLimit } from "../history/exchange.js";
 import type { KeyEntry } from "../world/registry.js";
 import type { World } from "../world/world.js";
 
-/** One limit of a key at an instant. */
+/** A limit of a key at an instant. */
 export interface LimitReading {
   readonly name: "minute" | "day";
   /** Requests allowed in the window. */
@@ -12,7 +12,7 @@ export interface LimitReading {
   /** The length of the window in seconds. */
   readonly window: number;
   readonly remaining: number;
-  /** Seconds until there is more quota, rounded up. */
+  /** Seconds until the remaining quota grows, rounded up. */
   readonly reset: number;
 }
 
@@ -20,7 +20,7 @@ type Limits = readonly [minute: LimitReading, day: LimitReading];
 
 /** Both limits of a key whose usage is settled at `now`. */
 export function readLimits({ key, usage }: KeyEntry, { windows }: World, now: number): Limits {
-  // In a sliding minute there is more quota as soon as fewer requests than its quota are younger than a minute.
+  // A sliding minute has more quota as soon as fewer requests than the quota are younger than a minute.
   const { recent } = usage;
   const oldest = recent[Math.max(0, recent.length - key.limits.perMinute)] ?? now;
   const minuteEnds = windows.sliding ? oldest + minute : usage.minuteEndsAt;
@@ -46,20 +46,20 @@ function reading(
   };
 }
 
-/** Of the limits that are used up the one that is so for the longest time: it decides how long to wait. */
+/** The reached limit that resets last: the client must wait for it. */
 export function lastToReset(limits: Limits): LimitReading | undefined {
   return limits.filter(({ remaining }) => remaining === 0).sort((one, other) => other.reset - one.reset)[0];
 }
 
-// The limit that a client has to wait for, or that is nearest to its end.
+// The limit that a client must wait for, or the one with the least quota left.
 function tightestOf(limits: Limits): LimitReading {
   const [minute, day] = limits;
   return lastToReset(limits) ?? (day.remaining < minute.remaining ? day : minute);
 }
 
 /**
- * Returns the limit whose end an answer with 429 names, by headers or in its body; `undefined` when it names none. All
- * that name one name the same.
+ * Returns the limit whose reset a 429 shows in its headers or its body; `undefined` for none. All places show the same
+ * limit.
  */
 export function limitNamedBy(
   assumptions: Assumptions,
@@ -71,14 +71,14 @@ export function limitNamedBy(
   return namesOne ? lastToReset(limits)?.name : undefined;
 }
 
-/** Header names and values in turn. */
+/** Alternating header names and values. */
 export type FlatHeaders = readonly string[];
 
 /**
- * The headers that tell of limits, in the form that is assumed.
+ * The rate limit headers in the assumed form.
  *
- * `draft` is that of draft-ietf-httpapi-ratelimit-headers-10: two lists of structured fields (RFC 9651), the limits by
- * name, `q` requests in `w` seconds, `r` of them left, more after `t` seconds.
+ * `draft` follows draft-ietf-httpapi-ratelimit-headers-10: two lists of structured fields (RFC 9651) with the limits by
+ * name. `q` requests are allowed in `w` seconds; `r` remain, and more after `t` seconds.
  */
 export function rateLimitHeaders(form: Assumptions["rate_limit_headers"], limits: Limits): FlatHeaders {
   if (form === "none") return [];
@@ -90,7 +90,7 @@ export function rateLimitHeaders(form: Assumptions["rate_limit_headers"], limits
       limits.map(({ name, remaining, reset }) => `"${name}";r=${remaining};t=${reset}`).join(", "),
     ];
   }
-  // The old headers know one limit. Reset is in seconds from now.
+  // The legacy headers have one limit. Reset is in seconds from now.
   const { quota, remaining, reset } = tightestOf(limits);
   return [
     ...["X-RateLimit-Limit", String(quota)],
@@ -100,7 +100,7 @@ export function rateLimitHeaders(form: Assumptions["rate_limit_headers"], limits
 }
 
 /**
- * `Retry-After` in the form that is assumed; never earlier than the reset of the limit that refused.
+ * `Retry-After` in the assumed form; never before the reset of the reached limit.
  *
  * `now` (epoch milliseconds) is the time on the sandbox's clock, which the `Date` header shows.
  */
@@ -112,10 +112,10 @@ export function retryAfterHeaders(
   if (form === "none") return [];
   const seconds = lastToReset(limits)?.reset ?? 1;
   if (form === "seconds") return ["Retry-After", String(seconds)];
-  // A date has whole seconds; rounding it down would name a time that is too early.
+  // A date has whole seconds; rounded down, it would be too early.
   const at = Math.ceil(now / 1000 + seconds) * 1000;
   return ["Retry-After", new Date(at).toUTCString()];
 }
 
-/** The challenge of a 401 (RFC 9110); never `Basic`, for which browsers would ask their user for a password. */
+/** The challenge of a 401 (RFC 9110); never `Basic`, because browsers would ask for a password. */
 export const challengeHeaders: FlatHeaders = ["WWW-Authenticate", 'ApiKey realm="relying-party"'];

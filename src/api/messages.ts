@@ -31,7 +31,7 @@ export function jsonBody(value: unknown): TextBody {
   return textBody(JSON.stringify(value));
 }
 
-/** The length of a text in UTF-8 bytes; a lone surrogate counts as the three bytes that stand in for it. */
+/** The length of a text in UTF-8 bytes; a lone surrogate counts as its three replacement bytes. */
 export function utf8Length(text: string): number {
   let bytes = text.length;
   for (let i = 0; i < text.length; i++) {
@@ -45,7 +45,7 @@ export function utf8Length(text: string): number {
   return bytes;
 }
 
-/** The same answer with another body. */
+/** The same response with another body. */
 export function withBody({ status, headers }: ApiAnswer, body: string): ApiAnswer {
   const length = String(utf8Length(body));
   const isLength = (at: number) => at % 2 === 1 && headers[at - 1]?.toLowerCase() === "content-length";
@@ -61,13 +61,13 @@ export function errorBody(
   return jsonBody({ error: { code, message, ...(details !== undefined && { details }) } });
 }
 
-/** The error code of a path; `null` on success. The code of 429 is an assumption. */
+/** The error code of a path id; `null` on success. The code of a 429 is an assumption. */
 export function codeOf(path: PathId, assumptions: Assumptions): string | null {
   const { status, code } = outcomeOf(path);
   return status === 429 ? assumptions.rate_limit_code : code;
 }
 
-/** The code of the next response on this path; `null` on success, and if it varies from response to response. */
+/** The code of the next response with this path id; `null` on success, and if it varies between responses. */
 export function expectedCode(world: World, path: PathId): string | null {
   const { profile, assumptions, givenAssumptions } = world;
   const varies = profile === "varied" && givenAssumptions.rate_limit_code === undefined;

@@ -6,23 +6,23 @@ import type { ShownKey } from "../world/counters.js";
 import type { World } from "../world/world.js";
 import type { Call } from "./call.js";
 
-/** A description of the keys in places where no key belongs; holds none of them (R46). */
+/** Describes keys in places where no key belongs, without containing them (R46). */
 export interface MisplacedKeys {
-  /** Whether one of them may be a real key: well-formed, not made by a sandbox, and unknown here. */
+  /** Whether one of them may be a real key: well-formed, not created by a sandbox, and unknown here. */
   readonly hasRealKey: boolean;
-  /** Whether `x-api-key` has something else with it, or the variable for it. */
+  /** Whether `x-api-key` contains more than the key, or a variable's name. */
   readonly isNotAlone: boolean;
-  /** The key that an advice is about, if it is not the one in `x-api-key`. */
+  /** The key for each advice id, if it is not the key in `x-api-key`. */
   readonly keys: Readonly<Partial<Record<AdviceId, ShownKey>>>;
 }
 
-/** Finds the keys of a request in places where no key belongs; `undefined` without any. */
+/** Finds the keys of a request in places where no key belongs; `undefined` if it has none. */
 export function findMisplacedKeys(
   world: World,
   { request, presented, route, isGuarded }: Call,
 ): MisplacedKeys | undefined {
   const { apiKey = noKey, path, keysInPath, evidence } = request;
-  // Searched in every case, so that each 401 takes as long (R14); a well-formed key is judged as that of the request.
+  // Always searched, so that every 401 takes the same time (R14). A well-formed key is treated as the request's key.
   const inText = findFirstKeys(apiKey);
   const isMeant = isMeantAsKey(apiKey, inText);
   const isMalformed = presented === "malformed";

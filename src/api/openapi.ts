@@ -5,31 +5,31 @@ import { inJson } from "../schema/spelling.js";
 import type { Endpoint, InputSchema } from "./endpoint.js";
 import { endpointsOf } from "./routes.js";
 
-/** The version that the specification gives its machine-readable description (section 9). */
+/** The version of the specification's machine-readable description (section 9). */
 export const apiVersion = "0.1.0";
 
 const requestIdHeader = {
-  description: "Identifies the request; to be quoted when contacting support.",
+  description: "Identifies the request. Quote it when you contact support.",
   required: true,
   schema: { type: "string", minLength: 1 },
 };
 
 const previewHeader = {
-  description: "Says that the endpoint is a preview: announced, not released, and its shape a guess.",
+  description: "Marks a preview endpoint: announced but not released. Its shape is a guess.",
   required: true,
   schema: { const: "true" },
 };
 
 const previewNote =
-  " The operations marked x-preview are announced and not released: what they look like here is this project's guess, and the service may choose otherwise.";
+  " The operations marked x-preview are announced but not released. Their design here is this project's guess and may differ from the service's.";
 
 /** The license of the descriptions. */
 export const license = { name: "MIT", identifier: "MIT" };
 
 /**
- * The OpenAPI 3.1.0 description of the API, made from the same tables as the answers (R48).
+ * The OpenAPI 3.1.0 description of the API, made from the same tables as the responses (R48).
  *
- * With `preview`, also of the announced endpoints, each marked `x-preview`. A new object on every call.
+ * With `preview`, it includes the announced endpoints, each marked `x-preview`. Returns a new object on every call.
  */
 export function openApiDocument({ preview = false }: { preview?: boolean } = {}): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {};
@@ -45,7 +45,7 @@ export function openApiDocument({ preview = false }: { preview?: boolean } = {})
       title: "Relying-Party API",
       version: apiVersion,
       license,
-      description: `Relying parties (banks and insurers) confirm an API key and see its context. What the specification leaves open is left open here too.${preview ? previewNote : ""}`,
+      description: `Relying parties (banks and insurers) confirm an API key and see its context. This description also leaves open whatever the specification leaves open.${preview ? previewNote : ""}`,
     },
     // The service's own host is not announced yet; the specification writes {base_url} for it.
     servers: [{ url: "http://127.0.0.1:4747", description: "The sandbox, at its default address." }],
@@ -60,7 +60,7 @@ export function openApiDocument({ preview = false }: { preview?: boolean } = {})
           description: "The key's prefix decides the environment: SVC_test_ or SVC_live_.",
         },
       },
-      // Not "Error", which would hide that of JavaScript in generated code.
+      // Not "Error", which would shadow JavaScript's Error in generated code.
       schemas: { ...schemas, ApiError: jsonSchemaOf(errorShape) },
     },
   };
@@ -122,7 +122,7 @@ function parametersOf({ path, input = {} }: Endpoint): object[] {
     name: "Idempotency-Key",
     in: "header",
     description:
-      "Lets the request be sent again without a second record; quoted or bare, 1 to 255 characters.",
+      "Makes it safe to resend the request without creating a second record. Quoted or bare, 1 to 255 characters.",
     schema,
   };
   return [...inPath, ...inQuery, ...(input.idempotencyKey === true ? [key] : [])];
@@ -138,13 +138,13 @@ function responsesOf(endpoint: Endpoint): Responses {
   );
   const responses: Responses = {
     default: {
-      description: "Anything that the specification does not list, such as an unknown method.",
+      description: "Errors that the specification does not list, such as an unknown method.",
       content: json({ schema: errorContent, examples: examplesOf([outcomeOf("405.method")]) }),
     },
   };
   for (const status of new Set(rows.map((row) => row.status))) {
     const here = rows.filter((row) => row.status === status);
-    // A 401 never says why (R14), but its description may list what leads to it.
+    // A 401 never shows its cause (R14), but its description may list the causes.
     const description = here.map(({ when, path }) => `${when} (\`${path}\`)`).join("; ");
     responses[status === 200 ? success : status] =
       status === 200
@@ -162,7 +162,7 @@ function responsesOf(endpoint: Endpoint): Responses {
 function errorWith(rows: readonly Outcome[]): JsonSchema {
   const codes = new Set(rows.filter(({ status }) => status !== 429).map(({ code }) => code));
   if (codes.size === 0) return errorContent;
-  // Open, or linters miss the other members of the error in it.
+  // Open, or linters would report the error's other members.
   const error = { properties: { code: { enum: [...codes] } }, additionalProperties: true };
   return { allOf: [errorContent, { properties: { error } }] };
 }

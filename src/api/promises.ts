@@ -16,33 +16,33 @@ import { contextOf, me } from "./endpoints/me.js";
 import { errorBody, jsonBody, withBody } from "./messages.js";
 import words from "./promises.json" with { type: "json" };
 
-/** One way to break a promise of the specification. The tests of a client that relies on the promise must fail then. */
+/** A way to break a promise of the specification. The tests of a client that relies on the promise must then fail. */
 export interface BrokenPromise {
-  /** As in `200.test:scopes-empty`. */
+  /** For example, `200.test:scopes-empty`. */
   readonly id: string;
   readonly path: PromisedPathId;
   /** `swap`: an accepted key is rejected, or the reverse. */
   readonly kind: "swap" | "other";
-  /** Whether it is the same on each 200, so that one of these paths is enough to try it. */
+  /** Whether it is the same on every 200, so that one 200 is enough to try it. */
   readonly isShared?: true;
-  /** Whether it also changes responses after the one on its path. */
+  /** Whether it also changes later responses. */
   readonly isLasting?: true;
-  /** The broken response, as in "empty `scopes` on a 200". */
+  /** The broken response, such as "empty `scopes` on a 200". */
   readonly sentence: string;
   /** The harm to the users of a client that does not notice. */
   readonly loss: string;
   readonly respond: Respond;
 }
 
-/** The response instead of another one; `undefined` leaves that one unchanged. */
+/** Returns a replacement for a response; `undefined` leaves the response unchanged. */
 type Respond = (ending: Ending, call: Call, world: World) => Pick<Ending, "answer" | "code"> | undefined;
 
-/** A row of the table before its path makes it an id. */
+/** A row of the table, before its path id is added to the id. */
 interface Row extends Pick<BrokenPromise, "isShared" | "isLasting" | "respond"> {
   readonly name: string;
-  /** Its sentence and its loss in `promises.json`. Default: those of its name. */
+  /** The name of its texts in `promises.json`. Default: its own name. */
   readonly words?: string;
-  /** The facts that these need beside those of the outcome. */
+  /** Values for its texts, besides the outcome's. */
   readonly facts?: Readonly<Record<string, string>>;
 }
 
@@ -53,7 +53,7 @@ interface PromisedOutcome extends Outcome {
 const promised = outcomes.filter((row) => row.promised) as readonly PromisedOutcome[];
 const wordsOf: Readonly<Record<string, Pick<BrokenPromise, "sentence" | "loss">>> = words;
 
-/** Every way to break a promise, made from the outcomes and from the shape of a response. */
+/** Every way to break a promise, made from the outcomes and the shape of a response. */
 export const brokenPromises: readonly BrokenPromise[] = promised.flatMap((outcome) => {
   const { path, status } = outcome;
   const rows = status === 200 ? successRows(outcome) : rejectionRows(outcome);
@@ -66,7 +66,7 @@ export const brokenPromises: readonly BrokenPromise[] = promised.flatMap((outcom
   });
 });
 
-/** The promises to break for a client that covers these paths, swaps first. */
+/** The promises to break for a client that covers these path ids, swaps first. */
 export function promisesOn(covered: readonly PathId[], kinds: "all" | "swaps" | "none"): BrokenPromise[] {
   const rows = brokenPromises.filter(({ path }) => covered.includes(path));
   const firstSuccess = rows.find(({ isShared }) => isShared)?.path;
@@ -86,13 +86,13 @@ export function breaking({ path, isLasting, respond }: BrokenPromise): NonNullab
       const other = respond(ending, call, world);
       if (other === undefined) return ending;
       this.responses += 1;
-      // The path stays the one that the request would have ended on.
+      // The request keeps its original path id.
       return { ...ending, answer: other.answer, code: other.code };
     },
   };
 }
 
-/** Rejects a key from its last expected request on, in a trial of a client that may send it again. */
+/** Rejects a key starting with its last expected request, in a trial of a client that may resend it. */
 export function rejecting(trial: {
   key: string;
   last: number;
@@ -168,7 +168,7 @@ function successRows({ path }: PromisedOutcome): Row[] {
   ];
 }
 
-/** For each list and each object of the response: it is missing, or has another form. */
+/** For each list and object of the response: missing, or of another form. */
 function memberRows(): Row[] {
   const members = Object.entries(fieldsOf(shapeAt(me.responseShape, ["data"]) ?? me.responseShape) ?? {});
   return members.flatMap(([name, field]) => {
@@ -206,7 +206,7 @@ function sameUsage(): Respond {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Changes members of `data` or `error`; `undefined` removes one. `code` is the error code that the body has then. */
+/** Changes members of `data` or `error`; `undefined` removes one. `code` is the body's new error code. */
 function edited(
   within: "data" | "error",
   change: (members: Members) => Members,

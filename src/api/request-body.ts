@@ -6,7 +6,7 @@ export const longestBody = 64 * 1024;
 export const noBody: ReadBody = { text: "" };
 export const tooLongBody: ReadBody = { text: "", problem: `it is longer than ${longestBody} bytes` };
 
-/** The body in these bytes, of which no more than {@link longestBody} are read. */
+/** Decodes a body of at most {@link longestBody} bytes. */
 export function bodyOf(bytes: Uint8Array): ReadBody {
   if (bytes.length > longestBody) return tooLongBody;
   try {

@@ -8,12 +8,12 @@ import { gateResults } from "./gate.js";
 import { requestLine } from "./request-line.js";
 import { sentAnswer } from "./story-sender.js";
 
-/** Everything that the journal knows of a request; throws `not_found` when it knows none of this id. */
+/** All details of a request in the journal; throws `not_found` for an unknown id. */
 export function requestDetails(world: World, id: string): Record<string, unknown> {
   const { history, preview, registry } = world;
   const exchange = history.find(id);
   if (exchange === undefined) {
-    const message = `There is no request ${JSON.stringify(id)}; the journal keeps the last 1,000 of the running scenario.`;
+    const message = `There is no request ${JSON.stringify(id)}. The journal keeps the last 1,000 requests of the running scenario.`;
     throw new SandboxError("not_found", message);
   }
   const { pathId, advice, answer, delivery } = exchange;

@@ -14,7 +14,7 @@ const noContent: RequestContent = {
   body: noBody,
 };
 
-/** The declared input of a request, or the refusal of a request that does not fit the schema. */
+/** The declared input of a request, or the rejection of invalid input. */
 export function readInput(
   input: InputSchema,
   { now, params }: EndpointInput,
@@ -25,7 +25,7 @@ export function readInput(
   const idempotencyKey =
     input.idempotencyKey === true ? readIdempotencyKey(content.idempotencyKey) : undefined;
   if (idempotencyKey === null)
-    return invalid({ "Idempotency-Key": "must be 1 to 255 visible characters, and no API key" });
+    return invalid({ "Idempotency-Key": "must be 1 to 255 visible characters, and not an API key" });
   if (input.body === undefined) return { now, params, query, body: undefined, idempotencyKey };
   const { value: body, problem: reason } = readJson(content);
   if (reason !== undefined) return { refused: "400.bad_request", details: { reason } };
@@ -44,18 +44,21 @@ function readQuery(
     if (Object.hasOwn(declared, name) && given.getAll(name).length > 1)
       return { values, problems: { [name]: "was given more than once" } };
     const isNumber = declared[name]?.kind === "number";
-    // A number in any other form than digits stays a text, which the schema refuses.
+    // A number that is not written in digits stays a text, which the schema rejects.
     values[name] = isNumber && /^\d{1,15}$/.test(text) ? Number(text) : text;
   }
   const fields = Object.entries(declared).map(([name, shape]) => [name, optional(shape)]);
   return { values, problems: fieldProblems(mapping(Object.fromEntries(fields)), values, "query") };
 }
 
-/** `undefined` without a header, `null` for an invalid one. Takes it quoted, as the draft has it, or bare, as most send it. */
+/**
+ * `undefined` without a header, `null` for an invalid one. Accepts it quoted, as in the draft, or bare, as most clients
+ * send it.
+ */
 function readIdempotencyKey(header: string | undefined): string | undefined | null {
   if (header === undefined) return undefined;
-  // It is stored, also in state files, so that it must not be an API key sent by mistake (R46). Checked before the
-  // regular expression, which keeps the last text that it was tried on.
+  // It is stored, also in state files, so it must not be an API key sent by mistake (R46). Checked before the regular
+  // expression, because V8 keeps the last text that it was run on.
   if (containsKey(header)) return null;
   const quoted = /^"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/.exec(header)?.[1];
   const key = quoted === undefined ? header : quoted.replace(/\\(.)/g, "$1");
@@ -67,16 +70,16 @@ function readJson({ contentType = "", body }: RequestContent): { value?: unknown
   if (body.problem !== undefined) return { problem: body.problem };
   if (body.text === "") return { problem: "it is missing" };
   if (!/^application\/json[\t ]*(?:;|$)/i.test(contentType.trim())) {
-    return { problem: "it is not sent with Content-Type: application/json" };
+    return { problem: "it is not sent as application/json" };
   }
   const value = parsedJson(body.text);
   return value === undefined ? { problem: "it is not JSON" } : { value };
 }
 
-/** The problems of a value, by the path of the field. None contains the value itself: it may hold a key (R46). */
+/** The problems of a value, by field path. None contains the value itself, which may contain a key (R46). */
 type FieldProblems = Readonly<Record<string, string>>;
 
-/** The refusal of a request with these problems. */
+/** The rejection of a request with these problems. */
 export function invalid(fields: FieldProblems): OwnRefusal {
   return { refused: "422.validation", details: { fields } };
 }

@@ -2,7 +2,7 @@ import type { Exchange } from "../history/exchange.js";
 import { snakeCase } from "../schema/spelling.js";
 import { viewRequest } from "../world/views.js";
 
-/** A request as JSON outside this process spells it; its duration to the microsecond. */
+/** A request in the spelling of JSON, with its duration to the microsecond. */
 export function requestLine(exchange: Exchange): Record<string, unknown> {
   const shown = viewRequest(exchange);
   return snakeCase({ ...shown, durationMs: Math.round(shown.durationMs * 1000) / 1000 }) as Record<

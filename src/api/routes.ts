@@ -2,14 +2,14 @@ import type { Endpoint, InputSchema } from "./endpoint.js";
 import { me } from "./endpoints/me.js";
 import { previewEndpoints } from "./endpoints/preview.js";
 
-/** The endpoints that there are, with the preview or without. */
+/** All endpoints, with or without the preview. */
 export function endpointsOf(preview: boolean): readonly Endpoint[] {
   return preview ? [me, ...previewEndpoints()] : [me];
 }
 
-/** The endpoints at one path, by method, and what `Allow` says of them. */
+/** The endpoints at a path, by method, and the value of `Allow`. */
 export interface Route {
-  /** Any one segment stands for a name in braces. */
+  /** A name in braces matches any one segment. */
   readonly path: string;
   readonly segments: readonly string[];
   readonly isPattern: boolean;
@@ -21,13 +21,13 @@ export interface Route {
 const released = routesOf(endpointsOf(false));
 let all: typeof released | undefined;
 
-// Made for the first world with the preview: few have it.
+// Created on first use: few sandboxes have the preview.
 function withPreview() {
   all ??= routesOf(endpointsOf(true));
   return all;
 }
 
-/** The route at exactly this path, with the preview or without; `undefined` when the API has none (404). */
+/** The route at exactly this path, with or without the preview; `undefined` if the API has none (404). */
 export function routeAt(path: string, preview = false): Route | undefined {
   const { exact, patterns } = preview ? withPreview() : released;
   const route = exact.get(path);
@@ -42,7 +42,7 @@ export function routeAt(path: string, preview = false): Route | undefined {
 
 const noParameters: Readonly<Record<string, string>> = Object.freeze({});
 
-/** The values of the parameters in a path of the route, by name. */
+/** The values of the route's parameters in a path, by name. */
 export function parametersIn({ isPattern, segments }: Route, path: string): Readonly<Record<string, string>> {
   if (!isPattern) return noParameters;
   const given = path.split("/");
@@ -64,7 +64,7 @@ function routesOf(chosen: readonly Endpoint[]) {
 
 function routeOf(path: string, chosen: readonly Endpoint[]): Route {
   const here = chosen.filter((endpoint) => endpoint.path === path);
-  // HEAD answers as GET without the body (RFC 9110).
+  // HEAD responds like GET, without the body (RFC 9110).
   const methods = new Map<string, Endpoint>(
     here.flatMap((one) =>
       one.method === "GET"
@@ -88,9 +88,9 @@ function routeOf(path: string, chosen: readonly Endpoint[]): Route {
 
 const releasedTakeInput = endpointsOf(false).some(({ input }) => input !== undefined);
 
-/** The input that the endpoint at a path declares; `undefined` when there is none. */
+/** The declared input of the endpoint at a path; `undefined` for none. */
 export function inputAt(preview: boolean, method: string, path: string): InputSchema | undefined {
-  // Saves requests without the preview a second look at the routes.
+  // Without the preview, no second lookup of the route is needed.
   if (!preview && !releasedTakeInput) return undefined;
   return routeAt(path, preview)?.methods.get(method)?.input;
 }

@@ -7,9 +7,10 @@ import { handle } from "./handle.js";
 import { bodyOf, noBody } from "./request-body.js";
 
 /**
- * Sends the requests of a story, or of the control plane, straight to the API of a world, without a network; what faults let wait does not wait.
+ * Sends requests of a story or of the control plane directly to the sandbox's API, without a network and without the
+ * delays of faults.
  *
- * They are in the journal, and not in the report: that is about the client, which has sent none of them.
+ * The journal records these requests. The report does not, because no client sent them.
  */
 export function storySender(world: World): (request: Parameters<SendStoryRequest>[0]) => StoryAnswer {
   return ({ method, path: target, headers, body }) => {
@@ -34,7 +35,7 @@ export function storySender(world: World): (request: Parameters<SendStoryRequest
   };
 }
 
-/** An answer as it was sent: its headers by names in lower case, its body as far as it went. */
+/** A response as sent: its headers by lower-case name, and its body, which may be truncated. */
 export function sentAnswer(
   { status, headers, body }: ApiAnswer,
   delivery: Delivery | undefined,
@@ -51,7 +52,7 @@ function headersOf(pairs: readonly string[]): Record<string, string> {
   for (let i = 0; i < pairs.length; i += 2) {
     const name = (pairs[i] as string).toLowerCase();
     const value = pairs[i + 1] as string;
-    // A header may stand on several lines: together they are a list (RFC 9110).
+    // Repeated headers are one list (RFC 9110).
     headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`;
   }
   return headers;

@@ -9,12 +9,12 @@ import { evaluateKey } from "./evaluate.js";
 import { lastToReset, readLimits } from "./limits.js";
 import { expectedCode } from "./messages.js";
 
-/** What the next request with a key of the world gets at the released endpoint; counts nothing. */
+/** The result of the next request with a key to the released endpoint; counts nothing. */
 export function nextRequest(world: World, ref: string) {
   const { pathId, faultPaths } = evaluateKey(world, ref);
   const { status } = outcomeOf(pathId);
   const why = reasonOf(world, pathId, world.registry.key(ref));
-  // Every 401 and 429 has the same code: the reason is enough.
+  // Every 401 and 429 has the same code, so the reason is enough.
   const code = status === 403 ? ` ${expectedCode(world, pathId)}:` : "";
   const fault = faultPaths.length === 0 ? "" : ", or a fault";
   const verdict = `${status}${code}${why === null ? "" : ` ${why}`}${fault}`;
@@ -22,14 +22,14 @@ export function nextRequest(world: World, ref: string) {
   return { status, pathId, verdict, until: until === undefined ? null : isoOf(until) };
 }
 
-/** The limit for which a key must wait, and when a request can succeed again; never if it allows none. */
+/** The reached limit of a key, and when it resets; `undefined` if it allows no requests. */
 function reachedLimit(world: World, entry: KeyEntry) {
   const now = world.clock.now();
   const last = lastToReset(readLimits(entry, world, now));
   return last && { name: last.name, until: last.quota === 0 ? undefined : now + last.reset * 1000 };
 }
 
-/** Why requests with a key end on this path, with the key's own facts: `expired since …`; `null` on success. */
+/** The cause of this path id, with the key's facts: `expired since …`; `null` on success. */
 export function reasonOf(world: World, pathId: ApiPathId, entry: KeyEntry): string | null {
   const { key, holder } = entry;
   const now = world.clock.now();

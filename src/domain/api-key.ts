@@ -64,8 +64,8 @@ export const noKey = `SVC_test_${sandboxMark} no key, and as long as one`;
 /**
  * Whether the string is a well-formed key: a prefix, then letters, digits, `_` and `-`, at most 256 characters.
  *
- * The specification does not describe the part after the prefix. The characters of URL-safe random strings are accepted,
- * so a pinned secret can look like the partner's own test data.
+ * The specification does not describe the part after the prefix. The characters of URL-safe random strings are
+ * accepted, so a pinned secret can look like the partner's own test data.
  */
 export function isWellFormedKey(presented: string): boolean {
   if (presented.length > maximumKeyLength) return false;

@@ -72,8 +72,8 @@ export const assumptionTable: { readonly [Name in keyof Assumptions]: Assumption
 };
 
 /**
- * A named set of assumptions. `varied` has the values of `minimal`, and varies each response in everything else that the
- * specification leaves open.
+ * A named set of assumptions. `varied` has the values of `minimal`, and varies each response in everything else that
+ * the specification leaves open.
  */
 export type Profile = "minimal" | "typical" | "varied";
 export const profiles: readonly Profile[] = ["minimal", "typical", "varied"];

@@ -1,8 +1,8 @@
 /**
  * The closed list of outcomes of a request.
  *
- * Responses, the OpenAPI document, the documentation and the coverage are made from this table. A new outcome is one new
- * row.
+ * Responses, the OpenAPI document, the documentation and the coverage are made from this table. A new outcome is one
+ * new row.
  */
 export interface Outcome {
   readonly path: string;

@@ -1,8 +1,11 @@
-// Controls (C0, C1), lone surrogates, line separators, marks that change the text direction, and characters that XML forbids.
+// Controls (C0, C1), lone surrogates, line separators, marks that change the text direction, and characters that XML
+// forbids.
 const unprintable =
   /[\p{Cc}\p{Cs}\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069\uFEFF\uFFFE\uFFFF]/gu;
 
-/** Replaces characters that could move the cursor, color a terminal or break a line, in texts from a client or server. */
+/**
+ * Replaces characters that could move the cursor, color a terminal or break a line, in texts from a client or server.
+ */
 export function escapeControls(text: string): string {
   return text.replace(unprintable, "\uFFFD");
 }

@@ -1,8 +1,8 @@
 import { isKeyCharacter, keyPrefixes } from "./api-key.js";
 
 /**
- * Everything in a text that looks like a key: one of the four prefixes and at least one character, also if it is partly or
- * wholly percent-encoded.
+ * Everything in a text that looks like a key: one of the four prefixes and at least one character, also if it is partly
+ * or wholly percent-encoded.
  *
  * @example
  * findKeys("?key=SVC_test_sbx0abc&about=SVC_test_"); // ["SVC_test_sbx0abc"]
@@ -40,7 +40,8 @@ function findPrefixed(text: string, prefix: string, found: string[]): void {
 const mostDecodings = 10;
 
 /**
- * Decodes every percent-encoded printable ASCII character in a text, including `%u0053`, even if it was encoded repeatedly.
+ * Decodes every percent-encoded printable ASCII character in a text, including `%u0053`, even if it was encoded
+ * repeatedly.
  *
  * A key that three proxies encoded is still a key. Decodes byte by byte, because the text around the key need not be
  * validly encoded. Only printable ASCII: keys have no other letters, and a line break in a log would forge a line.
@@ -158,8 +159,8 @@ export function isOfWords(text: string, longest: number, others: string): boolea
 }
 
 /**
- * A text that is safe to show: without keys, even if they are percent-encoded repeatedly, and truncated after the prefix of a
- * key in hex or Base64 (R46).
+ * A text that is safe to show: without keys, even if they are percent-encoded repeatedly, and truncated after the
+ * prefix of a key in hex or Base64 (R46).
  */
 export function redactEncoded(text: string): string {
   const decoded = decodePrintable(text);

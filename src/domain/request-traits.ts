@@ -2,8 +2,8 @@ import { isKeyCharacter } from "./api-key.js";
 import { containsKey, copyOf, findFirstKeys, mostFirst } from "./redact.js";
 
 /**
- * The traits of a request besides its method, path and key, as bits of one number, so that a request without traits costs
- * nothing. They do not affect the response.
+ * The traits of a request besides its method, path and key, as bits of one number, so that a request without traits
+ * costs nothing. They do not affect the response.
  */
 export type RequestTraits = number;
 
@@ -126,8 +126,8 @@ function originOf(url: string): string | undefined {
 }
 
 /**
- * Whether a malformed key was meant as a key: a key after a scheme or quotation mark (`keys` lists the keys found in it), or
- * the name of a variable that was never replaced.
+ * Whether a malformed key was meant as a key: a key after a scheme or quotation mark (`keys` lists the keys found in
+ * it), or the name of a variable that was never replaced.
  *
  * @example
  * isMeantAsKey("Bearer SVC_test_sbx0abc", ["SVC_test_sbx0abc"]); // true

@@ -7,8 +7,8 @@ export const defaultSeed = 1;
 /**
  * A stream of numbers that depends only on the seed and the labels.
  *
- * Each named thing (a key's secret, an organization's id) has its own stream, so adding one thing changes no other. Not for
- * secrets that must resist an attacker: anyone with the seed can compute the stream.
+ * Each named thing (a key's secret, an organization's id) has its own stream, so adding one thing changes no other. Not
+ * for secrets that must resist an attacker: anyone with the seed can compute the stream.
  *
  * @example
  * const draw = drawsFor(1, "organization.id", "harvest-bank");
@@ -56,8 +56,8 @@ export function mix32(value: number): number {
   return (mixed ^ (mixed >>> 16)) >>> 0;
 }
 
-// Four independent FNV-1a-like lanes over UTF-16 units, each finished with a full mix. Not cryptographic: it only spreads
-// short labels well.
+// Four independent FNV-1a-like lanes over UTF-16 units, each finished with a full mix. Not cryptographic: it only
+// spreads short labels well.
 function hash128(text: string): [number, number, number, number] {
   let a = 0x811c9dc5;
   let b = 0x9e3779b9;

@@ -100,7 +100,8 @@ function problemsOf(
 const maximumValues = 100_000;
 
 /**
- * Copies an object that should be a scenario: plain data only, its own members only, members set to `undefined` left out.
+ * Copies an object that should be a scenario: plain data only, its own members only, members set to `undefined` left
+ * out.
  *
  * Answers `undefined`, with reports, when something is wrong. Never throws.
  */

@@ -92,8 +92,8 @@ export function populationOf({ population = {} }: Pick<Scenario, "population">) 
 }
 
 /**
- * Returns the organization with this number, without its keys: every third one an insurer, approved if it has a live key.
- * Draws nothing, so that starting a population with another seed changes no more than names, ids and secrets.
+ * Returns the organization with this number, without its keys: every third one an insurer, approved if it has a live
+ * key. Draws nothing, so that starting a population with another seed changes no more than names, ids and secrets.
  */
 export function populatedOrganization(
   number: number,

@@ -13,7 +13,9 @@ export interface SoundPart {
   readonly scenario: Scenario;
   /** What is wrong with the shape of fields that are misspelt themselves. */
   readonly inMisspelt: readonly Diagnostic[];
-  /** What is wrong with it, at its place as it is written; `undefined` for what may come of a mistake in the shape only. */
+  /**
+   * What is wrong with it, at its place as it is written; `undefined` for what may come of a mistake in the shape only.
+   */
   readonly trust: (problem: Diagnostic) => Diagnostic | undefined;
 }
 

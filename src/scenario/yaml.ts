@@ -20,7 +20,9 @@ import { readPlain } from "./interpret-scenario.js";
 import { maximumDepth, maximumScenarioBytes, type ScenarioProblemCode } from "./problems/scenario-error.js";
 import { describePlace, type Place, type ScenarioSource } from "./problems/source.js";
 
-/** The largest number of pieces (names, values, punctuation, line ends) of a text; a thousand keys need about 40,000. */
+/**
+ * The largest number of pieces (names, values, punctuation, line ends) of a text; a thousand keys need about 40,000.
+ */
 const maximumPieces = 250_000;
 /** The largest number of aliases of a text: each is looked up in the whole of it. */
 const maximumAliases = 1000;
@@ -89,7 +91,9 @@ function createSource(text: string, file?: string): ScenarioSource {
   return { file, text: text.replace(/^\uFEFF/, "").replace(/\r(?!\n)/g, "\n"), shown: new Map() };
 }
 
-/** The one document of a text, read piece by piece: a hostile text could exhaust the stack or take minutes otherwise. */
+/**
+ * The one document of a text, read piece by piece: a hostile text could exhaust the stack or take minutes otherwise.
+ */
 function compose(text: string, report: ReportAt): Document.Parsed | undefined {
   const parser = new Parser();
   const composer = new Composer(options);
@@ -147,8 +151,8 @@ function reportSyntax(
   }
 }
 
-// Where the innermost bracket was opened that is still open at a place. Of the brackets that end there the outermost are
-// open, as many as there are errors about it.
+// Where the innermost bracket was opened that is still open at a place. Of the brackets that end there the outermost
+// are open, as many as there are errors about it.
 function openedAt({ contents, errors }: Document.Parsed, end: number): number | undefined {
   const starts: number[] = [];
   visit(contents, {

@@ -8,8 +8,8 @@ type Describe = (shape: Shape) => string | undefined;
 const ownDescription: Describe = ({ description }) => description;
 
 /**
- * The descriptions of the fields of a shape, given by their paths: `<ref>` is any name in a mapping, `<item>` any item of a
- * list.
+ * The descriptions of the fields of a shape, given by their paths: `<ref>` is any name in a mapping, `<item>` any item
+ * of a list.
  */
 export function describedFields(root: Shape, fields: Readonly<Record<string, string>>): Map<Shape, string> {
   return new Map(

@@ -40,7 +40,10 @@ export function inJson(shape: Shape): Shape {
   return mapFields(shape, inJson, snake);
 }
 
-/** The shape of the JSON that this or another version has written: names that it may have more of are any text, as times are. */
+/**
+ * The shape of the JSON that this or another version has written: names that it may have more of are any text, as times
+ * are.
+ */
 export function inJsonOfAnyVersion(shape: Shape): Shape {
   const isFree = shape.kind === "choice" ? shape.isGrowing : shape.kind === "text" && shape.format;
   if (isFree && !shape.isNullable) return text();

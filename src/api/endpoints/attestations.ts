@@ -34,12 +34,12 @@ export const listAttestations: Endpoint = {
   path: "/v1/relying-party/attestations",
   operationId: "listAttestations",
   summary: "The attestations that farmers have consented to",
-  description: `${guess} Lists those of the key's own organization and environment, in the order in which farmers granted them.`,
+  description: `${guess} Lists the attestations of the key's organization and environment, in the order of the farmers' grants.`,
   scope: "attestations:read",
   input: {
     query: {
-      consent_request_id: described(text(), "Only those of this consent request."),
-      farmer_id: described(text(), "Only those about this farmer."),
+      consent_request_id: described(text(), "Only attestations of this consent request."),
+      farmer_id: described(text(), "Only attestations of this farmer."),
       limit: described(
         count({ least: 1, most: maximumLimit, default: defaultLimit }),
         "Maximum number of records.",
@@ -78,7 +78,7 @@ export const getAttestation: Endpoint = {
   path: "/v1/relying-party/attestations/{id}",
   operationId: "getAttestation",
   summary: "One attestation",
-  description: `${guess} Shows those of the key's own organization and environment.`,
+  description: `${guess} Shows an attestation of the key's organization and environment.`,
   scope: "attestations:read",
   responseName: "Attestation",
   responseShape: mapping({ data: attestationShape }),

@@ -38,7 +38,7 @@ const purposeShape = mapping({
   text: described(text({ least: 1, most: longestPurpose }), "Text that the farmer reads."),
 });
 
-/** A consent request in an answer. */
+/** A consent request in a response. */
 const responseShape = mapping({
   data: mapping({
     id: text({ pattern: /^consent_[0-9A-Za-z]{20}$/ }),
@@ -48,13 +48,13 @@ const responseShape = mapping({
     purpose: purposeShape,
     permissions: list(choice(permissions), { least: 1 }),
     created_at: instant(),
-    respond_by: described(instant(), "Time at which the request expires unless the farmer answers."),
+    respond_by: described(instant(), "When the request expires unless the farmer decides."),
     expires_at: described(instant(), "End of the consent."),
     history: described(
       list(mapping({ status: choice(consentStatuses), at: instant(), by: choice(consentParties) }), {
         least: 1,
       }),
-      "Every status of the request, the oldest first; the last one is the current one.",
+      "Every status of the request, oldest first; the last one is current.",
     ),
   }),
 });
@@ -64,7 +64,7 @@ const wantedShape = mapping({
   purpose: purposeShape,
   permissions: described(
     list(choice(permissions), { least: 1, isUnique: true }),
-    "Data to attest; one attestation is made for each.",
+    "Data to attest; each permission gets one attestation.",
   ),
   expires_at: optional(
     described(
@@ -83,7 +83,7 @@ const asked = {
 
 const created = { status: "pending", at: "2026-03-02T09:00:00.000Z", by: "relying_party" };
 
-/** An example of one, with what happened to it. */
+/** An example, with its later statuses. */
 function consentExample(...later: readonly (typeof created)[]): unknown {
   const history = [created, ...later];
   const { farmer_id, purpose, permissions } = asked;
@@ -103,19 +103,19 @@ function consentExample(...later: readonly (typeof created)[]): unknown {
   };
 }
 
-/** The body that shows a consent request as it is at an instant, without its organization, which is the caller. */
+/** The body with a consent request at an instant, without its organization, which is the caller. */
 function consentBody(entry: ConsentEntry, world: World, now: number): TextBody {
   const { organization: _, farmer: __, attestations: ___, ...shown } = viewConsent(entry, world, now);
   return jsonBody({ data: snakeCase(shown) });
 }
 
-/** Asks a farmer for consent. */
+/** Requests a farmer's consent. */
 export const createConsentRequest: Endpoint = {
   method: "POST",
   path: "/v1/relying-party/consent-requests",
   operationId: "createConsentRequest",
   summary: "Ask a farmer for consent",
-  description: `${guess} The farmer answers later, or never. With an Idempotency-Key, sending the same request again answers the same record with Idempotent-Replayed: true.`,
+  description: `${guess} The farmer decides later, or never. With an Idempotency-Key, sending the same request again returns the same record with Idempotent-Replayed: true.`,
   scope: "consents:write",
   input: {
     body: { shape: wantedShape, example: asked },
@@ -134,13 +134,13 @@ export const createConsentRequest: Endpoint = {
     const farmer = visible.farmer(wanted.farmer_id);
     if (farmer === undefined) return { refused: "404.unknown_record", details: { record: "farmer" } };
     const sha256 = world.platform.sha256(canonicalJson(body));
-    // Before the times are checked: a request that is sent again late was valid when it was sent first.
+    // Before the times are checked: a late repetition was valid when it was first sent.
     const earlier =
       idempotencyKey === undefined ? undefined : world.consents.madeUnder(organization, idempotencyKey);
     if (earlier !== undefined) return replayed(earlier, sha256, world, now);
     const expiresAt = expiryOf(wanted, now);
     if (typeof expiresAt === "string") return invalid({ expires_at: expiresAt });
-    if (containsKey(wanted.purpose.text)) return invalid({ "purpose.text": "must not hold an API key" });
+    if (containsKey(wanted.purpose.text)) return invalid({ "purpose.text": "must not contain an API key" });
     const entry = world.consents.draft({
       organization,
       farmer,
@@ -169,7 +169,7 @@ function replayed(earlier: ConsentEntry, sha256: string, world: World, now: numb
 function expiryOf({ expires_at: given }: Wanted, now: number): number | string {
   if (given === undefined) return now + defaultConsentTime;
   const expiresAt = parseTimestamp(given);
-  if (expiresAt === undefined) return "must be an RFC 3339 time with its zone, as in 2026-06-01T00:00:00Z";
+  if (expiresAt === undefined) return "must be an RFC 3339 time with a zone, such as 2026-06-01T00:00:00Z";
   if (expiresAt <= now) return "must be in the future, on the sandbox's clock";
   return expiresAt <= now + maximumConsentTime ? expiresAt : "must be at most 365 days ahead";
 }
@@ -180,7 +180,7 @@ export const getConsentRequest: Endpoint = {
   path: "/v1/relying-party/consent-requests/{id}",
   operationId: "getConsentRequest",
   summary: "The status of a consent request",
-  description: `${guess} Shows the requests of the key's own organization and environment.`,
+  description: `${guess} Shows a consent request of the key's organization and environment.`,
   scope: "consents:read",
   responseName: "ConsentRequest",
   responseShape,
@@ -200,7 +200,7 @@ export const cancelConsentRequest: Endpoint = {
   path: "/v1/relying-party/consent-requests/{id}/cancel",
   operationId: "cancelConsentRequest",
   summary: "Cancel a consent request",
-  description: `${guess} A request that is ${consentActions.cancel.from.join(" or ")} becomes cancelled, and its attestations are revoked. Takes no body.`,
+  description: `${guess} A request that is ${consentActions.cancel.from.join(" or ")} becomes cancelled, and its attestations are revoked. Send no body.`,
   scope: "consents:write",
   responseName: "ConsentRequest",
   responseShape,

@@ -18,7 +18,7 @@ export const me: Endpoint = {
   responseShape: mapping({
     data: openMapping({
       organization: mapping({ id: uuid(), name: text(), type: choice(organizationTypes) }),
-      environment: described(choice(environments), "The environment of the key, as its prefix says."),
+      environment: described(choice(environments), "The environment of the key, which matches its prefix."),
       scopes: described(list(text(), { least: 1 }), "The scope names granted to the key."),
       limits: openMapping({
         per_minute: described(count(), "Requests allowed per minute for the key."),
@@ -53,8 +53,8 @@ export function contextOf(caller: KeyEntry): TextBody {
   return { text: `${text}${today}}}}`, bytes: bytes + today.length + 3 };
 }
 
-// All of the answer but `usage.today` depends on the key's and the organization's records alone, so it is written
-// once for each pair of records and kept beside the key.
+// Only `usage.today` changes between responses. The rest depends on the key's and the organization's records, so it is
+// built once for each pair of records and stored with the key.
 function preparedFor(caller: KeyEntry): TextBody {
   const { key, holder, prepared } = caller;
   const { organization } = holder;

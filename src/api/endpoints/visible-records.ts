@@ -4,8 +4,8 @@ import type { KeyEntry } from "../../world/registry.js";
 import type { World } from "../../world/world.js";
 
 /**
- * The records of a world that the holder of a key can see. A test key sees synthetic farmers and the requests of its own
- * organization, a live key nothing at all (R44, R45). Everything that endpoints show of farmers goes through here.
+ * The records that a key can see. A test key sees synthetic farmers and the requests of its organization, a live key
+ * sees nothing (R44, R45). Endpoints read records of farmers only through this function.
  */
 export function visibleTo({ key }: KeyEntry, world: World) {
   const { consents, farmers } = world;

@@ -1,11 +1,11 @@
 import type { RandomStream } from "../../domain/seed.js";
 
-/** An answer while it is being varied. */
+/** A response while it is being varied. */
 export interface Draft {
   readonly status: number;
-  /** The body as a value, until a row has written it down. */
+  /** The body as a value, until a row has serialized it. */
   body: Body;
-  /** The body as it will be sent; empty until it has been written down. */
+  /** The serialized body; empty until a row has serialized it. */
   text: string;
   /** The value of `Content-Length` is corrected at the end. */
   headers: readonly Header[];
@@ -24,36 +24,36 @@ interface Body {
 
 type Header = readonly [name: string, value: string];
 
-/** Changes an answer in place. */
+/** Changes a response in place. */
 export type Change = (draft: Draft, random: RandomStream) => void;
 
-/** More members of `data`, or of one of its objects. */
+/** Adds members to `data`, or to one of its objects. */
 export function dataMembers(added: object, member?: "limits" | "usage"): Change {
   return ({ body: { data } }) => {
     if (data !== undefined) Object.assign(member === undefined ? data : data[member], added);
   };
 }
 
-/** More members of `error`. */
+/** Adds members to `error`. */
 export function errorMembers(added: object): Change {
   return ({ body }) => void Object.assign(body.error ?? {}, added);
 }
 
-/** More headers, in this order. */
+/** Adds headers, in this order. */
 export function headers(...added: readonly Header[]): Change {
   return (draft) => {
     draft.headers = [...draft.headers, ...added];
   };
 }
 
-/** Another value for each header of one name. */
+/** Changes the value of every header with this name. */
 export function headerValue(wanted: string, rewrite: (value: string) => string): Change {
   return (draft) => {
     draft.headers = draft.headers.map(([name, value]) => [name, name === wanted ? rewrite(value) : value]);
   };
 }
 
-/** Another spelling of the name of each header. */
+/** Changes the spelling of every header name. */
 export function headerNames(spell: (name: string) => string): Change {
   return (draft) => {
     draft.headers = draft.headers.map(([name, value]) => [spell(name), value]);
@@ -65,14 +65,14 @@ type Arrange = <Item extends readonly [name: string, value: unknown]>(
   random: RandomStream,
 ) => Item[];
 
-/** The headers in another order. */
+/** Changes the order of the headers. */
 export function headerOrder(arrange: Arrange): Change {
   return (draft, random) => {
     draft.headers = arrange(draft.headers, random);
   };
 }
 
-/** The members of all objects of the body in another order; lists stay as they are. */
+/** Changes the order of members in all objects of the body, but not of lists. */
 export function memberOrder(arrange: Arrange): Change {
   const inOrder = <Value>(value: Value, random: RandomStream): Value => {
     if (Array.isArray(value)) return value.map((item) => inOrder(item, random)) as Value;
@@ -102,22 +102,22 @@ export function shuffled<Item>(items: readonly Item[], random: RandomStream): It
   return next;
 }
 
-/** The body written down in one way. */
+/** Serializes the body. */
 export function written(write: (body: Body) => string): Change {
   return (draft) => {
     draft.text = write(draft.body);
   };
 }
 
-// Strings are matched first, so that no colon or comma inside of one is taken for a token.
+// Strings are matched first, so that a colon or comma inside a string is not treated as a token.
 export function spaced(body: Body): string {
   const text = JSON.stringify(body);
   return text.replace(/("(?:[^"\\]|\\.)*")|[:,]/g, (found, string) => string ?? `${found} `);
 }
 
 /**
- * The written body with some characters spelled in another way. Every character that has two spellings in JSON stands
- * within a string, so that the text can be changed as a whole.
+ * Changes the spelling of some characters in the serialized body. In JSON, only characters in strings have two
+ * spellings, so the whole text can be changed at once.
  */
 export function spelled(which: RegExp, spell: (found: string) => string): Change {
   return (draft) => {

@@ -19,24 +19,24 @@ import {
   written,
 } from "./changes.js";
 
-/** One of the ways in which a real service may fill a gap. */
+/** One possible behavior of a real service in a gap of the specification. */
 export interface Variant {
   readonly id: string;
-  /** Assumptions that hold for the answer. */
+  /** Assumptions for the response. */
   readonly assume?: Partial<Assumptions>;
-  /** The form of the request id, from its 24 hex digits; different digits must give different ids. */
+  /** The request id, made from its 24 hex digits; different digits must result in different ids. */
   readonly requestId?: (digits: string) => string;
   readonly change?: Change;
 }
 
-/** One thing that the specification leaves open; `docs/assumptions.md` lists its variants. */
+/** A gap in the specification; `docs/assumptions.md` lists its variants. */
 export interface VariationRow {
   readonly id: string;
-  /** The statuses of the answers that it applies to. */
+  /** The statuses of responses that it applies to. */
   readonly statuses: readonly number[];
-  /** The assumption that ends the variation where it is given. */
+  /** The assumption that ends the variation if it is set. */
   readonly fixedBy: keyof Assumptions | undefined;
-  /** The first one is what `minimal` does. */
+  /** The first one is the behavior of `minimal`. */
   readonly variants: readonly [Variant, ...Variant[]];
   /** Makes the choices of two rows independent. */
   readonly salt: number;
@@ -44,7 +44,7 @@ export interface VariationRow {
 
 type Effects = Readonly<Record<string, Omit<Variant, "id"> | Change>>;
 
-/** A row with the effect of each of its variants. */
+/** Creates a row with the effect of each variant. */
 export function row(
   id: string,
   statuses: readonly number[],
@@ -55,7 +55,7 @@ export function row(
     id: name,
     ...(typeof effect === "function" ? { change: effect } : effect),
   }));
-  // Drawn when it is needed: an import would draw those of all rows.
+  // Drawn on first use: an import would draw the salts of all rows.
   let salt: number | undefined;
   return {
     ...{ id, statuses, fixedBy, variants: variants as [Variant, ...Variant[]] },
@@ -66,7 +66,7 @@ export function row(
   };
 }
 
-/** A row that the assumption of the same name ends. */
+/** Creates a row that the assumption with the same name ends. */
 function assumptionRow(name: keyof Assumptions, statuses: readonly number[], effects: Effects): VariationRow {
   return row(name, statuses, effects, name);
 }
@@ -74,10 +74,10 @@ function assumptionRow(name: keyof Assumptions, statuses: readonly number[], eff
 export const refused: readonly number[] = [400, 401, 403, 404, 405, 409, 422, 429];
 export const anyStatus: readonly number[] = [200, 201, ...refused];
 
-/** No effect: the answer stays as `minimal` gives it. */
+/** No effect: the response is the same as with `minimal`. */
 export const unchanged: Effects[string] = {};
 
-/** The rows that are assumptions too, and the form of the id. */
+/** The rows that are also assumptions, and the form of the request id. */
 const choiceRows: readonly VariationRow[] = [
   assumptionRow("rate_limit_code", [429], {
     rate_limited: { assume: { rate_limit_code: "rate_limited" } },
@@ -121,7 +121,7 @@ const choiceRows: readonly VariationRow[] = [
       change: headerValue("WWW-Authenticate", () => "ApiKey"),
     },
   }),
-  // Each form keeps the digits that make ids differ, and no two forms have the same length.
+  // Each form contains the digits that distinguish ids, and no two forms have the same length.
   row("request_id_form", anyStatus, {
     prefixed: unchanged,
     uuid: { requestId: uuidOf },
@@ -133,7 +133,7 @@ const choiceRows: readonly VariationRow[] = [
   }),
 ];
 
-/** The rows of what a 200 says. The top level and `data.organization` have exactly the members that are named (R1, R2). */
+/** The rows of a 200's content. The top level and `data.organization` have exactly the specified members (R1, R2). */
 export const contextRows: readonly VariationRow[] = [
   row("data_members", [200], {
     none: unchanged,
@@ -165,7 +165,7 @@ export const contextRows: readonly VariationRow[] = [
   }),
 ];
 
-/** The rows of what a refusal says. The top level has `error` alone (R27). */
+/** The rows of an error's content. The top level has only `error` (R27). */
 const errorRows: readonly VariationRow[] = [
   row("error_members", refused, {
     none: unchanged,
@@ -198,7 +198,7 @@ const errorRows: readonly VariationRow[] = [
   }),
 ];
 
-/** The rows of how the body is written down. Every form is the same JSON value. */
+/** The rows of the body's serialization. Every form is the same JSON value. */
 const textRows: readonly VariationRow[] = [
   row("member_order", anyStatus, {
     as_documented: unchanged,
@@ -260,7 +260,7 @@ const headerRows: readonly VariationRow[] = [
   }),
   row("security_headers", anyStatus, {
     none: unchanged,
-    // A lifetime above zero would make browsers refuse plain HTTP on the developer's own machine.
+    // With a lifetime above zero, browsers would reject plain HTTP on the developer's machine.
     transport: headers(["Strict-Transport-Security", "max-age=0"]),
     sniffing: headers(
       ["X-Content-Type-Options", "nosniff"],
@@ -289,9 +289,9 @@ const headerRows: readonly VariationRow[] = [
 ];
 
 /**
- * Everything that the profile `varied` varies: one row for each thing that the specification leaves open.
+ * Everything that the profile `varied` varies: one row for each gap in the specification.
  *
- * The rows apply in this order: what is said, how it is written down, what is sent with it.
+ * The rows apply in this order: content, serialization, headers.
  */
 export const variationTable: readonly VariationRow[] = [
   ...choiceRows,

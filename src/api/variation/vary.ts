@@ -6,7 +6,7 @@ import { withBody } from "../messages.js";
 import type { Draft } from "./changes.js";
 import { contextRows, type Variant, type VariationRow, variationTable } from "./table.js";
 
-/** A variant of a row, with a random stream for what the variant itself leaves open. */
+/** A variant of a row, with a random stream for the variant's own choices. */
 interface Selected {
   readonly variant: Variant;
   readonly random: RandomStream;
@@ -16,10 +16,10 @@ interface Selected {
 export type Select = (row: VariationRow) => Selected;
 
 /**
- * The selector for the answer to the request of a number. It depends on the seed, the number in its series
- * and the row alone.
+ * The selector for the response to the request with this number. It depends only on the seed, the number in its series
+ * and the row.
  *
- * Each row has its own stream, so that a new row changes no other.
+ * Each row has its own stream, so a new row changes no other.
  */
 export function selector(seed: number, number: number): Select {
   const start = randomStream(seed, "variation", String(numberInSeries(number)))();
@@ -34,7 +34,7 @@ export function selector(seed: number, number: number): Select {
   };
 }
 
-/** Selects what `typical` does, as far as it differs from `minimal`. */
+/** Selects the differences of `typical` from `minimal`. */
 const typicalSelector: Select = ({ fixedBy, variants }) => {
   const isTypical = ({ assume }: Variant) =>
     fixedBy !== undefined && assume?.[fixedBy] === assumptionTable[fixedBy].typical;
@@ -44,9 +44,9 @@ const typicalSelector: Select = ({ fixedBy, variants }) => {
   };
 };
 
-/** The difference of one answer from that of `minimal`. */
+/** The difference of a response from the response of `minimal`. */
 export interface Variation {
-  /** The assumptions for this answer. */
+  /** The assumptions for this response. */
   readonly assumptions: Assumptions;
   readonly requestId: string;
   /** The rows that apply, with their selected variants. */
@@ -54,9 +54,9 @@ export interface Variation {
 }
 
 /**
- * The variation of the request of a number; never of what the request was, or why its key is rejected (R14).
+ * The variation for the request with this number. It never depends on the request, or on why its key is rejected (R14).
  *
- * Assumptions that the scenario or a change of assumptions gives are fixed: their rows do not apply.
+ * Assumptions that the scenario or a change of assumptions sets are fixed: their rows do not apply.
  */
 export function variationOf(
   world: World,
@@ -84,7 +84,7 @@ function variationWith(
   };
 }
 
-/** A variation with what a trial of a client chooses for each row of an answer of a status. */
+/** A variation with the variants that a trial of a client chooses for a response with this status. */
 export function chosenVariation(
   world: World,
   number: number,
@@ -94,7 +94,7 @@ export function chosenVariation(
 ): Variation {
   const selected = variation.selected.map((one) => {
     const { row, variant } = one;
-    // A failure of the service has what holds for every answer.
+    // A failure of the service has only the rows for every status.
     const applies =
       row.statuses.includes(status) || (status >= 500 && (variant.assume ?? variant.requestId) !== undefined);
     if (!applies || (!isContext && contextRows.includes(row))) return one;
@@ -104,7 +104,7 @@ export function chosenVariation(
   return variationWith(world, number, selected);
 }
 
-/** The assumptions that the scenario sets itself where the profile would set them otherwise, or vary them. */
+/** The assumptions that the scenario sets and the profile would set differently, or vary. */
 export function pinnedAssumptions({ profile, givenAssumptions }: World): (keyof Assumptions)[] {
   const standard = assumptionsFor(profile);
   const names = Object.keys(givenAssumptions) as (keyof Assumptions)[];
@@ -117,8 +117,8 @@ export function pinnedAssumptions({ profile, givenAssumptions }: World): (keyof 
 }
 
 /**
- * The answer with everything varied that its status leaves open. The answer must be one made from the variation's
- * assumptions; of a success that is not the key's context, the members stay as they are.
+ * The response with everything varied that its status leaves open. It must have been created with the variation's
+ * assumptions. A success other than the key's context keeps its members.
  */
 export function vary(
   { status, headers, body }: ApiAnswer,

@@ -35,7 +35,10 @@ const date = () =>
     hint: timeHint,
   });
 
-/** The assumptions that a change can set: those that a single response shows, so that none contradicts the sandbox's state. */
+/**
+ * The assumptions that a change can set: those that a single response shows, so that none contradicts the sandbox's
+ * state.
+ */
 const openNames = [
   "rate_limit_code",
   "request_id_on_errors",

@@ -127,7 +127,9 @@ function inOneUnit(text: string): string | undefined {
   return `${sign}${seconds / length}${unit}`;
 }
 
-/** Returns how to mend a text that should be a duration; `undefined` when nothing better than an example can be said. */
+/**
+ * Returns how to mend a text that should be a duration; `undefined` when nothing better than an example can be said.
+ */
 export function durationHint(text: string): string | undefined {
   if (/^[+-]?\d+$/.test(text)) return `a duration needs its unit: ${text}s or ${text}m, for example`;
   const single = inOneUnit(text);

@@ -95,7 +95,10 @@ const expiryFitsState: ScenarioRule = ({ keys, fromStart, wrong }) => {
 /** The most keys of a scenario: all of them are in memory. */
 const maximumKeys = 100_000;
 
-/** A scenario has no more keys than fit in memory; keys made at run time, of which snapshots have the hash, do not count. */
+/**
+ * A scenario has no more keys than fit in memory; keys made at run time, of which snapshots have the hash, do not
+ * count.
+ */
 const keysWithinMaximum: ScenarioRule = ({ scenario, keys, wrong }) => {
   const { organizations, keysEach } = populationOf(scenario);
   const populated = organizations * keysEach;

@@ -73,7 +73,9 @@ function seasonOf(farm: FarmContext, position: string, field: Field, year: numbe
   };
 }
 
-/** From sowing to harvest; late sowing mostly means a late harvest. Perennial crops grow from the season's beginning. */
+/**
+ * From sowing to harvest; late sowing mostly means a late harvest. Perennial crops grow from the season's beginning.
+ */
 function growthIn(draw: RandomStream, year: number, month: number, calendar: Calendar): Span {
   const early = unit(draw);
   const ripening = 0.6 * early + 0.4 * unit(draw);
@@ -102,9 +104,9 @@ const repeated: ReadonlySet<CropName> = new Set<CropName>([
 const shareOfMonoculture = 0.1;
 
 /**
- * What grows on a field, year by year, until it begins again: two or three annual crops of the region, none of them three
- * times running. Perennial crops and rice stay, as do a few fields, and those where nothing else grows in these months or
- * without more water than the field has.
+ * What grows on a field, year by year, until it begins again: two or three annual crops of the region, none of them
+ * three times running. Perennial crops and rice stay, as do a few fields, and those where nothing else grows in these
+ * months or without more water than the field has.
  */
 function rotationOf(
   { country, region, draws }: FarmContext,
@@ -127,7 +129,9 @@ function rotationOf(
   return [grown, second, pickWeighted(draw, thirds, ([, , weight]) => weight)];
 }
 
-/** Whether the seasons begin about the same time of the year, and each ends before the other begins in the next year. */
+/**
+ * Whether the seasons begin about the same time of the year, and each ends before the other begins in the next year.
+ */
 function canTakeTurns({ seasons }: Country, [, one]: Growing, [, other]: Growing): boolean {
   const [a, b] = [seasons[one] as GrowingSeason, seasons[other] as GrowingSeason];
   const later = b.month - a.month;

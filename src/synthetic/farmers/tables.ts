@@ -20,12 +20,13 @@ import vi from "./tables/vi.json" with { type: "json" };
 // each other.
 //
 // Sources. ISO 3166-2 codes and names are those of ISO's Online Browsing Platform. Centres lie in the admin-1 areas of
-// Natural Earth (public domain), at most six tenths of the way to the nearest border. AGROVOC codes and names (FAO,
-// CC BY) were looked up in the extract that cmungall/agrovoc-obo holds (subset-products.obo; cotton in
-// align-ncbitaxon.tsv); names are the English preferred labels, wheat in the singular that AGROVOC uses today. Names
-// of people, sizes, shares, yields, prices, interest rates, months and perils are round figures or lists from general
-// knowledge, chosen to look right, but for those whose source docs/farmers.md names. Transplanting counts as sowing. Frost depends on the region:
-// late frost in spring, first frost in autumn, and frost on winter crops; in the tropics there is none.
+// Natural Earth (public domain), at most six tenths of the way to the nearest border. AGROVOC codes and names (FAO, CC
+// BY) were looked up in the extract that cmungall/agrovoc-obo holds (subset-products.obo; cotton in
+// align-ncbitaxon.tsv); names are the English preferred labels, wheat in the singular that AGROVOC uses today. Names of
+// people, sizes, shares, yields, prices, interest rates, months and perils are round figures or lists from general
+// knowledge, chosen to look right, but for those whose source docs/farmers.md names. Transplanting counts as sowing.
+// Frost depends on the region: late frost in spring, first frost in autumn, and frost on winter crops; in the tropics
+// there is none.
 
 export type CropName = keyof typeof cropTable;
 
@@ -127,7 +128,9 @@ export interface Country {
   readonly regions: readonly Region[];
 }
 
-/** A country as its file has it: regions name a mix of crops or list their own, and only what differs from the country. */
+/**
+ * A country as its file has it: regions name a mix of crops or list their own, and only what differs from the country.
+ */
 interface CountryTable extends Omit<Country, "regions"> {
   readonly hazards: readonly Hazard[];
   readonly mixes?: Readonly<Record<string, readonly Growing[]>>;
