@@ -23,7 +23,7 @@ export function certificateOf(result: CertifyResult): Certificate {
 }
 
 /** Why a text is no certificate that can be verified, as a sentence for people. */
-export interface UnusableCertificate {
+interface UnusableCertificate {
   readonly problem: "not_json" | "not_a_certificate" | "other_format";
   readonly sentence: string;
 }

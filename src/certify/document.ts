@@ -53,7 +53,7 @@ const toneOf: Readonly<Record<RunOutcome, Tone>> = {
   not_run: "quiet",
 };
 
-export const toneOfVerdict: Readonly<Record<CertifyVerdict, Tone>> = {
+const toneOfVerdict: Readonly<Record<CertifyVerdict, Tone>> = {
   passed: "good",
   failed: "bad",
   flaky: "warning",
@@ -108,7 +108,7 @@ function certificateDocument({ result, json }: Certificate): ReportDocument {
 }
 
 /** What a certificate comes to, in a sentence or two. */
-export function certificateConclusion({ verdict, runs, report, promises, unmet }: CertifyResult): string {
+function certificateConclusion({ verdict, runs, report, promises, unmet }: CertifyResult): string {
   const count = (...wanted: RunOutcome[]) => runs.filter(({ outcome }) => wanted.includes(outcome)).length;
   const of = `of ${pluralize(runs.length, "run")}`;
   const shown = [noticedSentence(promises), conclusion(report)].filter(Boolean).join(" ");

@@ -144,7 +144,7 @@ test("a client that waits forever is found out in 30 seconds: its run, and two a
   const [baseline] = runs;
   const run = { ...baseline, name: "fault.hang", fault: "fault.hang" } as const;
   const paths = ["200.test", "401.revoked", "401.expired", "403.access_denied", "429.per_day"] as const;
-  const { total, silent } = patienceFor(run, 1_000, paths);
+  const { total, silent } = patienceFor(run, { baselineMs: 1_000, paths });
   let now = 0;
   const waitsForever: Attempt = async () => {
     const started = now;

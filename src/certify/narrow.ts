@@ -16,7 +16,7 @@ import type { CausePoint, RunCause } from "./result.js";
 /** Makes a run again in another trial. */
 export type Attempt = (run: PlannedRun, trial: Trial) => Promise<Attempted>;
 
-export interface Attempted {
+interface Attempted {
   readonly failed: boolean;
   /** The path of the last request that was answered with one of the statuses. */
   readonly lastPath: (statuses: readonly number[]) => PathId | undefined;

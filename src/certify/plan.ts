@@ -38,15 +38,21 @@ export interface Patience {
 /** The longest timeout of requests that clients usually have, and a second. */
 const longestTimeout = 11_000;
 
+interface Known {
+  /** The user's choice for all runs. */
+  readonly timeout?: number | undefined;
+  /** The duration of the client's baseline; left out before the baseline. */
+  readonly baselineMs?: number | undefined;
+  /** The paths where a fault may affect a request. */
+  readonly paths: readonly PathId[];
+}
+
 /**
- * The time for a run of a client that took so long for its baseline; `undefined` for the baseline. A client that sends
- * nothing for longer than a timeout lasts, and than it was ever busy with itself, has no timeout.
+ * Returns how long a run may take. A client has no timeout of its own if it sends nothing for longer than usual timeouts
+ * and its whole baseline.
  */
-export function patienceFor(
-  { fault }: PlannedRun,
-  baselineMs: number | undefined,
-  paths: readonly PathId[],
-): Patience {
+export function patienceFor({ fault }: PlannedRun, { timeout, baselineMs, paths }: Known): Patience {
+  if (timeout !== undefined) return { total: timeout, silent: timeout };
   if (baselineMs === undefined) return { total: 60_000, silent: 60_000 };
   const total = Math.max(30_000, 5 * baselineMs);
   if (fault === undefined) return { total, silent: total };

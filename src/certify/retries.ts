@@ -25,7 +25,7 @@ export interface RetryTrial {
   readonly last: number;
 }
 
-export interface RetryRuns {
+interface RetryRuns {
   /** The runs without a fault or a broken promise, the baseline first. */
   readonly plain: readonly CountedRun[];
   /** By path, the run in which its keys are accepted, if the client notices that: it runs its failing tests again, or not. */

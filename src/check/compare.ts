@@ -54,7 +54,7 @@ function compareLimits(successes: readonly Exchange[]): Observation[] {
   return differences.length === 0 ? [{ rules, pathId }] : differences;
 }
 
-export interface Comparison {
+interface Comparison {
   readonly observations: readonly Observation[];
   /** Whether one more answer to the first request would show if the reason makes the others differ. */
   readonly wantsControl: boolean;

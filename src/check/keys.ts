@@ -80,7 +80,7 @@ export function ruleOf(pathId: PromisedPathId): CheckedRule {
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** A key with the variable that it came from, or the reason why there is none. */
-export type FoundKey = { readonly variable: string; readonly apiKey: string } | { readonly reason: string };
+type FoundKey = { readonly variable: string; readonly apiKey: string } | { readonly reason: string };
 
 /** Finds the key of a path. The reason holds no part of a key. */
 export function findKey({ variables, kind }: KeyedPath, env: Variables): FoundKey {

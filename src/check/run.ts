@@ -27,7 +27,7 @@ import { liveChanges, type SoughtChange } from "./live-changes.js";
 import { createRedact } from "./redact.js";
 import { type CheckReport, reportOf } from "./report.js";
 
-export interface CheckOptions {
+interface CheckOptions {
   readonly url: string;
   /** The environment with the keys. */
   readonly env: Variables;

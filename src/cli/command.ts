@@ -115,7 +115,15 @@ export function oneOf<const Choice extends string>(choices: readonly Choice[]): 
   return Object.assign(read, { choices });
 }
 
+/** Reads values with commas between them. */
+export function separated<Value>(read: Flag<Value>["read"]): Flag<readonly Value[]>["read"] {
+  return (text, from) => text.split(",").map((one) => read(one.trim(), from));
+}
+
 export const fileName = reader((text) => text || undefined, "the name of a file");
+
+/** For a flag that may be given more than once. */
+export const fileNames: Flag<readonly string[]>["read"] = (text, from) => [fileName(text, from)];
 
 const readSwitch = reader((text) => {
   const word = text.toLowerCase();

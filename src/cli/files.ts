@@ -3,12 +3,12 @@ import { readFile } from "node:fs/promises";
 import { extname, resolve } from "node:path";
 import { SandboxError } from "../domain/errors.js";
 import { redactKeys } from "../domain/redact.js";
-import { fileFailure, writeReportFile } from "../node/files/write-file.js";
+import { fileFailure, writeFileAtomically, writeReportFile } from "../node/files/write-file.js";
 import type { ReportFormat } from "../report/render/document.js";
 import { quote } from "../schema/words.js";
-import { unwritable, usageError } from "./exit-codes.js";
+import { tryToWrite, unwritable, usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
-import { writeData } from "./tell.js";
+import { tell, writeData } from "./tell.js";
 
 /** The path of a file to be written; throws `file_exists` for one that is there, unless it may be overwritten. */
 export function newFile(
@@ -22,6 +22,23 @@ export function newFile(
     "file_exists",
     `Failed to write ${quote(name)}: it exists already, and nothing was changed. Overwrite it with --force, or name another file.`,
   );
+}
+
+/**
+ * Returns how to write a text to the file of `--output` or to stdout; `next` is a sentence for people. Throws `file_exists`
+ * before a text is asked for.
+ */
+export function openOutput(
+  { output, force, quiet }: { output?: string; force?: boolean; quiet?: boolean },
+  { cwd, stdout, stderr }: Pick<Io, "cwd" | "stdout" | "stderr">,
+  mode = 0o666,
+): (text: string, next: string) => void {
+  if (output === undefined) return (text) => writeData(stdout, text);
+  const file = newFile(output, cwd, { force });
+  return (text, next) => {
+    tryToWrite(quote(output), () => writeFileAtomically(file, text, mode));
+    if (!quiet) tell(stderr, `Wrote ${output}. ${next}\n`);
+  };
 }
 
 /** A file to be written when a command ends. */

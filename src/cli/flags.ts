@@ -10,6 +10,7 @@ import {
   noVariable,
   oneOf,
   reader,
+  separated,
   toggle,
   wholeNumber,
 } from "./command.js";
@@ -31,14 +32,14 @@ function bytesFrom(text: string): number | undefined {
   return Number(digits) * (unit?.toUpperCase() === "GB" ? 1e9 : 1e6) || undefined;
 }
 
-const readHostNames = (text: string, from: string) =>
-  text.split(",").map((name) => readHostNameFrom(name.trim(), from));
-const readHostNameFrom = reader(readHostName, "a name such as sandbox.example, with its port if it has one");
+const readHostNames = separated(
+  reader(readHostName, "a name such as sandbox.example, with its port if it has one"),
+);
 
 export const readSeed = wholeNumber(0, Number.MAX_SAFE_INTEGER);
 
 /** Epoch milliseconds. */
-export const readTime = reader(parseTime, "a time with its zone, such as 2026-03-02T09:00:00Z");
+const readTime = reader(parseTime, "a time with its zone, such as 2026-03-02T09:00:00Z");
 
 const tokenPattern = /^[A-Za-z0-9._~+/-]{8,}=*$/;
 
@@ -154,12 +155,12 @@ export const serverFlags = {
   key: flag("--key <file>", "private key of --cert (PEM, without a passphrase)", fileName),
 };
 
-const readIntercepted = (text: string, from: string): readonly string[] =>
-  text.split(",").map((name) => readInterceptedHost(name.trim(), from));
-const readInterceptedHost = reader((text) => {
-  const isName = /^(?:\*\.)?[\w-]+(?:\.[\w-]+)*$/.test(text) && !isLoopbackHost(text);
-  return isName ? text.toLowerCase() : undefined;
-}, "the name of a host, such as api.example or *.bank.example, without a port");
+const readIntercepted = separated(
+  reader((text) => {
+    const isName = /^(?:\*\.)?[\w-]+(?:\.[\w-]+)*$/.test(text) && !isLoopbackHost(text);
+    return isName ? text.toLowerCase() : undefined;
+  }, "the name of a host, such as api.example or *.bank.example, without a port"),
+);
 
 /** The flags of commands that run clients. */
 export const interceptFlags = {
@@ -237,6 +238,8 @@ export function controlCall(url: string | undefined, flags: FlagValues<typeof as
     timeout: flags.timeout ?? defaultWait,
   };
 }
+
+export const force = toggle("--force", "overwrite the file when it exists", noVariable);
 
 export const json = toggle("--json", "print JSON instead of text");
 

@@ -1,4 +1,5 @@
 import { textWidth } from "../domain/printable.js";
+import { redactKeys } from "../domain/redact.js";
 import { narrowExcerpt } from "../scenario/problems/source.js";
 
 type Done = (error?: Error | null) => void;
@@ -39,6 +40,12 @@ export function tell(output: Output, text: string, { wide, hang, done }: Telling
 export function writeData(output: Output, text: string, done?: Done): void {
   const { worded = (same) => same } = output;
   output.write(worded(text), done);
+}
+
+/** Writes a report without keys: for people as text, in any other format with its lines unchanged. */
+export function tellAs(format: string, output: Output, report: string, how: Telling = {}): void {
+  if (format === "text") tell(output, redactKeys(report), how);
+  else writeData(output, redactKeys(report));
 }
 
 const program = "(?:npx (?:--no-install )?)?svc-sandbox|curl|node|eval";

@@ -33,7 +33,7 @@ test("capture writes a file that verify proves and play tells", async () => {
   expect(written).toEqual({
     code: 0,
     stdout: "",
-    stderr: "Wrote bug.yaml. Prove it with: svc-sandbox verify bug.yaml\n",
+    stderr: "Wrote bug.yaml. Verify it with: svc-sandbox verify bug.yaml\n",
   });
   const verified = await runCli(["verify", "bug.yaml"], { cwd });
   expect([verified.code, verified.stdout]).toEqual([

@@ -3,7 +3,7 @@ import { renderCertificate } from "../../certify/document.js";
 import { type Rehearsal, renderCalendar } from "../../certify/next-document.js";
 import type { CertifyResult } from "../../certify/result.js";
 import type { ReportFormat } from "../../report/render/document.js";
-import { type FlagValues, fileName, flag } from "../command.js";
+import { type FlagValues, fileName, fileNames, flag } from "../command.js";
 import { type FilesFlag, formatOfEnding, reportTargets, writeTargets } from "../files.js";
 import type { Io } from "../io.js";
 
@@ -12,7 +12,7 @@ export const certificateFlags = {
   certificate: flag(
     "--certificate <file>",
     "write the certificate to this file, as its name ends: .json (which --verify reads), .html, .md, .xml (JUnit) or .txt; may be given more than once",
-    (text, from) => [fileName(text, from)],
+    fileNames,
   ),
   badge: flag("--badge <file>", "write the verdict as a small picture (SVG) to this file", fileName),
 };

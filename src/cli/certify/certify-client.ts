@@ -3,14 +3,7 @@ import { join } from "node:path";
 import { apiVersion } from "../../api/openapi.js";
 import { type BrokenPromise, breaking, brokenPromises, promisesOn, rejecting } from "../../api/promises.js";
 import { type Attempt, type Narrowed, narrowFault, narrowVaried } from "../../certify/narrow.js";
-import {
-  faultsOn,
-  type Patience,
-  type PlannedRun,
-  patienceFor,
-  planOf,
-  verdictOf,
-} from "../../certify/plan.js";
+import { faultsOn, type PlannedRun, patienceFor, planOf, verdictOf } from "../../certify/plan.js";
 import { promiseRun, promisesIn, unmetGates, whyTooLittle } from "../../certify/promises.js";
 import type { CertifyResult, PromiseRun, Run } from "../../certify/result.js";
 import { type RetryTrial, retryTrials, withRetries } from "../../certify/retries.js";
@@ -153,10 +146,8 @@ async function makeRuns(
   const always: Trial = like === undefined ? {} : { assumptions: like };
   const done = new Map<string, { run: Run; readonly made: ClientRun }>();
   let covered: PathId[] = [];
-  const patience = (planned: PlannedRun): Patience =>
-    timeout === undefined
-      ? patienceFor(planned, done.get(baseline.name)?.run.durationMs, covered)
-      : { total: timeout, silent: timeout };
+  const patience = (planned: PlannedRun) =>
+    patienceFor(planned, { timeout, baselineMs: done.get(baseline.name)?.run.durationMs, paths: covered });
   let isOver = false;
   const started = stopwatch();
   let isSpent = false;

@@ -2,7 +2,6 @@ import { availableParallelism, constants } from "node:os";
 import { type Rehearsed, rehearse, type TryAt } from "../../certify/next.js";
 import { type Rehearsal, renderCalendar } from "../../certify/next-document.js";
 import { patienceFor } from "../../certify/plan.js";
-import { redactKeys } from "../../domain/redact.js";
 import { defaultSeed } from "../../domain/seed.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { commandLine } from "../../report/plain-text.js";
@@ -10,7 +9,7 @@ import type { Call } from "../command.js";
 import { describeFailure, exitCode } from "../exit-codes.js";
 import { loadChanges } from "../open-scenario.js";
 import { sayWhyNotRun } from "../serve/run-served.js";
-import { tell, writeData } from "../tell.js";
+import { tell, tellAs } from "../tell.js";
 import { styleFor } from "../terminal.js";
 import { type certificateFiles, writeCalendar } from "./certificate-files.js";
 import type { CertifyFlags } from "./certify-client.js";
@@ -45,8 +44,7 @@ export async function certifyNext(
       seed: loaded.scenario.seed ?? defaultSeed,
       now,
     } as const;
-    const patience =
-      timeout === undefined ? patienceFor(planned, baselineMs, []) : { total: timeout, silent: timeout };
+    const patience = patienceFor(planned, { timeout, baselineMs, paths: [] });
     const made = await client.run(planned, { changes: some, onChanged: (ref) => shown.add(ref) }, patience);
     runs += 1;
     progress.tried();
@@ -70,9 +68,8 @@ export async function certifyNext(
     if (stopped !== undefined) return 128 + constants.signals[stopped];
     const verdict = isUsable ? verdictOf(found) : "unusable";
     const rehearsal: Rehearsal = { scenario: loaded.name, next, command, verdict, runs, changes: found };
-    const shown = redactKeys(renderCalendar(rehearsal, format, styleFor(io.stdout, io.env, flags)));
-    if (format === "text") tell(io.stdout, shown, flags);
-    else writeData(io.stdout, shown);
+    const style = styleFor(io.stdout, io.env, flags);
+    tellAs(format, io.stdout, renderCalendar(rehearsal, format, style), flags);
     const failures = await writeCalendar(rehearsal, targets, io);
     for (const one of failures) tell(io.stderr, describeFailure(one, flags));
     if (verdict !== "passed") return baseline?.report.requests === 0 ? exitCode.noRequest : exitCode.failed;

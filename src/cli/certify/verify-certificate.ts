@@ -8,7 +8,7 @@ import { quote } from "../../schema/words.js";
 import type { Call } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
-import { tell, writeData } from "../tell.js";
+import { tell, tellAs } from "../tell.js";
 import { styleFor } from "../terminal.js";
 
 interface VerifyFlags {
@@ -49,9 +49,7 @@ export async function verifyFile(
   const verification = verifyCertificate(result, again);
   const format = flags.json ? "json" : (flags.format ?? "text");
   const style = styleFor(io.stdout, io.env, flags);
-  const shown = redactKeys(renderVerification(verification, format, style));
-  if (format !== "text") writeData(io.stdout, shown);
-  else tell(io.stdout, shown, flags);
+  tellAs(format, io.stdout, renderVerification(verification, format, style), flags);
   return verification.verified ? exitCode.fine : exitCode.failed;
 }
 

@@ -1,12 +1,9 @@
 import { askCapture } from "../../node/clients/ask-control.js";
-import { writeFileAtomically } from "../../node/files/write-file.js";
-import { quote } from "../../schema/words.js";
-import { declareCommand, fileName, flag, noVariable, toggle } from "../command.js";
-import { exitCode, tryToWrite } from "../exit-codes.js";
-import { newFile } from "../files.js";
-import { askFlags, controlCall, quiet, readText, runningUrl } from "../flags.js";
+import { declareCommand, fileName, flag, noVariable } from "../command.js";
+import { exitCode } from "../exit-codes.js";
+import { openOutput } from "../files.js";
+import { askFlags, controlCall, force, quiet, readText, runningUrl } from "../flags.js";
 import { programName } from "../io.js";
-import { tell, writeData } from "../tell.js";
 
 export const command = declareCommand({
   summary: "write a running sandbox's requests into a scenario file that verify repeats anywhere",
@@ -15,7 +12,7 @@ export const command = declareCommand({
   words: { "[url]": runningUrl },
   flags: {
     output: flag("-o, --output <file>", "write it to this file and not to stdout", fileName, noVariable),
-    force: toggle("--force", "overwrite the file when it exists", noVariable),
+    force,
     from: flag(
       "--from <id>",
       "start with this request: its id in the log, or its X-Request-Id",
@@ -40,14 +37,9 @@ export const command = declareCommand({
   },
   async run({ words, flags, io }) {
     const { output, from, to, key } = flags;
-    const file = output === undefined ? undefined : newFile(output, io.cwd, flags);
+    const write = openOutput(flags, io);
     const text = await askCapture(controlCall(words[0], flags, io), { from, to, key });
-    if (file === undefined) writeData(io.stdout, text);
-    else {
-      tryToWrite(quote(output), () => writeFileAtomically(file, text, 0o666));
-      if (flags.quiet !== true)
-        tell(io.stderr, `Wrote ${output}. Prove it with: ${programName(io.env)} verify ${output}\n`);
-    }
+    write(text, `Verify it with: ${programName(io.env)} verify ${output}`);
     return exitCode.fine;
   },
 });

@@ -46,7 +46,7 @@ import {
 import type { Io } from "../io.js";
 import { loadNamed } from "../open-scenario.js";
 import { whyNoRequest } from "../serve/exec-report.js";
-import { tell, writeData } from "../tell.js";
+import { tell, tellAs } from "../tell.js";
 import { styleFor } from "../terminal.js";
 
 function readRun(text: string, from: string): string {
@@ -200,9 +200,7 @@ export const command = declareCommand({
       if (!flags.quiet) showOutput(result, outputOf, call);
       const style = styleFor(io.stdout, io.env, flags);
       const hint = whyUnusable(result.runs[0], notes.join(" "), call);
-      const shown = redactKeys(renderCertificate(result, format, style, { outputOf, hint }));
-      if (format === "text") tell(io.stdout, shown, flags);
-      else writeData(io.stdout, shown);
+      tellAs(format, io.stdout, renderCertificate(result, format, style, { outputOf, hint }), flags);
       const failures = await writeCertificates(result, targets, io);
       for (const one of failures) tell(io.stderr, describeFailure(one, flags));
       if (hint !== undefined && format !== "brief") tell(io.stderr, redactKeys(`${hint}\n`));

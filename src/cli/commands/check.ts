@@ -17,7 +17,7 @@ import { readGivenFile } from "../files.js";
 import { defaultWait, formatFlag, jsonOrFormat, timeout, wide } from "../flags.js";
 import type { Io } from "../io.js";
 import { loadChanges } from "../open-scenario.js";
-import { tell, writeData } from "../tell.js";
+import { tell, tellAs } from "../tell.js";
 import { styleFor } from "../terminal.js";
 
 export const command = declareCommand({
@@ -78,9 +78,8 @@ export const command = declareCommand({
     if (format !== "text")
       for (const fact of newFacts ?? []) tell(io.stderr, redactKeys(`New on ${fact}.\n`));
     if (format !== "text" || stopped === undefined) {
-      const shown = redactKeys(renderCheck(report, format, styleFor(io.stdout, io.env, flags)));
-      if (format === "text") tell(io.stdout, shown, flags);
-      else writeData(io.stdout, shown);
+      const style = styleFor(io.stdout, io.env, flags);
+      tellAs(format, io.stdout, renderCheck(report, format, style), flags);
     }
     return report.verdict === "agrees" && !newFacts?.length ? exitCode.fine : exitCode.failed;
   },

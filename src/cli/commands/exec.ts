@@ -11,7 +11,7 @@ import { parseDate } from "../../scenario/format/changes.js";
 import { didYouMean, listed, quote } from "../../schema/words.js";
 import { createCounters } from "../../world/counters.js";
 import type { Trial } from "../../world/world.js";
-import { declareCommand, fileName, flag, reader, scenarioWord } from "../command.js";
+import { declareCommand, fileName, fileNames, flag, reader, scenarioWord } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import {
   changes,
@@ -63,7 +63,7 @@ const flags = {
   report: flag(
     "--report <file>",
     "write the report to this file and not to stderr, as its name ends: .json, .md, .xml (JUnit), .html or .txt; - is stdout; may be given more than once",
-    (text, from) => [fileName(text, from)],
+    fileNames,
   ),
   format: formatFlag,
   capture: flag(

@@ -1,12 +1,9 @@
 import { askExport } from "../../node/clients/ask-control.js";
-import { writeFileAtomically } from "../../node/files/write-file.js";
-import { quote } from "../../schema/words.js";
-import { declareCommand, fileName, flag, noVariable, toggle } from "../command.js";
-import { exitCode, tryToWrite } from "../exit-codes.js";
-import { newFile } from "../files.js";
-import { askFlags, controlCall, quiet, runningUrl } from "../flags.js";
+import { declareCommand, fileName, flag, noVariable } from "../command.js";
+import { exitCode } from "../exit-codes.js";
+import { openOutput } from "../files.js";
+import { askFlags, controlCall, force, quiet, runningUrl } from "../flags.js";
 import { programName } from "../io.js";
-import { tell, writeData } from "../tell.js";
 
 export const command = declareCommand({
   summary: "back up a running sandbox, with its run-time keys and instances",
@@ -20,7 +17,7 @@ export const command = declareCommand({
       fileName,
       noVariable,
     ),
-    force: toggle("--force", "overwrite the file when it exists", noVariable),
+    force,
     ...askFlags,
     quiet,
   },
@@ -29,19 +26,10 @@ export const command = declareCommand({
     "svc-sandbox start --state sandbox.json --import backup.json": "a server that continues from it",
   },
   async run({ words, flags, io }) {
-    const { output } = flags;
-    const file = output === undefined ? undefined : newFile(output, io.cwd, flags);
+    // For its owner only: a scenario may pin keys.
+    const write = openOutput(flags, io, 0o600);
     const text = await askExport(controlCall(words[0], flags, io));
-    if (file === undefined) writeData(io.stdout, text);
-    else {
-      // A scenario may pin keys.
-      tryToWrite(quote(output), () => writeFileAtomically(file, text, 0o600));
-      if (flags.quiet !== true)
-        tell(
-          io.stderr,
-          `Wrote ${output}. Load it with: ${programName(io.env)} start --state <file> --import ${output}\n`,
-        );
-    }
+    write(text, `Load it with: ${programName(io.env)} start --state <file> --import ${flags.output}`);
     return exitCode.fine;
   },
 });

@@ -9,7 +9,7 @@ import { declareCommand, flag, noVariable, oneOf, toggle } from "../command.js";
 import { exitCode, tryToWrite } from "../exit-codes.js";
 import { newFile } from "../files.js";
 import { clientKinds, installedFile, writeAgentSection, writeClientFiles } from "../first-files.js";
-import { quiet } from "../flags.js";
+import { force, quiet } from "../flags.js";
 import { programName } from "../io.js";
 import { ownScenario } from "../open-scenario.js";
 import { tell } from "../tell.js";
@@ -20,7 +20,7 @@ export const command = declareCommand({
     "Writes a commented starter scenario. It names its JSON Schema for editors: the installed package's, or a copy next to the file. With --client it writes a first test, a script that runs it and a workflow for GitHub instead; with --agent a section for coding agents. Does not overwrite a file without --force.",
   words: { "[file]": "the file to write (default: svc-sandbox.yaml, which start finds automatically)" },
   flags: {
-    force: toggle("--force", "overwrite the file when it exists", noVariable),
+    force,
     client: flag(
       "--client <kind>",
       "write the first tests of a client: vitest, pytest or junit",

@@ -22,7 +22,7 @@ import {
 } from "../flags.js";
 import type { Io } from "../io.js";
 import { runsOnGithub } from "../serve/exec-report.js";
-import { tell, writeData } from "../tell.js";
+import { tellAs, writeData } from "../tell.js";
 import { styleFor } from "../terminal.js";
 
 export const command = declareCommand({
@@ -68,8 +68,7 @@ export const command = declareCommand({
     const unmet = unmetThresholds(found, flags);
     const style = { ...styleFor(io.stdout, io.env, flags), failures: unmet };
     const text = format === "har" ? await askHar(call()) : renderReport(found, format, style);
-    if (format === "text") tell(io.stdout, redactKeys(text), flags);
-    else writeData(io.stdout, redactKeys(text));
+    tellAs(format, io.stdout, text, flags);
     if (runsOnGithub(io) && format !== "brief")
       writeData(io.stderr, redactKeys(githubAnnotations(found, unmet)));
     return unmet.length === 0 ? exitCode.fine : exitCode.failed;

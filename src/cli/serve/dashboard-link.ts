@@ -5,7 +5,7 @@ import type { RunningServer } from "../../server/serve-log.js";
 import type { Io } from "../io.js";
 
 /** The view, and whether the control token is one that we made: one that the user gave is not shown again. */
-export interface LinkOptions {
+interface LinkOptions {
   /** The view, as it is written after `#`. Default: the overview. */
   readonly view?: string;
   readonly tokenIsNew?: boolean;

@@ -17,7 +17,7 @@ import { type ServeFlags, serveOptions } from "./serve-options.js";
 type ServedCall = Pick<Call<Omit<ServeFlags, "verbose"> & WorldFlags>, "rest" | "flags" | "io">;
 
 /** The end of a command, and what went wrong between it and the proxy of `--intercept`, in sentences. */
-export type ServedEnd = CommandEnd & { readonly notes: readonly string[] };
+type ServedEnd = CommandEnd & { readonly notes: readonly string[] };
 
 interface RunOptions extends Pick<CommandOptions, "takeSignals" | "apart" | "onOutput"> {
   /** Called with each new instance of the control plane. */

@@ -2,13 +2,8 @@ import { readNetwork } from "../../node/addresses.js";
 import { isScenarioName } from "../../scenario/bundled.js";
 import { quote } from "../../schema/words.js";
 import type { SelfService } from "../../server/http-server.js";
-import { type FlagValues, flag, reader, toggle, wholeNumber } from "../command.js";
+import { type FlagValues, flag, reader, separated, toggle, wholeNumber } from "../command.js";
 import { usageError } from "../exit-codes.js";
-
-const each =
-  <Value>(read: (text: string, from: string) => Value) =>
-  (text: string, from: string) =>
-    text.split(",").map((one) => read(one.trim(), from));
 
 export const selfServiceFlags = {
   selfService: toggle("--self-service", "serve a page at / where each partner creates an instance", {
@@ -17,7 +12,7 @@ export const selfServiceFlags = {
   selfServiceOffer: flag(
     "--self-service-offer <names>",
     "the bundled scenarios that partners choose from; may be given more than once, or with commas (default: the scenario that is served)",
-    each(reader((text) => (isScenarioName(text) ? text : undefined), "the name of a bundled scenario")),
+    separated(reader((text) => (isScenarioName(text) ? text : undefined), "the name of a bundled scenario")),
   ),
   selfServiceDaily: flag(
     "--self-service-daily <number>",
@@ -32,7 +27,7 @@ export const selfServiceFlags = {
   trustProxies: flag(
     "--trust-proxy <address>",
     "an address or a network of proxies whose --trust-header and X-Forwarded-For are used: 10.0.0.0/8; may be given more than once, or with commas (default: this machine)",
-    each(
+    separated(
       reader(
         (text) => readNetwork(text) && text,
         "an address such as 10.1.2.3, or a network such as 10.0.0.0/8",

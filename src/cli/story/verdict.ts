@@ -20,7 +20,7 @@ import { type Palette, type Style, shortTime } from "../terminal.js";
 import { actionLine, stepLine } from "./step-line.js";
 
 /** The outcome of a story that ran as a test. */
-export type StoryVerdict = Awaited<ReturnType<typeof verdictOn>>;
+type StoryVerdict = Awaited<ReturnType<typeof verdictOn>>;
 
 /** Runs the story of a scenario as a test, in a world of its own whose clock stands still until the story moves it. */
 export async function verdictOn(loaded: LoadedScenario, flags: WorldFlags, cwd: string) {
