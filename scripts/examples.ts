@@ -45,7 +45,7 @@ const examples: readonly Example[] = [
   { name: "node-test", commands: [["npm", "test"]] },
   {
     name: "python",
-    // Its tests notice every broken promise but those about limits, which it ignores.
+    // Its tests notice every broken promise except those about limits, which the client ignores.
     commands: [...alsoUnderExec(unittest), ["npx", "svc-sandbox", "certify", ...careful, "--", ...unittest]],
     needs: ["python3", "--version"],
   },
@@ -63,7 +63,7 @@ const examples: readonly Example[] = [
 
 /** By format, a script that ends with 0 if every request gets the response that it expects. */
 const collections: Readonly<Record<string, string>> = {
-  // A request without a response fails in a runner; Newman skips it unless told otherwise.
+  // A request without a response fails in a runner; Newman skips it unless a variable is set.
   postman: `svc-sandbox collection --format postman -o c.json --environment e.json && newman run c.json -e e.json &&
     ! newman run c.json -e e.json --folder 'bad-day, no answer' --env-var SVC_SEND_UNANSWERED=1 --timeout-request 2000`,
   bruno: `svc-sandbox collection --format bruno -o c --environment c/.env && cd c && bru run -r key-states bad-day announced-endpoints end &&
@@ -107,7 +107,7 @@ function runAll(jobs: readonly (() => Promise<void>)[]): Promise<void> {
 async function installTools(tarball: string): Promise<boolean> {
   await cp(fileURLToPath(new URL("tools", import.meta.url)), withTools, { recursive: true });
   try {
-    // As long as a slow registry takes, which is no fault of the package.
+    // As long as a slow registry takes, which the package cannot change.
     await install(withTools, [tarball], 1_200_000);
     return true;
   } catch (error) {

@@ -88,9 +88,9 @@ function referencePages(): Page[] {
     return { source: `docs/${name}.md`, file: `${name}.html`, label, group: "Reference", text, isMade: true };
   };
   const api =
-    "`npx --no-install svc-sandbox openapi` prints it as JSON, with `--preview` for the announced endpoints. [Each way in which a request ends](errors.md) has a section of its own.";
+    "`npx --no-install svc-sandbox openapi` prints it as JSON, with `--preview` for the announced endpoints. [Each response](errors.md) has its own section.";
   const control =
-    "A running sandbox has it as JSON at `GET /__sandbox/control.openapi.json`. [The reference](control-plane-reference.md) adds events, metrics and access. [One table](error-codes.md#errors-of-the-sandbox) lists each error with its cause.";
+    "A running sandbox returns it as JSON from `GET /__sandbox/control.openapi.json`. [The reference](control-plane-reference.md) adds events, metrics and access, and [one table](error-codes.md#errors-of-the-sandbox) lists each error.";
   return [
     page("api", "The API, call by call", openApiDocument({ preview: true }), api),
     page("control-api", "The control plane, call by call", controlOpenApiDocument(routes), control),

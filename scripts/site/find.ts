@@ -25,7 +25,7 @@ const synonyms: Readonly<Record<string, string>> = {
   robustness: "certify",
 };
 
-/** Words of a question that say nothing about its subject. */
+/** Words of a question that do not describe its subject. */
 const fillers = new Set(
   "a an and are at be by can do does for how i if in is it my no not of on or see so the to what when where which why with".split(
     " ",

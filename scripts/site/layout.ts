@@ -12,7 +12,7 @@ interface Layout {
   readonly isServed: boolean;
 }
 
-/** A whole page; everything that it needs is a file beside it. */
+/** A whole page; everything that it needs is a file next to it. */
 export function layout({ page, pages, places, content, version, isServed }: Layout): string {
   const [second = [], third = []] = [2, 3].map((level) => places.filter((place) => place.level === level));
   const sections = (second.length > 1 ? second : third).map(({ id, title }) => link(`#${id}`, title));

@@ -1,6 +1,6 @@
 // An OpenAPI document as Markdown: each call, then the schemas. It goes through the same renderer as the pages.
 
-// biome-ignore lint/suspicious/noExplicitAny: a document of ours, which tests hold against the schema of OpenAPI
+// biome-ignore lint/suspicious/noExplicitAny: our own document, which tests check against the schema of OpenAPI
 type Part = Readonly<Record<string, any>>;
 
 /** The Markdown of a document under a title and a paragraph. */
@@ -11,7 +11,7 @@ export function openApiMarkdown({ info, paths, components }: Part, title: string
       call,
     })),
   );
-  // An answer of every call stands once.
+  // Responses that all calls share are listed once.
   const first = all[0]?.call.responses ?? {};
   const common = Object.keys(first).filter((status) =>
     all.every(({ call }) => call.responses[status]?.description === first[status]?.description),
@@ -20,8 +20,8 @@ export function openApiMarkdown({ info, paths, components }: Part, title: string
   const schemas = Object.entries<Part>(components.schemas).map(
     ([name, one]) => `### ${name}\n\n${fieldsText(one)}`,
   );
-  const everywhere = answersText(Object.fromEntries(common.map((status) => [status, first[status]])));
-  const head = [`# ${title}`, before, info.description, "Every call can also answer:", everywhere];
+  const everywhere = responsesText(Object.fromEntries(common.map((status) => [status, first[status]])));
+  const head = [`# ${title}`, before, info.description, "Every call can also return:", everywhere];
   return [...head, ...calls, "## Schemas", ...schemas].join("\n\n");
 }
 
@@ -44,13 +44,13 @@ function callText(call: Part, common: readonly string[]): string {
     call["x-preview"] === true && "Only with `preview: true`; a guess of this project.",
     rows.length > 0 && table(["parameter", "in", "type", "meaning"], rows),
     ...bodies,
-    answersText(Object.fromEntries(own), summary),
+    responsesText(Object.fromEntries(own), summary),
     example !== undefined && `\`\`\`json\n${JSON.stringify(example, null, 2)}\n\`\`\``,
   ];
   return parts.filter((part) => part !== false).join("\n\n");
 }
 
-function answersText(responses: Part, summary = ""): string {
+function responsesText(responses: Part, summary = ""): string {
   const rows = Object.entries<Part>(responses).map(([status, { description, content = {} }]) => {
     const types = Object.entries<Part>(content).map(([type, { schema }]) =>
       type.endsWith("json") && schema !== undefined ? typeText(schema) : `\`${type}\``,
@@ -59,8 +59,8 @@ function answersText(responses: Part, summary = ""): string {
   });
   const [[status, content, when] = []] = rows;
   return rows.length === 1 && when === ""
-    ? `**Answer**: ${status} ${content}`
-    : table(["answer", "content", "when"], rows);
+    ? `**Response**: ${status} ${content}`
+    : table(["response", "content", "when"], rows);
 }
 
 function fieldsText(schema: Part): string {

@@ -38,7 +38,7 @@ export function readPages(root: string): Page[] {
   const listed = [...entries].flatMap(([, heading, label = "", target = ""]) => {
     group = heading ?? group;
     const source = posix.join("docs", target);
-    // How to change the project is told in the project, and is not in the package.
+    // Pages for contributors are in the project, not in the package.
     if (heading !== undefined || source === "CONTRIBUTING.md" || !existsSync(join(root, source))) return [];
     return pageOf(source, { label, group, ...(source === "docs/decisions" && { text: overview }) });
   });

@@ -3,7 +3,7 @@ import { join, posix } from "node:path";
 import { Marked, type Token, type Tokens } from "marked";
 import type { Page } from "./pages.js";
 
-/** A heading, or a row of a table that begins with a code: both have an anchor, and can be found. */
+/** A heading, or a row of a table that starts with a code: both have an anchor, and can be found. */
 export interface Place {
   readonly id: string;
   readonly title: string;
