@@ -19,7 +19,7 @@ import type { UnmetThreshold } from "./thresholds.js";
 const verdicts = ["passed", "client_failed", "threshold_missed", "no_request", "flaky", "unusable"] as const;
 
 export const failureShape = mapping({
-  id: described(text(), "The run, the promise or the flag that failed; client: the command."),
+  id: described(text(), "The run, the promise or the flag that failed, or client for the command."),
   actual: described(text(), "The result."),
   wanted: described(text(), "The result that passes."),
   cause: described(text(), "Why it failed."),
@@ -46,23 +46,23 @@ export const briefShape = mapping({
 /** The essentials of a report or a certificate, for agents and scripts. */
 export interface Brief extends ValueOf<typeof briefShape> {}
 
-/** How the command of a report ended; left out when there was none. */
+/** How the command of a report ended; empty if there was none. */
 export interface Ran {
   readonly code?: number;
-  /** The command that makes the run again. */
+  /** The command that repeats the run. */
   readonly rerun?: string;
-  /** The fix when the command has sent no request. */
+  /** The fix if the command has sent no request. */
   readonly hint?: string;
 }
 
 const mostFailures = 5;
 
-/** A brief as JSON, with the first failures. */
+/** Returns a brief as JSON, with the first failures. */
 export function briefJson(brief: Brief): object {
   return snakeCase({ ...brief, failures: brief.failures.slice(0, mostFailures) }) as object;
 }
 
-/** The brief of a report. */
+/** Makes the brief of a report. */
 export function reportBrief(report: Report, unmet: readonly UnmetThreshold[], ran: Ran = {}): Brief {
   const { code = 0, rerun, hint } = ran;
   const client = {
@@ -79,7 +79,7 @@ export function reportBrief(report: Report, unmet: readonly UnmetThreshold[], ra
   return { verdict, ...briefFacts(report, failures, hint) };
 }
 
-/** What a brief contains besides its verdict. */
+/** Returns the members of a brief, except its verdict. */
 export function briefFacts(
   report: Report,
   failures: readonly Failure[],
@@ -116,7 +116,7 @@ export function briefFacts(
 export const coverMissed =
   "Send a request for each path in missed, with the key in SVC_KEY_<REF> (none: without x-api-key), and check the response.";
 
-/** A threshold that is not met, as a failure. */
+/** Describes an unmet threshold as a failure. */
 export function thresholdFailure(
   { threshold, sentence: cause }: UnmetThreshold,
   { coverage, advice }: Report,

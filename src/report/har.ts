@@ -9,16 +9,16 @@ interface NameValue {
   readonly value: string;
 }
 
-/** The program that writes a HAR, and the base URL that stands before the paths in it. */
+/** The version of this program, and the base URL for the paths. */
 interface HarOptions {
   readonly version: string;
   readonly baseUrl: string;
 }
 
 /**
- * The journal of a world as HAR 1.2, for the tools that read that. Holds no key; what HAR has no field for begins with `_`.
+ * Returns the journal as HAR 1.2, without keys. Members that HAR does not define start with `_`.
  *
- * Headers that the journal does not keep are left out, as are bodies for endpoints that take none.
+ * Leaves out headers that the journal does not keep, and bodies for endpoints that accept none.
  */
 export function harOf(world: World, options: HarOptions): object {
   const entries = world.history.requests().map((exchange) => entry(exchange, world, options));
@@ -66,7 +66,7 @@ function namesAndValues(
   return all.map(([name, value]) => ({ name, value }));
 }
 
-// Of a key no more than its prefix is shown (R46).
+// Shows only the prefix of a key (R46).
 function keyHeader({ key, presented }: Exchange, { registry }: World): NameValue[] {
   if (presented === "missing") return [];
   const record = key === null ? undefined : registry.key(key).key;

@@ -1,7 +1,7 @@
 import { textWidth } from "../domain/printable.js";
 /**
- * Rows of cells, which may be coloured, as lines with aligned columns, two spaces between them and none at the end. A
- * row that is wider than `width` goes on under its last cell, as `wrap` breaks that.
+ * Returns rows of cells, which may be colored, as lines with aligned columns, two spaces apart. `wrap` breaks the last cell
+ * of a row that is wider than `width`. Lines have no trailing spaces.
  *
  * @example
  * alignColumns([["a", "1"], ["long", "2"]]); // ["a     1", "long  2"]
@@ -26,12 +26,12 @@ export function alignColumns(
   });
 }
 
-/** Breaks a text, which may be coloured, at its spaces into lines of at most a width; a longer word is not cut. */
+/** Breaks a text, which may be colored, at spaces into lines of a maximum width; does not break words. */
 export function wrapWords(text: string, width: number): string[] {
   return wrapAt(text.split(" "), width);
 }
 
-/** Breaks a command between its words, in a way that a shell still takes it for one. */
+/** Breaks a command between words, so that a shell still accepts it. */
 export function wrapCommand(text: string, width: number): string[] {
   // An option stays with its value.
   const words = text.match(/(?:-[HXdm] )?(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? [text];
@@ -51,23 +51,23 @@ function wrapAt(words: readonly string[], width: number): string[] {
   return lines;
 }
 
-/** Returns a number of things: `1 request`, `2 requests`. */
+/** Returns a count with its noun: `1 request`, `2 requests`. */
 export function pluralize(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** A word as it is written on a command line: quoted where a shell would read something else. */
+/** Quotes a word for a shell if necessary. */
 export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** The command as a line for a shell, for people: a long one is cut. */
+/** Returns a command as a shell line for people; cuts a long one. */
 export function commandLine(command: readonly string[], longest = 200): string {
   const line = command.map(shellWord).join(" ");
   return line.length > longest ? `${line.slice(0, longest)}…` : line;
 }
 
-/** Counts the requests that caused an advice, or the lines of an output. */
+/** Returns the number of requests that caused an advice, or of lines of output. */
 export function timesOf({ id, count }: { readonly id: string; readonly count: number }): string {
   return pluralize(count, id === "key-in-output" ? "line" : "request");
 }

@@ -26,11 +26,11 @@ import { splitInstruction } from "./reproduce.js";
 import type { UnmetThreshold } from "./thresholds.js";
 
 interface RenderOptions extends TextStyle, Ran {
-  /** The thresholds that are not met. Default: none. */
+  /** The unmet thresholds. Default: none. */
   readonly failures?: readonly UnmetThreshold[];
 }
 
-/** Renders a report in one of the formats, with a line end. */
+/** Renders a report in a format, with a final line break. */
 export function renderReport(
   report: Report,
   format: ReportFormat,
@@ -39,7 +39,7 @@ export function renderReport(
   return render(reportDocument(report, failures, options), format, options);
 }
 
-/** Returns what a report comes to, in a sentence or two. */
+/** Returns the conclusion of a report in a few sentences. */
 export function conclusion({ requests, coverage, faults, preview, advice }: Report): string {
   const { percent, met, promised } = coverage;
   if (requests === 0)
@@ -64,7 +64,7 @@ function unreadNote({ unread }: Report): string[] {
   ];
 }
 
-/** Returns where to go on once every promised path was met. */
+/** Returns the next steps once every promised path is covered. */
 function nextSteps({ coverage, faults, profile }: Report): string[] {
   if (coverage.met < coverage.promised) return [];
   const next = [
@@ -122,7 +122,7 @@ export function reportDocument(
     kind: "report",
     subject: scenario,
     title: titleOf(report),
-    // A client that never called needs no table of what it could have met.
+    // A client that never called needs no table.
     sections: requests === 0 ? [] : sections,
     notes,
     conclusion: { text, tone: isGood ? "good" : undefined },
@@ -167,7 +167,7 @@ function pathRow({ pathId, promised, met, count, when }: ReportedPath): Row {
 
 const toneOfLevel: Readonly<Record<AdviceLevel, Tone>> = { error: "bad", warning: "warning", note: "quiet" };
 
-// Notes are good to know and ask nothing of a client.
+// Notes are information and require no change.
 function isAdvice({ level }: ReportedAdvice): boolean {
   return level !== "note";
 }
@@ -199,15 +199,15 @@ function requestLine({ id, at, method, path, key, fingerprint, didYouMean }: Rep
 }
 
 /**
- * A case for the client, skipped when it never called; one for each promised path, skipped when it is uncovered; one for each
- * advice, failed by an error, with warnings and notes as output; and a failed one for each threshold that is not met.
+ * Returns a test case for the client (skipped if it never called), for each promised path (skipped if it is not covered), for
+ * each advice (failed only for errors, with warnings and notes as output), and a failed one for each unmet threshold.
  */
 function suitesOf(report: Report, failures: readonly UnmetThreshold[]): Suite[] {
   const { requests, coverage, faults, preview, paths, advice } = report;
   const name = "has called the API";
   const summary = conclusion(report);
   const { percent, met, promised } = coverage;
-  // Most reports are of requests only.
+  // Most reports are only about requests.
   const isTold = ({ id }: Advice) => id !== "key-in-output" || advice.some((row) => row.id === id);
   return [
     {

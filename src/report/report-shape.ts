@@ -24,40 +24,40 @@ const world = {
   scenario: text(),
   seed: count(),
   profile: choice(profiles),
-  /** The assumptions that the scenario sets itself where the profile would set them otherwise, or vary them. */
+  /** The assumptions that the scenario sets differently from the profile, or that the profile would vary. */
   pinned: list(text()),
 };
 
 const coverage = mapping({
-  /** A whole number, rounded down: 100 is all. */
+  /** A whole number, rounded down: 100 means all. */
   percent: count({ most: 100 }),
   met: count(),
   promised: count(),
 });
-/** The share of the promised paths that was met. */
+/** The covered share of the promised paths. */
 export interface Coverage extends ValueOf<typeof coverage> {}
 
 const share = () => mapping({ met: count(), total: count() });
 
 const path = mapping({
   pathId: growingChoice(outcomes.map(({ path }) => path)),
-  /** Whether the specification promises it; the coverage is of these. */
+  /** Whether the specification promises it; the coverage counts only promised paths. */
   promised: flag(),
-  /** Whether a request ended there other than by a key in a wrong place. */
+  /** Whether it is covered, by a request whose key was not in a wrong place. */
   met: flag(),
-  /** The number of requests that ended like this; of a promised path without those to endpoints of the preview. */
+  /** The number of requests that ended there; for a promised path, without requests to endpoints of the preview. */
   count: count(),
-  /** The number of those to endpoints of the preview. */
+  /** The number of requests to endpoints of the preview that ended there. */
   previewCount: count(),
-  /** The requests that end like this. */
+  /** The requests that end there. */
   when: text(),
   /**
-   * The way to meet it, with a line for a shell that has the environment for clients; `null` when it was met, and for a path that
-   * is not promised when no single request leads there.
+   * How to cover it, with a command for a shell with the environment of clients; `null` if it is covered, or if it is not
+   * promised and no single request covers it.
    */
   howToMeet: nullable(text()),
 });
-/** One way in which a request can end. */
+/** An outcome of requests. */
 export interface ReportedPath extends ValueOf<typeof path> {}
 
 const request = mapping({
@@ -67,73 +67,73 @@ const request = mapping({
   at: instant(),
   method: text(),
   path: text(),
-  /** The ref of the key that the advice is about (for a key in the query, of that one), if the sandbox has it. */
+  /** The ref of the key that the advice is about, such as a key in the query, if the sandbox has it. */
   key: nullable(text()),
-  /** The fingerprint of that key, or of what was presented as one. */
+  /** The fingerprint of that key, or of the text in its place. */
   fingerprint: nullable(text()),
-  /** For a method or path that the API does not have: the nearest it has. */
+  /** The nearest method and path, if the API does not have these. */
   didYouMean: nullable(text()),
 });
-/** A request that earned an advice. */
+/** A request that caused advice. */
 export interface ReportedRequest extends ValueOf<typeof request> {}
 
 const advice = mapping({
   id: growingChoice(adviceIds),
   level: choice(adviceLevels),
-  /** The rules or the section behind it. */
+  /** The rules or the section that it is based on. */
   rule: text(),
-  /** The number of requests that earned it. */
+  /** The number of requests that caused it. */
   count: count(),
   meaning: text(),
   whatToDo: text(),
-  /** The first of the requests, five at most. */
+  /** The first requests, at most five. */
   examples: list(request),
 });
-/** An advice and the requests that earned it. */
+/** An advice and the requests that caused it. */
 export interface ReportedAdvice extends ValueOf<typeof advice> {}
 
 const repeat = mapping({
   pathId: growingChoice(outcomes.map(({ path }) => path)),
   key: nullable(text()),
   fingerprint: nullable(text()),
-  /** The number of requests after the first refusal. */
+  /** The number of requests after the first rejection. */
   count: count(),
-  /** The real milliseconds from the first refusal to the latest of them. */
+  /** Real milliseconds between the first rejection and the last of these requests. */
   withinMs: count(),
 });
-/** How often a key was sent again after it had been refused. */
+/** How often a key was resent after its rejection. */
 export interface ReportedRepeat extends ValueOf<typeof repeat> {}
 
 export const reportShape = mapping({
   ...world,
-  /** The runs that the report is merged from, with scenario, seed, profile and what is pinned of each; left out: it is of one run. */
+  /** The merged runs, each with scenario, seed, profile and pinned assumptions; left out for a single run. */
   runs: optional(list(mapping(world))),
-  /** The number of requests of the client. */
+  /** The number of the client's requests. */
   requests: count(),
-  /** The number of answers, delayed by a fault, for which the client did not wait; only a server knows. */
+  /** The number of delayed responses that the client did not wait for; only servers count them. */
   unread: count(),
   coverage,
-  /** The kinds of faults that were met. */
+  /** The covered kinds of faults. */
   faults: share(),
-  /** The paths of the preview that were met; `null` where there is no preview. */
+  /** The covered paths of the preview; `null` if there is no preview. */
   preview: orNull(share()),
-  /** Every path, in the order of the list of outcomes. */
+  /** All paths, in the order of the outcomes. */
   paths: list(path),
-  /** The advice that was earned, the most serious first. */
+  /** The advice, the most serious first. */
   advice: list(advice),
-  /** The keys that were sent again after 401, 403 or 429, whether or not that earned advice. */
+  /** The keys that were resent after 401, 403 or 429, with or without advice. */
   repeats: list(repeat),
 });
-/** The paths that a client has met, and advice on how it behaved. Plain data; holds no key. */
+/** The paths that a client has covered, and advice on its behavior. Plain data without keys. */
 export interface Report extends ValueOf<typeof reportShape> {}
 
 /**
- * Reads a report that came as JSON, spelled as `GET /report` spells it; `undefined` for anything else.
+ * Reads a report as JSON with the spelling of `GET /report`; `undefined` for anything else.
  *
- * Members that it does not know are left in place: a newer sandbox may say more.
+ * Keeps unknown members, which a newer sandbox may send.
  */
 export function parseReport(json: unknown): Report | undefined {
-  // A sandbox of an earlier version shows neither what is pinned nor repeats.
+  // Sandboxes of earlier versions send neither `pinned` nor `repeats`.
   const report = typeof json === "object" && json !== null ? { pinned: [], repeats: [], ...json } : json;
   const mistakes = mistakesIn(inJsonOfAnyVersion(reportShape), report);
   return mistakes.every(({ kind }) => kind === "unknown") ? (camelCase(report) as Report) : undefined;

@@ -8,9 +8,9 @@ import { howToCover } from "./reproduce.js";
 import { suggestEndpoint } from "./suggest-endpoint.js";
 
 /**
- * Builds the report of all clients of a runtime: over every world that ran there, since the start or since the requests were
- * cleared. How to cover a path holds for the world that runs now;
- * `underExec` says that the report comes when `exec` has stopped it, `keysInOutput` are the places of keys in a command's output.
+ * Makes the report of all clients of a runtime since the start, or since the requests were cleared; resets do not matter. The
+ * instructions to cover paths apply to the running state, or use `exec` if `underExec` is set. `keysInOutput` contains the
+ * places of keys in a command's output.
  */
 export function reportOf(
   { world, counters }: Pick<Runtime, "world" | "counters">,
@@ -49,7 +49,7 @@ export function reportOf(
   };
 }
 
-/** Returns the shares of the paths that were met: of the promised ones, of the faults, and of those of the preview. */
+/** Returns the covered shares of the promised paths, of the faults, and of the paths of the preview. */
 function sharesOf(
   paths: readonly ReportedPath[],
   hasPreview: boolean,
@@ -69,7 +69,7 @@ function sharesOf(
 
 const mostExamples = 5;
 
-/** Merges the reports of several runs, at least one, into one: a path is met when a run has met it. */
+/** Merges the reports of one or more runs: a path is covered if any run has covered it. */
 export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
   const [first] = reports;
   const runs = reports.flatMap(
@@ -80,7 +80,7 @@ export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
     const [row, ...others] = reports.flatMap((report) => report.advice.filter((one) => one.id === id));
     return row === undefined ? [] : [mergeAdvice([row, ...others])];
   });
-  // Complete by its type: what is left out here would be that of the first run alone.
+  // Its type requires all members: a missing one would be only the first run's.
   const merged: Omit<Report, "seed" | "profile" | "pinned"> = {
     scenario: [...new Set(runs.map(({ scenario }) => scenario))].join(", "),
     runs,
@@ -118,7 +118,7 @@ function mergeAdvice(rows: readonly [ReportedAdvice, ...ReportedAdvice[]]): Repo
   return { ...rows[0], count: sum(rows, ({ count }) => count), examples };
 }
 
-// Keys of a ref differ from seed to seed.
+// Merged by ref, because each seed has other keys for a ref.
 function mergeRepeats(repeats: readonly ReportedRepeat[]): ReportedRepeat[] {
   const merged = new Map<string, ReportedRepeat>();
   for (const one of repeats) {

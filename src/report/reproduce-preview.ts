@@ -12,7 +12,7 @@ import { type ConsentEntry, statusAt } from "../world/preview/consents.js";
 import type { KeyEntry } from "../world/registry.js";
 import type { World } from "../world/world.js";
 
-/** What is to be sent, the key aside. */
+/** A request without its key. */
 export interface KeylessRequest {
   /** Default: GET. */
   readonly method?: string;
@@ -21,7 +21,7 @@ export interface KeylessRequest {
   readonly body?: string;
 }
 
-/** Returns the requests with a key that end on the paths of the preview of a world that has one. */
+/** Returns the requests with a key that cover paths of the preview, in a sandbox with the preview. */
 export function previewRequests(world: World, { key }: KeyEntry) {
   const found: [ApiPathId, KeylessRequest][] = [];
   const add = (pathId: ApiPathId, endpoint: Endpoint, path = endpoint.path, more = {}) => {
@@ -45,7 +45,7 @@ export function previewRequests(world: World, { key }: KeyEntry) {
   return found;
 }
 
-/** Another request under the idempotency key of an earlier one. */
+/** Returns a different request with the idempotency key of an earlier one. */
 function reuse({ idempotency, farmer }: ConsentEntry, { farmers }: World) {
   const purpose = { code: "monitoring", text: "Another purpose than before." };
   const body = { farmer_id: farmers.idOf(farmer), purpose, permissions: ["identity"] };

@@ -12,27 +12,27 @@ import type { World } from "../world/world.js";
 import { shellWord } from "./plain-text.js";
 import { type KeylessRequest, previewRequests } from "./reproduce-preview.js";
 
-/** A request that certainly ends on a path. */
+/** A request that always covers a path. */
 export interface Reproduction extends KeylessRequest {
-  /** The variable with the key to send; `undefined` when none is sent. */
+  /** The variable with the key to send; `undefined` for no key. */
   readonly variable?: string;
-  /** The ref of the key, when it is one of the world. */
+  /** The ref of the key, if the sandbox has that key. */
   readonly ref?: string;
-  /** The path on which the checks alone end it. */
+  /** The path where it would end without faults. */
   readonly apiPath: ApiPathId;
-  /** The fault that certainly hits it. */
+  /** The fault that always hits it. */
   readonly fault?: FaultEffect;
 }
 
-/** The bundled scenarios to try for a path that the running world cannot end on. */
+/** The bundled scenarios to try for paths that no request to the running sandbox covers. */
 export const fallbackScenarios: readonly ScenarioName[] = ["key-states", "bad-day", "announced-endpoints"];
 
 /**
- * Tells for each path how to cover it now: by one request to the running world, else by one to a bundled scenario. A path
- * that the running scenario offers at its start only is brought back by a reset. `curlOptions` reach the sandbox; under
- * `exec` another scenario is one for `exec`, since no sandbox is left to be reached.
+ * Returns a function that shows how to cover a path now: with a request to the running sandbox, after a reset if it can be
+ * covered only at the scenario's start, or with a bundled scenario. With `curlOptions`, curl trusts the server. With
+ * `underExec`, the instructions use `exec`, because the sandbox has already stopped.
  *
- * Counts nothing and changes nothing.
+ * Counts and changes nothing.
  */
 export function howToCover(
   world: World,
@@ -65,7 +65,7 @@ export function howToCover(
   };
 }
 
-// `undefined` in a page without farmers, for a scenario with the preview.
+// Returns `undefined` for a scenario with the preview, in a page without farmers.
 function openBundled(name: ScenarioName, platform: World["platform"]): World | undefined {
   try {
     return createWorld(bundledScenarios[name], { platform, name });
@@ -75,13 +75,13 @@ function openBundled(name: ScenarioName, platform: World["platform"]): World | u
   }
 }
 
-/** Splits an instruction before its command: `text` ends with the colon, `code` is the line for a shell. */
+/** Splits an instruction before its command: `text` ends with the colon, `code` is the shell command. */
 export function splitInstruction(text: string): string | { readonly text: string; readonly code: string } {
   const cut = text.indexOf(": curl ");
   return cut === -1 ? text : { text: text.slice(0, cut + 1), code: text.slice(cut + 2) };
 }
 
-/** The key that an instruction sends: its ref, none, malformed or unknown. An instruction with more steps stays, without its request. */
+/** Returns the key that an instruction sends (its ref, none, malformed or unknown), or the steps before its request. */
 export function keyToSend(instruction: string): string {
   const [, ref, word, none] =
     /^send (?:SVC_KEY_\w+ \(ref (\S+)\)|SVC_KEY_(\w+)|(no key)): curl /.exec(instruction) ?? [];
@@ -94,13 +94,13 @@ function wordsOf({ variable, ref }: Reproduction): string {
   return ref === undefined ? `send ${variable}` : `send ${variable} (ref ${ref})`;
 }
 
-// As a shell takes it.
+// Returns a command for a shell.
 function curlLine(found: Reproduction, curlOptions: string, pathId: PathId): string {
   const { variable, method, path, headers = {}, body } = found;
   const words = [
     "curl",
     curlOptions,
-    // Without a timeout curl waits for ever.
+    // Without a timeout, curl would wait forever.
     pathId === "fault.hang" && "-m 5",
     method !== undefined && `-X ${method}`,
     ...Object.entries(headers).map(([name, value]) => `-H ${shellWord(`${name}: ${value}`)}`),
@@ -111,17 +111,17 @@ function curlLine(found: Reproduction, curlOptions: string, pathId: PathId): str
   return words.filter(Boolean).join(" ");
 }
 
-/** Returns for each path that a world can end on the first request found that certainly ends on it now. */
+/** Returns a request for each path that can be covered now: the first one that always covers it. */
 export function reproductionsIn(world: World): ReadonlyMap<PathId, Reproduction> {
   const found = new Map<PathId, Reproduction>();
   type Sent = Omit<Reproduction, "apiPath" | "fault">;
   const add = (apiPath: ApiPathId, sent: Sent, entry?: KeyEntry) => {
-    for (const { pathId, fault } of endsBehindFaults(world, apiPath, entry)) {
+    for (const { pathId, fault } of pathsWithFaults(world, apiPath, entry)) {
       if (!found.has(pathId)) found.set(pathId, { ...sent, apiPath, ...(fault && { fault }) });
     }
   };
   const { path } = me;
-  // Only keys whose secret clients find in their environment.
+  // Only keys in the environment of clients.
   for (const { ref } of announcedKeys(world).keys) {
     const entry = world.registry.key(ref);
     const key = { variable: variableOf(ref), ref };
@@ -139,8 +139,8 @@ export function reproductionsIn(world: World): ReadonlyMap<PathId, Reproduction>
   return found;
 }
 
-/** Returns the paths that a request certainly ends on, with the world's faults, when the checks alone end it on this one. */
-function endsBehindFaults(
+/** Returns the paths that a request always covers with the active faults, if it would cover this one without faults. */
+function pathsWithFaults(
   world: World,
   apiPath: ApiPathId,
   entry: KeyEntry | undefined,

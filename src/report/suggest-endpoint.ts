@@ -2,8 +2,8 @@ import { endpointsOf, routeAt } from "../api/routes.js";
 import { nearest } from "../schema/words.js";
 
 /**
- * Suggests a method and path of the API for a request that it does not have; `undefined` when none is near. Those of the
- * preview are suggested only where there is one (R49).
+ * Suggests a method and path of the API for an unknown one; `undefined` if none is similar. Suggests endpoints of the preview
+ * only with the preview (R49).
  *
  * @example
  * suggestEndpoint("GET", "/v1/Relying-Party/me/"); // "GET /v1/relying-party/me"
@@ -21,7 +21,7 @@ function nearestPath(path: string, preview: boolean): string | undefined {
   const paths = endpointsOf(preview).map((endpoint) => endpoint.path);
   const asked = path.toLowerCase().replace(/\/+/g, "/").replace(/\/$/, "");
   const nameOf = (one: string) => one.slice(one.lastIndexOf("/") + 1);
-  // The same endpoint under another parent, or continued.
+  // The same endpoint under another parent, or with a suffix.
   const related = (one: string) =>
     nameOf(asked) === nameOf(one) || asked.startsWith(`${one}/`) || asked.startsWith(`${one}.`);
   return paths.find(related) ?? nearest(asked, paths);

@@ -1,23 +1,23 @@
 import { type AdviceLevel, adviceLevels } from "../domain/advice.js";
 import type { Report } from "./report-shape.js";
 
-/** The least that a report must reach for a run to pass. */
+/** The minimum requirements for a run to pass. */
 export interface Thresholds {
   /** In percent. Default: none. */
   readonly minCoverage?: number | undefined;
-  /** The lowest level of advice that fails the run. Default: none does. */
+  /** The lowest level of advice that fails the run. Default: none. */
   readonly failOn?: AdviceLevel | undefined;
   /** The same as `failOn: "error"`. Default: false. */
   readonly strict?: boolean | undefined;
-  /** Whether any of them fails without a request: there is nothing to judge. Default: false. */
+  /** Whether thresholds fail if there is no request. Default: false. */
   readonly needsRequests?: boolean | undefined;
 }
 
 /** A threshold that a report does not reach. */
 export interface UnmetThreshold {
-  /** As a flag: `--min-coverage 80`. */
+  /** The flag: `--min-coverage 80`. */
   readonly threshold: string;
-  /** Why, in a sentence. */
+  /** The reason, as a sentence. */
   readonly sentence: string;
 }
 

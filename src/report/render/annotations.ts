@@ -10,7 +10,7 @@ const commandOf: Readonly<Record<AdviceLevel, string>> = {
   note: "notice",
 };
 
-/** The advice and the unmet thresholds as GitHub's workflow commands, which its runner shows as annotations. */
+/** Returns advice and unmet thresholds as GitHub workflow commands, which its runner shows as annotations. */
 export function githubAnnotations({ advice }: Report, failures: readonly UnmetThreshold[]): string {
   const lines = [
     ...advice.map(
@@ -22,7 +22,7 @@ export function githubAnnotations({ advice }: Report, failures: readonly UnmetTh
   return lines.map((line) => `${line}\n`).join("");
 }
 
-// A new line ends a command, and a percent sign begins an escape.
+// A line break ends a command, and a percent sign starts an escape.
 function text(plain: string): string {
   return escapeControls(plain).replaceAll("%", "%25");
 }

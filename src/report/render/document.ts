@@ -2,19 +2,19 @@
 export const reportFormats = ["text", "brief", "json", "markdown", "junit", "html"] as const;
 export type ReportFormat = (typeof reportFormats)[number];
 
-/** A report or the outcome of a check, ready to be rendered in each format. Plain data; holds no key. */
+/** A report or the result of a check, for rendering in each format. Plain data without keys. */
 export interface ReportDocument {
   readonly kind: "report" | "check" | "certificate" | "verification" | "calendar";
-  /** The scenario or URL that it is about. */
+  /** Its scenario or URL. */
   readonly subject: string;
-  /** One line: what was looked at. */
+  /** One line about the input. */
   readonly title: string;
   readonly sections: readonly Section[];
-  /** A block to be pasted into a scenario. */
+  /** A block to paste into a scenario. */
   readonly yaml?: { readonly title: string; readonly text: string };
   readonly notes: readonly string[];
   readonly conclusion: ToneText;
-  /** The thresholds that are not met, a sentence each. */
+  /** The unmet thresholds, a sentence each. */
   readonly failures: readonly string[];
   /** The same as test results. */
   readonly suites: readonly Suite[];
@@ -27,10 +27,10 @@ export interface ReportDocument {
 /** A table. With `details`, the text format lists them below each row, after the name of their column. */
 export interface Section {
   readonly title: string;
-  /** The names of the columns: those of the cells, then those of the details. */
+  /** The column names: first the cells', then the details'. */
   readonly columns: readonly string[];
   readonly rows: readonly Row[];
-  /** Drawn above the table where a format can; the others leave out a section without rows. */
+  /** Drawn above the table in HTML; other formats leave out a section without rows. */
   readonly picture?: Picture | undefined;
 }
 
@@ -53,17 +53,17 @@ export interface Row {
   readonly details?: readonly (readonly string[])[];
 }
 
-/** A text, perhaps coloured, perhaps with a command behind it that can be copied. */
+/** A text with an optional tone and an optional command to copy. */
 export type Cell = string | (ToneText & { readonly code?: string | undefined });
 
-/** A cell with its parts. */
+/** Returns a cell with its parts. */
 export function detailed(cell: Cell): Exclude<Cell, string> {
   return typeof cell === "string" ? { text: cell } : cell;
 }
 
 export interface ToneText {
   readonly text: string;
-  /** Left out: no colour. */
+  /** Default: no color. */
   readonly tone?: Tone | undefined;
 }
 

@@ -8,7 +8,7 @@ import {
 } from "./document.js";
 import { xmlText } from "./junit.js";
 
-/** The document as one page that needs nothing else: no script and no other file; for light, dark and paper. */
+/** Renders the document as one page without scripts and other files; for light and dark screens, and for print. */
 export function renderHtml({
   kind,
   subject,
@@ -48,7 +48,7 @@ export function renderHtml({
 function sectionLines({ title, columns, rows, picture }: Section, index: number): string[] {
   const heading = `section-${index + 1}`;
   const table = [
-    // What may be wider than the window can be scrolled by keyboard, too.
+    // Wide tables can also be scrolled with the keyboard.
     `<div role="region" tabindex="0" aria-labelledby="${heading}">`,
     "<table>",
     `<thead><tr>${columns.map((column) => `<th scope="col">${xmlText(column)}</th>`).join("")}</tr></thead>`,
@@ -83,7 +83,7 @@ const step = side + 4;
 const labelWidth = 60;
 const mostInLine = 28;
 
-// What a square says is seen without colours, too: a filled one, one with a cross, one with a bar, an empty one.
+// Squares also differ without colors: filled, with a cross, with a bar, empty.
 const marks: Readonly<Record<Tone, string>> = {
   good: "",
   bad: '<path d="M4 4l8 8M12 4l-8 8"/>',
@@ -116,7 +116,7 @@ function pictureLines({ text, rows }: Picture): string[] {
   ];
 }
 
-// Every pair of text and ground has a contrast of at least 4.5.
+// All texts have a contrast of at least 4.5.
 const style = `:root {
   color-scheme: light dark;
   --ground: #fff; --text: #1a211c; --line: #c9d0c5;

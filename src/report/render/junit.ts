@@ -1,12 +1,12 @@
 import { escapeControls } from "../../domain/printable.js";
 import type { ReportDocument, Suite, TestCase } from "./document.js";
 
-/** The suites of a document, or of a command that tests something, as JUnit XML. */
+/** Renders the suites of a document or a test command as JUnit XML. */
 export function renderJunit({ kind, subject, suites }: JunitDocument): string {
   const all = suites.flatMap(({ cases }) => cases);
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    // Without the number of skipped cases: the schema that Jenkins checks with has it for a suite alone.
+    // Without the number of skipped cases: Jenkins' schema allows it only for a suite.
     `<testsuites name=${attribute(`svc-sandbox ${kind} ${subject}`)} ${counts(all)} time="0">`,
     ...suites.flatMap((suite) => suiteLines(suite, kind)),
     "</testsuites>",
@@ -53,7 +53,7 @@ function count(cases: readonly TestCase[], verdict: TestCase["verdict"]): number
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
-/** A text of lines as XML and HTML write it, in an element or in double quotes. */
+/** Escapes a text of one or more lines for XML and HTML, for an element or double quotes. */
 export function xmlText(text: string): string {
   const lines = text.split("\n").map(escapeControls).join("\n");
   return lines.replace(/[&<>"]/g, (found) => entities[found] as string);

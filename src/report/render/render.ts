@@ -14,19 +14,19 @@ import { renderJunit } from "./junit.js";
 
 type Paint = (text: string) => string;
 
-/** Functions that colour a text, or leave it alone. */
+/** Functions that color a text or return it unchanged. */
 export type ReportPalette = Readonly<Record<"bold" | "dim" | "green" | "yellow" | "red", Paint>>;
 
 const same: Paint = (text) => text;
 const colourless: ReportPalette = { bold: same, dim: same, green: same, yellow: same, red: same };
 
-/** The looks of the text format. Default: no colors, and lines as they come. */
+/** The style of the text format. Default: no colors and no line breaks. */
 export interface TextStyle {
   readonly palette?: ReportPalette;
   readonly width?: number;
 }
 
-/** Renders a document in a format, with a line end. */
+/** Renders a document in a format, with a final line break. */
 export function render(
   document: ReportDocument,
   format: ReportFormat,
@@ -40,7 +40,7 @@ export function render(
   return format === "markdown" ? renderMarkdown(inWords) : renderText(inWords, palette, width);
 }
 
-/** The document for people: aligned tables and lists. */
+/** Renders the document as aligned tables and lists. */
 function renderText(document: ReportDocument, palette: ReportPalette, width: number): string {
   const { title, sections, yaml, notes, conclusion, failures } = document;
   const wrapped = (text: string) => wrapWords(escapeControls(text), width);
@@ -73,7 +73,7 @@ function sectionLines({ columns, rows }: Section, palette: ReportPalette, width:
   });
 }
 
-// Commands get lines of their own.
+// Puts commands on their own lines.
 function narrowLines(rows: readonly Row[], painted: (cell: Cell) => string, width: number): string[] {
   const parts = rows.flatMap(({ cells }) => {
     const commands = cells.map((cell) => detailed(cell).code ?? "");
@@ -96,7 +96,7 @@ function paint(text: string, tone: Tone | undefined, palette: ReportPalette): st
   return { good, warning, bad, quiet }[tone](text);
 }
 
-/** The document as GitHub's Markdown, for the summary of a CI job or a pull request: a table for each section. */
+/** Renders the document as GitHub Markdown, for the summary of a CI job or a pull request: a table for each section. */
 function renderMarkdown(document: ReportDocument): string {
   const { title, sections, yaml, notes, conclusion, failures } = document;
   return [
@@ -128,7 +128,7 @@ function cellText(cell: Cell): string {
   return code === undefined ? markdownText(text) : `${markdownText(text)} ${tableCode(code)}`;
 }
 
-// Fenced with more backticks than there are in a row in it. Only in tables is a bar escaped in code, too.
+// The fence has more backticks than the code has in a row. In tables, bars in code must be escaped.
 function tableCode(code: string): string {
   const longest = Math.max(0, ...(code.match(/`+/g) ?? []).map(({ length }) => length));
   const fence = "`".repeat(longest + 1);
@@ -136,7 +136,7 @@ function tableCode(code: string): string {
   return fence + space + code.replaceAll("|", "\\|") + space + fence;
 }
 
-// A text that was sent must not end a cell, begin a tag, or mention a user. An underscore within a word does none of these.
+// Sent texts must not end a cell, start a tag, or mention a user. An underscore inside a word is harmless.
 function markdownText(text: string): string {
   return escapeControls(text).replace(
     /[\\|`*<[\]~&@]|(?<![a-z0-9])_|_(?![a-z0-9])/gi,
