@@ -6,21 +6,21 @@ import { ScenarioError } from "../scenario/problems/scenario-error.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { RuntimeState } from "../world/state.js";
 
-/** A hash of what a scenario contains. */
+/** Returns a hash of a scenario's content. */
 export function contentHashOf({ scenario }: Pick<NamedScenario, "scenario">): string {
   return nodePlatform.sha256(JSON.stringify(scenario)).slice(0, 12);
 }
 
-/** A sandbox that continues with another scenario, and what that adds, for people. */
+/** A sandbox that continues with another scenario, and a readable list of additions. */
 export interface Extended {
   readonly state: RuntimeState;
   readonly changes: readonly string[];
 }
 
-/** Adds the organizations and keys to a sandbox that its scenario has more now; in words what else is different, if anything. */
+/** Adds a scenario's new organizations and keys to a sandbox. Returns a message if anything else differs. */
 export function extendState(own: RuntimeState, { name, text, scenario }: NamedScenario): Extended | string {
   const { snapshot } = own;
-  // Equal as JSON: one of them has been written and read.
+  // Compared as JSON, because one of them was written and read.
   const [before, after] = [own.scenario, scenario].map(
     (one): Scenario => JSON.parse(JSON.stringify(one)),
   ) as [Scenario, Scenario];
@@ -56,7 +56,7 @@ export function extendState(own: RuntimeState, { name, text, scenario }: NamedSc
   return problemIn(extended) ?? { state: { ...own, name, text, scenario, snapshot: extended }, changes };
 }
 
-/** The first member of a scenario that must stay equal, and is not. */
+/** Returns the first member that must not change, but did. */
 function changedMember(before: Scenario, after: Scenario): string | undefined {
   const { organizations: _, name: __, description: ___, ...rest } = { ...before, ...after };
   return (Object.keys(rest) as (keyof Scenario)[]).find(
@@ -64,7 +64,7 @@ function changedMember(before: Scenario, after: Scenario): string | undefined {
   );
 }
 
-/** An organization may have too many active keys now, with those that were made at run time. */
+/** With keys created at run time, an organization may now have too many active keys. */
 function problemIn(scenario: Scenario): string | undefined {
   try {
     checkScenario(scenario, { mostValues: Number.POSITIVE_INFINITY });

@@ -8,23 +8,23 @@ import { describeRuntime, type RuntimeState, restoreRuntime } from "../world/sta
 import type { Platform } from "../world/world.js";
 import { createJournals, defaultMostJournals } from "./journals.js";
 
-/** For whom an instance is. */
+/** Who an instance is for. */
 export interface Tenancy {
-  /** The name that it was given, such as that of a test or a partner. */
+  /** Its name, such as a test's or a partner's. */
   readonly label?: string | undefined;
-  /** The SHA-256 of its own token. Default: only the server's token opens it. */
+  /** The SHA-256 of the instance's token. Default: only the server's token grants access. */
   readonly tokenHash?: string | undefined;
-  /** The SHA-256 of the code that its token is exchanged for; `undefined` once that has happened. */
+  /** The SHA-256 of the code that can be exchanged for its token; `undefined` after the exchange. */
   readonly claimHash?: string | undefined;
-  /** When it is removed (epoch milliseconds), whether it is used or not. Default: after its idle time. */
+  /** When it is removed (epoch milliseconds), even if in use. Default: after its idle time. */
   readonly expiresAt?: number | undefined;
-  /** Its requests in a minute, over all keys. Default: no limit. */
+  /** The limit of requests in a minute, over all keys. Default: no limit. */
   readonly requestsPerMinute?: number | undefined;
-  /** Who made it, as a proxy has signed them in. */
+  /** The user who created it, signed in at a proxy. */
   readonly owner?: string | undefined;
 }
 
-/** An isolated sandbox of a server, served under `/i/{id}`, as it is listed. */
+/** A list entry for an isolated sandbox of a server, served under `/i/{id}`. */
 export interface ListedInstance {
   readonly id: string;
   readonly tenancy: Tenancy;
@@ -44,10 +44,10 @@ export interface Instance extends ListedInstance {
   readonly gone: AbortSignal;
 }
 
-/** What can be done about the instances of a server, wherever their sandboxes are. */
+/** Manages the instances of a server, loaded or not. */
 export interface InstanceList {
   /**
-   * Starts one from a scenario; what is `given` holds for every scenario that is started there. Throws
+   * Starts an instance from a scenario; `given` applies to every scenario that starts there. Throws
    * `instance_limit_reached`.
    */
   readonly create: (source: NamedScenario, given: GivenOptions, tenancy?: Tenancy) => Instance;
@@ -61,29 +61,29 @@ export interface InstanceList {
 /** The instances of a server whose sandboxes are in this process. */
 export interface LoadedInstances {
   readonly loaded: () => Instance[];
-  /** The instance of an id; `undefined` when there is none. */
+  /** Returns the instance of an id, or `undefined`. */
   readonly find: (id: string) => Instance | undefined;
-  /** Calls the listener with each instance, now and from now on. */
+  /** Calls the listener with each current and later instance. */
   readonly follow: (listener: (instance: Instance) => void) => void;
-  /** Ends what is endless in them. */
+  /** Aborts the `gone` signal of each. */
   readonly close: () => void;
 }
 
-/** The instances of a server that are all in this process. */
+/** The instances of a server whose sandboxes are all in this process. */
 export interface Instances extends InstanceList, LoadedInstances {
-  /** The instance of an id, and counts as a use of it; `undefined` when there is none. */
+  /** Returns the instance of an id and counts this as a use; `undefined` if there is none. */
   readonly use: (id: string) => Instance | undefined;
-  /** Removes those that have expired, and of the others those that nobody has asked for in `ttl` milliseconds. */
+  /** Removes expired instances, and instances without an expiry that were idle for `ttl` milliseconds. */
   readonly sweep: (ttl: number) => void;
-  /** Makes them those that were described: one with the same id continues as described, and others are removed. */
+  /** Replaces the instances with described ones; an instance with the same id continues as described. */
   readonly restore: (described: readonly InstanceState[]) => void;
-  /** Discards the oldest requests of journals that take more than an equal share of so many bytes. */
+  /** Discards the oldest requests of journals that exceed an equal share of `most` bytes. */
   readonly keepJournals: (most: number) => void;
-  /** Discards the journals of the least used instances: half of the bytes of all. */
+  /** Discards journals of the least recently used instances, about half of all bytes. */
   readonly discardJournals: () => void;
 }
 
-/** A server's own sandbox, and those of its instances that are in this process. */
+/** A server's own sandbox, and its instances in this process. */
 export interface ServerSandboxes {
   readonly runtime: Runtime;
   readonly instances: LoadedInstances;
@@ -91,7 +91,7 @@ export interface ServerSandboxes {
 
 /** An instance as plain data. */
 export interface InstanceState extends Pick<Instance, "id" | "createdAt">, Tenancy {
-  /** Milliseconds since it was last used. */
+  /** Milliseconds since its last use. */
   readonly idle: number;
   readonly given: GivenOptions;
   readonly idGroup?: number | undefined;
@@ -99,42 +99,42 @@ export interface InstanceState extends Pick<Instance, "id" | "createdAt">, Tenan
 }
 
 interface InstancesOptions {
-  /** The most that there are at one time. */
+  /** The maximum number of instances. */
   readonly most: number;
-  /** Of the server: counts their requests, too, as a client's coverage outlives its instance, and numbers their worlds. */
+  /** The server's part: counts their requests as well, since coverage outlives an instance, and numbers their series of ids. */
   readonly server: Pick<Runtime, "counters" | "idSeries">;
   readonly platform: Platform;
   /** Returns a new id. */
   readonly newId: () => string;
-  /** The most bytes of all journals together. Default: 16 MB. */
+  /** The limit of all journals together, in bytes. Default: 16 MB. */
   readonly mostJournals?: number | undefined;
 }
 
-/** How many instances there may be, and for how long. */
+/** The limits of instances. */
 export interface InstanceLimits {
   /**
-   * The bytes of heap above which no instance is started; journals of the least used instances are discarded before.
-   * Default: 70% of the heap's limit or of the container's, whichever is less.
+   * The bytes of heap that prevent new instances. Before that, journals of the least recently used instances are discarded.
+   * Default: 70% of the heap's limit or the container's, the lower of the two.
    */
   readonly maxMemory?: number | undefined;
-  /** The most instances at one time. Default: 1000. */
+  /** The maximum number of instances. Default: 1000. */
   readonly maxInstances?: number | undefined;
-  /** Milliseconds without a request after which an instance is removed. Default: an hour. */
+  /** Idle milliseconds before an instance is removed. Default: an hour. */
   readonly instanceTtl?: number | undefined;
 }
 
-/** The default time that an idle instance stays: an hour. */
+/** The default idle time before an instance is removed: an hour. */
 export const defaultInstanceTtl = 60 * 60_000;
 
-/** The default number of instances at one time. */
+/** The default maximum number of instances. */
 export const defaultMaxInstances = 1000;
 
-/** An id of an instance, which cannot be guessed. */
+/** Creates an instance id that cannot be guessed. */
 export function newInstanceId(): string {
   return base62From(nodePlatform.random, 12);
 }
 
-/** Makes the place where instances live. */
+/** Creates the instances of a server. */
 export function createInstances({
   most,
   server,
@@ -219,7 +219,7 @@ export function createInstances({
         const runtime = restoreRuntime(state, platform, options, there?.runtime);
         if (there === undefined) add({ id, tenancy, createdAt, usedAt }, runtime);
         else Object.assign(there, { tenancy, usedAt });
-        // What the journal had before is not in the description.
+        // The description does not contain earlier requests.
         runtime.history.keep(Number.POSITIVE_INFINITY);
       }
       keepJournals(mostJournals);
@@ -246,7 +246,7 @@ export function createInstances({
   };
 }
 
-/** Whether an instance is to be removed: it has expired or, if it cannot, was idle for `ttl` milliseconds. */
+/** Whether an instance has expired or, without an expiry, was idle for `ttl` milliseconds. */
 export function isOver(
   { tenancy: { expiresAt }, usedAt }: Pick<Instance, "tenancy" | "usedAt">,
   ttl: number,
@@ -263,11 +263,11 @@ export function noInstance(id: string): SandboxError {
 export function tooMany(most: number): SandboxError {
   return new SandboxError(
     "instance_limit_reached",
-    `There are ${most} instances already: remove those that are no longer used with DELETE /__sandbox/instances/{id}, or start with a higher --max-instances.`,
+    `There are ${most} instances already: remove unused instances with DELETE /__sandbox/instances/{id}, or start with a higher --max-instances.`,
   );
 }
 
-/** The sandboxes of a server: its own, and those of its instances. */
+/** Returns the sandboxes of a server: its own, and its instances'. */
 export function runtimesOf({ runtime, instances }: ServerSandboxes): Runtime[] {
   return [runtime, ...instances.loaded().map((one) => one.runtime)];
 }
@@ -280,7 +280,7 @@ export interface ServerState {
   readonly instances: readonly InstanceState[];
 }
 
-/** Describes a server all of whose instances are in this process; `describe` describes each of its sandboxes. */
+/** Describes a server whose instances are all in this process; calls `describe` for each sandbox. */
 export function describeServer(
   { runtime, instances }: ServerSandboxes,
   describe: (runtime: Runtime) => RuntimeState = describeRuntime,

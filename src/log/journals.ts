@@ -20,7 +20,7 @@ export function createJournals(most: number, onFull: (kept: number) => void) {
         if (bytes > most) onFull(keptPart * most);
       });
     },
-    /** Returns an equal share of so many bytes, and those whose journals exceed it; the caller must shorten these. */
+    /** Returns an equal share of `kept` bytes, and the instances with longer journals, which the caller must shorten. */
     share<One extends { readonly runtime: Runtime }>(all: Iterable<One>, kept: number) {
       const sizes = Array.from(all, (one) => ({ one, bytes: one.runtime.history.bytes() }));
       const share = equalShare(

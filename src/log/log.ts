@@ -8,38 +8,38 @@ import type { EventIds } from "./event-ids.js";
 import type { Instance, InstanceList, LoadedInstances, ServerSandboxes, ServerState } from "./instances.js";
 import type { MemoryStatus } from "./memory-budget.js";
 
-/** The sandbox that a request or a call is about: the server's own, or one of its instances. */
+/** The target of a request or a call: the server's own sandbox, or an instance. */
 export interface Place {
   readonly runtime: Runtime;
   /** The id of the instance; `undefined` for the server's own sandbox. */
   readonly instance: string | undefined;
 }
 
-/** Who makes a call: in which sandbox, and by which base URL the caller reaches this server. */
+/** The target of a call, and the base URL that its caller uses for this server. */
 export interface Caller extends Place {
   readonly baseUrl: () => string;
 }
 
-/** A call to the control plane as plain data, checked by its route. */
+/** A call to the control plane as plain data, validated by its route. */
 export interface ControlCall {
-  /** Method and path of its route: `POST /keys/{ref}/rotate`. */
+  /** The method and path of its route: `POST /keys/{ref}/rotate`. */
   readonly route: string;
   readonly actor: Actor;
-  /** The named parts of the path, decoded. */
+  /** The decoded path parameters. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
-  /** A text where it was sent as YAML. */
+  /** The text of a YAML body, or a parsed body. */
   readonly body: unknown;
   readonly isYaml: boolean;
-  /** The name of the caller, where a trusted proxy has signed them in. */
+  /** The name of a caller who signed in at a trusted proxy. */
   readonly owner?: string | undefined;
-  /** What it may make that is random. Default: nothing. */
+  /** The random value that it may create. Default: none. */
   readonly makes?: "key" | "instance" | "token" | undefined;
 }
 
-/** A secret that a call makes, of which only the hash is kept. */
+/** A secret that a call creates. Only its hash is stored. */
 export interface NewSecret {
-  /** Empty on a replica other than the caller's. */
+  /** Empty on other replicas than the caller's. */
   readonly text: string;
   readonly sha256: string;
 }
@@ -49,21 +49,21 @@ export interface ControlPlace {
   readonly runtime: Runtime;
   /** The server's instances; `undefined` inside an instance. */
   readonly instances: InstanceList | undefined;
-  /** Whether the call is about an instance that was removed in between. */
+  /** Whether the target instance was removed in between. */
   readonly isGone: boolean;
-  /** Returns the base URL by which the caller reaches the server. */
+  /** Returns the base URL that the caller uses for the server. */
   readonly baseUrl: () => string;
-  /** Makes the token of an instance, or the code for a token. */
+  /** Creates the token of an instance, or the code for a token. */
   readonly newSecret: () => NewSecret;
 }
 
-/** Makes a secret of 190 bits. */
+/** Creates a secret of 190 bits. */
 export function newSecret(): NewSecret {
   const text = base62From(nodePlatform.random, 32);
   return { text, sha256: nodePlatform.sha256(text) };
 }
 
-/** The place of a caller in this process, with the server's instances. */
+/** Returns the place of a call in this process. */
 export function placeOf({ runtime, instance, baseUrl }: Caller, instances: InstanceList): ControlPlace {
   return {
     runtime,
@@ -74,64 +74,63 @@ export function placeOf({ runtime, instance, baseUrl }: Caller, instances: Insta
   };
 }
 
-/** Runs a call of the control plane, or reads for one. */
+/** Runs or reads for a call to the control plane. */
 export type RunIn = (place: ControlPlace) => unknown;
 
 /** The state of a shared store, for health checks and metrics. */
 export interface LogStatus {
-  /** Whether the store answered the last time. */
+  /** Whether the store responded the last time. */
   readonly reachable: boolean;
-  /** Milliseconds that the last append took. */
+  /** Milliseconds of the last append. */
   readonly latencyMs: number;
-  /** The entries applied since the snapshot that a late replica starts from. */
+  /** The number of entries after the snapshot that late replicas load. */
   readonly entries: number;
-  /** How often the store has lost data since this server was started. */
+  /** How often the store lost data since this server started. */
   readonly losses: number;
   /** The characters of those entries. */
   readonly characters: number;
-  /** The characters of the newest snapshot that was made here, and the milliseconds for which nothing else was done; 0: none. */
+  /** The characters of the newest snapshot from this server, and the milliseconds that it blocked the server; 0 if there is none. */
   readonly snapshotCharacters: number;
   readonly snapshotMs: number;
 }
 
 /**
- * The order in which everything happens to the sandboxes of a server, and where it is kept: in memory, in a file, or in a
- * store that several servers share. With a store each function returns a promise that rejects with `store_unavailable`
- * when the outcome is not known.
+ * Orders and stores everything that happens to the sandboxes of a server: in memory, in a file, or in a store that several
+ * servers share. With a store, functions return promises, which reject with `store_unavailable` if the outcome is unknown.
  */
 export interface Log extends ServerSandboxes {
-  /** For reading. With a store, nothing else may change it. */
+  /** For reading. With a store, only the log may change it. */
   readonly runtime: Runtime;
   readonly instances: InstanceList & LoadedInstances;
-  /** The instance of an id, which counts as a use of it; `undefined` when there is none. */
+  /** Returns the instance of an id and counts this as a use; `undefined` if there is none. */
   readonly enter: (id: string) => Instance | undefined | Promise<Instance | undefined>;
-  /** Whether a request to a world may meet the preview by the time it is handled. */
+  /** Whether a request may reach the preview by the time it is handled. */
   readonly mayPreview: (world: World) => boolean;
   /** Handles a request to the API. */
   readonly request: (request: ApiRequest, place: Place) => Exchange | Promise<Exchange>;
-  /** Counts a response, by its request id, whose client had gone. */
+  /** Counts a response whose client had gone, by its request id. */
   readonly countUnread: (place: Place, id: string) => void;
   /**
-   * Runs a call of the control plane that may change something. `run` is what the route does. Throws `memory_limit_reached`
-   * when there is no room for what it makes.
+   * Runs a call that may change something; `run` is the route's part. Throws `memory_limit_reached` if there is no room for
+   * another instance.
    */
   readonly call: (call: ControlCall, run: RunIn, from: Caller) => unknown;
-  /** Calls `read` when everything has happened that any server has acknowledged. */
+  /** Calls `read` after applying everything that any server has acknowledged. */
   readonly look: (read: RunIn, from: Caller) => unknown;
-  /** The ids of a sandbox's events, from its first follower on. */
+  /** Returns the numbering of a sandbox's events, which starts with its first follower. */
   readonly eventIds: (runtime: Runtime) => EventIds;
-  /** Whether what happens at the moment was requested from this server, and not from another one with the same store. */
+  /** Whether the current change was requested from this server, not from another with the same store. */
   readonly isOwn: () => boolean;
-  /** Lets everything happen that is due: steps of timelines, the end of idle instances. */
+  /** Runs everything that is due: timeline steps, and the removal of idle instances. */
   readonly settle: () => void;
-  /** Requests are accepted from now on: what happens is kept. Throws `state_unwritable`. */
+  /** Starts storing what happens, before the server accepts requests. Throws `state_unwritable`. */
   readonly begin: () => void;
-  /** The state of the store; `undefined` without one. */
+  /** Returns the state of the store; `undefined` without a store. */
   readonly status: () => LogStatus | undefined;
-  /** Everything as plain data: the server's own sandbox and all instances, wherever they are. It is no use of them. */
+  /** Describes the server's own sandbox and all instances, loaded or not. Does not count as a use. */
   readonly describe: () => ServerState | Promise<ServerState>;
-  /** The memory of this server. */
+  /** Returns the memory of this server. */
   readonly memory: () => MemoryStatus;
-  /** Keeps what is not kept yet, and nothing after that. Throws `state_unwritable`. */
+  /** Stores everything that is not stored yet, and nothing after that. Throws `state_unwritable`. */
   readonly close: () => void | Promise<void>;
 }

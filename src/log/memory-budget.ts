@@ -4,23 +4,23 @@ import { nodePlatform } from "../node/platform.js";
 
 /** The memory of a server. */
 export interface MemoryStatus {
-  /** The bytes that it may use. */
+  /** The limit in bytes. */
   readonly most: number;
-  /** The bytes that it uses, garbage included as long as they are few. */
+  /** The bytes in use; includes garbage while they are far below the limit. */
   readonly used: number;
-  /** Whether it starts no instances. */
+  /** Whether the limit prevents new instances. */
   readonly isFull: boolean;
 }
 
-/** The part of the budget at which journals are discarded. */
+/** The part of the budget that, once exceeded, causes journals to be discarded. */
 const scarcePart = 0.85;
-/** Milliseconds between two collections of garbage, which stop the server: for a new instance, and otherwise. */
+/** Milliseconds between two garbage collections, which block the server: for a new instance, and otherwise. */
 const pauses = { asked: 1000, unasked: 5000 };
 
 /**
- * Makes the budget of a server's memory; `discard` is called to discard journals when it is nearly used up.
+ * Creates a server's memory budget; calls `discard` to discard journals when little memory is left.
  *
- * Only what is left after a collection counts, which is made when garbage might be the reason.
+ * Only memory that survives a garbage collection counts. The budget runs one if garbage may be the reason.
  */
 export function createMemoryBudget(
   most = defaultMaxMemory(),
@@ -43,7 +43,7 @@ export function createMemoryBudget(
   };
   return {
     settle: () => check(pauses.unasked),
-    /** Throws `memory_limit_reached` when there is no room for another instance. */
+    /** Throws `memory_limit_reached` if there is no room for another instance. */
     requireRoom(): void {
       check(pauses.asked);
       if (used() > most) throw noRoom(most);
@@ -58,6 +58,6 @@ export function createMemoryBudget(
 function noRoom(most: number): SandboxError {
   return new SandboxError(
     "memory_limit_reached",
-    `The server uses its ${Math.round(most / 1e6)} MB of memory: remove instances that are no longer used with DELETE /__sandbox/instances/{id}, or start with a higher --max-memory.`,
+    `The server uses its ${Math.round(most / 1e6)} MB of memory: remove unused instances with DELETE /__sandbox/instances/{id}, or start with a higher --max-memory.`,
   );
 }

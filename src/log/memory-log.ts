@@ -16,16 +16,16 @@ import { type Log, placeOf } from "./log.js";
 import { createMemoryBudget } from "./memory-budget.js";
 
 interface MemoryLogOptions extends InstanceLimits {
-  /** Default: ids from 1 on. */
+  /** Default: ids start with 1. */
   readonly eventIds?: Log["eventIds"];
 }
 
-/** A log all of whose sandboxes are in this process. */
+/** A log whose sandboxes are all in this process. */
 export interface MemoryLog extends Log {
   readonly instances: Instances;
 }
 
-/** Makes the log of a server on its own, which lasts as long as the process. */
+/** Creates the log of a single server. It ends with the process. */
 export function createMemoryLog(runtime: Runtime, options: MemoryLogOptions = {}): MemoryLog {
   const { maxInstances = defaultMaxInstances, instanceTtl = defaultInstanceTtl } = options;
   const { eventIds = createEventIds().of } = options;
@@ -58,7 +58,7 @@ export function createMemoryLog(runtime: Runtime, options: MemoryLogOptions = {}
         try {
           one.world();
         } catch {
-          // The next request reports it; a failure to save is tried again, and reported there.
+          // The next request reports the error. A failed save is retried and reported there.
         }
       }
     },

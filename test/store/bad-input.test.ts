@@ -109,7 +109,7 @@ describe("a start waits for a host", () => {
 
   test("that does not exist", async () => {
     expect(await waiting("redis://no.such.host.invalid")).toMatch(
-      /^Failed to reach the store redis:\/\/no\.such\.host\.invalid: (?:there is no such host|the name of the host cannot be looked up)\./,
+      /^Failed to reach the store redis:\/\/no\.such\.host\.invalid: (?:there is no such host|the host name cannot be looked up)\./,
     );
   });
 
@@ -125,7 +125,7 @@ describe("a host", () => {
   test("that is no Redis", async () => {
     const url = await fakeRedis(() => "HTTP/1.1 400 Bad Request\r\n\r\n");
     expect(await refusal(["--store", url])).toBe(
-      `Failed to use the store ${url}: it does not respond as Redis does. Check host and port, or name another one with --store.`,
+      `Failed to use the store ${url}: it does not respond like Redis. Check host and port, or name another one with --store.`,
     );
   });
 });
@@ -137,7 +137,7 @@ describe("a Redis that is too old", () => {
       command.startsWith("INFO") ? `$${info.length}\r\n${info}\r\n` : "+OK\r\n",
     );
     expect(await refusal(["--store", url])).toBe(
-      `Failed to use the store ${url}: it is a Redis 5.0.14, which is too old. Redis 6.2 or newer, or Valkey, is needed.`,
+      `Failed to use the store ${url}: it is a Redis 5.0.14, which is too old. Use Redis 6.2 or newer, or Valkey.`,
     );
   });
 
@@ -156,7 +156,7 @@ describe("a Redis that is too old", () => {
       (command) => `-ERR unknown command \`${command.split(" ")[0]}\`, with args\r\n`,
     );
     expect(await refusal(["--store", url])).toBe(
-      `Failed to use the store ${url}: it is too old. Redis 6.2 or newer, or Valkey, is needed.`,
+      `Failed to use the store ${url}: it is too old. Use Redis 6.2 or newer, or Valkey.`,
     );
   });
 });
@@ -188,11 +188,11 @@ describe.skipIf(noRedis)("a Redis", () => {
     const redis = await redisWith(["--requirepass", "s3cret", "--appendonly", "yes"], "s3cret");
     const shown = `Failed to use the store ${redis.url}`;
     expect(await refusal(["--store", redis.url])).toBe(
-      `${shown}: it requires a password. Give it in the URL: redis://:password@host, or redis://user:password@host.`,
+      `${shown}: it requires a password. Add it to the URL: redis://:password@host, or redis://user:password@host.`,
     );
     for (const given of [":wr0ng", "nobody:s3cret", "default:"]) {
       const text = await refusal(["--store", `redis://${given}@127.0.0.1:${redis.port}`]);
-      expect(text).toContain("it refuses the user or the password. Check both in the URL: ");
+      expect(text).toContain("it rejects the user or the password. Check both in the URL: ");
       expect(text).not.toMatch(/s3cret|wr0ng/);
     }
     expect(await redis.command("DBSIZE")).toBe(0);
@@ -201,7 +201,7 @@ describe.skipIf(noRedis)("a Redis", () => {
   test("that has no password and gets one", async () => {
     const redis = await redisWith([]);
     expect(await refusal(["--store", `redis://:s3cret@127.0.0.1:${redis.port}`])).toBe(
-      `Failed to use the store ${redis.url}: it has no password, and the URL gives one. Leave it out of the URL.`,
+      `Failed to use the store ${redis.url}: it has no password, but the URL contains one. Remove it from the URL.`,
     );
   });
 
@@ -209,7 +209,7 @@ describe.skipIf(noRedis)("a Redis", () => {
     const [main, copy] = [await redisWith([]), await redisWith([])];
     await copy.command("REPLICAOF", "127.0.0.1", String(main.port));
     expect(await refusal(["--store", copy.url])).toMatch(
-      /it is read-only, a replica of another one\. Name the one that takes writes\.$/,
+      /it is a read-only replica of another Redis\. Name the Redis that accepts writes\.$/,
     );
     expect(await main.command("DBSIZE")).toBe(0);
   });
@@ -218,7 +218,7 @@ describe.skipIf(noRedis)("a Redis", () => {
     const redis = await redisWith([]);
     await redis.command("ACL", "SETUSER", "reader", "on", ">pw", "~*", "+@all", "-@write");
     const text = await refusal(["--store", `redis://reader:pw@127.0.0.1:${redis.port}`]);
-    expect(text).toContain("the user may not do what a store needs. Allow it ");
+    expect(text).toContain("the user lacks permissions that a store needs. Grant ");
     expect(await redis.command("DBSIZE")).toBe(0);
   });
 
@@ -242,7 +242,7 @@ describe.skipIf(noRedis)("a Redis", () => {
   test("that throws keys away when it is full", async () => {
     const redis = await redisWith(["--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"]);
     expect(await refusal(["--store", redis.url])).toMatch(
-      /with its maxmemory-policy allkeys-lru it throws keys away when it is full\. Set maxmemory-policy to noeviction\.$/,
+      /its maxmemory-policy allkeys-lru evicts keys when it is full\. Set maxmemory-policy to noeviction\.$/,
     );
     expect(await redis.command("DBSIZE")).toBe(0);
   });
@@ -265,7 +265,7 @@ describe.skipIf(noRedis)("a Redis", () => {
 
   test("that has no database of this number", async () => {
     const redis = await redisWith([]);
-    expect(await refusal(["--store", `${redis.url}/99`])).toContain("it has no database of that number");
+    expect(await refusal(["--store", `${redis.url}/99`])).toContain("it has no database with that number");
   });
 
   test("that speaks TLS with a certificate of its own: NODE_EXTRA_CA_CERTS names it", async () => {
@@ -281,7 +281,7 @@ describe.skipIf(noRedis)("a Redis", () => {
     ]);
     const url = `rediss://localhost:${tlsPort}`;
     expect(await refusal(["--store", url])).toBe(
-      `Failed to use the store ${url}: its certificate is not trusted here. Set NODE_EXTRA_CA_CERTS to a file with the certificate of its authority.`,
+      `Failed to use the store ${url}: its certificate is not trusted here. Set NODE_EXTRA_CA_CERTS to a file with its CA certificate.`,
     );
     const plain = [`rediss://127.0.0.1:${redis.port}`, "--store-timeout", "500ms"] as const;
     expect(await waiting(...plain)).toContain("whether it speaks TLS (rediss://)");

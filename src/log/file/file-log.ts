@@ -31,46 +31,46 @@ import { lock } from "./lock.js";
 import { migrateState } from "./migrate.js";
 import { createSaver } from "./saver.js";
 
-/** The file of a saved state: its absolute path, and the one that was given, for messages. */
+/** The file of a saved state: its absolute path, and the given path for messages. */
 interface StatePlace {
   readonly file: string;
   readonly given: string;
 }
 
 export interface FileLogOptions extends InstanceLimits {
-  /** Returns the server's own scenario, which must be the one that the state was started with. */
+  /** Returns the server's own scenario, which must have started the state. */
   readonly own: () => NamedScenario;
-  /** Starts the first world when there is no state yet. */
+  /** Starts the sandbox if there is no state yet. */
   readonly start: () => World;
-  /** The options of scenarios that start later; the world in the file has its own. */
+  /** The options of scenarios that start later; the saved state has its own. */
   readonly given: GivenOptions;
-  /** A file to start from instead, when there is no state yet. */
+  /** A file to start from if there is no state yet. */
   readonly imported?: { readonly text: string; readonly given: string } | undefined;
-  /** Whether a state of a scenario that has more now continues, after a backup. Default: false. */
+  /** Whether to continue a state, after a backup, if its scenario has been extended. Default: false. */
   readonly migrate?: boolean | undefined;
-  /** Called when a write fails for which no caller waits. */
+  /** Called if a write fails that no caller waits for. */
   readonly onProblem: (error: unknown) => void;
 }
 
-/** A log in memory that a file keeps. */
+/** A log in memory that is saved to a file. */
 export interface FileLog extends MemoryLog {
-  /** When the state that continues was saved (epoch milliseconds, wall clock); `undefined` for a new one. */
+  /** When the state was saved (epoch milliseconds, wall clock); `undefined` for a new state. */
   readonly savedAt: number | undefined;
-  /** What was changed for the state to continue, and the file with the state before; for people. */
+  /** Readable changes by a migration, and the file with the state before. */
   readonly migrated:
     | { readonly changes: readonly string[]; readonly backup?: string | undefined }
     | undefined;
 }
 
 /**
- * Opens the log of a server that a file keeps: everything in the file continues.
+ * Opens the log of a server that is saved to a file, and continues everything in the file.
  *
- * A change is written before it is acknowledged; requests are written together, soon. Throws `state_unreadable`,
- * `state_mismatch` for a state of another scenario, or `state_in_use` when another server uses the file, which stays
- * unchanged then.
+ * A change is written before it is acknowledged; requests are written soon after, together. Throws `state_unreadable`,
+ * `state_mismatch` for another scenario's state, or `state_in_use` if another server uses the file. An error leaves the file
+ * unchanged.
  */
 export async function openFileLog(place: StatePlace, options: FileLogOptions): Promise<FileLog> {
-  // A state is reached by several names, and they have one lock.
+  // All names of a state's file share one lock.
   const file = orUnreadable(place.given, () => targetOf(place.file));
   const unlock = await lock(file);
   if (unlock === undefined) {
@@ -123,11 +123,11 @@ function openLocked(
   const unchanged = new WeakMap<Runtime, RuntimeState>();
   const describe = (one: Runtime): RuntimeState => {
     const known = unchanged.get(one);
-    // Requests to others may have pushed out some of its own.
+    // Requests to other instances may have pushed out its own.
     const isWhole = known?.exchanges.length === one.history.requests({ probes: true }).length;
     if (known !== undefined && isWhole) return known;
     const state = { ...describeRuntime(one), lastEvent: eventIds.latest(one) };
-    // The server counts the requests to its instances, too.
+    // The server's counts also change with requests to its instances.
     if (one !== runtime) unchanged.set(one, state);
     return state;
   };
@@ -145,23 +145,23 @@ function openLocked(
     const mark = `${writer}.${saves}`;
     const state = { startedWith, ...describeServer(log, describe) };
     const text = textOf(state, mark);
-    // The lock does not reach the other containers that mount the volume.
+    // The lock does not protect from other containers that mount the volume.
     const isUnchanged = () => {
       const found = markIn(place.file);
       if (found === undefined || found === written) return;
       throw new Error("another program has written it, such as a server in another container");
     };
-    // Readable by its owner alone: a scenario may pin keys.
+    // Readable only by its owner: a scenario may pin keys.
     orUnwritable(place.given, whatToDo, () => writeFileAtomically(place.file, text, 0o600, isUnchanged));
     written = mark;
     savedAt = isoOf(state.own.at);
   };
-  const saver = createSaver(() => save("The change is made, but a restart would not know of it."), onProblem);
+  const saver = createSaver(() => save("The change is not saved: a restart will lose it."), onProblem);
   let isCalled = false;
   const keep = (one: Runtime) => {
     one.subscribe(({ type }) => {
       if (one !== runtime) unchanged.delete(one);
-      // A call saves when it has its answer; for a step of the timeline nobody waits.
+      // A call saves once it has its result; nobody waits for a timeline step.
       if (isCalled || type === "request" || type === "timeline.step") saver.soon();
       else saver.now();
     });
@@ -200,7 +200,7 @@ function openLocked(
       instances.follow((instance) => {
         keep(instance.runtime);
         instance.gone.addEventListener("abort", () => {
-          // It is there still when the server stops.
+          // When the server stops, the instance is still in the list.
           if (instances.find(instance.id) === undefined) saver.soon();
         });
         if (isKept) saver.soon();
@@ -210,7 +210,7 @@ function openLocked(
     },
     close() {
       try {
-        if (saver.stop()) save(`What happened since ${savedAt} is lost: a restart continues from then.`);
+        if (saver.stop()) save(`Everything since ${savedAt} is lost.`);
       } finally {
         unlock();
       }
@@ -218,17 +218,17 @@ function openLocked(
   };
 }
 
-// A file that was moved is called by its new name; a scenario that was put in its place later keeps its own.
+// A moved scenario file gets its new name; a scenario that was loaded later keeps its own.
 function namedAs(saved: SavedState, before: string, name: string): SavedState {
   return saved.own.name === before ? { ...saved, own: { ...saved.own, name } } : saved;
 }
 
-/** Keeps the state before a migration in a file of its own, and returns its name. */
+/** Backs up the state before a migration in a separate file, and returns the file's name. */
 function backUp({ file, given }: StatePlace, text: string, version = ""): string {
   for (let number = 1; ; number += 1) {
     const ending = `.backup-${version}${number === 1 ? "" : `-${number}`}`;
     const there = existsSync(file + ending);
-    // A start that failed later has written it.
+    // An earlier start wrote it, and failed afterwards.
     if (there && readFileSync(file + ending, "utf8") !== text) continue;
     if (!there) orUnwritable(given + ending, "", () => writeFileAtomically(file + ending, text, 0o600));
     return given + ending;
@@ -253,7 +253,7 @@ function orBroken<Made>({ given }: StatePlace, make: () => Made): Made {
 function readState({ file, given }: StatePlace): string | undefined {
   return orUnreadable(given, () => {
     const found = statSync(file, { throwIfNoEntry: false });
-    // To read a pipe would wait for a writer.
+    // Reading a pipe would wait for a writer.
     if (found?.isFile() === false && !found.isDirectory()) throw new Error("it is not a regular file");
     if (found?.isFile() && found.nlink > 1) {
       throw new Error("it has a second name (a hard link), which would keep the old state. Copy it instead");
@@ -262,7 +262,7 @@ function readState({ file, given }: StatePlace): string | undefined {
   });
 }
 
-/** The mark of the current content of a state file; `undefined` if there is no file. */
+/** Returns the mark of the file's current content; `undefined` if there is no file. */
 function markIn(file: string): string | undefined {
   if (statSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
   const descriptor = openSync(file, "r");

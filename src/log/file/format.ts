@@ -12,18 +12,18 @@ import { count, list, number, openMapping, record, text } from "../../schema/sha
 import type { RuntimeState } from "../../world/state.js";
 import type { InstanceState, ServerState } from "../instances.js";
 
-/** A server that was kept in a file. */
+/** The saved state of a server. */
 export interface SavedState extends ServerState {
   /** The version that wrote it. Default: this one. */
   readonly version?: string;
-  /** The scenario the server was started with; later another one may have run. */
+  /** The scenario that the server started with; another may have been loaded later. */
   readonly startedWith: ScenarioIdentity;
 }
 
 /** The identity of a scenario. */
 export interface ScenarioIdentity {
   readonly name: string;
-  /** Of its content: a moved file has the same one, an edited file another. */
+  /** The hash of its content: the same for a moved file, different for an edited file. */
   readonly sha256: string;
 }
 
@@ -34,12 +34,12 @@ export function identityOf({ name, scenario }: NamedScenario): ScenarioIdentity 
 /** The version of the format. */
 const format = 3;
 
-/** A scenario with its source text. Sandboxes often share one, which the file has once, under its hash. */
+/** A scenario with its source text. The file contains a shared scenario once, under its hash. */
 type SharedScenario = Pick<RuntimeState, "scenario" | "text">;
 
 /**
- * Returns a function that writes the states of one server as the text of a file. It contains no full keys except those
- * that the scenario pins (R35), and a mark that no other write has. What did not change since the last state is not put into words again.
+ * Returns a function that serializes the states of one server. The text contains a mark unique to this write, and no full
+ * keys except a scenario's pinned keys (R35). Parts that did not change since the last state are not serialized again.
  */
 export function createStateWriter(): (state: SavedState, mark: string) => string {
   const texts = new WeakMap<object, string>();
@@ -49,7 +49,7 @@ export function createStateWriter(): (state: SavedState, mark: string) => string
     texts.set(value, text);
     return text;
   };
-  // The oldest ones go, and others come: no request changes.
+  // Requests never change: old ones disappear and new ones are added.
   const textsOf = (exchanges: readonly Exchange[]): readonly string[] => {
     const start = last?.exchanges.indexOf(exchanges[0] as Exchange) ?? -1;
     const known = start === -1 ? [] : (last?.texts.slice(start) ?? []);
@@ -84,14 +84,14 @@ export function createStateWriter(): (state: SavedState, mark: string) => string
   };
 }
 
-/** The mark of a state, from the start of its text; empty in a text without one. */
+/** Returns the mark of a state from the start of its text; empty if there is none. */
 export function markOf(text: string): string {
   return /^.{0,100}?"written":"([\w.]+)"/.exec(text)?.[1] ?? "";
 }
 
-// Long texts are added, not joined, which would copy them each time.
+// Appends long texts, because joining them would copy them each time.
 
-/** The text of an object with more members, whose texts are given. */
+/** Serializes an object with additional members that are already text. */
 function withMembers(object: object, texts: Readonly<Record<string, string>>): string {
   let text = JSON.stringify(object).slice(0, -1);
   for (const [name, member] of Object.entries(texts)) {
@@ -106,7 +106,7 @@ function listOf(texts: readonly string[]): string {
   return `[${list}]`;
 }
 
-// The members that would show no damage before they are read.
+// The members whose damage would otherwise go undetected.
 const runtimeShape = openMapping({
   ...{ at: number(), name: text({ least: 1 }), countedAt: record(number()), recorded: count() },
   scenario: text({ least: 1 }),
@@ -124,8 +124,8 @@ const stateShape = openMapping({
 });
 
 /**
- * Reads the text of a state file; `given` is its name for messages. What does not fit together shows when it is restored.
- * Throws `state_unreadable`.
+ * Parses a state file; `given` is its name for messages. Throws `state_unreadable`. Restoring the state detects remaining
+ * contradictions.
  */
 export function parseState(text: string, given: string): SavedState {
   const state = parsedJson(text);
@@ -180,7 +180,7 @@ export function parseState(text: string, given: string): SavedState {
   };
 }
 
-/** A sandbox as it is written, with the id of its scenario. */
+/** A sandbox in the file, with the id of its scenario. */
 type WrittenRuntime = Omit<RuntimeState, "scenario" | "text"> & { readonly scenario: string };
 
 interface WrittenState {
@@ -194,7 +194,7 @@ interface WrittenState {
 
 function checked(value: unknown, path: string, given: string): Scenario {
   try {
-    // A world grows with every key that is made; what could be written must be readable.
+    // A sandbox grows with every new key. Every written state must be readable.
     return checkScenario(value, { mostValues: Number.POSITIVE_INFINITY });
   } catch (error) {
     if (!(error instanceof ScenarioError)) throw error;
@@ -204,12 +204,12 @@ function checked(value: unknown, path: string, given: string): Scenario {
   }
 }
 
-/** Rejects a state file with a member that svc-sandbox does not write. */
+/** The error for a state file with a member that svc-sandbox does not write. */
 export function brokenState(given: string): SandboxError {
-  return unreadableState(given, "a member of it is missing, or no value that svc-sandbox writes");
+  return unreadableState(given, "one of its members is missing or damaged");
 }
 
-/** Rejects a state file for a reason. */
+/** The error for a state file that cannot be read. */
 export function unreadableState(given: string, why: string): SandboxError {
   return new SandboxError(
     "state_unreadable",

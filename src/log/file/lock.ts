@@ -7,10 +7,10 @@ import { nodePlatform } from "../../node/platform.js";
 const net = process.getBuiltinModule("node:net");
 
 /**
- * Locks a file against other processes of this machine, and other locks of this one; resolves to how to unlock it, or to
- * `undefined` when it is locked.
+ * Locks a file against this and other processes of this machine; resolves to a function that unlocks it, or to `undefined`
+ * if it is already locked.
  *
- * The lock is an address that is listened at: the system frees it when the process ends, however that ends.
+ * The lock is a local socket that this process listens on. The system frees it when the process ends, even after a crash.
  */
 export async function lock(file: string): Promise<(() => void) | undefined> {
   const address = addressOf(nodePlatform.sha256(file).slice(0, 32));
@@ -22,14 +22,14 @@ export async function lock(file: string): Promise<(() => void) | undefined> {
   return server && (() => void server.close());
 }
 
-// Linux and Windows have addresses that are no files, and so cannot be left behind.
+// On Linux and Windows, the address is not a file that could remain.
 function addressOf(name: string): string {
   if (process.platform === "linux") return `\0svc-sandbox-${name}`;
   if (process.platform === "win32") return `\\\\.\\pipe\\svc-sandbox-${name}`;
   return join(tmpdir(), `svc-sandbox-${name}.sock`);
 }
 
-/** Resolves to a server that keeps no process alive; `undefined` when another one listens there. */
+/** Resolves to a server that does not keep the process alive; `undefined` if another listens there. */
 function listenAt(path: string): Promise<Server | undefined> {
   return new Promise((resolve, reject) => {
     const server = net.createServer((socket) => void socket.destroy()).unref();
@@ -41,7 +41,7 @@ function listenAt(path: string): Promise<Server | undefined> {
   });
 }
 
-/** Whether a process listens at the socket; after `kill -9` the file is left, and nothing answers. */
+/** Whether a process listens on the socket. After `kill -9`, the file remains without a listener. */
 function isAnswered(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = net.connect(path);

@@ -4,16 +4,16 @@ import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import { extendState } from "../extend-state.js";
 import { identityOf, type SavedState } from "./format.js";
 
-/** A state that continues here, and what was changed for that, for people. */
+/** A state that continues here, and a readable list of changes. */
 export interface Migrated {
   readonly state: SavedState;
   readonly changes: readonly string[];
 }
 
 /**
- * Makes a state continue in this version with the scenario that is served now, which may have more organizations and keys.
+ * Continues a state in this version with the current scenario, which may have additional organizations and keys.
  *
- * Unless `isAllowed`, the scenario must be the same. Throws `state_mismatch`, also for a state of another major version.
+ * The scenario must be equal unless `isAllowed`. Throws `state_mismatch`, also for a state of another major version.
  */
 export function migrateState(
   saved: SavedState,
@@ -45,7 +45,7 @@ export function migrateState(
       `: ${why}. Add --migrate if the scenario only has more organizations and keys. Otherwise name another file, or remove this one to start again.`,
     );
   }
-  // Another one was loaded while it ran, and stays.
+  // A scenario that was loaded at run time stays.
   if (identityOf(own).sha256 !== startedWith.sha256) {
     return { state: { ...saved, startedWith: identity }, changes: [...updated, `the start from ${name}`] };
   }

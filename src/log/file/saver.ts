@@ -1,17 +1,17 @@
-// Node's own: in jsdom the global ones give a number, which has no `unref`, and fake ones would keep us from saving.
+// Node's own timers: jsdom's have no `unref`, and fake timers would prevent saving.
 import { clearTimeout, nodePlatform, setTimeout } from "../../node/platform.js";
 
-/** Milliseconds after which what happened is saved, unless saving takes long. */
+/** Milliseconds before changes are saved, unless saving takes long. */
 const longest = 100;
 
-/** The time until the next save, as a multiple of what the last one took: clients hardly notice that it is on. */
+/** The pause before the next save, as a multiple of the last save's duration, so that clients hardly notice saving. */
 const rest = 50;
 
 const realTime = { stopwatch: nodePlatform.stopwatch, setTimeout, clearTimeout };
 
 /**
- * Makes a saver, which saves immediately or together with what happens soon. `onProblem` is called when a save fails that
- * no caller waits for, unless the one before failed as well.
+ * Creates a saver, which saves immediately, or soon and together with later changes. Calls `onProblem` if a save fails that no
+ * caller waits for, unless the previous save also failed.
  */
 export function createSaver(
   save: () => void,
@@ -40,7 +40,7 @@ export function createSaver(
       isFailing = false;
     } catch (error) {
       isFailing = true;
-      // Tried again until it works: the disk may have room later.
+      // Retries until it succeeds: the disk may have room later.
       soon();
       throw error;
     } finally {
@@ -57,12 +57,12 @@ export function createSaver(
     }
   };
   return {
-    /** Saves; throws what `save` throws, and tries again later then. */
+    /** Saves; throws what `save` throws, and then retries later. */
     now,
     soon,
-    /** Whether something is not saved yet. */
+    /** Whether there are unsaved changes. */
     isDue: () => timer !== undefined,
-    /** Saves nothing any more; returns whether something is unsaved. */
+    /** Stops saving; returns whether there are unsaved changes. */
     stop(): boolean {
       isStopped = true;
       const isUnsaved = timer !== undefined;

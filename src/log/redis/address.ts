@@ -1,12 +1,12 @@
-/** The address of a Redis. */
+/** The address of a Redis server. */
 export interface RedisAddress {
-  /** With user and password: never shown. */
+  /** Includes user and password; never shown. */
   readonly url: string;
-  /** Without them. */
+  /** Without user and password. */
   readonly shown: string;
 }
 
-/** Reads a URL such as `rediss://user:password@redis.example:6380/2`; `undefined` for what is none. */
+/** Parses a URL such as `rediss://user:password@redis.example:6380/2`; returns `undefined` for any other text. */
 export function readRedisAddress(text: string): RedisAddress | undefined {
   if (!URL.canParse(text)) return undefined;
   const { protocol, host, pathname, search, hash, username, password } = new URL(text);
@@ -16,7 +16,7 @@ export function readRedisAddress(text: string): RedisAddress | undefined {
   return { url: text, shown: `${protocol}//${host}${pathname.replace(/\/$/, "")}` };
 }
 
-// The client decodes them, and fails with what it could not decode.
+// The client decodes them, and its error would show a text that it cannot decode.
 function canDecode(text: string): boolean {
   try {
     decodeURIComponent(text);
@@ -26,21 +26,21 @@ function canDecode(text: string): boolean {
   }
 }
 
-/** The text that stands before the names of all keys. */
+/** The default prefix of all key names. */
 export const defaultPrefix = "svc-sandbox:";
 
-/** Whether keys can begin with this: what no pattern of Redis and no shell takes for something else. */
+/** Whether a text can be a prefix: it has no special meaning in Redis patterns and shells. */
 export function isPrefix(text: string): boolean {
   return /^[A-Za-z0-9._:/-]{1,64}$/.test(text);
 }
 
-/** The names of the keys of a log, by default of the server's. All are in one slot of a cluster, and each log has its own. */
+/** Returns the key names of a log, by default the server's. A log's keys share one slot of a cluster. */
 export function keysOf(prefix: string, id?: string): readonly [string, string, string] {
   const name = id === undefined ? `{${prefix}}` : `{${prefix}${id}}:instance`;
   return [`${name}:meta`, `${name}:log`, `${name}:snapshot`];
 }
 
-// Not one of a longer prefix.
+// Excludes keys of a longer prefix.
 export function isOfInstance(prefix: string, key: string): boolean {
   return /^\w{12}\}:instance:(?:meta|log|snapshot)$/.test(key.slice(prefix.length + 1));
 }

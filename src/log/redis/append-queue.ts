@@ -1,7 +1,7 @@
 import type { SandboxError } from "../../domain/errors.js";
 import { clearTimeout, nodePlatform, setImmediate, setTimeout } from "../../node/platform.js";
 
-/** An append that waits for its outcome. */
+/** An append in progress. */
 interface Append {
   readonly text: string;
   readonly deadline: number;
@@ -9,20 +9,20 @@ interface Append {
   readonly reject: (error: SandboxError) => void;
 }
 
-/** Appends that are sent together, under a number by which the store knows them when they are sent again. */
+/** Appends that are sent together. The store recognizes their number if they are sent again. */
 interface Batch {
   readonly number: number;
   readonly texts: readonly string[];
   readonly resolve: (index: number, outcome: unknown) => void;
 }
 
-/** The most texts, and about how many characters, one batch has. */
+/** The maximum number of texts, and about of characters, in one batch. */
 const mostTexts = 500;
 const mostCharacters = 500_000;
 
 /**
- * Makes a queue of the appends of a replica, in order: those under way, which are one batch at most, and those that wait
- * behind it. `timeout`: how many milliseconds an append waits.
+ * Creates the ordered queue of a replica's appends: at most one batch in progress, and appends that wait for their turn. An
+ * append waits at most `timeout` milliseconds.
  */
 export function createAppendQueue(timeout: number, expired: () => SandboxError) {
   const now = nodePlatform.stopwatch;
@@ -33,7 +33,7 @@ export function createAppendQueue(timeout: number, expired: () => SandboxError) 
   let batches = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  // All wait equally long: the first to come is the first to expire.
+  // All have the same timeout: the oldest expires first.
   const expire = () => {
     timer = undefined;
     const time = now();
@@ -44,7 +44,7 @@ export function createAppendQueue(timeout: number, expired: () => SandboxError) 
     if (next !== undefined) watch(next.deadline - time);
   };
   const watch = (left: number) => {
-    // A process that was paused reads first what has come meanwhile.
+    // A paused process first reads what arrived during the pause.
     timer ??= setTimeout(() => setImmediate(expire), Math.ceil(left));
   };
   const take = (): readonly Append[] => {
@@ -69,13 +69,13 @@ export function createAppendQueue(timeout: number, expired: () => SandboxError) 
   };
 
   return {
-    /** Resolves to the outcome; rejects with the error of `refuse…`, or of `expired` when there is none in time. */
+    /** Resolves to the outcome; rejects with the error of `refuse…`, or of `expired` after the timeout. */
     push: (text: string) =>
       new Promise<unknown>((resolve, reject) => {
         waiting.push({ text, deadline: now() + timeout, resolve, reject });
         watch(timeout);
       }),
-    /** The batch to send: the one under way again while somebody waits for it, else the next; `undefined`: there is none. */
+    /** Returns the batch to send: the one in progress while a caller waits for it, or the next one, if any. */
     next(): Batch | undefined {
       if (sent.every(isOver(now()))) done();
       if (batch !== undefined || waiting.length === 0) return batch;
@@ -92,7 +92,7 @@ export function createAppendQueue(timeout: number, expired: () => SandboxError) 
     /** Whether there is something to send. */
     isWaiting: () => batch !== undefined || waiting.length > 0,
     underWay: () => batch,
-    /** The outcomes of the batch under way are all known. */
+    /** Completes the batch in progress. */
     done,
     refuseUnderWay,
     refuseAll(error: SandboxError): void {
@@ -101,7 +101,7 @@ export function createAppendQueue(timeout: number, expired: () => SandboxError) 
       refuseUnderWay(error);
       for (const append of refused) append.reject(error);
     },
-    /** Resolves all to one outcome. */
+    /** Resolves all appends to one outcome. */
     resolveAll(outcome: unknown): void {
       const all = [...sent, ...waiting];
       waiting = [];

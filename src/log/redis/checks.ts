@@ -4,13 +4,13 @@ import { listed } from "../../schema/words.js";
 import type { RedisLink, Reply } from "./link.js";
 import { unfitStore } from "./problems.js";
 
-/** What a store needs first had: XTRIM MINID. */
+/** The first version with XTRIM MINID, which a store needs. */
 const oldest = "6.2";
 
 /**
- * Checks that a Redis is new enough and throws no keys away; resolves to what an operator should know of it.
+ * Checks that a Redis is new enough and evicts no keys; resolves to notes for the operator.
  *
- * Throws `store_unusable`. What the user may not look at is taken for sound.
+ * Throws `store_unusable`. Skips what the user has no permission to read.
  */
 export async function checkRedis({ command }: RedisLink, shown: string): Promise<readonly string[]> {
   const info = await command(["INFO"]).catch((error) => {
@@ -25,22 +25,22 @@ export async function checkRedis({ command }: RedisLink, shown: string): Promise
   if (version?.localeCompare(oldest, "en", { numeric: true }) === -1) {
     throw unfitStore(
       shown,
-      `it is a Redis ${version}, which is too old. Redis ${oldest} or newer, or Valkey, is needed.`,
+      `it is a Redis ${version}, which is too old. Use Redis ${oldest} or newer, or Valkey.`,
     );
   }
   const [policy = "noeviction", most = "0"] = [read("maxmemory_policy"), read("maxmemory")];
   if (policy.startsWith("allkeys-") && most !== "0") {
     throw unfitStore(
       shown,
-      `with its maxmemory-policy ${policy} it throws keys away when it is full. Set maxmemory-policy to noeviction.`,
+      `its maxmemory-policy ${policy} evicts keys when it is full. Set maxmemory-policy to noeviction.`,
     );
   }
   if (read("aof_enabled") !== "0") return [];
-  const lost = "what it holds may be lost when it restarts. See docs/store.md.";
+  const lost = "its data may be lost when it restarts. See docs/store.md.";
   return [`The store ${shown} has no append-only file: ${lost}`];
 }
 
-/** Keys that begin with a prefix; looks through the first 100,000 or so, and finds none where the user may not look. */
+/** Finds keys with a prefix among about the first 100,000; finds none without permission to scan. */
 export async function keysUnder({ command }: RedisLink, prefix: string): Promise<readonly string[]> {
   const found: string[] = [];
   let cursor = "0";
@@ -59,10 +59,7 @@ export async function keysUnder({ command }: RedisLink, prefix: string): Promise
   return found;
 }
 
-/**
- * The error for a log that was begun otherwise. A founding is a flat JSON object, of which the members that differ are
- * named.
- */
+/** The error for a log with another founding. A founding is a flat JSON object; the message names different members. */
 export function otherFounding(shown: string, theirs: string, ours: string): SandboxError {
   const { begun, own, names } = differencesOf(theirs, ours);
   const show = (members: Readonly<Record<string, unknown>>, name: string) =>
@@ -88,7 +85,7 @@ export function sandboxExists(shown: string): SandboxError {
   );
 }
 
-/** Whether a replica may continue a log that was begun otherwise: with an earlier version, or a scenario that may only have less. */
+/** Whether a replica may migrate a log with another founding: an earlier version, or another scenario. */
 export function canMigrate(theirs: string, ours: string): boolean {
   const { begun, own, names } = differencesOf(theirs, ours);
   const [before, now] = [begun.version, own.version].map(String) as [string, string];

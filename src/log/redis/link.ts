@@ -3,24 +3,24 @@ import { clearTimeout, setImmediate, setTimeout } from "../../node/platform.js";
 import type { RedisAddress } from "./address.js";
 import type { Script } from "./scripts.js";
 
-/** What Redis answers: texts, or lists of answers. */
+/** A reply of Redis: a text, a number, or a list of replies. */
 export type Reply = string | number | null | readonly Reply[];
 
-/** A connection to Redis; a broken one does not come back. */
+/** A connection to Redis, which does not reconnect. */
 export interface RedisLink {
-  /** Rejects with what Redis refuses, and, when the connection breaks or nothing comes in time, with that. */
+  /** Rejects if Redis rejects the command, the connection breaks, or no reply arrives in time. */
   readonly command: (argv: readonly string[], longest?: number) => Promise<Reply>;
   readonly run: (script: Script, keys: readonly string[], argv: readonly string[]) => Promise<Reply>;
   readonly close: () => void;
 }
 
-/** Nothing came from Redis in time. */
+/** The code of the error for a reply that did not arrive in time. */
 export const silentCode = "REDIS_SILENT";
 
 /**
  * Connects to a Redis.
  *
- * Throws what the machine, TLS or Redis says against it. `onBroken` is called once when the connection breaks later.
+ * Throws errors of the network, TLS or Redis. Calls `onBroken` once if the connection breaks later.
  */
 export async function connectRedis(
   { url }: RedisAddress,
@@ -32,9 +32,9 @@ export async function connectRedis(
     RESP: 2,
     disableOfflineQueue: true,
     disableClientInfo: true,
-    // The library would make a timer for each command and give up after five seconds; our timeouts are set below.
+    // The library would create a timer for each command, and give up after five seconds. Ours is below.
     commandOptions: { timeout: 0 },
-    // Nothing may go out on a new connection before the log is opened again: we make it ourselves.
+    // We reconnect ourselves: the log must be opened before anything else is sent.
     socket: { reconnectStrategy: false, connectTimeout: timeout },
   });
   let broken: unknown;
@@ -44,16 +44,16 @@ export async function connectRedis(
     client.destroy();
     onBroken(error);
   };
-  // The library throws where nobody listens.
+  // Without a listener, the library throws.
   client.on("error", (error) => breakOff(error));
   const connecting = client.connect();
-  // A peer that takes the connection and says nothing would hold it for ever.
+  // A peer that accepts the connection but never responds would block forever.
   await inTime(connecting, timeout, () => client.destroy()).catch((error) => {
     throw broken ?? error;
   });
 
   const command = (argv: readonly string[], longest = timeout): Promise<Reply> => {
-    // What broke the connection says more than that it is broken.
+    // The original error is more specific than the error that the connection is closed.
     const replying = client.sendCommand<Reply>([...argv]).catch((error) => {
       throw broken ?? error;
     });
@@ -88,7 +88,7 @@ function inTime<Result>(
       reject(error);
       onSilence(error);
     };
-    // A process that was paused reads first what has come meanwhile.
+    // A paused process first reads what arrived during the pause.
     const timer = setTimeout(() => setImmediate(silence), longest);
     result.then(resolve, reject).finally(() => clearTimeout(timer));
   });

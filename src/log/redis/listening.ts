@@ -1,17 +1,17 @@
 import type { RedisLink, Reply } from "./link.js";
 import { chunk, type RedisLog } from "./redis-log.js";
 
-/** Milliseconds for which a replica listens at a time, while some logs are busy, and rests behind each time. */
+/** Milliseconds of one listening call, of one while some logs are busy, and of the pause after each. */
 const listening = 1000;
 const busyListening = 200;
 const rest = 20;
 
 /**
- * Waits for what others append to logs, and brings it to them, over a connection that does nothing else. What this replica
- * appends itself brings what others append, too: its busy logs are left out.
+ * Waits for other replicas' appends, and passes them to the logs. Needs its own connection. Skips busy logs, because the
+ * replies to their own appends contain the others' as well.
  *
- * `place`: the stream of a log and its position there, if it is not busy. Resolves to whether nothing came, and the
- * milliseconds after which to listen again.
+ * `place` returns the stream of a log and its position there, unless it is busy. Resolves to whether nothing arrived, and
+ * the milliseconds before the next call.
  */
 export async function listenOnce(
   logs: ReadonlySet<RedisLog>,

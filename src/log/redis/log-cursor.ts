@@ -1,7 +1,7 @@
 import type { LogFollower, LogSnapshot } from "../replica/shared-log.js";
 import type { Reply } from "./link.js";
 
-/** Entries that one replica appended together, as Redis keeps them. */
+/** Entries that one replica appended together, as stored in Redis. */
 export interface StoredBatch {
   /** `<epoch milliseconds>-<number of its last entry>`. */
   readonly id: string;
@@ -11,10 +11,10 @@ export interface StoredBatch {
   readonly texts: readonly string[];
 }
 
-/** Where a replica is in a log. */
+/** The position of a replica in a log. */
 export type LogCursor = ReturnType<typeof createLogCursor>;
 
-/** Makes a cursor. `onOutcome` gets what came of each entry: its batch, and its place there. */
+/** Creates a cursor. `onOutcome` gets the outcome of each entry, with its batch and its index there. */
 export function createLogCursor(
   follower: LogFollower,
   onOutcome: (mark: string, index: number, outcome: unknown, isLast: boolean) => void,
@@ -34,9 +34,9 @@ export function createLogCursor(
   };
 
   return {
-    /** The position of the last entry that it has; empty: none, not even a start. */
+    /** Returns the position of the last applied entry; empty before the start. */
     at: () => at,
-    /** The number of that entry. */
+    /** Returns the number of the last applied entry. */
     number: () => number,
     /** Starts the replica from here. */
     start(begun: string, foundedAt: number, snapshot: LogSnapshot | undefined): void {
@@ -45,9 +45,10 @@ export function createLogCursor(
       follower.start({ foundedAt, snapshot });
     },
     /**
-     * Applies batches that were found behind a number; those that another connection has brought already are left out.
+     * Applies batches that were found after the entry with the number `behind`. Skips batches that already arrived on another
+     * connection.
      *
-     * `false`: they do not follow what the replica has, and what it has is not what the log has.
+     * Returns `false` if the batches do not continue the replica's entries: the log is no longer the same.
      */
     apply(found: readonly StoredBatch[], behind: number): boolean {
       for (const one of found) {
@@ -60,15 +61,15 @@ export function createLogCursor(
   };
 }
 
-/** The number of an entry, from its position or from the id of a batch that ends with it. */
+/** Returns the number of an entry, from its position or from the id of a batch that ends with it. */
 export function numberOf(position: string): number {
   return Number(position.slice(position.indexOf("-") + 1));
 }
 
-/** Stands between the texts of a batch, and in none of them. */
+/** Separates the texts of a batch, which never contain it. */
 export const between = "\u001e";
 
-/** Reads batches as Redis returns them. */
+/** Reads batches from a reply of Redis. */
 export function batchesOf(found: readonly Reply[]): StoredBatch[] {
   return (found as readonly [string, readonly string[]][]).map(
     ([id, [epoch = "", mark = "", , texts = ""]]) => ({

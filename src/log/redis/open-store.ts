@@ -25,9 +25,9 @@ import { openRedisLog, type RedisLogOptions, type RedisServerLog } from "./redis
 export interface StoreOptions
   extends Omit<RedisLogOptions, "founding" | "first" | "isImport">,
     Pick<ReplicaOptions, "given" | "onProblem" | "runCall" | "maxInstances" | "instanceTtl" | "maxMemory"> {
-  /** The scenario that the sandbox starts from; all replicas must have the same. */
+  /** The scenario of the sandbox, equal for all replicas. */
   readonly named: NamedScenario;
-  /** A state file to begin it with. */
+  /** A state file to start from. */
   readonly imported?: { readonly text: string; readonly given: string } | undefined;
 }
 
@@ -35,16 +35,16 @@ const gzip = promisify(zlib.gzip);
 const content = "content of the scenario";
 
 /**
- * Makes this process a replica of the sandbox in a Redis; begins it there when it is the first one.
+ * Makes this process a replica of the sandbox in a Redis. The first replica starts the sandbox.
  *
- * Throws `store_unavailable`, `store_unusable`, or `store_mismatch` when it was begun by another version, or with another
- * scenario or other options.
+ * Throws `store_unavailable`, `store_unusable`, or `store_mismatch` if another version, another scenario or other options
+ * started it.
  */
 export async function openStore(options: StoreOptions): Promise<Log> {
   const { given, runCall, maxInstances = defaultMaxInstances, instanceTtl = defaultInstanceTtl } = options;
-  // A file may be in another folder on each machine.
+  // Each machine may have the file in another folder.
   const named = { ...options.named, name: basename(options.named.name) };
-  // The log has told that the store is away.
+  // The log has already reported that the store is away.
   const onProblem = (error: unknown) => {
     if (!(error instanceof SandboxError && error.code === "store_unavailable")) options.onProblem(error);
   };
@@ -78,7 +78,7 @@ export async function openStore(options: StoreOptions): Promise<Log> {
   }
 }
 
-/** Keeps the state of the log as it is, and continues it with this version and scenario; resolves to what was done, in words. */
+/** Backs up the state of a log, and continues it with this version and scenario; resolves to a message about the changes. */
 async function migrateLog(
   log: RedisServerLog,
   replica: Replica,
@@ -101,12 +101,12 @@ async function migrateLog(
   await log.migrate();
   const changes =
     before === version ? extended.changes : [`svc-sandbox ${before} to ${version}`, ...extended.changes];
-  // Another replica may have added it just now.
+  // Another replica may have just added it.
   const what = changes.length === 0 ? "the state that another replica started" : listed(changes, "and");
   return `Migrated: ${what}. The state before is in the key ${JSON.stringify(key)}.`;
 }
 
-// The words are those of the flags, for the message about a difference.
+// Members are named like the flags, for the message about a difference.
 function foundingOf(
   { name, scenario }: NamedScenario,
   given: GivenOptions,

@@ -10,41 +10,41 @@ import { SandboxError } from "../../domain/errors.js";
 import { silentCode } from "./link.js";
 
 /**
- * What is wrong with a Redis whose error has this code or message, and what to do: two sentences, of which the first goes
- * on behind "Failed to use the store …: ". `away`: the store may be back soon by itself.
+ * A problem with a Redis, by the code or message of its error, and what to do. The first text continues "Failed to use the
+ * store …: ". With `away`, the store may be back soon.
  */
 type Problem = readonly [error: RegExp, found: string, whatToDo: string, isAway?: "away"];
 
 const elsewhere = "name another one with --store";
 
-/** What Redis says against a command, by its first words. */
+/** Errors of Redis, by message. */
 const refusals: readonly Problem[] = [
   [
     /^WRONGPASS|^ERR invalid password/,
-    "it refuses the user or the password",
+    "it rejects the user or the password",
     "Check both in the URL: redis://user:password@host (redis://:password@host without a user)",
   ],
   [
     /^NOAUTH/,
     "it requires a password",
-    "Give it in the URL: redis://:password@host, or redis://user:password@host",
+    "Add it to the URL: redis://:password@host, or redis://user:password@host",
   ],
   [
     /^ERR (?:AUTH <password> called without|Client sent AUTH)/,
-    "it has no password, and the URL gives one",
-    "Leave it out of the URL",
+    "it has no password, but the URL contains one",
+    "Remove it from the URL",
   ],
   [
     /^NOPERM|The user executing the script can't/,
-    "the user may not do what a store needs",
-    "Allow it ~{svc-sandbox:* +@read +@write +@connection +eval +evalsha +time +info +scan (with the prefix of --store-prefix)",
+    "the user lacks permissions that a store needs",
+    "Grant ~{svc-sandbox:* +@read +@write +@connection +eval +evalsha +time +info +scan (with the prefix of --store-prefix)",
   ],
-  [/READONLY|^UNBLOCKED/, "it is read-only, a replica of another one", "Name the one that takes writes"],
-  [/OOM/, "it is full: its maxmemory is reached", "Give it more, or remove other data from it"],
+  [/READONLY|^UNBLOCKED/, "it is a read-only replica of another Redis", "Name the Redis that accepts writes"],
+  [/OOM/, "it is full: its maxmemory is reached", "Increase maxmemory, or remove other data"],
   [
     /MISCONF/,
-    "it takes no writes because it failed to save its data to the disk",
-    "Look into its log, and make room there",
+    "it accepts no writes because it failed to save its data to disk",
+    "Check its log, and free disk space",
   ],
   [
     /^MOVED|^ASK|CLUSTERDOWN|CROSSSLOT/,
@@ -54,34 +54,34 @@ const refusals: readonly Problem[] = [
   [/^LOADING/, "it is still loading its data", "Start again in a moment", "away"],
   [
     /^MASTERDOWN|^NOREPLICAS|^BUSY|^TRYAGAIN/,
-    "it takes no writes at the moment",
-    "Start again when it does",
+    "it currently accepts no writes",
+    "Start again when it accepts writes",
     "away",
   ],
   [
     /DB index is out of range|SELECT is not allowed/,
-    "it has no database of that number",
-    "Take the number out of the URL",
+    "it has no database with that number",
+    "Remove the number from the URL",
   ],
-  [/unknown command/i, "it is too old", "Redis 6.2 or newer, or Valkey, is needed"],
-  [/^Unknown RESP|RESP type/i, "it does not respond as Redis does", `Check host and port, or ${elsewhere}`],
+  [/unknown command/i, "it is too old", "Use Redis 6.2 or newer, or Valkey"],
+  [/^Unknown RESP|RESP type/i, "it does not respond like Redis", `Check host and port, or ${elsewhere}`],
 ];
 
-/** What the machine or TLS says against a connection, by its code. */
+/** Errors of the network or TLS, by code. */
 const failures: readonly Problem[] = [
   [/^ECONNREFUSED$/, "nothing listens there", `Start Redis, or ${elsewhere}`, "away"],
   [/^ENOTFOUND$/, "there is no such host", `Check the name, or ${elsewhere}`, "away"],
   [
     /^EAI_AGAIN$/,
-    "the name of the host cannot be looked up",
+    "the host name cannot be looked up",
     `Check the name and the network, or ${elsewhere}`,
     "away",
   ],
-  [/^E(?:HOST|NET)UNREACH$/, "there is no way to the host", `Check the network, or ${elsewhere}`, "away"],
+  [/^E(?:HOST|NET)UNREACH$/, "the host cannot be reached", `Check the network, or ${elsewhere}`, "away"],
   [
     /^(?:ECONNRESET|EPIPE)$/,
-    "it broke the connection off",
-    "Check whether it wants TLS: rediss:// instead of redis://",
+    "it closed the connection",
+    "Check whether it requires TLS: rediss:// instead of redis://",
     "away",
   ],
   [
@@ -94,13 +94,13 @@ const failures: readonly Problem[] = [
   [
     /^ERR_TLS_CERT_ALTNAME_INVALID$/,
     "its certificate is for another host",
-    "Use a name that the certificate has",
+    "Use a host name from the certificate",
   ],
-  [/^CERT_HAS_EXPIRED$/, "its certificate has expired", "Give it a new one"],
+  [/^CERT_HAS_EXPIRED$/, "its certificate has expired", "Renew the certificate"],
   [
     /^(?:SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT(?:_LOCALLY)?)$/,
     "its certificate is not trusted here",
-    "Set NODE_EXTRA_CA_CERTS to a file with the certificate of its authority",
+    "Set NODE_EXTRA_CA_CERTS to a file with its CA certificate",
   ],
 ];
 
@@ -113,13 +113,13 @@ function codeOf(error: unknown): string {
     : ((error as NodeJS.ErrnoException).code ?? "");
 }
 
-/** The problem that an error of a connection or an answer of Redis means. */
+/** Returns the problem that an error means. */
 function problemOf(error: unknown): Problem {
   const { message } = error as Error;
   const find = (problems: readonly Problem[], text: string) => problems.find(([known]) => known.test(text));
   const failure = find(failures, codeOf(error));
   if (failure !== undefined) return failure;
-  // A name with several addresses fails with one error for each.
+  // A host name with several addresses fails with one error for each.
   if (error instanceof AggregateError) return problemOf(error.errors[0]);
   return find(refusals, message) ?? [/^/, `it reports ${JSON.stringify(message)}`, `Fix it, or ${elsewhere}`];
 }
@@ -133,27 +133,27 @@ export function unusableStore(shown: string, error: unknown): SandboxError {
     : unfitStore(shown, `${found}. ${whatToDo}.`);
 }
 
-/** The error for a store that cannot be used as it is. */
+/** The error for a store that cannot be used. */
 export function unfitStore(shown: string, why: string): SandboxError {
   return new SandboxError("store_unusable", `Failed to use the store ${shown}: ${why}`);
 }
 
-/** What is wrong with a store that was in use: half a sentence. */
+/** Returns the problem of a store in use, as half a sentence. */
 export function reasonOf(error: unknown): string {
   return error instanceof SandboxError ? error.message : problemOf(error)[1];
 }
 
-/** Whether Redis takes no write because its memory is used up. */
+/** Whether Redis rejects writes because its memory is full. */
 export function isFullness(error: unknown): boolean {
   return error instanceof ErrorReply && error.message.includes("OOM");
 }
 
-/** Whether Redis answered with this error: what was asked is not done. */
+/** Whether Redis responded with this error, so that the command had no effect. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof SandboxError || error instanceof ErrorReply;
 }
 
-/** The error for a log whose snapshot is gone, and with it what was before. */
+/** The error for a log without its snapshot, and thus without the entries before it. */
 export function snapshotGone(shown: string): SandboxError {
   return unfitStore(
     shown,
@@ -161,7 +161,7 @@ export function snapshotGone(shown: string): SandboxError {
   );
 }
 
-/** The error for a key that is not of a log. */
+/** The error for a key that does not belong to a log. */
 export function foreignKey(shown: string, key: string): SandboxError {
   return unfitStore(
     shown,

@@ -15,37 +15,37 @@ import { foreignKey, isFullness, reasonOf, snapshotGone } from "./problems.js";
 import { appendScript, keepScript, openScript } from "./scripts.js";
 import { type Link, type LogPlace, newEpoch, type Store } from "./store.js";
 
-/** The most batches that one call fetches. */
+/** The maximum number of batches in one reply. */
 export const chunk = 200;
-/** Milliseconds after a call in which nobody listens: what comes is in the reply of the next call. */
+/** Milliseconds after a call without listening: the reply to the next call contains new entries. */
 const busyTime = 100;
 
-/** What the store says of a log that is opened. */
+/** The state of an opened log in the store. */
 interface Opened {
   readonly epoch: string;
   readonly foundedAt: number;
-  /** The entries up to this number are forgotten. */
+  /** The entries up to this number were discarded. */
   readonly floor: number;
-  /** Whether it has the last batch that this replica has. */
+  /** Whether it contains this replica's last batch. */
   readonly isKnown: boolean;
-  /** Whether it has its snapshot, if entries are forgotten. */
+  /** Whether it has its snapshot, or no entry was discarded. */
   readonly isWhole: boolean;
 }
 
 export type RedisLog = ReturnType<typeof createRedisLog>;
 
 /**
- * Makes one log in a store.
+ * Creates a log in a store.
  *
- * Its calls go out one at a time: each appends what has come together since the one before, and brings what follows the
- * replica's position, so that an append is one round trip. Calls of several logs go out together.
+ * Only one call is in progress: it appends all entries since the previous call, and its reply contains the entries after the
+ * replica's position. An append is thus one round trip. Several logs send their calls in parallel.
  */
 export function createRedisLog(store: Store, { keys, begin, founding, isInside }: LogPlace) {
   const { shown, timeout, unavailable } = store;
   const now = nodePlatform.stopwatch;
   const replica = newEpoch();
   let opened: Opened | undefined;
-  /** The link over which it was opened. */
+  /** The link that opened it. */
   let openedOn: Link | undefined;
   let cursor: LogCursor | undefined;
   let snapshotNumber = 0;
@@ -76,7 +76,7 @@ export function createRedisLog(store: Store, { keys, begin, founding, isInside }
     const [isKnown, isWhole] = [known === "1", whole === "1"];
     return { epoch: first, foundedAt: Number(foundedAt), floor: numberOf(floor), isKnown, isWhole };
   };
-  // What was under way may be in the snapshot, and what came of it is not known.
+  // Entries in progress may be in the snapshot, but their outcome is unknown.
   const start = async ({ asking }: Link, follower: LogCursor, { isWhole, epoch, foundedAt }: Opened) => {
     const kept = isWhole ? ((await asking.command(["GET", keys[2]])) as string | null) : null;
     if (kept === null && isInside) return goneNow();
@@ -91,7 +91,7 @@ export function createRedisLog(store: Store, { keys, begin, founding, isInside }
     isGone = true;
     queue.resolveAll(noLog);
   };
-  /** Goes on with the log as it is now, and resolves to whether that is another one, or further on, than it was. */
+  /** Continues with the current log; resolves to whether the replica had to start again. */
   const goOn = async (using: Link): Promise<boolean> => {
     const before = opened;
     const found = await open(using);
@@ -138,7 +138,7 @@ export function createRedisLog(store: Store, { keys, begin, founding, isInside }
     const behind = follower.number();
     const mode = nextMode();
     const argv = [epoch, follower.at(), String(chunk), replica, String(batch?.number ?? 0), mode];
-    // One that is stored is only waited for, by a replica that is far behind.
+    // A stored batch is not sent again: a slow replica only waits for its outcome.
     const texts = batch === undefined || batch.number === storedBatch ? [] : batch.texts;
     const before = now();
     const reply = await using.asking.run(appendScript, keys, [
@@ -162,7 +162,7 @@ export function createRedisLog(store: Store, { keys, begin, founding, isInside }
     snapshotNumber = numberOf(snapshot);
     if (caughtUp !== undefined) caughtUp.to ??= Number(head);
     const batches = batchesOf(found);
-    // Redis does not send back what it has got just now.
+    // Redis does not return the batch that it just stored.
     if (ownId !== "") batches.push({ id: ownId, epoch, mark: `${replica} ${batch?.number}`, texts });
     if (!apply(batches, behind, follower)) return mendOrFail(using);
     if (found.length === chunk) isWanted = true;
@@ -192,7 +192,7 @@ export function createRedisLog(store: Store, { keys, begin, founding, isInside }
     isFull = false;
     store.onRoom();
   };
-  // At the end of the turn of the event loop: what comes in it goes together.
+  // After this event loop iteration, whose appends are sent together.
   const askSoon = () => {
     if (isAsking) return;
     isAsking = true;
@@ -259,20 +259,20 @@ export function createRedisLog(store: Store, { keys, begin, founding, isInside }
   return {
     ...log,
     goOn,
-    /** Asks what has come; also whether it is still the same log, and whether a store that was full has room. */
+    /** Fetches new entries; also detects another log, and whether a full store has room again. */
     catchUp,
     makeRoom: () => makeRoom(),
     isFull: () => isFull,
     refuseAll: queue.refuseAll,
-    /** The stream to listen to and the position there; `undefined` while the replies of calls bring what comes. */
+    /** Returns the stream and the position to listen at; `undefined` while replies to calls contain new entries. */
     listening(using: Link): readonly [stream: string, at: string] | undefined {
       const isReady =
         cursor !== undefined && cursor.at() !== "" && openedOn === using && !isGone && !isClosed;
       return isReady && now() - askedAt > busyTime ? [keys[1], (cursor as LogCursor).at()] : undefined;
     },
-    /** Applies what came from a position on. */
+    /** Applies batches that follow a position. */
     bring(found: readonly Reply[], at: string): void {
-      // What fits nowhere: the script finds out whether it is still the same log.
+      // Batches that do not fit: the script detects whether it is still the same log.
       if (isClosed || isGone || cursor === undefined) return;
       if (!apply(batchesOf(found), numberOf(at), cursor)) catchUp();
     },

@@ -13,42 +13,42 @@ import { type Link, type LogPlace, newEpoch, type Store } from "./store.js";
 
 export interface RedisLogOptions {
   readonly address: RedisAddress;
-  /** What the names of all keys begin with, in braces. Default: `svc-sandbox:`. */
+  /** The prefix of all key names, in braces. Default: `svc-sandbox:`. */
   readonly prefix?: string | undefined;
-  /** Milliseconds after which an append that was not answered is refused. Default: 2000. */
+  /** Milliseconds before an append without a reply is rejected. Default: 2000. */
   readonly timeout?: number | undefined;
-  /** What has to be equal for all replicas: flat JSON, of which a refusal names what differs. */
+  /** What must be equal for all replicas, as flat JSON. An error names the differences. */
   readonly founding: string;
-  /** Returns the states that its logs begin with, at a time (epoch milliseconds). Default: none. */
+  /** Returns the first states of its logs at a time (epoch milliseconds). Default: none. */
   readonly first?: (now: number) => FirstStates;
-  /** Whether there may be no log yet. Default: false. */
+  /** Whether the store must not have a log yet. Default: false. */
   readonly isImport?: boolean | undefined;
-  /** Whether a log with another founding may be migrated to this one. Default: false. */
+  /** Whether a log with another founding may be migrated. Default: false. */
   readonly migrate?: boolean | undefined;
-  /** Called with what an operator should know: the store is away, it is back, it may lose data. */
+  /** Called with notes for the operator: the store is away, it is back, it may lose data. */
   readonly onNote?: (message: string) => void;
 }
 
 export interface RedisServerLog extends ServerLog {
-  /** The founding of the log if it is to be migrated. */
+  /** Returns the founding of a log that must be migrated. */
   readonly migratesFrom: () => string | undefined;
-  /** Keeps a backup under the name of a version, the first one before a migration; resolves to its key. */
+  /** Stores a backup, named after the version, unless another replica just did; resolves to its key. */
   readonly backUp: (version: string, backup: string) => Promise<string>;
   readonly migrate: () => Promise<void>;
 }
 
-/** Milliseconds that a snapshot may take to be stored: it may be long, and nobody waits for it. */
+/** The timeout for storing a snapshot, which may be large and which nobody waits for. */
 const snapshotTimeout = 60_000;
 
 interface Away {
   readonly since: number;
   readonly reason: string;
-  /** Whether Redis refused, or could not be reached again: nobody is to wait for it. */
+  /** Whether Redis rejected or could not be reached again, so that callers must not wait. */
   isSure: boolean;
 }
 
 /**
- * Opens the log of a server in Redis, and begins it where there is none. All logs of the server share two connections.
+ * Opens the log of a server in Redis, or founds it. All logs of the server share two connections.
  *
  * Throws `store_unavailable`, `store_unusable` or `store_mismatch`.
  */
@@ -83,13 +83,13 @@ export async function openRedisLog(options: RedisLogOptions): Promise<RedisServe
       if (wasFull === isFull()) return;
       wasFull = isFull();
       if (error === undefined) return onNote(`The store ${shown} has room again.`);
-      onNote(`The store ${shown} takes nothing: ${reasonOf(error)}. Requests get 503 until it has room.`);
-      // A short log finds no room because of the long ones.
+      onNote(`The store ${shown} rejects writes: ${reasonOf(error)}. Requests get 503 until it has room.`);
+      // Long logs must make room for short ones.
       for (const log of logs) log.makeRoom();
     },
     onLoss() {
       losses += 1;
-      onNote(`The store ${shown} has lost data: the sandbox starts again from the rest.`);
+      onNote(`The store ${shown} has lost data: the sandbox starts again from the remaining data.`);
     },
     async aside(run) {
       if (link === undefined) throw unavailable(away?.reason ?? "it is closed");
@@ -136,7 +136,7 @@ export async function openRedisLog(options: RedisLogOptions): Promise<RedisServe
           (log) => log.listening(using),
           timeout,
         );
-        // Whether it is still the same log.
+        // Detects whether it is still the same log.
         if (isQuiet && link === using)
           for (const log of logs) if (log === server || log.isFull()) log.catchUp();
         await nap(pause);
@@ -172,7 +172,7 @@ export async function openRedisLog(options: RedisLogOptions): Promise<RedisServe
       away = undefined;
       onNote(`The store ${shown} is back.`);
       listen(fresh);
-      // Each opens its log again first.
+      // Each log is first opened again.
       for (const log of logs) log.catchUp();
       return;
     }
@@ -205,7 +205,7 @@ export async function openRedisLog(options: RedisLogOptions): Promise<RedisServe
     );
     await Promise.all(beginInside);
     const opened = await open(states?.server ?? { at: 0, text: "" });
-    // What was there before is of instances whose list is lost.
+    // Earlier keys belong to instances whose list is lost.
     if (opened.isBegun && !isImport) await unlink();
     return opened;
   };
@@ -216,7 +216,7 @@ export async function openRedisLog(options: RedisLogOptions): Promise<RedisServe
     isImport = false;
     const [outcome, theirs = ""] = opened.said;
     if (outcome !== "other") return opened;
-    // Another replica may have migrated it already.
+    // Another replica may have already migrated it.
     if (theirs !== options.founding && !(migrate && canMigrate(theirs, options.founding))) {
       throw otherFounding(shown, theirs, options.founding);
     }
@@ -249,7 +249,7 @@ export async function openRedisLog(options: RedisLogOptions): Promise<RedisServe
       const log = createRedisLog(store, {
         ...{ keys: keysOf(prefix, id), founding: () => "", isInside: true },
         async begin(open) {
-          // One that is gone later has been erased.
+          // A log that is gone later was erased, so that it must not start again.
           const opened = await open(isOpened ? undefined : firstState());
           isOpened = true;
           return opened;

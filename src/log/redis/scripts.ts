@@ -1,21 +1,20 @@
 import { createHash } from "node:crypto";
 
-// What happens in Redis. A log is three keys, which have one hash tag, so that a cluster has them in one slot; each script is
-// about one log:
+// The scripts that run in Redis, each on one log. A log consists of three keys with the same hash tag, so that they share one
+// slot of a cluster:
 //
 // - `meta`, a hash: `epoch`, `founding`, `founded_at`, `head` (the last position), `snapshot` (the position of the newest
-//   one), `floor` (entries up to it are forgotten), `ahead` (milliseconds by which its time is ahead of Redis), and
-//   for each replica `r:<id>`: the number of its last batch and when. After a migration, `previous` is the founding before:
-//   replicas of either take part in the log.
-//   `backed_up` is when a migration in progress has kept a backup, and the founding before.
-// - `log`, a stream: one stream entry is a batch, the entries that one replica appended together. Its id is
-//   `<milliseconds>-<number of its last log entry>`, its fields are the epoch (with `<replica> <batch>`) and the number of
-//   its log entries (with their texts, a character between them that no JSON has).
+//   snapshot), `floor` (entries up to it were discarded), `ahead` (milliseconds that its time is ahead of Redis). For each
+//   replica, `r:<id>` contains the number and time of its last batch. After a migration, `previous` is the former founding:
+//   replicas with either founding use the log. `backed_up` contains the time of a migration's backup, and the former founding.
+// - `log`, a stream: each stream entry is a batch, the entries that one replica appended together. Its id is
+//   `<milliseconds>-<number of its last log entry>`. Its fields are the epoch (with `<replica> <batch>`) and the number of
+//   log entries (with their texts, separated by a character that JSON cannot contain).
 // - `snapshot`, a string: position, line feed, text.
 //
-// Numbers of log entries have no gaps, so that a replica knows by them alone whether it has missed one.
+// The numbers of log entries have no gaps, so that a replica detects missing entries.
 
-/** A script, and how Redis names it. */
+/** A script, and its name in Redis. */
 export interface Script {
   readonly text: string;
   readonly sha1: string;
@@ -36,11 +35,10 @@ end
 `;
 
 /**
- * Opens the log, and begins it where there is none and ARGV asks for it. The replica is registered, which shows that it
- * may write, unless there is no room.
+ * Opens the log, or founds it if it is missing and ARGV contains an epoch. Registers the replica, which shows that it may
+ * write, unless there is no room.
  *
- * ARGV: a new epoch, or nothing; the founding; the replica; the position of the last entry that it has, or nothing; when it
- * begins at the earliest, and its first snapshot, or nothing.
+ * ARGV, each possibly empty: new epoch, founding, replica, the replica's last position, earliest start, first snapshot.
  */
 export const openScript = script(`
 for index, wanted in ipairs({'hash', 'stream', 'string'}) do
@@ -74,10 +72,10 @@ return {'open', found[1], found[3], found[4], known and '1' or '0', whole and '1
 `);
 
 /**
- * Keeps a backup of a log before its migration, unless another replica has done so in the last minute: its own may have
- * what that one has changed.
+ * Stores a backup of a log before its migration, unless another replica did so in the last minute: a second backup might
+ * contain the other replica's changes.
  *
- * KEYS: also the backup. ARGV: the founding, the backup.
+ * KEYS: also the backup. ARGV: founding, backup.
  */
 export const backUpScript = script(`
 local at, founding = string.match(redis.call('HGET', meta, 'backed_up') or '', '^(%d+) (.*)$')
@@ -89,9 +87,9 @@ return 'ok'
 `);
 
 /**
- * Migrates the log to another founding, unless another replica has done so.
+ * Migrates the log to another founding, unless another replica did so.
  *
- * ARGV: the founding before, the new one.
+ * ARGV: former founding, new founding.
  */
 export const migrateScript = script(`
 local founding = redis.call('HGET', meta, 'founding')
@@ -103,13 +101,13 @@ return 'ok'
 `);
 
 /**
- * Appends a batch, if it is not stored already, and returns what followed the replica's position before, and the id of the
- * batch if it is what comes next. When the clock of Redis goes back, the time of the log continues from where it was.
+ * Appends a batch unless it is already stored. Returns the batches after the replica's position, and the id of the new batch
+ * if it follows them. If the clock of Redis moves back, the log's time continues from its last value.
  *
- * A Redis that is full takes no write that may need memory, unless the script has written before. Mode `probe` finds out
- * whether it is full; `room` writes nevertheless.
+ * A full Redis rejects writes that may need memory, unless the script has already written. Mode `probe` detects whether it
+ * is full; `room` writes anyway.
  *
- * ARGV: epoch, position, the most batches to return, replica, batch, mode, number of texts, texts.
+ * ARGV: epoch, position, maximum number of batches to return, replica, batch, mode, number of texts, texts.
  */
 export const appendScript = script(`
 local found = redis.call('HMGET', meta, 'epoch', 'head', 'floor', 'snapshot', 'r:' .. ARGV[4], 'ahead')
@@ -136,11 +134,11 @@ return {'ok', string.format('%.0f', head), found[4], between, own}
 `);
 
 /**
- * Keeps a snapshot that is newer than the one that is there, and forgets what the snapshot before held: a replica that
- * is a little behind is not to start anew. A Redis that is full, or a log that nobody uses, keeps nothing before the new one. Replicas that were not
- * heard of for a day are forgotten as well.
+ * Stores a snapshot if it is newer, and discards the entries up to the previous snapshot, so that a slightly slower replica
+ * need not start again. In a full Redis, or for an unused log, discards everything before the new snapshot. Also discards
+ * replicas without a batch for a day.
  *
- * ARGV: epoch, position, text, `whole` to keep no entry before it, or nothing.
+ * ARGV: epoch, position, text, and `whole` to discard all entries before it, or an empty text.
  */
 export const keepScript = script(`
 local found = redis.call('HMGET', meta, 'epoch', 'snapshot')

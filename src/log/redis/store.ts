@@ -3,51 +3,51 @@ import type { SandboxError } from "../../domain/errors.js";
 import type { FirstState } from "../replica/shared-log.js";
 import type { RedisLink, Reply } from "./link.js";
 
-/** Two connections for all logs of a replica, of which one asks, and one listens; they break together. */
+/** Two connections for all logs of a replica: one sends calls, the other listens. If one breaks, both close. */
 export interface Link {
   readonly asking: RedisLink;
   readonly listening: RedisLink;
 }
 
-/** The store as each of a replica's logs there uses it. */
+/** The store, for each log of a replica. */
 export interface Store {
   readonly shown: string;
-  /** Milliseconds after which an append is refused. */
+  /** Milliseconds before an append is rejected. */
   readonly timeout: number;
   /** `undefined` while the store is away. */
   readonly link: () => Link | undefined;
-  /** Why an append is refused at once; `undefined`: it is not. */
+  /** Returns the error that immediately rejects every append; `undefined` if appends are possible. */
   readonly refusal: () => SandboxError | undefined;
   readonly unavailable: (reason?: string) => SandboxError;
-  /** Breaks the link off, and connects again. */
+  /** Closes the link, and connects again. */
   readonly fail: (error: unknown, using: Link) => void;
-  /** Called when a log finds no room, with the error, or room again. */
+  /** Called with the error if a log has no room, and without an error once it has room again. */
   readonly onRoom: (error?: unknown) => void;
-  /** Called when the store has lost entries. */
+  /** Called if the store lost entries. */
   readonly onLoss: () => void;
-  /** Runs something over a connection of its own: others are not to wait behind it, or lose their connection with it. */
+  /** Runs a slow command over its own connection, so that it delays or breaks no others. */
   readonly aside: (run: (link: RedisLink) => Promise<Reply>) => Promise<Reply>;
 }
 
-/** What the script said that opens a log, and whether it has begun it. */
+/** The reply of the script that opens a log, and whether it founded the log. */
 export interface Said {
   readonly said: readonly string[];
   readonly isBegun: boolean;
 }
 
-/** Which log it is. */
+/** Identifies a log. */
 export interface LogPlace {
-  /** The names of its keys: meta, log, snapshot. */
+  /** Its key names: meta, log, snapshot. */
   readonly keys: readonly [string, string, string];
-  /** Opens it; `open` begins it where there is none and a first state is given. */
+  /** Opens the log; `open` founds it if it is missing and gets a first state. */
   readonly begin: (open: (first?: FirstState) => Promise<Said>, using: Link) => Promise<Said>;
-  /** Returns what has to be equal for all replicas. */
+  /** Returns what must be equal for all replicas. */
   readonly founding: () => string;
-  /** Whether it is that of an instance, which may be erased. */
+  /** Whether it is an instance's log, which may be erased. */
   readonly isInside: boolean;
 }
 
-/** A name that no other log or replica has. */
+/** Creates a unique name for a log or a replica. */
 export function newEpoch(): string {
   return randomBytes(6).toString("base64url");
 }

@@ -6,12 +6,12 @@ import { createRegistry, type Registered, type Registry, type RegistryState } fr
 import { type Copy, createCopy, type RunCall, type SandboxState } from "./sandbox-copy.js";
 
 export interface ServerCopyOptions {
-  /** Returns the first world of the server's own sandbox; it has to be made with this platform alone. */
+  /** Starts the server's own sandbox, using only this platform. */
   readonly start: (platform: Platform) => World;
   readonly given: GivenOptions;
   readonly maxInstances: number;
   readonly runCall: RunCall;
-  /** Called with each instance that goes. */
+  /** Called with each removed instance. */
   readonly onGone: (id: string) => void;
 }
 
@@ -21,7 +21,7 @@ interface ServerCopyState extends SandboxState, RegistryState {
   readonly idSeries: number;
 }
 
-/** Makes a copy of a server's own sandbox, with the list of its instances. */
+/** Creates a copy of a server's own sandbox, with the list of its instances. */
 export function copyServer({ start, given, maxInstances, runCall, onGone }: ServerCopyOptions): {
   readonly copy: Copy;
   readonly registry: Registry;
@@ -61,7 +61,7 @@ export function copyServer({ start, given, maxInstances, runCall, onGone }: Serv
       applyServer(content) {
         if (content.kind !== "extend") return instances.apply(content);
         const state = describeRuntime(server());
-        // Another one was loaded while it ran, and stays.
+        // A scenario that was loaded at run time stays.
         if (contentHashOf(state) !== content.from) return { state, changes: [] };
         const extended = extendState(state, content);
         if (typeof extended !== "string") {
@@ -74,7 +74,7 @@ export function copyServer({ start, given, maxInstances, runCall, onGone }: Serv
   return { copy, registry: registry as Registry };
 }
 
-/** Makes a copy of the sandbox of an instance. */
+/** Creates a copy of an instance's sandbox. */
 export function copyInstance({ given, idGroup }: Registered, runCall: RunCall): Copy {
   return createCopy(runCall, ({ platform }) => {
     let runtime: Runtime | undefined;
@@ -86,7 +86,7 @@ export function copyInstance({ given, idGroup }: Registered, runCall: RunCall): 
       restore({ own }) {
         runtime = restoreRuntime(own, platform, { given, idGroup }, runtime);
         runtime.idSeries.last = runtime.world().requestIds.series();
-        // What the journal had before is not in the description.
+        // The description does not contain earlier requests.
         runtime.history.keep(Number.POSITIVE_INFINITY);
       },
       describe: () => ({ own: describeRuntime(runtime as Runtime) }),

@@ -4,29 +4,29 @@ import type { Entry, EntryContent } from "./entries.js";
 import type { Copy, Outcome, OwnPart } from "./sandbox-copy.js";
 import { type LogEntry, type LogSnapshot, noLog, type SharedLog } from "./shared-log.js";
 
-/** What all logs of a replica have in common. */
+/** The shared part of a replica's logs. */
 export interface Driver {
-  /** The entries after which a log is compacted. */
+  /** The number of entries before a log is compacted. */
   readonly compactEvery: number;
-  /** Called when an entry could not be appended for which no caller waits. */
+  /** Called if an append fails that no caller waits for. */
   readonly report: (error: unknown) => void;
-  /** Whether the entry that is applied at the moment is one of this replica. */
+  /** Whether the entry being applied is this replica's own. */
   isOwn: boolean;
 }
 
-/** Entries after which a log that nobody has used for some milliseconds is compacted, and their characters. */
+/** An unused log is compacted after this many entries or characters, and milliseconds without use. */
 const restEvery = 500;
 const restCharacters = 100_000;
 const restTime = 30_000;
 
 export type DrivenCopy = ReturnType<typeof driveCopy>;
 
-/** Lets a log drive a copy, to which this replica appends entries; it is compacted after so many characters, too. */
+/** Connects a copy to its log; also compacts the log after `compactCharacters`. */
 export function driveCopy(copy: Copy, log: SharedLog, driver: Driver, compactCharacters: number) {
   const { compactEvery, report } = driver;
-  // Each copy has its own: the entries of an earlier one, which this replica has unloaded, are another's.
+  // Unique for each copy: entries of an earlier copy, unloaded since, are not its own.
   const name = base62From(nodePlatform.random, 8);
-  /** The entries that are under way. */
+  /** The entries in progress. */
   const underWay = new Map<string, { readonly entry: Entry; readonly own: OwnPart }>();
   let count = 0;
   let isCompacting = false;
@@ -36,7 +36,7 @@ export function driveCopy(copy: Copy, log: SharedLog, driver: Driver, compactCha
     count += 1;
     const entry: Entry =
       content.kind === "request"
-        ? // Without a spread it takes half of the time to put into words.
+        ? // Without a spread, serializing takes half as long.
           {
             kind: content.kind,
             request: content.request,
@@ -61,7 +61,7 @@ export function driveCopy(copy: Copy, log: SharedLog, driver: Driver, compactCha
   const compact = async (how?: "making room" | "last") => {
     isCompacting = true;
     try {
-      // Where another replica's comes first, there are fewer by then.
+      // If another replica compacts first, there are fewer entries by then.
       const content = { kind: "compact", least: copy.applied() } as const;
       const snapshot = await append(content, {}, how === "last" ? undefined : how);
       if (snapshot !== undefined && snapshot !== noLog) {
@@ -83,35 +83,35 @@ export function driveCopy(copy: Copy, log: SharedLog, driver: Driver, compactCha
   const apply = (logged: LogEntry): Outcome => {
     appliedAt = nodePlatform.stopwatch();
     const known = underWay.get(logged.text);
-    // A request is plain data that is made for its entry; all others are read, so that every copy has the same.
+    // A request is plain data for this entry only. Other entries are parsed, so that every copy applies the same data.
     const entry = known?.entry.kind === "request" ? known.entry : read(logged.text);
     if (entry === undefined) return { error: new Error("an entry is not valid JSON") };
     driver.isOwn = entry.by === name;
     const outcome = copy.apply(entry, logged, driver.isOwn ? (known?.own ?? {}) : undefined);
-    // By whoever is asked the most.
+    // The replica with the most requests is the likeliest to compact.
     const isLong = copy.applied() >= compactEvery || copy.sizes().characters >= compactCharacters;
     if (driver.isOwn && !isCompacting && isLong) compact();
     driver.isOwn = false;
     return outcome;
   };
   const makeRoom = () => {
-    // Also after a snapshot that was made and could not be stored.
+    // Also counts a snapshot that could not be stored.
     const isWorthIt = copy.applied() > 1 || log.status().entries > 100;
     if (!isCompacting && isWorthIt) compact("making room");
   };
-  /** About now, by the store's clock. */
+  /** Estimates the current time of the store's clock. */
   const time = () => copy.now() + nodePlatform.stopwatch() - appliedAt;
   return {
     append,
     follow: () => log.follow({ start: copy.startFrom, apply, makeRoom }),
     time,
     isIdle: () => underWay.size === 0 && !isCompacting,
-    /** Whether a step of its timeline is due. */
+    /** Whether a timeline step is due. */
     isDue(): boolean {
       const { timeline, clock } = copy.runtime().world();
       return timeline.dueAt <= clock.now() + (clock.isFrozen() ? 0 : time() - copy.now());
     },
-    /** Makes its log short before it is no longer followed, if no other replica uses it. */
+    /** Compacts a log that no other replica uses before this replica stops following it. */
     async rest(): Promise<void> {
       const isLong = copy.applied() >= restEvery || copy.sizes().characters >= restCharacters;
       if (isLong && nodePlatform.stopwatch() - appliedAt >= restTime) await compact("last");

@@ -5,44 +5,44 @@ import type { ListedInstance } from "../instances.js";
 import type { ControlCall } from "../log.js";
 import type { MaskedRequest } from "./mask.js";
 
-/** What every replica needs to know of a key that a call may make: its SHA-256 in either environment, never the key. */
+/** The SHA-256 of a key that a call may create, for each environment; never the key. */
 export type NewKeyHashes = Readonly<Record<Environment, string>>;
 
-/** What a replica reports of the instances that it has served, at most once a second. */
+/** A replica's report on the instances that it served, at most once a second. */
 export interface InstanceReport {
   readonly kind: "report";
-  /** The replica and its number there: a report is sent again when it is not known whether it was stored. */
+  /** The replica and its report number: a report is sent again if it is unknown whether it was stored. */
   readonly from: string;
   readonly number: number;
-  /** The instances that were used, with their scenario if it has changed. */
+  /** The used instances, with their scenario if it changed. */
   readonly used: Readonly<Record<string, Pick<ListedInstance, "name" | "seed"> | null>>;
-  /** The requests to them, for the server's report. */
+  /** Their requests, for the server's report. */
   readonly counts?: Counts | undefined;
-  /** Those whose log has been begun, and those whose log is erased. */
+  /** The instances whose logs were founded, and those whose logs were erased. */
   readonly begun: readonly string[];
   readonly erased: readonly string[];
 }
 
-/** What an entry of the server's log may be about besides its own sandbox: its instances, or its scenario. */
+/** An entry that only the server's log contains: about its instances, or its scenario. */
 export type ServerContent =
   | InstancesContent
-  /** The server's scenario has more organizations and keys now than the one with the hash `from`. */
+  /** Adds new organizations and keys to the scenario with the hash `from`. */
   | ({ readonly kind: "extend"; readonly from: string } & NamedScenario);
 
-/** What an entry may be about the list of instances. */
+/** An entry about the list of instances. */
 export type InstancesContent =
   | InstanceReport
-  /** Instances that are over go. */
+  /** Removes expired and idle instances. */
   | { readonly kind: "sweep"; readonly ttl: number }
-  /** The store has lost the log of an instance. */
+  /** The store lost the log of an instance. */
   | { readonly kind: "lost"; readonly id: string };
 
-/** What one entry of the log of a sandbox is about. */
+/** The content of an entry in a sandbox's log. */
 export type EntryContent =
   | {
       readonly kind: "request";
       readonly request: MaskedRequest;
-      /** The name of its connection, and the repeats that show a loop on it; `null` for infinitely many. */
+      /** The name of its connection, and the repeats that show a loop on it; `null` for `Infinity`. */
       readonly connection?: readonly [name: string, repeatsOfLoop: number | null] | undefined;
     }
   | {
@@ -50,22 +50,22 @@ export type EntryContent =
       readonly call: ControlCall;
       readonly newKey?: NewKeyHashes;
       readonly newId?: string;
-      /** The SHA-256 of the secrets that it may make besides a key. */
+      /** The SHA-256 of secrets that it may create, other than keys. */
       readonly newSecrets?: readonly string[];
     }
-  /** Somebody looks, for which time goes on; what comes of it concerns the one who looks alone. */
+  /** A read, which advances time. Only its own replica uses the result. */
   | { readonly kind: "look" }
-  /** An answer that a fault let wait did not find its client any more. */
+  /** A client did not wait for a response that a fault delayed. */
   | { readonly kind: "unread"; readonly id: string }
-  /** The journal has at most so many bytes from here on: those of all instances that a replica has loaded are too many. */
+  /** Shortens the journal to `most` bytes, because a replica's loaded instances have too much in total. */
   | { readonly kind: "discard"; readonly most: number }
-  /** Everything goes on from a snapshot, when there were at least so many entries since the last one. */
+  /** Continues from a snapshot, if there were at least `least` entries since the last one. */
   | { readonly kind: "compact"; readonly least: number }
   | ServerContent;
 
 /** An entry with the replica that appended it. */
 export type Entry = EntryContent & {
   readonly by: string;
-  /** Its number among the entries of that replica. */
+  /** Its number among the replica's entries. */
   readonly n: number;
 };

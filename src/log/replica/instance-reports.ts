@@ -10,8 +10,8 @@ import type { Registry } from "./registry.js";
 const reportTime = 1000;
 
 /**
- * Collects what a replica has to report of the instances that it serves: their use, and the requests that it appended to
- * their logs, which the server's own report counts.
+ * Collects a replica's reports on the instances that it serves: their use, and the requests that it appended to their logs.
+ * The server's report counts these requests.
  */
 export function createInstanceReports(
   registry: Registry,
@@ -23,7 +23,7 @@ export function createInstanceReports(
   const used = new Map<string, Instance>();
   const erased = new Set<string>();
   let number = 0;
-  /** Those that may not be stored: they are sent again, and count once. */
+  /** Reports that may not be stored. They are sent again and count once. */
   let failed: InstanceReport[] = [];
   let sentAt = nodePlatform.stopwatch();
 
@@ -60,7 +60,7 @@ export function createInstanceReports(
     await Promise.all(reports.map((one) => append(one).catch(keep(one))));
   };
   return {
-    /** Counts requests that this replica has appended. */
+    /** Counts requests that this replica appended. */
     counters: {
       count(exchange, keys) {
         if (isOwn()) counted.count(exchange, keys);
@@ -71,9 +71,9 @@ export function createInstanceReports(
     } satisfies Pick<Counters, "count" | "countUnread">,
     used: (instance: Instance) => void used.set(instance.id, instance),
     erased: (id: string) => void erased.add(id),
-    /** Appends what there is to report. */
+    /** Appends a report, if there is anything to report. */
     send,
-    /** The same, at most once a second. */
+    /** Like `send`, but at most once a second. */
     sendIfDue: async () => {
       if (nodePlatform.stopwatch() - sentAt >= reportTime) await send();
     },

@@ -12,29 +12,29 @@ import { isMeantAsKey, type RequestEvidence, type RequestTraits } from "../../do
 import type { ApiRequest, RequestContent } from "../../history/exchange.js";
 import type { ControlCall } from "../log.js";
 
-/** A request without any key that its client sent: a mask stands for each. */
+/** A request with a mask in place of each key that its client sent. */
 export interface MaskedRequest extends Omit<ApiRequest, "connection" | "delivery" | "traits" | "fromStory"> {
   readonly traits?: RequestTraits | undefined;
   readonly fromStory?: true | undefined;
-  /** Each mask, followed by the SHA-256 of what it stands for. */
+  /** Each mask, followed by the SHA-256 of the masked text. */
   readonly hashes: readonly string[];
 }
 
-// As many characters of a hash as a sandbox's key has behind its mark: enough that no two keys have one mask.
+// The length of a sandbox key after its mark: enough that no two keys share a mask.
 const shortMask = 29;
 const longMask = 5;
 
-/** The SHA-256 of what a mask stands for; `undefined` for any other text. */
+/** Returns the SHA-256 of a masked text; `undefined` for any other text. */
 export function hashOf(mask: string, hashes: readonly string[]): string | undefined {
   const index = hashes.indexOf(mask);
   return index % 2 === 0 ? hashes[index + 1] : undefined;
 }
 
 /**
- * Replaces every key in a request by a mask, so that the request can be stored and is still handled as it was sent.
+ * Replaces every key in a request with a mask, so that the request can be stored and handled with the same outcome.
  *
- * A mask is a key of the same form (prefix, mark of a sandbox, well-formed or not) that depends on the SHA-256 of the key
- * alone. Whoever handles the request has to take the given hash for that of the mask.
+ * A mask is a key of the same form (prefix, sandbox mark, well-formed or not) that depends only on the key's SHA-256. The
+ * handler must use this SHA-256 instead of hashing the mask.
  */
 export function maskRequest(request: ApiRequest, sha256: (text: string) => string): MaskedRequest {
   const { method, path, apiKey, traits, evidence, content, fromStory } = request;
@@ -46,7 +46,7 @@ export function maskRequest(request: ApiRequest, sha256: (text: string) => strin
     return masked;
   };
   const inPath = path.includes("_") || path.includes("%") ? findFirstKeys(path) : [];
-  // Of one form and without spreads, which would take as long as all the rest to put into words.
+  // One shape without spreads: otherwise serializing would take as long as everything else.
   return {
     method,
     path: shownPath(path),
@@ -67,7 +67,7 @@ export function maskRequest(request: ApiRequest, sha256: (text: string) => strin
     };
   }
 
-  // What is no key may be any other secret: only what is asked of it is kept.
+  // A malformed key may be another secret, so that only the properties that matter are stored.
   function maskMalformed(): string {
     const text = apiKey as string;
     const keys = findFirstKeys(text);
@@ -77,7 +77,7 @@ export function maskRequest(request: ApiRequest, sha256: (text: string) => strin
   }
 }
 
-// Nearly all requests have the same few paths; one that shows nothing of a key may be kept.
+// Caches the last path without a key: nearly all requests have the same path.
 let plainPath = "";
 function shownPath(path: string): string {
   if (path === plainPath) return path;
@@ -89,25 +89,25 @@ function shownPath(path: string): string {
 function maskOf(key: string, hash: string): string {
   const { prefix = "" } = keyPrefixes.find((row) => key.startsWith(row.prefix)) ?? {};
   const mark = key.startsWith(sandboxMark, prefix.length) ? sandboxMark : "";
-  // What is too long for a key stays so.
+  // A text that is too long for a key must stay too long.
   if (!isWellFormedKey(key)) return prefix + mark + hash.repeat(longMask);
   return prefix + mark + (isSandboxKey(key) ? hash.slice(0, shortMask) : hash);
 }
 
-// A key here is a mistake: it is cut short. Whether there is one in the body decides about the response.
+// A key in the content is a mistake and is shortened. The response depends on whether the body contains one.
 function maskContent({ query, contentType, idempotencyKey, body }: RequestContent): RequestContent {
   return {
     query: redactKeys(query),
     contentType: contentType && redactKeys(contentType),
-    // It would not be taken with a key in it, whatever that is.
+    // The API rejects an idempotency key that contains any key.
     idempotencyKey: idempotencyKey && (findKeys(idempotencyKey).length > 0 ? "" : idempotencyKey),
     body: { ...body, text: redactKeys(body.text, (found) => (containsKey(found) ? "x" : "…")) },
   };
 }
 
 /**
- * Cuts every key short that stands in a call to the control plane, where none belongs. Those that a scenario pins stay: its
- * world has them, and a state file as well.
+ * Shortens every key in a call to the control plane, where no key belongs. A scenario's pinned keys stay: the sandbox and
+ * state files also contain them.
  */
 export function maskCall({ params, body, ...call }: ControlCall): ControlCall {
   const isScenario = (name: string, member: unknown) => name === "scenario" && typeof member !== "string";

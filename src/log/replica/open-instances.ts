@@ -9,7 +9,7 @@ import { firstStateOf, type Registered, type Registry } from "./registry.js";
 import type { RunCall } from "./sandbox-copy.js";
 import { noLog, type ServerLog } from "./shared-log.js";
 
-/** An instance whose log this replica follows. */
+/** A loaded instance: this replica follows its log. */
 export interface OpenInstance {
   readonly instance: Instance;
   readonly driven: DrivenCopy;
@@ -20,21 +20,21 @@ interface OpenInstancesOptions {
   readonly registry: Registry;
   readonly runCall: RunCall;
   readonly driver: Driver;
-  /** Counts the requests that this replica has appended. */
+  /** Counts the requests that this replica appended. */
   readonly counters: Pick<Counters, "count" | "countUnread">;
   readonly curlOptions: () => string;
-  /** Resolves when the list of instances is as the server's log has it. */
+  /** Resolves when the list of instances is up to date. */
   readonly catchUp: () => Promise<unknown>;
-  /** The most that are loaded at one time, unless more are in use. */
+  /** The maximum number of loaded instances, unless more are in use. */
   readonly most: number;
 }
 
-/** The characters of entries after which the log of an instance is compacted. */
+/** An instance's log is compacted after this many characters. */
 const compactCharacters = 1e6;
-/** Milliseconds after which an instance that this replica does not use is unloaded. */
+/** Idle milliseconds before an instance is unloaded. */
 const idleTime = 60_000;
 
-/** Makes the place for the instances that this replica uses: each is loaded for its first request, and unloaded when idle. */
+/** Creates the set of instances that this replica uses. Each is loaded for its first request, and unloaded when idle. */
 export function createOpenInstances(options: OpenInstancesOptions) {
   const { log, registry, runCall, driver, counters, curlOptions, catchUp, most } = options;
   const now = nodePlatform.stopwatch;
@@ -66,7 +66,7 @@ export function createOpenInstances(options: OpenInstancesOptions) {
   };
   const canGo = ({ driven, instance: { gone } }: OpenInstance) =>
     driven.isIdle() && getEventListeners(gone, "abort").length === 0;
-  /** Unloads the least used until there are so many. */
+  /** Unloads the least recently used instances until `number` are left. */
   const keep = (number: number) => {
     const idle = [...open].filter(([, one]) => canGo(one)).sort(([, a], [, b]) => a.usedAt - b.usedAt);
     for (const [id] of idle.slice(0, Math.max(0, open.size - number))) close(id);
@@ -80,7 +80,7 @@ export function createOpenInstances(options: OpenInstancesOptions) {
       await inside.close();
       throw error;
     });
-    // One that was removed just now must not begin again.
+    // An instance that was just removed must not start again.
     if (registered.source !== undefined) await catchUp();
     if (outcome === noLog || registry.get(id) === undefined) {
       await inside.close();
@@ -129,13 +129,13 @@ export function createOpenInstances(options: OpenInstancesOptions) {
   return {
     loaded,
     all: () => open.values(),
-    /** The instance if it is loaded, which counts as a use of it. */
+    /** Returns the instance if it is loaded, and counts this as a use. */
     use(id: string): OpenInstance | undefined {
       const one = open.get(id);
       if (one !== undefined) one.usedAt = now();
       return one;
     },
-    /** Loads an instance, once for all who wait for it; `undefined` if there is no log of it. */
+    /** Loads an instance once for all callers; resolves to `undefined` if its log is gone. */
     load(registered: Registered): Promise<OpenInstance | undefined> {
       const { id } = registered;
       const there = this.use(id);
@@ -146,7 +146,7 @@ export function createOpenInstances(options: OpenInstancesOptions) {
     },
     close,
     keep,
-    /** Unloads what was idle for long. */
+    /** Unloads idle instances. */
     settle(): void {
       const oldest = now() - idleTime;
       for (const [id, one] of open) {

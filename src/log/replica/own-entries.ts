@@ -9,17 +9,17 @@ import type { EntryContent, NewKeyHashes } from "./entries.js";
 import { maskRequest } from "./mask.js";
 import type { OwnPart } from "./sandbox-copy.js";
 
-/** Names connections. */
+/** Returns the name of a connection. */
 type NameOf = (connection: Connection) => readonly [string, number | null];
 
-/** The entry of a request. */
+/** Returns the entry of a request. */
 export function contentOf(request: ApiRequest, nameOf: NameOf): EntryContent {
   const { connection } = request;
   const masked = maskRequest(request, nodePlatform.sha256);
   return { kind: "request", request: masked, connection: connection && nameOf(connection) };
 }
 
-/** The entry of a call, and what this replica keeps of it. */
+/** Returns the entry of a call, and this replica's own part. */
 export function callContent({ makes, ...call }: ControlCall): {
   readonly content: EntryContent;
   readonly own: OwnPart;
@@ -37,7 +37,7 @@ export function callContent({ makes, ...call }: ControlCall): {
   return { content: { kind: "call", call, newKey }, own: { keyWords: words() } };
 }
 
-/** Makes names for connections that no other replica gives. */
+/** Names connections uniquely among all replicas. */
 export function createNames(): NameOf {
   const replica = base62From(nodePlatform.random, 8);
   const names = new WeakMap<Connection, readonly [string, number | null]>();
@@ -53,7 +53,7 @@ export function createNames(): NameOf {
   };
 }
 
-// The random numbers of a key, of which the others get the hashes: whether it is a test or a live one is decided later.
+// Draws the random numbers of a key. Other replicas get the hashes for both environments, since the call decides later.
 function drawKey(): { readonly newKey: NewKeyHashes; readonly words: () => RandomStream } {
   const drawn: number[] = [];
   const words = (): RandomStream => {

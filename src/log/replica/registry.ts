@@ -17,7 +17,7 @@ import type { InstanceReport, InstancesContent } from "./entries.js";
 import type { CopyPlatform, SandboxState } from "./sandbox-copy.js";
 import type { FirstState } from "./shared-log.js";
 
-/** An instance as every replica knows it, whether or not its sandbox is loaded. Changed in place. */
+/** An instance in every replica's list, loaded or not. Changed in place. */
 export interface Registered extends ListedInstance {
   tenancy: Tenancy;
   usedAt: number;
@@ -25,38 +25,38 @@ export interface Registered extends ListedInstance {
   seed: number;
   readonly given: GivenOptions;
   readonly idGroup: number;
-  /** The scenario that it starts with; `undefined` once it has a log, which holds that. */
+  /** The scenario that it starts with; `undefined` once its log contains it. */
   source: NamedScenario | undefined;
 }
 
-/** The instances of a server as plain data, without their sandboxes. */
+/** The list of a server's instances as plain data, without their sandboxes. */
 export interface RegistryState {
   readonly instances: readonly (Omit<Registered, "usedAt" | "source"> & {
-    /** Milliseconds since it was last used. */
+    /** Milliseconds since its last use. */
     readonly idle: number;
-    /** The index of its scenario: many have the same. */
+    /** The index of its scenario, which many instances share. */
     readonly source: number | undefined;
   })[];
   readonly sources: readonly NamedScenario[];
-  /** Those whose log is to be erased, and since when (epoch milliseconds). */
+  /** The instances whose logs must be erased, and since when (epoch milliseconds). */
   readonly erasing: readonly (readonly [id: string, since: number])[];
   /** The number of the last report of each replica. */
   readonly reported: readonly (readonly [replica: string, number: number])[];
 }
 
-/** The most replicas of which the last report is known. */
+/** How many replicas' last reports are stored. */
 const mostReplicas = 1000;
 
 interface RegistryOptions extends CopyPlatform {
   readonly most: number;
   readonly server: () => Runtime;
-  /** Called with each instance that goes. */
+  /** Called with each removed instance. */
   readonly onGone: (id: string) => void;
 }
 
 export type Registry = ReturnType<typeof createRegistry>;
 
-/** Makes the list of a server's instances, which entries of the server's log change. */
+/** Creates the list of a server's instances. Only entries of the server's log change it. */
 export function createRegistry({ most, server, platform, newId, onGone }: RegistryOptions) {
   const instances = new Map<string, Registered>();
   const erasing = new Map<string, number>();
@@ -115,7 +115,7 @@ export function createRegistry({ most, server, platform, newId, onGone }: Regist
     list,
     get: (id: string): Registered | undefined => instances.get(id),
     all: () => instances.values(),
-    /** Those whose log is to be erased, and since when (epoch milliseconds). */
+    /** The instances whose logs must be erased, and since when (epoch milliseconds). */
     erasing: () => [...erasing],
     apply(content: InstancesContent): void {
       if (content.kind === "lost") discard(content.id);
@@ -163,13 +163,13 @@ function startOf(
   return createRuntime(starterOf(platform, scenario, { ...given, name, text }), { given, idGroup });
 }
 
-/** Starts a sandbox at an instant (epoch milliseconds); it is equal wherever it is made. */
+/** Starts a sandbox at an instant (epoch milliseconds), equal on every replica. */
 export function startAt(at: number, source: NamedScenario, given: GivenOptions, idGroup?: number): Runtime {
   const time = () => at;
   return startOf(source, given, { ...nodePlatform, time, steadyTime: time, stopwatch: time }, idGroup);
 }
 
-/** The state in which an instance starts, equal wherever it is made; `undefined` if its log has been begun. */
+/** Returns the first state of an instance, equal on every replica; `undefined` if its log exists or existed. */
 export function firstStateOf({ source, given, idGroup, createdAt: at }: Registered): FirstState | undefined {
   if (source === undefined) return undefined;
   const state: SandboxState = { own: describeRuntime(startAt(at, source, given, idGroup)) };

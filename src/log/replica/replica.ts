@@ -19,30 +19,31 @@ import { noLog, type ServerLog } from "./shared-log.js";
 
 export interface ReplicaOptions extends Omit<ServerCopyOptions, "maxInstances" | "onGone">, InstanceLimits {
   readonly log: ServerLog;
-  /** The entries after which a log is compacted. Default: 20,000. */
+  /** The number of entries before a log is compacted. Default: 20,000. */
   readonly compactEvery?: number;
-  /** Called when an entry could not be appended for which no caller waits. */
+  /** Called if an append fails that no caller waits for. */
   readonly onProblem: (error: unknown) => void;
 }
 
 export interface Replica extends Log {
-  /** Adds what a scenario has more than the one that the log was begun with; in words what else is different, if anything. */
+  /** Adds a scenario's new organizations and keys to the sandbox. Resolves to a message if anything else differs. */
   readonly extend: (from: string, scenario: NamedScenario) => Promise<Extended | string>;
 }
 
-/** The characters of entries after which the server's log is compacted. */
+/** The server's log is compacted after this many characters. */
 const compactCharacters = 8e6;
 /** The bytes of the memory budget for one loaded instance. */
 const bytesOfInstance = 250_000;
-/** Milliseconds that a removed instance keeps its log at most, if the replica that removed it has ended. */
+/** Milliseconds before other replicas erase a removed instance's log, if the replica that removed it has ended. */
 const eraseTime = 5000;
 
 /**
- * Makes this server one of several that share their sandboxes by logs: what changes or reads a sandbox is appended to its
- * log, and every replica that has it applies each entry to its own copy. Each has the server's own sandbox and the list of
- * instances; an instance is loaded when a request for it arrives. Resolves once it has everything that was stored.
+ * Opens a replica: one of several servers that share their sandboxes through logs. Every change or read of a sandbox is
+ * appended to its log, and each replica that loaded the sandbox applies the entry to its own copy. Every replica has the
+ * server's own sandbox and the list of instances. It loads an instance for its first request.
  *
- * All replicas of a log must have the same version, scenario, `given` and `maxInstances`: the founding compares them.
+ * Resolves once it has everything that was stored. All replicas must have the same version, scenario, `given` and
+ * `maxInstances`; the store compares them.
  */
 export async function openReplica(options: ReplicaOptions): Promise<Replica> {
   const { log, compactEvery = 20_000, onProblem, runCall } = options;
@@ -52,7 +53,7 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
     if (!isClosed) onProblem(error);
   };
   const driver: Driver = { compactEvery, report, isOwn: false };
-  /** The instances that entries of this replica have removed, whose logs are to be erased. */
+  /** Removed instances whose logs this replica must erase. */
   const removed = new Set<string>();
   const { copy, registry } = copyServer({
     ...options,
@@ -76,7 +77,7 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
   await server.follow();
 
   const runtime = copy.runtime();
-  // The latest uses may not be reported yet.
+  // Recent uses may not be reported yet.
   const ttl = instanceTtl + Math.min(2000, instanceTtl / 2);
   const nameOf = createNames();
   const eraseRemoved = async () => {
@@ -90,12 +91,12 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
     );
   };
   const append = async (content: EntryContent, own?: OwnPart): Promise<unknown> => {
-    // What this replica knows of instances comes first.
+    // Reports on instances precede the entry.
     reports.send().catch(report);
     try {
       return await server.append(content, own, removes(content) ? "making room" : undefined);
     } finally {
-      // A removed instance responds nowhere once its removal is acknowledged.
+      // No replica serves a removed instance after the removal is acknowledged.
       if (removed.size > 0) await eraseRemoved();
     }
   };
@@ -103,11 +104,11 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
     append({ kind: "look" }, { read, baseUrl });
   const catchUp = () => append({ kind: "look" });
 
-  /** The instance of an id, loaded; `undefined` if there is none. */
+  /** Loads the instance of an id; resolves to `undefined` if there is none. */
   const open = async (id: string): Promise<OpenInstance | undefined> => {
     const there = instances.use(id);
     if (there !== undefined) return there;
-    // Another replica may have made or removed it just now.
+    // Another replica may have just created or removed it.
     if (registry.get(id) === undefined) await catchUp();
     for (let isCertain = false; ; isCertain = true) {
       const registered = registry.get(id);
@@ -126,7 +127,7 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
       reports.used(opened.instance);
       const outcome = await opened.driven.append(content, own);
       if (outcome !== noLog) return outcome;
-      // Removed, or lost: what the server's log has of it decides.
+      // It was removed or lost: the server's log decides.
       instances.close(id);
       await catchUp();
     }
@@ -165,7 +166,7 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
       reports.used(there.instance);
       return there.instance;
     },
-    // Another replica may have turned it on.
+    // Another replica may have turned on the preview.
     mayPreview: () => true,
     request(request, { instance }) {
       const content = contentOf(request, nameOf);
@@ -173,7 +174,7 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
       const inside = async () => {
         const outcome = await appendInside(instance, content);
         if (outcome !== noLog) return outcome as Exchange;
-        // What leads into an instance that is gone is an unknown path.
+        // The path of a removed instance is an unknown path.
         const path = `/i/${instance}${request.path}`;
         return server.append(contentOf({ ...request, path }, nameOf)) as Promise<Exchange>;
       };
@@ -232,14 +233,14 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
   };
 }
 
-/** Whether an entry removes instances, also from a store that is full of them. */
+/** Whether an entry removes instances, and thus makes room in a full store. */
 function removes(content: EntryContent): boolean {
   return (
     content.kind === "sweep" || (content.kind === "call" && content.call.route === "DELETE /instances/{id}")
   );
 }
 
-// Each replica counts its own events: the id of another one must be unknown here, so that its client is told of a gap.
+// Each replica numbers its own events. Another replica's ids must be unknown here, so that its clients detect a gap.
 function distantId(): number {
   return (1 + (nodePlatform.random() % 900_000)) * 1e9;
 }

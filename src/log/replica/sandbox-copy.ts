@@ -13,59 +13,59 @@ import type { Entry, NewKeyHashes, ServerContent } from "./entries.js";
 import { hashOf } from "./mask.js";
 import type { LogEntry, LogSnapshot, LogStart } from "./shared-log.js";
 
-/** What the replica that appended an entry keeps of it. */
+/** The part of an entry that only its own replica has. */
 export interface OwnPart {
   readonly read?: RunIn;
   readonly baseUrl?: () => string;
-  /** The random numbers of the key whose hashes are in the entry. */
+  /** The random numbers of a key whose hashes are in the entry. */
   readonly keyWords?: RandomStream;
   /** The secrets whose hashes are in the entry. */
   readonly newSecrets?: readonly NewSecret[];
 }
 
-/** What came of an entry, here and in every other copy. */
+/** The outcome of an entry, the same in every copy. */
 export type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
-/** A sandbox as a snapshot has it. */
+/** A sandbox in a snapshot. */
 export interface SandboxState {
   readonly own: RuntimeState;
 }
 
-/** The sandbox that a copy is of; made with the copy's platform alone. */
+/** The copied sandbox, which must use only the copy's platform. */
 export interface Copied<State extends SandboxState> {
-  /** There from the first start on. */
+  /** Available after the first start. */
   readonly runtime: () => Runtime;
-  /** Starts from the beginning, again when the log was lost. */
+  /** Starts without a snapshot, also after the log was lost. */
   readonly begin: () => void;
   readonly restore: (state: State) => void;
   readonly describe: () => State;
-  /** The server's instances. Default: it is one. */
+  /** The server's instances. Default: the sandbox is an instance itself. */
   readonly instances?: InstanceList;
-  /** Applies what only the log of a server has. */
+  /** Applies entries that only a server's log contains. */
   readonly applyServer?: (content: ServerContent) => unknown;
 }
 
-/** What a copy gives the sandbox that it is of. */
+/** What a copy provides to its sandbox. */
 export interface CopyPlatform {
   readonly platform: Platform;
-  /** Returns the id of an instance that the entry makes. */
+  /** Returns the id of the instance that the entry creates. */
   readonly newId: () => string;
 }
 
 export type RunCall = (call: ControlCall, place: ControlPlace) => unknown;
 
 const mostConnections = 10_000;
-/** The most bytes of an instance's journal in a snapshot: who uses the instance next reads it whole. */
+/** The limit of an instance's journal in a snapshot, in bytes: the next replica that loads the instance reads it all. */
 const journalInSnapshot = 4e6;
 const noHashes: readonly string[] = [];
 
 export type Copy = ReturnType<typeof createCopy>;
 
 /**
- * Makes one replica's copy of a sandbox, which entries change and nothing else.
+ * Creates a replica's copy of a sandbox. Only entries change it.
  *
- * The same entries make the same of every copy: time, randomness and the hashes of keys are those of the entry, and
- * between two entries time stands still.
+ * The same entries result in equal copies: time, randomness and hashes of keys come from the entry, and time stops between
+ * entries.
  */
 export function createCopy<State extends SandboxState>(
   runCall: RunCall,
@@ -90,20 +90,20 @@ export function createCopy<State extends SandboxState>(
     stopwatch: () => now,
     sha256: (text) => (typeof text === "string" && hashOf(text, hashes)) || nodePlatform.sha256(text),
     random() {
-      if (random === undefined) throw new Error("an entry drew randomness that it does not hold");
+      if (random === undefined) throw new Error("an entry drew randomness that it does not contain");
       return random();
     },
   };
   const copied = copy({
     platform,
     newId() {
-      if (newId === undefined) throw new Error("an entry made an instance without its id");
+      if (newId === undefined) throw new Error("an entry created an instance without its id");
       return newId;
     },
   });
   let isStarted = false;
 
-  // Every copy continues from the description, whatever that leaves out.
+  // Every copy continues from the description, which may omit details.
   const restore = (state: State) => {
     now = state.own.at;
     copied.restore(state);
@@ -119,7 +119,7 @@ export function createCopy<State extends SandboxState>(
     connections.set(name, connection);
     return connection;
   };
-  // Another key of the same hash stands for the one that the appender alone knows.
+  // Other replicas use a fixed key with the hash of the new one.
   const drawKey = (newKey: NewKeyHashes, own: OwnPart | undefined) => {
     random = own?.keyWords ?? standInStream();
     if (own?.keyWords !== undefined) return;
@@ -144,7 +144,7 @@ export function createCopy<State extends SandboxState>(
       baseUrl: own?.baseUrl ?? (() => ""),
       newSecret() {
         const secret = newSecrets.shift();
-        if (secret === undefined) throw new Error("an entry made a secret that it does not hold");
+        if (secret === undefined) throw new Error("an entry created a secret that it does not contain");
         return secret;
       },
     });
@@ -189,13 +189,13 @@ export function createCopy<State extends SandboxState>(
   };
   return {
     runtime: copied.runtime,
-    /** The time of the last entry (epoch milliseconds). */
+    /** Returns the time of the last entry (epoch milliseconds). */
     now: () => now,
-    /** The number of entries since the last snapshot. */
+    /** Returns the number of entries since the last snapshot. */
     applied: () => applied,
-    /** The sizes of those entries and of the newest snapshot, in characters, and the milliseconds that it took to make. */
+    /** Returns the characters of these entries and of the newest snapshot, and the milliseconds that the snapshot took. */
     sizes: () => ({ characters, snapshotCharacters, snapshotMs }),
-    /** Starts from the point from which a log is followed. */
+    /** Starts where the replica starts to follow the log. */
     startFrom({ foundedAt, snapshot }: LogStart): void {
       now = foundedAt;
       connections.clear();
@@ -204,20 +204,20 @@ export function createCopy<State extends SandboxState>(
       if (snapshot === undefined) copied.begin();
       else restore(JSON.parse(snapshot.text));
       if (isStarted) {
-        // Whoever follows the events has missed some.
+        // The followers' events have a gap.
         const { name, seed } = copied.runtime().world();
         copied.runtime().history.announce({ type: "world.started", scenario: name, seed });
       }
       isStarted = true;
     },
-    /** Applies an entry; the replica that appended it gives its own part, and gets the secret of a key that is made. */
+    /** Applies an entry. The replica that appended it passes its own part, and gets the secret of a new key. */
     apply(entry: Entry, { at, position, text }: LogEntry, own?: OwnPart): Outcome {
       now = at;
       applied += 1;
       characters += text.length;
       try {
         const value = run(entry, position, own);
-        // Of other replicas' entries, only what is done at once matters.
+        // Other replicas' entries matter only for their synchronous effects.
         if (own === undefined && value instanceof Promise) value.catch(() => {});
         return { value };
       } catch (error) {

@@ -7,7 +7,7 @@ import type { OpenInstance } from "./open-instances.js";
 import type { Registered, Registry } from "./registry.js";
 import { type FirstState, noLog } from "./shared-log.js";
 
-// The state of a server and its instances as one value, out of their logs and into new ones.
+// Reads the state of a server and its instances from their logs, and creates the first states of new logs.
 
 interface Described {
   readonly own: RuntimeState;
@@ -16,7 +16,7 @@ interface Described {
   readonly listed: readonly Registered[];
 }
 
-/** Describes a server and each of its instances, at a moment of its own log. All journals share what they have in memory. */
+/** Describes a server and its instances at one moment of each log. Instances share the limit of their journals. */
 export async function describeLogs(
   { copy, append }: Pick<DrivenCopy, "copy" | "append">,
   registry: Registry,
@@ -36,7 +36,7 @@ export async function describeLogs(
     const opened = await load(registered);
     const runtime =
       opened && (await lookAt(opened.driven, () => describeRuntime(opened.driven.copy.runtime())));
-    // Removed in between.
+    // The instance was removed in between.
     if (runtime === undefined || runtime === noLog) continue;
     const exchanges = latestOf(runtime.exchanges, defaultMostJournals / listed.length);
     const state = { ...runtime, exchanges };
@@ -45,13 +45,13 @@ export async function describeLogs(
   return { own, idSeries, instances };
 }
 
-/** The first states of the logs of a server. */
+/** The first states of a server's logs. */
 export interface FirstStates {
   readonly server: FirstState;
   readonly instances: readonly (readonly [id: string, FirstState])[];
 }
 
-/** The first states of logs that continue a server at `now` (epoch milliseconds): the time since then was not idle. */
+/** Returns the first states of logs that continue a server at `now` (epoch milliseconds). Time in between is not idle. */
 export function firstStatesOf({ own, idSeries, instances }: ServerState, now: number): FirstStates {
   const registered = instances.map(({ runtime, id, createdAt, idle, given, idGroup = 0, ...tenancy }) => ({
     ...{ id, tenancy, createdAt, given, idGroup, name: runtime.name, seed: runtime.snapshot.seed ?? 1 },

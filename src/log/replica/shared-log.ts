@@ -1,84 +1,82 @@
 import type { LogStatus } from "../log.js";
 
-/** One entry of a shared log, as every replica gets it. */
+/** An entry of a shared log, equal for every replica. */
 export interface LogEntry {
-  /** Its place; opaque. */
+  /** Its position, an opaque text. */
   readonly position: string;
-  /** When it was stored, by the store's clock (epoch milliseconds); never before the entry that it follows. */
+  /** When it was stored, by the store's clock (epoch milliseconds); never before the previous entry. */
   readonly at: number;
   readonly text: string;
 }
 
-/** The state of a replica at a position, as text. */
+/** A replica's state at a position, as text. */
 export interface LogSnapshot {
   readonly position: string;
   readonly text: string;
 }
 
-/** The point from which a replica follows a log. */
+/** Where a replica starts to follow a log. */
 export interface LogStart {
-  /** When the log was begun, by the store's clock (epoch milliseconds). */
+  /** When the log was founded, by the store's clock (epoch milliseconds). */
   readonly foundedAt: number;
-  /** The newest snapshot; `undefined`: the log has every entry since it was begun. */
+  /** The newest snapshot; `undefined` if the log contains every entry since its founding. */
   readonly snapshot: LogSnapshot | undefined;
 }
 
-/** A replica, as the log drives it. Both functions are synchronous and throw nothing. */
+/** A replica, driven by the log. Its functions are synchronous and never throw. */
 export interface LogFollower {
   /**
-   * Starts from here, whatever was applied before: called once before the first entry, and again when the entries that come
-   * next are forgotten, or the log was lost and begun anew.
+   * Starts from here, discarding earlier state. Called before the first entry, and again if the next entries were discarded or
+   * the log was lost and founded again.
    */
   readonly start: (from: LogStart) => void;
-  /** Applies one entry. What it returns for an entry of this replica's own resolves the `append`. */
+  /** Applies an entry. For this replica's own entries, the returned value resolves `append`. */
   readonly apply: (entry: LogEntry) => unknown;
-  /** Called while the store is full: a snapshot makes room. */
+  /** Called while the store is full, to make room with a snapshot. */
   readonly makeRoom?: () => void;
 }
 
-/** What an append resolves to if there is no such log: it was erased, or lost by its store. */
+/** The result of an append to a log that was erased, or lost by its store. */
 export const noLog = Symbol("no log");
 
-/** A totally ordered log of one sandbox that several replicas append to and follow. */
+/** A totally ordered log of one sandbox. Several replicas append to it and follow it. */
 export interface SharedLog {
   /**
-   * Drives a replica from now on: each entry once and in order, own ones included. Resolves when it has what was stored when
-   * this was called; for the log of an instance when it has started, and to `noLog` if there is none.
+   * Starts to drive a replica: it gets each entry once and in order, including its own. Resolves when the replica has every
+   * entry that was stored before the call. An instance's log resolves when the replica has started, or to `noLog`.
    */
   readonly follow: (follower: LogFollower) => Promise<unknown>;
   /**
-   * Appends an entry, a text without control characters but for line feeds; resolves to what `apply` returned for it here, or to `noLog`. Entries of one replica keep their order,
-   * and those of one turn of the event loop are sent together.
+   * Appends an entry, a text without control characters except line feeds. Resolves to the value that `apply` returned here, or
+   * to `noLog`. Entries of one replica keep their order. Entries from the same event loop iteration are sent together.
    *
-   * A store that is full takes only entries that make room. Rejects with `store_unavailable` when it is not known to be stored; it may be stored nevertheless, and is applied then.
+   * A full store accepts only entries that make room. Rejects with `store_unavailable` if the outcome is unknown: the entry may
+   * still be stored, and is then applied.
    */
   readonly append: (text: string, how?: "making room") => Promise<unknown>;
   /**
-   * Keeps the state at a position for late replicas, and forgets the entries up to the snapshot before it: a replica that
-   * is a little behind goes on, and is not started anew in the middle of its requests. `last`: nobody uses the log, and all
-   * entries up to this snapshot are forgotten.
+   * Stores the state at a position for late replicas, and discards entries up to the previous snapshot, so that a slightly
+   * slower replica continues without a new start. With `last`, nobody uses the log, and all entries up to this snapshot are
+   * discarded.
    */
   readonly keepSnapshot: (snapshot: LogSnapshot, how?: "last") => Promise<void>;
   readonly status: () => Pick<LogStatus, "latencyMs" | "entries">;
-  /** Rejects the appends that are under way, and follows no more. */
+  /** Rejects the appends in progress, and stops following. */
   readonly close: () => Promise<void>;
 }
 
 /** The first state of an instance. */
 export interface FirstState {
-  /** The log's time begins here at the earliest (epoch milliseconds). */
+  /** The earliest start of the log's time (epoch milliseconds). */
   readonly at: number;
   readonly text: string;
 }
 
-/**
- * The log of a server, beside which each of its instances has one in the same store. Whoever opens it names its founding: a
- * text that has to be equal for all replicas.
- */
+/** The log of a server. Each instance has its own log in the same store. */
 export interface ServerLog extends SharedLog {
-  /** The log of an instance, which is begun with `first` if there is none; `undefined`: it has been begun. */
+  /** Returns the log of an instance. Without a log yet, `first` returns its first state, or `undefined` if there was a log. */
   readonly inside: (id: string, first: () => FirstState | undefined) => SharedLog;
-  /** Leaves nothing of the log of an instance. */
+  /** Erases the log of an instance. */
   readonly erase: (id: string) => Promise<void>;
   readonly status: () => Pick<LogStatus, "reachable" | "latencyMs" | "entries" | "losses">;
 }

@@ -255,7 +255,7 @@ describe.skipIf(noRedis)("a log in Redis", () => {
       ]);
     expect(replicas.map(({ log }) => log.status().losses)).toEqual([1, 1]);
     expect(notes).toContainEqual(expect.stringMatching(/has lost data: the sandbox starts again/));
-    expect(notes[0]).toMatch(/has no append-only file: what it holds may be lost when it restarts\./);
+    expect(notes[0]).toMatch(/has no append-only file: its data may be lost when it restarts\./);
   });
 
   test("a replica starts on a log whose Redis is full, and goes on when it has room", async () => {
@@ -291,7 +291,7 @@ describe.skipIf(noRedis)("a log in Redis", () => {
     await redis.command("REPLICAOF", "127.0.0.1", "1");
     onTestFinished(async () => void (await redis.command("REPLICAOF", "NO", "ONE")));
     await expect(log.append("demoted")).rejects.toMatchObject({
-      message: expect.stringContaining("it is read-only, a replica of another one"),
+      message: expect.stringContaining("it is a read-only replica of another Redis"),
     });
     expect(log.status().reachable).toBe(false);
     await redis.command("REPLICAOF", "NO", "ONE");
