@@ -22,7 +22,7 @@ const pageQuery = query({
 /** Routes for the administrators' dashboard (keys, organizations) and the farmers' app (consents, attestations). */
 export const dashboardRoutes: readonly Route[] = [
   route("GET /organizations", {
-    summary: "The organizations, in the scenario's order; `total` is their number",
+    summary: "The organizations, in the scenario's order",
     query: pageQuery,
     answer: answers.OrganizationPage,
     isBare: true,
@@ -46,7 +46,7 @@ export const dashboardRoutes: readonly Route[] = [
   }),
   route("GET /keys", {
     summary:
-      "The keys, each with the result of its next request; `total` counts them, `created` the keys made since the start",
+      "The keys, each with the result of its next request; `created` counts the keys made since the start",
     query: pageQuery,
     answer: answers.KeyPage,
     isBare: true,

@@ -25,7 +25,7 @@ export const routes: readonly Route[] = [
   ...trafficRoutes,
   ...instanceRoutes,
   route("GET /export", {
-    summary: "The sandbox and its instances as a state file, for --import; run-time keys are in it as hashes",
+    summary: "The sandbox and its instances as a state file, for --import",
     answer: document,
     isBare: true,
     isLocal: true,

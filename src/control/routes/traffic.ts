@@ -85,14 +85,14 @@ export const trafficRoutes: readonly Route[] = [
     run: ({ world, query }) => textAnswer("application/yaml", captureText(world, query)),
   }),
   route("GET /farmers", {
-    summary: "The synthetic farmers, page by page; `total` is their number",
+    summary: "The synthetic farmers",
     query: farmerQuery,
     answer: answers.FarmerPage,
     isBare: true,
     run: ({ world, query }) => farmerPage(world, query, (farmer) => farmer),
   }),
   route("GET /farmers/summary", {
-    summary: "Farmers for a map and statistics, page by page; a tenth of the bytes of GET /farmers",
+    summary: "The farmers with a tenth of the bytes, for a map and statistics",
     query: farmerQuery,
     answer: answers.FarmerSummaryPage,
     isBare: true,

@@ -19,7 +19,7 @@ import { type Route, route } from "../route.js";
 /** Routes for the whole sandbox: its state, clock, assumptions and faults. */
 export const worldRoutes: readonly Route[] = [
   route("GET /health", {
-    summary: "Status and version; with the control token, if the server needs one, also the scenario",
+    summary: "Status and version; with any required control token, also the scenario",
     answer: answers.Health,
     isBare: true,
     isLocal: true,
@@ -80,7 +80,7 @@ export const worldRoutes: readonly Route[] = [
     run: ({ world }) => listUpcoming(world),
   }),
   route("GET /assumptions", {
-    summary: "The sandbox's assumptions where the specification is silent",
+    summary: "The sandbox's assumptions",
     answer: answers.Assumptions,
     run: ({ world }) => assumptionsOf(world),
   }),
