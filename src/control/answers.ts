@@ -88,7 +88,7 @@ const records = named({
 const { ListedKey } = named({
   ListedKey: mapping({
     ...keyShape.fields,
-    // Found like `explain` does, without a request.
+    // Computed as in `explain`, without a request.
     nextRequest: mapping({
       ...{ status: count(), pathId, verdict: text() },
       /** When a limit resets and the key gets 200 again; otherwise `null`. */

@@ -7,7 +7,7 @@ import type { World } from "../world/world.js";
 
 /** The keys to list. By default, lists all keys, and also organizations without a key. */
 interface DirectoryQuery {
-  /** Words that the key and its organization must contain. */
+  /** Words that the key or its organization must contain, each of them. */
   readonly filter?: string | undefined;
   readonly state?: KeyState | undefined;
   /** Counted from 1. */

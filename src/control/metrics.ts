@@ -79,7 +79,7 @@ function addTraffic(
       ],
     }),
   } as never);
-  const above = "Requests rejected because their instance was above its requests a minute.";
+  const above = "Requests rejected because their instance was above its limit per minute.";
   new Counter(named(registry, "instance_rejections_total", above)).inc(excess);
   const help = "Defects of the sandbox, each with a 500 response.";
   new Counter(named(registry, "defects_total", help)).inc(defects);
@@ -96,7 +96,7 @@ function addWorld(registry: Registry, { clock, registry: { keys } }: World, { lo
   set("instances", "Instances that exist now.", log.instances.list().length);
   set("instances_loaded", "Instances whose sandbox is in this process.", log.instances.loaded().length);
   const open = runtimesOf(log).reduce((sum, one) => sum + subscribersOf(one), 0);
-  set("event_subscribers", "Streams of events that are open now, instances included.", open);
+  set("event_subscribers", "Streams of events that are open now, including those of instances.", open);
   set("ready", "1 when the server is ready for requests, 0 when not.", unreadiness() === undefined ? 1 : 0);
   const { most, used } = log.memory();
   set("memory_budget_bytes", "Heap above which the server starts no instances.", most);
@@ -111,7 +111,7 @@ function addStore(registry: Registry, status: LogStatus, unstored: number) {
   new Counter(named(registry, "store_refusals_total", refused)).inc(unstored);
   const set = gaugesIn(registry);
   set("store_up", "1 when the store responded the last time, 0 when not.", reachable ? 1 : 0);
-  set("store_latency_seconds", "Seconds that the last entry took to be stored.", latencyMs / 1000);
+  set("store_latency_seconds", "Seconds to store the last entry.", latencyMs / 1000);
   const applied =
     "Entries that this replica has applied since the last snapshot; a replica that lags has fewer.";
   set("store_entries", applied, entries);

@@ -75,7 +75,7 @@ function requestBodyOf({ body = "nothing", runYaml }: Route): { readonly request
   if (body === "nothing") return {};
   const schema = controlBodySchema(body);
   const yaml = runYaml !== undefined && { "application/yaml": { schema: { type: "string" } } };
-  // No body counts as an empty object, which is enough where no field is required.
+  // A missing body counts as an empty object, which is enough if no field is required.
   const required = Array.isArray(schema.required) && schema.required.length > 0;
   return { requestBody: { required, content: { [json]: { schema }, ...yaml } } };
 }
@@ -102,6 +102,6 @@ function parametersOf({ path, query, method }: Route): Record<string, unknown>[]
 const actorParameter = {
   name: "X-Sandbox-Actor",
   in: "header",
-  description: "The role of the user; a member is refused every write (R33).",
+  description: "The role of the user; a member's writes are rejected (R33).",
   schema: { type: "string", enum: ["administrator", "member"], default: "administrator" },
 };

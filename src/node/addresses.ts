@@ -84,7 +84,7 @@ export function readBaseUrl(text: string): string | undefined {
 }
 
 /**
- * Returns the base URL that the sender of a request reaches the server at; `own` if the request does not contain it.
+ * Returns the server's base URL for the sender of a request; `own` if the request does not contain one.
  *
  * A proxy on this machine is trusted: its `Forwarded`, or else `X-Forwarded-Host`, `-Proto` and `-Port`. For any other sender,
  * only `Host` counts. Only the sender sees the URL, so a wrong one harms nobody else.

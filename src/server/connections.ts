@@ -10,7 +10,7 @@ export const lastAnswer = Symbol("last answer");
 
 const waitingAnswers = Symbol("waiting answers");
 
-/** The member of a connection with parallel responses: ends the connection once they are sent. */
+/** The member that closes a connection with parallel responses once they are sent. */
 export const endGently = Symbol("end gently");
 
 /** A connection. The data is in members, because a map would slow down every request. */
@@ -21,7 +21,7 @@ export interface Connection extends Duplex {
   [endGently]?: () => void;
 }
 
-/** Reading from a connection pauses while this many responses wait. */
+/** The number of waiting responses that pauses reading from a connection. */
 const mostWaiting = 100;
 
 /** Milliseconds until an idle paused connection is closed: while it is not read, nothing shows that its client has gone. */

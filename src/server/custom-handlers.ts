@@ -10,7 +10,7 @@ import type { Runtime } from "../world/runtime.js";
 import { refuse, resetConnection } from "./send-answer.js";
 import { sendWebResponse, toWebRequest } from "./web-messages.js";
 
-/** A request handler of msw 2 or 3; only msw itself looks inside. */
+/** A request handler of msw 2 or 3; only msw uses its members. */
 export type UserHandler = object;
 
 /** Handlers, or a function that makes them for the server's sandbox. */

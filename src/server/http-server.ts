@@ -70,7 +70,7 @@ export interface ControlSurroundings {
   readonly loopback: boolean;
   /** The bearer token that calls require; `undefined` for none. */
   readonly token: string | undefined;
-  /** Returns the base URL that the sender of a request reaches the server at. */
+  /** Returns the server's base URL for the sender of a request. */
   readonly baseUrlFor: (request: IncomingMessage) => string;
   /** The server's names besides this machine's own, in lower case, some with a port. */
   readonly allowedHosts: readonly string[];
@@ -104,7 +104,7 @@ export interface HttpServerOptions {
   readonly control?: ControlHandler | undefined;
   /** Whether the control plane serves a page at `/`. Default: false. */
   readonly hasFirstPage?: boolean;
-  /** Returns the base URL that a browser reaches the server and its dashboard at. Default: no dashboard. */
+  /** Returns the server's base URL for a browser, to link to the dashboard. Default: no link. */
   readonly baseUrlFor?: ((request: IncomingMessage) => string) | undefined;
   /** Serves paths that the API does not have. Default: they get 404. */
   readonly customHandlers?: CustomHandlers | undefined;
@@ -150,7 +150,7 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
       traffic.count(pathId, status, stopwatch() - arrived);
       return;
     }
-    // Includes the delay of the fault, or ends when the client gives up.
+    // Includes the fault's delay, or the time until the client gives up.
     response.once("close", () => traffic.count(pathId, status, stopwatch() - arrived));
     if (onlyWaits(delivery)) onUnread(response, () => log.countUnread(context, exchange.id));
     sendFaulty(delivery, { ...answer, headers: [...answer.headers, ...more] }, response);
@@ -277,7 +277,7 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
   return { server, open };
 }
 
-// Clients wait for the minutes of the sandbox's clock; Node would send the machine's date. Formatted once a second.
+// The date of the sandbox, because clients wait for its minutes; Node would send the machine's. Formatted once a second.
 function createDate(): (at: number) => readonly string[] {
   let second = Number.NaN;
   let header: readonly string[] = [];

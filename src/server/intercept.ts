@@ -37,7 +37,7 @@ export async function startInterceptor(
   { intercept: hosts, passThrough = false }: InterceptOptions,
   open: (secure: Pick<HttpServerOptions, "certificate" | "acceptHttp2">) => OpenServer,
 ): Promise<Interceptor> {
-  // The authority needs another subject than its certificates: otherwise OpenSSL takes them for self-signed.
+  // Differs from the subject of its certificates: otherwise OpenSSL takes them for self-signed.
   const issuer = await makeCertificate({ subject: "svc-sandbox, for one run" });
   // One context for each name: few clients accept a wildcard for several labels, or `*.example`.
   const contexts = new Map<string, Promise<SecureContext>>();

@@ -28,7 +28,7 @@ export function queryOf(target: string): string {
   return start === -1 ? "" : target.slice(start);
 }
 
-/** Reads a request to the API; `undefined` for one that HTTP requires to reject. */
+/** Reads a request to the API; `undefined` if HTTP requires its rejection. */
 export function readRequest(request: IncomingMessage, response: ServerResponse): ApiRequest | undefined {
   let apiKey: string | undefined;
   let hosts = 0;

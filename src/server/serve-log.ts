@@ -47,13 +47,13 @@ export interface ServeOptions extends InstanceLimits, HandlerOptions {
   readonly publicUrl?: string;
   /** Hosts that the control plane accepts on a loopback address, besides this machine's names and the host of `publicUrl`. */
   readonly allowHosts?: readonly string[];
-  /** Serves HTTPS with a certificate and its key (PEM), or if `true` with a self-signed one. Default: HTTP. */
+  /** Serves HTTPS with a certificate and its key (PEM), or with a self-signed one if `true`. Default: HTTP. */
   readonly tls?: boolean | CertificatePair;
   /** Whether API responses have `X-Sandbox-Path`. Default: false. */
   readonly explain?: boolean;
   /** Whether the control plane is served. Default: true. */
   readonly control?: boolean;
-  /** The bearer token of the control plane. Default: none on a loopback address, or a random one on others. */
+  /** The bearer token of the control plane. Default: none on a loopback address, a random one on others. */
   readonly controlToken?: string;
   /** API requests per minute for an instance that is created without its own limit. Default: no limit. */
   readonly instanceRate?: number;
@@ -189,7 +189,7 @@ export async function serveLog(
     ));
 
   const due = setInterval(log.settle, settling).unref();
-  // Ignores failures, since the first call tries again. Later than short runs last.
+  // Ignores failures, because the first call tries again. The delay is longer than short runs.
   const loadRest = () => {
     const farmers = import("../synthetic/farmers/farmers.js");
     const checks = import("../scenario/parse-scenario.js");

@@ -169,7 +169,7 @@ export async function makeCertificate(options: {
 
 const ecdsa = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 
-// The web cryptography of Node 20 rejects buffers of another global object.
+// Node 20's Web Crypto rejects buffers of another global object.
 const hasOwnBuffers = () => !(Buffer.alloc(0).buffer instanceof ArrayBuffer);
 const whyNoBuffers =
   "Node 20 cannot make a certificate in this test environment, which has its own ArrayBuffer (jsdom). Run the test in the environment node, or give a certificate: tls: { cert, key }";

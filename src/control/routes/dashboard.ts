@@ -60,7 +60,7 @@ export const dashboardRoutes: readonly Route[] = [
     summary:
       "The organizations with their keys, fifty rows a page; `filter` matches words in keys or organizations",
     query: query({
-      filter: described(text(), "Words that are all in the key or its organization. Default: none."),
+      filter: described(text(), "Words that the key or its organization must contain. Default: none."),
       state: described(choice(keyStates), "Only keys in this state."),
       page: described(count(), "Counted from 1. Default: 1."),
     }),

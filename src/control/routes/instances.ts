@@ -22,7 +22,7 @@ import { requireQuickStart } from "./scenario.js";
 export const instanceRoutes: readonly Route[] = [
   route("GET /instances", {
     summary: "All instances",
-    query: query({ label: described(text(), "Only those with this text in their label, in any case.") }),
+    query: query({ label: described(text(), "Only instances with this text in their label, in any case.") }),
     answer: list(answers.InstanceSummary),
     run(context) {
       const now = context.world.platform.stopwatch();
@@ -36,7 +36,7 @@ export const instanceRoutes: readonly Route[] = [
     },
   }),
   route("POST /instances", {
-    summary: "Starts an isolated sandbox under its own base URL; its token is in this response only",
+    summary: "Starts an isolated sandbox under its own base URL; only this response has its token",
     body: "instance_creation",
     status: 201,
     makes: "instance",

@@ -32,7 +32,7 @@ export const scenarioRoutes: readonly Route[] = [
       }),
   }),
   route("GET /scenario", {
-    summary: "The running scenario as YAML, with its pinned keys cut",
+    summary: "The running scenario as YAML, with its pinned keys hidden",
     answer: text(),
     types: ["application/yaml"],
     run: async ({ world, runtime }) =>

@@ -76,7 +76,7 @@ export const trafficRoutes: readonly Route[] = [
   route("GET /capture", {
     summary: "All requests and changes as a scenario with a story, in YAML, for verify and play",
     query: query({
-      from: described(text(), "The id of the first request. Default: the first one that is kept."),
+      from: described(text(), "The id of the first request. Default: the oldest one that is kept."),
       to: described(text(), "The id of the last request. Default: the last one."),
       key: described(ref(), "Only requests with the key of this ref, or with none, malformed or unknown."),
     }),
@@ -109,8 +109,7 @@ export const trafficRoutes: readonly Route[] = [
     run: ({ world }) => ({ ...storyView(world), outline: outlineOf(world), last: lastStep(world) }),
   }),
   route("POST /story/next", {
-    summary:
-      "Runs the next step of the story; `step` is null after the last one. POST /reset starts it again",
+    summary: "Runs the next step of the story; `step` is null after the last one. POST /reset restarts it",
     answer: answers.NextStep,
     run({ world }) {
       if (world.story.steps.length === 0) throw new SandboxError("not_found", withoutStory(world.name));

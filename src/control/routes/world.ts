@@ -63,13 +63,13 @@ export const worldRoutes: readonly Route[] = [
     run: ({ world }) => viewClock(world.clock),
   }),
   route("PUT /clock", {
-    summary: "Moves the clock on to a time, freezes it or starts it",
+    summary: "Moves the clock forward to a time, freezes it or starts it",
     body: "clock_change",
     answer: answers.Clock,
     run: ({ world, body }) => operations.clock(world, body),
   }),
   route("POST /clock/advance", {
-    summary: "Moves the clock on by a duration",
+    summary: "Moves the clock forward by a duration",
     body: "clock_advance",
     answer: answers.Clock,
     run: ({ world, body }) => operations.advance(world, body),
@@ -114,7 +114,7 @@ export const worldRoutes: readonly Route[] = [
     },
   }),
   route("POST /reset", {
-    summary: "Starts the running scenario again",
+    summary: "Restarts the running scenario",
     answer: answers.Running,
     run({ runtime }) {
       runtime.reset();
