@@ -25,7 +25,7 @@ export function extendState(own: RuntimeState, { name, text, scenario }: NamedSc
     (one): Scenario => JSON.parse(JSON.stringify(one)),
   ) as [Scenario, Scenario];
   const changed = changedMember(before, after);
-  if (changed !== undefined) return `its ${changed} is another one`;
+  if (changed !== undefined) return `its ${changed} has changed`;
   const olds = before.organizations ?? {};
   const lost = Object.keys(olds).find((ref) => after.organizations?.[ref] === undefined);
   if (lost !== undefined) return `it no longer has the organization "${lost}"`;
@@ -36,12 +36,10 @@ export function extendState(own: RuntimeState, { name, text, scenario }: NamedSc
   for (const [ref, organization] of Object.entries(after.organizations ?? {})) {
     const { keys = {}, ...one } = organization;
     const { keys: old = {}, ...other }: ScenarioOrganization = olds[ref] ?? one;
-    if (!isDeepStrictEqual(one, other)) return `its organization "${ref}" is another one`;
+    if (!isDeepStrictEqual(one, other)) return `its organization "${ref}" has changed`;
     const key = Object.keys(old).find((key) => !isDeepStrictEqual(keys[key], old[key]));
     if (key !== undefined) {
-      return keys[key] === undefined
-        ? `it no longer has the key "${key}"`
-        : `its key "${key}" is another one`;
+      return keys[key] === undefined ? `it no longer has the key "${key}"` : `its key "${key}" has changed`;
     }
     const more = Object.entries(keys).filter(([key]) => old[key] === undefined);
     const taken = more.find(([key]) => refs.has(key));

@@ -256,7 +256,7 @@ export function isOver(
 }
 
 export function noInstance(id: string): SandboxError {
-  const message = `There is no instance ${JSON.stringify(id)}; it may have been idle for too long, or has expired.`;
+  const message = `Failed to find the instance ${JSON.stringify(id)}: it may have expired or been idle for too long.`;
   return new SandboxError("not_found", message);
 }
 

@@ -44,7 +44,7 @@ export function createClock(options: {
     const failure = `Failed to set the clock to ${isoOf(instant)}`;
     if (instant > lastClockInstant) {
       const latest = isoOf(lastClockInstant);
-      const message = `${failure}: it goes no further than ${latest}.`;
+      const message = `${failure}: the latest possible time is ${latest}.`;
       throw new SandboxError("validation_failed", message, { latest, fields: { [field]: message } });
     }
     if (instant < current) {

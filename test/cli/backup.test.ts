@@ -105,8 +105,8 @@ test.each([
     bank(one).replace("a-bank", "b-bank"),
     'no longer has the organization "a-bank"',
   ],
-  ["has another key", bank(one.replace("test", "live")), 'its key "one" is another one'],
-  ["has another start", `${bank(one)}seed: 4\n`, "its seed is another one"],
+  ["has another key", bank(one.replace("test", "live")), 'its key "one" has changed'],
+  ["has another start", `${bank(one)}seed: 4\n`, "its seed has changed"],
   ["has a key of a name that was given", bank(`${one}, made: { environment: test }`), "made at run time"],
   [
     "has more active keys than an organization may have (R32)",

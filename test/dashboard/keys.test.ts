@@ -186,7 +186,9 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
         json: { organization: "harvest-bank", environment: "test", name },
       });
     }
-    expect(await refused("harvest-bank", async () => {})).toContain("5 is the most (R32). Revoke one first.");
+    expect(await refused("harvest-bank", async () => {})).toContain(
+      "the maximum is 5 (R32). Revoke one first.",
+    );
     await ask("/organizations/harvest-bank", { method: "PATCH", json: { sandbox_access: false } });
     expect(await refused("harvest-bank", async () => {})).toContain("sandbox_access_off");
     expect((await ask("/keys/refused")).status).toBe(404);

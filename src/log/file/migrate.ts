@@ -39,7 +39,7 @@ export function migrateState(
     const why =
       old === name
         ? `the scenario ${name} differs from the scenario that started the state`
-        : `it was started with the scenario ${old}, and this is ${name}`;
+        : `it was started with the scenario ${old}, not ${name}`;
     throw mismatch(
       "continue from",
       `: ${why}. Add --migrate if the scenario only has more organizations and keys. Otherwise name another file, or remove this one to start again.`,

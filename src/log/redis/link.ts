@@ -84,7 +84,7 @@ function inTime<Result>(
 ): Promise<Result> {
   return new Promise((resolve, reject) => {
     const silence = () => {
-      const error = Object.assign(new Error(`nothing came within ${longest} ms`), { code: silentCode });
+      const error = Object.assign(new Error(`no reply within ${longest} ms`), { code: silentCode });
       reject(error);
       onSilence(error);
     };

@@ -45,7 +45,7 @@ export function createKey(
   const expiresAt = expires === undefined ? undefined : instantFrom(world.clock.now(), expires);
   const isTooLate = expiresAt !== undefined && !isInstant(expiresAt);
   requireFields("create a key", {
-    scopes: new Set(scopes).size < scopes.length ? "must not name a scope twice" : undefined,
+    scopes: new Set(scopes).size < scopes.length ? "must not contain a scope twice" : undefined,
     expires: isTooLate ? "must be a time before the year 10000" : undefined,
   });
   const { organization } = world.registry.organization(input.organization);
@@ -136,7 +136,7 @@ function issueKey(
   if (registry.keys.has(ref)) {
     throw new SandboxError(
       "name_taken",
-      `Failed to create the key ${JSON.stringify(ref)}: there is one of that ref already.`,
+      `Failed to create the key ${JSON.stringify(ref)}: a key with this ref already exists.`,
       { ref },
     );
   }
@@ -188,13 +188,13 @@ function requireAccess({ ref, sandboxAccess, liveAccess }: Organization, environ
 
 function requireScopes({ assumptions: { scopes: known } }: World, scopes: readonly string[]): void {
   if (scopes.length === 0) {
-    throw new SandboxError("scopes_required", "Failed to create a key: it needs one scope or more.");
+    throw new SandboxError("scopes_required", "Failed to create a key: it needs at least one scope.");
   }
   const unknown = scopes.find((scope) => !known.includes(scope));
   if (unknown === undefined) return;
   throw new SandboxError(
     "unknown_scope",
-    `Failed to create a key: there is no scope ${JSON.stringify(unknown)}; there are ${known.join(", ")}.${didYouMean(unknown, known)}`,
+    `Failed to create a key: there is no scope ${JSON.stringify(unknown)}. Known scopes: ${known.join(", ")}.${didYouMean(unknown, known)}`,
     { scope: unknown, known: [...known] },
   );
 }
@@ -211,7 +211,7 @@ function requireRoomForKey(
   if (active < maximumActiveKeys) return;
   throw new SandboxError(
     "key_limit_reached",
-    `Failed to create a key: ${organization} holds ${active} active ${environment} keys, and ${maximumActiveKeys} is the most (R32). Revoke one first.`,
+    `Failed to create a key: ${organization} has ${active} active ${environment} keys, and the maximum is ${maximumActiveKeys} (R32). Revoke one first.`,
     { organization, environment, active, maximum: maximumActiveKeys },
   );
 }
@@ -223,7 +223,7 @@ function freeRef({ registry }: World, ref: string): string {
 function refProblem(ref: string): string | undefined {
   if (isReserved(ref))
     return `must not be ${listed(reservedKeyRefs, "or")}: stories use these words for no key`;
-  return isRef(ref) ? undefined : "must not be a name that means something to JavaScript";
+  return isRef(ref) ? undefined : "must not be a name with a special meaning in JavaScript";
 }
 
 function inheritedUsage({ assumptions, windows, clock }: World, { usage }: KeyEntry): Usage | undefined {

@@ -186,7 +186,7 @@ function countedProblem(
   if (last === undefined) return undefined;
   const at = last.usage.countedAt as number;
   const free = length === minute ? at + length : since + length;
-  return `cannot change while requests are counted: the key ${JSON.stringify(last.key.ref)} was used at ${isoOf(at)}. Move the clock on to ${isoOf(free)}, or reset the sandbox and change it then`;
+  return `cannot change while requests are counted: the key ${JSON.stringify(last.key.ref)} was used at ${isoOf(at)}. Advance the clock to ${isoOf(free)}, or reset the sandbox first`;
 }
 
 function carryOver(usage: Usage, from: Windows, to: Windows, now: number): void {
