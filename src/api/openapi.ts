@@ -45,7 +45,7 @@ export function openApiDocument({ preview = false }: { preview?: boolean } = {})
       title: "Relying-Party API",
       version: apiVersion,
       license,
-      description: `Relying parties (banks and insurers) confirm an API key and see its context. This description also leaves open whatever the specification leaves open.${preview ? previewNote : ""}`,
+      description: `Relying parties (banks and insurers) confirm an API key and see its context. This description leaves open everything that the specification leaves open.${preview ? previewNote : ""}`,
     },
     // The service's own host is not announced yet; the specification writes {base_url} for it.
     servers: [{ url: "http://127.0.0.1:4747", description: "The sandbox, at its default address." }],

@@ -6,7 +6,7 @@ import { mapping, optional, type Shape } from "../schema/shape.js";
 import type { EndpointInput, InputSchema, OwnRefusal } from "./endpoint.js";
 import { noBody } from "./request-body.js";
 
-/** The content of a request without any. */
+/** The content of a request that has none. */
 const noContent: RequestContent = {
   query: "",
   contentType: undefined,

@@ -10,8 +10,8 @@ export type ScenarioName = keyof BundledKeyRefs;
 export const scenarioNames = /* @__PURE__ */ Object.keys(bundledTexts) as readonly ScenarioName[];
 
 /**
- * The scenarios that the package ships, checked and resolved when it was built: no YAML is read at run time. Each is
- * parsed when it is first used.
+ * The scenarios of the package, checked and resolved at build time, so no YAML is read at run time. Each is parsed on
+ * first use.
  */
 export const bundledScenarios = /* @__PURE__ */ parsedWhenUsed();
 
@@ -31,12 +31,12 @@ function parsedWhenUsed(): Readonly<Record<ScenarioName, Scenario>> {
   return scenarios;
 }
 
-/** Whether there is a bundled scenario of this name. */
+/** Whether a bundled scenario has this name. */
 export function isScenarioName(name: string): name is ScenarioName {
   return Object.hasOwn(bundledTexts, name);
 }
 
-/** The refusal of a name that leads to no scenario, with the nearest name that does, or the file that was meant. */
+/** The error for an unknown scenario name, with the nearest name or the intended file. */
 export function scenarioNotFound(given: string, why: string, meant?: string): SandboxError {
   const hint = meant === undefined ? didYouMean(given, scenarioNames) : ` Did you mean ${quote(meant)}?`;
   return new SandboxError(

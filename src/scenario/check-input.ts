@@ -3,7 +3,7 @@ import { checkValue, validationError } from "../schema/check.js";
 import type { Path, Shape, ValueOf } from "../schema/shape.js";
 import { requestQuery } from "./format/input-shapes.js";
 
-/** Reads an input of an operation; an API key in it is a mistake as well, because names and codes are shown (R46). */
+/** Checks an input of an operation. An API key in it is also a mistake, because names and codes are shown (R46). */
 export function checkInput<Of extends Shape>(
   shape: Of,
   value: unknown,
@@ -15,19 +15,19 @@ export function checkInput<Of extends Shape>(
   return input as ValueOf<Of>;
 }
 
-/** Reads which requests to list. */
+/** Checks the filter for listed requests. */
 export function checkRequestQuery(value: unknown, failure: string): ValueOf<typeof requestQuery> {
   return checkValue(requestQuery, value, failure);
 }
 
 function leakedKeys(value: unknown, path: Path): { path: Path; message: string }[] {
   if (typeof value === "string" && redactKeys(value) !== value) {
-    return [{ path, message: `${path.at(-1) ?? "body"} must not hold an API key` }];
+    return [{ path, message: `${path.at(-1) ?? "body"} must not contain an API key` }];
   }
   if (typeof value !== "object" || value === null) return [];
   return (
     Object.entries(value)
-      // A scenario may pin its keys; it has checks of its own.
+      // A scenario may pin its keys, and has its own checks.
       .filter(([name]) => path.length > 0 || name !== "scenario")
       .flatMap(([name, member]) => leakedKeys(member, [...path, name]))
   );

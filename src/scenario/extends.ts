@@ -5,46 +5,45 @@ import { nearest, quote } from "../schema/words.js";
 import { type Diagnostic, ScenarioError, type ScenarioProblemCode } from "./problems/scenario-error.js";
 import type { Place } from "./problems/source.js";
 
-// A scenario that was found and read, and how it is laid over another one.
+// Scenarios that extend others: finding, reading and merging them.
 
-/** The fields of a scenario, as yet unchecked. */
+/** The unchecked fields of a scenario. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** A scenario that was read, with the places of its fields. */
+/** A scenario with the places of its fields. */
 export interface ReadScenario {
   readonly fields: Fields;
-  /** Finds the place of a field, or of the nearest one around it; `depth` is how much of the path was found. */
+  /** Finds the place of a field, or of the nearest one around it; `depth` is the length of the found path. */
   readonly placeOf: (
     path: Path,
     pointAt: "key" | "value",
   ) => { readonly place: Place | undefined; readonly depth: number };
 }
 
-/** Takes what is wrong. */
+/** Receives problems. */
 export type Report = (diagnostic: Diagnostic) => void;
 
-/** A scenario to be read. */
+/** A scenario that was found, but not read yet. */
 export interface FoundScenario {
-  /** The file that it stands in, when it stands in one. */
+  /** Its file, if it has one. */
   readonly file: string | undefined;
   readonly read: (report: Report) => ReadScenario | undefined;
 }
 
 export interface ExtendsOptions {
-  /** Finds the scenario that `extends` names in the scenario of the file `from`; `undefined` when there is none. */
+  /** Finds the scenario that `extends` names in the file `from`; `undefined` if none exists. */
   readonly find: (name: string, from: string | undefined) => FoundScenario | undefined;
-  /** Names to offer when nothing is found. */
+  /** Names to suggest if nothing is found. */
   readonly knownNames: readonly string[];
 }
 
-/** The largest number of scenarios that extend each other. */
+/** The maximum number of scenarios that extend each other. */
 const longestChain = 16;
 
 /**
- * Lays a scenario over the one it extends, and that one over the one it extends itself, without `extends`.
- * Everything is inherited but the story.
+ * Merges a scenario with the ones it extends. It inherits everything except the story.
  *
- * Answers `undefined`, with a report, when one of them cannot be had.
+ * Returns `undefined`, with a report, if one of them cannot be found or read.
  */
 export function resolveExtends(
   own: ReadScenario,
@@ -77,8 +76,8 @@ export function resolveExtends(
   const read = found.read(report);
   const parent = read && resolveExtends(read, found.file, options, report, [...chain, parentFile]);
   if (parent === undefined) return undefined;
-  // Each file states its own version, so that a file never changes its meaning with the one it extends. A story is a
-  // script about exactly the world that it stands beside: in another one it would prove nothing.
+  // Each file has its own version, so that its meaning does not change with the one it extends. A story tests only its
+  // own scenario: in another one, it would show nothing.
   const { version, story: _, ...inherited } = parent.fields;
   if (version !== 1) {
     const message = `the scenario ${quote(name)} has version ${quote(version)} of the format, not 1`;
@@ -105,7 +104,7 @@ export function resolveExtends(
       );
     } catch (error) {
       if (error instanceof ScenarioError) throw error;
-      // What our own loaders say is a whole sentence; other messages need one around them.
+      // Our loaders' messages are sentences; others need a sentence around them.
       const said = error instanceof Error ? error.message : String(error);
       const message =
         error instanceof SandboxError ? said : `the scenario ${quote(wanted)} could not be read: ${said}`;
@@ -114,7 +113,7 @@ export function resolveExtends(
   }
 }
 
-// Mappings are merged name by name, everything else of the second wins. Neither is changed.
+// Merges mappings by name; any other value of the second wins. Changes neither.
 function merge(under: unknown, over: unknown): unknown {
   if (!isMapping(under) || !isMapping(over)) return over;
   const merged: Record<string, unknown> = { ...under };

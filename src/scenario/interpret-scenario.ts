@@ -27,15 +27,15 @@ import { stepRules } from "./rules/steps.js";
 import type { Scenario } from "./scenario.generated.js";
 import { soundPart } from "./sound-part.js";
 
-// Checks of what the fields of a scenario say of each other.
+// These compare the fields of a scenario with each other.
 const rules = [...refRules, ...keyRules, faultsFit, consentsFit, ...stepRules, changesFit];
 
-/** The largest number of problems of one scenario that are reported; who has more has one problem. */
+/** The maximum number of reported problems of a scenario. */
 const maximumProblems = 200;
 
 /**
- * Makes a scenario of what is read: lays it over what it extends, checks the shape of its fields, then what they say
- * of each other. Throws a {@link ScenarioError} with everything that is wrong.
+ * Interprets a scenario: merges it with the one it extends, checks the shape of its fields, then compares them with
+ * each other. Throws a {@link ScenarioError} with all problems.
  */
 export function interpretScenario({ read, file }: FoundScenario, options: ExtendsOptions): Scenario {
   const diagnostics: Diagnostic[] = [];
@@ -43,7 +43,7 @@ export function interpretScenario({ read, file }: FoundScenario, options: Extend
   const own = read(report);
   const whole = own?.fields.extends === undefined ? own : resolveExtends(own, file, options, report);
   if (whole === undefined) {
-    // What is missing may stand in the scenario that it extends.
+    // A missing field may be in the extended scenario.
     const found = own === undefined ? [] : shapeProblems(scenarioSchema, own.fields);
     diagnostics.push(...found.filter(({ code }) => code !== "missing_field"));
     throw new ScenarioError(problemsOf(diagnostics, own, file));
@@ -62,8 +62,8 @@ export function interpretScenario({ read, file }: FoundScenario, options: Extend
 }
 
 /**
- * The problems with their places: those of the scenario's own text first, from its top to its end; of each field the
- * first one only. `file` is the one of those that have no place.
+ * The problems with their places, sorted by place: first in the scenario's own text, then in the extended ones. Only
+ * the first problem of each field. `file` is the file of problems without a place.
  */
 function problemsOf(
   diagnostics: readonly Diagnostic[],
@@ -96,14 +96,13 @@ function problemsOf(
     });
 }
 
-/** The largest number of values of a scenario, aliases written out, unless a caller allows more. */
+/** The maximum number of values of a scenario, with aliases expanded, unless a caller allows more. */
 const maximumValues = 100_000;
 
 /**
- * Copies an object that should be a scenario: plain data only, its own members only, members set to `undefined` left
- * out.
+ * Copies an object that should be a scenario: only plain data, only own members, none that are `undefined`.
  *
- * Answers `undefined`, with reports, when something is wrong. Never throws.
+ * Returns `undefined`, with reports, if something is wrong. Never throws.
  */
 export function readPlain(value: unknown, report: Report, mostValues = maximumValues): Fields | undefined {
   let values = 0;
@@ -111,7 +110,7 @@ export function readPlain(value: unknown, report: Report, mostValues = maximumVa
   let isCut = false;
   if (!isPlainObject(value)) {
     const message = `a scenario is a mapping of fields, found ${quote(value)}`;
-    report({ code: "not_a_mapping", path: [], message, hint: "begin with version: 1" });
+    report({ code: "not_a_mapping", path: [], message, hint: "start with version: 1" });
     return undefined;
   }
   try {
@@ -125,8 +124,8 @@ export function readPlain(value: unknown, report: Report, mostValues = maximumVa
   function copy(part: unknown, path: Path): unknown {
     if (!hasRoomFor(part, path)) return undefined;
     if (path.length > maximumDepth) {
-      const message = `nested deeper than ${maximumDepth} levels, or inside itself`;
-      return wrong({ code: "too_deep", path, message, hint: "the format itself needs seven" });
+      const message = `nested deeper than ${maximumDepth} levels, or contains itself`;
+      return wrong({ code: "too_deep", path, message, hint: "the format needs only seven" });
     }
     if (part === null || typeof part === "string" || typeof part === "number" || typeof part === "boolean") {
       return part;
@@ -139,12 +138,12 @@ export function readPlain(value: unknown, report: Report, mostValues = maximumVa
     return wrong({ code: "not_plain_data", path, message, hint });
   }
 
-  // Says once that there is none.
+  // Reports the lack of room only once.
   function hasRoomFor(part: unknown, path: Path): boolean {
     values += 1;
-    // A list may say that it is long and hold nothing.
+    // A list may have a large length without items.
     if (values + (Array.isArray(part) ? part.length : 0) < mostValues) return !isCut;
-    const hint = "split it, or let the seed invent more of it";
+    const hint = "split it, or use population";
     if (!isCut) wrong({ code: "too_large", path, message: "the scenario has too many parts", hint });
     isCut = true;
     return false;
@@ -155,7 +154,7 @@ export function readPlain(value: unknown, report: Report, mostValues = maximumVa
     for (const [name, member] of Object.entries(part)) {
       const inner = [...path, name];
       if (forbiddenNames.has(name)) {
-        const message = `${JSON.stringify(name)} cannot be the name of anything in a scenario`;
+        const message = `${JSON.stringify(name)} is not allowed as a name in a scenario`;
         wrong({ code: "forbidden_field", path: inner, pointAt: "key", message, hint: "choose another name" });
       } else if (member !== undefined) members[name] = copy(member, inner);
     }
@@ -171,6 +170,6 @@ export function readPlain(value: unknown, report: Report, mostValues = maximumVa
 function isPlainObject(value: unknown): value is object {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  // Objects of another realm (an iframe, a vm context, a test runner) have an Object.prototype of their own.
+  // Objects of another realm (an iframe, a vm context, a test runner) have their own Object.prototype.
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }

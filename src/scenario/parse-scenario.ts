@@ -12,18 +12,18 @@ import type { PlaceDescription } from "./problems/source.js";
 import type { Scenario } from "./scenario.generated.js";
 import { foundText } from "./yaml.js";
 
-// The ways to a scenario: from a text, from a value, by the name of a bundled one.
+// Scenarios from a text, from a value or by the name of a bundled one.
 
-/** The text of a scenario that another one extends, and the file that problems in it are reported for. */
+/** The text of an extended scenario, and the file name for its problems. */
 export interface LoadedScenario {
   readonly text: string;
   readonly file: string;
 }
 
 /**
- * Finds the scenario that `extends` names: its text, or the scenario itself, or `undefined` when there is none.
+ * Finds the scenario that `extends` names: its text, or the scenario as a value; `undefined` if none exists.
  *
- * `from` is the file of the scenario that extends.
+ * `from` is the file of the extending scenario.
  */
 export type ScenarioLookup = (
   name: string,
@@ -32,13 +32,13 @@ export type ScenarioLookup = (
 
 export interface ParseOptions {
   /**
-   * The name under which problems speak of the text.
+   * The file name in problems.
    *
    * Default: `<scenario>`
    */
   readonly file?: string | undefined;
   /**
-   * Finds a scenario that `extends` names and that is not a bundled one.
+   * Finds a scenario that `extends` names, unless it is a bundled one.
    *
    * Default: only bundled scenarios can be extended.
    */
@@ -46,9 +46,9 @@ export interface ParseOptions {
 }
 
 /**
- * Reads a scenario from YAML: valid, and with the scenario that it extends laid under it.
+ * Reads a scenario from YAML, checks it, and merges it with the one it extends.
  *
- * Throws a `ScenarioError` that holds all problems with their places in the text. Reads no files itself.
+ * Throws a `ScenarioError` with all problems and their places in the text. Reads no files.
  *
  * @example
  * parseScenario("version: 1\norganizations: { bank: { type: bank } }").organizations; // { bank: { type: "bank" } }
@@ -58,20 +58,20 @@ export function parseScenario(text: string, { file, load }: ParseOptions = {}): 
 }
 
 /**
- * Checks a scenario given as a value and lays it over the bundled scenario that it extends; problems name the field.
+ * Checks a scenario given as a value and merges it with the bundled scenario that it extends.
  *
- * Throws a `ScenarioError` that holds all problems; to have more than `mostValues` values (default: 100,000) is one.
- * Does not change the value.
+ * Throws a `ScenarioError` with all problems; more than `mostValues` values (default: 100,000) are one. Does not change
+ * the value.
  */
 export function checkScenario(value: unknown, { mostValues }: { mostValues?: number } = {}): Scenario {
   return interpretScenario(foundValue(value, mostValues), bundledOnly);
 }
 
-/** A scenario and what people call it. */
+/** A scenario and its display name. */
 export interface NamedScenario {
   readonly scenario: Scenario;
   readonly name: string;
-  /** Its YAML, where that is known and all of it. */
+  /** Its YAML, if known and complete. */
   readonly text?: string | undefined;
 }
 
@@ -87,12 +87,12 @@ export function resolveSource(source: ScenarioName | Scenario): NamedScenario {
   throw scenarioNotFound(source, `it is not a bundled one${isFile ? `. ${load}` : ""}`);
 }
 
-/** A place in a scenario, as people look it up. */
+/** A place in a scenario, for people. */
 export interface FoundPlace extends PlaceDescription {
   readonly file: string | undefined;
 }
 
-/** Finds the place of a field, in this text or in one that it extends; `undefined` when no text has it. */
+/** Finds the place of a field in this text or one that it extends; `undefined` if no text has it. */
 export function placeOf(text: string, path: Path, { file, load }: ParseOptions = {}): FoundPlace | undefined {
   const own = foundText(text, file).read(() => {});
   const whole = own && resolveExtends(own, file, extendsOptions(load), () => {});
@@ -101,7 +101,7 @@ export function placeOf(text: string, path: Path, { file, load }: ParseOptions =
   return { file: found.place.source.file, ...found.place.describe() };
 }
 
-// Without the YAML reader: a page that gives its scenarios as values does not load it.
+// Without the YAML reader, so that a page with scenarios as values does not load it.
 const bundledOnly: ExtendsOptions = {
   find: (name) => (isScenarioName(name) ? foundValue(bundledScenarios[name]) : undefined),
   knownNames: scenarioNames,

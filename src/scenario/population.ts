@@ -1,22 +1,22 @@
 import { environments } from "../domain/api-key.js";
 import type { Scenario } from "./scenario.generated.js";
 
-// The organizations and keys that a scenario describes: those written out, then those of its population.
+// The organizations and keys of a scenario: the described ones, then the population's.
 
-/** The part of a scenario about organizations, keys and farmers by their number. */
+/** The population field of a scenario. */
 type Population = NonNullable<Scenario["population"]>;
 
 export type ScenarioOrganization = NonNullable<Scenario["organizations"]>[string];
 export type ScenarioKey = NonNullable<ScenarioOrganization["keys"]>[string];
 
-/** A key as a scenario describes it, under its ref and its organization's. */
+/** A key of a scenario, with its ref and its organization's. */
 export interface DescribedKey {
   readonly ref: string;
   readonly organization: string;
   readonly given: ScenarioKey;
 }
 
-/** The organizations of a scenario by ref, in its order; those of a population are without their keys. */
+/** The organizations of a scenario by ref, in order; a population's are without their keys. */
 export function* describedOrganizations(
   scenario: Scenario,
 ): Generator<readonly [ref: string, given: ScenarioOrganization]> {
@@ -50,34 +50,34 @@ export function describedKeyCount(scenario: Scenario): number {
   return written.reduce((sum, keys) => sum + keys, organizations * keysEach);
 }
 
-/** The number of keys of each organization of a population that does not set it. */
+/** The number of keys of each organization of a population by default. */
 export const defaultKeysPerOrganization = 1;
 
 const environmentsInTurn: readonly ScenarioKey[] = environments.map((environment) => ({ environment }));
 
-// Test, live, test …: of ten keys, five are active in each environment, which is all that R32 allows.
+// Test, live, test …: of ten keys, five are active in each environment, the maximum of R32.
 function populatedKey(key: number): ScenarioKey {
   return environmentsInTurn[(key - 1) % environmentsInTurn.length] as ScenarioKey;
 }
 
-/** The ref of the organization with a number, counted from 1. */
+/** The ref of the organization with a number, starting at 1. */
 export function populatedRef(organization: number): string {
   return `organization-${organization}`;
 }
 
-/** The ref of a key of that organization, counted from 1. */
+/** The ref of a key of that organization, starting at 1. */
 export function populatedKeyRef(organization: number, key: number): string {
   return `${populatedRef(organization)}-key-${key}`;
 }
 
-/** The numbers in a ref as a population makes it; `undefined` for any other ref. */
+/** The numbers in a ref of a population; `undefined` for any other ref. */
 export function populatedNumbers(ref: string): { organization: number; key?: number } | undefined {
   const [, organization, key] = /^organization-([1-9]\d{0,5})(?:-key-([1-9]\d?))?$/.exec(ref) ?? [];
   if (organization === undefined) return undefined;
   return { organization: Number(organization), ...(key !== undefined && { key: Number(key) }) };
 }
 
-/** Whether the organization or the key with this ref is one of the population. */
+/** Whether the population has an organization or a key with this ref. */
 export function isPopulated(ref: string, population: Population | undefined): boolean {
   const numbers = populatedNumbers(ref);
   if (numbers === undefined || population === undefined) return false;
@@ -85,15 +85,15 @@ export function isPopulated(ref: string, population: Population | undefined): bo
   return numbers.organization <= organizations && (numbers.key ?? 0) <= keysEach;
 }
 
-/** The number of organizations of a population, and the number of keys that each of them has. */
+/** The number of organizations of a population, and of the keys of each. */
 export function populationOf({ population = {} }: Pick<Scenario, "population">) {
   const { organizations = 0, keys_per_organization: keysEach = defaultKeysPerOrganization } = population;
   return { organizations, keysEach };
 }
 
 /**
- * Returns the organization with this number, without its keys: every third one an insurer, approved if it has a live
- * key. Draws nothing, so that starting a population with another seed changes no more than names, ids and secrets.
+ * Returns the organization with this number, without its keys. Every third one is an insurer; it is approved if it has
+ * a live key. Draws nothing, so that another seed changes only names, ids and secrets.
  */
 export function populatedOrganization(
   number: number,

@@ -8,18 +8,18 @@ import type { Scenario } from "./scenario.generated.js";
 
 type Members = Record<string | number, unknown>;
 
-/** What the rules can look at in a scenario that has not the right shape. */
+/** The part of a misshapen scenario that the rules can check. */
 export interface SoundPart {
   readonly scenario: Scenario;
-  /** What is wrong with the shape of fields that are misspelt themselves. */
+  /** The mistakes inside misspelled fields. */
   readonly inMisspelt: readonly Diagnostic[];
   /**
-   * What is wrong with it, at its place as it is written; `undefined` for what may come of a mistake in the shape only.
+   * A problem at its place as written; `undefined` if it may only result from a mistake in the shape.
    */
   readonly trust: (problem: Diagnostic) => Diagnostic | undefined;
 }
 
-// What hangs on the names of things only.
+// Problems that depend only on the refs of things.
 const aboutNames: readonly ScenarioProblemCode[] = [
   "unknown_key_ref",
   "unknown_organization_ref",
@@ -27,17 +27,17 @@ const aboutNames: readonly ScenarioProblemCode[] = [
   "reserved_key_ref",
 ];
 
-// The fields that others are read by.
+// The fields that other fields depend on.
 const settings: Path = ["assumptions", "clock", "population", "preview", "seed"];
 
-/** The part of a scenario that has the right shape, so that all problems are reported together. */
+/** The part of a scenario with the right shape, so that all problems can be reported together. */
 export function soundPart(fields: object): SoundPart {
   const part = structuredClone(fields) as Members;
   const renamed = mistakesIn(scenarioSchema, part).flatMap((mistake) => rename(part, mistake));
   const inMisspelt = renamed.length === 0 ? [] : shapeProblems(scenarioSchema, part);
   const broken = mistakesIn(scenarioSchema, part);
   for (const mistake of broken) replace(part, mistake);
-  // A consent is worked out from all of its fields.
+  // A consent's status depends on all of its fields.
   if (broken.some(({ path }) => path[0] === "consents")) delete part.consents;
   const hidesNames = broken.some(mayHideNames);
   const isSet = broken.some(({ path: [first = ""] }) => settings.includes(first));
@@ -66,7 +66,7 @@ function asWritten(path: Path, { path: [...own], written }: Renamed): Path {
   return path.map((step, index) => (index === own.length - 1 ? written : step));
 }
 
-// A field that is only misspelt counts as the one that was meant.
+// A misspelled field counts as the intended one.
 function rename(part: Members, mistake: Mistake): Renamed[] {
   if (mistake.kind !== "unknown") return [];
   const { suggestion } = inWords(mistake);
@@ -83,7 +83,7 @@ function replace(part: Members, { kind, path, shape }: Mistake): void {
   if (kind === "name") return;
   const instead = kind === "unknown" ? undefined : insteadOf(shape);
   if (instead !== undefined) holder[name] = instead;
-  // Without one of its items a list would have others at their places.
+  // Removing an item from a list would move the others.
   else if (Array.isArray(holder))
     replace(part, { kind: "unknown", path: path.slice(0, -1), shape, value: holder });
   else delete holder[name];
@@ -94,14 +94,14 @@ function insteadOf(shape: Shape): unknown {
   return shape.kind === "mapping" ? {} : undefined;
 }
 
-// Mistakes come with the outermost first: what stands around one may have been replaced.
+// Mistakes are sorted outermost first, so the mapping around one may have been replaced.
 function holderOf(part: Members, path: Path): [holder: Members, name: string | number] {
   let holder = part;
   for (const step of path.slice(0, -1)) holder = (holder[step] ?? {}) as Members;
   return [holder, path.at(-1) as string];
 }
 
-// Where keys and organizations, or the steps that make keys, cannot be read.
+// Whether keys, organizations, or steps that create keys cannot be read.
 function mayHideNames({ kind, path, value }: Mistake): boolean {
   const [first, , third] = path;
   if (kind === "unknown") return isMapping(value);

@@ -21,15 +21,15 @@ import { maximumDepth, maximumScenarioBytes, type ScenarioProblemCode } from "./
 import { describePlace, type Place, type ScenarioSource } from "./problems/source.js";
 
 /**
- * The largest number of pieces (names, values, punctuation, line ends) of a text; a thousand keys need about 40,000.
+ * The maximum number of tokens (names, values, punctuation, line ends) in a text; a thousand keys need about 40,000.
  */
 const maximumPieces = 250_000;
-/** The largest number of aliases of a text: each is looked up in the whole of it. */
+/** The maximum number of aliases in a text: each lookup searches the whole text. */
 const maximumAliases = 1000;
-/** After so many errors the rest of the text is not looked at. */
+/** The maximum number of errors: the rest of the text is not read. */
 const maximumErrors = 20;
 
-// The core schema whatever a `%YAML 1.1` line says, so that `yes` and dates stay text. Duplicate names are found
+// Always the core schema, even with a `%YAML 1.1` line, so that `yes` and dates stay text. Duplicate names are found
 // here, in linear time.
 const options = {
   schema: "core",
@@ -39,7 +39,7 @@ const options = {
   prettyErrors: false,
 } as const;
 
-/** The text of a scenario, to be read. */
+/** A scenario's text that is not read yet. */
 export function foundText(text: string, file: string | undefined): FoundScenario {
   const source = createSource(text, file);
   return { file, read: (report) => readYaml(source, report) };
@@ -47,34 +47,34 @@ export function foundText(text: string, file: string | undefined): FoundScenario
 
 type ReportAt = (code: ScenarioProblemCode, offset: number, message: string, hint?: string) => undefined;
 
-// Answers `undefined`, with reports, when something is wrong. Never throws.
+// Returns `undefined`, with reports, if something is wrong. Never throws.
 function readYaml(source: ScenarioSource, report: Report): ReadScenario | undefined {
   let isFine = true;
   const reportAt: ReportAt = (code, offset, message, hint) => {
-    // What is given twice can be read, and what else is wrong with it be reported.
+    // A text with duplicate fields can still be read and checked.
     isFine &&= code === "duplicate_field";
     report({ code, path: [], message, hint, place: placeAt(source, offset) });
     return undefined;
   };
   const { text } = source;
   if (text.length > maximumScenarioBytes || new TextEncoder().encode(text).length > maximumScenarioBytes) {
-    return reportAt("too_large", 0, "the scenario is larger than 1 MiB", "let the seed invent more of it");
+    return reportAt("too_large", 0, "the scenario is larger than 1 MiB", "use population");
   }
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: what no text holds is what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: finds characters that no text contains
   const binary = text.search(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F\uFFFD]/);
   if (binary !== -1) {
-    return reportAt("not_text", binary, "the file is not a text in UTF-8", "save it as plain text in UTF-8");
+    return reportAt("not_text", binary, "the file is not text in UTF-8", "save it as plain text in UTF-8");
   }
   const document = compose(text, reportAt);
   if (document === undefined) return undefined;
   if (document.contents === null || (isScalar(document.contents) && document.contents.value === null)) {
-    const hint = 'begin with "version: 1" and "organizations:"';
+    const hint = 'start with "version: 1" and "organizations:"';
     return reportAt("empty", document.contents?.range?.[0] ?? 0, "the scenario is empty", hint);
   }
   checkNodes(document, reportAt);
   if (!isFine) return undefined;
   const placeOf: ReadScenario["placeOf"] = (path, pointAt) => placeIn(document, source, path, pointAt);
-  // What stands in an alias again and again is counted and copied by the reader of plain values.
+  // `readPlain` counts and copies repeated aliases.
   const fields = readPlain(document.toJS({ maxAliasCount: -1 }), (diagnostic) =>
     report({ ...diagnostic, place: placeOf(diagnostic.path, diagnostic.pointAt ?? "value").place }),
   );
@@ -85,14 +85,14 @@ function placeAt(source: ScenarioSource, offset: number): Place {
   return { source, offset, describe: () => describePlace({ source, offset }) };
 }
 
-/** A source for a text as it comes from a file or a request body. */
+/** Creates a source from the text of a file or a request body. */
 function createSource(text: string, file?: string): ScenarioSource {
-  // YAML allows a lone carriage return as a line end; as a line feed it is one for every reader, at the same offsets.
+  // YAML allows a lone carriage return as a line end; a line feed is one for every reader and keeps the offsets.
   return { file, text: text.replace(/^\uFEFF/, "").replace(/\r(?!\n)/g, "\n"), shown: new Map() };
 }
 
 /**
- * The one document of a text, read piece by piece: a hostile text could exhaust the stack or take minutes otherwise.
+ * The document of a text, read token by token, because a hostile text could exhaust the stack or take minutes.
  */
 function compose(text: string, report: ReportAt): Document.Parsed | undefined {
   const parser = new Parser();
@@ -107,10 +107,10 @@ function compose(text: string, report: ReportAt): Document.Parsed | undefined {
     }
     if (parser.stack.length > maximumDepth + 8) {
       const message = `nested deeper than ${maximumDepth} levels`;
-      return report("too_deep", parser.offset, message, "the format itself needs seven");
+      return report("too_deep", parser.offset, message, "the format needs only seven");
     }
     if (++pieces > maximumPieces) {
-      const hint = "split it, or let the seed invent more of it";
+      const hint = "split it, or use population";
       return report("too_large", parser.offset, "the scenario has too many parts", hint);
     }
     if (documents.length > 1 || errors > maximumErrors) break;
@@ -120,7 +120,7 @@ function compose(text: string, report: ReportAt): Document.Parsed | undefined {
   const [document, second] = documents;
   if (second !== undefined) {
     const hint = "put one scenario into a file";
-    return report("several_documents", second.range[0], "a second document begins here", hint);
+    return report("several_documents", second.range[0], "a second document starts here", hint);
   }
   if (document === undefined || document.errors.length === 0) return document;
   for (const error of document.errors.slice(0, maximumErrors)) reportSyntax(error, document, text, report);
@@ -140,19 +140,19 @@ function reportSyntax(
     const before = text.slice(0, opened).split("\n");
     const where =
       opened === undefined ? "" : ` of line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1},`;
-    // The composer says the same of a bracket that is never closed and of one that is closed too far to the left.
+    // The composer has one error for a bracket that is never closed and for one closed too far to the left.
     const said = `the ${opening}${where} is not closed, or lines after it are not indented enough`;
     report("yaml_syntax", pos[0], `not valid YAML: ${said}`, `close it with ${closing}`);
   } else if (code === "NON_STRING_KEY") {
-    report("yaml_syntax", pos[0], "the name of a field is a text", "write a plain name");
+    report("yaml_syntax", pos[0], "the name of a field is not a text", "write a plain name");
   } else {
     const said = message.slice(0, 1).toLowerCase() + message.slice(1);
     report("yaml_syntax", pos[0], `not valid YAML: ${said}`, syntaxHints[code]);
   }
 }
 
-// Where the innermost bracket was opened that is still open at a place. Of the brackets that end there the outermost
-// are open, as many as there are errors about it.
+// The offset of the innermost unclosed bracket. The outermost brackets that end at this place are unclosed, one for each
+// error about it.
 function openedAt({ contents, errors }: Document.Parsed, end: number): number | undefined {
   const starts: number[] = [];
   visit(contents, {
@@ -166,16 +166,16 @@ function openedAt({ contents, errors }: Document.Parsed, end: number): number | 
 
 const syntaxHints: Readonly<Record<string, string>> = {
   TAB_AS_INDENT: "indent with spaces; YAML does not allow tabs",
-  BLOCK_AS_IMPLICIT_KEY: "put quotes around a text that holds a colon and a space",
+  BLOCK_AS_IMPLICIT_KEY: "put quotes around a text that contains a colon and a space",
   MISSING_CHAR: "close the quote or bracket that was opened before",
   BAD_INDENT: "indent the members of one mapping by the same number of spaces",
   MULTILINE_IMPLICIT_KEY: "is a colon missing, or a space after it?",
-  BAD_SCALAR_START: "put quotes around a text that begins with a special character",
+  BAD_SCALAR_START: "put quotes around a text that starts with a special character",
 };
 
 const plainTag = /^tag:yaml\.org,2002:(?:str|int|float|bool|null|map|seq)$/;
 
-// Reports what YAML allows and a scenario does not.
+// Reports YAML features that are not allowed in scenarios.
 function checkNodes(document: Document.Parsed, report: ReportAt): void {
   const anchors = new Set<string>();
   let aliases = 0;
@@ -208,7 +208,7 @@ function checkNames(pairs: readonly Pair<Node, Node>[], report: ReportAt): void 
     const name = nameOf(key);
     const offset = key.range?.[0] ?? 0;
     if (names.has(name)) {
-      report("duplicate_field", offset, `${quote(name)} is given twice`, "remove one of the two");
+      report("duplicate_field", offset, `${quote(name)} appears twice`, "remove one of the two");
     } else if (name === "<<") {
       const hint = "use an alias for a whole value, or extends to start from another scenario";
       report("merge_key", offset, "merge keys (<<) are not part of this format", hint);
@@ -231,7 +231,7 @@ function placeIn(document: Document.Parsed, source: ScenarioSource, path: Path, 
       const pair = pairs.find(({ key }) => nameOf(key) === step);
       if (pair === undefined) break;
       node = pair.value;
-      // A value that was left empty has no place of its own worth pointing at.
+      // An empty value has no useful place.
       const isEmpty = node?.range?.[0] === node?.range?.[1];
       const isWanted = depth === path.length - 1 && pointAt === "value" && !isEmpty;
       offset = (isWanted ? node?.range?.[0] : undefined) ?? pair.key.range?.[0] ?? offset;
@@ -246,17 +246,17 @@ function placeIn(document: Document.Parsed, source: ScenarioSource, path: Path, 
 }
 
 /**
- * Plain data as YAML. Repeats what occurs twice: records stand alone. Quotes what readers of YAML 1.1, which are many,
- * would take for a date or a switch.
+ * Plain data as YAML. Repeats duplicates instead of using aliases. Quotes texts that YAML 1.1 would read as dates or
+ * booleans.
  */
 export function yamlText(value: unknown): string {
   return stringify(value, { aliasDuplicateObjects: false, lineWidth: 0, compat: "yaml-1.1" });
 }
 
-/** The largest number of characters of a mapping or a list that stands on one line. */
+/** The maximum number of characters of a mapping or a list on one line. */
 const mostOnALine = 90;
 
-/** Plain data as YAML for people: what is short stands on one line, what is long on several. */
+/** Plain data as YAML for people: short collections on one line, long ones on several. */
 export function readableYaml(value: unknown): string {
   const document = new Document(value, { aliasDuplicateObjects: false, compat: "yaml-1.1" });
   visit(document, {

@@ -16,10 +16,10 @@ import {
 } from "./shape.js";
 import { didYouMean, listed } from "./words.js";
 
-/** Finds everything that is wrong with a value, in words. */
+/** Finds all mistakes in a value, as messages. */
 export function shapeProblems(shape: Shape, value: unknown): Diagnostic[] {
   const found = mistakesIn(shape, value).map(inWords);
-  // A field that is only misspelt is not missing as well.
+  // A misspelled field is not also missing.
   const suggested = new Set(found.map(({ suggestion }) => suggestion && pathText(suggestion)));
   return found.filter(({ code, path }) => code !== "missing_field" || !suggested.has(pathText(path)));
 }
@@ -32,20 +32,20 @@ export function checkValue<Of extends Shape>(
 ): ValueOf<Of> {
   const problems = shapeProblems(shape, value);
   if (problems.length > 0) throw validationError(failure, problems);
-  // A copy, since the caller may change its own; plain data by now, also where it came in a proxy.
+  // A copy, because the caller may change the original, which may be a proxy.
   return JSON.parse(JSON.stringify(value)) as ValueOf<Of>;
 }
 
-/** A part of JSON that is not as its shape says. */
+/** A part of JSON that does not match its shape. */
 export interface Mismatch {
-  /** Of the part: `limits.per_day`, `scopes[0]`; empty for the whole value. Holds no key. */
+  /** The path of the part: `limits.per_day`, `scopes[0]`; empty for the whole value. Contains no key. */
   readonly path: string;
   readonly expected: string;
-  /** The part; `undefined` when it is missing. */
+  /** The part; `undefined` if it is missing. */
   readonly value: unknown;
 }
 
-/** Finds the parts of a value that are not as its shape says; nothing inside a part that is wrong as a whole. */
+/** Finds the parts of a value that do not match its shape, but none inside a mismatched part. */
 export function mismatchesIn(shape: Shape, whole: unknown): Mismatch[] {
   let wrong: Path | undefined;
   return mistakesIn(shape, whole).flatMap(({ kind, path, shape, value }) => {
@@ -57,13 +57,13 @@ export function mismatchesIn(shape: Shape, whole: unknown): Mismatch[] {
   });
 }
 
-// A field that a client made up may have any name.
+// A field name from a client may contain anything.
 function shownName(path: Path): string {
   const redacted = redactKeys(String(path.at(-1)));
   return redacted.length > 60 ? `${redacted.slice(0, 60)}…` : redacted;
 }
 
-/** The refusal of a value that is not from a scenario, with what is wrong with each field in `details.fields`. */
+/** The error for an invalid value outside of scenarios, with each field's problem in `details.fields`. */
 export function validationError(
   failure: string,
   diagnostics: readonly Pick<Diagnostic, "path" | "message" | "hint">[],
@@ -79,7 +79,7 @@ export function validationError(
   });
 }
 
-/** Throws `validation_failed` with the invalid fields, by their names in JSON; `undefined` stands for a valid one. */
+/** Throws `validation_failed` with the invalid fields, by their names in JSON; `undefined` means valid. */
 export function requireFields(doing: string, problems: Readonly<Record<string, string | undefined>>): void {
   const wrong = Object.entries(problems).filter(([, problem]) => problem !== undefined);
   if (wrong.length === 0) return;
@@ -90,21 +90,21 @@ export function requireFields(doing: string, problems: Readonly<Record<string, s
   );
 }
 
-/** Throws `validation_failed` for options that there are not. */
+/** Throws `validation_failed` for unknown options. */
 export function requireKnownOptions(doing: string, given: unknown, known: readonly string[]): void {
   if (typeof given !== "object" || given === null) {
     requireFields(doing, { options: `are an object: { ${known[0]}: … }` });
   }
   const unknown = Object.keys(given as object).filter((name) => !known.includes(name));
   const problem = (name: string) =>
-    `is no option.${didYouMean(name, known)} There are ${listed(known, "and")}`;
+    `is not an option.${didYouMean(name, known)} The options are ${listed(known, "and")}`;
   requireFields(doing, Object.fromEntries(unknown.map((name) => [redactKeys(name), problem(name)])));
 }
 
-/** The largest number of mistakes that are found. */
+/** The maximum number of reported mistakes. */
 const mostMistakes = 500;
 
-/** Finds everything that is wrong with a value, the outermost first. */
+/** Finds all mistakes in a value, outermost first. */
 export function mistakesIn(root: Shape, whole: unknown): Mistake[] {
   const found: Mistake[] = [];
   check(root, whole, []);
@@ -118,7 +118,7 @@ export function mistakesIn(root: Shape, whole: unknown): Mistake[] {
     if (found.length >= mostMistakes || shape.kind === "anything") return;
     if (shape.isNullable && value === null) return;
     if (shape.kind === "either") {
-      // Of several kinds of value, what is wrong with one of this kind.
+      // Check it against the option of the same kind.
       const meant = shape.options.find((option) => isOfKind(option, value)) ?? shape.options[0];
       check(meant as Shape, value, path, around);
       return;
@@ -177,7 +177,7 @@ function isOfKind({ kind }: Shape, value: unknown): boolean {
   return isMapping(value);
 }
 
-// Of lists and mappings without what is in them.
+// Checks lists and mappings without their contents.
 function isAllowed(shape: Shape, value: unknown): boolean {
   if (shape.kind === "choice") return (shape.choices as readonly unknown[]).includes(value);
   if (!isOfKind(shape, value)) return false;

@@ -8,8 +8,7 @@ type Describe = (shape: Shape) => string | undefined;
 const ownDescription: Describe = ({ description }) => description;
 
 /**
- * The descriptions of the fields of a shape, given by their paths: `<ref>` is any name in a mapping, `<item>` any item
- * of a list.
+ * The descriptions of a shape's fields, by their paths: `<ref>` is any name in a mapping, `<item>` any item of a list.
  */
 export function describedFields(root: Shape, fields: Readonly<Record<string, string>>): Map<Shape, string> {
   return new Map(
@@ -26,7 +25,7 @@ export function jsonSchemaDocument(shape: Shape, describe?: Describe): JsonSchem
   return { $schema: "https://json-schema.org/draft/2020-12/schema", ...jsonSchemaOf(shape, describe) };
 }
 
-/** The JSON Schema 2020-12 of a shape; the named parts inside it are references to `components` of OpenAPI. */
+/** The JSON Schema 2020-12 of a shape; named parts inside it are references to OpenAPI `components`. */
 export function jsonSchemaOf(shape: Shape, describe = ownDescription): JsonSchema {
   const description = describe(shape);
   return {
@@ -36,7 +35,7 @@ export function jsonSchemaOf(shape: Shape, describe = ownDescription): JsonSchem
       shape,
       keywordsOf(shape, (inner) => referenceOr(inner, describe)),
     ),
-    // A keyword of editors; validators pass over it.
+    // A keyword for editors; validators ignore it.
     ...(shape.isOfSnapshots && { doNotSuggest: true }),
   };
 }
@@ -90,7 +89,7 @@ function keywordsOf(shape: Shape, inside: (shape: Shape) => JsonSchema): JsonSch
       if (name !== undefined) {
         return { type: "object", propertyNames: inside(name), additionalProperties: inside(member) };
       }
-      // Said explicitly: generated types would have an object without members.
+      // Explicit, or generated types would have an object without members.
       return { type: "object", additionalProperties: member.kind === "anything" || inside(member) };
     }
     case "mapping": {

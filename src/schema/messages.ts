@@ -14,25 +14,25 @@ import {
 import { meaningsOf, unknownField } from "./unknown-field.js";
 import { listed, nearest, quote } from "./words.js";
 
-/** Something in a value that its shape does not allow. */
+/** A part of a value that its shape does not allow. */
 export interface Mistake {
   readonly path: Path;
-  /** `name`: the name of a member of a record; `unknown`: a member that the mapping does not have. */
+  /** `name`: the name of a record's member; `unknown`: a member that the mapping does not have. */
   readonly kind: "missing" | "value" | "name" | "unknown";
-  /** The shape of the part; of an unknown member, the shape of the mapping around it. */
+  /** The shape of the part; for an unknown member, the shape of its mapping. */
   readonly shape: Shape;
-  /** The part; `undefined` when it is missing. */
+  /** The part; `undefined` if it is missing. */
   readonly value: unknown;
   /** The mapping around an unknown member. */
   readonly holder?: Members;
-  /** The shape of the mapping around that one, and the field that it is under there. */
+  /** The shape of the mapping around that mapping, and its field there. */
   readonly around?: Around;
 }
 
 /** The members of a mapping. */
 export type Members = Readonly<Record<string, unknown>>;
 
-/** A mistake in words for the author of the value. */
+/** A mistake as a message for the author of the value. */
 export interface Diagnostic<Code extends string = ShapeCode> {
   readonly code: Code;
   readonly path: Path;
@@ -44,7 +44,7 @@ export interface Diagnostic<Code extends string = ShapeCode> {
   readonly suggestion?: Path | undefined;
 }
 
-/** Says what is wrong and how to fix it. */
+/** Describes a mistake and how to fix it. */
 export function inWords({ kind, path, shape, value, holder, around }: Mistake): Diagnostic {
   if (kind === "missing") return missingField(path, shape);
   if (kind === "unknown") return unknownField(path, shape, holder, around);
@@ -62,7 +62,7 @@ function missingField(path: Path, shape: Shape): Diagnostic {
   return { code: "missing_field", path, pointAt: "key", message: `${name} is missing${where}`, hint };
 }
 
-// The name of a field; of an item of a list that of the list with the position.
+// The name of a field; for an item of a list, the list's name and the position.
 function labelOf(path: Path): string {
   const last = path.at(-1);
   return typeof last === "number" ? `${path.at(-2) ?? ""}[${last}]` : (last ?? "body");
@@ -71,7 +71,7 @@ function labelOf(path: Path): string {
 function wrongValue(name: string, value: unknown, shape: Shape): Explanation {
   if (shape.kind === "choice") return wrongChoice(name, value, shape);
   if (value === null) {
-    const hint = `give it a value or remove the line${shape.kind === "mapping" ? ", or write {}" : ""}`;
+    const hint = `write a value or remove the line${shape.kind === "mapping" ? ", or write {}" : ""}`;
     return { code: "wrong_type", message: `${name} is empty`, hint };
   }
   if (shape.kind === "text") {
@@ -84,16 +84,16 @@ function wrongValue(name: string, value: unknown, shape: Shape): Explanation {
   return { code: "wrong_type", message: `${name} is ${noun}, not ${found}`, hint: `write ${hint}` };
 }
 
-// What a value that is no text has to be, and what to write instead.
+// The expected kind of a value, and what to write instead.
 function wordsOf(name: string, value: unknown, shape: Shape): { noun: string; hint: string } {
   if (shape.kind === "boolean") return { noun: "true or false", hint: switchHint(value) };
   if (shape.kind !== "list") return { noun: "a mapping", hint: mappingHint(name, value, shape) };
-  if (shape.item.kind === "mapping") return { noun: "a list", hint: "a list: a dash before each of them" };
+  if (shape.item.kind === "mapping") return { noun: "a list", hint: "a list: a dash before each item" };
   const isOne = typeof value === "number" || (typeof value === "string" && /^[^\s,]{1,60}$/.test(value));
   return { noun: "a list", hint: isOne ? `[${value}]` : "a list: [one, two]" };
 }
 
-// YAML 1.1 read these words as switches; YAML 1.2 reads them as text.
+// Booleans in YAML 1.1, but texts in YAML 1.2.
 function switchHint(value: unknown): string {
   const word = String(value).toLowerCase();
   if (["yes", "y", "on"].includes(word)) return `true instead of ${value}, without quotes`;
@@ -101,7 +101,7 @@ function switchHint(value: unknown): string {
   return "true or false, without quotes";
 }
 
-/** More choices than this are not listed in the message. */
+/** The maximum number of choices to list in a message. */
 const mostChoicesShown = 8;
 
 function wrongChoice(name: string, value: unknown, { choices: of, code, hint }: ChoiceKind): Explanation {
@@ -115,7 +115,7 @@ function wrongChoice(name: string, value: unknown, { choices: of, code, hint }: 
   const advised = hint?.(value);
   if (advised !== undefined) return { code, message, hint: advised };
   const typed = String(value).toLowerCase();
-  // A number that is near is no likelier to be meant.
+  // A similar number is not more likely to be the intended one.
   const near = of.every((one) => typeof one === "number") ? undefined : nearest(typed, choices);
   const meant = meaningsOf(typed).find((one) => choices.includes(one)) ?? near;
   return { code, message, hint: meant === undefined ? `write ${all}` : `did you mean ${meant}?` };
@@ -136,10 +136,10 @@ function wrongNumber(name: string, value: unknown, { least, most, isWhole }: Num
 
 function wrongLength(name: string, length: number, { most }: Limits): Explanation {
   if (length === 0) {
-    const hint = "give one or leave the field out";
+    const hint = "add an entry or remove the field";
     return { code: "empty_list", message: `${name} is an empty list`, hint };
   }
-  const hint = `list ${most} at most`;
+  const hint = `list at most ${most}`;
   return { code: "out_of_range", message: `${name} is too long: ${length} entries`, hint };
 }
 
@@ -154,7 +154,7 @@ function mappingHint(name: string, value: unknown, shape: Shape): string {
 function wrongText(name: string | undefined, value: string, shape: TextKind): Explanation {
   const { code = "bad_format", most } = shape;
   if (value.trim() === "" && shape.code === undefined) {
-    return { code, message: `${name} is an empty text`, hint: "write it, or leave the field out" };
+    return { code, message: `${name} is an empty text`, hint: "write a text, or remove the field" };
   }
   if (shape.noun === undefined && most !== undefined && lengthOf(value) > most) {
     const message = `${name} is too long: ${lengthOf(value)} characters`;
@@ -165,23 +165,23 @@ function wrongText(name: string | undefined, value: string, shape: TextKind): Ex
     code,
     message:
       name === undefined ? `${quote(value)} is not ${noun}` : `${name} is ${noun}, not ${quote(value)}`,
-    hint: hint?.(value) ?? `write it as in ${example}`,
+    hint: hint?.(value) ?? `write it like ${example}`,
   };
 }
 
 function noText(name: string, value: unknown, shape: TextKind): Explanation {
   const { noun = "a text", example, hint } = shape;
   const message = `${name} is ${noun}, not ${quote(value)}`;
-  // What is wrong with a number is what would be wrong with its digits.
+  // Describe a number's mistake as if its digits were a text.
   const asText = typeof value === "number" ? hint?.(String(value)) : undefined;
   if (asText !== undefined) return { ...wrongText(name, String(value), shape), message };
   if (typeof value === "number" || typeof value === "boolean") {
     return { code: "wrong_type", message, hint: `put it in quotes: "${value}"` };
   }
-  return { code: "wrong_type", message, hint: example ? `write it as in ${example}` : "write a text" };
+  return { code: "wrong_type", message, hint: example ? `write it like ${example}` : "write a text" };
 }
 
-/** Says what a value of this shape is, to those who read JSON: `a string of 1 to 200 characters`. */
+/** Describes a value of this shape for readers of JSON: `a string of 1 to 200 characters`. */
 export function expectedOf(shape: Shape): string {
   switch (shape.kind) {
     case "choice":

@@ -1,7 +1,7 @@
-// The parts of everything that has a form: plain data, from which the checks, their messages, the JSON Schema and the
-// types are made (docs/decisions/0011).
+// Shapes describe values as plain data. Checks, messages, JSON Schema and types are made from them
+// (docs/decisions/0011).
 
-/** The names of mappings and the positions in lists on the way to a field. */
+/** The path of a field: names in mappings and positions in lists. */
 export type Path = readonly (string | number)[];
 
 /** The kinds of mistakes. */
@@ -17,22 +17,22 @@ export type ShapeCode =
   | "out_of_range"
   | "empty_list";
 
-/** The form of a value; `Value` is the type of those that have it. */
+/** The shape of a value; `Value` is the type of its values. */
 export type Shape<Value = unknown> = Kind & Traits<Value>;
 
 type Kind = TextKind | NumberKind | PlainKind | ChoiceKind | ListKind | MappingKind | RecordKind | EitherKind;
 
-/** What shapes of any kind can have. */
+/** Properties of shapes of any kind. */
 export interface Traits<Value> {
   readonly title?: string;
   readonly description?: string;
-  /** Whether snapshots write it and people do not: an editor does not offer it. */
+  /** Whether only snapshots write it: editors do not suggest it. */
   readonly isOfSnapshots?: boolean;
-  /** Whether it may be `null` as well. */
+  /** Whether it may also be `null`. */
   readonly isNullable?: boolean;
-  /** The name that a document with named parts refers to it by. */
+  /** Its name in a document with named parts. */
   readonly part?: string;
-  /** Never there: it holds the type. */
+  /** Never set: only carries the type. */
   readonly Value?: Value;
 }
 
@@ -42,7 +42,7 @@ export interface PlainKind {
 
 export interface TextKind extends Limits, Wording {
   readonly kind: "text";
-  /** As JSON Schema names it; not checked. */
+  /** A format of JSON Schema; not checked. */
   readonly format?: string;
   readonly pattern?: RegExp;
   /** A check beyond the pattern. */
@@ -59,29 +59,29 @@ export interface ChoiceKind {
   readonly kind: "choice";
   readonly choices: readonly (string | number | boolean)[];
   readonly code: ShapeCode;
-  /** The way to mend a value; `undefined` leaves it with the choices. */
+  /** How to fix a value; `undefined` shows the choices. */
   readonly hint?: (value: unknown) => string | undefined;
-  /** Whether there will only ever be the one choice. */
+  /** Whether it will always be this one choice. */
   readonly isConstant?: boolean;
-  /** Whether another version may have more of them. */
+  /** Whether another version may have more choices. */
   readonly isGrowing?: boolean;
 }
 
 export interface ListKind extends Limits {
   readonly kind: "list";
   readonly item: Shape;
-  /** Whether no two items may be the same. */
+  /** Whether all items must differ. */
   readonly isUnique?: boolean;
 }
 
 export interface MappingKind<Of extends Fields = Fields> {
   readonly kind: "mapping";
   readonly fields: Of;
-  /** Whether it may have other fields, which are not checked. */
+  /** Whether it may have other, unchecked fields. */
   readonly isOpen?: boolean;
 }
 
-/** A mapping with names of the author's choice. */
+/** A mapping with arbitrary names. */
 export interface RecordKind {
   readonly kind: "record";
   /** Default: any name. */
@@ -95,27 +95,27 @@ export interface EitherKind {
   readonly options: readonly Shape[];
 }
 
-/** The least and the largest number, length of a text or of a list. */
+/** The minimum and maximum of a number, or of the length of a text or list. */
 export interface Limits {
   readonly least?: number;
   readonly most?: number;
 }
 
-/** The words for a text that is wrong. */
+/** The wording for an invalid text. */
 export interface Wording {
-  /** As in `expires is a time or a duration, not "soon"`. */
+  /** For example, `a time or a duration` in `expires is a time or a duration, not "soon"`. */
   readonly noun?: string;
   readonly example?: string;
-  /** Default: `bad_format`, or what the kind of mistake gives. */
+  /** Default: `bad_format`, or the code of the kind of mistake. */
   readonly code?: ShapeCode;
-  /** The way to mend a text; `undefined` leaves it with the example. */
+  /** How to fix a text; `undefined` shows the example. */
   readonly hint?: (text: string) => string | undefined;
 }
 
 /** The fields of a mapping, by name. */
 export type Fields = Readonly<Record<string, Field>>;
 type Field = Shape | Optional;
-/** A field that may be left out. */
+/** An optional field. */
 export interface Optional<Of extends Shape = Shape> {
   readonly optional: Of;
 }
@@ -127,20 +127,20 @@ type OptionalNames<Of extends Fields> = {
   [Name in keyof Of]: Of[Name] extends Optional ? Name : never;
 }[keyof Of];
 
-// Each maps the names of `Of` itself, so that the fields keep their doc comments.
+// Each maps the names of `Of` directly, so that the fields keep their doc comments.
 type RequiredFields<Of extends Fields, Names extends keyof Of> = {
   readonly [Name in Names]: ValueOf<Of[Name]>;
 };
 type OptionalFields<Of extends Fields, Names extends keyof Of> = {
   readonly [Name in Names]?: (Of[Name] extends Optional<infer Inner> ? ValueOf<Inner> : never) | undefined;
 };
-// An editor shows the members of an inferred type rather than how it was made.
+// Makes editors show the members of an inferred type instead of its derivation.
 type Shown<Value> = Value extends infer Members ? { [Name in keyof Members]: Members[Name] } : never;
 type ValuesOf<Of extends Fields> = Shown<
   RequiredFields<Of, Exclude<keyof Of, OptionalNames<Of>>> & OptionalFields<Of, OptionalNames<Of>>
 >;
 
-// Shapes by their kinds. Each call makes another one, which can be described by itself.
+// Constructors by kind. Each call creates a new shape, which can have its own description.
 
 type Without<Of, Names extends keyof Of> = Omit<Of, "kind" | Names>;
 
@@ -196,11 +196,11 @@ export const orNull = <Value>(shape: Shape<Value>): Shape<Value | null> => ({
   kind: "either",
   options: [shape, { kind: "null" }],
 });
-/** The same as `orNull`, but one kind in JSON Schema, which makes a simpler type of it in other languages. */
+/** Like `orNull`, but one kind in JSON Schema, which results in a simpler type in other languages. */
 export const nullable = <Value>(shape: Shape<Value>): Shape<Value | null> => ({ ...shape, isNullable: true });
 export const optional = <Of extends Shape>(shape: Of): Optional<Of> => ({ optional: shape });
 
-/** A field that snapshots write. */
+/** A field that only snapshots write. */
 export const ofSnapshots = <Of extends Shape>(shape: Of): Optional<Of> => ({
   optional: { ...shape, isOfSnapshots: true },
 });
@@ -210,24 +210,24 @@ export const described = <Of extends Shape>(shape: Of, description: string): Of 
   description,
 });
 
-/** The shape of a mapping, and one of its fields. */
+/** The shape of a mapping and one of its fields. */
 export interface Around {
   readonly shape: Shape;
   readonly name: string;
 }
 
-/** The shape of a field, whether it may be left out or not. */
+/** The shape of a field, optional or not. */
 export function shapeOf(field: Field): Shape {
   return "optional" in field ? field.optional : field;
 }
 
-/** The fields that a mapping of this shape has; of several kinds of value, those of the mapping. */
+/** The fields of a mapping of this shape; if the shape has several kinds, of its mapping. */
 export function fieldsOf(shape: Shape): Fields | undefined {
   if (shape.kind === "either") return shape.options.map(fieldsOf).find((fields) => fields !== undefined);
   return shape.kind === "mapping" ? shape.fields : undefined;
 }
 
-/** A shape with what is directly in it changed and its fields renamed; the shape itself when that changes nothing. */
+/** A shape with its direct parts mapped and its fields renamed; the same shape if nothing changes. */
 export function mapFields(
   shape: Shape,
   change: (inner: Shape) => Shape,
@@ -255,7 +255,7 @@ export function mapFields(
   return isSame ? shape : { ...shape, fields: Object.fromEntries(fields) };
 }
 
-/** The shape of the field at a path, or `undefined` where the format has none. */
+/** The shape of the field at a path; `undefined` if the format has none. */
 export function shapeAt(root: Shape, path: Path): Shape | undefined {
   let shape: Shape | undefined = root;
   for (const step of path) {
@@ -271,7 +271,7 @@ export function shapeAt(root: Shape, path: Path): Shape | undefined {
 }
 
 /**
- * A path as people write it.
+ * A path as text.
  *
  * @example
  * pathText(["organizations", "bank", "keys", "main", "scopes", 1]); // "organizations.bank.keys.main.scopes[1]"
@@ -282,7 +282,7 @@ export function pathText(path: Path): string {
     .join("");
 }
 
-/** The length of a text in characters, as JSON Schema counts: an emoji is one. */
+/** The length of a text in characters, counted like JSON Schema: an emoji is one. */
 export function lengthOf(text: string): number {
   return [...text].length;
 }

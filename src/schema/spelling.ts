@@ -1,16 +1,16 @@
 import { mapFields, orNull, type Shape, text } from "./shape.js";
 
-// Values spell their members as TypeScript does; YAML, HTTP and JSON do it in snake_case.
+// Values spell their members in camelCase; YAML, HTTP and JSON use snake_case.
 
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const camel = (name: string) => name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 
-/** Plain data with the members of its objects spelled as JSON spells them: `perMinute` as `per_minute`. */
+/** Plain data with its members spelled for JSON: `perMinute` as `per_minute`. */
 export function snakeCase(value: unknown): unknown {
   return respelled(value, snake);
 }
 
-/** Plain data that came as JSON, spelled as TypeScript spells it. */
+/** Plain data from JSON with its members spelled for TypeScript. */
 export function camelCase(value: unknown): unknown {
   return respelled(value, camel);
 }

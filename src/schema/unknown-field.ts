@@ -3,9 +3,9 @@ import { type Around, fieldsOf, type Path, pathText, type Shape, shapeOf } from 
 import { listed, nearest, quote } from "./words.js";
 
 /**
- * A field that a mapping does not have, with the probable one or those that are known.
+ * The diagnostic of an unknown field, with the probable field or the known fields.
  *
- * `holder` is the mapping that has the field, `around` the shape of the mapping around that.
+ * `holder` is the mapping with the field; `around` is the shape of the mapping around `holder`.
  */
 export function unknownField(path: Path, shape: Shape, holder: unknown, around?: Around) {
   const parent = path.slice(0, -1);
@@ -25,7 +25,7 @@ export function unknownField(path: Path, shape: Shape, holder: unknown, around?:
   });
 
   const spelled = snakeCase(name);
-  // `overlap_minutes: 60`: a duration says its unit itself.
+  // `overlap_minutes: 60`: a duration contains its unit.
   const withoutUnit = spelled.replace(/_(?:ms|millis|seconds|minutes|hours|days)$/, "");
   const words = [spelled, ...meaningsOf(spelled), withoutUnit];
   const isFree = (field: string) => fields.includes(field) && !Object.hasOwn((holder ?? {}) as object, field);
@@ -41,7 +41,7 @@ export function unknownField(path: Path, shape: Shape, holder: unknown, around?:
   return { ...diagnostic, hint };
 }
 
-// The fields that people write.
+// The fields that people write, without those that only snapshots write.
 function writtenFields(shape: Shape): string[] {
   const fields = Object.entries(fieldsOf(shape) ?? {});
   return fields.flatMap(([name, field]) => (shapeOf(field).isOfSnapshots ? [] : [name]));
@@ -55,10 +55,10 @@ function snakeCase(name: string): string {
     .toLowerCase();
 }
 
-// The words of other tools and services for our fields and choices, by the word that the format has.
+// Other tools' words for the fields and choices, by the word of the format.
 const aliasesOf: Readonly<Record<string, readonly string[]>> = aliases;
 
-/** The words of the format that a word of another tool can mean; the first one that fits is suggested. */
+/** The words of the format that another tool's word can mean; the first matching one is suggested. */
 export function meaningsOf(word: string): string[] {
   return Object.keys(aliasesOf).filter((ours) => aliasesOf[ours]?.includes(word));
 }

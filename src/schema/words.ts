@@ -1,7 +1,7 @@
 const longestQuote = 60;
 
 /**
- * A value as a message shows it: text in quotes, cut when long; lists and mappings by their kind only.
+ * A value for a message: a text in quotes, truncated if long; a list or mapping only by its kind.
  *
  * @example
  * quote("actve"); // '"actve"'
@@ -27,13 +27,13 @@ export function listed(names: readonly string[], word: "and" | "or"): string {
   return `${names.slice(0, -1).join(", ")} ${word} ${names.at(-1)}`;
 }
 
-/** Longer names are no typing errors, and comparing them would take long. */
+/** Longer names are not typing errors, and comparing them would be slow. */
 const longestName = 100;
 
 /**
- * The candidate that the author of `name` most likely meant, or `undefined` when none is close.
+ * The candidate that the author of `name` most likely meant; `undefined` if none is close.
  *
- * Letter case, and `-` or a space for `_`, do not count as differences. Of equally near ones the first wins.
+ * Ignores letter case, and treats `-` and spaces as `_`. The first of equally close candidates wins.
  *
  * @example
  * nearest("actve", ["active", "revoked"]); // "active"
@@ -74,20 +74,20 @@ function plain(name: string): string {
   return name.toLowerCase().replace(/[\s-]/g, "_");
 }
 
-/** ` Did you mean "x"?` for the nearest candidate, to be put behind a sentence; empty when none is near. */
+/** ` Did you mean "x"?` for the nearest candidate, to append to a sentence; empty if none is close. */
 export function didYouMean(name: string, candidates: Iterable<string>): string {
   const meant = nearest(name, candidates);
   return meant === undefined ? "" : ` Did you mean ${JSON.stringify(meant)}?`;
 }
 
-/** The refs of the keys or of the organizations of a world. */
+/** The refs of keys or organizations. */
 export interface KnownRefs extends Pick<ReadonlyMap<string, unknown>, "has" | "size"> {
   readonly keys: () => Iterable<string>;
 }
 
 /** Returns a suggestion for a ref that does not exist. */
 export function knownRefsHint(ref: string, known: KnownRefs, things: string): string {
-  // With more of them than this, many wrong refs would each be compared to many.
+  // Comparing each of many wrong refs with more than this would be slow.
   const near = known.size > 1000 ? undefined : nearest(ref, known.keys());
   if (near !== undefined) return `did you mean ${near}?`;
   if (known.size === 0) return `the scenario has no ${things}`;

@@ -215,5 +215,5 @@ test("R46 a capture has no key, also if a scenario has one in its texts, and sti
 
 test("an option that there is not is refused", () => {
   const sandbox = createSandbox({ scenario });
-  expect(() => sandbox.capture({ since: "x" } as never)).toThrow(/since is no option/);
+  expect(() => sandbox.capture({ since: "x" } as never)).toThrow(/since is not an option/);
 });

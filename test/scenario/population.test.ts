@@ -75,7 +75,7 @@ test("a scenario has 100,000 keys at most, its population included; keys of whic
   expect(problemsOf(100_000)).toEqual([]);
   expect(problemsOf(100_000, { made: { environment: "test", sha256: "a".repeat(64) } })).toEqual([]);
   expect(problemsOf(100_000, { main: { environment: "test" } })).toEqual([
-    ["too_many_keys", "population", "the scenario has 100001 keys, and 100000 is the maximum"],
+    ["too_many_keys", "population", "the scenario has 100001 keys; the maximum is 100000"],
   ]);
 });
 

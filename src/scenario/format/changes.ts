@@ -36,8 +36,7 @@ const date = () =>
   });
 
 /**
- * The assumptions that a change can set: those that a single response shows, so that none contradicts the sandbox's
- * state.
+ * The assumptions that a change can set: each is visible in a single response, so none contradicts the sandbox's state.
  */
 const openNames = [
   "rate_limit_code",
@@ -57,7 +56,7 @@ const assumptions = mapping(
   Object.fromEntries(known.filter(([name]) => (openNames as readonly string[]).includes(name))),
 );
 
-// A 401 has one code for all causes, so that a change tells none of them apart (R14).
+// A 401 has one code for all causes, so a change cannot reveal the cause (R14).
 const errors = outcomes.filter(({ promised, code }) => promised && code !== null);
 const errorNames = [
   ...new Set(errors.map(({ code }) => code as string)),
@@ -78,7 +77,7 @@ const edits = <Value>(name: () => TextKind & Traits<string>, value: Shape<Value>
 });
 const on = () => optional(choice([200, 401, 403, 429]));
 const memberName = () => text({ noun: "the name of a member", pattern: /^[A-Za-z]\w{0,99}$/ });
-// What delivers a response is no part of an announcement.
+// Headers for the delivery of a response cannot change.
 const headerName = () =>
   text({
     noun: "the name of a header that the API can change",
@@ -88,7 +87,7 @@ const headerName = () =>
   });
 const headerValue = text({ noun: "one line of ASCII", pattern: /^[\x20-\x7e]{0,1000}$/ });
 
-/** The places of a body whose members can change. */
+/** The objects of a body whose members can change. */
 const places = ["error", "data", "data.organization", "data.limits", "data.usage"] as const;
 
 const path = (example: string) =>

@@ -12,7 +12,7 @@ import {
   waitPattern,
 } from "./time.js";
 
-// The kinds of text of the format. Each use is a shape of its own, so that it can be described by itself.
+// The kinds of text in the format. Each use is a new shape, which can have its own description.
 
 export const shortText = (most = 200) => text({ least: 1, most });
 
@@ -23,8 +23,8 @@ export const ref = () =>
     code: "bad_ref",
     pattern: refPattern,
     most: maximumRefLength,
-    // Not even in another spelling is a key shown (R46).
-    hint: (given) => (redactKeys(given) === given ? refHint(given) : "write the short name of the key"),
+    // A key is not shown in any spelling (R46).
+    hint: (given) => (redactKeys(given) === given ? refHint(given) : "write the ref of the key"),
   });
 
 export const time = () =>
@@ -62,11 +62,11 @@ export const durationOrNone = () =>
     isAllowed: (given) => given === "none" || (parseDuration(given) ?? -1) > 0,
   });
 
-/** A duration of real time, up to a longest one. */
+/** A duration of real time, up to a maximum. */
 export const wait = (longest: number) =>
   text({
     ...durationWording,
-    noun: "a duration of an hour at most",
+    noun: "a duration of at most an hour",
     example: "250ms, 2s or 1m",
     pattern: waitPattern,
     isAllowed: (given) => (parseDuration(given) ?? Number.POSITIVE_INFINITY) <= longest,
@@ -82,7 +82,7 @@ export const timeOrDuration = () =>
     isAllowed: (given) => parseWhen(given, 0) !== undefined,
     hint(given) {
       if (/^\d{4}-\d{2}-/.test(given)) return timeHint(given);
-      return parseDuration(given) === undefined ? durationHint(given) : "a duration is 100 years at most";
+      return parseDuration(given) === undefined ? durationHint(given) : "a duration is at most 100 years";
     },
   });
 
@@ -94,19 +94,19 @@ export const sha256 = () =>
 
 export const limits = mapping({ per_minute: optional(count()), per_day: optional(count()) });
 
-/** Names that mean something to JavaScript objects; a scenario that used them could reach into the sandbox itself. */
+/** Names with a meaning for JavaScript objects: a scenario with them could change the sandbox's own objects. */
 export const forbiddenNames: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
 /** A placeholder for an id in a story's request: `{farmer.0}`, `{consent.1}`, `{attestation.1}`. */
 export const storyPlaceholder = /\{(farmer|consent|attestation)\.(\d{1,9})\}/g;
 
-// Refs: short names in kebab-case, which a scenario gives to things.
+// Refs: short names in kebab-case for the things in a scenario.
 
-// A ref of digits only would be sorted before all others by JavaScript objects, whatever its place in the file.
+// JavaScript objects would sort a ref of digits before all others, no matter its place in the file.
 const refPattern = /^(?=.*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const maximumRefLength = 64;
 
-/** Words that a story sends instead of a key; no key can be called so. */
+/** Words for requests without a valid key in stories; not allowed as refs of keys. */
 export const reservedKeyRefs = ["none", "malformed", "unknown"] as const;
 type ReservedKeyRef = (typeof reservedKeyRefs)[number];
 
@@ -116,7 +116,7 @@ export function isReserved(ref: unknown): ref is ReservedKeyRef {
 }
 
 /**
- * Whether a scenario could give this ref to a thing.
+ * Whether a text is a valid ref.
  *
  * @example
  * isRef("core-banking"); // true
@@ -126,14 +126,14 @@ export function isRef(text: string): boolean {
   return text.length <= maximumRefLength && refPattern.test(text) && !forbiddenNames.has(text);
 }
 
-/** Makes a ref for a key of this name; not every name has letters to make one from. */
+/** Makes a ref from the name of a key; a name without usable letters gets a general ref. */
 export function refOfName(name: string): string {
   const words = trimmed(name.toLowerCase().replace(/[^a-z0-9]+/g, "-"), maximumRefLength);
   if (isRef(words)) return words;
   return words === "" ? "key" : trimmed(`key-${words}`, maximumRefLength);
 }
 
-/** The first of `ref`, `ref-2`, `ref-3` … that no key has or can have; a long one is cut, so that it stays a ref. */
+/** The first of `ref`, `ref-2`, `ref-3` … that is free; a long one is shortened to stay a valid ref. */
 export function freeRefIn(isTaken: (ref: string) => boolean, ref: string): string {
   let free = ref;
   for (let i = 2; isTaken(free) || isReserved(free); i++) {
@@ -147,10 +147,10 @@ function trimmed(words: string, length: number): string {
   return words.replace(/^-+/, "").slice(0, length).replace(/-+$/, "");
 }
 
-/** Returns how to mend a text that should be a ref. */
+/** Returns how to fix a text that should be a ref. */
 function refHint(text: string): string {
   if (text.length > maximumRefLength) {
-    return `a ref has ${maximumRefLength} characters at most, and this one has ${text.length}`;
+    return `a ref has at most ${maximumRefLength} characters; this one has ${text.length}`;
   }
   const kebab = text
     .normalize("NFD")
@@ -159,6 +159,6 @@ function refHint(text: string): string {
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
     .replace(/^-|-$/g, "");
-  if (/[a-z]/.test(kebab)) return `refs are in kebab-case: ${kebab}`;
+  if (/[a-z]/.test(kebab)) return `write it in kebab-case: ${kebab}`;
   return `a ref needs a letter: key-${kebab === "" ? "1" : kebab}`;
 }

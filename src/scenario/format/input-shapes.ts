@@ -18,7 +18,7 @@ import {
 import { duration, ref, shortText, time } from "./fields.js";
 import { faultsSchema, keyCreationFields, organizationChangeFields, replacementRef } from "./steps.js";
 
-// The inputs of the library, made of the same fields as scenarios: one spelling, one set of checks and messages.
+// The inputs of the library have the same fields as scenarios, and so the same spelling, checks and messages.
 
 /** The inputs of the library, which the control plane accepts as bodies, by name. */
 export const inputShapes = {
@@ -38,7 +38,7 @@ export const inputShapes = {
   }),
 } as const;
 
-/** A query and its parameters, each of which may be left out. */
+/** A query and its optional parameters. */
 export type Query<Values = Readonly<Record<string, unknown>>> = MappingKind & Shape<Values>;
 
 export const query = <Of extends Readonly<Record<string, Shape>>>(parameters: Of) => {
@@ -50,7 +50,7 @@ export const query = <Of extends Readonly<Record<string, Shape>>>(parameters: Of
 export const requestSources = ["client", "story"] as const;
 export type RequestSource = (typeof requestSources)[number];
 
-/** Which requests of the journal to list. */
+/** The filter for requests of the journal. */
 export const requestQuery = query({
   limit: count(),
   path_id: choice(outcomes.map(({ path }) => path)),

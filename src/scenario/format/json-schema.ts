@@ -13,7 +13,7 @@ import descriptions from "./descriptions.json" with { type: "json" };
 import { requestQuery } from "./input-shapes.js";
 import { scenarioSchema } from "./schema.js";
 
-// What is used in several places (faults, actions, limits) is described in the first of them.
+// Shapes used in several places (faults, actions, limits) are described at the first one.
 const assumptions = Object.entries(assumptionTable).map(([name, { minimal }]) => [
   name,
   `${words[name as keyof Assumptions].meaning} Default: ${JSON.stringify(minimal)}.`,
@@ -27,16 +27,16 @@ const described = new Map([
   ...describedFields(assumptionsSchema, Object.fromEntries(assumptions)),
 ]);
 
-/** The description of a shape, as the JSON Schema has it. */
+/** The description of a shape in the JSON Schema. */
 export function descriptionOf(shape: Shape): string | undefined {
   return shape.description ?? described.get(shape);
 }
 
 /**
- * The scenario file as JSON Schema 2020-12, for editors and for other languages; `bundled` are the names that an editor
- * offers for `extends`.
+ * The scenario file as JSON Schema 2020-12, for editors and other languages; `bundled` lists the names that an editor
+ * suggests for `extends`.
  *
- * A file that extends another may leave to it what would be required otherwise.
+ * A file that extends another one can omit required fields.
  */
 export function scenarioJsonSchema(bundled: readonly string[]): JsonSchema {
   const schema = jsonSchemaDocument(scenarioSchema, descriptionOf) as unknown as RequiredFields;

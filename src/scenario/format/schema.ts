@@ -19,9 +19,9 @@ import { changesSchema } from "./changes.js";
 import { limits, ref, scope, sha256, shortText, time, timeOrDuration } from "./fields.js";
 import { faultsSchema, storySchema, timelineSchema } from "./steps.js";
 
-// The one source of the scenario format: the checks, their messages, the JSON Schema and the types of
-// `scenario.generated.ts` are all made from it. `descriptions.json` describes each field, for an editor's hover text
-// and the types' docs; a page that checks scenarios does not load it.
+// The only source of the scenario format. Its checks, messages, JSON Schema and the types of `scenario.generated.ts`
+// are made from it. `descriptions.json` has the text for each field, for editors and the types' docs; a page that
+// checks scenarios does not load it.
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -76,7 +76,7 @@ const population = mapping({
   as_of: optional(time()),
 });
 
-// Consent requests that exist when the clock starts: what has been done so far; the rest is worked out from it.
+// Consent requests that exist when the clock starts, with the decisions so far. Their status is derived from them.
 
 const longestIdempotencyKey = 255;
 
@@ -91,7 +91,7 @@ const idempotency = mapping({
   sha256: ofSnapshots(sha256()),
 });
 
-// `rules/steps.ts` checks what they say of each other.
+// `rules/consents.ts` checks the fields against each other.
 const consentsSchema = list(
   mapping({
     organization: ref(),
@@ -106,7 +106,7 @@ const consentsSchema = list(
   }),
 );
 
-/** The scenario file: one world. Checks shape only; `rules/` checks what fields say of each other. */
+/** The scenario file. This checks only the shape; `rules/` checks the fields against each other. */
 export const scenarioSchema = mapping({
   version: choice([1], "unsupported_version"),
   name: optional(shortText()),

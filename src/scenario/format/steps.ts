@@ -23,12 +23,12 @@ import {
 import { assumptionsSchema } from "./assumptions.js";
 import { duration, limits, ref, scope, shortText, timeOrDuration, wait } from "./fields.js";
 
-// Faults. `rules/faults.ts` checks what their fields say of each other.
+// Faults. `rules/faults.ts` checks their fields against each other.
 
 const mostFaults = 100;
 const mostRequests = 1000;
 
-// More than an hour is what `hang` is for.
+// For more than an hour, use `hang`.
 const longestLatency = 60 * 60_000;
 const latencyTime = () => wait(longestLatency);
 
@@ -73,31 +73,31 @@ const mostSteps = 1000;
 const mostRepeats = 10_000;
 const longestNarration = 2000;
 
-/** What a key is created with, by a step or over the control plane. */
+/** The fields for creating a key, in a step or through the control plane. */
 export const keyCreationFields = {
   organization: ref(),
   environment: choice(environments),
   name: shortText(),
-  // An empty list has an error code of its own (R29), and so has a scope that there is not.
+  // An empty list and an unknown scope have their own error codes (R29).
   scopes: optional(list(scope())),
   limits: optional(limits),
   ref: optional(ref()),
   expires: optional(timeOrDuration()),
 };
 
-/** What can change about an organization, by a step or over the control plane. */
+/** The fields of an organization that can change, in a step or through the control plane. */
 export const organizationChangeFields = {
   status: optional(choice(organizationStatuses)),
   sandbox_access: optional(flag()),
   live_access: optional(choice(liveAccessStates)),
 };
 
-/** The ref of the key that a rotation makes. */
+/** The ref of the new key of a rotation. */
 export const replacementRef = optional(ref());
 
 const actor = optional(choice(["administrator", "member"]));
 
-// The same in a timeline and in a story. `rules/steps.ts` checks what a step refers to.
+// The same in a timeline and a story. `rules/steps.ts` checks the refs in a step.
 const actionFields = {
   create_key: optional(mapping({ ...keyCreationFields, actor })),
   rotate: optional(mapping({ key: ref(), as: replacementRef, overlap: optional(duration()), actor })),
@@ -124,7 +124,7 @@ const method = text({
   hint: (given) => (methods.test(given.toUpperCase()) ? `write ${given.toUpperCase()}` : undefined),
 });
 
-// As it goes over the wire: visible ASCII, all else encoded.
+// As sent: visible ASCII, any other character encoded.
 const path = text({
   noun: "an encoded path",
   example: `${mePath}?name=value`,
@@ -133,7 +133,7 @@ const path = text({
     const target = given.replace(/^[A-Z]+ +/, "").replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, "");
     if (target.length > 200 || /\p{Surrogate}/u.test(target)) return undefined;
     const encoded = target.replace(/[^!-~]/gu, encodeURIComponent);
-    return `a path begins with / and is encoded: ${encoded.startsWith("/") ? encoded : `/${encoded}`}`;
+    return `a path starts with / and is encoded: ${encoded.startsWith("/") ? encoded : `/${encoded}`}`;
   },
 });
 
@@ -149,7 +149,7 @@ const headerValue = text({
   pattern: /^[\t\x20-\x7e\x80-\xff]*$/,
 });
 
-/** A request but for its key, in a story or over the control plane. */
+/** A request without its key, in a story or through the control plane. */
 export const requestFields = {
   method: optional(method),
   path: optional(path),

@@ -2,26 +2,26 @@ import { printable, textWidth } from "../../domain/printable.js";
 import { redactKeys } from "../../domain/redact.js";
 import { nearest } from "../../schema/words.js";
 
-/** The text of a scenario and the name under which problems speak of it. */
+/** The text of a scenario and its file name in problems. */
 export interface ScenarioSource {
   readonly file: string | undefined;
   /** Without a byte order mark, each line end a `\n` or `\r\n`. */
   readonly text: string;
-  /** The lines as they may be shown, by their offset: many problems may share one. */
+  /** The redacted lines, by offset, because many problems may share a line. */
   readonly shown: Map<number, string>;
-  /** The offsets of the lines that go on with the value of a secret; looked for by the first problem. */
+  /** The offsets of lines that continue the value of a secret; computed for the first problem. */
   secretLines?: ReadonlySet<number>;
 }
 
-/** Somewhere in the text of a scenario. */
+/** A place in the text of a scenario. */
 export interface Place {
   readonly source: ScenarioSource;
   readonly offset: number;
-  /** Describes it; comes with the reader of the text, so that a page without one is without this. */
+  /** Describes the place. Comes with the reader of the text, so that pages without the reader do not load it. */
   readonly describe: () => PlaceDescription;
 }
 
-/** A place as people look it up: line and column (both from 1), the text of the line, a caret for it. */
+/** A place for people: line and column (both start at 1), the text of the line and its caret. */
 export interface PlaceDescription {
   readonly line: number;
   readonly column: number;
@@ -32,7 +32,7 @@ export interface PlaceDescription {
 /** Describes a place; the line is shown without keys. */
 export function describePlace({ source, offset }: Pick<Place, "source" | "offset">): PlaceDescription {
   const { text, shown } = source;
-  // A problem at the end of the text is shown after its last visible character, not on the empty line behind it.
+  // A problem at the end of the text is shown after its last visible character, not on the next empty line.
   const at = Math.max(0, Math.min(offset, text.trimEnd().length));
   const start = at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
   const end = text.indexOf("\n", at);
@@ -41,7 +41,7 @@ export function describePlace({ source, offset }: Pick<Place, "source" | "offset
   const isSecret = source.secretLines.has(start);
   const line = shown.get(start) ?? redactLine(written, isSecret);
   shown.set(start, line);
-  // Where a key was shortened, what comes after it has moved to the left. On an endless line this does not count.
+  // A shortened key moves the rest of the line to the left. Ignored on very long lines.
   const moved = line !== written && written.length < 10_000;
   const column = at - start + 1;
   const excerpt = excerptOf(line, moved ? redactLine(text.slice(start, at), isSecret).length + 1 : column);
@@ -50,8 +50,8 @@ export function describePlace({ source, offset }: Pick<Place, "source" | "offset
 }
 
 /**
- * A line of a scenario as it may be shown: keys shortened, also what stands where a secret is meant and what looks like
- * one (R46), and nothing invisible. `isSecret`: the line goes on with the value of a secret.
+ * A line of a scenario that is safe to show: without invisible characters, with keys, values of secrets and similar
+ * texts shortened (R46). `isSecret`: the line continues the value of a secret.
  *
  * @example
  * redactLine("secret: SVC_test_sbx123"); // "secret: SVC_test_…"
@@ -67,7 +67,7 @@ export function redactLine(line: string, isSecret = false): string {
   return printable(redactSecrets(shown + text.slice(from)));
 }
 
-/** A text without what could be a key, with its prefix or not: a long run of letters and digits that is no word. */
+/** A text without possible keys, with a prefix or not: long runs of letters and digits that are not words. */
 export function redactSecrets(text: string): string {
   const isWord = (run: string) => !/\d/.test(run) && (run.length < 20 || /^[A-Z]?[a-z]+$|^[A-Z]+$/.test(run));
   return redactKeys(text).replace(/[A-Za-z0-9]{16,}/g, (run) => (isWord(run) ? run : shortened(run)));
@@ -76,19 +76,19 @@ export function redactSecrets(text: string): string {
 const longWord = /[^\s"',]{5,}/g;
 const shortened = (word: string) => (word.endsWith("…") ? word : `${word.slice(0, 4)}…`);
 
-// A real key may stand in the field, or in what other tools call it, that only lacks its prefix.
+// Fields with these names may contain a real key without its prefix.
 const otherName = /(?:^|_)(?:token|api_?key)s?(?:_|$)/i;
 
-/** Whether a field is that of a secret, also when it is misspelt; other tools' names count as whole words only. */
+/** Whether a field is a secret, even if misspelled; other tools' names count only as whole words. */
 function isOfSecret(name: string): boolean {
   const words = name.replace(/([a-z])([A-Z])/g, "$1_$2").replaceAll("-", "_");
   return otherName.test(words) || words.split("_").some((word) => nearest(word, ["secret"]) !== undefined);
 }
 
-// Bounded, so that an endless line takes no endless time.
+// Bounded, so that a very long line does not take very long.
 const nameOfField = /([\w-]{1,30})["']?\s{0,9}:/g;
 
-/** The parts of a line, as `[start, end]`, that are the value of a secret, whatever it looks like. */
+/** The parts of a line, as `[start, end]`, that are values of secrets, no matter what they look like. */
 function secretsIn(line: string): (readonly [start: number, end: number])[] {
   const found: [number, number][] = [];
   for (const { 0: whole, 1: name = "", index } of line.matchAll(nameOfField)) {
@@ -99,7 +99,7 @@ function secretsIn(line: string): (readonly [start: number, end: number])[] {
   return found;
 }
 
-// To the comma, bracket or comment that ends a value, else to the end of the line.
+// Up to the comma, bracket or comment that ends the value, or the end of the line.
 function endOfValue(line: string, start: number): number {
   const pieces = /"(?:[^"\\]|\\.){0,300}"|'[^']{0,300}'|[[{]|[\]}]|,(?=\s|$)|\s#/g;
   pieces.lastIndex = start;
@@ -114,7 +114,7 @@ function endOfValue(line: string, start: number): number {
   return line.length;
 }
 
-// A value may go on in the lines below, as far as they are indented deeper: behind an anchor, in a mapping, in a block.
+// A value continues in lines with deeper indentation: after an anchor, in a mapping, in a block.
 function secretLinesOf(text: string): ReadonlySet<number> {
   const lines = new Set<number>();
   let indent: number | undefined;
@@ -138,7 +138,7 @@ export interface Excerpt {
 /**
  * The part of a line around a column (counted from 1, in UTF-16 units), with a caret under it.
  *
- * Never throws. Tabs and wide characters before the column are matched, so that the caret stands where it should.
+ * Never throws. Tabs and wide characters before the column are matched, so that the caret is at the right place.
  *
  * @example
  * excerptOf("  perMinute: 60", 3); // { text: "  perMinute: 60", caret: "  ^" }
@@ -153,7 +153,7 @@ export function excerptOf(line: string, column: number, width = 100): Excerpt {
 }
 
 /**
- * An excerpt in as many columns of a terminal as there are, its caret under the same character.
+ * Shortens an excerpt to a number of terminal columns, with its caret under the same character.
  *
  * @example
  * narrowExcerpt(excerptOf("    expect: { status: 200 }", 23), 12); // { text: "…tatus: 200…", caret: "         ^" }
@@ -175,7 +175,7 @@ function cutBefore(line: string, wanted: number): number {
   return /[\uDC00-\uDFFF]/.test(line[index] ?? "") ? index - 1 : index;
 }
 
-// As much empty space as the text takes up in a terminal.
+// Empty space as wide as the text in a terminal.
 function blank(text: string): string {
   return Array.from(text, (one) => (one === "\t" ? one : " ".repeat(textWidth(one)))).join("");
 }

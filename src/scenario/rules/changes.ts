@@ -2,7 +2,7 @@ import { quote } from "../../schema/words.js";
 import { parseDate } from "../format/changes.js";
 import type { ScenarioRule } from "./facts.js";
 
-/** Each announced change does something, and a path ends after it moved. */
+/** Each announced change has an effect, and an old path ends after it moved. */
 export const changesFit: ScenarioRule = ({ scenario, assumptions: { scopes }, wrong }) => {
   for (const [ref, change] of Object.entries(scenario.changes ?? {})) {
     const { at, say: _, move, assumptions, ...edits } = change;
@@ -13,8 +13,8 @@ export const changesFit: ScenarioRule = ({ scenario, assumptions: { scopes }, wr
       wrong(
         "change_contradiction",
         path,
-        "the change changes nothing",
-        "add what changes: codes, members",
+        "the change has no effect",
+        "add an effect, such as codes or members",
         "key",
       );
     }

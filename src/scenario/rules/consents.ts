@@ -16,10 +16,10 @@ import { between, checkRef, type Facts, type ScenarioRule } from "./facts.js";
 
 type Consent = NonNullable<Scenario["consents"]>[number];
 
-/** The number of farmers of a scenario that does not say. */
+/** The number of farmers by default. */
 const defaultFarmers = 1000;
 
-/** Every consent request of a scenario can have been made and come as far as it says. */
+/** Every consent request and its decisions are possible. */
 export const consentsFit: ScenarioRule = (facts) => {
   const { scenario, wrong } = facts;
   const keys = new Set<string>();
@@ -37,17 +37,17 @@ export const consentsFit: ScenarioRule = (facts) => {
     }
     const key = idempotency && JSON.stringify([organization, idempotency.key]);
     if (key !== undefined && keys.size === keys.add(key).size) {
-      const message = "another request of the organization was made with this key";
+      const message = "another request of the organization has this key";
       contradiction(["idempotency", "key"], message, "write another key");
     }
     if (timesFit(consent, facts, contradiction)) decisionsFit(consent, facts, contradiction);
   }
 };
 
-/** Reports a use of the preview in a scenario without it. */
+/** Reports a use of the preview in a scenario without the preview. */
 export function needsPreview(path: Path, { scenario, wrong }: Facts): void {
   if (scenario.preview === true) return;
-  const message = "there are no consent requests without the preview of the announced endpoints";
+  const message = "consent requests need the preview of the announced endpoints";
   wrong("preview_off", path, message, "write preview: true at the top level");
 }
 
@@ -55,7 +55,7 @@ export function needsPreview(path: Path, { scenario, wrong }: Facts): void {
 export function farmerExists(farmer: number, path: Path, { scenario, wrong }: Facts): void {
   const count = scenario.population?.farmers ?? defaultFarmers;
   if (farmer < count) return;
-  const message = `there is no farmer ${farmer}: the scenario has ${count}, counted from 0`;
+  const message = `there is no farmer ${farmer}: the scenario has ${count}, starting at 0`;
   const hint = count === 0 ? "write population: { farmers: 10 }" : `write a number up to ${count - 1}`;
   wrong("unknown_farmer", path, message, hint);
 }
@@ -74,11 +74,15 @@ function timesFit(
   };
   const now = scenario.clock?.now;
   if ((fromStart(created) ?? 0) > 0) {
-    wrong(["created_at"], `the request is made after the clock starts (${created})`, "write an earlier time");
+    wrong(
+      ["created_at"],
+      `the request is created after the clock starts (${created})`,
+      "write an earlier time",
+    );
   }
   const lasts = between(created, expires, now) ?? 1;
   if (lasts <= 0) {
-    wrong(["expires_at"], `the consent ends no later than it is made (${expires})`, "write a later time");
+    wrong(["expires_at"], `the consent ends no later than it is created (${expires})`, "write a later time");
   } else if (lasts > maximumConsentTime) {
     wrong(["expires_at"], `the consent lasts longer than 365 days (${expires})`, "write an earlier time");
   }
@@ -86,15 +90,15 @@ function timesFit(
   for (const [index, { at }] of decisions.entries()) {
     const path = ["decisions", index, "at"];
     if ((fromStart(at) ?? 0) > 0) {
-      wrong(path, `this would be after the clock starts (${at})`, "let the timeline or the story do it");
+      wrong(path, `the decision is after the clock starts (${at})`, "move it to the timeline or the story");
     } else if ((between(latest, at, now) ?? 0) < 0) {
-      wrong(path, `this is earlier (${at}) than what comes before it`, "put it in the order of the times");
+      wrong(path, `the decision is earlier (${at}) than the one before it`, "sort the decisions by time");
     } else latest = at;
   }
   return fits;
 }
 
-// Whether each decision is possible at its time: what the farmer does by itself, and what time does, comes in between.
+// Whether each decision is possible at its time, after the farmer's automatic decisions and expiry.
 function decisionsFit(consent: Consent, { scenario, fromStart }: Facts, contradiction: Contradiction): void {
   const { farmer, created_at: created, expires_at: expires, decisions = [] } = consent;
   const createdAt = created === undefined ? 0 : fromStart(created);
@@ -111,6 +115,6 @@ function decisionsFit(consent: Consent, { scenario, fromStart }: Facts, contradi
   const before = consentHistory({ ...record, decisions: done.slice(0, index) }, vain.at);
   const { status } = before.at(-1) as ConsentTransition;
   const from = consentActions[vain.action].from.join(" or ");
-  const message = `by then the request is ${status}, and ${vain.action} is for one that is ${from}`;
-  contradiction(["decisions", index], message, "write another time, or leave it out");
+  const message = `by then the request is ${status}, and ${vain.action} requires ${from}`;
+  contradiction(["decisions", index], message, "write another time, or remove it");
 }

@@ -15,7 +15,7 @@ import {
 import type { Diagnostic, ScenarioProblemCode } from "../problems/scenario-error.js";
 import type { Scenario } from "../scenario.generated.js";
 
-/** A key that a scenario describes, as it is written. */
+/** A key of a scenario, with its fields as written. */
 export interface KeyFacts {
   readonly ref: string;
   readonly organization: string;
@@ -23,17 +23,17 @@ export interface KeyFacts {
   readonly fields: ScenarioKey;
 }
 
-/** A scenario of the right shape, as the rules look at it. */
+/** A scenario of the right shape, prepared for the rules. */
 export interface Facts {
   readonly scenario: Scenario;
   readonly organizations: ReadonlyMap<string, ScenarioOrganization>;
   readonly keys: readonly KeyFacts[];
-  /** The first key of each ref. */
+  /** The first key with each ref. */
   readonly keyOf: ReadonlyMap<string, KeyFacts>;
   readonly assumptions: Assumptions;
-  /** The refs of keys and organizations, those of the population included. */
+  /** The refs of keys and organizations, including the population's. */
   readonly refs: Readonly<Record<RefKind, KnownRefs>>;
-  /** Milliseconds from the clock's start to a time or duration; `undefined` when that hangs on the real time. */
+  /** Milliseconds from the clock's start to a time or duration; `undefined` if that depends on the real time. */
   readonly fromStart: (text: string | undefined) => number | undefined;
   readonly wrong: Wrong;
 }
@@ -41,7 +41,7 @@ export interface Facts {
 /** The things that have refs. */
 type RefKind = "key" | "organization";
 
-/** Reports that something is wrong with a field; points at its value unless told to point at its name. */
+/** Reports a problem of a field; points at its value by default. */
 export type Wrong = (
   code: ScenarioProblemCode,
   path: Path,
@@ -50,7 +50,7 @@ export type Wrong = (
   pointAt?: "key" | "value",
 ) => void;
 
-/** A rule about what fields say of each other. */
+/** A rule that compares fields with each other. */
 export type ScenarioRule = (facts: Facts) => void;
 
 export function factsOf(scenario: Scenario, report: (diagnostic: Diagnostic) => void): Facts {
@@ -83,8 +83,8 @@ export function factsOf(scenario: Scenario, report: (diagnostic: Diagnostic) => 
 }
 
 /**
- * Milliseconds from one time or duration to another, each counted from the start when left out; `undefined` when that
- * hangs on the real time, at which a clock without `now` starts.
+ * Milliseconds from one time or duration to another; a missing one is the clock's start. `undefined` if that depends on
+ * the real time, which is the start of a clock without `now`.
  */
 export function between(from: string | undefined, to: string | undefined, now?: string): number | undefined {
   if (to === undefined) return undefined;
@@ -99,9 +99,9 @@ export function between(from: string | undefined, to: string | undefined, now?: 
   return other.duration - one.duration;
 }
 
-// The rules about refs, and their checks for the other rules.
+// The rules about refs, and the checks of refs for other rules.
 
-/** Each organization and key has a ref, and each organization an id, of its own. */
+/** Each organization and key has a unique ref, and each organization a unique id. */
 const refsAreFree: ScenarioRule = ({ scenario, organizations, keys, keyOf, wrong }) => {
   const { population } = scenario;
   if (organizations.size === 0 && (population?.organizations ?? 0) === 0) {
@@ -110,7 +110,7 @@ const refsAreFree: ScenarioRule = ({ scenario, organizations, keys, keyOf, wrong
   }
   const isTaken = (ref: string, path: Path) => {
     if (!isPopulated(ref, population)) return;
-    const hint = "choose another one: the population has organization-1, organization-1-key-1 and so on";
+    const hint = "choose another one: the population uses organization-1, organization-1-key-1 and so on";
     wrong("taken_by_population", path, `the population has the ref ${quote(ref)}`, hint, "key");
   };
   const ids = new Map<string, string>();
@@ -121,26 +121,26 @@ const refsAreFree: ScenarioRule = ({ scenario, organizations, keys, keyOf, wrong
     ids.set(id, earlier ?? ref);
     if (earlier === undefined) continue;
     const path = ["organizations", ref, "id"];
-    const hint = "give each organization its own id, or leave it out";
+    const hint = "give each organization its own id, or remove it";
     wrong("duplicate_organization_id", path, `${quote(earlier)} has the same id`, hint);
   }
   for (const key of keys) {
     const { ref, path } = key;
     isTaken(ref, path);
     if (isReserved(ref)) {
-      const message = `no key can be called ${quote(ref)}: stories write that instead of a key`;
+      const message = `a key cannot have the ref ${quote(ref)}: stories use this word instead of a key`;
       wrong("reserved_key_ref", path, message, `call it ${ref}-key`, "key");
     }
     const first = keyOf.get(ref);
     if (first === undefined || first === key) continue;
     const message = `${quote(first.organization)} already has a key ${quote(ref)}`;
     const free = freeRefIn((one) => keyOf.has(one), ref);
-    const hint = `refs of keys are unique in the whole scenario: call it ${free}, for example`;
+    const hint = `refs of keys are unique in the whole scenario: use ${free}, for example`;
     wrong("duplicate_key_ref", path, message, hint, "key");
   }
 };
 
-/** The default key, and each key that replaced another one, exists. */
+/** The default key and each replacement exist. */
 const refsExist: ScenarioRule = (facts) => {
   checkRef("key", facts.scenario.default_key, ["default_key"], facts);
   for (const { path, fields } of facts.keys) {
@@ -148,12 +148,12 @@ const refsExist: ScenarioRule = (facts) => {
   }
 };
 
-/** What a check of refs needs. */
+/** The input of a check of refs. */
 export interface RefChecking extends Pick<Facts, "refs" | "wrong"> {
   readonly scenario: Pick<Scenario, "population">;
 }
 
-/** Reports a ref that no key, or no organization, has. */
+/** Reports a ref that no key or organization has. */
 export function checkRef(
   kind: RefKind,
   ref: string | undefined,
@@ -165,7 +165,7 @@ export function checkRef(
   wrong(`unknown_${kind}_ref`, path, `there is no ${kind} ${quote(ref)}`, hint);
 }
 
-// For a ref that looks like one of the population.
+// For a ref in the form of the population's refs.
 function populationHint(ref: string, scenario: RefChecking["scenario"]): string | undefined {
   const { organizations, keysEach } = populationOf(scenario);
   if (organizations === 0 || populatedNumbers(ref) === undefined) return undefined;

@@ -12,9 +12,9 @@ import { isInstant, outsideHint, parseTime, parseWhen } from "../format/time.js"
 import { populationOf } from "../population.js";
 import type { Facts, KeyFacts, ScenarioRule } from "./facts.js";
 
-// Keys by themselves.
+// Single keys.
 
-/** Every scope is one that keys can be given, each key has it once, and the endpoint's own scope is one of them. */
+/** Every scope is known, no key has it twice, and the endpoint's scope is known. */
 const scopesAreKnown: ScenarioRule = ({ scenario, keys, assumptions, wrong }) => {
   const { scopes: known, me_scope: needed } = assumptions;
   const once = (scopes: readonly string[], path: Path) => {
@@ -27,7 +27,7 @@ const scopesAreKnown: ScenarioRule = ({ scenario, keys, assumptions, wrong }) =>
   if (needed !== null && !known.includes(needed)) {
     const field = scenario.assumptions?.me_scope === undefined ? "scopes" : "me_scope";
     const message = `me_scope is ${quote(needed)}, which is not one of assumptions.scopes`;
-    const hint = "set me_scope to one of them, or to null when the endpoint needs no scope";
+    const hint = "set me_scope to one of them, or to null for no scope";
     wrong("unknown_scope", ["assumptions", field], message, hint);
   }
   for (const { path, fields, ref } of keys) {
@@ -35,31 +35,31 @@ const scopesAreKnown: ScenarioRule = ({ scenario, keys, assumptions, wrong }) =>
     const missing = fields.scopes === undefined && defaultScopes.find((scope) => !known.includes(scope));
     if (missing) {
       const message = `${quote(ref)} gets the default scope ${missing}, which is not one of assumptions.scopes`;
-      wrong("unknown_scope", path, message, "write the scopes of the key out", "key");
+      wrong("unknown_scope", path, message, "list the scopes of the key", "key");
     }
     for (const [index, scope] of (fields.scopes ?? []).entries()) {
       if (known.includes(scope)) continue;
       const near = nearest(scope, known);
       const hint = near === undefined ? `scopes: ${known.join(", ")}.` : `did you mean ${near}?`;
-      const more = `${hint} More can be named in assumptions.scopes.`;
+      const more = `${hint} Add more in assumptions.scopes.`;
       wrong("unknown_scope", [...path, "scopes", index], `there is no scope ${quote(scope)}`, more);
     }
   }
 };
 
-/** The requests of this minute are among those of today. */
+/** The requests of this minute also count for today. */
 const usageAddsUp: ScenarioRule = ({ keys, wrong }) => {
   for (const { path, fields } of keys) {
     const { this_minute: minute = 0, today = minute, counted_at: countedAt } = fields.usage ?? {};
-    // Where it says when each was counted, some of a sliding minute may belong to the day before.
+    // With the times in counted_at, some requests of a sliding minute may belong to the day before.
     if (today >= minute || countedAt !== undefined) continue;
     const message = `today is ${today}, less than this_minute, which is ${minute}`;
-    const hint = "the requests of this minute count for today as well (R24)";
+    const hint = "the requests of this minute also count for today (R24)";
     wrong("usage_contradiction", [...path, "usage", "today"], message, hint);
   }
 };
 
-/** What ends a key lies in the years 0000 to 9999, which `keys.create` requires as well. */
+/** The end of a key is in the years 0000 to 9999, as `keys.create` also requires. */
 const endsAreInstants: ScenarioRule = ({ scenario, keys, wrong }) => {
   const start = parseTime(scenario.clock?.now ?? "");
   if (start === undefined) return;
@@ -73,7 +73,7 @@ const endsAreInstants: ScenarioRule = ({ scenario, keys, wrong }) => {
   }
 };
 
-/** A state that is written out agrees with the instant at which the key expires (R43). */
+/** An explicit state agrees with the key's expiry (R43). */
 const expiryFitsState: ScenarioRule = ({ keys, fromStart, wrong }) => {
   for (const { path, fields } of keys) {
     const { state } = fields;
@@ -85,32 +85,31 @@ const expiryFitsState: ScenarioRule = ({ keys, fromStart, wrong }) => {
     if (state === "expired" && end > 0) {
       contradiction("an expired key expires in the future", "write a time in the past, such as -1d");
     } else if ((state === "active" || state === "retiring") && end <= 0) {
-      contradiction(`the key is ${state} but expired in the past`, "a key is expired from that instant on");
+      contradiction(`the key is ${state} but expired in the past`, "a key has expired at that instant");
     } else if (state === "rotated" && overlapEnd !== undefined && end <= Math.min(overlapEnd, 0)) {
       contradiction("the key expired before its overlap ended", "such a key is expired, not rotated");
     }
   }
 };
 
-/** The most keys of a scenario: all of them are in memory. */
+/** The maximum number of keys in a scenario: all of them are in memory. */
 const maximumKeys = 100_000;
 
 /**
- * A scenario has no more keys than fit in memory; keys made at run time, of which snapshots have the hash, do not
- * count.
+ * A scenario's keys fit in memory. Keys created at run time, which snapshots write as hashes, do not count.
  */
 const keysWithinMaximum: ScenarioRule = ({ scenario, keys, wrong }) => {
   const { organizations, keysEach } = populationOf(scenario);
   const populated = organizations * keysEach;
   const count = populated + keys.filter(({ fields }) => fields.sha256 === undefined).length;
   if (count <= maximumKeys) return;
-  const message = `the scenario has ${count} keys, and ${maximumKeys} is the maximum`;
+  const message = `the scenario has ${count} keys; the maximum is ${maximumKeys}`;
   const hint =
     populated > 0 ? "lower population.organizations or population.keys_per_organization" : "remove keys";
   wrong("too_many_keys", [populated > 0 ? "population" : "organizations"], message, hint);
 };
 
-/** Five active keys in one environment of an organization, and no more (R32). */
+/** An organization has at most five active keys in an environment (R32). */
 const activeKeysWithinLimit: ScenarioRule = (facts) => {
   const groups = new Map<string, KeyFacts[]>();
   for (const key of facts.keys.filter((one) => countsAsActive(one, facts))) {
@@ -122,7 +121,7 @@ const activeKeysWithinLimit: ScenarioRule = (facts) => {
     if (tooMany === undefined) continue;
     const { path, organization, fields } = tooMany;
     const message = `${quote(organization)} has ${active.length} active ${fields.environment} keys`;
-    const hint = `R32 allows ${maximumActiveKeys} in one environment of an organization; revoke some or use another organization`;
+    const hint = `R32 allows ${maximumActiveKeys} per organization and environment; revoke some or use another organization`;
     facts.wrong("too_many_active_keys", path, message, hint, "key");
   }
 };
@@ -130,38 +129,38 @@ const activeKeysWithinLimit: ScenarioRule = (facts) => {
 function countsAsActive({ fields }: KeyFacts, { assumptions, fromStart }: Facts): boolean {
   const { state = "active", expires } = fields;
   if (state === "retiring") return assumptions.retiring_counts_as_active;
-  // An expiry that hangs on the real time may lie in the past: whether the key counts is not known.
+  // An expiry that depends on the real time may be in the past, so the key may not count.
   return state === "active" && (expires === undefined || (fromStart(expires) ?? 0) > 0);
 }
 
-/** A pinned secret is a well-formed key of its own that says the same as the fields of the key (R3, R10, R16). */
+/** A pinned secret is unique, well-formed and agrees with the key's fields (R3, R10, R16). */
 const secretsFit: ScenarioRule = ({ keys, wrong }) => {
   const first = new Map<string, string>();
   for (const { ref, path, fields } of keys) {
     const { secret, sha256, environment, legacy } = fields;
     if (secret === undefined) continue;
     if (sha256 !== undefined) {
-      const hint = "leave one of them out; sha256 is for a key that is no longer known in full";
+      const hint = "remove one of them; sha256 is for a key that is no longer known in full";
       wrong("secret_mismatch", [...path, "sha256"], "the key has both a secret and a sha256", hint);
     }
     const earlier = first.get(secret);
     first.set(secret, earlier ?? ref);
     if (earlier !== undefined) {
-      const hint = "give each key its own, or leave it out and the seed makes one";
+      const hint = "give each key its own, or remove it and the seed generates one";
       wrong("duplicate_secret", [...path, "secret"], `the key ${quote(earlier)} has the same secret`, hint);
     }
     const parsed = parseApiKey(secret);
     if (parsed === undefined) {
       const prefixes = keyPrefixes.map((row) => row.prefix);
-      const hint = `it begins with ${listed(prefixes, "or")}, followed by letters, digits, _ and -`;
+      const hint = `start it with ${listed(prefixes, "or")}, followed by letters, digits, _ and -`;
       wrong("secret_malformed", [...path, "secret"], "the secret is not a well-formed key (R10)", hint);
     } else if (parsed.environment !== environment) {
-      const message = `the secret is one of a ${parsed.environment} key, but the key's environment is ${environment}`;
-      const hint = `the prefix says the environment (R3): begin it with ${prefixOf(environment, parsed.legacy)}`;
+      const message = `the secret has the prefix of a ${parsed.environment} key, but the key's environment is ${environment}`;
+      const hint = `the prefix matches the environment (R3): start it with ${prefixOf(environment, parsed.legacy)}`;
       wrong("secret_mismatch", [...path, "secret"], message, hint);
     } else if (legacy !== undefined && parsed.legacy !== legacy) {
       const message = `the secret ${parsed.legacy ? "has" : "does not have"} a legacy prefix, but legacy is ${legacy}`;
-      const hint = `begin it with ${prefixOf(environment, legacy)} (R16), or leave legacy out`;
+      const hint = `start it with ${prefixOf(environment, legacy)} (R16), or remove legacy`;
       wrong("secret_mismatch", [...path, "secret"], message, hint);
     }
   }
@@ -169,7 +168,7 @@ const secretsFit: ScenarioRule = ({ keys, wrong }) => {
 
 // Keys that replace each other.
 
-/** Only a replaced key names its replacement; a replacement is what a rotation makes (R17, R26, R37). */
+/** Only a replaced key has a replacement, and a rotation could have created it (R17, R26, R37). */
 const replacementsFit: ScenarioRule = (facts) => {
   const oldOf = new Map<KeyFacts, KeyFacts>();
   for (const old of facts.keys) {
@@ -180,7 +179,7 @@ const replacementsFit: ScenarioRule = (facts) => {
     oldOf.set(replacement, earlier ?? old);
     if (earlier !== undefined) {
       const message = `${quote(replacement.ref)} already replaces ${quote(earlier.ref)}`;
-      const hint = "each rotation makes a key of its own (R37)";
+      const hint = "each rotation creates its own key (R37)";
       facts.wrong("replacement_shared", [...old.path, "replaced_by"], message, hint);
     }
     replacementIsAlike(old, replacement, facts);
@@ -207,7 +206,7 @@ function isReplaced(state: KeyFacts["fields"]["state"]): boolean {
   return state === "retiring" || state === "rotated";
 }
 
-// A replaced key may have ended in another way before its overlap was over.
+// A replaced key may have ended for another reason before its overlap ended.
 function endedEarly(state: KeyFacts["fields"]["state"]): boolean {
   return state === "expired" || state === "revoked";
 }
@@ -221,7 +220,7 @@ function replacementIsAlike(old: KeyFacts, replacement: KeyFacts, { wrong }: Fac
     const hint = "a replacement belongs to the organization of the old key (R37)";
     wrong("replacement_elsewhere", path, message, hint);
   } else if (environment !== old.fields.environment) {
-    const hint = "a replacement is of the environment of the old key (R37)";
+    const hint = "a replacement has the environment of the old key (R37)";
     wrong("replacement_elsewhere", path, `the replacement ${ref} is a ${environment} key`, hint);
   } else if (isLegacy(replacement)) {
     const hint = "a replacement has the current prefix (R17)";
@@ -232,20 +231,20 @@ function replacementIsAlike(old: KeyFacts, replacement: KeyFacts, { wrong }: Fac
     if (one === undefined || other === undefined || one === other) continue;
     const name = field.at(-1);
     const rule = field[0] === "limits" ? "R26" : "R37";
-    const message = `${name} differs from that of ${quote(old.ref)}, which this key replaces`;
-    const hint = `a replacement has the name, scopes and limits of the old key (${rule}); leave ${name} out of one of them`;
+    const message = `${name} differs from ${quote(old.ref)}, which this key replaces`;
+    const hint = `a replacement has the name, scopes and limits of the old key (${rule}); remove ${name} from one of them`;
     wrong("replacement_differs", [...replacement.path, ...field], message, hint);
   }
 }
 
-// The order of scopes does not count.
+// The order of scopes does not matter.
 function textAt({ fields }: KeyFacts, path: readonly string[]): string | undefined {
   let value: unknown = fields;
   for (const step of path) value = (value as Record<string, unknown> | undefined)?.[step];
   return value === undefined ? undefined : JSON.stringify(Array.isArray(value) ? value.toSorted() : value);
 }
 
-/** Replacements do not go round in a circle (R42: what is replaced cannot be rotated again). */
+/** Replacements do not form a circle (R42: a replaced key cannot be rotated again). */
 const replacementsEnd: ScenarioRule = (facts) => {
   const seen = new Set<KeyFacts>();
   for (const start of facts.keys) {
@@ -256,13 +255,13 @@ const replacementsEnd: ScenarioRule = (facts) => {
       chain.push(next);
     }
     if (next !== start) continue;
-    const message = `replacements go round in a circle: ${[...chain, start].map(({ ref }) => ref).join(" → ")}`;
-    const hint = "name the key that the rotation made (R37)";
+    const message = `replacements form a circle: ${[...chain, start].map(({ ref }) => ref).join(" → ")}`;
+    const hint = "write the ref of the key that the rotation created (R37)";
     facts.wrong("replacement_cycle", [...start.path, "replaced_by"], message, hint);
   }
 };
 
-/** An overlap is over for a rotated key, and for a retiring one it ends within seven days (R38, R39). */
+/** The overlap of a rotated key has ended; the overlap of a retiring key ends within seven days (R38, R39). */
 const overlapFitsState: ScenarioRule = ({ keys, fromStart, wrong }) => {
   for (const { path, fields } of keys) {
     const { state } = fields;
@@ -279,13 +278,13 @@ const overlapFitsState: ScenarioRule = ({ keys, fromStart, wrong }) => {
       const hint = "write state: rotated, or a time in the future such as 30m (R38)";
       contradiction("the overlap of a retiring key ended in the past", hint);
     } else if ((state === "retiring" || endedEarly(state)) && end > maximumOverlap) {
-      const hint = "an overlap lasts 7 days at most (R39)";
+      const hint = "an overlap lasts at most 7 days (R39)";
       wrong("overlap_out_of_range", [...path, "overlap_ends"], "the overlap is too long", hint);
     }
   }
 };
 
-// Which of two keys with one ref is meant is not known.
+// With a duplicate ref, the intended key is unknown.
 function replacementOf({ fields }: KeyFacts, { keyOf, keys }: Facts): KeyFacts | undefined {
   const { state, replaced_by: ref } = fields;
   if (ref === undefined || !(isReplaced(state) || endedEarly(state))) return undefined;

@@ -9,24 +9,24 @@ import { between, checkRef, type Facts, type ScenarioRule } from "./facts.js";
 type StoryStep = NonNullable<Scenario["story"]>[number];
 type Action = Pick<StoryStep, ActionName>;
 
-// What is wrong with a step by itself. Whether it comes out as it says is found by running it.
+// Problems of single steps. Only a run shows whether a step has its expected result.
 
-/** The steps of the timeline stand in the order in which they happen, after the start of the clock. */
+/** The steps of the timeline are sorted by time, after the start of the clock. */
 const timelineIsInOrder: ScenarioRule = ({ scenario, fromStart, wrong }) => {
   let latest: string | undefined;
   for (const [index, { at }] of (scenario.timeline ?? []).entries()) {
     const path = ["timeline", index, "at"];
     if ((fromStart(at) ?? 0) < 0) {
-      const hint = "write a later time, or describe the world as it is at the start";
-      wrong("timeline_order", path, `this would be before the clock starts (${at})`, hint);
+      const hint = "write a later time, or describe the state at the start";
+      wrong("timeline_order", path, `the step is before the clock starts (${at})`, hint);
     } else if (latest !== undefined && (between(latest, at, scenario.clock?.now) ?? 0) < 0) {
       const message = `the step is earlier (${at}) than the one before it (${latest})`;
-      wrong("timeline_order", path, message, "put the steps in the order of their times");
+      wrong("timeline_order", path, message, "sort the steps by time");
     } else latest = at;
   }
 };
 
-/** Each step does one thing, to what is there or made by a step, and expects what can be expected of it. */
+/** Each step does one thing, refers to something that exists or that a step creates, and has a possible expectation. */
 const stepsFit: ScenarioRule = (facts) => {
   const { timeline = [], story = [], requests_answered: answered } = facts.scenario;
   const made = [...timeline, ...story].flatMap(({ create_key: created, rotate }) => [
@@ -34,13 +34,13 @@ const stepsFit: ScenarioRule = (facts) => {
     ...(rotate ? [rotate.as] : []),
   ]);
   const keyExists: KeyExists = (ref, path) => {
-    // A step may make a key without naming it: what it is called then is found by running it.
+    // A step may create a key without a ref; only a run shows its ref.
     if (!made.includes(undefined) && !made.includes(ref)) checkRef("key", ref, path, facts);
   };
   for (const [index, step] of timeline.entries()) {
     const path = ["timeline", index];
     const doesOne = doesOneThing(step, actionNames, path, facts);
-    // What was done to the world of a snapshot may have left steps of its timeline that come to nothing.
+    // In a snapshot, earlier changes may have made steps of the timeline impossible.
     if (doesOne && answered === undefined) actionFits(step, path, keyExists, facts);
   }
   for (const [index, step] of story.entries()) {
@@ -58,10 +58,10 @@ function doesOneThing(step: object, things: readonly string[], path: Path, { wro
   const chosen = Object.keys(step).filter((name) => things.includes(name));
   const [first, second] = chosen;
   if (first === undefined) {
-    wrong("missing_field", path, "the step does nothing", `give it one of ${listed(things, "or")}`);
+    wrong("missing_field", path, "the step does nothing", `add one of ${listed(things, "or")}`);
   } else if (second !== undefined) {
-    const message = `a step does one thing, and this one has ${first} and ${second}`;
-    const hint = `make two steps of it, ${quote(first)} first`;
+    const message = `a step does one thing; this one has ${first} and ${second}`;
+    const hint = `split it into two steps, ${quote(first)} first`;
     wrong("step_contradiction", [...path, second], message, hint, "key");
   }
   return chosen.length === 1;
@@ -78,7 +78,7 @@ function actionFits(action: Action, path: Path, keyExists: KeyExists, facts: Fac
     keyExists(when?.key, [...path, "faults", index, "when", "key"]);
   }
   if (organization !== undefined && Object.keys(organization).length === 1) {
-    const hint = "give it one of status, sandbox_access or live_access";
+    const hint = "add status, sandbox_access or live_access";
     const message = "the step changes nothing about the organization";
     facts.wrong("missing_field", [...path, "organization"], message, hint);
   }
@@ -93,8 +93,8 @@ function requestFits({ request }: StoryStep, path: Path, keyExists: KeyExists, f
   if (!isReserved(request.key)) keyExists(request.key, [...path, "key"]);
   for (const name of Object.keys(request.headers ?? {})) {
     if (name.toLowerCase() !== "x-api-key") continue;
-    const message = "the key of a request is not written as a header";
-    const hint = "name the key with key: a ref, none, malformed or unknown";
+    const message = "the key of a request is not a header";
+    const hint = "use key: a ref, none, malformed or unknown";
     facts.wrong("step_contradiction", [...path, "headers", name], message, hint, "key");
   }
 }
@@ -107,13 +107,13 @@ function expectationFits({ expect, ...step }: StoryStep, path: Path, { wrong }: 
   const allowed = kind === "request" ? ofRequests : isAction ? ["error"] : [];
   const names = Object.keys(expect);
   if (names.length === 0) {
-    const hint = allowed.length === 0 ? "remove it" : `give it ${allowed.join(", ")}, or remove it`;
-    wrong("missing_field", [...path, "expect"], "expect says nothing", hint);
+    const hint = allowed.length === 0 ? "remove it" : `add ${allowed.join(", ")}, or remove it`;
+    wrong("missing_field", [...path, "expect"], "expect is empty", hint);
   }
   const misplaced = names.find((name) => !allowed.includes(name));
   if (misplaced === undefined) return;
-  const message = `${quote(misplaced)} cannot be expected of ${quote(kind)}`;
-  const hint = `what can be expected of ${quote(kind)}: ${allowed.join(", ") || "nothing"}`;
+  const message = `${quote(kind)} cannot expect ${quote(misplaced)}`;
+  const hint = `${quote(kind)} can expect ${allowed.join(", ") || "nothing"}`;
   wrong("step_contradiction", [...path, "expect", misplaced], message, hint, "key");
 }
 
