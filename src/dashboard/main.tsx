@@ -4,7 +4,7 @@ import { followEvents } from "./control/events.js";
 import { Shell } from "./shell/shell.js";
 
 takeToken();
-// The printed link may be pasted into a page that is open already.
+// The printed link may be pasted into an open page.
 addEventListener("hashchange", takeToken);
 followEvents();
 render(<Shell />, document.getElementById("page") as HTMLElement);

@@ -1,10 +1,10 @@
 import { signal } from "@preact/signals";
 
-/** The part of the address that says which view is shown, and of what. */
+/** The part of the address that selects the view and its content. */
 export interface PageRoute {
   /** The name of the view: `requests` in `#/requests/req_1?status=401`. */
   readonly view: string;
-  /** The parts behind it, decoded: `["req_1"]`. */
+  /** The decoded parts after it: `["req_1"]`. */
   readonly parts: readonly string[];
   readonly query: URLSearchParams;
 }
@@ -27,7 +27,7 @@ function decoded(part: string): string {
   }
 }
 
-/** The view that the address names. */
+/** The view in the address. */
 export const route = signal(routeIn(location.hash));
 
 addEventListener("hashchange", () => {
@@ -48,7 +48,7 @@ export function linkTo(view: string, parts: readonly string[] = [], query: Query
   return withQuery(`#/${[view, ...parts.map(encodeURIComponent)].join("/")}`, query);
 }
 
-/** Changes the query of the address in place: a reload shows the same, and there is no step back for each letter. */
+/** Changes the query of the address in place. A reload shows the same view, without one history entry per letter. */
 export function changeQuery(change: Query): void {
   const { view, parts, query } = route.value;
   history.replaceState(null, "", linkTo(view, parts, { ...Object.fromEntries(query), ...change }));

@@ -15,7 +15,7 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     const { page } = dashboard;
     await page.getByRole("radio", { name: /^minimal/ }).focus();
     await page.keyboard.press("ArrowDown");
-    await page.getByText("All match the profile typical.").waitFor();
+    await page.getByText("All values match the profile typical.").waitFor();
     expect(await assumed(dashboard)).toMatchObject({ profile: "typical", retry_after: "seconds" });
   });
 
@@ -32,12 +32,12 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     await page.getByRole("textbox", { name: "me_scope" }).fill("");
     await page.getByRole("button", { name: "Change me_scope" }).click();
     await expect.poll(async () => (await assumed(dashboard)).me_scope).toBe(null);
-    await page.getByText("4 differ from the profile minimal.").waitFor();
-    await page.getByRole("button", { name: "Set back retry_after" }).press("Enter");
-    await page.getByText("3 differ from the profile minimal.").waitFor();
+    await page.getByText("4 values differ from the profile minimal.").waitFor();
+    await page.getByRole("button", { name: "Reset retry_after" }).press("Enter");
+    await page.getByText("3 values differ from the profile minimal.").waitFor();
     expect((await assumed(dashboard)).retry_after).toBe("none");
-    await page.getByRole("button", { name: "Set all back" }).click();
-    await page.getByText("All match the profile minimal.").waitFor();
+    await page.getByRole("button", { name: "Reset all" }).click();
+    await page.getByText("All values match the profile minimal.").waitFor();
     expect(await assumed(dashboard)).toMatchObject({
       me_scope: "attestations:read",
       www_authenticate: false,
@@ -93,7 +93,7 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     const part = section(page, "Faults");
     const add = async (kind: string, fields: Readonly<Record<string, string>> = {}) => {
       const count = (await faultsOf(dashboard)).length;
-      await part.getByLabel("What happens").selectOption(kind);
+      await part.getByLabel("Effect").selectOption(kind);
       for (const [label, value] of Object.entries(fields)) {
         const field = part.getByLabel(label, { exact: true });
         if ((await field.evaluate(({ tagName }) => tagName)) === "SELECT") await field.selectOption(value);
@@ -105,16 +105,16 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     };
     for (const kind of ["reset", "hang", "truncate", "malformed"]) await add(kind);
     await add("slow", { "Bytes per second": "25" });
-    await add("latency", { Delay: "200ms", "At most": "2s" });
-    await part.getByText("Only some requests").click();
+    await add("latency", { Delay: "200ms", "Maximum delay": "2s" });
+    await part.getByText("Limit to some requests").click();
     const when = {
       "Every nth": "3",
-      Chance: "0.5",
-      "Would end on": "200.test",
+      Probability: "0.5",
+      "Outcome without the fault": "200.test",
       Organization: "harvest-bank",
     };
     await add("status", { Status: "502", Body: "html", From: "2026-03-02T09:00:00Z", Until: "1h", ...when });
-    await add("status", { "These requests": "3, 4" });
+    await add("status", { "Request numbers": "3, 4" });
     expect(await faultsOf(dashboard)).toMatchObject([
       ...["reset", "hang", "truncate", "malformed"].map((kind) => ({ then: { [kind]: true } })),
       { then: { slow: 25 } },
@@ -129,7 +129,7 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
       "resets the connection.",
       "sends 25 bytes per second.",
       "delays the response by 200ms to 2s.",
-      "Every 3rd request of harvest-bank that would end on 200.test by a chance of 50\u00a0% from 2026-03-02 09:00 UTC until",
+      "Every 3rd request from harvest-bank that would result in 200.test with a probability of 50% after 2026-03-02 09:00 UTC until",
       "Request 3 and 4:",
     ]) {
       await part.locator(".faults li > p", { hasText: words }).first().waitFor();
@@ -140,10 +140,13 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     const dashboard = await open();
     const part = section(dashboard.page, "Faults");
     await part.getByLabel("Key").fill("nobody");
-    await part.getByLabel("Delay before it").fill("long");
+    await part.getByLabel("Delay before the error").fill("long");
     await part.getByRole("button", { name: "Add the fault" }).click();
-    await part.locator(".field", { hasText: "Delay before it" }).getByText("latency is a duration").waitFor();
-    await part.getByLabel("Delay before it").fill("");
+    await part
+      .locator(".field", { hasText: "Delay before the error" })
+      .getByText("latency is a duration")
+      .waitFor();
+    await part.getByLabel("Delay before the error").fill("");
     await part.getByRole("button", { name: "Add the fault" }).click();
     await part.locator(".field", { hasText: "Key" }).getByText('there is no key "nobody"').waitFor();
     expect(await part.getByLabel("Key").getAttribute("aria-invalid")).toBe("true");
@@ -178,7 +181,7 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     const dashboard = await open();
     const other = await dashboard.another();
     await dashboard.page.getByLabel("error_details").press("Space");
-    await other.getByText("1 differs from the profile minimal.").waitFor();
+    await other.getByText("1 value differs from the profile minimal.").waitFor();
     expect(await other.getByLabel("error_details").isChecked()).toBe(true);
   });
 
@@ -196,7 +199,7 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     const [instance] = (await ask("/instances")).body.data;
     expect(instance).toMatchObject({ scenario: "revoked", seed: 7, label });
     expect(await page.content()).not.toMatch(/SVC_test_\w{20}|svci_|code=/);
-    await part.getByRole("button", { name: "Copy a one-time link to them for a partner" }).waitFor();
+    await part.getByRole("button", { name: "Copy a one-time link for a partner" }).waitFor();
     await part.getByRole("link", { name: "test" }).click();
     await settled(page);
     expect(new URL(page.url()).pathname).toBe(`/i/${instance.id}/__sandbox/`);

@@ -311,11 +311,11 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     const dashboard = await openDashboard({ view: "/keys/retiring" });
     const { page, server } = dashboard;
     await page.getByText("in 30 min").waitFor();
-    await page.getByText("None yet with this key.").waitFor();
+    await page.getByText("No requests with this key yet.").waitFor();
     await statusWith(dashboard, server.sandbox.secret("retiring"));
     await page.getByText("1 of 120 a minute").waitFor();
     await page.locator(".key-requests").getByText("200.retiring").waitFor();
-    const all = page.getByRole("link", { name: "Show them among all requests" });
+    const all = page.getByRole("link", { name: "Show all requests with this key" });
     expect(await all.getAttribute("href")).toBe("#/requests?key=retiring");
     await page.getByRole("link", { name: "replacement", exact: true }).click();
     await page.getByRole("heading", { name: "replacement" }).waitFor();
@@ -379,10 +379,10 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
   test("of a thousand keys fifty are shown, with the number left out; a filter finds one, and stands in the address", async () => {
     const population = { organizations: 100, keys_per_organization: 10 };
     const { page } = await openDashboard({ view, scenario: { version: 1, organizations: {}, population } });
-    await page.getByText("Keys 1 to 50 of 1000").waitFor();
+    await page.getByText("Keys 1 to 50 of 1,000").waitFor();
     expect(await page.locator(".key-row").count()).toBe(50);
     await page.getByRole("button", { name: "Next" }).click();
-    await page.getByText("Keys 51 to 100 of 1000").waitFor();
+    await page.getByText("Keys 51 to 100 of 1,000").waitFor();
     const last = (await page.locator(".key-name > a").last().textContent()) as string;
     await page.getByLabel("Filter").fill(last);
     await rowOf(page, last).waitFor();
@@ -390,7 +390,7 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     await page.reload();
     await rowOf(page, last).waitFor();
     await page.getByLabel("State").selectOption("revoked");
-    await page.getByText("No key matches the filter.").waitFor();
+    await page.getByText("No keys match the filter.").waitFor();
   });
 
   test("the server filters: each key of a large population is found, also by digits alone, and few bytes are read", async () => {
@@ -398,7 +398,7 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     const scenario = { version: 1 as const, organizations: {}, population };
     const { page, ask } = await openDashboard({ view: "/keys?filter=organization-1900-key-1", scenario });
     await rowOf(page, "organization-1900-key-1").waitFor();
-    await page.getByText("1 key (of 4000 in all)").waitFor();
+    await page.getByText("1 of 4,000 keys").waitFor();
     await page.getByLabel("Filter").fill("1999");
     await rowOf(page, "organization-1999-key-2").waitFor();
     expect((await ask("/directory")).text.length).toBeLessThan(60_000);

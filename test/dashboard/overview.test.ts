@@ -10,10 +10,10 @@ describe.skipIf(noBrowser)("the overview", () => {
     const names = checks.map(({ name }: { name: string }) => name);
     await page.locator(".stage").nth(checks.length).waitFor();
     expect(await page.locator(".stage h3").allTextContents()).toEqual([
-      "A request enters",
+      "Incoming request",
       "faults",
       ...names,
-      "through",
+      "passed",
     ]);
     const exits = checks.flatMap((check: { exits: string[] }) => check.exits);
     expect(await page.locator(".exits code").allTextContents()).toEqual([...faults, ...exits, ...successes]);
@@ -60,7 +60,7 @@ describe.skipIf(noBrowser)("the overview", () => {
       view: "/overview/fault.status",
     });
     await page.getByRole("button", { name: "Start bad-day here, then send it" }).click();
-    await page.getByRole("dialog").getByText("This discards every other change since the start.").waitFor();
+    await page.getByRole("dialog").getByText("This discards all other changes since the start.").waitFor();
     expect((await ask("/health")).body.scenario).toBe("key-states");
     await page.getByRole("button", { name: "Send it", exact: true }).click();
     await page.locator("a.exit-by-story", { hasText: "fault.status" }).waitFor();

@@ -30,7 +30,7 @@ describe.skipIf(noBrowser)("the report", () => {
       const verdict = met ? (promised ? "covered" : "not promised") : "not covered";
       expect(cells).toEqual([count === 0 ? "–" : String(count), verdict, when]);
     }
-    const others = page.getByRole("region", { name: "How to cover the others", exact: true });
+    const others = page.getByRole("region", { name: "How to cover the other paths", exact: true });
     expect(await others.getByRole("row").count()).toBe(1 + coverage.promised - coverage.met);
     expect(advice.length).toBeGreaterThan(0);
     for (const { what_to_do: whatToDo } of advice) await page.getByText(whatToDo).waitFor();
@@ -49,7 +49,7 @@ describe.skipIf(noBrowser)("the report", () => {
 
   test("on paper it stands without navigation and buttons", async () => {
     const { page } = await openDashboard({ view: "/report" });
-    await page.getByRole("heading", { name: "How to cover the others" }).waitFor();
+    await page.getByRole("heading", { name: "How to cover the other paths" }).waitFor();
     await page.emulateMedia({ media: "print" });
     expect(await page.getByRole("navigation").count()).toBe(0);
     expect(await page.getByRole("button").count()).toBe(0);

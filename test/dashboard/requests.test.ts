@@ -158,7 +158,7 @@ describe.skipIf(noBrowser)("the requests", () => {
       await page.getByRole("button", { name: "Copied" }).waitFor();
       expect(await copied()).toBe(await page.locator(".client-code").textContent());
     }
-    await page.getByRole("button", { name: "Copy the sent body" }).click();
+    await page.getByRole("button", { name: "Copy the body" }).click();
     await expect.poll(copied).toBe((await ask(`/requests/${id}`)).body.data.answer.body);
   });
 
@@ -278,17 +278,17 @@ describe.skipIf(noBrowser)("the requests", () => {
     }
   });
 
-  test("a request that a fault hit is shown as caused by this sandbox's own fault", async () => {
+  test("a request that a fault hit is shown as caused by a fault set in this sandbox", async () => {
     const { page, ask } = await openDashboard({ view: "/requests" });
     const faults = [{ when: { key: "active", requests: [1] }, then: { status: 503 } }];
     await ask("/faults", { method: "PUT", json: { faults } });
     for (let sent = 0; sent < 2; sent++) await ask("/send", { method: "POST", json: { key: "active" } });
     const rows = page.locator(".request-row");
-    await rows.nth(1).getByText("this sandbox's own fault").waitFor();
-    expect(await rows.first().innerText()).not.toContain("own fault");
+    await rows.nth(1).getByText("sandbox fault").waitFor();
+    expect(await rows.first().innerText()).not.toContain("sandbox fault");
     await rows.nth(1).click();
     const detail = page.locator(".request-detail");
-    await detail.getByRole("link", { name: "caused by this sandbox's own fault" }).click();
+    await detail.getByRole("link", { name: "caused by a fault set in this sandbox" }).click();
     await page.getByRole("heading", { name: "Faults and assumptions" }).waitFor();
   });
 });

@@ -72,7 +72,7 @@ describe.skipIf(noBrowser)("the view of the scenario", () => {
     await page.getByText("No problems found.").waitFor();
     await ask("/send", { method: "POST", json: { key: "none" } });
     await editor.press("Control+s");
-    await page.getByText("This discards 1 request and every other change since the start.").waitFor();
+    await page.getByText("This discards 1 request and all other changes since the start.").waitFor();
     await page.getByRole("button", { name: "Keep it" }).press("Enter");
     expect((await ask("/requests")).body.data).toHaveLength(1);
     await editor.press("Control+s");
@@ -176,7 +176,7 @@ describe.skipIf(noBrowser)("the view of the scenario", () => {
     await page.getByRole("dialog").waitFor({ state: "detached" });
     expect(await running()).toBe("revoked");
     await page.getByRole("button", { name: "Load rotation" }).press("Enter");
-    await page.getByRole("button", { name: "Load and lose the edits" }).press("Enter");
+    await page.getByRole("button", { name: "Load it and discard the edits" }).press("Enter");
     await page.getByText("Loaded:").waitFor();
     expect(await running()).toBe("rotation");
     await expect.poll(() => editor.innerText()).not.toContain("Written by hand");
@@ -196,7 +196,7 @@ describe.skipIf(noBrowser)("the view of the scenario", () => {
     await ask("/scenario", { method: "PUT", json: { name: "rotation" } });
     await page.getByText("Another scenario is now running: rotation").waitFor();
     expect(await editor.innerText()).toContain("Written by hand");
-    await page.getByRole("button", { name: "Drop the edits" }).press("Enter");
+    await page.getByRole("button", { name: "Discard the edits" }).press("Enter");
     await expect.poll(() => editor.innerText()).toContain("start rotation");
     await page.getByText("without edits").waitFor();
   });
@@ -223,7 +223,7 @@ describe.skipIf(noBrowser)("the view of the scenario", () => {
     await server.close(0);
     await editor.press("Control+End");
     await page.keyboard.type("# An edit");
-    await page.getByText("The text could not be checked.").waitFor();
+    await page.getByText("Failed to check the text.").waitFor();
     const { server: back } = await serveControl({ port: Number(port), scenario: "revoked" });
     await page.getByText("No problems found.").waitFor();
     await page.getByText("Another scenario is now running").waitFor();

@@ -144,7 +144,7 @@ describe.skipIf(noBrowser)("the view of the story", () => {
       ),
     ]);
     await gate.getByText("404.unknown_path").waitFor();
-    await page.getByText("As the story expects.").waitFor();
+    await page.getByText("As expected.").waitFor();
     await page.getByText("A bank calls the API.").first().waitFor();
   });
 
@@ -162,7 +162,7 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     await page.getByText("An administrator revokes the key main.").waitFor();
     await tell(dashboard, 6);
     const seen = async () => {
-      await page.getByText("Differs from the story:").waitFor();
+      await page.getByText("Not as expected:").waitFor();
       await page.getByText("expected 200, found 401").waitFor();
       await page.getByText("Request, 2 times").waitFor();
       await page.getByText("The story is over.").waitFor();

@@ -82,11 +82,11 @@ describe.skipIf(noBrowser)("time", () => {
     await second.locator(".lane.state-retiring").waitFor({ state: "detached" });
     expect(await second.locator(".lane.state-rotated").count()).toBe(2);
     await page.getByText("Next: Step 1 of the timeline: revoke, in 30 min").waitFor();
-    await page.getByRole("button", { name: "To the next event" }).click();
+    await page.getByRole("button", { name: "Next event" }).click();
     await shows(page, "10:00:00");
     expect((await ask("/keys/steady")).body.data.state).toBe("revoked");
     await page.getByText("Next: Key expiring expires, in 1 h").waitFor();
-    await page.getByRole("button", { name: "To the next event" }).press("Enter");
+    await page.getByRole("button", { name: "Next event" }).press("Enter");
     await shows(page, "11:00:00");
     expect((await ask("/keys/expiring")).body.data.state).toBe("expired");
   });

@@ -1,6 +1,6 @@
 import type { Answer } from "../../control/answers.js";
 
-// What the page knows of the control plane: the types of its answers.
+// The types of the control plane's responses. The page depends on nothing else of it.
 
 export type AssumptionRow = Answer<"AssumptionRow">;
 export type Assumptions = Answer<"Assumptions">;

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 
-/** The control plane of the server, or of the instance, that this page comes from. */
+/** The control plane of the server or instance that serves this page. */
 const controlUrl = new URL("./", document.baseURI);
 
 /** The base URL of the API that this page shows. */
@@ -17,25 +17,25 @@ export const serverPage = `${baseUrl.replace(instancePath, "")}/__sandbox/`;
 // Instances require the token of their server.
 const tokenName = `svc-sandbox token ${new URL(serverPage).pathname}`;
 
-/** Whether the control plane asks for a token that the page does not have. */
+/** Whether the control plane requires a token that the page does not have. */
 export const needsToken = signal(false);
 
-/** Whether the token that the page has is not the one: mistyped, or of a sandbox that ran before. */
+/** Whether the page's token is wrong: mistyped, or from an earlier sandbox. */
 export const isTokenRefused = () => needsToken.value && sessionStorage.getItem(tokenName) !== null;
 
-/** A refusal of the control plane, or no answer at all (`unreachable`). */
+/** A rejection by the control plane, or a missing response (`unreachable`). */
 export class ControlError extends Error {
   override readonly name = "ControlError";
   constructor(
     readonly code: string,
     message: string,
-    /** The problems of a body, by the names of its fields. */
+    /** The problems of a body, by field name. */
     readonly fields: Readonly<Record<string, string>> = {},
   ) {
     super(message);
   }
 
-  /** Whether the sandbox said so; otherwise nothing came that could be read. */
+  /** Whether the sandbox sent this error. Otherwise there was no readable response. */
   get isOfSandbox(): boolean {
     return this.code !== "unreachable" && this.code !== "unexpected_answer";
   }
@@ -46,20 +46,20 @@ export interface Call {
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is, as YAML. */
+  /** Sent unchanged, as YAML. */
   readonly yaml?: string;
-  /** The actor in the dashboard (R33). Default: the one chosen on the page of keys. */
+  /** The actor in the service's dashboard (R33). Default: an administrator. */
   readonly actor?: "administrator" | "member";
   readonly signal?: AbortSignal;
 }
 
-/** Keeps the token for this tab, and tries again what needs it. */
+/** Stores the token for this tab. Calls that require it are retried. */
 export function useToken(token: string): void {
   sessionStorage.setItem(tokenName, token);
   needsToken.value = false;
 }
 
-/** Takes the token out of the address, where the printed link has it: `#token=…`, or `#token=…&/story` for a view. */
+/** Moves the token from the address to this tab. The printed link has `#token=…`, or `#token=…&/story` for a view. */
 export function takeToken(): void {
   const [, token, view = ""] = /^#token=([^&]+)&?(.*)$/.exec(location.hash) ?? [];
   if (token === undefined) return;
@@ -68,7 +68,7 @@ export function takeToken(): void {
   dispatchEvent(new Event("hashchange"));
 }
 
-/** Calls the control plane; returns the answer when its status is one of success, else throws a `ControlError`. */
+/** Calls the control plane. Returns a successful response, or throws a `ControlError`. */
 export async function fetchControl(path: string, call: Call = {}): Promise<Response> {
   const { method = "GET", body, yaml, actor, signal: until } = call;
   const headers = new Headers();
@@ -89,25 +89,25 @@ export async function fetchControl(path: string, call: Call = {}): Promise<Respo
     });
   } catch (error) {
     if (until?.aborted) throw error;
-    throw new ControlError("unreachable", "The sandbox does not respond. Was it stopped?");
+    throw new ControlError("unreachable", "The sandbox does not respond. Is it still running?");
   }
   if (response.ok) return response;
   const problem = await problemOf(response);
-  // A call that was under way when the token was given says nothing of it.
+  // A call that was sent before the token was entered does not test it.
   if (problem.code === "control_token_required" && token === sessionStorage.getItem(tokenName)) {
     needsToken.value = true;
   }
   throw problem;
 }
 
-/** Calls the control plane; returns what stands in the `data` of its answer. */
+/** Calls the control plane; returns the `data` of its response. */
 export async function call<Answer>(path: string, options: Call = {}): Promise<Answer> {
   const response = await fetchControl(path, options);
   if (response.status === 204) return undefined as Answer;
   return ((await response.json()) as { data: Answer }).data;
 }
 
-/** Calls the control plane for an answer that does not stand in `data`. */
+/** Calls the control plane for a response without `data`. */
 export async function callBare<Answer>(path: string): Promise<Answer> {
   return (await fetchControl(path)).json() as Promise<Answer>;
 }
@@ -116,7 +116,7 @@ async function problemOf(response: Response): Promise<ControlError> {
   const text = await response.text();
   try {
     const { code, message, details } = JSON.parse(text).error;
-    // Made and not saved: it is shown nowhere else.
+    // The key exists but was not saved, so this message is the only place with its secret.
     const secret = details?.data?.secret;
     const shown = secret === undefined ? message : `${message} The secret is ${secret}.`;
     return new ControlError(code, shown, details?.fields);

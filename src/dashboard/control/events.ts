@@ -1,17 +1,17 @@
 import { effect, signal } from "@preact/signals";
 import { ControlError, fetchControl, needsToken } from "./call.js";
 
-/** An event of the sandbox, as `GET /events` tells it. */
+/** An event of the sandbox, as in `GET /events`. */
 export interface SandboxEvent {
   readonly type: string;
-  // biome-ignore lint/suspicious/noExplicitAny: each type has data of its own, described with the control plane
+  // biome-ignore lint/suspicious/noExplicitAny: each type has its own data, which the control plane describes
   readonly data: any;
 }
 
-/** Whether the page hears of what happens: `waiting` at first, and while the server is away. */
+/** Whether the page receives events: `waiting` at first, and while the server is down. */
 export const connection = signal<"waiting" | "open">("waiting");
 
-/** Whether the server answers, but has no sandbox at this address: an instance that ended. */
+/** Whether the server responds but has no sandbox at this address, because the instance ended. */
 export const isGone = signal(false);
 
 type Listener = (events: readonly SandboxEvent[]) => void;
@@ -19,10 +19,10 @@ type Listener = (events: readonly SandboxEvent[]) => void;
 const listeners = new Set<Listener>();
 
 /**
- * Calls the listener with everything that happens from now on, batch by batch; returns how to stop that.
+ * Calls the listener with each batch of events until the returned function is called.
  *
- * A batch begins with an event of the type `gap` when anything may have been missed before it: what was read then is to
- * be read again. `requests.lost` says that requests have come which are not told.
+ * A batch starts with a `gap` event if earlier events may be missing; listeners must then read their data again.
+ * `requests.lost` means that the sandbox left out some requests.
  */
 export function listen(listener: Listener): () => void {
   listeners.add(listener);
@@ -40,7 +40,7 @@ export function notifyOfTime(): void {
 
 const pauseBetweenTries = 1000;
 
-/** Follows the events for as long as the page is open. */
+/** Follows the events while the page is open. */
 export function followEvents(): void {
   const follow = async () => {
     // EventSource cannot send a token.
@@ -59,13 +59,13 @@ export function followEvents(): void {
       await new Promise((resolve) => setTimeout(resolve, pauseBetweenTries));
     }
   };
-  // Runs again when a token is given.
+  // Runs again when a token is entered.
   effect(() => {
     if (!needsToken.value) void keepFollowing();
   });
 }
 
-/** The stream has a comment every five seconds: after a longer silence the server hangs, or cannot be reached. */
+/** In milliseconds. The stream has a comment every five seconds, so a longer silence means that the server hangs or is unreachable. */
 const longestSilence = 11_000;
 
 async function readEvents(stream: ReadableStream<Uint8Array>): Promise<void> {
@@ -93,6 +93,6 @@ function eventIn(block: string): SandboxEvent[] {
   const type = field("event");
   const data = field("data");
   if (type === undefined || data === undefined) return [];
-  // Of a flood of requests the sandbox tells a part.
+  // The sandbox leaves out some of many requests.
   return [{ type: type === "events.lost" ? "requests.lost" : type, data: JSON.parse(data) }];
 }

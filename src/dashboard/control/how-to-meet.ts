@@ -1,16 +1,16 @@
-/** An instruction of the report for meeting a path, in parts: what to do before, the line for a shell, and the request. */
+/** The parts of an instruction in the report: preparation, shell command, and request. */
 export interface HowToMeet {
   readonly words: string;
   readonly code: string | undefined;
-  /** Another scenario that has to run for it. */
+  /** Another scenario that must run first. */
   readonly scenario: string | undefined;
-  /** Whether the running scenario has to be started again before. */
+  /** Whether the sandbox must be reset first. */
   readonly resets: boolean;
   /** The same request, for `POST /send`. */
   readonly request: SendableRequest | undefined;
 }
 
-/** A request as `POST /send` takes it. */
+/** A body of `POST /send`. */
 export interface SendableRequest {
   readonly key: string;
   readonly method: string;
@@ -19,7 +19,7 @@ export interface SendableRequest {
   readonly body?: string;
 }
 
-/** Takes an instruction of the report apart. */
+/** Splits an instruction of the report into its parts. */
 export function howToMeet(text: string): HowToMeet {
   const cut = text.indexOf(": curl ");
   const words = cut === -1 ? text : text.slice(0, cut);
@@ -33,7 +33,7 @@ export function howToMeet(text: string): HowToMeet {
   };
 }
 
-/** Words of a shell: in single quotes (one quote in them is `'\''`), in double quotes, or bare. */
+/** Shell words: in single quotes (with `'\''` for a quote), in double quotes, or bare. */
 const shellWord = /'((?:[^']|'\\'')*)'|"([^"]*)"|(\S+)/g;
 
 function requestIn(words: string, code: string): SendableRequest | undefined {

@@ -4,7 +4,7 @@ import type { Request } from "./answers.js";
 import { call } from "./call.js";
 import { connection, listen } from "./events.js";
 
-/** The requests that the page knows, oldest first: as many as the journal holds. */
+/** The requests that the page knows, oldest first. The journal has the same maximum. */
 export const requests = signal<readonly Request[]>([]);
 
 const most = 1000;
@@ -12,7 +12,7 @@ const most = 1000;
 let arrived: Request[] = [];
 let isDrawing = false;
 
-/** Keeps `requests` up to date for as long as the one view with them is shown; however many arrive, they change ten times a second at most. */
+/** Keeps `requests` up to date while its only view is shown. It changes at most ten times a second. */
 export function useRequests(): void {
   useLayoutEffect(() => {
     if (connection.peek() === "open") void readSoon();
@@ -37,7 +37,7 @@ function forget(): void {
   requests.value = [];
 }
 
-// A flood says again and again that requests are missing.
+// During a flood, events repeatedly report missing requests.
 const pauseBetweenReadings = 1000;
 
 let isReading = false;
@@ -56,7 +56,7 @@ async function readSoon(): Promise<void> {
 }
 
 async function readAll(): Promise<void> {
-  // Heard of while it is read, so part of the answer or later than it.
+  // Requests that arrive during the reading may be part of the response or follow it.
   const all = await call<readonly Request[]>("/requests").catch(() => undefined);
   if (all === undefined) return;
   const known = new Set(all.map(({ id }) => id));
@@ -65,7 +65,7 @@ async function readAll(): Promise<void> {
   if (arrived.length > 0) draw();
 }
 
-// Of a flood single requests cannot be seen, and drawing them takes time from the sandbox.
+// Nobody can follow single requests of a flood, and drawing them takes time from the sandbox.
 const pauseBetweenDrawings = 100;
 
 let drawnAt = Number.NEGATIVE_INFINITY;

@@ -3,11 +3,11 @@ import { useEffect } from "preact/hooks";
 import { connection } from "./events.js";
 import { clock } from "./resources.js";
 
-// The sandbox's clock goes on between two readings of it.
+// The sandbox's clock keeps running between two readings.
 const elapsed = signal(0);
 const readAt = computed(() => (clock.data.value === undefined ? 0 : performance.now()));
 
-/** The time that the sandbox's clock shows, in epoch milliseconds; changes every second while a component uses it. */
+/** The time of the sandbox's clock, in epoch milliseconds; updated every second while a component uses it. */
 export const now = computed(() => {
   const read = clock.data.value;
   if (read === undefined) return Number.NaN;
@@ -18,13 +18,13 @@ export const now = computed(() => {
 let users = 0;
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** Keeps `now` going for as long as a component is shown. */
+/** Keeps `now` up to date while a component is shown. */
 export function useNow(): void {
   useEffect(() => {
     const stop = clock.follow();
     users += 1;
     const tick = () => {
-      // The time of a sandbox that does not respond is not known.
+      // The time of a sandbox that does not respond is unknown.
       if (connection.peek() === "open") elapsed.value = performance.now();
     };
     timer ??= setInterval(tick, 1000);

@@ -3,9 +3,9 @@ import { useLayoutEffect, useMemo } from "preact/hooks";
 import { type ControlError, call } from "./call.js";
 import { connection, listen } from "./events.js";
 
-/** An answer of the control plane that is kept up to date while a view shows it. */
+/** A response of the control plane that is kept up to date while a view shows it. */
 export interface Resource<Answer> {
-  /** The last answer; `undefined` before the first one. */
+  /** The last response; `undefined` before the first one. */
   readonly data: ReadonlySignal<Answer | undefined>;
   /** Why the last reading failed. */
   readonly problem: ReadonlySignal<ControlError | undefined>;
@@ -15,15 +15,15 @@ export interface Resource<Answer> {
   readonly follow: () => () => void;
 }
 
-/** The shortest pause between two readings, however much happens. */
+/** The minimum time between two readings, in milliseconds. */
 const shortestPause = 250;
-/** The longest wait for the events before the first reading, in milliseconds: a proxy may hold them back. */
+/** The maximum wait for the events before the first reading, in milliseconds. A proxy may hold the events back. */
 const longestWait = 1000;
 
 /**
- * Makes a resource that is read again after events whose type begins with one of `on`, and after a gap.
+ * Creates a resource that is read again after a gap, and after events whose type starts with one of `on`.
  *
- * However much happens, its readings take at most a twentieth of the time: the sandbox serves its clients first.
+ * Its readings take at most a twentieth of the time, because the sandbox serves its clients first.
  */
 export function resource<Answer>(
   path: string,
@@ -60,7 +60,7 @@ export function resource<Answer>(
     isStale = true;
     if (followers > 0 && !isReading) timer ??= setTimeout(read, wait);
   };
-  // Without a timer: the browser would draw first.
+  // With a timer, the browser would draw first.
   const readNow = () => {
     isStale = true;
     if (isReading) return;
@@ -72,7 +72,7 @@ export function resource<Answer>(
       if (events.some(({ type }) => type === "gap")) readNow();
       else if (events.some(({ type }) => on.some((prefix) => type.startsWith(prefix)))) schedule();
     });
-    // What is read before the events come would have to be read again.
+    // A reading before the events arrive would have to be repeated.
     if (connection.peek() === "open") readNow();
     else schedule(longestWait);
   };
@@ -94,15 +94,15 @@ export function resource<Answer>(
   };
 }
 
-/** Keeps resources up to date for as long as a component is shown. */
+/** Keeps resources up to date while a component is shown. */
 export function useResources(...resources: readonly Resource<unknown>[]): void {
-  // Before the first painting, which may be late: what is read comes sooner.
+  // Before the first painting, which may be late, so that the response arrives earlier.
   useLayoutEffect(() => {
     const stops = resources.map((one) => one.follow());
     return () => {
       for (const stop of stops) stop();
     };
-    // The resources of a component are always the same.
+    // A component always has the same resources.
   }, []);
 }
 

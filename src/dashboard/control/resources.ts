@@ -16,16 +16,16 @@ import type {
 import { callBare } from "./call.js";
 import { resource } from "./resource.js";
 
-// What several views show, each read once. Everything changes when another world starts.
+// The data that several views share. All of it changes when another scenario starts.
 const world = "world.";
 
 export const health = resource<Health>("/health", { on: [world], read: callBare });
 export const clock = resource<Clock>("/clock", { on: [world, "clock."] });
-// How a path is met depends on nearly everything.
+// The instructions for covering a path depend on nearly everything.
 export const report = resource<Report>("/report", {
   on: [world, "request", "key.", "organization.", "clock.", "faults.", "assumptions.", "timeline.", "story."],
 });
-/** After which events a key, or what its next request gets, may be another. */
+/** Events that may change a key, or the response to its next request. */
 export const keyEvents = [
   ...[world, "key.", "request", "clock.", "time.", "timeline.", "story."],
   ...["assumptions.", "organization.", "faults."],
@@ -33,7 +33,7 @@ export const keyEvents = [
 
 const mostKeys = 2000;
 
-/** The number of all keys; `keys` has no more than the first 2,000 of them. */
+/** The number of all keys; `keys` has only the first 2,000. */
 export const keyTotal = signal(0);
 export const keys = resource<readonly Key[]>(`/keys?limit=${mostKeys}`, {
   on: keyEvents,

@@ -4,17 +4,17 @@ import { useRef } from "preact/hooks";
 import type { ControlError } from "../control/call.js";
 import { aboutRefusal, DocsLink } from "./docs-link.js";
 
-/** An action under way: what a form or a button runs, and what the sandbox said when it refused. */
+/** An action of a form or button, and the sandbox's rejection if there was one. */
 export interface Action {
   readonly isRunning: boolean;
   readonly problem: ControlError | undefined;
-  /** Runs it; a second run waits for nothing and is ignored while the first is under way. */
+  /** Runs it, unless it is already running. */
   readonly run: () => Promise<void>;
-  /** Runs it in the place of what a browser does with a form. */
+  /** Runs it instead of the browser's own handling of a form. */
   readonly submit: (event: Event) => void;
 }
 
-/** Runs something with the control plane, and keeps its refusal for `Refusal`. */
+/** Calls the control plane, and keeps its rejection for `Refusal`. */
 export function useAction(work: () => Promise<unknown>): Action {
   const isRunning = useSignal(false);
   const problem = useSignal<ControlError | undefined>(undefined);
@@ -36,13 +36,13 @@ export function useAction(work: () => Promise<unknown>): Action {
   return { isRunning: isRunning.value, problem: problem.value, run, submit };
 }
 
-/** Actions that run one after the other, however fast they are asked for, with the refusal of the last one. */
+/** Actions that run in sequence, with the rejection of the last one. */
 export interface ActionQueue {
   readonly problem: ControlError | undefined;
   readonly add: (work: () => Promise<unknown>) => void;
 }
 
-/** Runs what is added with the control plane, in its order: nothing asked for is lost. */
+/** Runs added actions in sequence, so that fast clicks are not lost. */
 export function useActionQueue(): ActionQueue {
   const problem = useSignal<ControlError | undefined>(undefined);
   const last = useRef(Promise.resolve());
@@ -61,7 +61,7 @@ export function useActionQueue(): ActionQueue {
   };
 }
 
-/** The refusal of an action, as the sandbox says it. */
+/** The sandbox's rejection of an action. */
 export function Refusal({ problem }: { readonly problem: ControlError | undefined }) {
   if (problem === undefined) return null;
   return (
@@ -84,7 +84,7 @@ interface ActionButtonProps {
   readonly title?: string;
 }
 
-/** A button that runs something with the control plane, and says below it when that was refused. */
+/** A button that calls the control plane and shows a rejection below. */
 export function ActionButton({
   run,
   children,

@@ -3,13 +3,13 @@ import { linkTo } from "../route.js";
 import { aboutAdvice, DocsLink } from "./docs-link.js";
 import { counted, shortened } from "./words.js";
 
-/** An advice of the report, or of one request, which has no count. */
+/** Advice of the report, or of one request, which has no count. */
 export type ShownAdvice = Pick<
   Report["advice"][number],
   "id" | "level" | "rule" | "meaning" | "what_to_do"
 > & { readonly count?: number; readonly examples?: Report["advice"][number]["examples"] };
 
-/** Advice: what a client did, its rule, what to do, and the requests concerned. */
+/** Advice: the client's mistake, its rule, how to fix it, and the affected requests. */
 export function AdviceList({ advice }: { readonly advice: readonly ShownAdvice[] }) {
   return (
     <ul class="advice-list">
@@ -52,7 +52,7 @@ function suggestions(examples: readonly Example[]): readonly Example[] {
   return all.filter((one, index) => index === all.findIndex((other) => isSame(one, other)));
 }
 
-/** The method and path of a request, cut where the path is long. */
+/** The method and path of a request; a long path is cut. */
 export function Target({ request }: { readonly request: Pick<Request, "method" | "path"> }) {
   const { method, path } = request;
   return (

@@ -1,7 +1,7 @@
-/** More than this is not drawn: a page of text that long holds the browser up. */
+/** In characters. A longer text would slow the browser down. */
 const mostShown = 20_000;
 
-/** The body of a request or an answer: JSON laid out with short objects on one line, anything else as it is. */
+/** The body of a request or response. JSON is formatted with short objects on one line; other text is unchanged. */
 export function BodyText({ text, width = 64 }: { readonly text: string; readonly width?: number }) {
   const shown = laidOut(text, width);
   const rest = shown.length - mostShown;
@@ -32,7 +32,7 @@ function jsonText(value: unknown, width: number, indent = "", before = ""): stri
   return `${before}${isList ? "[" : "{"}\n${items.join(",\n")}\n${indent}${isList ? "]" : "}"}`;
 }
 
-// On one line, with a space where people read one.
+// On one line, with spaces for readers.
 function flatJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(flatJson).join(", ")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);

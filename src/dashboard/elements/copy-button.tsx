@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 
-/** A button that puts a text into the clipboard; where that is not allowed (plain HTTP from another machine), it shows the text to be copied by hand. */
+/** A button that copies a text. If the browser forbids that, as over plain HTTP from another machine, it shows the text to copy manually. */
 export function CopyButton({
   text,
   children,
@@ -9,7 +9,7 @@ export function CopyButton({
   readonly text: string;
   readonly children?: ComponentChildren;
 }) {
-  const state = useSignal<"ready" | "copied" | "by hand">("ready");
+  const state = useSignal<"ready" | "copied" | "manual">("ready");
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text);
@@ -18,7 +18,7 @@ export function CopyButton({
         if (state.value === "copied") state.value = "ready";
       }, 2000);
     } catch {
-      state.value = "by hand";
+      state.value = "manual";
     }
   };
   return (
@@ -26,7 +26,7 @@ export function CopyButton({
       <button type="button" class="quiet" onClick={copy}>
         {state.value === "copied" ? "Copied" : (children ?? "Copy")}
       </button>
-      {state.value === "by hand" ? (
+      {state.value === "manual" ? (
         <textarea
           readOnly
           rows={3}

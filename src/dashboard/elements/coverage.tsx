@@ -1,10 +1,10 @@
 import type { Report } from "../control/answers.js";
 import { Fact } from "./fact.js";
 
-// A ring whose length is 100, so that a share is a length.
+// The ring has a length of 100, so a share is a length.
 const radius = 100 / (2 * Math.PI);
 
-/** The share of the promised paths that clients have met, as a ring around the figure. */
+/** The share of promised paths that clients have covered, as a ring around the percentage. */
 export function CoverageRing({ coverage }: { readonly coverage: Report["coverage"] }) {
   const { percent, met, promised } = coverage;
   return (
@@ -24,12 +24,12 @@ export function CoverageRing({ coverage }: { readonly coverage: Report["coverage
   );
 }
 
-/** The figures besides the promised paths: faults, requests, and announced endpoints where there are some. */
+/** The figures besides the promised paths: faults, requests and announced endpoints. */
 export function CoverageFigures({ report }: { readonly report: Report }) {
   const { requests, faults, preview, unread } = report;
   return (
     <dl class="figures">
-      <Fact name="Faults met">
+      <Fact name="Faults covered">
         {faults.met} of {faults.total}
       </Fact>
       {preview === null ? null : (
@@ -38,7 +38,7 @@ export function CoverageFigures({ report }: { readonly report: Report }) {
         </Fact>
       )}
       <Fact name="Client requests">{requests.toLocaleString("en")}</Fact>
-      {unread === 0 ? null : <Fact name="Delayed responses not awaited">{unread.toLocaleString("en")}</Fact>}
+      {unread === 0 ? null : <Fact name="Delayed responses not received">{unread.toLocaleString("en")}</Fact>}
     </dl>
   );
 }

@@ -8,21 +8,21 @@ interface DialogProps {
   readonly children?: ComponentChildren;
 }
 
-/** A dialog that keeps the focus until it is closed, by its button or Escape, which keeps a form that is filled in; shown for as long as it is rendered. */
+/** A dialog that keeps the focus until it is closed by its button or Escape. Escape does not close a filled-in form. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  // The title of the form that was filled in: what comes after it in the same dialog is another one.
+  // The title of the filled-in form. The same dialog may show something else afterwards.
   const filled = useRef("");
   const titleId = useId();
   useLayoutEffect(() => {
     const shown = dialog.current;
     shown?.showModal();
-    // A form begins at its first field; Enter on "Close" would drop it.
+    // A form starts at its first field; Enter on "Close" would discard it.
     shown?.querySelector<HTMLElement>("input, select, textarea")?.focus();
-    // Gives the focus back to where it was, while the dialog is still in the page.
+    // Returns the focus while the dialog is still in the page.
     return () => shown?.close();
   }, []);
-  // Removed while it is still open: a hidden dialog would keep what it shows, such as a secret, in the page.
+  // Removed while it is still open. A hidden dialog would keep its content, such as a secret, in the page.
   const leave = (event: Event) => {
     event.preventDefault();
     if (filled.current === title) dialog.current?.querySelector<HTMLElement>("header button")?.focus();
@@ -32,7 +32,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     <dialog
       ref={dialog}
       aria-labelledby={titleId}
-      // A second Escape would close it without `cancel`.
+      // A second Escape would close the dialog without a `cancel` event.
       onKeyDown={(event) => event.key === "Escape" && leave(event)}
       onCancel={leave}
       onInput={() => {
@@ -51,14 +51,14 @@ export function Dialog({ title, onClose, children }: DialogProps) {
 }
 
 export interface ConfirmProps extends DialogProps {
-  /** The words of the button that does it. */
+  /** The label of the button that runs it. */
   readonly action: string;
   readonly run: () => Promise<unknown>;
-  /** The words of a button that leaves all as it is, besides Close. */
+  /** The label of a button that changes nothing, in addition to Close. */
   readonly instead?: string;
 }
 
-/** A question before something that cannot be undone; closed once that is done. */
+/** A question before an action that cannot be undone. It closes afterwards. */
 export function Confirm({ title, action: words, run, instead, onClose, children }: ConfirmProps) {
   const action = useAction(() => run().then(onClose));
   return (

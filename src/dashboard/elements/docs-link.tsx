@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-/** A link into the documentation, which the control plane serves beside this page; it opens a tab of its own. */
+/** A link to the documentation, which the control plane also serves. It opens in a new tab. */
 export function DocsLink({ to, children }: { readonly to: string; readonly children: ComponentChildren }) {
   return (
     <a href={`./docs/${to}`} target="_blank" rel="noreferrer">
@@ -12,8 +12,8 @@ export function DocsLink({ to, children }: { readonly to: string; readonly child
 /** The section about a path. */
 export const aboutPath = (pathId: string) => `errors.html#${pathId.replaceAll(".", "")}`;
 
-/** The row about an advice. */
+/** The row about an advice id. */
 export const aboutAdvice = (id: string) => `advice.html#advice-${id}`;
 
-/** The row about a refusal of the control plane. */
+/** The row about an error code of the control plane. */
 export const aboutRefusal = (code: string) => `error-codes.html#refusal-${code}`;

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-/** A row of a `<dl>`: what a value is called, and the value. */
+/** A row of a `<dl>`: a name and its value. */
 export function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
   return (
     <div>

@@ -4,9 +4,9 @@ import { useId } from "preact/hooks";
 interface FieldProps {
   readonly label: string;
   readonly hint?: ComponentChildren;
-  /** The problem of this field, from the refusal of the form. */
+  /** The problem of this field, from the form's rejection. */
   readonly problem?: string | undefined;
-  /** Renders the input with the attributes that tie label, hint and problem to it. */
+  /** Renders the input with the attributes that connect it to its label, hint and problem. */
   readonly children: (attributes: {
     readonly id: string;
     readonly "aria-describedby": string;
@@ -14,7 +14,7 @@ interface FieldProps {
   }) => ComponentChildren;
 }
 
-/** An input of a form with its label, its hint and what was wrong with it. */
+/** An input of a form with its label, and its hint or problem. */
 export function Field({ label, hint, problem, children }: FieldProps) {
   const id = useId();
   return (

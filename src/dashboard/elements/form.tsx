@@ -4,7 +4,7 @@ import { type Action, Refusal, useAction } from "./action.js";
 
 type Send = (fields: FormData, form: HTMLFormElement) => Promise<unknown>;
 
-/** A form's action, and the reference that ties it to its element. */
+/** The action of a form, and the reference for its element. */
 export function useForm(send: Send): Action & { readonly form: RefObject<HTMLFormElement | null> } {
   const form = useRef<HTMLFormElement>(null);
   const action = useAction(async () => {
@@ -22,7 +22,7 @@ interface ActionFormProps {
   readonly children: (problems: Readonly<Record<string, string>>) => ComponentChildren;
 }
 
-/** A form that sends its fields to the control plane. Its button and the rejection are below the fields. */
+/** A form that sends its fields to the control plane, with a button and a possible rejection below them. */
 export function ActionForm({ action: label, send, children }: ActionFormProps) {
   const { form, submit, isRunning, problem } = useForm(send);
   return (

@@ -1,12 +1,12 @@
 import { now } from "../control/now.js";
 
-/** A time in UTC, which the API speaks: `2 Mar 2026, 09:00`. */
+/** A time in UTC, as in the API: `2 Mar 2026, 09:00`. */
 function timeText(time: Date, precision: "minute" | "second"): string {
   const [, day, month, year, clock = ""] = time.toUTCString().split(" ");
   return `${Number(day)} ${month} ${year}, ${precision === "second" ? clock : clock.slice(0, 5)}`;
 }
 
-/** A time of the sandbox, in UTC; nothing for one that is not known. */
+/** A time of the sandbox, in UTC; nothing for an unknown time. */
 export function Instant(props: {
   readonly at: string | number | null;
   readonly precision?: "minute" | "second";
@@ -30,7 +30,7 @@ const units = [
   ["s", 1000],
 ] as const;
 
-/** A length of time in its two largest units: `1 h 5 min`. */
+/** A duration in its two largest units: `1 h 5 min`. */
 export function durationText(milliseconds: number): string {
   let rest = Math.max(0, Math.round(milliseconds / 1000) * 1000);
   const parts = [];
@@ -43,9 +43,9 @@ export function durationText(milliseconds: number): string {
 }
 
 /**
- * The time until an instant on the sandbox's clock, or since it: `in 29 min`, `5 min ago`. The view keeps `now` going.
+ * The time until or since an instant on the sandbox's clock: `in 29 min`, `5 min ago`. The view must keep `now` up to date.
  *
- * What has happened is never to come, even when the page's clock lags.
+ * A past event is never shown as a future one, even if the page's clock lags.
  */
 export function Until({ at, hasHappened = false }: { readonly at: string; readonly hasHappened?: boolean }) {
   const until = Date.parse(at) - now.value;

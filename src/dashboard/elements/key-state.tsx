@@ -1,6 +1,6 @@
 import type { Key } from "../control/answers.js";
 
-/** Shapes of the states in a box of 10 by 10, so that a state is known without its colour. */
+/** The shapes of the states in a box of 10 by 10, for readers who cannot tell the colors apart. */
 export const stateShapes: Readonly<Record<Key["state"], string>> = {
   active: "M5 0.5A4.5 4.5 0 1 1 4.99 0.5Z",
   retiring: "M5 0.5A4.5 4.5 0 1 1 4.99 0.5ZM5 1.7V8.3A3.3 3.3 0 0 0 5 1.7Z",
@@ -9,7 +9,7 @@ export const stateShapes: Readonly<Record<Key["state"], string>> = {
   revoked: "M0 1.8L1.8 0L5 3.2L8.2 0L10 1.8L6.8 5L10 8.2L8.2 10L5 6.8L1.8 10L0 8.2L3.2 5Z",
 };
 
-/** The state of a key: shape, colour and word. */
+/** The state of a key: shape, color and word. */
 export function KeyState({ state }: Pick<Key, "state">) {
   return (
     <span class={`key-state state-${state}`}>
@@ -21,7 +21,7 @@ export function KeyState({ state }: Pick<Key, "state">) {
   );
 }
 
-/** The instant at which a key works no more, or stopped working; `null` for one that goes on. */
+/** The time when a key stops or stopped working; `null` for a key without an end. */
 export function endOf(key: Pick<Key, "revoked_at" | "expires_at" | "overlap_ends_at">): string | null {
   const { revoked_at, expires_at, overlap_ends_at } = key;
   return (

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 
-/** Calls the latest listener with each key that is pressed without Ctrl, Cmd or Alt while the component is shown. */
+/** Calls the latest listener with each key press without Ctrl, Cmd or Alt while the component is shown. */
 export function useKeyboard(listener: (event: KeyboardEvent) => void): void {
   const latest = useRef(listener);
   latest.current = listener;

@@ -4,9 +4,9 @@ import { useEffect } from "preact/hooks";
 import { call } from "../control/call.js";
 
 /**
- * A component that is loaded when it is shown; while that fails, a message with a button to try it again.
+ * A component that is loaded when it is shown. If that fails, it shows a message and a button to try again.
  *
- * `load` is always the same function.
+ * `load` must always be the same function.
  */
 export function LoadedPart({
   load,
@@ -26,7 +26,7 @@ export function LoadedPart({
   };
   const tryAgain = async () => {
     await start();
-    // Some browsers remember the failure, and another version of the sandbox has other files: the page itself is read again.
+    // Some browsers remember the failure, and another version of the sandbox has other files, so the page reloads.
     if (state.value === "failed" && (await call("/clock").catch(() => undefined))) location.reload();
   };
   useEffect(() => {
@@ -36,7 +36,7 @@ export function LoadedPart({
   if (state.value === "loading") return <p class="muted">Loading {name}…</p>;
   return (
     <div class="notice" role="alert">
-      <p>Failed to load {name}. Was the sandbox stopped?</p>
+      <p>Failed to load {name}. Is the sandbox still running?</p>
       <button type="button" class="quiet" onClick={tryAgain}>
         Try again
       </button>

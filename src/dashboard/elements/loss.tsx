@@ -7,28 +7,28 @@ import { Confirm, type ConfirmProps } from "./dialog.js";
 import { counted, listed } from "./words.js";
 
 interface LossProps extends ConfirmProps {
-  /** Whether the requests go, or the whole state of the sandbox. Default: the state. */
+  /** Whether the requests are lost, or the whole state of the sandbox. Default: the state. */
   readonly lost?: "requests" | "state";
-  /** The control plane concerned, as a path from this one. Default: this one. */
+  /** The affected control plane, as a path relative to this one. Default: this one. */
   readonly of?: string;
 }
 
-/** A question before requests or the state of a sandbox are discarded; lists what goes. */
+/** A question before requests or a sandbox's state are discarded, with a list of the losses. */
 export function ConfirmLoss({ lost = "state", of = "", children, ...question }: LossProps) {
   const counts = useSignal<readonly string[] | undefined>(undefined);
   useEffect(() => {
     const show = (read: readonly string[]) => {
       counts.value = read;
     };
-    // A sandbox that does not respond is asked all the same, and says so then.
+    // If the sandbox does not respond, the action itself reports that.
     countsOf(of, lost).then(show, () => show([]));
   }, []);
   return (
     <Confirm instead="Keep it" {...question}>
       <p>
         {counts.value === undefined
-          ? "Reading what goes…"
-          : `This discards ${listed([...counts.value, lost === "requests" ? "the report" : "every other change since the start"])}.`}
+          ? "Reading the current state…"
+          : `This discards ${listed([...counts.value, lost === "requests" ? "the report" : "all other changes since the start"])}.`}
       </p>
       {children}
     </Confirm>
@@ -46,13 +46,13 @@ async function countsOf(of: string, lost: "requests" | "state"): Promise<string[
 
 interface LossButtonProps extends Omit<LossProps, "onClose" | "children"> {
   readonly class?: string;
-  /** The key of the keyboard that presses it. */
+  /** The key on the keyboard that presses it. */
   readonly shortcut?: string;
-  /** The words of the button that asks. */
+  /** The label of the button that opens the question. */
   readonly children: ComponentChildren;
 }
 
-/** A button that discards something, after a question that lists what goes. */
+/** A button that discards something after a question that lists the losses. */
 export function LossButton({ class: name, shortcut, children, ...question }: LossButtonProps) {
   const isAsking = useSignal(false);
   const ask = (asks: boolean) => () => {

@@ -4,11 +4,11 @@ import { changeQuery } from "../route.js";
 interface PagingProps {
   readonly page: number;
   readonly pages: number;
-  /** The part of the list on this page, in words. */
+  /** A description of this page's part of the list. */
   readonly children: ComponentChildren;
 }
 
-/** The buttons from page to page of a list; the number of the page stands in the address. */
+/** The buttons between the pages of a list. The address contains the page number. */
 export function Paging({ page, pages, children }: PagingProps) {
   const go = (to: number) => changeQuery({ page: to === 1 ? undefined : String(to) });
   return (

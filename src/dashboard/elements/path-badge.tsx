@@ -1,6 +1,6 @@
 import { linkTo } from "../route.js";
 
-/** The kind of an exit, which gives it its colour: by the status in its path id. */
+/** The kind of an outcome, which sets its color. It depends on the status in the path id. */
 export function toneOf(pathId: string): "success" | "key" | "access" | "limit" | "fault" | "other" {
   if (pathId.startsWith("2")) return "success";
   if (pathId.startsWith("401")) return "key";
@@ -9,17 +9,17 @@ export function toneOf(pathId: string): "success" | "key" | "access" | "limit" |
   return pathId.startsWith("fault") ? "fault" : "other";
 }
 
-/** A path id, in the colour of its kind. */
+/** A path id in the color of its kind. */
 export function PathBadge({ pathId }: { readonly pathId: string }) {
   return <code class={`path-badge tone-${toneOf(pathId)}`}>{pathId}</code>;
 }
 
-/** That a fault of the sandbox changed or delayed the response, with the way to it; nothing without a fault. */
+/** A link to the faults if one of them changed or delayed the response; otherwise nothing. */
 export function OwnFault({ fault }: { readonly fault: string | null }) {
   if (fault === null) return null;
   return (
     <>
-      , <a href={linkTo("faults")}>caused by this sandbox's own fault</a>
+      , <a href={linkTo("faults")}>caused by a fault set in this sandbox</a>
     </>
   );
 }

@@ -1,4 +1,4 @@
-/** Saves something as a file of the browser's; a name keeps the letters that every system takes. */
+/** Saves content as a browser download. The file name keeps only characters that every system accepts. */
 export function saveFile(content: Blob, name: string, ending: string): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement("a");

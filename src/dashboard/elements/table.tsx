@@ -3,16 +3,16 @@ import type { ComponentChildren } from "preact";
 interface TableProps {
   readonly label: string;
   readonly columns: readonly string[];
-  /** The columns that hold numbers. */
+  /** The columns with numbers. */
   readonly numbers?: readonly string[];
   /** The rows. */
   readonly children: ComponentChildren;
 }
 
-/** A table that scrolls sideways where it is wider than the page, by keys as well. */
+/** A table that scrolls sideways if it is wider than the page, also by keyboard. */
 export function Table({ label, columns, numbers = [], children }: TableProps) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keys
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrolling requires focus for keyboard users
     <section class="scrolling" aria-label={label} tabIndex={0}>
       <table>
         <thead>

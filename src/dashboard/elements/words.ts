@@ -1,4 +1,4 @@
-/** The beginning of a text that may be of any length. */
+/** The start of a text of any length. */
 export function shortened(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most)}…`;
 }
@@ -7,7 +7,7 @@ export function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** A code of the API as words: `not_approved` is `not approved`. */
+/** A code of the API as words: `not approved` for `not_approved`. */
 export function codeWords(code: string): string {
   return code.replaceAll("_", " ");
 }

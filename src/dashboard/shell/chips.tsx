@@ -5,7 +5,7 @@ import { counted } from "../elements/words.js";
 import { linkTo } from "../route.js";
 import { actor } from "../views/keys/actor.js";
 
-/** What makes responses differ from those of a plain sandbox, each with the way to change it; nothing if nothing does. */
+/** The settings that make responses differ from a plain sandbox, each with a link to change it. */
 export function Chips() {
   // The header keeps the clock up to date.
   useResources(assumptions, faults);
@@ -24,7 +24,7 @@ export function Chips() {
   ].filter((chip) => chip !== false);
   if (chips.length === 0) return null;
   return (
-    <ul class="chips" aria-label="What is set in this sandbox">
+    <ul class="chips" aria-label="Active settings">
       {chips.map(({ words, to, kind }) => (
         <li key={kind}>
           <a class={`badge tone-${kind}`} href={to}>

@@ -10,7 +10,7 @@ import { linkTo, route } from "../route.js";
 import { Chips } from "./chips.js";
 import { views } from "./views.js";
 
-/** The frame around every view: name of the scenario, clock, connection and navigation. */
+/** The frame around every view: scenario name, clock, connection and navigation. */
 export function Shell() {
   return needsToken.value ? <TokenForm /> : <Frame />;
 }
@@ -51,7 +51,7 @@ function Header() {
   return (
     <header class={instanceId === undefined ? "page-header" : "page-header of-instance"}>
       <a class="skip-link" href={`${location.hash || "#/"}`} onClick={focusMain}>
-        Skip to the content
+        Skip to content
       </a>
       <a class="brand" href={linkTo("overview")}>
         svc-sandbox <small>{version}</small>
@@ -107,7 +107,7 @@ function Main(props: {
   const isFirst = useRef(true);
   useEffect(() => {
     document.title = `${title} · ${instanceId === undefined ? "" : `instance ${instanceId} · `}svc-sandbox`;
-    // Another view is read from its beginning; at the first one the focus stays where the browser has it.
+    // Another view starts at its top. The first view leaves the focus to the browser.
     if (!isFirst.current) {
       main.current?.focus({ preventScroll: true });
       scrollTo(0, 0);
@@ -126,15 +126,15 @@ function NotConnected() {
   return (
     <p class="notice" role="status">
       {isGone.value
-        ? "This address no longer has a sandbox. An instance ends when it is removed, idle for too long, or when its server stops."
-        : "The sandbox does not respond. This page continues when it runs again."}
+        ? "This address no longer has a sandbox. An instance ends when it is removed, expires, stays idle for too long, or when its server stops."
+        : "The sandbox does not respond. This page reconnects when it is running again."}
     </p>
   );
 }
 
 function TokenForm() {
   const input = useRef<HTMLInputElement>(null);
-  // With the drawing and not after it: what is typed in between would be lost.
+  // With the drawing, because text typed before the focus would be lost.
   useLayoutEffect(() => input.current?.focus(), []);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
@@ -145,14 +145,14 @@ function TokenForm() {
     <main class="token-form">
       <h1>svc-sandbox</h1>
       <p>
-        Other machines can reach this sandbox, so its control plane requires a token. The start of the sandbox
-        printed it.
+        Other machines can reach this sandbox, so its control plane requires a token. The sandbox printed the
+        token when it started.
       </p>
       <form onSubmit={submit}>
         <label>
           Control token <input ref={input} name="token" type="password" autocomplete="off" required />
         </label>
-        <button type="submit">Go on</button>
+        <button type="submit">Continue</button>
         {isTokenRefused() ? (
           <p class="refusal" role="alert">
             The sandbox rejected this token. Each start prints a new one, unless --control-token sets it.

@@ -12,12 +12,12 @@ import { ScenarioView } from "../views/scenario/scenario-view.js";
 import { StoryView } from "../views/story/story-view.js";
 import { TimeView } from "../views/time/time-view.js";
 
-/** A view of the page; its name stands in the address. */
+/** A view of the page. The address contains its name. */
 export interface View {
   readonly name: string;
   readonly title: string;
   readonly View: ComponentType;
-  /** Whether the navigation leads to it. Default: always. */
+  /** Whether the navigation has a link to it. Default: always. */
   readonly isShown?: () => boolean;
 }
 
@@ -40,7 +40,7 @@ export const views: readonly View[] = [
     name: "instances",
     title: "Instances",
     View: InstancesView,
-    // An instance has none of its own.
+    // Instances cannot contain instances.
     isShown: () => instanceId === undefined,
   },
   { name: "report", title: "Report", View: ReportView },

@@ -18,7 +18,7 @@ const tones: Readonly<Record<string, string>> = {
 
 const docs = "docs/preview.md";
 
-/** All consents of the world, the newest first. */
+/** All consents of the sandbox, newest first. */
 export function ConsentsPage() {
   useResources(previewIsOn);
   return (
@@ -29,9 +29,9 @@ export function ConsentsPage() {
       <h1>Consents and attestations</h1>
       {previewIsOn.data.value === false ? (
         <p class="panel">
-          Consents and attestations are announced, not released. A scenario shows a guess of them if it sets{" "}
-          <code>preview: true</code>, as <code>announced-endpoints</code> does:{" "}
-          <a href={linkTo("scenario")}>load it</a>, or read <code>{docs}</code>.
+          Consents and attestations are announced, not released. To try a preview, set{" "}
+          <code>preview: true</code> in the scenario, or <a href={linkTo("scenario")}>load</a>{" "}
+          <code>announced-endpoints</code>. See <code>{docs}</code>.
         </p>
       ) : (
         <ConsentList />
@@ -40,7 +40,7 @@ export function ConsentsPage() {
   );
 }
 
-/** The consents of the world, or of one farmer, the newest first, with what the farmer can do. */
+/** All consents, or one farmer's consents, newest first, with the farmer's decisions as buttons. */
 export function ConsentList({ farmerId }: { readonly farmerId?: string }) {
   useConsents();
   const all = consents.data.value;
@@ -50,10 +50,10 @@ export function ConsentList({ farmerId }: { readonly farmerId?: string }) {
     return (
       <p class="panel">
         {farmerId === undefined
-          ? "No client has requested a consent."
-          : "No client has requested this farmer's consent."}{" "}
-        A client sends <code>POST /v1/relying-party/consent-requests</code>; <code>{docs}</code> has an
-        example.
+          ? "No client has requested consent yet."
+          : "No client has requested this farmer's consent yet."}{" "}
+        Clients send <code>POST /v1/relying-party/consent-requests</code>. See the example in{" "}
+        <code>{docs}</code>.
       </p>
     );
   }
@@ -109,7 +109,7 @@ function OneConsent({ consent, Title }: { readonly consent: Consent; readonly Ti
         ))}
         {status === "pending" || status === "granted" ? (
           <li class="muted">
-            <Instant at={status === "pending" ? consent.respond_by : consent.expires_at} /> it expires
+            <Instant at={status === "pending" ? consent.respond_by : consent.expires_at} /> expires
             {status === "pending" ? " without a decision" : ""}
           </li>
         ) : null}
@@ -149,7 +149,7 @@ function Suspension({ id, validity }: { readonly id: string; readonly validity: 
     consents.refresh();
   };
   return (
-    // Another button once it has changed: a refusal is about the one that was pressed.
+    // A new button after each change, because a rejection belongs to the pressed one.
     <ActionButton key={name} class="quiet" run={change}>
       {capitalized(name)}
     </ActionButton>

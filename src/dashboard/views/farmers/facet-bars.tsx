@@ -12,7 +12,7 @@ interface FacetBarsProps {
   readonly year: number;
 }
 
-/** The farmers in each group of a facet, as bars; a bar is a button that chooses its group. */
+/** The number of farmers in each group of a facet, as bars. Each bar is a button that selects its group. */
 export function FacetBars({ facet, farmers, choice, year }: FacetBarsProps) {
   const showsAll = useSignal(false);
   const counts = countsOf(facet, farmers, choice, year);

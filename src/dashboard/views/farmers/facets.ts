@@ -1,14 +1,14 @@
 import { capitalized } from "../../elements/words.js";
 import type { FarmerRow } from "./population.js";
 
-/** A way to tell farmers apart: into which of its groups one falls. */
+/** A property that divides farmers into groups. */
 export interface Facet {
   /** Its name in the address. */
   readonly name: "country" | "crop" | "size" | "age";
   readonly title: string;
-  /** The groups of a farmer; `year` is the present one. */
+  /** The groups of a farmer; `year` is the current year. */
   readonly groupsOf: (farmer: FarmerRow, year: number) => readonly string[];
-  /** All groups in their order; without it, the largest come first. */
+  /** All groups in order. Default: the largest group first. */
   readonly groups?: readonly string[];
   readonly label: (group: string) => string;
 }
@@ -19,7 +19,7 @@ export function countryName(code: string): string {
   return countryNames.of(code) ?? code;
 }
 
-/** Groups by bounds: below the first, between two, from the last on. */
+/** Groups below the first bound, between two bounds, and above the last bound. */
 function bands(bounds: readonly number[], unit: string) {
   const groups = [...bounds.map(String), "more"];
   return {
@@ -27,7 +27,7 @@ function bands(bounds: readonly number[], unit: string) {
     groupOf: (value: number) => String(bounds.find((bound) => value < bound) ?? "more"),
     label(group: string): string {
       const position = groups.indexOf(group);
-      if (position === 0) return `below ${group} ${unit}`;
+      if (position === 0) return `under ${group} ${unit}`;
       const from = bounds[position - 1];
       return group === "more" ? `${from} ${unit} or more` : `${from} to ${group} ${unit}`;
     },
@@ -61,10 +61,10 @@ export const facets: readonly Facet[] = [
   },
 ];
 
-/** The chosen group of each facet, by the facet's name. */
+/** The selected group of each facet, by facet name. */
 export type Choice = Readonly<Partial<Record<Facet["name"], string>>>;
 
-/** The farmers that fall into every chosen group. */
+/** The farmers in every selected group. */
 export function chosenFarmers(
   farmers: readonly FarmerRow[],
   choice: Choice,
@@ -77,7 +77,7 @@ export function chosenFarmers(
   );
 }
 
-/** The number of farmers in each group of a facet, among those whom the other facets leave. */
+/** The number of farmers in each group of a facet, among the farmers that match the other facets. */
 export function countsOf(
   facet: Facet,
   farmers: readonly FarmerRow[],
@@ -93,18 +93,18 @@ export function countsOf(
   return facet.groups === undefined ? all.sort(([, one], [, other]) => other - one) : all;
 }
 
-/** Yields of one crop as a histogram. */
+/** The yields of one crop as a histogram. */
 export interface Yields {
   readonly harvests: number;
   readonly median: number;
-  /** One harvest in twenty is below the first, one in twenty above the second. */
+  /** 5% of the harvests are below the first value, and 5% above the second. */
   readonly usual: readonly [from: number, to: number];
-  /** The number of harvests in each step of `width` kg/ha, from 0 on. */
+  /** The number of harvests in each step of `width` kg/ha, starting at 0. */
   readonly bins: readonly number[];
   readonly width: number;
 }
 
-/** The yields of a crop among farmers; `undefined` when none has harvested it. */
+/** The yields of a crop; `undefined` if no farmer has harvested it. */
 export function yieldsOf(farmers: readonly FarmerRow[], crop: string): Yields | undefined {
   const yields = farmers.flatMap((farmer) => farmer.yields[crop] ?? []).sort((one, other) => one - other);
   if (yields.length === 0) return undefined;
@@ -115,7 +115,7 @@ export function yieldsOf(farmers: readonly FarmerRow[], crop: string): Yields | 
   return { harvests: yields.length, median: at(0.5), usual: [at(0.05), at(0.95)], bins, width };
 }
 
-/** The next of 1, 2, 5, 10, 20, 50, … */
+/** The next value of 1, 2, 5, 10, 20, 50, … */
 function roundStep(least: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, least)));
   return power * ([1, 2, 5].find((step) => step * power >= least) ?? 10);

@@ -7,7 +7,7 @@ import type { FarmerRow } from "./population.js";
 
 const pageLength = 25;
 
-/** The farmers that a text finds, page by page. */
+/** The farmers that match a search, in pages. */
 export function FarmerList({
   farmers,
   year,
@@ -62,7 +62,7 @@ export function FarmerList({
       </Table>
       <Paging page={page} pages={pages}>
         {found.length === 0
-          ? "No farmer matches."
+          ? "No matching farmers."
           : `${(from + 1).toLocaleString("en")} to ${Math.min(from + pageLength, found.length).toLocaleString("en")} of ${found.length.toLocaleString("en")}`}
       </Paging>
     </section>

@@ -17,10 +17,10 @@ import { type FarmerRow, fieldsRead } from "./population.js";
 
 const step = 2;
 
-/** A map of the farmers' fields, moved by pointer, by keys and by its buttons; it shows the chosen farmers at first. */
+/** A map of the farmers' fields, moved by pointer, keyboard and buttons. At first it shows the selected farmers. */
 export function FarmerMap({ chosen, others, choice }: MapFarmers & { readonly choice: string }) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  // The place moved to; without it, the one that shows all chosen farmers.
+  // The place after a move. Default: the place that shows all selected farmers.
   const wanted = useSignal<MapPlace | undefined>(undefined);
   const size = useSignal<Size>({ width: 0, height: 0 });
   const hovered = useSignal<readonly FarmerRow[]>([]);
@@ -37,7 +37,7 @@ export function FarmerMap({ chosen, others, choice }: MapFarmers & { readonly ch
     };
     const observer = new ResizeObserver(measure);
     observer.observe(element);
-    // Another scheme has other colours.
+    // Another color scheme has other colors.
     const scheme = matchMedia("(prefers-color-scheme: dark)");
     scheme.addEventListener("change", measure);
     return () => {
@@ -95,7 +95,7 @@ export function FarmerMap({ chosen, others, choice }: MapFarmers & { readonly ch
         role="application"
         aria-label="Map of the fields"
         aria-describedby="map-keys"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: the map is moved by keys
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: keys move the map
         tabIndex={0}
         onKeyDown={(event) => {
           const act = event.ctrlKey || event.metaKey || event.altKey ? undefined : keys[event.key];
@@ -115,7 +115,7 @@ export function FarmerMap({ chosen, others, choice }: MapFarmers & { readonly ch
             click: open,
           })}
           onWheel={(event) => {
-            // The wheel scrolls the page, unless the map is in use.
+            // The wheel scrolls the page, unless the map has the focus.
             if (!event.ctrlKey && document.activeElement !== event.currentTarget.parentElement) return;
             event.preventDefault();
             const { x, y } = pointOf(event);
@@ -126,7 +126,7 @@ export function FarmerMap({ chosen, others, choice }: MapFarmers & { readonly ch
           {bar.text}
         </span>
       </div>
-      <fieldset class="map-buttons" aria-label="The map's part">
+      <fieldset class="map-buttons" aria-label="Map view">
         <button type="button" class="quiet" aria-label="Zoom in" onClick={() => zoom(step)}>
           +
         </button>
@@ -140,7 +140,7 @@ export function FarmerMap({ chosen, others, choice }: MapFarmers & { readonly ch
       <figcaption class="muted" id="map-keys">
         {hovered.value.length > 0
           ? hoverText(hovered.value)
-          : "Drag or arrow keys: move. + and −: zoom. 0: show all. A click on a farmer opens the record."}
+          : "Drag or use the arrow keys to move, + and − to zoom, 0 to show all. Click a farmer to open the record."}
       </figcaption>
     </figure>
   );
@@ -149,7 +149,7 @@ export function FarmerMap({ chosen, others, choice }: MapFarmers & { readonly ch
 function hoverText(farmers: readonly FarmerRow[]): string {
   const [first] = farmers;
   if (first === undefined) return "";
-  if (farmers.length > 1) return `${farmers.length} farmers: a click zooms in`;
+  if (farmers.length > 1) return `${farmers.length} farmers: click to zoom in`;
   return `${first.name}, ${first.region}: ${first.farm_area_ha.toLocaleString("en")} ha, ${first.crops.join(", ")}`;
 }
 
@@ -164,7 +164,7 @@ interface DragHandlers {
   readonly click: (event: MouseEvent) => void;
 }
 
-/** The pointer's events on an element that is dragged; a drag is no click. */
+/** The pointer events of a draggable element. A drag does not count as a click. */
 function useDrag({ move, hover, click }: DragHandlers) {
   const last = useRef<{ x: number; y: number } | undefined>(undefined);
   const hasMoved = useRef(false);

@@ -11,7 +11,7 @@ import { OneFarmer } from "./one-farmer.js";
 import { population, usePopulation } from "./population.js";
 import { YieldPlot } from "./yield-plot.js";
 
-/** The pages of the view: all farmers, one of them, and consents. */
+/** The pages of the view: all farmers, one farmer, and consents. */
 export function FarmerPages() {
   useResources(clock, previewIsOn);
   const [part] = route.value.parts;
@@ -37,7 +37,7 @@ function AllFarmers({ year }: { readonly year: number }) {
       <header class="farmers-head">
         <h1>Farmers</h1>
         <p class="muted">
-          {total.toLocaleString("en")} invented farmers.{" "}
+          {total.toLocaleString("en")} synthetic farmers.{" "}
           {wanted < total ? `The first ${wanted.toLocaleString("en")} are shown. ` : ""}
           {farmers.length < wanted ? <Reading read={farmers.length} wanted={wanted} /> : null}
         </p>
@@ -45,7 +45,7 @@ function AllFarmers({ year }: { readonly year: number }) {
       </header>
       {problem === undefined ? null : (
         <p class="notice" role="alert">
-          Failed to read the farmers after the first {farmers.length}: {problem.message} The page continues
+          Failed to read the farmers after the first {farmers.length}: {problem.message} This page tries again
           when the sandbox responds.
         </p>
       )}
@@ -54,7 +54,7 @@ function AllFarmers({ year }: { readonly year: number }) {
         <span role="status">
           {isAllChosen
             ? "Choose a bar to see only its farmers."
-            : `${chosen.length.toLocaleString("en")} of ${farmers.length.toLocaleString("en")} farmers chosen.`}
+            : `${chosen.length.toLocaleString("en")} of ${farmers.length.toLocaleString("en")} farmers selected.`}
         </span>
         {isAllChosen ? null : <a href={linkTo("farmers")}>Show all farmers</a>}
       </p>

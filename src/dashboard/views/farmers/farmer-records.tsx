@@ -18,7 +18,7 @@ export function FarmerRecords({ farmer }: { readonly farmer: Farmer }) {
 interface RecordsProps {
   readonly title: string;
   readonly columns: readonly string[];
-  /** The cells of each row; the first one names it. */
+  /** The cells of each row, starting with its heading. */
   readonly rows: readonly (readonly ComponentChildren[])[];
   readonly none?: string;
 }
@@ -32,7 +32,7 @@ function Records({ title, columns, rows, none = "None." }: RecordsProps) {
       ) : (
         <Table label={title} columns={columns}>
           {rows.map(([first, ...cells], row) => {
-            // The rows of a record never change their places.
+            // The rows of a record never move.
             const key = row;
             return (
               <tr key={key}>
@@ -53,7 +53,7 @@ function Fields({ farmer: { parcels } }: { readonly farmer: Farmer }) {
   const rows = parcels.map(({ id, properties }, index) => [
     `Field ${index + 1}`,
     capitalized(properties["crop:name"]),
-    `${number(properties.area_ha)} ha, ${number(properties["metrics:perimeter"])} m around`,
+    `${number(properties.area_ha)} ha, ${number(properties["metrics:perimeter"])} m perimeter`,
     `${codeWords(properties.land_ownership)}, ${codeWords(properties.land_type)}`,
     properties.irrigation,
     `${codeWords(properties["determination:method"])}, ${properties["determination:datetime"].slice(0, 10)}`,
@@ -75,7 +75,7 @@ function Seasons({ farmer: { parcels } }: { readonly farmer: Farmer }) {
       capitalized(season.crop_name),
       `${season.season_start} to ${season.season_end}`,
       season.planted_on,
-      season.harvested_on ?? "on the field",
+      season.harvested_on ?? "not harvested yet",
       kg(season.harvest_kg, "kg"),
       kg(season.yield_kg_ha, "kg/ha"),
       season.loss_cause ?? "none",
@@ -84,7 +84,7 @@ function Seasons({ farmer: { parcels } }: { readonly farmer: Farmer }) {
   return (
     <Records
       title="Seasons"
-      columns={["Season", "Crop", "From and to", "Planted", "Harvested", "Harvest", "Yield", "Loss by"]}
+      columns={["Season", "Crop", "Dates", "Planted", "Harvested", "Harvest", "Yield", "Cause of loss"]}
       rows={rows}
     />
   );
@@ -119,7 +119,7 @@ function Loans({ farmer: { loans } }: { readonly farmer: Farmer }) {
     codeWords(loan.lender),
     money({ amount: loan.principal, currency: loan.currency }),
     money({ amount: loan.outstanding, currency: loan.currency }),
-    `${loan.interest_rate_percent} %`,
+    `${loan.interest_rate_percent}%`,
     codeWords(loan.collateral),
     `${loan.opened_on} to ${loan.due_on}`,
     codeWords(loan.status) + (loan.days_past_due > 0 ? `, ${loan.days_past_due} days` : ""),
@@ -143,7 +143,7 @@ function Loans({ farmer: { loans } }: { readonly farmer: Farmer }) {
   );
 }
 
-/** A number with at most four digits behind the point. */
+/** A number with at most four decimals. */
 export function number(value: number): string {
   return value.toLocaleString("en", { maximumFractionDigits: 4 });
 }

@@ -8,13 +8,13 @@ const loadPages = async () => (await import("./farmer-pages.js")).FarmerPages;
 
 const population = "population: { farmers: 1000, locale: en }";
 
-/** The synthetic farmers of the world; the map and all that belongs to it is loaded when there are some. */
+/** The synthetic farmers of the sandbox. The map and the records are loaded if the sandbox has any. */
 export function FarmersView() {
   useResources(farmersStart);
   const { total } = farmersStart.data.value ?? {};
   if (total === 0) return <NoFarmers />;
   if (total === undefined) return <h1>Farmers</h1>;
-  return <LoadedPart name="the map and the records of farmers" load={loadPages} />;
+  return <LoadedPart name="the map and records of the farmers" load={loadPages} />;
 }
 
 function NoFarmers() {
@@ -23,8 +23,8 @@ function NoFarmers() {
       <h1>Farmers</h1>
       <div class="panel empty">
         <p>
-          This sandbox has no farmers: its scenario sets <code>farmers: 0</code>. Remove it for a thousand
-          farmers, or set how many there are and where they live:
+          This sandbox has no farmers, because its scenario sets <code>farmers: 0</code>. Remove that line to
+          get 1,000 farmers, or set their number and region:
         </p>
         <pre>
           <code>{population}</code>

@@ -3,25 +3,25 @@ import { capitalized } from "../../elements/words.js";
 
 type Parcel = Farmer["parcels"][number];
 
-const metresPerDegree = 111_320;
+const metersPerDegree = 111_320;
 const width = 640;
 const height = 420;
 const margin = 24;
 
-/** The outlines of a farm's fields, drawn to scale with north above. */
+/** The outlines of a farm's fields, to scale, with north at the top. */
 export function FieldPlan({ parcels }: { readonly parcels: readonly Parcel[] }) {
   const rings = parcels.map(({ geometry }) => geometry.coordinates[0] as unknown as [number, number][]);
   const corners = rings.flat();
   const middle = (corners[0]?.[1] ?? 0) * (Math.PI / 180);
-  const metres = ([longitude, latitude]: readonly [number, number]) =>
-    [longitude * Math.cos(middle) * metresPerDegree, -latitude * metresPerDegree] as const;
-  const all = corners.map(metres);
+  const meters = ([longitude, latitude]: readonly [number, number]) =>
+    [longitude * Math.cos(middle) * metersPerDegree, -latitude * metersPerDegree] as const;
+  const all = corners.map(meters);
   const [left, right] = range(all.map(([x]) => x));
   const [top, bottom] = range(all.map(([, y]) => y));
   const scale = Math.min((width - 2 * margin) / (right - left), (height - 3 * margin) / (bottom - top));
   const pathOf = (ring: readonly (readonly [number, number])[]) =>
     ring.map((corner) => {
-      const [x, y] = metres(corner);
+      const [x, y] = meters(corner);
       return [margin + (x - left) * scale, margin + (y - top) * scale] as const;
     });
   const most = 160 / scale;

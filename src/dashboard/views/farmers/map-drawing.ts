@@ -2,7 +2,7 @@ import { type GeoProjection, geoMercator, geoPath } from "d3-geo";
 import { outlines, readFineOutlines } from "./outlines.js";
 import { type Degrees, type FarmerRow, fieldsOf } from "./population.js";
 
-/** The part of the world that the map shows. */
+/** The part of the Earth that the map shows. */
 export interface MapPlace {
   readonly center: Degrees;
   /** Pixels for the radius of the Earth. */
@@ -14,7 +14,7 @@ export interface Size {
   readonly height: number;
 }
 
-/** Farmers as the map draws them: the chosen ones before the others. */
+/** The farmers on the map. It draws the selected farmers on top. */
 export interface MapFarmers {
   readonly chosen: readonly FarmerRow[];
   readonly others: readonly FarmerRow[];
@@ -22,17 +22,17 @@ export interface MapFarmers {
 
 const earthRadius = 6_371_009;
 
-// From here on a field of a hundred metres can be told from a dot.
+// At this scale, a field of 100 meters is larger than a dot.
 export const scaleOfFields = 400_000;
 
-// From here on coarse outlines look coarse: a continent.
+// At this scale, a continent fills the map and coarse outlines become visible.
 const scaleOfFineOutlines = 900;
 
 const mostScale = 12_000_000;
 const margin = 40;
 
 function projectionOf({ center, scale }: MapPlace, { width, height }: Size): GeoProjection {
-  // Without resampling: in this projection it would add nothing but points out of sight.
+  // No resampling: in this projection it would only add invisible points.
   return geoMercator()
     .precision(0)
     .scale(scale)
@@ -59,12 +59,12 @@ export function placeOf(farmers: readonly FarmerRow[], { width, height }: Size):
   });
   const scale = projection.scale();
   const first = farmers[0]?.position ?? [0, 0];
-  // One farmer alone would fit at any scale.
+  // A single farmer would fit at any scale.
   if (!Number.isFinite(scale)) return { center: first, scale: scaleOfFields / 4 };
   return bounded({ center: projection.invert?.([width / 2, height / 2]) ?? first, scale });
 }
 
-/** The place after a zoom; the point of the map at `around` stays where it is. */
+/** The place after a zoom around a point that does not move. */
 export function zoomed(
   place: MapPlace,
   size: Size,
@@ -77,7 +77,7 @@ export function zoomed(
   return moved(larger, size, (x - size.width / 2) * shift, (y - size.height / 2) * shift);
 }
 
-/** The place after the map has been moved by so many pixels, to the left and up. */
+/** The place after the map moves left and up by these pixels. */
 export function moved(place: MapPlace, size: Size, byX: number, byY: number): MapPlace {
   const center = projectionOf(place, size).invert?.([size.width / 2 + byX, size.height / 2 + byY]);
   return bounded({ ...place, center: center ?? place.center });
@@ -90,19 +90,19 @@ function bounded({ center: [longitude, latitude], scale }: MapPlace): MapPlace {
   };
 }
 
-/** A round distance that is at most so many pixels wide, and its width. */
+/** A round distance of at most `most` pixels, and its width. */
 export function scaleBar(
   { center, scale }: MapPlace,
   most: number,
 ): { readonly text: string; readonly width: number } {
-  const metresInPixel = (earthRadius * Math.cos((center[1] * Math.PI) / 180)) / scale;
-  const power = 10 ** Math.floor(Math.log10(most * metresInPixel));
-  const metres = power * ([5, 2, 1].find((step) => step * power <= most * metresInPixel) ?? 1);
-  const text = metres < 1000 ? `${metres} m` : `${(metres / 1000).toLocaleString("en")} km`;
-  return { text, width: metres / metresInPixel };
+  const metersPerPixel = (earthRadius * Math.cos((center[1] * Math.PI) / 180)) / scale;
+  const power = 10 ** Math.floor(Math.log10(most * metersPerPixel));
+  const meters = power * ([5, 2, 1].find((step) => step * power <= most * metersPerPixel) ?? 1);
+  const text = meters < 1000 ? `${meters} m` : `${(meters / 1000).toLocaleString("en")} km`;
+  return { text, width: meters / metersPerPixel };
 }
 
-/** Draws the map; returns where on it the chosen farmers are, in their order. */
+/** Draws the map; returns the positions of the selected farmers on it, in order. */
 export function drawMap(
   canvas: HTMLCanvasElement,
   place: MapPlace,
@@ -115,28 +115,28 @@ export function drawMap(
   const pen = canvas.getContext("2d");
   if (pen === null) return [];
   pen.scale(density, density);
-  const colours = getComputedStyle(canvas);
-  const colour = (name: string) => colours.getPropertyValue(`--${name}`);
+  const colors = getComputedStyle(canvas);
+  const color = (name: string) => colors.getPropertyValue(`--${name}`);
   const projection = projectionOf(place, size);
   const path = geoPath(projection, pen);
   if (place.scale > scaleOfFineOutlines) void readFineOutlines();
   for (const { land, borders } of outlines.value) {
     pen.beginPath();
     path(land);
-    pen.fillStyle = colour("surface");
+    pen.fillStyle = color("surface");
     pen.fill();
     pen.beginPath();
     path(borders);
-    pen.strokeStyle = colour("muted");
+    pen.strokeStyle = color("muted");
     pen.globalAlpha = 0.4;
     pen.lineWidth = 1;
     pen.stroke();
     pen.globalAlpha = 1;
   }
-  pen.fillStyle = pen.strokeStyle = colour("muted");
+  pen.fillStyle = pen.strokeStyle = color("muted");
   pen.globalAlpha = 0.25;
   drawFarmers(pen, projection, size, others);
-  pen.fillStyle = pen.strokeStyle = colour("accent");
+  pen.fillStyle = pen.strokeStyle = color("accent");
   pen.globalAlpha = 0.7;
   return drawFarmers(pen, projection, size, chosen);
 }

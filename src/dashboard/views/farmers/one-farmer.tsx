@@ -12,9 +12,9 @@ import { FieldPlan } from "./field-plan.js";
 
 const languageNames = new Intl.DisplayNames("en", { type: "language" });
 
-/** One farmer with all facts, the fields and the consents. */
+/** One farmer with all facts, fields and consents. */
 export function OneFarmer({ id, year }: { readonly id: string; readonly year: number }) {
-  // Another world has other farmers.
+  // Another scenario has other farmers.
   const { data, problem } = useResource<Farmer>(`/farmers/${encodeURIComponent(id)}`, ["world."]);
   return (
     <>
@@ -48,7 +48,7 @@ function Facts({ farmer, year }: { readonly farmer: Farmer; readonly year: numbe
           </bdi>
         </h1>
         <p class="muted">
-          Invented. <code>{farmer.farmer_id}</code>
+          Synthetic. <code>{farmer.farmer_id}</code>
         </p>
         <CopyButton text={JSON.stringify(farmer, null, 2)}>Copy as JSON</CopyButton>
       </header>
@@ -66,8 +66,8 @@ function Facts({ farmer, year }: { readonly farmer: Farmer; readonly year: numbe
               {languageNames.of(farmer.language)} (<code>{farmer.language}</code>)
             </Fact>
             <Fact name="Household">
-              {counted(household.group_size, "person")},{" "}
-              {household.is_head ? "is its head" : "is not its head"}
+              {counted(household.group_size, "member")},{" "}
+              {household.is_head ? "headed by this farmer" : "headed by someone else"}
             </Fact>
             <Fact name="Farm">
               {number(farmer.farm_area_ha)} ha, {farmer.farmer_type}

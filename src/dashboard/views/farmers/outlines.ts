@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import type { GeoPermissibleObjects } from "d3-geo";
 import { feature, mesh } from "topojson-client";
-// The build leaves of each only what the map needs: see scripts/outlines.ts.
+// The build keeps only the outlines that the map needs: see scripts/outlines.ts.
 import coarse from "world-atlas/countries-110m.json" with { type: "json" };
 
 type Topology = Parameters<typeof mesh>[0];
@@ -9,7 +9,7 @@ type Countries = NonNullable<Parameters<typeof mesh>[1]> & {
   readonly geometries: readonly { readonly id?: string | number }[];
 };
 
-/** Land, from the back to the front, and the borders on it. */
+/** The land, and the borders on it. */
 export interface Outline {
   readonly land: GeoPermissibleObjects;
   readonly borders: GeoPermissibleObjects;
@@ -25,12 +25,12 @@ function outlineOf(json: unknown, countries = countriesIn(json)): Outline {
   return { land: feature(topology, countries), borders };
 }
 
-/** The countries of the world, coarse at first. */
+/** The outlines of all countries, coarse at first. A later outline is drawn on top. */
 export const outlines = signal<readonly Outline[]>([outlineOf(coarse)]);
 
 let isReading = false;
 
-/** Reads fine outlines for the countries of the farmers and their neighbours, once. */
+/** Reads fine outlines of the farmers' countries and their neighbors, once. */
 export async function readFineOutlines(): Promise<void> {
   if (isReading) return;
   isReading = true;
@@ -41,7 +41,7 @@ export async function readFineOutlines(): Promise<void> {
     const far = all.geometries.filter(({ id }) => !near.has(id));
     outlines.value = [outlineOf(coarse, { ...all, geometries: far } as Countries), outlineOf(fine)];
   } catch {
-    // The coarse ones stay, until the map is moved again.
+    // The coarse outlines stay; the next move of the map tries again.
     isReading = false;
   }
 }

@@ -15,7 +15,7 @@ export type FarmerRow = Omit<FarmerSummaryPage["data"][number], "position"> & {
 
 /** The farmers that the page has read so far. */
 export interface Population {
-  /** Their number in the world. */
+  /** Their number in the sandbox. */
   readonly total: number;
   /** The number that will be read. */
   readonly wanted: number;
@@ -23,30 +23,30 @@ export interface Population {
   readonly problem: ControlError | undefined;
 }
 
-/** More are left out: to draw them takes too long. */
+/** Drawing more farmers takes too long. */
 const mostRead = 5000;
 
-// A thousand at once would keep the sandbox from its clients for a fifth of a second.
+// A page of a thousand would block the sandbox's clients for a fifth of a second.
 const pageLength = 250;
 
-// Drawing all of them anew takes longer than reading a page.
+// Redrawing all farmers takes longer than reading a page.
 const drawnTogether = 500;
 
 const empty: Population = { total: 0, wanted: 0, farmers: [], problem: undefined };
 
 export const population = signal<Population>(empty);
 
-let worldRead: string | undefined;
+let startRead: string | undefined;
 
-/** Reads the farmers of the running world, and of the next one, for as long as a component is shown. */
+/** Reads the farmers of the running scenario, and of each later one, while a component is shown. */
 export function usePopulation(): void {
   useEffect(() => {
     const stopResource = farmersStart.follow();
     let reading = new AbortController();
-    const stopReading = farmersStart.data.subscribe((start) => {
+    const stopReading = farmersStart.data.subscribe((first) => {
       reading.abort();
-      if (start === undefined) return;
-      begin(start);
+      if (first === undefined) return;
+      startOver(first);
       reading = new AbortController();
       void readOn(reading.signal);
     });
@@ -58,11 +58,11 @@ export function usePopulation(): void {
   }, []);
 }
 
-function begin({ data, total }: FarmerSummaryPage): void {
-  // Farmers follow from seed, locales and time: where the first is the same, all are.
-  const world = `${total} ${JSON.stringify(data)}`;
-  if (world === worldRead) return;
-  worldRead = world;
+function startOver({ data, total }: FarmerSummaryPage): void {
+  // Seed, locales and time determine all farmers: if the first farmer is the same, all are.
+  const start = `${total} ${JSON.stringify(data)}`;
+  if (start === startRead) return;
+  startRead = start;
   population.value = { ...empty, total, wanted: Math.min(total, mostRead) };
 }
 
@@ -96,10 +96,10 @@ type Fields = readonly (readonly Degrees[])[];
 
 const fields = new Map<string, Fields>();
 
-/** Changes whenever fields were read. */
+/** Changes after each reading of fields. */
 export const fieldsRead = signal(0);
 
-/** The outlines of a farmer's fields; none while they are read. */
+/** The outlines of a farmer's fields; empty until they are read. */
 export function fieldsOf(id: string): Fields {
   if (!fields.has(id)) {
     fields.set(id, []);

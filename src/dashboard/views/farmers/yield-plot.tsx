@@ -7,13 +7,13 @@ const cropFacet = facets.find(({ name }) => name === "crop") as (typeof facets)[
 const height = 60;
 
 interface YieldPlotProps {
-  /** The farmers whose harvests are shown. */
+  /** The farmers with the shown harvests. */
   readonly farmers: readonly FarmerRow[];
-  /** The crop that is chosen elsewhere. */
+  /** The crop selected in the bars. */
   readonly crop: string | undefined;
 }
 
-/** The yields of one crop as a histogram: the chosen one, else the one that most farmers have. */
+/** The yields of one crop as a histogram. Default: the most common crop. */
 export function YieldPlot({ farmers, crop }: YieldPlotProps) {
   const picked = useSignal<string | undefined>(undefined);
   const crops = countsOf(cropFacet, farmers, {}, 0).map(([name]) => name);
@@ -40,7 +40,7 @@ export function YieldPlot({ farmers, crop }: YieldPlotProps) {
         </select>
       </label>
       {yields === undefined ? (
-        <p class="muted">No harvest of it yet.</p>
+        <p class="muted">No harvests yet.</p>
       ) : (
         <Histogram yields={yields} crop={shown} />
       )}
@@ -53,7 +53,7 @@ function Histogram({ yields, crop }: { readonly yields: Yields; readonly crop: s
   const most = Math.max(...bins);
   const end = bins.length * width;
   const text = (kg: number) => kg.toLocaleString("en", { maximumFractionDigits: 0 });
-  const about = `${text(harvests)} harvests: half of them above ${text(median)} kg/ha, nine in ten from ${text(usual[0])} to ${text(usual[1])} kg/ha.`;
+  const about = `${text(harvests)} harvests: median ${text(median)} kg/ha, 90% between ${text(usual[0])} and ${text(usual[1])} kg/ha.`;
   return (
     <>
       <svg
@@ -65,7 +65,7 @@ function Histogram({ yields, crop }: { readonly yields: Yields; readonly crop: s
       >
         {bins.map((count, position) => {
           const tall = (height * count) / most;
-          // A bin never changes its place.
+          // A bin never moves.
           const key = position;
           return (
             <rect

@@ -11,15 +11,15 @@ type Profile = Values["profile"];
 const profiles: Readonly<Record<Profile, string>> = {
   minimal: "only what the specification promises",
   typical: "what good gateways do",
-  varied: "as minimal, and varies every open detail per response",
+  varied: "like minimal, but open details vary between responses",
 };
 
-/** Changes assumptions; the answer of the control plane is what holds then. */
+/** Changes assumptions, then reads the values that apply. */
 function change(values: Readonly<Record<string, unknown>>): Promise<unknown> {
   return call("/assumptions", { method: "PUT", body: values }).finally(assumptions.refresh);
 }
 
-/** The assumptions where the specification is silent; those that differ from the profile are marked and can be set back. */
+/** The assumptions about open details of the specification. Values that differ from the profile are marked and can be reset. */
 export function Assumptions() {
   useResources(rows, assumptions);
   const values = assumptions.data.value;
@@ -29,17 +29,16 @@ export function Assumptions() {
     <section class="panel stacked" aria-labelledby="assumptions-title">
       <h2 id="assumptions-title">Assumptions</h2>
       <p class="muted">
-        Where the specification is silent, the sandbox assumes something. Each change applies from the next
-        response.
+        The sandbox's behavior where the specification is silent. Changes apply from the next response.
       </p>
       <ProfileChoice current={values.profile} />
       <p class="assumptions-summary">
         {different.length === 0
-          ? `All match the profile ${values.profile}.`
-          : `${different.length} ${different.length === 1 ? "differs" : "differ"} from the profile ${values.profile}.`}{" "}
+          ? `All values match the profile ${values.profile}.`
+          : `${different.length} ${different.length === 1 ? "value differs" : "values differ"} from the profile ${values.profile}.`}{" "}
         {different.length === 0 ? null : (
           <ActionButton class="quiet" run={() => change({ profile: values.profile })}>
-            Set all back
+            Reset all
           </ActionButton>
         )}
       </p>
@@ -112,7 +111,7 @@ function Assumption({ row, values }: { readonly row: AssumptionRow; readonly val
         <Control id={id} row={row} value={value} action={action} set={set} />
         {isSame ? null : (
           <button type="button" class="quiet" onClick={() => set(standard)}>
-            Set back<span class="visually-hidden"> {name}</span>
+            Reset<span class="visually-hidden"> {name}</span>
           </button>
         )}
       </div>
@@ -124,14 +123,14 @@ function Assumption({ row, values }: { readonly row: AssumptionRow; readonly val
             The profile sets <code>{textOf(standard)}</code>.
           </>
         )}
-        {isSame && varied && values.profile === "varied" ? " It varies per response." : null}
+        {isSame && varied && values.profile === "varied" ? " It varies between responses." : null}
       </p>
       <FieldRefusal action={action} name={name} />
     </li>
   );
 }
 
-// What is wrong with one item of a list is said of the list.
+// A problem of a list item is shown for the whole list.
 function FieldRefusal({ action: { problem }, name }: { readonly action: Action; readonly name: string }) {
   if (problem === undefined) return null;
   const own = Object.entries(problem.fields).filter(([field]) => field.split(".")[0] === name);
@@ -173,7 +172,7 @@ function Control({ id, row: { schema }, value, action, set }: ControlProps) {
     set(readValue(String(new FormData(event.target as HTMLFormElement).get("value")), schema));
   };
   return (
-    // A value that was set elsewhere takes the place of what is typed.
+    // A value set elsewhere replaces the typed text.
     <form class="assumption-text" onSubmit={submit} key={textOf(value)}>
       <input {...described} name="value" defaultValue={textOf(value)} spellcheck={false} />
       <button type="submit" class="quiet">

@@ -19,11 +19,11 @@ type Kind = keyof typeof kinds;
 
 type Refs = readonly { readonly ref: string }[];
 
-// A list of thousands is no help: a ref can be typed.
+// A longer list does not help: any ref can be typed.
 const keys = resource<Refs>("/keys?limit=200", { on: ["world.", "key."] });
 const organizations = resource<Refs>("/organizations?limit=200", { on: ["world."] });
 
-/** A form for one more fault: what it does, and to which requests. */
+/** A form for a new fault: its effect, and the requests that it affects. */
 export function FaultForm({ changeFaults }: { readonly changeFaults: ChangeFaults }) {
   // The new fault comes after the faults that are on.
   const place = useRef(0);
@@ -33,7 +33,7 @@ export function FaultForm({ changeFaults }: { readonly changeFaults: ChangeFault
       place.current = on.length;
       return [...on, fault];
     });
-    // What happens stays chosen: faults of one kind follow one another.
+    // The effect stays selected, because the next fault is often similar.
     const typed = form.querySelectorAll<HTMLInputElement | HTMLSelectElement>("input, details select");
     for (const one of typed) one.value = "";
   };
@@ -68,7 +68,7 @@ function FaultFields({ problems, place }: FaultFieldsProps) {
     <>
       <h3>Add a fault</h3>
       <div class="form-fields">
-        <Field label="What happens" problem={problemOf("then")}>
+        <Field label="Effect" problem={problemOf("then")}>
           {(attributes) => (
             <select
               {...attributes}
@@ -115,37 +115,42 @@ function FaultFields({ problems, place }: FaultFieldsProps) {
         {kind.value === "latency" || kind.value === "status" ? (
           <>
             {text(
-              kind.value === "latency" ? "Delay" : "Delay before it",
+              kind.value === "latency" ? "Delay" : "Delay before the error",
               "then.latency",
               "such as 250ms or 2s",
               {
                 required: kind.value === "latency",
               },
             )}
-            {text("At most", "latest", "for a varying delay")}
+            {text("Maximum delay", "latest", "for a random delay")}
           </>
         ) : null}
-        {text("Key", "when.key", "its ref; empty: any", { list: "fault-keys" })}
+        {text("Key", "when.key", "a ref; empty for any key", { list: "fault-keys" })}
       </div>
       <details>
-        <summary>Only some requests</summary>
+        <summary>Limit to some requests</summary>
         <div class="form-fields">
-          {text("Organization", "when.organization", "its ref", { list: "fault-organizations" })}
-          <Field label="Would end on" problem={problemOf("when.path_id")}>
+          {text("Organization", "when.organization", "a ref", { list: "fault-organizations" })}
+          <Field label="Outcome without the fault" problem={problemOf("when.path_id")}>
             {(attributes) => (
               <select {...attributes} name="when.path_id">
-                <option value="">any path</option>
+                <option value="">any</option>
                 {paths.map((path) => (
                   <option key={path}>{path}</option>
                 ))}
               </select>
             )}
           </Field>
-          {text("Every nth", "when.every", "3: every third", { type: "number", min: 1 })}
-          {text("These requests", "when.requests", "counted from 1, as in 3, 4")}
-          {text("Chance", "when.probability", "from 0 to 1", { type: "number", min: 0, max: 1, step: "any" })}
-          {text("From", "when.after", "a time, or 10m from now")}
-          {text("Until", "when.until", "a time, or 1h from now")}
+          {text("Every nth", "when.every", "3 for every third request", { type: "number", min: 1 })}
+          {text("Request numbers", "when.requests", "such as 1, 3, 4")}
+          {text("Probability", "when.probability", "from 0 to 1", {
+            type: "number",
+            min: 0,
+            max: 1,
+            step: "any",
+          })}
+          {text("From", "when.after", "a time, or a duration such as 10m")}
+          {text("Until", "when.until", "a time, or a duration such as 1h")}
         </div>
       </details>
       {Object.entries({ keys, organizations }).map(([name, { data }]) => (

@@ -1,15 +1,15 @@
 import type { Fault } from "../../control/answers.js";
 import { listed } from "../../elements/words.js";
 
-/** Replaces the faults that are on by what is made of them. */
+/** Replaces the active faults with the result of a function. */
 export type ChangeFaults = (next: (on: readonly Fault[]) => readonly unknown[]) => Promise<void>;
 
 type Condition = NonNullable<Fault["when"]>;
 
-/** The requests that a fault hits, in words: `every 3rd request with the key flaky`. */
+/** A description of the requests that match a fault: `every 3rd request with the key flaky`. */
 export function conditionWords(when: Condition = {}): string {
   const { key, organization, path_id: path, every, requests, probability, after, until } = when;
-  const share = probability === undefined ? undefined : `${Math.round(probability * 1000) / 10}\u00a0%`;
+  const share = probability === undefined ? undefined : `${Math.round(probability * 1000) / 10}%`;
   const which =
     requests !== undefined
       ? `request ${listed(requests.map(String))}`
@@ -21,15 +21,15 @@ export function conditionWords(when: Condition = {}): string {
   return [
     which,
     ...(key === undefined ? [] : [`with the key ${key}`]),
-    ...(organization === undefined ? [] : [`of ${organization}`]),
-    ...(path === undefined ? [] : [`that would end on ${path}`]),
-    ...(share === undefined || which.startsWith(share) ? [] : [`by a chance of ${share}`]),
-    ...(after === undefined ? [] : [`from ${timeText(after)}`]),
+    ...(organization === undefined ? [] : [`from ${organization}`]),
+    ...(path === undefined ? [] : [`that would result in ${path}`]),
+    ...(share === undefined || which.startsWith(share) ? [] : [`with a probability of ${share}`]),
+    ...(after === undefined ? [] : [`after ${timeText(after)}`]),
     ...(until === undefined ? [] : [`until ${timeText(until)}`]),
   ].join(" ");
 }
 
-/** The effect of a fault on an answer, in words: `answers 503, after 2s`. */
+/** A description of a fault's effect: `returns 503, after 2s`. */
 export function effectWords({
   latency,
   status,
@@ -41,16 +41,16 @@ export function effectWords({
   slow,
 }: Fault["then"]): string {
   const late = typeof latency === "object" ? `${latency.min} to ${latency.max}` : latency;
-  const said = [
-    ...(status === undefined ? [] : [`answers ${status}${body === "html" ? " with a gateway's page" : ""}`]),
+  const effects = [
+    ...(status === undefined ? [] : [`returns ${status}${body === "html" ? " with a gateway's page" : ""}`]),
     ...(reset ? ["resets the connection"] : []),
     ...(hang ? ["never responds"] : []),
     ...(truncate ? ["cuts the response short"] : []),
     ...(malformed ? ["returns 200 with broken JSON"] : []),
     ...(slow === undefined ? [] : [`sends ${slow} bytes per second`]),
   ];
-  if (late === undefined) return listed(said);
-  return said.length === 0 ? `delays the response by ${late}` : `${listed(said)}, after ${late}`;
+  if (late === undefined) return listed(effects);
+  return effects.length === 0 ? `delays the response by ${late}` : `${listed(effects)}, after ${late}`;
 }
 
 function ordinal(number: number): string {

@@ -5,7 +5,7 @@ import { useAction } from "../../elements/action.js";
 import { Field } from "../../elements/field.js";
 import type { ChangeFaults } from "./fault-words.js";
 
-/** All faults that are on as JSON, to be changed at once: for what the form has no field for. */
+/** All active faults as editable JSON, for details without a field in the form. */
 export function FaultsAsJson({
   on,
   changeFaults,
@@ -13,7 +13,7 @@ export function FaultsAsJson({
   readonly on: readonly Fault[];
   readonly changeFaults: ChangeFaults;
 }) {
-  // What is typed; `undefined` while it is what the sandbox has.
+  // The typed text; `undefined` while it matches the sandbox.
   const typed = useSignal<string | undefined>(undefined);
   const action = useAction(async () => {
     const next = faultsIn(typed.value ?? "[]");
@@ -28,7 +28,7 @@ export function FaultsAsJson({
       <form onSubmit={action.submit}>
         <Field
           label="Faults"
-          hint="A list, as scenarios have it under faults."
+          hint="A list, in the format of faults in a scenario."
           problem={problem && (fields.join("\n") || problem.message)}
         >
           {(attributes) => (

@@ -9,10 +9,10 @@ import { FaultForm } from "./fault-form.js";
 import { conditionWords, effectWords } from "./fault-words.js";
 import { FaultsAsJson } from "./faults-as-json.js";
 
-// The sandbox knows only faults that are on.
+// The sandbox knows only active faults.
 const switchedOff = signal<readonly Fault[]>([]);
 
-// Another page may have changed them since they were drawn.
+// Another page may have changed the faults in between.
 async function changeFaults(next: (on: readonly Fault[]) => readonly unknown[]): Promise<void> {
   const on = await call<readonly Fault[]>("/faults");
   await call("/faults", { method: "PUT", body: { faults: next(on) } }).finally(faults.refresh);
@@ -27,12 +27,12 @@ function without(all: readonly Fault[], some: readonly Fault[]): readonly Fault[
   return left;
 }
 
-// Its count goes on with each request.
+// Its count changes with each request.
 function nameOf({ when, then }: Fault): string {
   return JSON.stringify([when, then]);
 }
 
-/** The faults that are on and those that this page has switched off; a form for one more, and all of them as JSON. */
+/** The active faults, the faults that this page has turned off, a form for a new fault, and all faults as JSON. */
 export function Faults() {
   useResources(faults);
   const on = faults.data.value;
@@ -51,10 +51,10 @@ export function Faults() {
     <section class="panel stacked" aria-labelledby="faults-title">
       <h2 id="faults-title">Faults</h2>
       <p class="muted">
-        What goes wrong on the way to an API. The first fault that matches a request fires, before the request
+        Problems between client and API. The first fault that matches a request fires, before the request
         checks.
       </p>
-      {on.length + off.length === 0 ? <p>No faults: every request gets its response.</p> : null}
+      {on.length + off.length === 0 ? <p>No faults. Every request gets its normal response.</p> : null}
       <ul class="faults">
         {on.map((fault, index) => (
           <FaultRow key={index} fault={fault}>
@@ -81,7 +81,7 @@ export function Faults() {
                 switchedOff.value = off.filter((one) => one !== fault);
               }}
             >
-              Forget
+              Discard
               <Which fault={fault} />
             </button>
           </FaultRow>
@@ -99,7 +99,7 @@ export function Faults() {
           </ActionButton>
         ) : null}
         {off.length > 0 ? (
-          <span class="muted">This page keeps faults that are off until you reload it.</span>
+          <span class="muted">Faults that are off stay on this page until you reload it.</span>
         ) : null}
       </p>
       <FaultForm changeFaults={changeFaults} />
@@ -126,7 +126,7 @@ function FaultRow(props: {
         </strong>{" "}
         {effectWords(fault.then)}.{isOff ? <span class="badge">off</span> : null}
         {fault.requests_matched === undefined ? null : (
-          <span class="muted"> {fault.requests_matched} matched so far.</span>
+          <span class="muted"> Matched requests: {fault.requests_matched}.</span>
         )}
       </p>
       <div class="fault-buttons">{children}</div>

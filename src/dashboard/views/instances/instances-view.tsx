@@ -14,10 +14,10 @@ import { linkTo } from "../../route.js";
 
 const mostShown = 100;
 
-/** The pause between readings of the list: instances come and go without an event. */
+/** In milliseconds. The list is read regularly, because no event reports changes. */
 const readingPause = 5000;
 
-/** The instances of this server, with links to their pages; an instance has none of its own. */
+/** The instances of this server, with links to their pages. */
 export function InstancesView() {
   return (
     <>
@@ -27,7 +27,7 @@ export function InstancesView() {
           <InstanceList />
         ) : (
           <p>
-            This page shows one instance; an instance contains no others.{" "}
+            This page shows an instance. Instances cannot contain instances.{" "}
             <a href={serverPage + linkTo("instances")}>Go to the server&rsquo;s page.</a>
           </p>
         )}
@@ -46,9 +46,9 @@ function InstanceList() {
   return (
     <>
       <p class="muted">
-        Isolated sandboxes in this server, such as one for each test or partner. Each has its own base URL,
-        keys and page. The server removes an instance that expires or is idle for an hour, unless{" "}
-        <code>--instance-ttl</code> sets another time.
+        Isolated sandboxes on this server, for example one for each test or partner. Each has its own base
+        URL, keys and page. The server removes an instance when it expires, or after an hour without requests;{" "}
+        <code>--instance-ttl</code> sets another limit.
       </p>
       {all.length === 0 ? (
         <p>No instances.</p>
@@ -129,27 +129,27 @@ function NewInstance() {
               <Field label="Scenario" problem={problems.scenario}>
                 {(attributes) => (
                   <select {...attributes} name="scenario">
-                    <option value="">the server's own</option>
+                    <option value="">the server&rsquo;s scenario</option>
                     {(scenarios.data.value ?? []).map(({ name }) => (
                       <option key={name}>{name}</option>
                     ))}
                   </select>
                 )}
               </Field>
-              <Field label="Seed" hint="empty: the scenario's" problem={problems.seed}>
+              <Field label="Seed" hint="empty for the scenario's seed" problem={problems.seed}>
                 {(attributes) => <input {...attributes} name="seed" type="number" min={0} step={1} />}
               </Field>
               <Field label="Profile" problem={problems.profile}>
                 {(attributes) => (
                   <select {...attributes} name="profile">
-                    <option value="">the scenario&rsquo;s</option>
+                    <option value="">the scenario&rsquo;s profile</option>
                     <option>minimal</option>
                     <option>typical</option>
                     <option>varied</option>
                   </select>
                 )}
               </Field>
-              <Field label="Label" hint="such as the name of a test" problem={problems.label}>
+              <Field label="Label" hint="such as a test name" problem={problems.label}>
                 {(attributes) => <input {...attributes} name="label" autocomplete="off" />}
               </Field>
             </div>
@@ -161,7 +161,7 @@ function NewInstance() {
   );
 }
 
-// The keys are told by this one answer.
+// Only this response contains the keys.
 function Made({
   instance: { id, label, base_url: url, control_url: controlUrl, keys, token, claim_url: link },
 }: {
@@ -174,10 +174,11 @@ function Made({
   return (
     <div class="notice" role="status">
       <p>
-        <bdi>{label ?? id}</bdi> listens on <code>{url}</code>. Its keys and token are shown only here:
+        <bdi>{label ?? id}</bdi> is ready at <code>{url}</code>. Copy its keys and token now: they are shown
+        only once.
       </p>
-      <CopyButton text={environment}>Copy its address, keys and token as variables</CopyButton>{" "}
-      <CopyButton text={link}>Copy a one-time link to them for a partner</CopyButton>
+      <CopyButton text={environment}>Copy URL, keys and token as variables</CopyButton>{" "}
+      <CopyButton text={link}>Copy a one-time link for a partner</CopyButton>
     </div>
   );
 }

@@ -15,11 +15,11 @@ interface IssueKeyProps {
   readonly bodyOf: (form: FormData) => unknown;
   readonly action: string;
   readonly onClose: () => void;
-  /** The fields, given what was wrong with them by their names. */
+  /** The fields. Each problem has the name of its field. */
   readonly children: (problems: Readonly<Record<string, string>>) => ComponentChildren;
 }
 
-/** A form that makes a key, and then its secret: held by the open dialog and nothing else. */
+/** A form that creates a key, then its secret. Only the open dialog keeps the secret. */
 export function IssueKey({ title, path, bodyOf, action: words, onClose, children }: IssueKeyProps) {
   const issued = useSignal<IssuedKey | undefined>(undefined);
   const isLeaving = useSignal(false);
@@ -40,12 +40,12 @@ export function IssueKey({ title, path, bodyOf, action: words, onClose, children
           <Confirm
             title="Did you store the secret?"
             action="Discard the secret"
-            // Below an open dialog nothing can get the focus back.
+            // The dialog must close first: below it, no element can receive the focus.
             run={async () => void setTimeout(onClose)}
             instead="Show it again"
             onClose={leave(false)}
           >
-            <p>It is never shown again after you close this dialog.</p>
+            <p>You cannot see it again after you close this dialog.</p>
           </Confirm>
         ) : null}
       </>
@@ -56,7 +56,7 @@ export function IssueKey({ title, path, bodyOf, action: words, onClose, children
       <form
         ref={action.form}
         class="key-form"
-        // The refusals of the service are part of what is shown.
+        // The page shows the service's own validation messages.
         noValidate
         onSubmit={action.submit}
       >
@@ -74,13 +74,13 @@ export function IssueKey({ title, path, bodyOf, action: words, onClose, children
 
 function Secret({ issued: { key, secret } }: { readonly issued: IssuedKey }) {
   const shown = useRef<HTMLDivElement>(null);
-  // The form that had the focus is gone.
+  // The form with the focus is gone.
   useEffect(() => shown.current?.focus(), []);
   return (
     <div class="secret" ref={shown} tabIndex={-1}>
       <p>
-        <strong>Copy it now: it is shown once.</strong> The sandbox keeps a hash of it, as the service does; a
-        lost secret cannot be recovered.
+        <strong>Copy it now: it is shown only once.</strong> Like the service, the sandbox stores only a hash.
+        A lost secret cannot be recovered.
       </p>
       <p>
         <code class="secret-text">{secret}</code>

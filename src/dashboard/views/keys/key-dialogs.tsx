@@ -9,7 +9,7 @@ import { numberIn, textIn } from "../../elements/form.js";
 import { actor } from "./actor.js";
 import { IssueKey } from "./issue-key.js";
 
-/** The dialog that is open: what is to be done, and with what. */
+/** The open dialog: an action, and the key or organization that it affects. */
 export type Doing =
   | { readonly kind: "create"; readonly organization: string }
   | { readonly kind: "rotate" | "revoke"; readonly key: Key };
@@ -19,7 +19,7 @@ interface DialogProps {
   readonly onClose: () => void;
 }
 
-/** The dialog for what is to be done with keys. */
+/** The dialog for an action with keys. */
 export function KeyDialog({ doing, onClose }: DialogProps) {
   if (doing.kind === "create") return <CreateKey organization={doing.organization} onClose={onClose} />;
   return doing.kind === "rotate" ? (
@@ -61,7 +61,11 @@ function CreateKey({
     >
       {(problems) => (
         <>
-          <Field label="Name" hint="What uses the key: “Core banking”." problem={problems.name}>
+          <Field
+            label="Name"
+            hint="The system that uses the key, such as “Core banking”."
+            problem={problems.name}
+          >
             {(attributes) => <input name="name" autocomplete="off" {...attributes} />}
           </Field>
           <fieldset class="choices">
@@ -97,7 +101,7 @@ function CreateKey({
               <Field
                 key={window}
                 label={`Requests per ${window}`}
-                hint="Whole number; 0 allows none."
+                hint="A whole number; 0 allows no requests."
                 problem={problems[`limits.per_${window}`]}
               >
                 {(attributes) => (
@@ -109,12 +113,16 @@ function CreateKey({
           <div class="field-pair">
             <Field
               label="Expires"
-              hint={`30d, or a time such as 2026-03-02T09:00:00Z. Empty: ${lifetime === "none" ? "never" : `after ${lifetime}`}.`}
+              hint={`Such as 30d or 2026-03-02T09:00:00Z. Default: ${lifetime === "none" ? "never" : `after ${lifetime}`}.`}
               problem={problems.expires}
             >
               {(attributes) => <input name="expires" autocomplete="off" {...attributes} />}
             </Field>
-            <Field label="Ref" hint="Short name for scenarios. Empty: from the name." problem={problems.ref}>
+            <Field
+              label="Ref"
+              hint="A short name for scenarios. Default: derived from the name."
+              problem={problems.ref}
+            >
               {(attributes) => <input name="ref" autocomplete="off" {...attributes} />}
             </Field>
           </div>
@@ -124,13 +132,13 @@ function CreateKey({
   );
 }
 
-// In minutes, with the words for them; the last one is the longest that the service allows (R39).
+// In minutes, with labels. The last one is the maximum of the service (R39).
 const overlaps = [
-  [0, "0: the old key ends immediately"],
+  [0, "0: the old key stops working immediately"],
   [15, "15 minutes"],
   [60, "60 minutes, the service's default"],
   [24 * 60, "1 day"],
-  [7 * 24 * 60, "7 days, the longest"],
+  [7 * 24 * 60, "7 days, the maximum"],
 ] as const;
 
 function RotateKey({ old, onClose }: { readonly old: Key; readonly onClose: () => void }) {
@@ -171,17 +179,13 @@ function RotateKey({ old, onClose }: { readonly old: Key; readonly onClose: () =
             )}
           </Field>
           {isOther.value ? (
-            <Field
-              label="Overlap in minutes"
-              hint="0 to 10080, which are 7 days."
-              problem={problems.overlap_minutes}
-            >
+            <Field label="Overlap in minutes" hint="0 to 10080 (7 days)." problem={problems.overlap_minutes}>
               {(attributes) => <input name="minutes" inputMode="decimal" {...attributes} />}
             </Field>
           ) : null}
           <Field
             label="Ref of the replacement"
-            hint="Empty: the old ref with the next free number."
+            hint="Default: the old ref with the next free number."
             problem={problems.as}
           >
             {(attributes) => <input name="as" autocomplete="off" {...attributes} />}

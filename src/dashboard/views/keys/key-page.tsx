@@ -15,7 +15,7 @@ import { UsageMeters } from "./usage-meter.js";
 
 const mostRequests = 10;
 
-/** One key: all that is known of it, and its latest requests. */
+/** One key with all its facts and latest requests. */
 export function KeyPage({
   keyRef,
   onDo,
@@ -53,7 +53,7 @@ export function KeyPage({
 }
 
 function Facts({ of: key }: { readonly of: Key }) {
-  // A key ends once.
+  // A revoked key has already ended.
   const ends =
     key.revoked_at === null
       ? ([
@@ -110,7 +110,7 @@ function Requests({ of: ref }: { readonly of: string }) {
     <section class="panel" aria-label="Requests">
       <h2>Requests</h2>
       {own.length === 0 ? (
-        <p class="muted">None yet with this key.</p>
+        <p class="muted">No requests with this key yet.</p>
       ) : (
         <>
           <ol class="key-requests">
@@ -129,7 +129,7 @@ function Requests({ of: ref }: { readonly of: string }) {
             ))}
           </ol>
           <p>
-            <a href={linkTo("requests", [], { key: ref })}>Show them among all requests</a>
+            <a href={linkTo("requests", [], { key: ref })}>Show all requests with this key</a>
           </p>
         </>
       )}

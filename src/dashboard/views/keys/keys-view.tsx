@@ -14,7 +14,7 @@ import { type Doing, KeyDialog } from "./key-dialogs.js";
 import { KeyPage } from "./key-page.js";
 import { OrganizationPanel } from "./organization-panel.js";
 
-/** Keys and organizations, as the service's own dashboard has them. */
+/** Keys and organizations, as in the service's own dashboard. */
 export function KeysView() {
   useUpcoming();
   const doing = useSignal<Doing | undefined>(undefined);
@@ -43,7 +43,7 @@ export function KeysView() {
 
 function ActorChoice() {
   return (
-    <label title="Only administrators of the organization create and manage keys (R33).">
+    <label title="Only administrators of the organization can create and manage keys (R33).">
       Acting as{" "}
       <select
         value={actor.value}
@@ -58,7 +58,7 @@ function ActorChoice() {
   );
 }
 
-// A filter stands in the address, where no secret may.
+// The address contains the filter, and must not contain a secret.
 const looksLikeSecret = /svc_(test|live)_\w/i;
 
 function KeyList({ onDo }: { readonly onDo: (doing: Doing) => void }) {
@@ -72,7 +72,7 @@ function KeyList({ onDo }: { readonly onDo: (doing: Doing) => void }) {
     filter: looksLikeSecret.test(filter) ? "" : filter,
   });
   const { data, problem } = useResource<Directory>(path, keyEvents);
-  // Stays until the next page is read.
+  // The last page stays until the next one is read.
   const last = useRef<Directory | undefined>(undefined);
   last.current = data.value ?? last.current;
   const shown = last.current;
@@ -113,12 +113,13 @@ function KeyList({ onDo }: { readonly onDo: (doing: Doing) => void }) {
       </search>
       {refused.value ? (
         <p class="notice" role="status">
-          This looks like a secret, and the address would contain it. Filter by ref, name or fingerprint.
+          This looks like a secret, which would become part of the address. Filter by ref, name or
+          fingerprint.
         </p>
       ) : null}
       {refusal}
       {shown.sections.length === 0 ? (
-        <p class="panel muted">No key matches the filter.</p>
+        <p class="panel muted">No keys match the filter.</p>
       ) : (
         shown.sections.map((section) => (
           <OrganizationPanel key={section.organization.ref} section={section} onDo={onDo} />
@@ -129,8 +130,10 @@ function KeyList({ onDo }: { readonly onDo: (doing: Doing) => void }) {
 }
 
 function pageWords({ first, last, matching, total, pages }: Directory): string {
-  const filtered = matching === total ? "" : ` (of ${total} in all)`;
-  return pages === 1
-    ? `${counted(matching, "key")}${filtered}`
-    : `Keys ${first} to ${last} of ${matching}${filtered}`;
+  const text = (count: number) => count.toLocaleString("en");
+  if (pages > 1) {
+    const whole = matching === total ? "" : ` (${text(total)} in total)`;
+    return `Keys ${text(first)} to ${text(last)} of ${text(matching)}${whole}`;
+  }
+  return matching === total ? counted(total, "key") : `${text(matching)} of ${counted(total, "key")}`;
 }

@@ -5,7 +5,7 @@ import { ActionButton } from "../../elements/action.js";
 import { toneOf } from "../../elements/path-badge.js";
 import { SentResponse } from "../../elements/sent-response.js";
 
-/** What the next request with a key gets, a button that sends it, and its response. */
+/** The outcome of the next request with a key, a button that sends it, and its response. */
 export function NextRequest({ of: { ref, next_request: next } }: { readonly of: Key }) {
   const sent = useSignal<Sent | undefined>(undefined);
   const send = async () => {

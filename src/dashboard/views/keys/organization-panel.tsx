@@ -17,7 +17,7 @@ interface OrganizationPanelProps {
   readonly onDo: (doing: Doing) => void;
 }
 
-/** An organization as its own dashboard has it: what it may do, and its keys. */
+/** An organization as in its own dashboard: its access and its keys. */
 export function OrganizationPanel({ section, onDo }: OrganizationPanelProps) {
   const { organization, keys, active, is_continued: isContinued } = section;
   const { ref, name, type } = organization;
@@ -54,7 +54,7 @@ export function OrganizationPanel({ section, onDo }: OrganizationPanelProps) {
 type Change = Partial<Pick<Organization, "status" | "sandbox_access" | "live_access">>;
 
 function Access({ organization }: { readonly organization: Organization }) {
-  // Shown until the sandbox tells of it.
+  // Shown until the sandbox reports the change.
   const wanted = useSignal<Change>({});
   useEffect(() => {
     wanted.value = {};
@@ -137,7 +137,7 @@ function KeyRow({ of: key, onDo }: { readonly of: Key; readonly onDo: (doing: Do
   );
 }
 
-/** The buttons for what can still be done with a key (R42). */
+/** The buttons for the possible actions with a key (R42). */
 export function KeyActions({ of: key, onDo }: { readonly of: Key; readonly onDo: (doing: Doing) => void }) {
   const { ref, state } = key;
   return (

@@ -9,16 +9,16 @@ interface UsageMeterProps {
   readonly window: "minute" | "day";
 }
 
-/** The requests that a key has used of one of its limits: yellow from four fifths on, red when it is used up. */
+/** A key's usage of one of its limits: yellow from 80%, red at the limit. */
 function UsageMeter({ keyRef, used, limit, window }: UsageMeterProps) {
-  // A meter has a length; a limit of 0 is used up from the beginning.
+  // A meter needs a length. A limit of 0 is always reached.
   const [value, max] = limit === 0 ? [1, 1] : [Math.min(used, limit), limit];
   return (
     <div class="usage">
       <span>
         {used.toLocaleString("en")}{" "}
         <span class="muted">
-          of {limit.toLocaleString("en")} a {window}
+          of {limit.toLocaleString("en")} per {window}
         </span>
       </span>
       <meter
@@ -38,7 +38,7 @@ function UsageMeter({ keyRef, used, limit, window }: UsageMeterProps) {
 }
 
 function Reset({ keyRef, window }: Pick<UsageMeterProps, "keyRef" | "window">) {
-  // That of a sliding minute is one key's.
+  // A sliding minute resets for each key.
   const reset = upcoming.data.value?.find(
     ({ kind, key }) => kind === `${window}_reset` && (key ?? keyRef) === keyRef,
   );

@@ -14,15 +14,15 @@ export type ReportedPath = Report["paths"][number];
 
 interface ExitProps {
   readonly path: ReportedPath;
-  /** The number of requests of the story and this page that ended there. */
+  /** The number of such requests by the story and this page. */
   readonly fromStory: number;
 }
 
-/** An exit that was opened: when requests leave there, how often they did, and how to be one of them. */
+/** An open outcome: its cause, its number of requests, and instructions to cover it. */
 export function Exit({ path, fromStory }: ExitProps) {
   const { path_id: pathId, when, count, preview_count: inPreview, how_to_meet: how } = path;
   return (
-    <section class="exit-detail" aria-label={`The outcome ${pathId}`}>
+    <section class="exit-detail" aria-label={`Outcome ${pathId}`}>
       <p>
         <DocsLink to={aboutPath(pathId)}>
           <PathBadge pathId={pathId} />
@@ -56,8 +56,8 @@ function Meeting({ how }: { readonly how: HowToMeet }) {
             <CopyButton text={code} />
           </div>
           <p class="muted">
-            For a shell with the variables from <code>--write-env</code>; here <code>SVC_BASE_URL</code> is{" "}
-            <code>{baseUrl}</code>.
+            Run it in a shell with the variables from <code>--write-env</code>. Here <code>SVC_BASE_URL</code>{" "}
+            is <code>{baseUrl}</code>.
           </p>
         </>
       )}
@@ -70,7 +70,7 @@ interface SendNowProps extends Pick<HowToMeet, "scenario" | "resets"> {
   readonly request: SendableRequest;
 }
 
-/** Sends the request from here; it is on the map as one of this page, and no request of the client. */
+/** Sends the request from this page. It does not count as a client request. */
 function SendNow({ request, scenario, resets }: SendNowProps) {
   const sent = useSignal<Sent | undefined>(undefined);
   const send = async () => {

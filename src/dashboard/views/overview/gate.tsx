@@ -10,7 +10,7 @@ import { Traveller } from "./traveller.js";
 
 const storyRequests = resource<readonly Request[]>("/requests?source=story", { on: ["world.", "request"] });
 
-/** Counts of the requests that the story or this page has sent, by path id; as text, which changes only with the counts. */
+/** The number of requests by the story or this page for each path id, as text that changes only with the counts. */
 const storyCounts = computed(() => {
   const counts: Record<string, number> = {};
   for (const { path_id: pathId } of storyRequests.data.value ?? [])
@@ -18,7 +18,7 @@ const storyCounts = computed(() => {
   return JSON.stringify(counts);
 });
 
-/** These faults only delay: such a request counts for where it ended as well. */
+/** These faults only delay a request, so it also counts for its outcome. */
 const delays: readonly string[] = ["fault.latency", "fault.slow"];
 
 interface Stage {
@@ -26,11 +26,11 @@ interface Stage {
   readonly question: string;
   readonly rules?: string;
   readonly exits: readonly string[];
-  /** Whether requests leave the gate here. */
+  /** The checks, or the faults before and the successes after them. */
   readonly kind: "check" | "faults" | "successes";
 }
 
-/** The gate as it is: a request enters, passes the checks in their order, and leaves at an exit or comes through. */
+/** The request checks in order, each with its outcomes and their numbers of requests. */
 export function Gate({ report }: { readonly report: Report }) {
   useResources(gate, storyRequests);
   const drawn = gate.data.value;
@@ -42,13 +42,13 @@ export function Gate({ report }: { readonly report: Report }) {
     {
       kind: "faults",
       name: "faults",
-      question: "Does a fault of the scenario hit the request?",
+      question: "Does a fault match the request?",
       exits: drawn.faults,
     },
     ...drawn.checks.map((check) => ({ ...check, kind: "check" as const })),
     {
       kind: "successes",
-      name: "through",
+      name: "passed",
       question: "All checks passed: the endpoint responds.",
       exits: drawn.successes,
     },
@@ -66,7 +66,7 @@ export function Gate({ report }: { readonly report: Report }) {
           <li class="stage stage-start">
             <Trunk count={all} below={all} of={all} />
             <div class="check">
-              <h3>A request enters</h3>
+              <h3>Incoming request</h3>
               <p class="muted">
                 <code>{baseUrl}</code>
               </p>
@@ -111,13 +111,13 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, one) => total + one, 0);
 }
 
-/** The requests of clients that ended there, at announced endpoints as well. */
+/** The number of client requests with this outcome, including announced endpoints. */
 function clientCount(path: ReportedPath | undefined): number {
   return path === undefined ? 0 : path.count + path.preview_count;
 }
 
 interface TrunkProps {
-  /** The requests that come here, those that go on from here, and all of them. */
+  /** The number of requests that reach this point, that continue, and in total. */
   readonly count: number;
   readonly below: number;
   readonly of: number;
@@ -125,7 +125,7 @@ interface TrunkProps {
   readonly mark?: number | undefined;
 }
 
-/** The way down, as wide as the share of the requests that come this far. */
+/** The line between two checks, as wide as the share of requests that reach it. */
 function Trunk({ count, below, of, mark }: TrunkProps) {
   const all = Math.max(1, of);
   return (
@@ -135,7 +135,7 @@ function Trunk({ count, below, of, mark }: TrunkProps) {
         {of === 0 ? null : (
           <>
             {count.toLocaleString("en")}
-            <span class="visually-hidden"> requests come this far</span>
+            <span class="visually-hidden"> requests reach this point</span>
           </>
         )}
       </span>
@@ -155,7 +155,7 @@ function ExitLink(props: { readonly pathId: string; readonly count: number; read
         aria-expanded={isOpen}
         data-path={pathId}
       >
-        {/* With another key it is another element, which flashes anew. */}
+        {/* A new key creates a new element, which flashes again. */}
         {count + fromStory === 0 ? null : <span class="flash" key={count + fromStory} />}
         <code>{pathId}</code>
         {count === 0 ? null : (
@@ -170,7 +170,7 @@ function ExitLink(props: { readonly pathId: string; readonly count: number; read
             <span class="visually-hidden"> by the story or this page</span>
           </span>
         )}
-        {state === "unmet" ? <span class="visually-hidden">not met</span> : null}
+        {state === "unmet" ? <span class="visually-hidden">not covered</span> : null}
       </a>
     </li>
   );
@@ -192,7 +192,7 @@ function Legend() {
         by the story or this page
       </li>
       <li>
-        <span class="exit exit-unmet tone-other">&nbsp;</span> not covered: open it to see how
+        <span class="exit exit-unmet tone-other">&nbsp;</span> not covered: open it for instructions
       </li>
     </ul>
   );

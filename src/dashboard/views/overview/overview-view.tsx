@@ -5,9 +5,9 @@ import { CoverageFigures, CoverageRing } from "../../elements/coverage.js";
 import { linkTo } from "../../route.js";
 import { Gate } from "./gate.js";
 
-/** The gate with its exits, coverage and advice. */
+/** Coverage, advice, and the request checks with their outcomes. */
 export function OverviewView() {
-  // Both at once: the gate is drawn when both are there.
+  // In parallel, because the checks are drawn when both have arrived.
   useResources(report, gate);
   const read = report.data.value;
   return (
@@ -22,7 +22,7 @@ export function OverviewView() {
             <CoverageRing coverage={read.coverage} />
             <CoverageFigures report={read} />
             <p class="muted">
-              <a href={linkTo("report")}>The report</a> has every path and its downloads.
+              <a href={linkTo("report")}>The report</a> lists every path and can be downloaded.
             </p>
           </section>
           <section class="panel overview-advice" aria-labelledby="advice-title">

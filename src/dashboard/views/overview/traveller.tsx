@@ -4,11 +4,11 @@ import { toneOf } from "../../elements/path-badge.js";
 
 const stillness = matchMedia("(prefers-reduced-motion: reduce)");
 
-/** A dot that goes the way of the newest request, down to its check and out at its exit; one at a time. */
+/** A dot that moves like the newest request: down to its check, then to its outcome. One dot at a time. */
 export function Traveller() {
   const dot = useRef<HTMLSpanElement>(null);
   useEffect(() => {
-    // Its way is that of the old width.
+    // The path was computed for the old width.
     const stop = () => {
       for (const animation of dot.current?.getAnimations() ?? []) animation.cancel();
     };
@@ -34,7 +34,7 @@ export function Traveller() {
   );
 }
 
-/** From the top of the gate to the check of a path, and on to its exit. */
+/** From the first check to the check of a path, then to its outcome. */
 function wayTo(pathId: string, gate: HTMLElement): Keyframe[] {
   const exit = gate.querySelector<HTMLElement>(`[data-path="${CSS.escape(pathId)}"]`);
   const mark = exit?.closest(".stage")?.querySelector<HTMLElement>(".trunk-mark");

@@ -15,7 +15,7 @@ import { Table } from "../../elements/table.js";
 import { counted } from "../../elements/words.js";
 import { linkTo } from "../../route.js";
 
-/** The report as the command prints it: coverage, paths, how to meet the others, advice; and its downloads. */
+/** The report, like the output of the command, with its downloads. */
 export function ReportView() {
   useResources(report);
   const read = report.data.value;
@@ -36,7 +36,7 @@ function Whole({ report: read }: { readonly report: Report }) {
   return (
     <>
       <p>
-        {counted(requests, "request")} of clients to{" "}
+        {counted(requests, "client request")} to{" "}
         <strong>
           <bdi>{scenario}</bdi>
         </strong>
@@ -73,7 +73,7 @@ interface PathsProps {
 
 function Paths({ rows }: PathsProps) {
   return (
-    <PathTable title="Paths" columns={["Path", "Requests", "Verdict", "When"]}>
+    <PathTable title="Paths" columns={["Path", "Requests", "Coverage", "When"]}>
       {rows.map(({ path_id: pathId, count, met, promised, when }) => (
         <tr key={pathId}>
           <PathCell pathId={pathId} />
@@ -118,7 +118,7 @@ function PreviewPaths({ rows }: PathsProps) {
 
 function OtherPaths({ rows }: PathsProps) {
   return (
-    <PathTable title="How to cover the others" columns={["Path", "How to cover it"]}>
+    <PathTable title="How to cover the other paths" columns={["Path", "How to cover it"]}>
       {rows.map(({ path_id: pathId, how_to_meet: how }) => {
         const { words, code } = howToMeet(how ?? "");
         return (
@@ -181,8 +181,8 @@ function Downloads({ scenario }: { readonly scenario: string }) {
     <section class="panel downloads" aria-labelledby="downloads">
       <h2 id="downloads">Download</h2>
       <p class="muted">
-        What <code>npx --no-install svc-sandbox report</code> prints; JUnit is for CI servers, HAR has the
-        requests.
+        The output of <code>npx --no-install svc-sandbox report</code>. JUnit is for CI servers, and HAR
+        contains the requests.
       </p>
       <div class="buttons">
         {formats.map(({ name: title, format, ending }) => (

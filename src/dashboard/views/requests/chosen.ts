@@ -3,10 +3,10 @@ import type { Request } from "../../control/answers.js";
 import { requests } from "../../control/live-requests.js";
 import { route } from "../../route.js";
 
-/** The members of the query that choose requests. */
+/** The members of the query that filter requests. */
 export const filterNames = ["path", "key", "status", "advice"] as const;
 
-/** Whether a request is chosen; each empty filter lets all through. */
+/** Whether a request matches the filters. An empty filter matches all requests. */
 function isChosen(request: Request, query: URLSearchParams): boolean {
   const [path, key, status, advice] = filterNames.map((name) => query.get(name) ?? "");
   return (
@@ -19,42 +19,42 @@ function isChosen(request: Request, query: URLSearchParams): boolean {
 
 const isIdOf = ({ id }: Request, text: string) => text.startsWith("req_") && id.startsWith(text);
 
-/** The requests of the list that stands still. */
+/** The requests of the paused list. */
 const held = signal<readonly Request[] | undefined>(undefined);
 
-/** Whether the list stands still. */
+/** Whether the list is paused. */
 export const isHeld = computed(() => held.value !== undefined);
 
-/** The number of requests since then, as far as the page still knows them. */
+/** The number of later requests that the page still knows. */
 export const newCount = computed(() => {
   if (held.value === undefined) return 0;
   const last = held.value.at(-1)?.id;
   return requests.value.length - 1 - requests.value.findLastIndex(({ id }) => id === last);
 });
 
-/** Lets the list stand still as it is, so that one can read. */
+/** Pauses the list. */
 export function hold(): void {
   held.value ??= requests.peek();
 }
 
-/** Lets the list go on with what has come meanwhile. */
+/** Resumes the list with all newer requests. */
 export function goOn(): void {
   held.value = undefined;
 }
 
-/** The chosen requests, newest first. */
+/** The requests that match the filters, newest first. */
 export const chosen = computed(() => {
   const { query } = route.value;
   const shown = held.value ?? requests.value;
   return shown.filter((request) => isChosen(request, query)).reverse();
 });
 
-/** The statuses that occur, as text, which changes only with them. */
+/** The statuses of all requests, as text that changes only with them. */
 export const statuses = computed(() =>
   [...new Set(requests.value.map(({ status }) => status))].sort((one, other) => one - other).join(" "),
 );
 
-/** The refs of the keys that occur, one a line. */
+/** The refs of the keys of all requests, one per line. */
 export const keyRefs = computed(() =>
   [...new Set(requests.value.map(({ key }) => key ?? ""))].filter(Boolean).sort().join("\n"),
 );

@@ -1,6 +1,6 @@
 import type { Request } from "../../control/answers.js";
 
-/** A request as code that sends it again; the key and the base URL come from the environment for clients. */
+/** Code that repeats a request. The key and the base URL come from environment variables. */
 export interface ClientCode {
   readonly name: "curl" | "fetch" | "vitest" | "pytest";
   readonly code: string;
@@ -11,7 +11,7 @@ type Sent = Pick<
   "method" | "path" | "key" | "fingerprint" | "status" | "code" | "path_id" | "fault"
 >;
 
-/** The request in each form. What the journal does not keep (query, body, other headers) is not in it. */
+/** The request in each form, without query, body and other headers, which the journal does not store. */
 export function clientCode(request: Sent): readonly ClientCode[] {
   return [
     { name: "curl", code: asCurl(request) },
@@ -21,21 +21,21 @@ export function clientCode(request: Sent): readonly ClientCode[] {
   ];
 }
 
-/** The variable that holds the key, as `--write-env` names it; `undefined` for a request without a key. */
+/** The key's variable in `--write-env`; `undefined` for a request without a key. */
 function variableOf({ key, fingerprint, path_id: pathId }: Sent): string | undefined {
   if (key !== null) return `SVC_KEY_${key.toUpperCase().replaceAll("-", "_")}`;
   if (pathId === "401.malformed") return "SVC_KEY_MALFORMED";
   return fingerprint === null ? undefined : "SVC_KEY_UNKNOWN";
 }
 
-/** The path as it stands in a URL; what is no part of one, such as a cut key's sign, is encoded. */
+/** The path in a URL. Invalid characters, such as the sign of a cut key, are encoded. */
 function urlPath({ path }: Sent): string {
   return path
     .replace(/\p{Surrogate}/gu, "\ufffd")
     .replace(/[^\x21-\x7e]|["#<>?\\^`{|}]/gu, encodeURIComponent);
 }
 
-/** A text in the quotes of JavaScript, which are those of Python as well. */
+/** A quoted text for JavaScript and Python. */
 const quoted = (text: string) => JSON.stringify(text);
 
 const isPlain = (text: string) => /^[\w/.~:@%+,=-]*$/.test(text);
@@ -48,7 +48,7 @@ function asCurl(request: Sent): string {
   return [
     "curl -i",
     ...(method === "GET" ? [] : [method === "HEAD" ? "--head" : `-X ${shell(method)}`]),
-    // Without a timeout curl waits for ever.
+    // Without a timeout, curl waits forever.
     ...(pathId === "fault.hang" ? ["-m 5"] : []),
     ...(isPlain(path) && !path.includes("/.") ? [] : ["--globoff --path-as-is"]),
     ...(variable === undefined ? [] : [`-H "x-api-key: $${variable}"`]),
@@ -56,10 +56,10 @@ function asCurl(request: Sent): string {
   ].join(" ");
 }
 
-/** The environment of the code; in pieces, as this file itself runs in browsers. */
+/** The environment in the code, in pieces because this file runs in browsers. */
 const nodeEnvironment = ["process", "env"].join(".");
 
-/** The call of `fetch`, its options on lines of their own. */
+/** The call of `fetch`, with one line for each option. */
 function fetchCall(request: Sent, indent: string): string {
   const variable = variableOf(request);
   const options = [
@@ -78,7 +78,7 @@ console.log(response.status, await response.text());
 `;
 }
 
-/** The title of a test, with the path id that it meets. */
+/** The title of a test, with the expected path id. */
 const titleOf = ({ method, path, path_id: pathId }: Sent) =>
   `${method} ${path.slice(0, 100)} ends on ${pathId}`;
 

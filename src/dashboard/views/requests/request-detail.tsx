@@ -15,13 +15,13 @@ import { millisecondsText } from "../../elements/words.js";
 import { linkTo, route } from "../../route.js";
 import { clientCode } from "./client-code.js";
 
-/** One request: its way through the gate, its answer as it was sent, and the request as code. */
+/** One request: its facts, checks and response, and code that repeats it. */
 export function RequestDetail({ id }: { readonly id: string }) {
   const read = useSignal<RequestDetails | undefined>(undefined);
   const problem = useSignal<ControlError | undefined>(undefined);
   const panel = useRef<HTMLElement>(null);
   useEffect(() => {
-    // It never changes, so it is read once, or when the sandbox is back.
+    // A request never changes. It is read once, or again after a lost connection.
     if (read.peek() !== undefined || connection.value === "waiting") return;
     call<RequestDetails>(`/requests/${encodeURIComponent(id)}`).then(
       (answer) => {
@@ -34,7 +34,7 @@ export function RequestDetail({ id }: { readonly id: string }) {
     );
   }, [connection.value]);
   useEffect(() => {
-    // Where the list gives way to this, the focus would stand on nothing.
+    // On a narrow page this replaces the list, which would lose the focus.
     if (!document.querySelector(".request-list")?.checkVisibility()) panel.current?.focus();
   }, []);
   const back = linkTo("requests", [], Object.fromEntries(route.value.query));
@@ -78,7 +78,8 @@ function Facts({ request }: { readonly request: RequestDetails }) {
   return (
     <>
       <p>
-        <strong>{status === 0 ? "No answer" : status}</strong> {code === null ? null : <code>{code}</code>} at{" "}
+        <strong>{status === 0 ? "No response" : status}</strong> {code === null ? null : <code>{code}</code>}{" "}
+        at{" "}
         <DocsLink to={aboutPath(path_id)}>
           <PathBadge pathId={path_id} />
         </DocsLink>
@@ -98,7 +99,7 @@ function Facts({ request }: { readonly request: RequestDetails }) {
             fingerprint === null ? (
               "none"
             ) : (
-              "of no key here"
+              "unknown"
             )
           ) : (
             <a href={linkTo("keys", [key])}>
@@ -120,7 +121,7 @@ function Facts({ request }: { readonly request: RequestDetails }) {
             </>
           )}
         </dd>
-        <dt>Took</dt>
+        <dt>Duration</dt>
         <dd>{millisecondsText(duration_ms)}</dd>
         {fault === null ? null : (
           <>
@@ -193,7 +194,7 @@ function Answer({ request: { answer, fault } }: { readonly request: RequestDetai
         ) : (
           <>
             <BodyText text={answer.body} />
-            <CopyButton text={answer.body}>Copy the sent body</CopyButton>
+            <CopyButton text={answer.body}>Copy the body</CopyButton>
           </>
         )}
       </div>
@@ -209,7 +210,7 @@ function SendAgain({ request }: { readonly request: RequestDetails }) {
     <>
       <h3>Copy as</h3>
       <fieldset class="forms">
-        <legend class="visually-hidden">Form of the code</legend>
+        <legend class="visually-hidden">Format of the code</legend>
         {forms.map(({ name }) => (
           <label key={name}>
             <input
@@ -227,7 +228,7 @@ function SendAgain({ request }: { readonly request: RequestDetails }) {
       </fieldset>
       <pre class="client-code">{code}</pre>
       <p class="muted">
-        The key and the base URL come from the variables in <code>--write-env</code>; here{" "}
+        The key and the base URL come from the variables of <code>--write-env</code>. Here{" "}
         <code>SVC_BASE_URL</code> is <code>{baseUrl}</code>. The journal stores no query, body or other
         headers: add them if the response depends on them.
       </p>

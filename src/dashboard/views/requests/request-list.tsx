@@ -8,16 +8,16 @@ import { millisecondsText } from "../../elements/words.js";
 import { linkTo, route } from "../../route.js";
 import { chosen, hold, isHeld } from "./chosen.js";
 
-/** Rows drawn above and below those that can be seen. */
+/** The number of extra rows drawn above and below the visible ones. */
 const spare = 8;
 
-/** The list of requests: however long it is, only the rows that can be seen are drawn. */
+/** The list of requests. It draws only the visible rows, so it can have any length. */
 export function RequestList() {
   const box = useRef<HTMLDivElement>(null);
   const rowHeight = useSignal(40);
   const height = useSignal(600);
   const top = useSignal(0);
-  // Where the keys have moved to; focused once it is drawn.
+  // The row that the keys have moved to. It gets the focus when it is drawn.
   const current = useSignal<Request | undefined>(undefined);
 
   useEffect(() => {
@@ -43,7 +43,7 @@ export function RequestList() {
     if (id !== undefined) box.current?.querySelector<HTMLElement>(`[data-id="${CSS.escape(id)}"]`)?.focus();
   }, [current.value]);
 
-  // With the drawing and not after it: a reader who has scrolled meanwhile would be thrown back, and a key lost.
+  // With the drawing: later, it would undo a reader's scrolling and lose a key press.
   useLayoutEffect(() => {
     if (!isHeld.value) box.current?.scrollTo({ top: 0 });
   }, [isHeld.value]);
@@ -67,7 +67,7 @@ export function RequestList() {
 
   const onScroll = (event: Event) => {
     top.value = (event.currentTarget as HTMLElement).scrollTop;
-    // A reader who has scrolled down keeps the place until the list goes on.
+    // Scrolling down pauses the list, so that the rows do not move.
     if (top.value > rowHeight.value) hold();
   };
   return (
@@ -85,7 +85,7 @@ export function RequestList() {
   );
 }
 
-/** The rows that a key of the keyboard moves by; 0 in a field, and for other keys. */
+/** The number of rows that a key press moves by; 0 in a field and for other keys. */
 function stepOf({ key, target }: KeyboardEvent): number {
   const at = target as Element;
   if (at.closest("input, select, textarea, dialog") !== null) return 0;
@@ -123,11 +123,7 @@ function Row({ request, isOpen }: { readonly request: Request; readonly isOpen: 
       <span class="request-marks">
         {source === "story" ? <span class="badge">story or page</span> : null}
         {fault === null || fault === pathId ? null : <PathBadge pathId={fault} />}
-        {fault === null ? null : (
-          <span class="badge">
-            <span class="visually-hidden">this sandbox's </span>own fault
-          </span>
-        )}
+        {fault === null ? null : <span class="badge">sandbox fault</span>}
         {advice.length === 0 ? null : <span class="badge advice-badge">{advice.join(", ")}</span>}
       </span>
       <span class="request-duration">{millisecondsText(duration)}</span>

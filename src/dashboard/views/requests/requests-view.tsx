@@ -10,7 +10,7 @@ import { chosen, filterNames, goOn, hold, isHeld, keyRefs, newCount, statuses } 
 import { RequestDetail } from "./request-detail.js";
 import { RequestList } from "./request-list.js";
 
-/** The requests as they come, and one of them opened. */
+/** The live list of requests, and one open request. */
 export function RequestsView() {
   useRequests();
   useEffect(() => goOn, []);
@@ -43,7 +43,7 @@ function ListHead() {
   return (
     <div class="request-list-head">
       <button type="button" class="quiet" aria-pressed={isHeld.value} onClick={isHeld.value ? goOn : hold}>
-        {isHeld.value ? "Go on" : "Pause"}
+        {isHeld.value ? "Resume" : "Pause"}
       </button>
       {newCount.value === 0 ? null : (
         <button type="button" onClick={goOn}>
@@ -61,7 +61,7 @@ function ListHead() {
         <ActionButton
           class="quiet"
           run={saveCapture}
-          title="A scenario file to run with verify on any machine"
+          title="Save these requests as a scenario that svc-sandbox verify can repeat"
         >
           Capture
         </ActionButton>
@@ -98,7 +98,7 @@ function Nothing() {
   if (requests.value.length > 0) {
     return (
       <p class="no-requests">
-        No request fits these filters.{" "}
+        No requests match these filters.{" "}
         <a href={linkTo("requests", route.value.parts)}>
           Show all {requests.value.length.toLocaleString("en")}
         </a>
@@ -107,7 +107,7 @@ function Nothing() {
   }
   return (
     <div class="no-requests">
-      <p>No request yet. Point your client at this base URL, or send one from a shell:</p>
+      <p>No requests yet. Point your client at this base URL, or send a request from a shell:</p>
       <pre>curl -i {baseUrl}/v1/relying-party/me</pre>
       <p>
         The <a href={linkTo("overview")}>overview</a> shows how to cover each path.
@@ -163,7 +163,7 @@ const wordsOf: Readonly<Record<string, string>> = {
   "2": "2xx",
   "4": "4xx",
   "5": "5xx",
-  "0": "no answer",
+  "0": "no response",
   any: "with any advice",
 };
 
@@ -175,7 +175,7 @@ interface ChoiceProps {
 }
 
 function Choice({ label, options, value, onChange }: ChoiceProps) {
-  // A filter of the address that does not occur here is shown all the same.
+  // The options include the filter in the address, even if no request has its value.
   const shown = value === "" || options.includes(value) ? options : [...options, value];
   return (
     <label>

@@ -12,7 +12,7 @@ export interface Schema {
   readonly doNotSuggest?: boolean;
 }
 
-/** Something that can be written at a place. */
+/** A possible text at a place. */
 export interface Suggestion {
   readonly label: string;
   readonly kind: "key" | "value" | "ref";
@@ -27,7 +27,7 @@ export interface Suggestions {
   readonly options: readonly Suggestion[];
 }
 
-/** Suggestions for an offset, from the schema and from the refs of the text. */
+/** Suggestions for an offset, from the schema and the refs in the text. */
 export function suggest(schema: Schema, text: string, offset: number): Suggestions | undefined {
   const place = placeAt(text, offset);
   if (place === undefined) return undefined;
@@ -106,7 +106,7 @@ function valuesOf(schemas: readonly Schema[], path: readonly Step[], text: strin
   ];
 }
 
-// Fields that name a key or an organization of the same text.
+// Fields that refer to a key or an organization in the same text.
 function refsFor(path: readonly Step[], text: string): readonly string[] {
   const [last, before] = [path.at(-1), path.at(-2)];
   const isAction = before === "rotate" || before === "revoke" || before === "when";
@@ -126,7 +126,7 @@ function keyRefs(text: string): string[] {
   const written = keysOf(text).flatMap(([first, , keys, ref, ...more]) =>
     first === "organizations" && keys === "keys" && typeof ref === "string" && more.length === 0 ? [ref] : [],
   );
-  // Those that the timeline or the story makes.
+  // Keys that the timeline or the story creates.
   const made = [...text.matchAll(/\b(?:ref|as):\s*([a-z0-9-]+)/g)].map(([, ref]) => ref as string);
   return [...new Set([...written, ...made])];
 }

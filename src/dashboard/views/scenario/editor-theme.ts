@@ -2,8 +2,8 @@ import { HighlightStyle } from "@codemirror/language";
 import { EditorView } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 
-/** The colours of the editor: those of the page, in light and dark. */
-export const colours = EditorView.theme({
+/** The colors of the editor, from the page's light and dark colors. */
+export const colors = EditorView.theme({
   "&": { height: "100%", color: "var(--text)", backgroundColor: "var(--surface)", fontSize: "0.875rem" },
   "&.cm-focused": { outline: "none" },
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.55" },
@@ -36,13 +36,13 @@ export const colours = EditorView.theme({
     whiteSpace: "pre-wrap",
   },
   ".cm-tooltip-autocomplete ul li[aria-selected]": { color: "var(--on-accent)", background: "var(--accent)" },
-  // All options that it renders are shown: a list that scrolls would have to be reached by keys.
+  // All rendered options are visible: a scrolling list would need keyboard focus.
   ".cm-tooltip.cm-tooltip-autocomplete > ul": { maxHeight: "none", fontFamily: "var(--mono)" },
   ".cm-completionDetail": { color: "var(--muted)", fontStyle: "normal" },
   "li[aria-selected] .cm-completionDetail": { color: "inherit" },
   ".cm-diagnostic-error": { borderLeftColor: "var(--danger)" },
   ".cm-diagnostic-warning": { borderLeftColor: "var(--limit)" },
-  // The underline that comes with the editor is a picture in the style sheet, which the page's policy refuses.
+  // The editor's own underline is a data URL image, which the page's policy blocks.
   ".cm-lintRange": { backgroundImage: "none", paddingBottom: "0" },
   ".cm-lintRange-error": {
     backgroundImage: "none",
@@ -78,7 +78,7 @@ export const colours = EditorView.theme({
   },
 });
 
-/** The colours of YAML's parts. */
+/** The colors of YAML syntax. */
 export const highlighting = HighlightStyle.define([
   { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: "var(--fault)" },
   { tag: [tags.string, tags.special(tags.string)], color: "var(--success)" },

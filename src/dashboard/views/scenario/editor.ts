@@ -30,25 +30,25 @@ import {
 } from "@codemirror/view";
 import type { Validation } from "../../control/answers.js";
 import { describeAt, type Schema, suggest } from "./completion.js";
-import { colours, highlighting } from "./editor-theme.js";
+import { colors, highlighting } from "./editor-theme.js";
 
-/** A problem of the text, as `svc-sandbox validate` finds it. */
+/** A problem of the text, as in `svc-sandbox validate`. */
 export type Problem = Validation["problems"][number];
 
 /** The editor of a scenario. */
 export interface Editor {
   readonly text: () => string;
-  /** Replaces the whole text, as one step that can be undone. */
+  /** Replaces the whole text in one undoable step. */
   readonly replace: (text: string) => void;
-  /** Puts the cursor at a line and column, from 1, and the focus into the editor. */
+  /** Focuses the editor and moves the cursor to a line and column, counted from 1. */
   readonly goTo: (line: number, column: number) => void;
-  /** Underlines problems where they are. */
+  /** Underlines problems in the text. */
   readonly show: (problems: readonly Problem[]) => void;
   readonly close: () => void;
 }
 
 interface EditorOptions {
-  /** The element that shows it. */
+  /** The element that contains the editor. */
   readonly host: HTMLElement;
   readonly text: string;
   readonly schema: () => Schema | undefined;
@@ -59,8 +59,8 @@ interface EditorOptions {
 /**
  * Opens an editor in the shadow tree of an element.
  *
- * There its styles are sheets that it adopts; in the page they would be `<style>` elements, which the page's policy
- * refuses.
+ * A shadow tree adopts the editor's style sheets. In the page they would be `<style>` elements, which the page's
+ * policy blocks.
  */
 export function openEditor({ host, text, schema, onChange, onApply }: EditorOptions): Editor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
@@ -88,7 +88,7 @@ export function openEditor({ host, text, schema, onChange, onApply }: EditorOpti
         yaml(),
         syntaxHighlighting(highlighting),
         syntaxHighlighting(defaultHighlightStyle, { fallback: true }),
-        colours,
+        colors,
         autocompletion({
           override: [(context) => completions(schema(), context)],
           maxRenderedOptions: 10,
@@ -156,7 +156,7 @@ function diagnostic(state: EditorState, problem: Problem): Diagnostic[] {
 function completions(schema: Schema | undefined, { state, pos, explicit }: CompletionContext) {
   if (schema === undefined) return null;
   const found = suggest(schema, state.doc.toString(), pos);
-  // Unasked only while something is written, or where a value is expected.
+  // Without a request, only while typing or where a value is expected.
   if (
     found === undefined ||
     (!explicit && found.from === pos && !/[:\-{[,] $/.test(state.sliceDoc(pos - 2, pos)))

@@ -39,7 +39,7 @@ export function ScenarioPage() {
       (read) => {
         schema = read;
       },
-      // Without it the editor suggests nothing; the validator needs none.
+      // Without a schema the editor suggests nothing; validation does not need it.
       () => {},
     );
   }, []);
@@ -67,7 +67,7 @@ function TextEditor() {
   const host = useRef<HTMLDivElement>(null);
   const applying = useAction(apply);
   const isAsking = useSignal(false);
-  // A text with errors is rejected, and nothing goes.
+  // A text with errors is rejected, so nothing is lost.
   const start = () => {
     isAsking.value = problems.peek()?.every(({ level }) => level !== "error") ?? true;
     if (!isAsking.value) void applying.run();
@@ -104,7 +104,7 @@ function TextEditor() {
           Download
         </button>
         <output>
-          {lastDone.value || (isEdited.value ? "Edited, not applied." : "The running text, without edits.")}
+          {lastDone.value || (isEdited.value ? "Edited, not applied." : "This is the running scenario.")}
         </output>
       </div>
       {applying.problem === undefined ? null : (
@@ -131,9 +131,9 @@ function TextEditor() {
       ) : null}
       <div class="editor" ref={host} />
       <p class="editor-keys muted">
-        <kbd>Tab</kbd> indents; <kbd>Escape</kbd>, then <kbd>Tab</kbd> leaves the editor. <kbd>Ctrl</kbd> or{" "}
-        <kbd>⌘</kbd> with <kbd>S</kbd> applies, with <kbd>F</kbd> finds. <kbd>Ctrl</kbd> <kbd>Space</kbd>{" "}
-        suggests, <kbd>F8</kbd> goes to the next problem.
+        <kbd>Tab</kbd> indents; <kbd>Escape</kbd>, then <kbd>Tab</kbd> leaves the editor. <kbd>Ctrl</kbd>/
+        <kbd>⌘</kbd> <kbd>S</kbd> applies, <kbd>Ctrl</kbd>/<kbd>⌘</kbd> <kbd>F</kbd> finds, <kbd>Ctrl</kbd>{" "}
+        <kbd>Space</kbd> suggests, <kbd>F8</kbd> goes to the next problem.
       </p>
     </>
   );
@@ -145,10 +145,11 @@ function ChangedElsewhere() {
       <p>
         Another scenario is now running
         {health.data.value === undefined ? "" : ": "}
-        <bdi>{health.data.value?.scenario}</bdi>. Your edits are still here. Applying replaces it.
+        <bdi>{health.data.value?.scenario}</bdi>. Your edits are still here; applying them replaces that
+        scenario.
       </p>
       <button type="button" class="quiet" onClick={showRunning}>
-        Drop the edits and show the running scenario
+        Discard the edits and show the running scenario
       </button>
     </div>
   );
@@ -165,7 +166,7 @@ function ProblemList() {
   if (checkProblem.value !== undefined) {
     return (
       <div>
-        <p>The text could not be checked.</p>
+        <p>Failed to check the text.</p>
         <Refusal problem={checkProblem.value} />
       </div>
     );
@@ -249,11 +250,11 @@ function BundledScenarios() {
       {wanted.value === undefined ? null : (
         <ConfirmLoss
           title={`Load ${wanted.value}?`}
-          action={isEdited.value ? "Load and lose the edits" : "Load it"}
+          action={isEdited.value ? "Load it and discard the edits" : "Load it"}
           run={() => loadBundled(wanted.value as string)}
           onClose={() => choose(undefined)}
         >
-          {isEdited.value ? <p>Your edits were not applied. They are lost as well.</p> : null}
+          {isEdited.value ? <p>Your edits are not applied and will be lost as well.</p> : null}
         </ConfirmLoss>
       )}
     </section>

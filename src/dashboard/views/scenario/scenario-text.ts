@@ -5,25 +5,25 @@ import { listen } from "../../control/events.js";
 import { saveFile } from "../../elements/save-file.js";
 import type { Editor, Problem } from "./editor.js";
 
-// All of it outlasts the view: who looks at another one finds the edits again.
+// This state outlasts the view, so a visit to another view keeps the edits.
 
 /** The text without edits; `undefined` until it is read. */
 export const base = signal<string | undefined>(undefined);
 /** Whether there are edits that were not applied. */
 export const isEdited = signal(false);
-/** The problems of the text in the editor; `undefined` while it is being checked. */
+/** The problems of the text in the editor; `undefined` during the check. */
 export const problems = signal<readonly Problem[] | undefined>(undefined);
 /** Why the text could not be checked. */
 export const checkProblem = signal<ControlError | undefined>(undefined);
 /** Whether another scenario was started elsewhere while there are edits. */
 export const isChangedElsewhere = signal(false);
-/** The last thing done, in words. */
+/** A message about the last action. */
 export const lastDone = signal("");
 
 let draft: string | undefined;
 let running: string | undefined;
 let editor: Editor | undefined;
-// Starts of a world that this page has asked for, and has not heard of yet.
+// The number of starts by this page whose events have not arrived yet.
 let ownStarts = 0;
 
 /** The text to open the editor with. */
@@ -31,7 +31,7 @@ export function textToEdit(): string {
   return draft ?? base.peek() ?? "";
 }
 
-/** Takes an editor into use until the returned function is called. */
+/** Uses an editor until the returned function is called. */
 export function useEditor(opened: Editor): () => void {
   editor = opened;
   void check();
@@ -43,7 +43,7 @@ export function useEditor(opened: Editor): () => void {
   };
 }
 
-/** Keeps the text that of the running scenario, unless there are edits, until the returned function is called. */
+/** Follows the running scenario until the returned function is called. Edits keep their text. */
 export function followScenario(): () => void {
   void readRunning().catch(() => {});
   return listen((events) => {
@@ -54,7 +54,7 @@ export function followScenario(): () => void {
       if (ownStarts > 0) ownStarts -= 1;
       else isNews = true;
     }
-    // A gap comes with every connection; what was not read then is read at the next one.
+    // Every connection starts with a gap, so the next connection repeats a failed reading.
     if (isNews) void readRunning().catch(() => {});
     if (isNews && checkProblem.peek() !== undefined) void check();
   });
@@ -73,7 +73,7 @@ async function readRunning(): Promise<void> {
   else show(text);
 }
 
-/** Puts a text into the editor, as one without edits. */
+/** Shows a text without edits in the editor. */
 function show(text: string): void {
   base.value = text;
   draft = undefined;
@@ -85,7 +85,7 @@ function show(text: string): void {
 let timer: ReturnType<typeof setTimeout> | undefined;
 const pauseBeforeCheck = 400;
 
-/** To be called when the text in the editor has changed. */
+/** Handles a change of the text in the editor. */
 export function textChanged(): void {
   isEdited.value = editor?.text() !== base.peek();
   lastDone.value = "";
@@ -117,7 +117,7 @@ async function check(): Promise<void> {
   }
 }
 
-/** Starts the scenario in the editor; a refusal leaves the world and the text as they were. */
+/** Starts the scenario in the editor. A rejection changes neither the sandbox nor the text. */
 export async function apply(): Promise<void> {
   if (editor === undefined) return;
   const text = editor.text();
@@ -129,7 +129,7 @@ export async function apply(): Promise<void> {
   running = await readScenario();
 }
 
-/** Starts a bundled scenario and shows it; edits are lost. */
+/** Starts and shows a bundled scenario; edits are lost. */
 export async function loadBundled(name: string): Promise<void> {
   await start({ body: { name } });
   running = await readScenario();
@@ -147,7 +147,7 @@ async function start(what: { readonly yaml: string } | { readonly body: object }
   }
 }
 
-/** Takes back all edits, in one step that can be undone. */
+/** Reverts all edits in one undoable step. */
 export function revert(): void {
   editor?.replace(base.peek() ?? "");
 }

@@ -1,17 +1,17 @@
-/** A step on the way to a place in YAML: the name of a key, or an item of a list. */
+/** A step of a path in YAML: a key, or an item of a list. */
 export type Step = string | typeof item;
 
 /** Any item of a list. */
 export const item = Symbol("item");
 
-/** The place in a YAML text at which something is written. */
+/** A place of typing in a YAML text. */
 export interface YamlPlace {
-  /** The way to the mapping whose key is written, or to the value that is. */
+  /** The path to the mapping of the typed key, or to the typed value. */
   readonly path: readonly Step[];
-  /** The offset at which the written word begins. */
+  /** The offset where the typed word starts. */
   readonly from: number;
   readonly writes: "key" | "value";
-  /** The keys that stand in the same mapping. */
+  /** The keys in the same mapping. */
   readonly siblings: readonly string[];
   /** Whether it is inside `{…}` or `[…]`. */
   readonly isFlow: boolean;
@@ -23,12 +23,12 @@ interface Level {
   readonly step: Step;
 }
 
-/** A mapping or list in braces or brackets; `key` is the one whose value is being read. */
+/** A mapping or list in braces or brackets. `key` is the key of the current value. */
 interface Flow {
   readonly isMap: boolean;
   key: string | undefined;
   readonly keys: string[];
-  /** The offset at which the present key or value begins. */
+  /** The offset where the current key or value starts. */
   from: number;
 }
 
@@ -36,14 +36,14 @@ interface Flow {
 interface Reading {
   levels: Level[];
   flows: Flow[];
-  /** The text of a block scalar is indented by more than this. */
+  /** A block scalar's text has a larger indent than this. */
   scalarBelow: number | undefined;
 }
 
 const keyPattern =
   /^(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)'|([^\s"'{}[\],#&*!|>%@`][^{}[\],#]*?))\s*:(?=\s|$)/;
 
-/** The place at an offset of a YAML text; `undefined` inside a comment or a text of several lines. */
+/** The place at an offset of a YAML text; `undefined` inside a comment or a block scalar. */
 export function placeAt(text: string, offset: number): YamlPlace | undefined {
   const start = text.lastIndexOf("\n", offset - 1) + 1;
   const reading = readLines(text.slice(0, start));
@@ -58,7 +58,7 @@ export function placeAt(text: string, offset: number): YamlPlace | undefined {
   return flowPlace(reading, offset, text);
 }
 
-/** Every key of a YAML text in the order of the text, with the way to it. */
+/** The paths of all keys in a YAML text, in the text's order. */
 export function keysOf(text: string): readonly (readonly Step[])[] {
   const found: (readonly Step[])[] = [];
   readLines(text, (path) => found.push(path));
@@ -106,7 +106,7 @@ function readLine(
   else if (/^[{[]/.test(value)) readFlow(value, start + line.length - value.length, flows, report);
 }
 
-/** Passes the dashes of a line; returns what stands behind them, and its column. */
+/** Skips the dashes of a line; returns the rest and its column. */
 function enter(line: string, reading: Reading): { column: number; rest: string } {
   let column = indentOf(line);
   let rest = line.slice(column);
@@ -141,7 +141,7 @@ function readFlow(
   }
 }
 
-/** Reads a bracket, a comma, a key with its colon, or a piece of something else; returns its length. */
+/** Reads a bracket, a comma, a key with its colon, or part of another text; returns its length. */
 function readToken(text: string, position: number, start: number, flows: Flow[]): number {
   const character = text[position] as string;
   const flow = flows.at(-1);
@@ -163,7 +163,7 @@ function readToken(text: string, position: number, start: number, flows: Flow[])
   return 1;
 }
 
-// A quoted text with its quotes, or one character.
+// The length of a quoted text with its quotes, or of one character.
 function wordLength(text: string, position: number): number {
   const quoted = /^(?:"(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?)/.exec(text.slice(position, position + 10_000));
   return quoted?.[0].length ?? 1;
@@ -179,7 +179,7 @@ function stepsOf(flows: readonly Flow[]): Step[] {
 function flowPlace({ levels, flows }: Reading, offset: number, text: string): YamlPlace | undefined {
   const path: Step[] = [...levels.map(({ step }) => step), ...stepsOf(flows)];
   const last = flows.at(-1);
-  // Behind the last bracket there is nothing to write.
+  // No text can follow the last bracket.
   if (last === undefined) return undefined;
   const written = text.slice(last.from, offset);
   if (/#/.test(written)) return undefined;
@@ -193,7 +193,7 @@ function blockPlace(text: string, start: number, line: string, reading: Reading)
   const { column, rest } = enter(line, reading);
   const key = keyPattern.exec(rest);
   const isOnlyIndent = rest === "";
-  // A new line may end what is above it: its own column counts.
+  // The column of a new line shows which mappings it ends.
   const levels = reading.levels.filter(
     (level) => level.column < column || (level.step === item && level.column < Math.max(column, 1)),
   );
@@ -221,7 +221,7 @@ function blockPlace(text: string, start: number, line: string, reading: Reading)
   return { path: valuePath, from, writes: "value", siblings: [], isFlow: false };
 }
 
-/** The keys in the column of a line, above and below it, as far as its mapping goes. */
+/** The keys in a line's column, above and below it, within its mapping. */
 function siblingsAt(text: string, start: number, line: string, column: number): string[] {
   const above = /^\s*-/.test(line)
     ? []
@@ -234,17 +234,17 @@ function siblingsAt(text: string, start: number, line: string, column: number): 
   return [...keysInColumn(above, column, true), ...keysInColumn(below, column, false)];
 }
 
-/** The keys in a column, until the mapping ends: upwards with the first key behind a dash, downwards before one. */
-function keysInColumn(lines: readonly string[], column: number, isUpwards: boolean): string[] {
+/** The keys in a column, until the mapping ends. Upward that is the first key after a dash, downward the next dash. */
+function keysInColumn(lines: readonly string[], column: number, isUpward: boolean): string[] {
   const keys: string[] = [];
   for (const line of lines) {
     if (line.trim() === "" || line.trimStart().startsWith("#")) continue;
     const lead = /^\s*(?:-\s+)*/.exec(line)?.[0] ?? "";
-    const beginsItem = lead.includes("-") && indentOf(line) < column;
-    if (lead.length < column || (beginsItem && !isUpwards)) break;
+    const startsItem = lead.includes("-") && indentOf(line) < column;
+    if (lead.length < column || (startsItem && !isUpward)) break;
     const key = keyPattern.exec(line.slice(lead.length));
     if (lead.length === column && key !== null) keys.push(nameIn(key));
-    if (beginsItem) break;
+    if (startsItem) break;
   }
   return keys;
 }

@@ -14,7 +14,7 @@ const example = `story:
     expect: { status: 401, path: 401.revoked }
 `;
 
-/** Advice for a scenario without a story: write one, or take a scenario that has one. */
+/** Instructions for a scenario without a story: write one, or start a bundled story. */
 export function NoStory() {
   useResources(scenarios, health);
   return (

@@ -4,10 +4,10 @@ import { Instant } from "../../elements/instant.js";
 import { OwnFault, PathBadge, toneOf } from "../../elements/path-badge.js";
 import { shortened } from "../../elements/words.js";
 
-/** The last step that was told, below the narration that led to it. */
+/** The last step, below its narration. */
 export function Stage(props: {
   readonly step: StepResult;
-  /** The narration before a step that has none of its own. */
+  /** The narration, possibly from an earlier step. */
   readonly narration: string | null;
   readonly gate: Gate | undefined;
 }) {
@@ -85,15 +85,15 @@ function Exchange({ request, answer }: { readonly request: Request; readonly ans
   );
 }
 
-// What the transport says is not what the story is about.
-const unsaid = ["content-length", "date", "connection", "content-type"];
+// Transport headers are not part of the story.
+const hidden = ["content-length", "date", "connection", "content-type"];
 
 function Headers({ headers }: { readonly headers: Readonly<Record<string, string>> }) {
-  const said = Object.entries(headers).filter(([name]) => !unsaid.includes(name));
-  if (said.length === 0) return null;
+  const shown = Object.entries(headers).filter(([name]) => !hidden.includes(name));
+  if (shown.length === 0) return null;
   return (
     <dl class="headers">
-      {said.map(([name, value]) => (
+      {shown.map(([name, value]) => (
         <div key={name}>
           <dt>
             <code>{name}</code>
@@ -109,7 +109,7 @@ function Headers({ headers }: { readonly headers: Readonly<Record<string, string
 
 const resultWords = { passed: "passed", refused: "rejected", unreached: "not reached" } as const;
 
-/** The checks in their order, as one request met them: those that it passed, the one that refused it, and its exit. */
+/** The checks in order with their results for one request, and its outcome. */
 function GateStrip({
   gate,
   answer,
@@ -118,7 +118,7 @@ function GateStrip({
   readonly answer: NonNullable<StepResult["answer"]>;
 }) {
   const { path_id: pathId, fault } = answer;
-  // A fault that only delays leaves the request on its own path.
+  // A fault that only delays a request does not change its outcome.
   const isFaulty = fault === pathId;
   const refusedAt = gate.checks.findIndex(({ exits }) => exits.includes(pathId));
   const reached = isFaulty ? 0 : refusedAt === -1 ? gate.checks.length : refusedAt;
@@ -136,11 +136,11 @@ function GateStrip({
         })}
       </ol>
       <p>
-        {isFaulty ? "A fault hit the request before the checks: " : "It left by "}
+        {isFaulty ? "A fault hit the request before the checks: " : "Outcome: "}
         <PathBadge pathId={pathId} />
         {fault === null || isFaulty ? null : (
           <>
-            , late by the fault <PathBadge pathId={fault} />
+            , delayed by the fault <PathBadge pathId={fault} />
           </>
         )}
         <OwnFault fault={fault} />
@@ -152,7 +152,7 @@ function GateStrip({
 function Meanwhile({ steps }: { readonly steps: StepResult["meanwhile"] }) {
   return (
     <section class="meanwhile" aria-labelledby="meanwhile-title">
-      <h2 id="meanwhile-title">Meanwhile</h2>
+      <h2 id="meanwhile-title">From the timeline</h2>
       <ul>
         {steps.map(({ timeline_step: number, at, text, message }) => (
           <li key={number}>
@@ -174,11 +174,11 @@ function Verdict({ step }: { readonly step: StepResult }) {
     );
   }
   if (differences.length === 0) {
-    return say === null ? <p class="verdict held">As the story expects.</p> : null;
+    return say === null ? <p class="verdict held">As expected.</p> : null;
   }
   return (
     <div class="verdict failed">
-      <p>Differs from the story:</p>
+      <p>Not as expected:</p>
       <ul>
         {differences.map(({ at, expected, found }) => (
           <li key={at}>

@@ -28,7 +28,7 @@ export function StoryView() {
 
 const runNext = () => call("/story/next", { method: "POST" });
 
-/** Goes back by one step: starts the sandbox again and runs the steps before; returns the number of the last one. */
+/** Goes back one step: resets the sandbox and runs the earlier steps. Returns the number of the last step. */
 async function replayBack(): Promise<number> {
   const { done } = await call<Story>("/story");
   if (done === 0) return 0;
@@ -54,7 +54,7 @@ function Presenter({ progress }: { readonly progress: Story }) {
         replayedTo.value = step;
       })
       .finally(story.refresh);
-  // The requests of clients are not in a story: no replay brings them back.
+  // A replay does not repeat client requests, because a story does not contain them.
   const back = () =>
     queue.add(async () => {
       const ofClients = await call<readonly Request[]>("/requests?source=client&limit=1");
@@ -69,7 +69,7 @@ function Presenter({ progress }: { readonly progress: Story }) {
   useEffect(() => {
     if (shown.current === stepsRun) return;
     shown.current = stepsRun;
-    // A new step is read from its beginning.
+    // A new step starts at its top.
     const scroller = document.fullscreenElement ?? document.scrollingElement;
     if (scroller !== null) scroller.scrollTop = 0;
   }, [stepsRun]);
@@ -90,7 +90,7 @@ function Presenter({ progress }: { readonly progress: Story }) {
             type="button"
             class="quiet"
             aria-keyshortcuts="ArrowLeft"
-            title="Replays the story from the start to the step before"
+            title="Replays the story up to the previous step"
             disabled={stepsRun === 0}
             onClick={back}
           >
@@ -122,12 +122,12 @@ function Presenter({ progress }: { readonly progress: Story }) {
         ) : (
           <Stage key={last.number} step={last} narration={last.say ?? narration} gate={gate.data.value} />
         )}
-        {over ? <p class="muted">The story is over. R starts it again from the initial state.</p> : null}
+        {over ? <p class="muted">End of the story. Press R to start again.</p> : null}
       </section>
       <Outline progress={progress} />
       {isAsking.value ? (
         <ConfirmLoss
-          title="Replay the story up to the step before?"
+          title="Replay the story up to the previous step?"
           action="Replay it"
           run={replay}
           onClose={() => {
@@ -139,11 +139,11 @@ function Presenter({ progress }: { readonly progress: Story }) {
   );
 }
 
-// After a restart with --state the steps are known to be told, and no more.
+// After a restart with --state, only the number of steps is known.
 function Opening({ stepsRun }: { readonly stepsRun: number }) {
   useResources(health, scenarios);
   if (stepsRun > 0) {
-    return <p class="narration before">The sandbox restarted. Space continues with the next step.</p>;
+    return <p class="narration before">The sandbox restarted. Press Space for the next step.</p>;
   }
   const name = health.data.value?.scenario ?? "";
   const bundled = scenarios.data.value?.find((one) => one.name === name);
@@ -162,18 +162,18 @@ const kindWords: Readonly<Record<string, string>> = {
   held: "as expected",
   failed: "unexpected",
   done: "done",
-  ahead: "to come",
+  ahead: "not run yet",
 };
 
 function Outline({ progress: { outline, done: stepsRun } }: { readonly progress: Story }) {
   const list = useRef<HTMLElement>(null);
   useEffect(() => {
     const current = list.current?.querySelector<HTMLElement>("[aria-current]");
-    // The list alone: the page stays where it is.
+    // Only the list scrolls, not the page.
     if (list.current && current) list.current.scrollTop = current.offsetTop - list.current.clientHeight / 2;
   }, [stepsRun]);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keys
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrolling requires focus for keyboard users
     <nav class="story-outline" aria-label="Steps" ref={list} tabIndex={0}>
       <h2>Steps</h2>
       <ol>
@@ -199,7 +199,7 @@ function Outline({ progress: { outline, done: stepsRun } }: { readonly progress:
   );
 }
 
-/** The keys of presenters and of their clickers, which press Page Down and Page Up. */
+/** The keys of presenters, including the Page Down and Page Up of clickers. */
 function useKeys({
   next,
   back,
@@ -219,7 +219,7 @@ function useKeys({
     }[key.length === 1 ? key.toLowerCase() : key];
     if (run === undefined) return;
     if (target instanceof Element && target.closest("input, textarea, select, dialog")) return;
-    // Space presses the button that has the focus, as everywhere.
+    // Space presses the focused button, as everywhere.
     if (key === " " && target instanceof Element && target.closest("button, a, summary")) return;
     event.preventDefault();
     if (!repeat) void run();

@@ -10,10 +10,10 @@ import { Until } from "../../elements/instant.js";
 import { useKeyboard } from "../../elements/keyboard.js";
 import { ConfirmLoss } from "../../elements/loss.js";
 
-/** Runs a change of the clock after those before it. */
+/** Queues a change of the clock. */
 export type MoveClock = (work: () => Promise<unknown>) => void;
 
-/** Changes the clock; what depends on it is read anew after each change. */
+/** Changes the clock, then reads the data that depends on it. */
 export function useMoveClock(): { readonly move: MoveClock; readonly problem: ControlError | undefined } {
   const { add, problem } = useActionQueue();
   const move: MoveClock = (work) =>
@@ -27,7 +27,7 @@ export function useMoveClock(): { readonly move: MoveClock; readonly problem: Co
   return { move, problem };
 }
 
-/** Moves the clock on to a time. */
+/** Moves the clock forward to a time. */
 export const moveTo = (at: string) => call("/clock", { method: "PUT", body: { now: at } });
 
 const leaps = [
@@ -82,7 +82,7 @@ export function ClockControls({ next, move, problem }: ClockControlsProps) {
         </button>
       </form>
       <ClockButton shortcut="n" disabled={next === undefined} run={() => next && move(() => moveTo(next.at))}>
-        To the next event
+        Next event
       </ClockButton>
       <ClockButton
         shortcut="f"
@@ -118,7 +118,7 @@ export function ClockControls({ next, move, problem }: ClockControlsProps) {
             isResetting.value = false;
           }}
         >
-          <p>Resets the clock, and the scenario's keys with their state and usage.</p>
+          <p>This also resets the clock and the state and usage of the scenario's keys.</p>
         </ConfirmLoss>
       ) : null}
     </fieldset>
@@ -139,7 +139,7 @@ function ClockButton(props: {
   );
 }
 
-/** Presses the button of a key, unless something is being written or a dialog is open. */
+/** Presses the button with this shortcut, unless the user is typing or a dialog is open. */
 function useShortcuts(controls: { readonly current: HTMLElement | null }): void {
   useKeyboard(({ key, target }) => {
     if (!/^[a-z]$/.test(key) || document.querySelector("dialog[open]") !== null) return;

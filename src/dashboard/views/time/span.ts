@@ -11,19 +11,19 @@ const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** The scales to choose from, each with the future that it shows; `fit` shows all that is to come. */
+/** The available scales with the future that each shows. `fit` shows all coming events. */
 export const scales = { fit: undefined, hour, day, week: 7 * day } as const;
 export type Scale = keyof typeof scales;
 
-/** The span of a scale around now: a seventh of it is the past. */
+/** The span of a scale around now. A seventh of it is the past. */
 export function spanOf(scale: Scale, now: number, coming: readonly Upcoming[]): Span {
-  const last = Math.max(...coming.filter(({ kind }) => !isTurn(kind)).map(({ at }) => Date.parse(at)), now);
+  const last = Math.max(...coming.filter(({ kind }) => !isReset(kind)).map(({ at }) => Date.parse(at)), now);
   const future = scales[scale] ?? Math.max(hour, (last - now) * 1.1);
   return { start: now - future / 6, end: now + future };
 }
 
-/** Whether it is the beginning of a minute or a day, which always comes. */
-export function isTurn(kind: Upcoming["kind"]): boolean {
+/** Whether an event is the reset of a limit, which happens every minute or day. */
+export function isReset(kind: Upcoming["kind"]): boolean {
   return kind === "minute_reset" || kind === "day_reset";
 }
 
@@ -39,7 +39,7 @@ const steps = [
   ...[1, 2, 7, 14, 30, 90, 180].map((count) => count * day),
 ];
 
-/** The ticks of a span, at most so many, at even times. */
+/** At most `most` ticks of a span, at round times. */
 export function ticksIn({ start, end }: Span, most: number): Tick[] {
   const least = (end - start) / Math.max(1, most);
   const year = 365 * day;
@@ -59,7 +59,7 @@ function labelOf(at: number, step: number): string {
   return (at % day === 0 ? dayOfMonth : timeOfDay).format(at);
 }
 
-/** The keys in the order of their lanes: those that end soonest, those that go on, those that ended last. */
+/** The keys in the order of their lanes: keys with the earliest events, keys without events, then ended keys. */
 export function inOrderOfEvents(keys: readonly Key[], coming: readonly Upcoming[]): Key[] {
   const firsts = new Map<string, number>();
   for (const { key, at } of coming) {

@@ -11,7 +11,7 @@ interface TimeAxisProps {
   readonly now: number;
   readonly lanes: readonly Key[];
   readonly coming: readonly Upcoming[];
-  /** The element that says the same in words. */
+  /** The element that describes the same events as text. */
   readonly describedBy: string;
 }
 
@@ -23,7 +23,7 @@ const letterWidth = 7.2;
 /** A place on the axis: pixels from its left edge. */
 type Place = (at: number) => number;
 
-/** Time from left to right, a lane for each key, what comes as marks, and a line for now. */
+/** Time from left to right, with a lane for each key, marks for coming events, and a line for now. */
 export function TimeAxis({ span, now, lanes, coming, describedBy }: TimeAxisProps) {
   const box = useRef<HTMLDivElement>(null);
   const width = useSignal(0);
@@ -34,7 +34,7 @@ export function TimeAxis({ span, now, lanes, coming, describedBy }: TimeAxisProp
     observer.observe(box.current as HTMLDivElement);
     return () => observer.disconnect();
   }, []);
-  // Beside the lanes where there is room for names, else above each.
+  // The names are next to the lanes on a wide page, and above them on a narrow one.
   const isWide = width.value >= 640;
   const left = isWide ? 290 : 8;
   const right = width.value - 8;
@@ -139,14 +139,18 @@ interface LaneProps {
   readonly top: number;
 }
 
-/** A key: a bar until its end, green while it gets 200, also after a limit resets, and paler in the past; the shape of its end, and dots behind it. */
+/**
+ * A key as a bar until its end, followed by the shape of its end and dots.
+ *
+ * The bar is green while the key gets 200, also after a limit resets, and paler in the past.
+ */
 function Lane({ of: key, place, now, from, to, top }: LaneProps) {
   const { ref, state, next_request: next } = key;
   const gets200 = next.status === 200;
   const works = state === "active" || state === "retiring";
   const end = endOf(key);
   const endsAt = end === null ? to : place(Date.parse(end));
-  // A limit ends before the key does, or with it.
+  // A limit ends no later than the key.
   const limitEndsAt = next.until === null ? endsAt : Math.min(endsAt, place(Date.parse(next.until)));
   const middle = top + barHeight / 2;
   const becomes = works ? (key.expires_at === end ? "expired" : "rotated") : state;

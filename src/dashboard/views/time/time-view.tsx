@@ -9,19 +9,19 @@ import { Instant, Until } from "../../elements/instant.js";
 import { changeQuery, linkTo, route } from "../../route.js";
 import { ClockControls, type MoveClock, moveTo, useMoveClock } from "./clock-controls.js";
 import { KindMark, kinds } from "./kind-mark.js";
-import { inOrderOfEvents, isTurn, type Scale, scales, spanOf } from "./span.js";
+import { inOrderOfEvents, isReset, type Scale, scales, spanOf } from "./span.js";
 import { TimeAxis } from "./time-axis.js";
 
 const lanesAtFirst = 12;
 
-/** The clock: what comes next, and the buttons that go there. */
+/** The clock with the next events and buttons to move to them. */
 export function TimeView() {
   useResources(keys, clock);
   useUpcoming();
   const listId = useId();
   const { move, problem } = useMoveClock();
   const all = keys.data.value ?? [];
-  // After a jump the list is read again; until then it has what is over.
+  // After a jump, the list contains past events until it is read again.
   const coming = (upcoming.data.value ?? []).filter(({ at }) => !(Date.parse(at) <= now.value));
   return (
     <>
@@ -47,13 +47,13 @@ export function TimeView() {
   );
 }
 
-/** The first event after which something is different: a minute in which no key was used may turn unseen. */
+/** The first event that changes something. The reset of an unused limit changes nothing. */
 function nextEvent(coming: readonly Upcoming[], all: readonly Key[]): Upcoming | undefined {
   const isUsed = {
     minute_reset: all.some(({ usage }) => usage.this_minute > 0),
     day_reset: all.some(({ usage }) => usage.today > 0),
   };
-  return coming.find(({ kind }) => !isTurn(kind) || isUsed[kind as keyof typeof isUsed]) ?? coming[0];
+  return coming.find(({ kind }) => !isReset(kind) || isUsed[kind as keyof typeof isUsed]) ?? coming[0];
 }
 
 interface AxisProps {
@@ -96,7 +96,7 @@ function Axis({ keys: all, coming, describedBy }: AxisProps) {
       />
       {all.length > lanes.length ? (
         <p class="muted">
-          {lanes.length} of {keyTotal.value} keys, those with events first.{" "}
+          {lanes.length} of {keyTotal.value} keys; keys with events come first.{" "}
           <button type="button" class="quiet" onClick={() => changeQuery({ lanes: String(most + 24) })}>
             Show {Math.min(24, all.length - lanes.length)} more
           </button>
@@ -110,7 +110,7 @@ const bars = [
   ["bar-works", "gets 200"],
   ["bar-rejected", "gets 403 or 429"],
   ["bar-retiring", "retiring, in its overlap"],
-  ["bar-over", "over"],
+  ["bar-over", "ended"],
 ] as const;
 
 function Legend({ coming }: { readonly coming: readonly Upcoming[] }) {
@@ -163,7 +163,7 @@ function ComingList({ coming, move }: { readonly coming: readonly Upcoming[]; re
           Show {coming.length - shown.length} more
         </button>
       ) : null}
-      {coming.length < 100 ? null : <p class="muted">The next hundred are listed; there may be more.</p>}
+      {coming.length < 100 ? null : <p class="muted">This list shows only the next 100 events.</p>}
     </>
   );
 }
