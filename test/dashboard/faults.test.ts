@@ -195,7 +195,7 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     const label = "a test: rotates[2], and more";
     await part.getByLabel("Label").fill(label);
     await page.keyboard.press("Enter");
-    await part.getByText("Its keys and token are shown only here").waitFor();
+    await part.getByText("Copy its keys and token now").waitFor();
     const [instance] = (await ask("/instances")).body.data;
     expect(instance).toMatchObject({ scenario: "revoked", seed: 7, label });
     expect(await page.content()).not.toMatch(/SVC_test_\w{20}|svci_|code=/);
@@ -215,7 +215,7 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     await ask("/keys", { ...made, base: `/i/${instance.id}` });
     await fetch(`${server.url}/i/${instance.id}/v1/relying-party/me`);
     await part.getByRole("button", { name: "Remove" }).press("Enter");
-    await page.getByText("This discards 1 request, 1 key created since the start and every other").waitFor();
+    await page.getByText("This discards 1 request, 1 key created since the start and all other").waitFor();
     expect((await ask("/instances")).body.data).toHaveLength(1);
     await page.getByRole("button", { name: "Remove the instance" }).press("Enter");
     await part.getByText("No instances.").waitFor();

@@ -73,7 +73,7 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
     await page.getByRole("button", { name: "Discard the secret" }).click();
     await page.getByRole("dialog").waitFor({ state: "detached" });
-    await rowOf(page, "night-batch").getByText("1 of 7 a minute").waitFor();
+    await rowOf(page, "night-batch").getByText("1 of 7 per minute").waitFor();
     expect(await tracesOf(page)).not.toContain(secret);
     for (const one of await viewsOf(page)) {
       await go(one);
@@ -200,7 +200,7 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     const second = await another();
     const old = server.sandbox.secret("active");
     await rowOf(page, "active").getByRole("button", { name: "Rotate active" }).click();
-    await page.getByLabel("Overlap", { exact: true }).selectOption("7 days, the longest");
+    await page.getByLabel("Overlap", { exact: true }).selectOption("7 days, the maximum");
     await page.getByLabel("Ref of the replacement").fill("next");
     await page.getByRole("button", { name: "Rotate the key" }).click();
     const secret = await secretShown(page);
@@ -218,7 +218,9 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     // At once, from the page of the key itself.
     await rowOf(page, "next").getByRole("link", { name: "next" }).click();
     await page.getByRole("button", { name: "Rotate next" }).click();
-    await page.getByLabel("Overlap", { exact: true }).selectOption("0: the old key ends immediately");
+    await page
+      .getByLabel("Overlap", { exact: true })
+      .selectOption("0: the old key stops working immediately");
     await page.getByRole("button", { name: "Rotate the key" }).click();
     const third = await secretShown(page);
     expect([await statusWith(dashboard, secret), await statusWith(dashboard, third)]).toEqual([401, 200]);
@@ -313,7 +315,7 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     await page.getByText("in 30 min").waitFor();
     await page.getByText("No requests with this key yet.").waitFor();
     await statusWith(dashboard, server.sandbox.secret("retiring"));
-    await page.getByText("1 of 120 a minute").waitFor();
+    await page.getByText("1 of 120 per minute").waitFor();
     await page.locator(".key-requests").getByText("200.retiring").waitFor();
     const all = page.getByRole("link", { name: "Show all requests with this key" });
     expect(await all.getAttribute("href")).toBe("#/requests?key=retiring");

@@ -34,7 +34,7 @@ describe.skipIf(noBrowser)("the overview", () => {
     await page.locator("a.exit", { hasText: "401.expired" }).focus();
     await page.keyboard.press("Enter");
     expect(new URL(page.url()).hash).toBe("#/overview/401.expired");
-    const detail = page.getByRole("region", { name: "The outcome 401.expired" });
+    const detail = page.getByRole("region", { name: "Outcome 401.expired" });
     await detail.getByText("send SVC_KEY_EXPIRED (ref expired)").waitFor();
     await detail.getByText('curl -H "x-api-key: $SVC_KEY_EXPIRED"').waitFor();
     // The address shows the same again.

@@ -14,7 +14,7 @@ describe.skipIf(noBrowser)("the report", () => {
     await fetch(`${url}/v1/relying-party/mee`);
     await go("report");
     const { paths, coverage, faults, advice, requests } = (await ask("/report")).body.data;
-    await page.getByText(`${requests} requests of clients to bad-day, seed 1, profile minimal.`).waitFor();
+    await page.getByText(`${requests} client requests to bad-day, seed 1, profile minimal.`).waitFor();
     await page.getByRole("img", { name: `Coverage ${coverage.percent}%` }).waitFor();
     await page.getByText(`${faults.met} of ${faults.total}`).waitFor();
     const printed = (await ask("/report?format=markdown")).text;
@@ -86,7 +86,7 @@ describe.skipIf(noBrowser)("the report", () => {
     const { page, server, go } = await openDashboard({ scenario: "key-states" });
     await fetch(server.url + mePath);
     await go("report");
-    await page.getByText("1 request of clients").waitFor();
+    await page.getByText("1 client request").waitFor();
     await page.getByRole("button", { name: "Clear the requests" }).focus();
     await page.keyboard.press("Enter");
     await page.getByRole("dialog").getByText("This discards 1 request and the report.").waitFor();
@@ -95,7 +95,7 @@ describe.skipIf(noBrowser)("the report", () => {
     expect(server.sandbox.report().requests).toBe(1);
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Clear them" }).press("Enter");
-    await page.getByText("0 requests of clients").waitFor();
+    await page.getByText("0 client requests").waitFor();
     expect(server.sandbox.report().requests).toBe(0);
     expect(server.sandbox.requests.list()).toEqual([]);
   });

@@ -40,7 +40,7 @@ describe.skipIf(noBrowser)("the requests", () => {
 
   test("come newest first, and a filter in the address survives a reload", async () => {
     const { page, server, ask } = await openDashboard({ scenario: "key-states", view: "/requests" });
-    await page.getByText("No request yet").waitFor();
+    await page.getByText("No requests yet").waitFor();
     await send(server, ["active", "revoked", "wrong-scope"]);
     await rows(page).nth(2).waitFor();
     expect(await rows(page).locator(".path-badge").allTextContents()).toEqual([
@@ -56,7 +56,7 @@ describe.skipIf(noBrowser)("the requests", () => {
     await page.getByText("1 of 3").waitFor();
     expect(await rows(page).getAttribute("data-id")).toBe((await ask("/requests")).body.data[1].id);
     await page.getByLabel("Status").selectOption("403");
-    await page.getByText("No request fits these filters.").waitFor();
+    await page.getByText("No requests match these filters.").waitFor();
     await page.getByRole("button", { name: "Clear the filters" }).click();
     await rows(page).nth(2).waitFor();
     expect(new URL(page.url()).hash).toBe("#/requests");
@@ -132,8 +132,9 @@ describe.skipIf(noBrowser)("the requests", () => {
     const detail = page.locator(".request-detail");
     await detail.getByText(whatToDo).waitFor();
     await detail.getByText("needs attestations:read, the key has consents:read").waitFor();
-    const results = checks.map(({ result }: { result: string }) => result.replace("_", " "));
-    expect(results).toContain("refused");
+    const words = { passed: "passed", refused: "rejected", not_reached: "not reached" };
+    const results = checks.map(({ result }: { result: keyof typeof words }) => words[result]);
+    expect(results).toContain("rejected");
     expect(await detail.locator(".check-result").allTextContents()).toEqual(results);
     const [head, body] = await detail.locator(".request-answer pre").allTextContents();
     expect(JSON.parse(body as string)).toEqual(JSON.parse(answer.body));

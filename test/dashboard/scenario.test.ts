@@ -149,7 +149,7 @@ describe.skipIf(noBrowser)("the view of the scenario", () => {
     await page.getByText("Edited, not applied.").waitFor();
     expect(await editor.innerText()).toContain("Written by hand");
     await page.getByRole("button", { name: "Revert" }).press("Enter");
-    await page.getByText("without edits").waitFor();
+    await page.getByText("This is the running scenario.").waitFor();
     expect((await editor.innerText()).slice(0, 200)).toBe(before);
   });
 
@@ -161,7 +161,7 @@ describe.skipIf(noBrowser)("the view of the scenario", () => {
     await server.sandbox.fetch(`${server.url}/v1/relying-party/me`);
     server.sandbox.keys.rotate("active");
     await page.getByRole("button", { name: "Load revoked" }).click();
-    await page.getByText("This discards 1 request, 1 key created since the start and every other").waitFor();
+    await page.getByText("This discards 1 request, 1 key created since the start and all other").waitFor();
     expect(await running()).toBe(before);
     await page.getByRole("button", { name: "Load it" }).click();
     await page.getByText("Loaded:").waitFor();
@@ -198,7 +198,7 @@ describe.skipIf(noBrowser)("the view of the scenario", () => {
     expect(await editor.innerText()).toContain("Written by hand");
     await page.getByRole("button", { name: "Discard the edits" }).press("Enter");
     await expect.poll(() => editor.innerText()).toContain("start rotation");
-    await page.getByText("without edits").waitFor();
+    await page.getByText("This is the running scenario.").waitFor();
   });
 
   test("a key that the scenario pins is cut, and the page says so", async () => {

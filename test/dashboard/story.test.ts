@@ -138,7 +138,7 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     await page.getByRole("region", { name: "The response" }).getByText("404 not_found").waitFor();
     const gate = page.getByRole("region", { name: "Request checks" });
     expect(await gate.getByRole("listitem").allTextContents()).toEqual([
-      "path: refused",
+      "path: rejected",
       ...["method", "key", "organization", "live access", "scope", "minute limit", "day limit"].map(
         (name) => `${name}: not reached`,
       ),
@@ -165,7 +165,7 @@ describe.skipIf(noBrowser)("the view of the story", () => {
       await page.getByText("Not as expected:").waitFor();
       await page.getByText("expected 200, found 401").waitFor();
       await page.getByText("Request, 2 times").waitFor();
-      await page.getByText("The story is over.").waitFor();
+      await page.getByText("End of the story.").waitFor();
       return page.locator(".story-outline li").allTextContents();
     };
     const outline = await seen();
