@@ -5,7 +5,7 @@ import { readRedisAddress } from "../../src/log/redis/address.js";
 import { openRedisLog } from "../../src/log/redis/redis-store.js";
 import { startServer } from "../../src/serve/start-server.js";
 import { noRedis, startRedis } from "../support/redis-server.js";
-import { startReplica } from "../support/replicas.js";
+import { foundedAt, startReplica } from "../support/replicas.js";
 import { mePath } from "../support/send.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { type Ask, clientOf, serveControl } from "./client.js";
@@ -237,7 +237,8 @@ describe("no call of the control plane opens an instance to another instance's t
     const redis = await startRedis();
     onTestFinished(redis.close);
     const openOne = async () => {
-      const log = await openRedisLog({ address: readRedisAddress(redis.url) as never, founding: "{}" });
+      const address = readRedisAddress(redis.url) as never;
+      const log = await openRedisLog({ address, founding: "{}", first: foundedAt });
       const server = await startReplica(log, "key-states", { controlToken, compactEvery: 500 });
       onTestFinished(() => server.close(0));
       return clientOf(server.url);

@@ -123,7 +123,7 @@ test("a snapshot has at most 4 MB of an instance's journal, and each copy contin
   const registered = { ...listed, given: {}, idGroup: 1, source: { scenario: announced, name: "announced" } };
   const [one, late] = [copyInstance(registered, runCall), copyInstance(registered, runCall)];
   const { text } = firstStateOf(registered) as FirstState;
-  one.startFrom({ foundedAt: 0, snapshot: { position: "0", text } });
+  one.startFrom({ position: "0", text });
   const apply = (content: EntryContent, copies = [one]) => {
     count += 1;
     const entry = { ...content, by: "a", n: count };
@@ -141,7 +141,7 @@ test("a snapshot has at most 4 MB of an instance's journal, and each copy contin
   const [outcome] = apply({ kind: "compact", least: 0 });
   const snapshot = (outcome as { readonly value: LogSnapshot }).value;
   expect(snapshot.text.length).toBeLessThan(4.5e6);
-  late.startFrom({ foundedAt: 0, snapshot });
+  late.startFrom(snapshot);
   apply(content, [one, late]);
   const [requests, expected] = [late, one].map((copy) => copy.runtime().history.requests());
   expect(requests).toEqual(expected);

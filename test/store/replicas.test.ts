@@ -12,7 +12,7 @@ import { comparable, runSteps } from "../support/conformance-script.js";
 import { clientInProcess, openSandbox } from "../support/doors.js";
 import { inParallel } from "../support/in-parallel.js";
 import { noRedis, type RedisServer, startRedis } from "../support/redis-server.js";
-import { operatedOver, type ReplicaServer, startReplica } from "../support/replicas.js";
+import { foundedAt, operatedOver, type ReplicaServer, startReplica } from "../support/replicas.js";
 import { startBin } from "../support/running-command.js";
 import { mePath, type Sent } from "../support/send.js";
 import { sendOnSocket } from "../support/send-on-socket.js";
@@ -40,7 +40,7 @@ describe.skipIf(noRedis ?? noBalancer)("three replicas behind a load balancer", 
       for (let index = 0; index < 3; index += 1) {
         const address = readRedisAddress(redis.url);
         if (address === undefined) throw new Error("no address");
-        const log = await openRedisLog({ address, founding: "{}" });
+        const log = await openRedisLog({ address, founding: "{}", first: foundedAt });
         servers.push(await startReplica(log, scenario, { now, port: ports[index] ?? 0 }));
       }
       try {

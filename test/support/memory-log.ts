@@ -66,7 +66,7 @@ export function createMemoryStore({ time, random }: MemoryStoreOptions): MemoryS
             if (there === undefined) {
               const state = first();
               if (state === undefined) return noLog;
-              there = createLog(shared, { position: "0", text: state.text });
+              there = createLog(shared, state.text);
               inside.set(id, there);
             }
             log = there.open();
@@ -103,16 +103,15 @@ export function createMemoryStore({ time, random }: MemoryStoreOptions): MemoryS
 
 type MemoryLog = ReturnType<typeof createLog>;
 
-function createLog(shared: Shared, first?: LogSnapshot) {
+function createLog(shared: Shared, firstText?: string) {
   const { time, random } = shared;
+  const first = (): LogSnapshot => ({ position: String(all.length), text: firstText ?? foundedAs(latest) });
   const all: Stored[] = [];
   const wakers = new Set<() => void>();
   const refusers = new Set<() => void>();
-  let foundedAt = time();
   let epoch = 0;
-  let latest = foundedAt;
-  let begun = 0;
-  let snapshot = first;
+  let latest = time();
+  let snapshot = first();
   /** The number of entries that are forgotten. */
   let forgotten = 0;
   let isErased = false;
@@ -161,13 +160,13 @@ function createLog(shared: Shared, first?: LogSnapshot) {
       }
     };
     const startAgain = ({ start }: LogFollower) => {
-      const from = snapshot === undefined ? begun : Number(snapshot.position);
+      const from = Number(snapshot.position);
       if (followed === epoch && applied >= forgotten) return;
       followed = epoch;
       // Its entries that it did not get are in the snapshot, and what came of them is not.
       for (const { own } of all.slice(applied, from)) refuse(own);
       applied = from;
-      start({ foundedAt, snapshot });
+      start(snapshot);
     };
     const turn = () => {
       isTurnDue = false;
@@ -206,16 +205,15 @@ function createLog(shared: Shared, first?: LogSnapshot) {
         });
       },
       async keepSnapshot(kept, how) {
-        const isNewer = Number(kept.position) > Number(snapshot?.position ?? begun);
-        if (!isNewer) return;
-        forgotten = Number(how === "last" ? kept.position : (snapshot?.position ?? begun));
+        if (Number(kept.position) <= Number(snapshot.position)) return;
+        forgotten = Number(how === "last" ? kept.position : snapshot.position);
         snapshot = kept;
       },
       status: () => ({
         reachable: !shared.isCut,
         latencyMs: 0,
         losses: epoch,
-        entries: applied - Number(snapshot?.position ?? begun),
+        entries: applied - Number(snapshot.position),
       }),
       async close() {
         isClosed = true;
@@ -239,14 +237,17 @@ function createLog(shared: Shared, first?: LogSnapshot) {
     lose() {
       refuseWaiting();
       epoch += 1;
-      begun = all.length;
-      forgotten = begun;
-      snapshot = undefined;
+      forgotten = all.length;
       latest = Math.max(latest, time());
-      foundedAt = latest;
+      snapshot = first();
       wake();
     },
   };
+}
+
+/** The first state of a log that is founded before its scenario is known: the time (epoch milliseconds). */
+export function foundedAs(time: number): string {
+  return String(time);
 }
 
 function unavailable(): SandboxError {

@@ -1,8 +1,10 @@
 import { runCall } from "../../src/control/run-call.js";
 import type { Sandbox, Scenario, ScenarioName } from "../../src/index.js";
-import { sandboxOn, starterOf } from "../../src/library/create-sandbox.js";
+import { sandboxOn } from "../../src/library/create-sandbox.js";
 import type { Log } from "../../src/log/log.js";
+import { startAt } from "../../src/log/replica/registry.js";
 import { openReplica } from "../../src/log/replica/replica.js";
+import { type FirstStates, firstStatesOf } from "../../src/log/replica/server-state.js";
 import type { ServerLog } from "../../src/log/replica/shared-log.js";
 import { loadScenario } from "../../src/node/files/load-scenario.js";
 import { parseDuration } from "../../src/scenario/format/time.js";
@@ -11,9 +13,11 @@ import { serve } from "../../src/serve/serve.js";
 import type { RunningServer } from "../../src/server/serve-log.js";
 import { instantOf } from "../../src/world/clock.js";
 import { givenOptions } from "../../src/world/runtime.js";
+import { describeRuntime } from "../../src/world/state.js";
 import { control } from "./call-control.js";
 import type { Operated } from "./conformance-script.js";
 import type { OpenOptions } from "./doors.js";
+import { foundedAs } from "./memory-log.js";
 
 /** A server on a socket that is one replica. */
 export interface ReplicaServer extends RunningServer {
@@ -34,6 +38,11 @@ export interface ReplicaTestOptions extends OpenOptions {
   readonly port?: number;
 }
 
+/** The first states of a log that is founded before its scenario is known. */
+export function foundedAt(now: number): FirstStates {
+  return { server: { at: now, text: foundedAs(now) }, instances: [] };
+}
+
 /** Starts a server that is a replica of a log, its clock frozen at the start unless told otherwise. */
 export async function startReplica(
   log: ServerLog,
@@ -48,15 +57,30 @@ export async function startReplica(
     ...options
   }: ReplicaTestOptions = {},
 ): Promise<ReplicaServer> {
-  const { scenario, name, text } = await named(source);
+  const own = await named(source);
   const given = givenOptions({
     frozen: true,
     ...options,
     now: options.now === undefined ? undefined : instantOf(options.now),
   });
+  const firstText = (now: number) => {
+    const runtime = startAt(now, own, given);
+    const state = { own: describeRuntime(runtime), idSeries: runtime.idSeries.last, instances: [] };
+    return firstStatesOf(state, now).server.text;
+  };
   const replica = await openReplica({
-    ...{ log, given, runCall },
-    start: (platform) => starterOf(platform, scenario, { ...given, name, text })(),
+    ...{ given, runCall },
+    log: {
+      ...log,
+      follow: ({ start, ...follower }) =>
+        log.follow({
+          ...follower,
+          start({ position, text }) {
+            const now = Number(text);
+            start({ position, text: text === foundedAs(now) ? firstText(now) : text });
+          },
+        }),
+    },
     onProblem,
     ...(compactEvery !== undefined && { compactEvery }),
     ...(instanceTtl !== undefined && { instanceTtl }),

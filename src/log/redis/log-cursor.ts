@@ -39,10 +39,10 @@ export function createLogCursor(
     /** Returns the number of the last applied entry. */
     number: () => number,
     /** Starts the replica from here. */
-    start(begun: string, foundedAt: number, snapshot: LogSnapshot | undefined): void {
-      [epoch, at] = [begun, snapshot?.position ?? `${foundedAt}-0`];
+    start(begun: string, snapshot: LogSnapshot): void {
+      [epoch, at] = [begun, snapshot.position];
       number = numberOf(at);
-      follower.start({ foundedAt, snapshot });
+      follower.start(snapshot);
     },
     /**
      * Applies batches that were found after the entry with the number `behind`. Skips batches that already arrived on another

@@ -7,10 +7,8 @@ import { version } from "../../node/package-files.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import { listed } from "../../schema/words.js";
 import { isoOf } from "../../world/clock.js";
-import { createWorld } from "../../world/create-world.js";
 import type { GivenOptions } from "../../world/runtime.js";
 import { describeRuntime } from "../../world/state.js";
-import type { Platform } from "../../world/world.js";
 import { contentHashOf } from "../extend-state.js";
 import { createStateWriter, identityOf, parseState } from "../file/format.js";
 import { migrateState } from "../file/migrate.js";
@@ -49,8 +47,6 @@ export async function openStore(options: StoreOptions): Promise<Log> {
     if (!(error instanceof SandboxError && error.code === "store_unavailable")) options.onProblem(error);
   };
   const { imported, migrate = false, onNote = () => {} } = options;
-  const start = (platform: Platform) =>
-    createWorld(named.scenario, { platform, name: named.name, text: named.text, ...given });
   const firstState = (now: number): ServerState => {
     const runtime = startAt(now, named, given);
     return { own: describeRuntime(runtime), idSeries: runtime.idSeries.last, instances: [] };
@@ -67,7 +63,6 @@ export async function openStore(options: StoreOptions): Promise<Log> {
   try {
     const replica = await openReplica({
       ...{ log, given, runCall, onProblem, maxInstances, instanceTtl, maxMemory: options.maxMemory },
-      start,
     });
     const from = log.migratesFrom();
     if (from !== undefined) onNote(await migrateLog(log, replica, membersOf(from), named));

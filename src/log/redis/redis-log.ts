@@ -23,12 +23,11 @@ const busyTime = 100;
 /** The state of an opened log in the store. */
 interface Opened {
   readonly epoch: string;
-  readonly foundedAt: number;
   /** The entries up to this number were discarded. */
   readonly floor: number;
   /** Whether it contains this replica's last batch. */
   readonly isKnown: boolean;
-  /** Whether it has its snapshot, or no entry was discarded. */
+  /** Whether it has its snapshot. */
   readonly isWhole: boolean;
 }
 
@@ -70,20 +69,19 @@ export function createRedisLog(store: Store, { keys, begin, founding, isInside }
       const said = (await using.asking.run(openScript, keys, argv)) as string[];
       return { said, isBegun: said[1] === epoch };
     };
-    const [outcome, first = "", foundedAt, floor = "", known, whole] = (await begin(call, using)).said;
+    const [outcome, first = "", floor = "", known, whole] = (await begin(call, using)).said;
     if (outcome === "none") return undefined;
     if (outcome === "foreign") throw foreignKey(shown, first);
     const [isKnown, isWhole] = [known === "1", whole === "1"];
-    return { epoch: first, foundedAt: Number(foundedAt), floor: numberOf(floor), isKnown, isWhole };
+    return { epoch: first, floor: numberOf(floor), isKnown, isWhole };
   };
   // Entries in progress may be in the snapshot, but their outcome is unknown.
-  const start = async ({ asking }: Link, follower: LogCursor, { isWhole, epoch, foundedAt }: Opened) => {
-    const kept = isWhole ? ((await asking.command(["GET", keys[2]])) as string | null) : null;
+  const start = async ({ asking }: Link, follower: LogCursor, { epoch }: Opened) => {
+    const kept = (await asking.command(["GET", keys[2]])) as string | null;
     if (kept === null && isInside) return goneNow();
-    if (!isWhole) throw snapshotGone(shown);
-    const end = kept?.indexOf("\n") ?? 0;
-    const snapshot = kept === null ? undefined : { position: kept.slice(0, end), text: kept.slice(end + 1) };
-    follower.start(epoch, foundedAt, snapshot);
+    if (kept === null) throw snapshotGone(shown);
+    const end = kept.indexOf("\n");
+    follower.start(epoch, { position: kept.slice(0, end), text: kept.slice(end + 1) });
     snapshotNumber = follower.number();
     queue.refuseUnderWay(unavailable("requests in progress are lost, or their result is unknown"));
   };

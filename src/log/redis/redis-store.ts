@@ -19,8 +19,8 @@ export interface RedisLogOptions {
   readonly timeout?: number | undefined;
   /** What must be equal for all replicas, as flat JSON. An error names the differences. */
   readonly founding: string;
-  /** Returns the first states of its logs at a time (epoch milliseconds). Default: none. */
-  readonly first?: (now: number) => FirstStates;
+  /** Returns the first states of its logs at a time (epoch milliseconds). */
+  readonly first: (now: number) => FirstStates;
   /** Whether the store must not have a log yet. Default: false. */
   readonly isImport?: boolean | undefined;
   /** Whether a log with another founding may be migrated. Default: false. */
@@ -199,12 +199,12 @@ export async function openRedisLog(options: RedisLogOptions): Promise<RedisServe
     const unlink = () => Promise.all(left.map((key) => asking.command(["UNLINK", key])));
     if (isImport) await unlink();
     const [seconds] = (await asking.command(["TIME"])) as [string];
-    const states = options.first?.(Number(seconds) * 1000);
-    const beginInside = (states?.instances ?? []).map(([id, { at, text }]) =>
+    const states = options.first(Number(seconds) * 1000);
+    const beginInside = states.instances.map(([id, { at, text }]) =>
       asking.run(openScript, keysOf(prefix, id), [newEpoch(), "", "import", "", String(at), text]),
     );
     await Promise.all(beginInside);
-    const opened = await open(states?.server ?? { at: 0, text: "" });
+    const opened = await open(states.server);
     // Earlier keys belong to instances whose list is lost.
     if (opened.isBegun && !isImport) await unlink();
     return opened;

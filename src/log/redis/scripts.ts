@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 // The scripts that run in Redis, each on one log. A log consists of three keys with the same hash tag, so that they share one
 // slot of a cluster:
 //
-// - `meta`, a hash: `epoch`, `founding`, `founded_at`, `head` (the last position), `snapshot` (the position of the newest
+// - `meta`, a hash: `epoch`, `founding`, `head` (the last position), `snapshot` (the position of the newest
 //   snapshot), `floor` (entries up to it were discarded), `ahead` (milliseconds that its time is ahead of Redis). For each
 //   replica, `r:<id>` contains the number and time of its last batch. After a migration, `previous` is the former founding:
 //   replicas with either founding use the log. `backed_up` contains the time of a migration's backup, and the former founding.
@@ -53,10 +53,10 @@ if not begun then
   if ARGV[1] == '' then return {'none'} end
   local ahead = math.max(0, tonumber(ARGV[5]) - now())
   local at = string.format('%.0f', now() + ahead)
-  if ARGV[6] ~= '' then redis.call('SET', snapshot, at .. '-0\\n' .. ARGV[6]) end
-  redis.call('HSET', meta, 'epoch', ARGV[1], 'founding', ARGV[2], 'founded_at', at, 'head', at .. '-0', 'floor', at .. '-0', 'snapshot', at .. '-0', 'ahead', string.format('%.0f', ahead))
+  redis.call('SET', snapshot, at .. '-0\\n' .. ARGV[6])
+  redis.call('HSET', meta, 'epoch', ARGV[1], 'founding', ARGV[2], 'head', at .. '-0', 'floor', at .. '-0', 'snapshot', at .. '-0', 'ahead', string.format('%.0f', ahead))
 end
-local found = redis.call('HMGET', meta, 'epoch', 'founding', 'founded_at', 'floor')
+local found = redis.call('HMGET', meta, 'epoch', 'founding', 'floor')
 if found[2] ~= ARGV[2] and redis.call('HGET', meta, 'previous') ~= ARGV[2] then return {'other', found[2]} end
 if redis.call('HEXISTS', meta, 'r:' .. ARGV[3]) == 0 then
   local stored = redis.pcall('HSET', meta, 'r:' .. ARGV[3], string.format('0 %.0f', now()))
@@ -67,8 +67,7 @@ if not known then
   local entry = redis.call('XRANGE', log, ARGV[4], '+', 'COUNT', 1)[1]
   known = entry ~= nil and string.match(entry[1], '^%d+') == string.match(ARGV[4], '^%d+')
 end
-local whole = number(found[4]) == 0 or redis.call('EXISTS', snapshot) == 1
-return {'open', found[1], found[3], found[4], known and '1' or '0', whole and '1' or '0'}
+return {'open', found[1], found[3], known and '1' or '0', tostring(redis.call('EXISTS', snapshot))}
 `);
 
 /**

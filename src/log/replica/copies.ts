@@ -1,13 +1,10 @@
-import { createRuntime, type GivenOptions, type Runtime } from "../../world/runtime.js";
+import type { GivenOptions, Runtime } from "../../world/runtime.js";
 import { describeRuntime, restoreRuntime } from "../../world/state.js";
-import type { Platform, World } from "../../world/world.js";
 import { contentHashOf, extendState } from "../extend-state.js";
 import { createRegistry, type Registered, type Registry, type RegistryState } from "./registry.js";
 import { type Copy, createCopy, type RunCall, type SandboxState } from "./sandbox-copy.js";
 
 export interface ServerCopyOptions {
-  /** Starts the server's own sandbox, using only this platform. */
-  readonly start: (platform: Platform) => World;
   readonly given: GivenOptions;
   readonly maxInstances: number;
   readonly runCall: RunCall;
@@ -22,7 +19,7 @@ interface ServerCopyState extends SandboxState, RegistryState {
 }
 
 /** Creates a copy of a server's own sandbox, with the list of its instances. */
-export function copyServer({ start, given, maxInstances, runCall, onGone }: ServerCopyOptions): {
+export function copyServer({ given, maxInstances, runCall, onGone }: ServerCopyOptions): {
   readonly copy: Copy;
   readonly registry: Registry;
 } {
@@ -33,20 +30,8 @@ export function copyServer({ start, given, maxInstances, runCall, onGone }: Serv
     const server = () => runtime as Runtime;
     const instances = createRegistry({ ...copyPlatform, most: maxInstances, server, onGone });
     registry = instances;
-    const first = () => start(platform);
     return {
       runtime: server,
-      begin() {
-        if (runtime === undefined) {
-          runtime = createRuntime(first, { given });
-          return;
-        }
-        instances.restore({ instances: [], sources: [], erasing: [], reported: [] });
-        const world = first();
-        runtime.replace(world, first);
-        runtime.counters.clear();
-        runtime.idSeries.last = world.requestIds.series();
-      },
       restore({ own, idSeries, ...listed }) {
         runtime = restoreRuntime(own, platform, { given }, runtime);
         runtime.idSeries.last = idSeries;
@@ -80,9 +65,6 @@ export function copyInstance({ given, idGroup }: Registered, runCall: RunCall): 
     let runtime: Runtime | undefined;
     return {
       runtime: () => runtime as Runtime,
-      begin() {
-        throw new Error("the log of an instance has no snapshot");
-      },
       restore({ own }) {
         runtime = restoreRuntime(own, platform, { given, idGroup }, runtime);
         runtime.idSeries.last = runtime.world().requestIds.series();

@@ -11,7 +11,7 @@ import type { InstanceList } from "../instances.js";
 import type { ControlCall, ControlPlace, NewSecret, RunIn } from "../log.js";
 import type { Entry, NewKeyHashes, ServerContent } from "./entries.js";
 import { hashOf } from "./mask.js";
-import type { LogEntry, LogSnapshot, LogStart } from "./shared-log.js";
+import type { LogEntry, LogSnapshot } from "./shared-log.js";
 
 /** The part of an entry that only its own replica has. */
 export interface OwnPart {
@@ -35,8 +35,6 @@ export interface SandboxState {
 export interface Copied<State extends SandboxState> {
   /** Available after the first start. */
   readonly runtime: () => Runtime;
-  /** Starts without a snapshot, also after the log was lost. */
-  readonly begin: () => void;
   readonly restore: (state: State) => void;
   readonly describe: () => State;
   /** The server's instances. Default: the sandbox is an instance itself. */
@@ -196,13 +194,8 @@ export function createCopy<State extends SandboxState>(
     /** Returns the characters of these entries and of the newest snapshot, and the milliseconds that the snapshot took. */
     sizes: () => ({ characters, snapshotCharacters, snapshotMs }),
     /** Starts where the replica starts to follow the log. */
-    startFrom({ foundedAt, snapshot }: LogStart): void {
-      now = foundedAt;
-      connections.clear();
-      applied = 0;
-      characters = 0;
-      if (snapshot === undefined) copied.begin();
-      else restore(JSON.parse(snapshot.text));
+    startFrom({ text }: LogSnapshot): void {
+      restore(JSON.parse(text));
       if (isStarted) {
         // The followers' events have a gap.
         const { name, seed } = copied.runtime().world();

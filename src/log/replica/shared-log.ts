@@ -15,21 +15,13 @@ export interface LogSnapshot {
   readonly text: string;
 }
 
-/** Where a replica starts to follow a log. */
-export interface LogStart {
-  /** When the log was founded, by the store's clock (epoch milliseconds). */
-  readonly foundedAt: number;
-  /** The newest snapshot; `undefined` if the log contains every entry since its founding. */
-  readonly snapshot: LogSnapshot | undefined;
-}
-
 /** A replica, driven by the log. Its functions are synchronous and never throw. */
 export interface LogFollower {
   /**
    * Starts from here, discarding earlier state. Called before the first entry, and again if the next entries were discarded or
    * the log was lost and founded again.
    */
-  readonly start: (from: LogStart) => void;
+  readonly start: (from: LogSnapshot) => void;
   /** Applies an entry. For this replica's own entries, the returned value resolves `append`. */
   readonly apply: (entry: LogEntry) => unknown;
   /** Called while the store is full, to make room with a snapshot. */

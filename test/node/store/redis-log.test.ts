@@ -4,15 +4,15 @@ import { createInterface } from "node:readline";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { keysOf, readRedisAddress } from "../../../src/log/redis/address.js";
 import { openRedisLog, type RedisLogOptions } from "../../../src/log/redis/redis-store.js";
-import type { LogEntry, LogStart, ServerLog, SharedLog } from "../../../src/log/replica/shared-log.js";
+import type { LogEntry, LogSnapshot, ServerLog, SharedLog } from "../../../src/log/replica/shared-log.js";
 import { testSharedLog } from "../../support/log-behaviour.js";
 import { noRedis, type RedisServer, startRedis } from "../../support/redis-server.js";
-import { startReplica } from "../../support/replicas.js";
+import { foundedAt, startReplica } from "../../support/replicas.js";
 import { startProxy, type TcpProxy } from "../../support/tcp-proxy.js";
 
 interface Replica {
   readonly log: ServerLog;
-  readonly starts: LogStart[];
+  readonly starts: LogSnapshot[];
   /** Those since the last start. */
   readonly entries: LogEntry[];
   readonly texts: () => string[];
@@ -23,14 +23,20 @@ let logs: SharedLog[] = [];
 async function openLog(port: number, options: Partial<RedisLogOptions> = {}): Promise<ServerLog> {
   const address = readRedisAddress(`redis://127.0.0.1:${port}`);
   if (address === undefined) throw new Error("no address");
-  const log = await openRedisLog({ address, timeout: 1000, founding: '{"scenario":"a"}', ...options });
+  const log = await openRedisLog({
+    address,
+    timeout: 1000,
+    founding: '{"scenario":"a"}',
+    first: foundedAt,
+    ...options,
+  });
   logs.push(log);
   return log;
 }
 
 async function openReplica(port: number, options: Partial<RedisLogOptions> = {}): Promise<Replica> {
   const log = await openLog(port, options);
-  const starts: LogStart[] = [];
+  const starts: LogSnapshot[] = [];
   const entries: LogEntry[] = [];
   await log.follow({
     start(from) {
@@ -227,7 +233,7 @@ describe.skipIf(noRedis)("a log in Redis", () => {
     await other.log.append("c");
     proxy.mend();
     await expect.poll(() => late.texts()).toEqual(["c"]);
-    expect(late.starts.map(({ snapshot }) => snapshot?.text)).toEqual([undefined, "b"]);
+    expect(late.starts.slice(1).map(({ text }) => text)).toEqual(["b"]);
     expect(await late.log.append("d")).toBe("d");
     expect(late.log.status().entries).toBe(2);
   });
@@ -347,7 +353,7 @@ describe.skipIf(noRedis)("a log in Redis", () => {
     await first.log.append("lost");
     await first.log.keepSnapshot({ position: (first.entries.at(-1) as LogEntry).position, text: "lost" });
     const late = await openReplica(own.port);
-    expect(late.starts.map(({ snapshot }) => snapshot?.text)).toEqual(["lost"]);
+    expect(late.starts.map(({ text }) => text)).toEqual(["lost"]);
     await first.log.close();
     await own.crash();
     await own.restart();
@@ -355,9 +361,12 @@ describe.skipIf(noRedis)("a log in Redis", () => {
     expect(late.texts()).toEqual(["saved", "new"]);
   });
 
-  test("without its snapshot is refused at a start, and serves a replica that does not need it", async () => {
+  test.each([
+    ["first", []],
+    ["newest", ["a", "b"]],
+  ])("without its %s snapshot is refused at a start, and serves a replica that does not need it", async (_, texts) => {
     const { log, entries } = await openReplica(redis.port);
-    for (const text of ["a", "b"]) {
+    for (const text of texts) {
       await log.append(text);
       await log.keepSnapshot({ position: (entries.at(-1) as LogEntry).position, text });
     }
@@ -426,7 +435,7 @@ describe.skipIf(noRedis)("a log in Redis", () => {
 
   test("is begun once by many at once", async () => {
     const opened = await Promise.all(Array.from({ length: 8 }, () => openReplica(redis.port)));
-    expect(new Set(opened.map(({ starts }) => starts[0]?.foundedAt)).size).toBe(1);
+    expect(new Set(opened.map(({ starts }) => starts[0]?.position)).size).toBe(1);
     await redis.command("FLUSHALL");
     const foundings = ["a", "b", "a", "b"].map((seed) => JSON.stringify({ seed }));
     const outcomes = await Promise.allSettled(
