@@ -151,8 +151,8 @@ function reportSyntax(
   }
 }
 
-// The offset of the innermost unclosed bracket. The outermost brackets that end at this place are unclosed, one for each
-// error about it.
+// The offset of the innermost unclosed bracket. The outermost brackets that end at this place are unclosed, one for
+// each error about it.
 function openedAt({ contents, errors }: Document.Parsed, end: number): number | undefined {
   const starts: number[] = [];
   visit(contents, {

@@ -5,10 +5,10 @@ const rounds = 6;
 const prefix = "farmer_";
 
 /**
- * The opaque id of the farmer at an index, another one for each seed and choice of locales.
+ * The opaque id of the farmer at an index; it differs for each seed and choice of locales.
  *
- * The index is one half of a block of 64 bits, zeros are the other; the seed scrambles the block in a way that can be
- * undone. So an id leads back to its farmer without any list, and a guessed id hits once in four billion.
+ * The index is one half of a 64-bit block, and the other half is zeros. The seed scrambles the block reversibly, so an
+ * id leads back to its farmer without a list, and a guessed id is valid once in four billion.
  *
  * @example
  * farmerId(1, 0); // "farmer_" and 16 hex digits
@@ -19,7 +19,7 @@ export function farmerId(seed: number, index: number, locales?: readonly FarmerL
   return prefix + hexOf(left) + hexOf(right);
 }
 
-/** The index of the farmer with this id, or `undefined` when the seed gives no farmer such an id. Never throws. */
+/** The index of the farmer with this id; `undefined` if no farmer of the seed has it. Never throws. */
 export function indexOfFarmer(
   { seed, locales }: { readonly seed: number; readonly locales?: readonly FarmerLocale[] },
   id: string,
@@ -32,7 +32,7 @@ export function indexOfFarmer(
   return left === 0 ? right : undefined;
 }
 
-/** Tells one choice of locales from another; nothing for all of them. */
+/** A label that identifies a choice of locales; empty for all locales. */
 export function choiceOf(locales: readonly FarmerLocale[] = farmerLocales): string {
   return locales.length === farmerLocales.length ? "" : `${locales.join(" ")} `;
 }

@@ -6,7 +6,7 @@ import words from "./tables/name-words.generated.json" with { type: "json" };
 /**
  * Invents the name of a bank or an insurer.
  *
- * Towns are made up as well, since a bank named after a real town may exist.
+ * Towns are also invented, because a bank named after a real town may exist.
  *
  * @example
  * inventOrganizationName(1, "harvest-bank", "bank"); // the same name in every process
@@ -31,15 +31,15 @@ export function inventOrganizationName(seed: number, ref: string, type: Organiza
 
 function inventTown(draw: RandomStream, family: string): string {
   if (pick(draw, [true, false, false, false])) return `${pick(draw, words.townPrefixes)} ${family}`;
-  // The same letter on both sides of the seam reads badly: "Dibbertton".
+  // A repeated letter between the two parts looks wrong: "Dibbertton".
   const joinable = words.townSuffixes.filter((suffix) => suffix[0] !== family.at(-1));
   return `${family}${pick(draw, joinable)}`;
 }
 
 /**
- * Invents the name that an administrator of a bank or insurer could give to a key: a system that it connects.
+ * Invents a name for a key that an administrator could choose: the system that uses it.
  *
- * One list serves banks and insurers, since the name of a key depends on the seed and its ref alone.
+ * Banks and insurers share one list, because the name depends only on the seed and the ref.
  *
  * @example
  * inventKeyName(1, "active"); // the same name in every process
@@ -48,7 +48,7 @@ export function inventKeyName(seed: number, ref: string): string {
   const draw = randomStream(seed, "key.name", ref);
   const { systems, installations } = patterns.keys;
   const system = pick(draw, systems);
-  // Most keys are named after their system alone; one in three names one of its installations, too.
+  // One name in three also contains an installation of the system.
   const qualified = pick(draw, [true, false, false]);
   return qualified ? `${system}, ${pick(draw, installations)}` : system;
 }

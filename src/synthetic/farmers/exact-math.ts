@@ -1,10 +1,10 @@
 import type { RandomStream } from "../../domain/seed.js";
 import type { Position } from "./farmer-shape.js";
 
-// JavaScript engines may differ in the last digit of Math.sin, Math.exp and the like, and one digit can lead to another
-// field or another crop. Sums, products and square roots are the same everywhere, so everything here is made of them.
+// JavaScript engines may differ in the last digit of functions such as Math.sin and Math.exp, and one digit can result
+// in another field or crop. Sums, products and square roots are the same in all engines, so this file uses only these.
 
-/** A number from 0 up to, and without, 1. */
+/** A number from 0 to less than 1. */
 export function unit(draw: RandomStream): number {
   return draw() / 4_294_967_296;
 }
@@ -13,7 +13,7 @@ export function between(draw: RandomStream, low: number, high: number): number {
   return low + unit(draw) * (high - low);
 }
 
-/** A whole number between two others, both included. */
+/** An integer between two others, inclusive. */
 export function wholeBetween(draw: RandomStream, low: number, high: number): number {
   return low + Math.floor(unit(draw) * (high - low + 1));
 }
@@ -22,14 +22,14 @@ export function chance(draw: RandomStream, probability: number): boolean {
   return unit(draw) < probability;
 }
 
-/** A number from very nearly the normal distribution with mean 0 and deviation 1, never beyond 6. */
+/** A number from almost the normal distribution with mean 0 and deviation 1, never beyond 6. */
 export function normal(draw: RandomStream): number {
   let sum = -6;
   for (let i = 0; i < 12; i++) sum += unit(draw);
   return sum;
 }
 
-/** A number whose logarithm is normally distributed: half of them are below the median, a few far above. */
+/** A log-normally distributed number: half are below the median, a few far above it. */
 export function logNormal(draw: RandomStream, median: number, deviation: number): number {
   return median * exponential(deviation * normal(draw));
 }
@@ -41,7 +41,7 @@ function exponential(x: number): number {
   return result;
 }
 
-/** One of the items, each as likely as its weight says. */
+/** One of the items, with probabilities according to their weights. */
 export function pickWeighted<Item>(
   draw: RandomStream,
   items: readonly Item[],
@@ -70,7 +70,7 @@ export function rounded(value: number, digits: number): number {
   return Math.round(value * factor) / factor;
 }
 
-/** The sum of amounts, rounded to four digits after the point: those of an area in hectares. */
+/** The sum of amounts, rounded to four decimal places, as areas in hectares are. */
 export function sumOf<Item>(items: readonly Item[], amountOf: (item: Item) => number): number {
   return rounded(
     items.reduce((sum, item) => sum + amountOf(item), 0),
@@ -80,7 +80,7 @@ export function sumOf<Item>(items: readonly Item[], amountOf: (item: Item) => nu
 
 export type Point = readonly [x: number, y: number];
 
-/** The area of a polygon in the plane; positive when its corners run counter-clockwise. */
+/** The area of a polygon in the plane; positive if its corners are counterclockwise. */
 export function flatArea(points: readonly Point[]): number {
   let sum = 0;
   points.forEach(([x, y], i) => {
@@ -105,11 +105,11 @@ function sine(latitude: number): number {
   return sum;
 }
 
-// The ellipsoid of WGS 84: its longer half axis in metres, and the square of its eccentricity.
+// The WGS 84 ellipsoid: its semi-major axis in meters, and the square of its eccentricity.
 const equatorRadius = 6_378_137;
 const eccentricity2 = 0.0066943799901413165;
 
-/** The metres in a degree to the east and to the north, at a latitude. */
+/** The meters in a degree to the east and to the north, at a latitude. */
 export function metresPerDegree(latitude: number): Point {
   const sin = sine(latitude);
   const bend = 1 - eccentricity2 * sin * sin;
@@ -118,9 +118,9 @@ export function metresPerDegree(latitude: number): Point {
 }
 
 /**
- * The area in m² and the length in metres of a closed ring; the area is positive when the ring runs counter-clockwise.
+ * The area in m² and the length in meters of a closed ring; the area is positive if the ring is counterclockwise.
  *
- * Both are measured on a plane with the scale of the ring's middle latitude. For a field of a few kilometres the area
+ * Both are measured on a plane with the scale at the ring's middle latitude. For a field of a few kilometers, the area
  * differs by less than 0.1% from its area on the ellipsoid.
  */
 export function measureRing(ring: readonly Position[]): { readonly area: number; readonly length: number } {
@@ -141,7 +141,7 @@ export function measureRing(ring: readonly Position[]): { readonly area: number;
   return { area: flatArea(points), length };
 }
 
-/** Metres east and north of a position, as a position of seven digits: a centimetre. */
+/** The position some meters east and north of another, with seven decimal places (a centimeter). */
 export function positionAt([longitude, latitude]: Position, east: number, north: number): Position {
   const [metresEast, metresNorth] = metresPerDegree(latitude);
   return [rounded(longitude + east / metresEast, 7), rounded(latitude + north / metresNorth, 7)];

@@ -1,15 +1,15 @@
 import type { RandomStream } from "../../domain/seed.js";
 import type { Country, Region } from "./tables.js";
 
-/** The context from which every part of one farmer is made. */
+/** The input for every part of a farmer. */
 export interface FarmContext {
   readonly seed: number;
   readonly start: number;
   readonly country: Country;
   readonly region: Region;
   readonly id: string;
-  /** The first year in all of which the farmer is 18 or older. */
+  /** The first year when the farmer is 18 or older all year. */
   readonly adultFrom: number;
-  /** A random stream of this farmer's own for each part, so that a new part changes no other. */
+  /** A separate random stream for each part of this farmer, so that a new part changes no other. */
   readonly draws: (label: string, ...more: readonly string[]) => RandomStream;
 }

@@ -3,7 +3,7 @@ import type { Farmer, Parcel, Season } from "./farmer-shape.js";
 
 type Cell = string | number | boolean | null;
 
-/** The columns of a farmer in a table, in their order; lists are counted or summed. */
+/** The columns of a farmer in a table, in order; lists are counted or summed. */
 const columns = {
   farmer_id: ({ farmer_id }) => farmer_id,
   synthetic: () => true,
@@ -53,7 +53,7 @@ function lastHarvest(farmer: Farmer): Season | undefined {
   return mainParcel(farmer).properties.seasons.findLast(({ yield_kg_ha }) => yield_kg_ha !== null);
 }
 
-/** The parcels of a farmer as GeoJSON Features that can stand alone, with the farmer's id and location. */
+/** The parcels of a farmer as self-contained GeoJSON Features, with the farmer's id and location. */
 export function farmerFeatures({ farmer_id, location, parcels }: Farmer): readonly object[] {
   return parcels.map((parcel) => ({
     ...parcel,

@@ -17,7 +17,7 @@ import {
 import { parcelsOf } from "./parcels.js";
 import { countryOf, resolveLocale } from "./tables.js";
 
-/** The settings on which farmers depend. */
+/** The settings that farmers depend on. */
 export interface FarmerSource {
   readonly seed: number;
   /** The start of the scenario's clock, in milliseconds since 1970; every date depends on it. */
@@ -27,9 +27,9 @@ export interface FarmerSource {
 }
 
 /**
- * The synthetic farmer at an index: a pure function, at the same cost for each index.
+ * The synthetic farmer at an index: a pure function with the same cost for each index.
  *
- * Throws a `RangeError` for an index that is no whole number from 0 to 4,294,967,295.
+ * Throws a `RangeError` unless the index is an integer from 0 to 4,294,967,295.
  *
  * @example
  * farmerAt({ seed: 1, start: Date.UTC(2026, 2, 2) }, 0).synthetic; // true
@@ -37,9 +37,9 @@ export interface FarmerSource {
 export function farmerAt(source: FarmerSource, index: number): Farmer {
   const { seed, start, locales = farmerLocales } = source;
   if (!Number.isInteger(index) || index < 0 || index > 0xffff_ffff) {
-    throw new RangeError(`The index of a farmer is ${index}, and no whole number from 0 to 4294967295.`);
+    throw new RangeError(`The index of a farmer is an integer from 0 to 4294967295, not ${index}.`);
   }
-  // Another choice of locales gives another farmer at this index, with other loans and policies.
+  // With another choice of locales, this index is another farmer with other loans and policies.
   const who = `${choiceOf(locales)}${index}`;
   const draws = (label: string, ...more: readonly string[]) =>
     randomStream(seed, `farmer.${label}`, who, ...more);
@@ -81,7 +81,7 @@ export function farmerAt(source: FarmerSource, index: number): Farmer {
 
 type FarmerSettings = Omit<FarmerSource, "locales"> & { readonly locale: string | undefined };
 
-/** Makes the farmers of a locale or a language; of all locales by default. Imports of this module load the tables. */
+/** Creates the farmers of a locale or a language, by default of all locales. Importing this module loads the tables. */
 export function makeFarmers({ seed, start, locale }: FarmerSettings) {
   const locales = locale === undefined ? undefined : resolveLocale(locale);
   const source: FarmerSource = { seed, start, ...(locales !== undefined && { locales }) };

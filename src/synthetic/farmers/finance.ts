@@ -19,12 +19,12 @@ function roundSum(amount: number): number {
   return Math.round(amount / step) * step;
 }
 
-/** The insured value of a hectare of a crop: six tenths of the value of a usual harvest. */
+/** The insured value of a hectare of a crop: 60% of the value of a usual harvest. */
 function insuredValuePerHectare(farm: FarmContext, crop: CropName): number {
   return roundSum(usualYield(farm, crop) * crops[crop].dollarsPerKg * farm.country.unitsPerDollar * 0.6);
 }
 
-/** A policy for each season in which the farmer insured the main crop; the oldest first. */
+/** A policy for each season with an insured main crop, oldest first. */
 export function insuranceOf(
   farm: FarmContext,
   parcels: readonly Parcel[],
@@ -34,14 +34,14 @@ export function insuranceOf(
   const { insuredShare } = farm.country;
   if (!chance(draw, isMember ? Math.min(insuredShare * 1.6, 0.9) : insuredShare * 0.7)) return [];
   const seasons = (parcels[0] as Parcel).properties.seasons;
-  // A farmer who has begun to insure continues.
+  // A farmer who has started to insure continues.
   return seasons
     .slice(wholeBetween(draw, 0, seasons.length - 1))
     .map((season, i, insured) => policyOf(farm, parcels, season, insured[i - 1]))
     .filter(({ term_start }) => yearOf(instantOf(term_start)) >= farm.adultFrom);
 }
 
-/** Usual premiums as shares of the sum insured: of fields with irrigation and of those with rain alone. */
+/** Usual premiums as shares of the sum insured, for fields with and without irrigation. */
 const wateredRate = 0.06;
 const dryRate = 0.11;
 
@@ -81,12 +81,12 @@ function policyOf(
   };
 }
 
-/** The season and some days about it, which no other season of the field can claim. */
+/** The season and some days around it that no other season of the field covers. */
 function termOf({ season_start, season_end }: Season, previous: Season | undefined, draw: RandomStream) {
   const [first, last] = [instantOf(season_start), instantOf(season_end)];
   const free = Math.floor((364 - (last - first) / day) / 2);
   const longestAfter = 30;
-  // The season before may have been a longer one.
+  // The previous season may have been longer.
   const before =
     previous === undefined ? free : (first - instantOf(previous.season_end)) / day - 1 - longestAfter;
   return {
@@ -95,7 +95,7 @@ function termOf({ season_start, season_end }: Season, previous: Season | undefin
   };
 }
 
-/** At most one claim, and only for a spoiled harvest. */
+/** At most one claim, only for a damaged harvest. */
 function claimsOf(
   farm: FarmContext,
   draw: RandomStream,
@@ -114,7 +114,7 @@ function claimsOf(
   }, 0);
   const amount = moneyOf(farm.country, Math.max(lost - deductible, 0));
   if (amount.amount === 0 || chosen[0] > 0.95) return [];
-  // A perennial crop was set years before: its harm is counted from the season's beginning.
+  // A perennial crop was planted years before, so its damage counts from the start of the season.
   const from = Math.max(instantOf(worst.planted_on), instantOf(worst.season_start));
   const occurred = dayOfHarm(farm, worst.loss_cause, { from, to: instantOf(worst.harvested_on) }, draw);
   const old = farm.start - occurred > 120 * day;
@@ -130,19 +130,19 @@ function claimsOf(
   ];
 }
 
-/** Days past due at which a loan is in default: the 90 days of Basel and IFRS 9. */
+/** Days past due until a loan is in default: 90 days, as in Basel and IFRS 9. */
 const defaultAfter = 90;
 
-/** The facts that lenders look at. */
+/** The facts that lenders consider. */
 interface Borrower {
-  /** Each loan is for a season of the first one. */
+  /** Each loan is for a season of the first parcel. */
   readonly parcels: readonly Parcel[];
   readonly areaHa: number;
   readonly isMember: boolean;
   readonly hasLivestock: boolean;
 }
 
-/** The loans of a farmer, in the order of the seasons they were taken for. */
+/** The loans of a farmer, in the order of their seasons. */
 export function loansOf(farm: FarmContext, borrower: Borrower): readonly Loan[] {
   const { parcels, isMember } = borrower;
   const { seasons } = (parcels[0] as Parcel).properties;
@@ -153,7 +153,7 @@ export function loansOf(farm: FarmContext, borrower: Borrower): readonly Loan[] 
   for (const season of seasons.slice(wholeBetween(draw, 0, seasons.length - 1))) {
     const loan = loanOf(farm, season, borrower);
     const isMinor = yearOf(instantOf(loan.opened_on)) < farm.adultFrom;
-    // No lender gives a second loan to a farmer in arrears.
+    // A farmer in arrears gets no second loan.
     const owes = loans.some(({ days_past_due, due_on }) => days_past_due > 0 && due_on <= loan.opened_on);
     if (!isMinor && !owes) loans.push(loan);
   }
@@ -184,7 +184,7 @@ function loanOf(farm: FarmContext, season: Season, borrower: Borrower): Loan {
   const interestRate = rounded(between(draw, lowest, highest), 1);
   const collateral = collateralOf(purpose, lender, borrower, unit(draw));
   const opened = instantOf(season.season_start) - wholeBetween(draw, 0, 30) * day;
-  // Some time after the harvest, when it is sold; each lender gives more time or less.
+  // Some time after the harvest, when it is sold; lenders differ.
   const due = lastUsualHarvest(farm, season) + (wholeBetween(draw, 30, 120) + 365 * years) * day;
   const late = Math.floor((start - due) / day);
   const paidShare = between(draw, 0, 0.6);
@@ -208,7 +208,7 @@ function loanOf(farm: FarmContext, season: Season, borrower: Borrower): Loan {
   };
 }
 
-/** Cooperatives lend to their members, and microfinance is for small farms. */
+/** Cooperatives lend to members, and microfinance lends to small farms. */
 function lendsTo([lender]: Lending, { isMember, areaHa }: Borrower): boolean {
   return lender === "cooperative" ? isMember : lender !== "microfinance" || areaHa < 5;
 }
@@ -228,7 +228,7 @@ function collateralOf(
   return chosen > 0.75 ? "none" : ownsLand ? "land" : "guarantor";
 }
 
-/** The days from the due day until a loan is repaid that is repaid late: some days, or some years. */
+/** The days from the due day to a late repayment: some days, or some years. */
 function daysUntilPaid(draw: RandomStream): number {
   const share = unit(draw);
   return 10 + Math.floor(1_500 * share * share);

@@ -5,11 +5,11 @@ import type { FarmContext } from "./farm-context.js";
 import type { Farmer, LivestockType } from "./farmer-shape.js";
 import { namesOf } from "./tables.js";
 
-/** Only the year of birth is known: in the year of this birthday someone is 18 all year. */
+/** Only the year of birth is known. In the year of this birthday, a person is 18 or older all year. */
 export const adultAfterYears = 19;
 const oldest = 90;
 
-/** Sex and year of birth: mostly people of middle age, few of them young. */
+/** Sex and year of birth: mostly middle-aged people, few young ones. */
 export function personOf({
   draws,
   country,
@@ -23,7 +23,7 @@ export function personOf({
   }
 }
 
-/** A given name and a family name that are common in the region among those who speak the language. */
+/** A given name and a family name that are common in the region among speakers of the language. */
 export function nameOf(
   { draws, region }: FarmContext,
   { sex, language }: Pick<Farmer, "sex" | "language">,
@@ -33,13 +33,13 @@ export function nameOf(
   return { given_name: pick(draw, given), surname: pickCommon(draw, sex === "male" ? familyOfMen : family) };
 }
 
-/** One of the names, which begin with the commonest: those at the beginning more often than those at the end. */
+/** One of the names, which are sorted most common first; the first ones are more likely. */
 function pickCommon(draw: RandomStream, names: readonly string[]): string {
   const share = unit(draw);
   return names[Math.floor(share * share * names.length)] as string;
 }
 
-/** The language to speak with the farmer: one of the region, or the country's. */
+/** The farmer's language: one of the region's, or the country's. */
 export function languageOf({ draws, country, region }: FarmContext): string {
   let rest = unit(draws("language"));
   for (const [language, share] of Object.entries(region.languages)) {
@@ -49,7 +49,7 @@ export function languageOf({ draws, country, region }: FarmContext): string {
   return country.language;
 }
 
-/** Of farmers up to an age, the share that heads the household: sons take over from fathers, widows from husbands. */
+/** The share of household heads among farmers up to an age: sons succeed fathers, widows succeed husbands. */
 const heads: readonly (readonly [age: number, men: number, women: number])[] = [
   [24, 0.35, 0.05],
   [34, 0.7, 0.15],
@@ -59,7 +59,7 @@ const heads: readonly (readonly [age: number, men: number, women: number])[] = [
   [oldest, 0.8, 0.6],
 ];
 
-/** A household of at least one; a farmer who lives alone is its head. */
+/** A household of at least one person; a single farmer is its head. */
 export function householdOf(
   { draws, country, start }: FarmContext,
   { sex, birth_year }: Pick<Farmer, "sex" | "birth_year">,
@@ -75,7 +75,7 @@ export function householdOf(
 
 const cooperativesPerRegion = 8;
 
-/** One of the few cooperatives of the region, which neighbours share; `null` for a farmer who is in none. */
+/** One of the few cooperatives of the region, which neighbors share; `null` for a farmer without one. */
 export function cooperativeOf(farm: FarmContext): Farmer["cooperative"] {
   const { country, region } = farm;
   const draw = farm.draws("cooperative");
@@ -93,7 +93,7 @@ export function cooperativeOf(farm: FarmContext): Farmer["cooperative"] {
   };
 }
 
-/** The number of animals that a farm can feed: some without any land, and more for each hectare. */
+/** The number of animals that a farm can feed: a base number, plus more per hectare. */
 const capacity: Readonly<Record<LivestockType, readonly [withoutLand: number, perHectare: number]>> = {
   buffaloes: [1, 3],
   cattle: [1, 4],
@@ -104,7 +104,7 @@ const capacity: Readonly<Record<LivestockType, readonly [withoutLand: number, pe
   sheep: [3, 12],
 };
 
-/** The animals of the farm: more on more land, though far from in proportion, and no more than it feeds. */
+/** The animals of the farm: more on more land, though not in proportion, and no more than it can feed. */
 export function livestockOf({ draws, country }: FarmContext, areaHa: number): Farmer["livestock"] {
   const scale = Math.min(Math.max(Math.sqrt(areaHa / country.farmSize.median), 0.5), 5);
   return country.livestock.flatMap(([type, share, median]) => {

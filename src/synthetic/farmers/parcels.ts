@@ -20,15 +20,15 @@ import type { Parcel, Position, Season } from "./farmer-shape.js";
 import { canHaveGrown, seasonsOf } from "./seasons.js";
 import { type CropName, crops, type Growing } from "./tables.js";
 
-// As the schema has them; from there, they would bring the whole of it into browsers.
+// A copy of the schema's values: importing them would load the whole schema in browsers.
 const surveyMethods = ["driven", "surveyed", "auto-imagery", "manual"] as const;
 
-/** The fields of a farm with their seasons; the largest first. */
+/** The fields of a farm with their seasons, largest first. */
 export function parcelsOf(farm: FarmContext): readonly Parcel[] {
   const { draws, region, id } = farm;
   const areas = fieldAreas(farm);
   const rings = fieldRings(draws("fields"), farmMiddle(farm), areas);
-  // A farmer with water has it on most fields; the yield of a usual year differs between farmers as well.
+  // A farmer with irrigation has it on most fields. The usual yield also differs between farmers.
   const dryness = unit(draws("irrigation"));
   const skill = Math.max(1 + 0.16 * normal(draws("skill")), 0.5);
   const grows = region.grows.filter(([crop]) => canHaveGrown(farm, crop));
@@ -81,7 +81,7 @@ function irrigationFor(crop: CropName, chosen: number): "surface" | "sprinkler" 
   return chosen < 0.8 ? "sprinkler" : "drip";
 }
 
-/** The areas of the fields in m², which make up the farm; the largest first. */
+/** The areas of the farm's fields in m², largest first. */
 function fieldAreas({ draws, region }: FarmContext): readonly number[] {
   const draw = draws("area");
   const [smallestHa, largestHa] = [0.08, 10_000];
@@ -94,7 +94,7 @@ function fieldAreas({ draws, region }: FarmContext): readonly number[] {
   return parts.map((part) => (whole * part) / sum).sort((a, b) => b - a);
 }
 
-/** A position in the circle of the region, each equally likely. */
+/** A position in the circle of the region, uniformly distributed. */
 function farmMiddle({ draws, region }: FarmContext) {
   const draw = draws("place");
   const [east, north] = direction(draw);
@@ -103,9 +103,9 @@ function farmMiddle({ draws, region }: FarmContext) {
 }
 
 /**
- * The outlines of a farm's fields, as closed rings that run counter-clockwise and do not meet.
+ * The outlines of a farm's fields, as closed counterclockwise rings that do not touch.
  *
- * They lie on both sides of a track through the middle of the farm and follow its bearing, as fields do.
+ * Like real fields, they are on both sides of a track through the middle of the farm and follow its bearing.
  */
 export function fieldRings(
   draw: RandomStream,
@@ -117,7 +117,7 @@ export function fieldRings(
   const breadth = shapes.reduce((sum, shape) => sum + shape.width, 0) / 2;
   const reached = [-breadth / 2, -breadth / 2];
   return shapes.map(({ points, width, height }) => {
-    // The side of the track on which there is more room left.
+    // The side of the track with more room left.
     const side = (reached[0] as number) <= (reached[1] as number) ? 0 : 1;
     const left = (reached[side] as number) + between(draw, 2, 0.2 * width + 8);
     reached[side] = left + width;
@@ -137,8 +137,8 @@ interface Shape {
   readonly height: number;
 }
 
-// Four bent sides in a rectangle. Each side keeps to a strip along its edge of the rectangle and the strips part the
-// corners, so that no side can cross another one.
+// Four bent sides in a rectangle. Each side stays in a strip along its edge of the rectangle, and the strips separate
+// the corners, so that no side can cross another.
 function fieldShape(draw: RandomStream, areaM2: number): Shape {
   const proportion = between(draw, 1, 2.4);
   const depth = () => between(draw, 0, 0.12);

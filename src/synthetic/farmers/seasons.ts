@@ -23,13 +23,13 @@ interface Field {
   readonly areaHa: number;
 }
 
-/** The latest seasons of a field that had begun at the start of the clock, the oldest first. */
+/** The latest seasons of a field that had started at the start of the clock, oldest first. */
 export function seasonsOf(farm: FarmContext, position: string, field: Field): readonly Season[] {
   const seasons: Season[] = [];
   const rotation = rotationOf(farm, position, field);
   const phase = farm.draws("phase", position)() % rotation.length;
   for (let year = yearOf(farm.start); seasons.length < seasonsKept; year--) {
-    // The clock begins in the year 0, a record some years before.
+    // The clock can start in the year 0, and records start some years before.
     const grown = rotation[(year + phase + 12) % rotation.length] as Growing;
     const season = seasonOf(farm, position, { ...field, grown }, year);
     if (season !== undefined) seasons.unshift(season);
@@ -40,13 +40,13 @@ export function seasonsOf(farm: FarmContext, position: string, field: Field): re
   return seasons.map((season) => ({ ...season, planted_on }));
 }
 
-/** Whether the farmer was an adult early enough for a perennial crop to have borne in all seasons of the record. */
+/** Whether the farmer was an adult early enough for a perennial crop to bear in all recorded seasons. */
 export function canHaveGrown({ start, adultFrom }: FarmContext, crop: CropName): boolean {
   const { stands } = crops[crop];
   return stands === undefined || yearOf(start) - seasonsKept - stands[0] >= adultFrom;
 }
 
-/** The season that began in a year, or `undefined` if it had not at the start of the clock. */
+/** The season that started in a year; `undefined` if it had not started at the start of the clock. */
 function seasonOf(farm: FarmContext, position: string, field: Field, year: number): Season | undefined {
   const { country, start } = farm;
   const draw = farm.draws("season", position, String(year));
@@ -74,7 +74,7 @@ function seasonOf(farm: FarmContext, position: string, field: Field, year: numbe
 }
 
 /**
- * From sowing to harvest; late sowing mostly means a late harvest. Perennial crops grow from the season's beginning.
+ * From sowing to harvest; late sowing mostly means a late harvest. Perennial crops grow from the start of the season.
  */
 function growthIn(draw: RandomStream, year: number, month: number, calendar: Calendar): Span {
   const early = unit(draw);
@@ -90,7 +90,7 @@ function growthIn(draw: RandomStream, year: number, month: number, calendar: Cal
   return { from: between(sownFrom, sownTo, early), to: between(cutFrom, cutTo, ripening) };
 }
 
-/** Annual crops that farmers also grow for two years in a row, some for longer; the others need a pause. */
+/** Annual crops that farmers also grow two or more years in a row; other annual crops need a pause. */
 const repeated: ReadonlySet<CropName> = new Set<CropName>([
   "barley",
   "cassava",
@@ -104,9 +104,9 @@ const repeated: ReadonlySet<CropName> = new Set<CropName>([
 const shareOfMonoculture = 0.1;
 
 /**
- * What grows on a field, year by year, until it begins again: two or three annual crops of the region, none of them
- * three times running. Perennial crops and rice stay, as do a few fields, and those where nothing else grows in these
- * months or without more water than the field has.
+ * The crop rotation of a field: two or three annual crops of the region, none of them three times in a row. Perennial
+ * crops and rice do not rotate. Neither do a few fields, and fields where no other crop grows in these months or with the
+ * field's water.
  */
 function rotationOf(
   { country, region, draws }: FarmContext,
@@ -130,7 +130,7 @@ function rotationOf(
 }
 
 /**
- * Whether the seasons begin about the same time of the year, and each ends before the other begins in the next year.
+ * Whether both seasons start at about the same time of year, and each ends before the other starts in the next year.
  */
 function canTakeTurns({ seasons }: Country, [, one]: Growing, [, other]: Growing): boolean {
   const [a, b] = [seasons[one] as GrowingSeason, seasons[other] as GrowingSeason];
@@ -138,7 +138,7 @@ function canTakeTurns({ seasons }: Country, [, one]: Growing, [, other]: Growing
   return Math.abs(later) <= 1 && a.months <= 12 + later && b.months <= 12 - later;
 }
 
-/** The last day on which the crop of a season is usually harvested, in milliseconds since 1970. */
+/** The last usual day of a season's harvest (epoch milliseconds). */
 export function lastUsualHarvest(site: Site, { season_code, crop_code }: Season): number {
   const [year, name] = [Number(season_code.slice(0, 4)), season_code.slice(5)];
   const { month } = site.country.seasons[name] as GrowingSeason;
@@ -149,7 +149,7 @@ function calendarOf({ country, region }: Site, season: string, crop: CropName): 
   return (region.calendars?.[crop] ?? country.seasons[season]?.crops[crop]) as Calendar;
 }
 
-/** The day a plantation was set that bears in every season from a year on and is not too old in the last. */
+/** The planting day of a plantation that bears in every season since a year and is not too old in the last one. */
 function plantationSet(farm: FarmContext, position: string, crop: CropName, firstYear: number): string {
   const draw = farm.draws("plantation", position);
   const [bearsAfter, replantedAfter] = crops[crop].stands ?? [1, 1];
@@ -160,7 +160,7 @@ function plantationSet(farm: FarmContext, position: string, crop: CropName, firs
 
 type Site = Pick<FarmContext, "country" | "region">;
 
-/** The yield of a crop in a usual year, in kilograms a hectare. */
+/** The yield of a crop in a usual year, in kilograms per hectare. */
 export function usualYield({ country, region }: Site, crop: CropName): number {
   return region.yields?.[crop] ?? country.yields[crop] ?? 0;
 }
@@ -168,6 +168,6 @@ export function usualYield({ country, region }: Site, crop: CropName): number {
 function wateredYield(site: Site, crop: CropName, season: string): number {
   const usual = usualYield(site, crop);
   const growing = site.region.grows.find(([name, when]) => name === crop && when === season);
-  // A crop that needs irrigation has its usual yield with it.
+  // The usual yield of a crop that needs irrigation already includes irrigation.
   return growing?.[3] === 1 ? usual : usual * 1.15;
 }

@@ -15,18 +15,16 @@ import tr from "./tables/tr.json" with { type: "json" };
 import uk from "./tables/uk.json" with { type: "json" };
 import vi from "./tables/vi.json" with { type: "json" };
 
-// The tables lie in `tables/`, one file for each locale with its country, beside the code that reads them: bundles then
-// carry them, in Node and in browsers, and load them with the first farmer. `tables.test.ts` checks that they fit
-// each other.
+// The tables are in `tables/`, one file for each locale with its country. Bundles contain them, in Node and in
+// browsers, and load them with the first farmer. `tables.test.ts` checks that they are consistent.
 //
-// Sources. ISO 3166-2 codes and names are those of ISO's Online Browsing Platform. Centres lie in the admin-1 areas of
-// Natural Earth (public domain), at most six tenths of the way to the nearest border. AGROVOC codes and names (FAO, CC
-// BY) were looked up in the extract that cmungall/agrovoc-obo holds (subset-products.obo; cotton in
-// align-ncbitaxon.tsv); names are the English preferred labels, wheat in the singular that AGROVOC uses today. Names of
-// people, sizes, shares, yields, prices, interest rates, months and perils are round figures or lists from general
-// knowledge, chosen to look right, but for those whose source docs/farmers.md names. Transplanting counts as sowing.
-// Frost depends on the region: late frost in spring, first frost in autumn, and frost on winter crops; in the tropics
-// there is none.
+// Sources. ISO 3166-2 codes and names are from ISO's Online Browsing Platform. Centers are in the admin-1 areas of
+// Natural Earth (public domain), at most 60% of the way to the nearest border. AGROVOC codes and names (FAO, CC BY) are
+// from the extract in cmungall/agrovoc-obo (subset-products.obo; cotton in align-ncbitaxon.tsv). Names are the English
+// preferred labels; wheat has AGROVOC's current singular. Names of people, sizes, shares, yields, prices, interest
+// rates, months and perils are round figures or lists from general knowledge, unless docs/farmers.md lists a source.
+// Transplanting counts as sowing. Frost depends on the region: late frost in spring, first frost in autumn, frost on
+// winter crops, and none in the tropics.
 
 export type CropName = keyof typeof cropTable;
 
@@ -34,40 +32,40 @@ export interface Crop {
   /** The concept's code in AGROVOC, the last part of http://aims.fao.org/aos/agrovoc/c_…. */
   readonly code: string;
   readonly name: string;
-  /** In US dollars of no particular day; each country converts them. */
+  /** In US dollars, without a date; each country converts them. */
   readonly dollarsPerKg: number;
   /** For a perennial crop that is harvested each year: years until its first harvest, and until it is replanted. */
   readonly stands?: readonly [bearsAfter: number, replantedAfter: number];
 }
 
-/** Kilograms a hectare in a usual year; without irrigation where the crop grows without it. */
+/** Kilograms per hectare in a usual year, without irrigation unless the crop needs it. */
 export type Yields = Partial<Readonly<Record<CropName, number>>>;
 
 /**
- * A crop of a region: its season in the country, its weight, and the share of its fields that are watered beside the
- * rain: 1 where nothing grows without it.
+ * A crop of a region: its season in the country, its weight, and the share of its fields with irrigation (1 if the crop
+ * needs it).
  */
 export type Growing = readonly [crop: CropName, season: string, weight: number, watered: number];
 
-/** First and last day of sowing and of harvest; for a perennial crop, those of harvest alone. */
+/** First and last day of sowing and of harvest; for a perennial crop, only of harvest. */
 export type Calendar =
   | readonly [sownFrom: YearDay, sownTo: YearDay, cutFrom: YearDay, cutTo: YearDay]
   | readonly [cutFrom: YearDay, cutTo: YearDay];
 
 type Calendars = Partial<Readonly<Record<CropName, Calendar>>>;
 
-/** A season of a country: the month in which it begins (1–12), its length, and what is sown and cut when. */
+/** A season of a country: its first month (1–12), its length, and the sowing and harvest of its crops. */
 export interface GrowingSeason {
   readonly month: number;
   readonly months: number;
-  /** Perennial crops grow from the season's beginning, which follows the harvest before. */
+  /** Perennial crops grow from the start of the season, which follows the previous harvest. */
   readonly crops: Calendars;
 }
 
-/** A peril and the first and last day of the year between which it strikes; one peril may have several rows. */
+/** A peril with its first and last day of the year; a peril may have several rows. */
 export type Hazard = readonly [peril: Peril, from: YearDay, to: YearDay];
 
-/** A circle well inside a subdivision, away from its borders and from the sea, in which farms may lie. */
+/** A circle for farms inside a subdivision, away from its borders and the sea. */
 export interface Region {
   /** ISO 3166-2. */
   readonly code: string;
@@ -77,14 +75,14 @@ export interface Region {
   readonly radiusKm: number;
   readonly farmSize: FarmSize;
   readonly names: Names;
-  /** The share of its farmers that speaks each of these languages, BCP 47; the others speak the country's own. */
+  /** The share of its farmers who speak each language (BCP 47); the others speak the country's language. */
   readonly languages: Readonly<Record<string, number>>;
   readonly grows: readonly Growing[];
   /** Usual yields that differ from the country's. */
   readonly yields?: Yields;
-  /** Crops that are sown or cut at other times than in the rest of the country. */
+  /** Crops with other times of sowing or harvest than in the rest of the country. */
   readonly calendars?: Calendars;
-  /** The country's and the region's own. */
+  /** The hazards of the country and of the region. */
   readonly hazards: readonly Hazard[];
 }
 
@@ -94,10 +92,10 @@ interface FarmSize {
   readonly deviation: number;
 }
 
-/** A kind of lender, how usual it is, and the lowest and highest interest rate it takes, in percent a year. */
+/** A kind of lender, its weight, and its lowest and highest interest rate in percent per year. */
 export type Lending = readonly [lender: Lender, weight: number, lowest: number, highest: number];
 
-/** A locale and its country: what its farms have in common. */
+/** A locale and its country, with the facts that its farms share. */
 export interface Country {
   /** BCP 47. */
   readonly language: string;
@@ -107,11 +105,11 @@ export interface Country {
   readonly code: string;
   /** ISO 4217. */
   readonly currency: string;
-  /** Digits of the currency after the point. */
+  /** Decimal places of the currency. */
   readonly digits: number;
-  /** A round figure, of no particular day. */
+  /** A round figure, without a date. */
   readonly unitsPerDollar: number;
-  /** That of the whole country; the regions differ. */
+  /** For the whole country; regions differ. */
   readonly farmSize: FarmSize;
   readonly meanAge: number;
   readonly womenShare: number;
@@ -123,13 +121,14 @@ export interface Country {
   readonly yields: Yields;
   readonly livestock: readonly (readonly [type: LivestockType, share: number, median: number])[];
   readonly seasons: Readonly<Record<string, GrowingSeason>>;
-  /** The parts of the year in which rain matters and may fail. */
+  /** The parts of the year when rain matters and may fail. */
   readonly droughts: readonly (readonly [YearDay, YearDay])[];
   readonly regions: readonly Region[];
 }
 
 /**
- * A country as its file has it: regions name a mix of crops or list their own, and only what differs from the country.
+ * A country in its file: regions name a mix of crops or list their own, and otherwise only differences from the
+ * country.
  */
 interface CountryTable extends Omit<Country, "regions"> {
   readonly hazards: readonly Hazard[];
@@ -137,7 +136,7 @@ interface CountryTable extends Omit<Country, "regions"> {
   readonly regions: readonly (Omit<Region, "grows" | "hazards" | "farmSize" | "names" | "languages"> & {
     readonly grows: string | readonly Growing[];
     readonly farmSize: Partial<FarmSize>;
-    /** Where its names differ from those of the country. */
+    /** If its names differ from the country's. */
     readonly names?: keyof typeof nameTable;
     readonly languages?: Region["languages"];
     readonly hazards?: readonly Hazard[];
@@ -148,7 +147,7 @@ export const countryTables = { en_GH, en_IN, en_NG, es_MX, fr_SN, id_ID, pt_BR, 
 
 const countries = new Map<FarmerLocale, Country>();
 
-/** The country of a locale; made when it is first needed. */
+/** The country of a locale, created on first use. */
 export function countryOf(locale: FarmerLocale): Country {
   const made = countries.get(locale) ?? makeCountry(locale);
   countries.set(locale, made);
@@ -178,25 +177,25 @@ export function cropOfCode(code: string): CropName {
   return cropsByCode.get(code) ?? "maize";
 }
 
-/** The names of those who speak a language; the region's for a language that has no list of its own. */
+/** The names of a language's speakers; the region's names for a language without its own list. */
 export function namesOf(region: Region, language: string): Names {
   return (nameTable as Readonly<Record<string, Names>>)[language] ?? region.names;
 }
 
-/** Common names of a country, a region or those who speak a language. */
+/** Common names of a country, a region or a language's speakers. */
 export interface Names {
   readonly female: readonly string[];
   readonly male: readonly string[];
-  /** The commonest first. */
+  /** Most common first. */
   readonly family: readonly string[];
-  /** Only where women and men bear different family names. */
+  /** Only if women and men have different family names. */
   readonly familyOfMen?: readonly string[];
 }
 
 /**
- * The locales that a text means: the one of that name, or all of a language (`en` means Ghana, India and Nigeria).
+ * The locales for a text: the locale with this name, or all locales of a language (`en`: Ghana, India and Nigeria).
  *
- * Takes `en-GH` and `EN_gh` for `en_GH`. `undefined` for what is neither; never throws.
+ * Accepts `en-GH` and `EN_gh` as `en_GH`. `undefined` for any other text; never throws.
  *
  * @example
  * resolveLocale("en"); // ["en_GH", "en_IN", "en_NG"]

@@ -4,19 +4,19 @@ import { between, chance, wholeBetween } from "./exact-math.js";
 import type { FarmContext } from "./farm-context.js";
 import type { LossCause } from "./farmer-shape.js";
 
-/** The subdivision and the seed that the weather depends on. */
+/** The seed and the place that the weather depends on. */
 type WeatherSite = Pick<FarmContext, "seed" | "country" | "region">;
 
-/** Weeks without rain, and their severity: up to 1. */
+/** A period without rain, with a severity of at most 1. */
 interface Drought extends Span {
   readonly severity: number;
 }
 
 /**
- * The droughts of a subdivision that overlap a span of time by a day or more, the earliest first.
+ * The droughts of a subdivision that overlap a span of time by a day or more, earliest first.
  *
- * They depend on seed, place and calendar alone: all farmers of the subdivision share them, whatever season a field is
- * in. Some hit the whole country.
+ * They depend only on seed, place and calendar, so all farmers of the subdivision share them, no matter the season of a
+ * field. Some hit the whole country.
  */
 export function droughtsIn(site: WeatherSite, span: Span): readonly Drought[] {
   return yearsOf(span).flatMap((year) =>
@@ -29,14 +29,14 @@ export function droughtsIn(site: WeatherSite, span: Span): readonly Drought[] {
   );
 }
 
-/** The years in which something that lasts into a span of time may have begun. */
+/** The possible start years of an event that overlaps a span of time. */
 function yearsOf({ from, to }: Span): number[] {
   const first = yearOf(from) - 1;
   return Array.from({ length: yearOf(to) - first + 1 }, (_, index) => first + index);
 }
 
 function droughtOf({ seed, country, region }: WeatherSite, when: string, months: Span): Drought | undefined {
-  // Where rain can fail twice a year, it does so less often each time.
+  // If rain can fail twice a year, each failure is less likely.
   const rarer = country.droughts.length > 1 ? 0.75 : 1;
   const wide = randomStream(seed, "weather.drought", country.code, when);
   const local = randomStream(seed, "weather.drought", region.code, when);
@@ -51,13 +51,13 @@ function droughtOf({ seed, country, region }: WeatherSite, when: string, months:
   return { from, to: from + length * day, severity };
 }
 
-/** The share of a usual harvest that is left, and the cause of the loss if it was large. */
+/** The remaining share of a usual harvest, and the cause of a large loss. */
 interface Harm {
   readonly left: number;
   readonly cause: LossCause | null;
 }
 
-/** The harm to a crop while it grows on a field. */
+/** The damage to a crop while it grows in a field. */
 export function harmOf(farm: FarmContext, growth: Span, irrigated: boolean, draw: RandomStream): Harm {
   const severity = Math.max(0, ...droughtsIn(farm, growth).map((drought) => drought.severity));
   const inDrought = 1 - severity * (irrigated ? 0.1 : 0.65);
@@ -65,12 +65,12 @@ export function harmOf(farm: FarmContext, growth: Span, irrigated: boolean, draw
   const struck = possible.length > 0 ? pick(draw, possible).peril : undefined;
   const spared = struck === undefined ? 1 : between(draw, 0.15, 0.75);
   const left = inDrought * spared;
-  // A loss of less than a seventh is an ordinary year.
+  // A loss of less than a seventh is normal.
   if (Math.min(inDrought, spared) > 0.85) return { left, cause: null };
   return { left, cause: struck !== undefined && spared < inDrought ? struck : "drought" };
 }
 
-/** A day on which a cause can have harmed a crop that grew in a span of time; the last day if there is none. */
+/** A possible day of the damage to a crop that grew in a span of time; the last day if no other is possible. */
 export function dayOfHarm(farm: FarmContext, cause: LossCause, growth: Span, draw: RandomStream): number {
   const shared =
     cause === "drought"
@@ -81,7 +81,7 @@ export function dayOfHarm(farm: FarmContext, cause: LossCause, growth: Span, dra
   return from + wholeBetween(draw, 0, (to - from) / day - 1) * day;
 }
 
-/** The hazards of the region that may strike while a crop grows, each with the times at which it may. */
+/** The hazards of the region during the growth of a crop, each with its possible times. */
 function hazardsDuring({ region }: FarmContext, growth: Span) {
   const hazards = region.hazards.map(([peril, first, last]) => ({
     peril,
