@@ -2,7 +2,6 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { RequestHandler, Response } from "express";
 import type { ListedInstance } from "../log/instances.js";
-import type { RunIn } from "../log/log.js";
 import { controlPath, isLoopbackHost, nameIn } from "../node/addresses.js";
 import { nodePlatform } from "../node/platform.js";
 import type { ControlSurroundings } from "../server/http-server.js";
@@ -85,9 +84,10 @@ function requireToken(
     if (opensAll) return next();
     if (id === undefined) throw noToken(response);
     // Another replica may just have replaced the token.
-    const read: RunIn = ({ instances }) => opensOne(instances?.list().find((one) => one.id === id));
-    const from = { runtime: log.runtime, instance: undefined, baseUrl: () => "" };
-    Promise.resolve(log.look(read, from)).then((opens) => next(opens ? undefined : noToken(response)), next);
+    Promise.resolve(log.catchUp()).then(() => {
+      const instance = log.instances.list().find((one) => one.id === id);
+      next(opensOne(instance) ? undefined : noToken(response));
+    }, next);
   };
 }
 

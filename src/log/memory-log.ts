@@ -48,6 +48,7 @@ export function createMemoryLog(runtime: Runtime, options: MemoryLogOptions = {}
       return run(placeOf(from, instances));
     },
     look: (read, from) => read(placeOf(from, instances)),
+    catchUp() {},
     describe: () => describeServer({ runtime, instances }),
     eventIds,
     isOwn: () => true,

@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { readRedisAddress } from "../../src/log/redis/address.js";
 import { openRedisLog } from "../../src/log/redis/redis-store.js";
 import { startServer } from "../../src/serve/start-server.js";
+import { createMemoryStore } from "../support/memory-log.js";
 import { noRedis, startRedis } from "../support/redis-server.js";
 import { foundedAt, startReplica } from "../support/replicas.js";
 import { mePath } from "../support/send.js";
@@ -128,6 +129,18 @@ describe("an instance's own token", () => {
     ]);
     expect((await claim(ask, kept.id, codeIn(kept.claim_url))).status).toBe(200);
   });
+});
+
+test("the check of an instance's own token appends nothing to the server's log", async () => {
+  const store = createMemoryStore({ time: Date.now, random: () => 0.9 });
+  const server = await startReplica(store.open(), "key-states", { controlToken });
+  onTestFinished(() => server.close(0));
+  const ask = clientOf(server.url);
+  const { id, token } = await create(ask);
+  expect([await stateOf(ask, id, token), await stateOf(ask, id, `${token}x`)]).toEqual([200, 401]);
+  const looks = (entries: readonly { readonly text: string }[] = []) =>
+    entries.filter(({ text }) => text.startsWith('{"kind":"look"')).length;
+  expect([looks(store.entries), looks(store.entriesOf(id))]).toEqual([0, 1]);
 });
 
 test("an instance shows its own token's holder nothing of any other instance", async () => {

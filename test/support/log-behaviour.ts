@@ -45,6 +45,21 @@ export function testSharedLog(createStore: () => TestedStore | Promise<TestedSto
     expect(times[0]).toBeGreaterThanOrEqual(Number(last.starts[0]?.text));
   });
 
+  on("syncs with every entry that was stored before, and appends nothing", async (store) => {
+    const [one, other] = [await openReplica(store), await openReplica(store)];
+    const texts = Array.from({ length: 20 }, (_, n) => `entry ${n}`);
+    for (const text of texts) {
+      await one.log.append(text);
+      expect(await other.log.sync()).toBeUndefined();
+      expect(other.entries.at(-1)?.text).toBe(text);
+    }
+    // Together with appends, too.
+    const outcomes = await Promise.all([one.log.sync(), one.log.append("own"), one.log.sync()]);
+    expect(outcomes).toEqual([undefined, "applied own", undefined]);
+    await other.log.sync();
+    expect(other.entries.map(({ text }) => text)).toEqual([...texts, "own"]);
+  });
+
   on("starts a late replica from the newest snapshot", async (store) => {
     const early = await openReplica(store);
     for (const text of ["a", "b", "c"]) await early.log.append(text);
@@ -74,6 +89,7 @@ export function testSharedLog(createStore: () => TestedStore | Promise<TestedSto
     await one.log.append("before");
     await store.cut();
     await expect(one.log.append("meanwhile")).rejects.toMatchObject({ code: "store_unavailable" });
+    await expect(one.log.sync()).rejects.toMatchObject({ code: "store_unavailable" });
     expect(one.log.status().reachable).toBe(false);
     await store.mend();
     await expect.poll(() => one.log.append("after").catch(() => "refused")).toBe("applied after");
@@ -98,11 +114,12 @@ export function testSharedLog(createStore: () => TestedStore | Promise<TestedSto
 
   on("rejects what is under way when it is closed", async (store) => {
     const { log } = await openReplica(store);
-    const append = log.append("too late");
-    append.catch(() => {});
+    const late = [log.append("too late"), log.sync()];
+    for (const one of late) one.catch(() => {});
     await log.close();
-    await expect(append).rejects.toMatchObject({ code: "store_unavailable" });
+    for (const one of late) await expect(one).rejects.toMatchObject({ code: "store_unavailable" });
     await expect(log.append("later")).rejects.toMatchObject({ code: "store_unavailable" });
+    await expect(log.sync()).rejects.toMatchObject({ code: "store_unavailable" });
   });
 }
 

@@ -73,6 +73,7 @@ export function createMemoryStore({ time, random }: MemoryStoreOptions): MemoryS
             return log.follow(follower);
           },
           append: (text, how) => (log as SharedLog).append(text, how),
+          sync: () => (log as SharedLog).sync(),
           keepSnapshot: (snapshot, how) => (log as SharedLog).keepSnapshot(snapshot, how),
           status: () => (log as SharedLog).status(),
           close: async () => log?.close(),
@@ -125,6 +126,7 @@ function createLog(shared: Shared, firstText?: string) {
   const open = (): SharedLog & Pick<ServerLog, "status"> => {
     const waiting = new Set<Own>();
     let outbox: Own[] = [];
+    let syncs: { readonly at: number; readonly own: Own }[] = [];
     let follower: LogFollower | undefined;
     let followed = -1;
     let applied = 0;
@@ -173,6 +175,10 @@ function createLog(shared: Shared, firstText?: string) {
       if (isErased) refuseAll();
       else if (!shared.isCut && !isClosed) exchange();
     };
+    const endSyncs = () => {
+      for (const { at, own } of syncs) if (applied >= at && waiting.delete(own)) own.resolve(undefined);
+      syncs = syncs.filter(({ own }) => waiting.has(own));
+    };
     const exchange = () => {
       const before = all.length;
       store();
@@ -181,7 +187,18 @@ function createLog(shared: Shared, firstText?: string) {
       startAgain(follower);
       deliver(follower);
       if (reached !== undefined && applied >= reached.at) reached.resolve();
+      endSyncs();
       if (outbox.length > 0 || applied < all.length) later();
+    };
+    const wait = (text: string, add: (own: Own) => void): Promise<unknown> => {
+      if (shared.isCut || isClosed) return Promise.reject(unavailable());
+      if (isErased) return Promise.resolve(noLog);
+      return new Promise((resolve, reject) => {
+        const own = { text, resolve, reject };
+        waiting.add(own);
+        add(own);
+        later();
+      });
     };
     wakers.add(later);
     refusers.add(refuseAll);
@@ -194,16 +211,8 @@ function createLog(shared: Shared, firstText?: string) {
           reached = { at: all.length, resolve };
         });
       },
-      append(text) {
-        if (shared.isCut || isClosed) return Promise.reject(unavailable());
-        if (isErased) return Promise.resolve(noLog);
-        return new Promise((resolve, reject) => {
-          const own = { text, resolve, reject };
-          waiting.add(own);
-          outbox.push(own);
-          later();
-        });
-      },
+      append: (text) => wait(text, (own) => outbox.push(own)),
+      sync: () => wait("", (own) => syncs.push({ at: all.length, own })),
       async keepSnapshot(kept, how) {
         if (Number(kept.position) <= Number(snapshot.position)) return;
         forgotten = Number(how === "last" ? kept.position : snapshot.position);

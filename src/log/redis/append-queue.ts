@@ -1,9 +1,9 @@
 import type { SandboxError } from "../../domain/errors.js";
 import { clearTimeout, nodePlatform, setImmediate, setTimeout } from "../../node/platform.js";
 
-/** An append in progress. */
+/** An append in progress; without a text, it only waits for the entries before it. */
 interface Append {
-  readonly text: string;
+  readonly text: string | undefined;
   readonly deadline: number;
   readonly resolve: (outcome: unknown) => void;
   readonly reject: (error: SandboxError) => void;
@@ -50,7 +50,7 @@ export function createAppendQueue(timeout: number, expired: () => SandboxError) 
   const take = (): readonly Append[] => {
     let characters = 0;
     const end = waiting.findIndex(({ text }, index) => {
-      characters += text.length;
+      characters += text?.length ?? 0;
       return index === mostTexts || (index > 0 && characters > mostCharacters);
     });
     return waiting.splice(0, end === -1 ? waiting.length : end);
@@ -62,6 +62,10 @@ export function createAppendQueue(timeout: number, expired: () => SandboxError) 
     clearTimeout(timer);
     timer = undefined;
   };
+  const complete = () => {
+    for (const append of sent) append.resolve(undefined);
+    done();
+  };
   const refuseUnderWay = (error: SandboxError) => {
     const refused = sent;
     done();
@@ -70,7 +74,7 @@ export function createAppendQueue(timeout: number, expired: () => SandboxError) 
 
   return {
     /** Resolves to the outcome; rejects with the error of `refuse…`, or of `expired` after the timeout. */
-    push: (text: string) =>
+    push: (text: string | undefined) =>
       new Promise<unknown>((resolve, reject) => {
         waiting.push({ text, deadline: now() + timeout, resolve, reject });
         watch(timeout);
@@ -82,18 +86,23 @@ export function createAppendQueue(timeout: number, expired: () => SandboxError) 
       const taken = take();
       sent = taken;
       batches += 1;
+      const entries = taken.filter(({ text }) => text !== undefined);
       batch = {
         number: batches,
-        texts: taken.map(({ text }) => text),
-        resolve: (index, outcome) => taken[index]?.resolve(outcome),
+        texts: entries.map(({ text }) => text as string),
+        resolve: (index, outcome) => entries[index]?.resolve(outcome),
       };
       return batch;
     },
     /** Whether there is something to send. */
     isWaiting: () => batch !== undefined || waiting.length > 0,
     underWay: () => batch,
-    /** Completes the batch in progress. */
-    done,
+    /** Completes the batch in progress, after the outcomes of its entries. */
+    complete,
+    /** Completes the batch in progress if it has no entries. */
+    completeSyncs(): void {
+      if (batch?.texts.length === 0) complete();
+    },
     refuseUnderWay,
     refuseAll(error: SandboxError): void {
       const refused = waiting;

@@ -164,6 +164,7 @@ export function createRedisLog(store: Store, { keys, begin, founding, isInside }
     if (ownId !== "") batches.push({ id: ownId, epoch, mark: `${replica} ${batch?.number}`, texts });
     if (!apply(batches, behind, follower)) return mendOrFail(using);
     if (found.length === chunk) isWanted = true;
+    else queue.completeSyncs();
   };
   const ask = async () => {
     for (;;) {
@@ -201,6 +202,16 @@ export function createRedisLog(store: Store, { keys, begin, founding, isInside }
     askSoon();
   };
 
+  const push = (text: string | undefined, how?: "making room"): Promise<unknown> => {
+    const refusal = isClosed ? unavailable("it is closed") : store.refusal();
+    if (refusal !== undefined) return Promise.reject(refusal);
+    if (isGone) return Promise.resolve(noLog);
+    if (how === "making room") makesRoom = true;
+    const outcome = queue.push(text);
+    askSoon();
+    return outcome;
+  };
+
   const log: SharedLog = {
     async follow(follower) {
       makeRoom = follower.makeRoom ?? makeRoom;
@@ -208,7 +219,7 @@ export function createRedisLog(store: Store, { keys, begin, founding, isInside }
         const own = queue.underWay();
         if (own === undefined || mark !== `${replica} ${own.number}`) return;
         own.resolve(index, outcome);
-        if (isLast) queue.done();
+        if (isLast) queue.complete();
       });
       const using = store.link();
       if (isInside) {
@@ -229,15 +240,8 @@ export function createRedisLog(store: Store, { keys, begin, founding, isInside }
       }
       return reached;
     },
-    append(text, how) {
-      const refusal = isClosed ? unavailable("it is closed") : store.refusal();
-      if (refusal !== undefined) return Promise.reject(refusal);
-      if (isGone) return Promise.resolve(noLog);
-      if (how === "making room") makesRoom = true;
-      const outcome = queue.push(text);
-      askSoon();
-      return outcome;
-    },
+    append: push,
+    sync: () => push(undefined),
     async keepSnapshot({ position, text }: LogSnapshot, how) {
       const argv = [opened?.epoch ?? "", position, text, isFull || how === "last" ? "whole" : ""];
       const reply = await store.aside((link) => link.run(keepScript, keys, argv));

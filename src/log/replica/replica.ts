@@ -70,7 +70,7 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
   });
   const instances = createOpenInstances({
     ...{ log, registry, runCall, driver, counters: reports.counters },
-    catchUp: () => server.append({ kind: "look" }),
+    catchUp: log.sync,
     curlOptions: () => copy.runtime().counters.curlOptions,
     most: Math.max(10, Math.floor(budget.status().most / 2 / bytesOfInstance)),
   });
@@ -102,21 +102,20 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
   };
   const look = (read: RunIn, { baseUrl }: Pick<Caller, "baseUrl">) =>
     append({ kind: "look" }, { read, baseUrl });
-  const catchUp = () => append({ kind: "look" });
 
   /** Loads the instance of an id; resolves to `undefined` if there is none. */
   const open = async (id: string): Promise<OpenInstance | undefined> => {
     const there = instances.use(id);
     if (there !== undefined) return there;
     // Another replica may have just created or removed it.
-    if (registry.get(id) === undefined) await catchUp();
+    if (registry.get(id) === undefined) await log.sync();
     for (let isCertain = false; ; isCertain = true) {
       const registered = registry.get(id);
       if (registered === undefined) return undefined;
       const opened = await instances.load(registered);
       if (opened !== undefined) return opened;
       if (isCertain) await append({ kind: "lost", id });
-      else await catchUp();
+      else await log.sync();
     }
   };
   /** Appends to the log of an instance; resolves to `noLog` if it is gone. */
@@ -129,7 +128,7 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
       if (outcome !== noLog) return outcome;
       // It was removed or lost: the server's log decides.
       instances.close(id);
-      await catchUp();
+      await log.sync();
     }
   };
   const callIn = async (
@@ -199,6 +198,7 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
       from.instance === undefined
         ? look(read, from)
         : callIn(from.instance, { kind: "look" }, { read, baseUrl: from.baseUrl }, goneFor(read, from)),
+    catchUp: log.sync,
     eventIds: createEventIds(distantId).of,
     isOwn: () => driver.isOwn,
     settle() {

@@ -47,6 +47,11 @@ export interface SharedLog {
    */
   readonly append: (text: string, how?: "making room") => Promise<unknown>;
   /**
+   * Resolves once the replica has every entry that was stored before the call, or to `noLog`. Appends nothing, and rejects as
+   * `append` does.
+   */
+  readonly sync: () => Promise<unknown>;
+  /**
    * Stores the state at a position for late replicas, and discards entries up to the previous snapshot, so that a slightly
    * slower replica continues without a new start. With `last`, nobody uses the log, and all entries up to this snapshot are
    * discarded.
