@@ -12,7 +12,7 @@ const colours: Readonly<Record<CertifyVerdict, string>> = {
 const letterWidth = 6.5;
 const padding = 7;
 
-/** A small picture of the verdict, for a page about the client, as SVG. */
+/** Renders the verdict as a small SVG, for a page about the client. */
 export function certificateBadge({ verdict, promises }: CertifyResult): string {
   const label = "svc-sandbox";
   const share =
@@ -20,13 +20,13 @@ export function certificateBadge({ verdict, promises }: CertifyResult): string {
   const text = verdict === "passed" ? `certified, ${share}` : verdict;
   const left = widthOf(label);
   const width = left + widthOf(text);
-  const says = xmlText(`${label}: ${text}`);
+  const title = xmlText(`${label}: ${text}`);
   const words = (x: number, room: number, word: string) =>
-    // The width is given: which font draws it is not known.
+    // The width is set because the font is unknown.
     `<text x="${x + padding}" y="14" textLength="${room - 2 * padding}" lengthAdjust="spacingAndGlyphs">${xmlText(word)}</text>`;
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="20" role="img" aria-label="${says}">`,
-    `<title>${says}</title>`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="20" role="img" aria-label="${title}">`,
+    `<title>${title}</title>`,
     `<path fill="#3c4650" d="M4 0h${left - 4}v20H4a4 4 0 0 1-4-4V4a4 4 0 0 1 4-4z"/>`,
     `<path fill="${colours[verdict]}" d="M${left} 0h${width - left - 4}a4 4 0 0 1 4 4v12a4 4 0 0 1-4 4H${left}z"/>`,
     '<g fill="#fff" font-family="Verdana, DejaVu Sans, Arial, sans-serif" font-size="11">',

@@ -4,7 +4,7 @@ import { leastPaths, mustNotice, whyTooLittle } from "./promises.js";
 import { failuresByReason } from "./reasons.js";
 import type { CertifyResult, PromiseRun, Run } from "./result.js";
 
-/** What only the program that made the runs knows. */
+/** Facts that only the program that made the runs has. */
 export interface Seen {
   /** The last lines of a run's output. */
   readonly outputOf?: (run: Run) => readonly string[];
@@ -19,7 +19,7 @@ export function outcomeText({ outcome, code }: Run): string {
 
 type Subject = Pick<CertifyResult, "scenario" | "intercept" | "command">;
 
-/** The command that runs a client again; the words are a scenario and flags. */
+/** Returns the command that runs a client again; `words` are a scenario and flags. */
 export function execAgain(
   words: readonly string[],
   { intercept = [], command }: Partial<Subject> & Pick<Subject, "command">,
@@ -28,19 +28,19 @@ export function execAgain(
   return commandLine(["svc-sandbox", "exec", ...words, ...hosts, "--", ...command], 2_000);
 }
 
-/** The command that makes a run again. */
+/** Returns the command that repeats a run. */
 export function runAgain({ profile, seed, fault, cause }: Run, subject: Subject): string {
   const at = cause?.pathId === undefined ? "" : `@${cause.pathId}`;
   const faulty = fault === undefined ? [] : ["--fault", fault + at];
   return execAgain([subject.scenario, "--profile", profile, "--seed", String(seed), ...faulty], subject);
 }
 
-/** The command that breaks a promise again. */
+/** Returns the command that breaks a promise again. */
 export function breakAgain({ id }: PromiseRun, subject: Subject): string {
   return execAgain([subject.scenario, "--break", id], subject);
 }
 
-/** The brief of a certificate with this conclusion; its failures are one for each cause. */
+/** Returns the brief of a certificate with this conclusion, with one failure for each cause. */
 export function certificateBrief(
   result: CertifyResult,
   conclusion: string,

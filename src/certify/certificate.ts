@@ -5,38 +5,37 @@ import { pathText } from "../schema/shape.js";
 import { camelCase, snakeCase } from "../schema/spelling.js";
 import { type CertifyResult, certificateFormat, certificateShape } from "./result.js";
 
-/** What was certified, as a certificate states it. */
+/** A certified result, and its file. */
 export interface Certificate {
   /** Without keys. */
   readonly result: CertifyResult;
-  /** The file: members in snake_case. */
+  /** The content of the file, with members in snake_case. */
   readonly json: object;
 }
 
-/** The certificate of a result; what looks like a key in any of its texts is cut. */
+/** Returns the certificate of a result, with everything that looks like a key shortened. */
 export function certificateOf(result: CertifyResult): Certificate {
   const safe = redactValue(result, redactEncoded);
-  // Names of assumptions are spelled like this already.
+  // Assumptions have their names in snake_case already.
   const facts = { svc_sandbox_certificate: certificateFormat, ...(snakeCase(safe) as object) };
-  // A file has no member that is `undefined`.
+  // Removes members that are `undefined`.
   return { result: safe, json: JSON.parse(JSON.stringify(facts)) };
 }
 
-/** Why a text is no certificate that can be verified, as a sentence for people. */
+/** Why a text cannot be verified as a certificate. */
 interface UnusableCertificate {
   readonly problem: "not_json" | "not_a_certificate" | "other_format";
   readonly sentence: string;
 }
 
-/** Reads the text of a certificate's file; checks its format and its shape. */
+/** Reads the text of a certificate's file, and checks its format and shape. */
 export function readCertificate(text: string): Certificate | UnusableCertificate {
   const json = parsedJson(text.replace(/^\uFEFF/, ""));
   if (json === undefined)
-    return { problem: "not_json", sentence: "It is not JSON, or only a part of a file." };
+    return { problem: "not_json", sentence: "It is not valid JSON, or not a complete file." };
   const { svc_sandbox_certificate: format, sandbox } = (json ?? {}) as Record<string, unknown>;
   if (format === undefined) {
-    const sentence =
-      "It is not a certificate: svc-sandbox certify --certificate writes one, as a file that ends with .json.";
+    const sentence = "It is not a certificate: svc-sandbox certify --certificate writes one to a .json file.";
     return { problem: "not_a_certificate", sentence };
   }
   if (Number.isSafeInteger(format) && format !== certificateFormat) {

@@ -40,7 +40,7 @@ export function renderCertificate(
   if (format !== "text") return render(document, format, style);
   const [causes, promises, ...others] = document.sections;
   const isSeen = result.runs[0]?.outcome === "passed";
-  // A terminal shows the end.
+  // A terminal shows the end of the text.
   const ended = [...others.filter(({ title }) => isSeen || title === "Runs"), promises, causes] as Section[];
   return render({ ...document, sections: ended }, format, style);
 }
@@ -67,7 +67,7 @@ function certificateDocument({ result, json }: Certificate): ReportDocument {
   const sections: Section[] = [
     {
       title: "Causes",
-      columns: ["what breaks the client", "what to do", "runs", "what it takes", "path", "last request"],
+      columns: ["what breaks the client", "what to do", "runs", "conditions", "path", "last request"],
       rows: causesOf(runs),
     },
     {
@@ -77,7 +77,6 @@ function certificateDocument({ result, json }: Certificate): ReportDocument {
         .filter(({ outcome }) => outcome === "not_noticed")
         .map((run) => promiseRow(run, result)),
     },
-    // The picture of the coverage.
     ...ofReport.sections.slice(0, 1),
     {
       title: "Runs",
@@ -107,14 +106,14 @@ function certificateDocument({ result, json }: Certificate): ReportDocument {
   };
 }
 
-/** What a certificate comes to, in a sentence or two. */
+/** Sums up a certificate in one or two sentences. */
 function certificateConclusion({ verdict, runs, report, promises, unmet }: CertifyResult): string {
   const count = (...wanted: RunOutcome[]) => runs.filter(({ outcome }) => wanted.includes(outcome)).length;
   const of = `of ${pluralize(runs.length, "run")}`;
   const shown = [noticedSentence(promises), conclusion(report)].filter(Boolean).join(" ");
   if (verdict === "unusable") return `Not certified: ${whyUnusable(runs, promises.runs, report)}.`;
   if (verdict === "flaky") {
-    return `Flaky: ${count("flaky")} ${of} passed once and failed once, though the sandbox did the same both times. ${shown}`;
+    return `Flaky: ${count("flaky")} ${of} passed once and failed once, although the sandbox behaved the same both times. ${shown}`;
   }
   const failed = count("failed", "timed_out");
   const left = count("not_run");
@@ -129,7 +128,7 @@ function whyUnusable(runs: readonly Run[], broken: readonly PromiseRun[], report
   if (baseline === undefined || baseline.outcome === "not_run") return "the command could not be run";
   if (baseline.outcome !== "passed") {
     const what = baseline.outcome === "timed_out" ? "does not end in time" : outcomeText(baseline);
-    return `the command ${what} in the run ${baseline.name}, which is the baseline`;
+    return `the command ${what} in the run ${baseline.name}, the baseline`;
   }
   if (report.requests === 0) return "the command never called the API";
   const all = [...runs, ...broken];
@@ -137,7 +136,7 @@ function whyUnusable(runs: readonly Run[], broken: readonly PromiseRun[], report
   return whyTooLittle(report) ?? `${pluralize(left, "run")} of ${all.length} were not made`;
 }
 
-// Runs that fail for the same reason have one row.
+// Runs that fail for the same reason share a row.
 function causesOf(all: readonly Run[]): Row[] {
   return failuresByReason(all).map((runs) => {
     const [{ cause: first, name, outcome }] = runs;
@@ -173,7 +172,7 @@ function runRows(runs: readonly Run[]): Row[] {
 function runRow(run: Run): Row {
   const { name, outcome, code, requests, percent, durationMs } = run;
   const text = outcome.replace("_", " ");
-  // The text format has no names of columns.
+  // The text format shows no column names.
   const exit = code === null ? "-" : `exit ${code}`;
   const cells = [exit, pluralize(requests, "request"), `${percent}%`, seconds(durationMs)];
   return { cells: [name, { text, tone: toneOf[outcome] }, ...cells] };
@@ -213,7 +212,7 @@ function runsPicture(runs: readonly Run[]): Picture {
   const passed = runs.filter(({ outcome }) => outcome === "passed").length;
   const parts = runs.map((run) => ({ name: `${run.name}: ${outcomeText(run)}`, tone: toneOf[run.outcome] }));
   return {
-    text: `${passed} of ${pluralize(runs.length, "run")} passed: the filled squares. A cross is a run that failed, a bar one that passed once and failed once, an empty square one that was not made.`,
+    text: `${passed} of ${pluralize(runs.length, "run")} passed: the filled squares. A cross marks a failed run, a bar a flaky run, and an empty square a run that was not made.`,
     rows: [{ label: "runs", parts }],
   };
 }

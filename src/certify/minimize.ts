@@ -1,8 +1,8 @@
 /**
- * A least part of the items that still fails: with any one of its items taken away it passes (delta debugging, Zeller).
+ * Returns a minimal failing part of the items: without any one of its items, the rest passes (delta debugging, Zeller).
  *
- * All items together must fail, and none of them must pass. Asks in groups that may run at once; ends with what it has when
- * it has asked `budget` times.
+ * All items together must fail; no items must pass. Tries groups in parallel, and stops with its current result after
+ * `budget` tries.
  */
 export async function minimize<Item>(
   items: readonly Item[],
@@ -28,7 +28,7 @@ export async function minimize<Item>(
       parts = 2;
       continue;
     }
-    // With two chunks, the rest of one is the other.
+    // With two chunks, the complement of one is the other.
     const rests = parts === 2 ? [] : chunks.map((one) => left.filter((item) => !one.includes(item)));
     const rest = await firstThatFails(rests);
     if (rest !== undefined) {

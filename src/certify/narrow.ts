@@ -13,18 +13,18 @@ import {
 } from "./plan.js";
 import type { CausePoint, RunCause } from "./result.js";
 
-/** Makes a run again in another trial. */
+/** Repeats a run with another trial. */
 export type Attempt = (run: PlannedRun, trial: Trial) => Promise<Attempted>;
 
 interface Attempted {
   readonly failed: boolean;
-  /** The path of the last request that was answered with one of the statuses. */
+  /** Returns the path of the last response with one of the statuses. */
   readonly lastPath: (statuses: readonly number[]) => PathId | undefined;
-  /** The points at which its answers differed from those of `minimal`. */
+  /** The points where its responses differed from `minimal`. */
   readonly points: readonly CausePoint[];
 }
 
-/** The least that makes a run fail; `flaky` when it does not fail each time. */
+/** The minimal cause of a run's failure; `flaky` if the run does not fail each time. */
 export type Narrowed = RunCause | "flaky";
 
 interface FailingRun {
@@ -35,15 +35,15 @@ interface FailingRun {
 type OnFound = (run: PlannedRun, narrowed: Narrowed) => void;
 
 interface OpenRun extends FailingRun {
-  /** The rows of earlier causes without which it fails all the same. */
+  /** The rows of earlier causes that the run does not need to fail. */
   readonly excluded: ReadonlySet<string>;
-  /** Whether it passes without the rows of earlier causes, of which it has other points. */
+  /** Whether it passes without the rows of earlier causes, although its points in them differ. */
   readonly isExplained: boolean;
 }
 
 /**
- * Narrows down why runs with varied answers fail, one after the other. A run that passes without the rows that broke an
- * earlier one fails for the same reason, which takes a single attempt to know.
+ * Finds out why runs with varied responses fail, one after the other. A run that passes without the rows of an earlier
+ * cause fails for the same reason, which takes a single attempt to show.
  */
 export async function narrowVaried(
   failing: readonly FailingRun[],
@@ -64,7 +64,7 @@ export async function narrowVaried(
       const { run, points } = one;
       if (!points.some(({ row }) => guilty.has(row))) return [one];
       if (!one.isExplained) {
-        // A client that stopped at the earlier cause gets further now, to answers of which nothing was known.
+        // A client that stopped at the earlier cause now continues, to responses that it had not reached.
         const further = await attempt(run, without(excluded));
         if (further.failed) return [{ ...one, points: further.points, excluded }];
       }
@@ -86,7 +86,7 @@ async function narrowOne(
   const suspects = points.filter(({ row }) => guilty.has(row));
   const causeIn = async (some: readonly CausePoint[], only: typeof everywhere) => {
     const least = await minimize(some, (part) => fails(only(part)));
-    // Against nothing at all, too: a client that fails by chance must not get a cause.
+    // Also without any point: a client that fails by chance must not get a cause.
     const [shown, ...others] = await Promise.all([
       attempt(run, only(least)),
       isExplained || fails(only(least)),
@@ -103,14 +103,14 @@ async function narrowOne(
     fails(everywhere(points)),
   ]);
   if (bare) return again && all && (await fails(everywhere([]))) ? variationCause([], run) : "flaky";
-  // Requests may come in another order, and get other variants then; some clients fail only when answers differ.
+  // Requests may come in another order and get other variants. Some clients fail only if responses differ.
   if (!again && !all) return "flaky";
   return causeIn(points, all ? everywhere : whereTheyWere);
 }
 
 /**
- * Narrows down on which of the paths that the client meets a fault breaks it. `suspect` is one that the fault hit in the
- * failing run: a client that waits forever at it takes its whole time in each attempt, so that the first two may be enough.
+ * Finds the covered path where a fault breaks the client. `suspect` is a path where the fault affected the failing run. A
+ * client that waits forever takes its whole time in each attempt, so the first two attempts may be enough.
  */
 export async function narrowFault(
   run: PlannedRun & { readonly fault: FaultPathId },

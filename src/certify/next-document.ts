@@ -5,13 +5,13 @@ import { render, type TextStyle } from "../report/render/render.js";
 import { snakeCase } from "../schema/spelling.js";
 import type { NextVerdict, Rehearsed } from "./next.js";
 
-/** What announced changes do to a client, as it is shown. */
+/** The effects of announced changes on a client. */
 export interface Rehearsal {
   readonly scenario: string;
   /** The file or bundled name of the changes. */
   readonly next: string;
   readonly command: readonly string[];
-  /** `unusable`: the client does not pass without any change, or sends no request then. */
+  /** `unusable`: without any change, the client fails or sends no request. */
   readonly verdict: "passed" | "failed" | "unclear" | "unusable";
   readonly runs: number;
   readonly changes: readonly Rehearsed[];
@@ -24,7 +24,7 @@ const tones: Readonly<Record<NextVerdict, Tone>> = {
   not_covered: "quiet",
 };
 
-/** The calendar of announced changes for a client. */
+/** Renders the calendar of announced changes for a client. */
 export function renderCalendar(rehearsal: Rehearsal, format: ReportFormat, style?: TextStyle): string {
   return render(calendarOf(redactValue(rehearsal, redactEncoded)), format, style);
 }

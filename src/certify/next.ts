@@ -13,28 +13,28 @@ import words from "./next-words.json" with { type: "json" };
 import remedies from "./remedies.json" with { type: "json" };
 import type { Run } from "./result.js";
 
-/** Runs a client with announced changes, the clock of its sandbox at an instant; `undefined` leaves the clock unchanged. */
+/** Runs a client with announced changes, with the sandbox's clock at an instant; `undefined` leaves the clock unchanged. */
 export type TryAt = (changes: ChangeFields, now: number | undefined) => Promise<Tried>;
 
 export interface Tried {
   readonly failed: boolean;
-  /** The refs of the changes that a response has shown. */
+  /** The refs of the changes that some response showed. */
   readonly shown: ReadonlySet<string>;
   readonly lastRequest?: Run["lastRequest"];
 }
 
-/** `unclear`: it fails at a date without any change as well, or not each time. */
+/** `unclear`: it also fails without any change at that date, or not each time. */
 export type NextVerdict = "passes" | "breaks" | "unclear" | "not_covered";
 
-/** What an announced change does to a client. */
+/** The effect of an announced change on a client. */
 export interface Rehearsed extends Pick<Change, "ref"> {
   readonly say?: string | undefined;
-  /** The dates of the change: its own, and the sunset of a path. */
+  /** The dates of the change: its own, and a moved path's sunset. */
   readonly dates: readonly string[];
   readonly verdict: NextVerdict;
-  /** The first date on which it breaks the client. */
+  /** The first date when it breaks the client. */
   readonly breaksOn?: string;
-  /** The other changes that it takes to break the client. */
+  /** The other changes needed to break the client. */
   readonly together?: readonly string[];
   readonly sentence?: string;
   readonly whatToDo?: string;
@@ -43,12 +43,12 @@ export interface Rehearsed extends Pick<Change, "ref"> {
 
 const [hour, day] = [60 * 60_000, 24 * 60 * 60_000];
 
-/** Before, at and after a date. */
+/** Returns the instants before, at and after a date. */
 const momentsAround = (date: number) => [date - hour, date, date + day];
 
 /**
- * Runs a client around each date of announced changes: with each change on its own, then with all that do not break it.
- * The client must pass without any.
+ * Runs a client around each date of announced changes: with each change on its own, then with all changes that do not break
+ * it. The client must pass without any change.
  */
 export async function rehearse(changes: ChangeFields, tryAt: TryAt): Promise<Rehearsed[]> {
   const alone = await Promise.all(datedChanges(changes).map((change) => rehearseOne(change, changes, tryAt)));
@@ -87,7 +87,7 @@ async function rehearseOne(change: Change, changes: ChangeFields, tryAt: TryAt):
   return { ...known, verdict: "breaks", ...found, ...cause };
 }
 
-/** The first moment at which a client fails; with a sentence, nothing follows from that. */
+/** The first instant when a client fails; with a sentence, it shows nothing about the change. */
 interface Failure extends Pick<Rehearsed, "breaksOn" | "sentence" | "whatToDo" | "lastRequest"> {
   readonly now: number;
 }
@@ -133,7 +133,7 @@ function pick(changes: ChangeFields, refs: readonly string[]): ChangeFields {
   return Object.fromEntries(Object.entries(changes).filter(([ref]) => refs.includes(ref)));
 }
 
-/** A change with some of its parts. */
+/** Returns a change with some of its parts. */
 function joined({ fields }: Change, parts: readonly Part[]): ChangeFields[string] {
   const change: Record<string, unknown> = { at: fields.at };
   for (const { path, value } of parts) {

@@ -7,13 +7,13 @@ import { whyTooLittle } from "./promises.js";
 import remedies from "./remedies.json" with { type: "json" };
 import type { CausePoint, CertifyResult, CertifyVerdict, Run, RunCause } from "./result.js";
 
-/** A run that is to be made. */
+/** A planned run. */
 export interface PlannedRun extends Pick<Run, "name" | "profile" | "seed" | "fault"> {
-  /** When the clock starts. Default: as given for all runs. */
+  /** The start of the clock. Default: as for all runs. */
   readonly now?: number | undefined;
 }
 
-/** The runs that certify a client, the baseline first. */
+/** Returns the runs that certify a client, the baseline first. */
 export function planOf(
   seed: number,
   seeds: readonly number[],
@@ -28,14 +28,14 @@ export function planOf(
   ];
 }
 
-/** The time that a run has before it is ended, in milliseconds. */
+/** When a run is ended, in milliseconds. */
 export interface Patience {
   readonly total: number;
-  /** Since its start or its last request. */
+  /** Time since its start or its last request. */
   readonly silent: number;
 }
 
-/** The longest timeout of requests that clients usually have, and a second. */
+/** The longest usual timeout of a client's requests, plus a second. */
 const longestTimeout = 11_000;
 
 interface Known {
@@ -48,7 +48,7 @@ interface Known {
 }
 
 /**
- * Returns how long a run may take. A client has no timeout of its own if it sends nothing for longer than usual timeouts
+ * Returns how long a run may take. A client has no timeout if it sends nothing for longer than usual timeouts
  * and its whole baseline.
  */
 export function patienceFor({ fault }: PlannedRun, { timeout, baselineMs, paths }: Known): Patience {
@@ -57,11 +57,11 @@ export function patienceFor({ fault }: PlannedRun, { timeout, baselineMs, paths 
   const total = Math.max(30_000, 5 * baselineMs);
   if (fault === undefined) return { total, silent: total };
   const silent = longestTimeout + baselineMs;
-  // Each of the paths may end in a timeout.
+  // Each path may end in a timeout.
   return { total: Math.max(total, paths.length * silent), silent };
 }
 
-/** The verdict on a client from its runs; nobody has passed who was not seen in all of them. */
+/** Returns the verdict on a client. It passes only if every run was made. */
 export function verdictOf({ runs, promises, unmet, report }: Omit<CertifyResult, "verdict">): CertifyVerdict {
   const [baseline, ...others] = runs;
   if (baseline?.outcome === "flaky") return "flaky";
@@ -76,7 +76,7 @@ export function verdictOf({ runs, promises, unmet, report }: Omit<CertifyResult,
 
 type Effect = NonNullable<Trial["faults"]>[number]["then"];
 
-/** What each kind of fault does, and to what a request comes then. */
+/** The effect of each kind of fault, and what happens to a request. */
 const faultKinds: Readonly<Record<FaultPathId, readonly [then: Effect, happens: string]>> = {
   "fault.latency": [{ latency: "1s" }, "gets its response a second late"],
   "fault.status": [{ status: 503 }, "gets a 503"],
@@ -84,21 +84,21 @@ const faultKinds: Readonly<Record<FaultPathId, readonly [then: Effect, happens: 
   "fault.hang": [{ hang: true }, "never gets a response"],
   "fault.truncate": [{ truncate: true }, "gets a response that is cut short"],
   "fault.malformed": [{ malformed: true }, "gets a 200 with broken JSON"],
-  // Three seconds or more for the shortest body: clients have no more patience, also where they wait for the headers alone.
+  // At least three seconds for the shortest body: clients wait no longer, even if they only wait for the headers.
   "fault.slow": [{ slow: 25 }, "gets its response byte by byte"],
 };
 
-/** A fault of one kind for the first request that would end on each of the paths. */
+/** Returns a fault of one kind for the first request that would end on each path. */
 export function faultsOn(paths: readonly PathId[], fault: FaultPathId): NonNullable<Trial["faults"]> {
   const [effect] = faultKinds[fault];
   return paths.map((path) => {
-    // The body of a 200 has three times as many bytes.
+    // The body of a 200 is three times as long.
     const then: Effect = effect.slow !== undefined && path.startsWith("200") ? { slow: 60 } : effect;
     return { when: { path_id: path as never, requests: [1] }, then };
   });
 }
 
-/** The cause of a failure by a fault; on `path` alone, if there is one. */
+/** Returns the cause of a failure by a fault, on `path` only if given. */
 export function faultCause(fault: FaultPathId, path?: PathId): RunCause {
   const [, happens] = faultKinds[fault];
   const where = path === undefined ? "" : ` that would end on ${path}`;
@@ -111,13 +111,13 @@ const wordsOf: Readonly<Record<string, Readonly<Record<string, string>>>> = word
 
 const remedyOf: Readonly<Record<string, string>> = remedies;
 
-/** The cause of a failure by varied points; without any, by the seed itself. */
+/** Returns the cause of a failure by varied points, or by the seed itself if there are no points. */
 export function variationCause(points: readonly CausePoint[], run: PlannedRun, path?: PathId): RunCause {
   const at = path === undefined ? {} : { pathId: path };
   if (points.length === 0) {
     const sentence = `fails with seed ${run.seed} even when nothing is varied`;
     const whatToDo =
-      "Rely on no name, id or key that the seed decides: read keys from `SVC_KEY_…`, or set the others in the scenario.";
+      "Do not rely on names, ids or keys that depend on the seed: read keys from `SVC_KEY_…`, and set the others in the scenario.";
     return { sentence, whatToDo: [whatToDo], points, ...at };
   }
   const statuses = [...new Set(points.map(({ status }) => status))];
@@ -134,12 +134,12 @@ export function variationCause(points: readonly CausePoint[], run: PlannedRun, p
 const isSame = (one: CausePoint) => (other: CausePoint) =>
   one.row === other.row && one.variant === other.variant && one.status === other.status;
 
-/** Whether all of the points are among others. */
+/** Whether `all` contains all of `some`. */
 export function includesAll(all: readonly CausePoint[], some: readonly CausePoint[]): boolean {
   return some.every((one) => all.some(isSame(one)));
 }
 
-/** Records the points at which answers differ from those of `minimal`, and changes nothing else than `trial` does. */
+/** Records the points where responses differ from `minimal`, without any other effect than `trial`. */
 export function recordPoints({ choose, ...trial }: Trial) {
   const found = new Map<string, CausePoint>();
   const recorded = (row: string, usual: string, status: number) => {
@@ -150,24 +150,24 @@ export function recordPoints({ choose, ...trial }: Trial) {
   };
   return {
     trial: { ...trial, choose: recorded },
-    /** In an order that does not depend on that of the requests. */
+    /** Returns them in an order that does not depend on the order of the requests. */
     points: () => [...found.keys()].sort().map((name) => found.get(name) as CausePoint),
   };
 }
 
-/** Lets every row be as it is in `minimal` that one of these has. */
+/** Returns a trial with these rows as in `minimal`. */
 export function without(rows: ReadonlySet<string>): Trial {
   return { choose: (row, usual) => (rows.has(row) ? "" : usual) };
 }
 
-/** Lets the points apply where the seed has them, and nothing else. */
+/** Returns a trial where only these points vary, where the seed has them. */
 export function whereTheyWere(points: readonly CausePoint[]): Trial {
   return {
     choose: (row, variant, status) => (points.some(isSame({ row, variant, status })) ? variant : ""),
   };
 }
 
-/** Lets the points apply to every answer that they fit, and nothing else: the order of requests makes no difference then. */
+/** Returns a trial where only these points vary, on every response that they fit: the order of requests makes no difference. */
 export function everywhere(points: readonly CausePoint[]): Trial {
   return {
     choose(row, usual, status) {

@@ -4,10 +4,10 @@ import type { Report } from "../report/report-shape.js";
 import { type UnmetThreshold, unmetThresholds } from "../report/thresholds.js";
 import type { CertifyResult, Gates, PromiseRun } from "./result.js";
 
-/** The number of promised paths that a client must cover: a certificate shows too little with fewer. */
+/** The minimum of promised paths that a client must cover: fewer show too little. */
 export const leastPaths = 5;
 
-/** Why nothing can be certified of a client that passes its baseline, and how to fix that; `undefined` if it can be. */
+/** Returns why a client that passes its baseline cannot be certified, and the fix; `undefined` if it can. */
 export function whyTooLittle({ coverage: { met, promised }, paths }: Report): string | undefined {
   if (met >= leastPaths) return undefined;
   const sendsKey = paths.some((row) => row.promised && row.met && row.pathId !== "401.missing");
@@ -21,7 +21,10 @@ export function whyTooLittle({ coverage: { met, promised }, paths }: Report): st
   return `${why}. Send these keys as well, and check each response: ${keys.join(", ")}`;
 }
 
-/** The outcome of a run with a broken promise that changed so many responses; `undefined` for a run that was not made. */
+/**
+ * Returns the outcome of a run with a broken promise that changed `responses` responses; `made` is left out if it did not
+ * run.
+ */
 export function promiseRun(
   { id, path, kind, sentence, loss }: BrokenPromise,
   made: Pick<PromiseRun, "code" | "durationMs"> | undefined,
@@ -33,7 +36,7 @@ export function promiseRun(
   return { id, pathId: path, kind, sentence, loss, outcome, code, durationMs };
 }
 
-/** The promises with their counts. */
+/** Returns the promises with their counts. */
 export function promisesIn(
   kinds: CertifyResult["promises"]["kinds"],
   runs: readonly PromiseRun[],
@@ -43,12 +46,12 @@ export function promisesIn(
   return { kinds, tried: noticed + count("not_noticed"), noticed, runs };
 }
 
-/** The promises of which a client must notice each; the others are reported only. */
+/** Whether a client must notice this promise; others are only reported. */
 export function mustNotice({ minNoticed }: Gates, { kind }: Pick<PromiseRun, "kind">): boolean {
   return minNoticed === undefined && kind === "swap";
 }
 
-/** The gates that do not hold. */
+/** Returns the gates that failed. */
 export function unmetGates(
   report: Report,
   { tried, noticed, runs }: CertifyResult["promises"],

@@ -1,11 +1,11 @@
 import type { Run } from "./result.js";
 
-/** Runs that fail for one reason, first the one that takes the least to fail. */
+/** Runs that fail for one reason, the run with the smallest cause first. */
 type Failures = readonly [Run, ...Run[]];
 
 /**
- * The runs that did not pass, by their reasons. A client that relies on something breaks by each other form of it; and by
- * the same together with a second row, where that row makes it appear.
+ * Groups the failed runs by reason. A client that relies on something breaks with every other form of it, and also together
+ * with a second row if that row makes it appear.
  */
 export function failuresByReason(runs: readonly Run[]): Failures[] {
   const failing = runs.filter(({ outcome }) => outcome !== "passed" && outcome !== "not_run");
@@ -18,7 +18,7 @@ export function failuresByReason(runs: readonly Run[]): Failures[] {
   return reasons;
 }
 
-// Without varied points, what else the runs have in common.
+// Without varied points, the common part of the runs.
 function rowsOf({ name, outcome, cause }: Run): readonly string[] {
   if (cause === undefined) return [`${name} ${outcome}`];
   return cause.points.length === 0 ? [cause.sentence] : cause.points.map(({ row }) => row);

@@ -21,9 +21,9 @@ import {
 } from "../schema/shape.js";
 import { inJsonOfAnyVersion } from "../schema/spelling.js";
 
-// `descriptions.json` describes each member, as the JSON Schema of the file shows it.
+// `descriptions.json` describes each member for the JSON Schema.
 
-/** `unusable`: no statement about the client is possible: its baseline does not pass, or it covers too little of the API. */
+/** `unusable`: nothing can be concluded about the client, because its baseline fails or it covers too little of the API. */
 export type CertifyVerdict = (typeof certifyVerdicts)[number];
 export const certifyVerdicts = ["passed", "failed", "flaky", "unusable"] as const;
 
@@ -31,7 +31,7 @@ export const certifyVerdicts = ["passed", "failed", "flaky", "unusable"] as cons
 export type RunOutcome = (typeof runOutcomes)[number];
 export const runOutcomes = ["passed", "failed", "flaky", "timed_out", "not_run"] as const;
 
-/** The promises that are broken. */
+/** The promises to break. */
 export const promiseChoices = ["all", "swaps", "none"] as const;
 const promiseKinds = ["swap", "other"] as const;
 
@@ -39,47 +39,47 @@ const pathId = () => growingChoice(outcomes.map(({ path }) => path));
 const fault = () => growingChoice(faultPathIds);
 
 const point = mapping({ row: text(), variant: text(), status: count() });
-/** A variant of a row of the variation table, on the answers of one status. */
+/** A variant of a row of the variation table, on the responses of one status. */
 export interface CausePoint extends ValueOf<typeof point> {}
 
 const cause = mapping({
-  /** As in `fails when a 401 has charset=utf-8 in its Content-Type`. */
+  /** For example, `fails when a 401 has charset=utf-8 in its Content-Type`. */
   sentence: text(),
-  /** The remedy with its rule, for each row that breaks it. */
+  /** The fix with its rule, for each row that breaks it. */
   whatToDo: list(text()),
-  /** The varied points that all have to be there for the client to fail; none when a fault alone breaks it. */
+  /** The varied points that break the client only together; none if only a fault breaks it. */
   points: list(point),
   fault: optional(fault()),
-  /** The path on which it fails, when it is one alone. */
+  /** The path where it fails, if there is only one. */
   pathId: optional(pathId()),
 });
-/** The least that breaks the client. */
+/** The minimal cause of a failure. */
 export interface RunCause extends ValueOf<typeof cause> {}
 
 const run = mapping({
-  /** As in `varied 7` or `fault.reset`; no two runs have the same. */
+  /** For example, `varied 7` or `fault.reset`; unique. */
   name: text(),
   profile: choice(profiles),
   seed: count(),
   fault: optional(fault()),
   outcome: choice(runOutcomes),
-  /** The exit code; `null` for a run that was not made, or had to be ended. */
+  /** The exit code; `null` for a run that was not made or was ended. */
   code: orNull(number()),
   durationMs: count(),
-  /** The number of requests of the client. */
+  /** The number of the client's requests. */
   requests: count(),
-  /** The coverage, a whole number, rounded down. */
+  /** The coverage in percent, rounded down. */
   percent: count({ most: 100 }),
   /** The last request before the client ended. */
   lastRequest: optional(mapping({ id: text(), pathId: pathId(), status: count() })),
-  /** Why it failed, narrowed down. */
+  /** The minimal cause of its failure. */
   cause: optional(cause),
 });
 /** One run of the command in a fresh sandbox. */
 export interface Run extends ValueOf<typeof run> {}
 
 const promise = mapping({
-  /** As in `200.test:scopes-empty`. */
+  /** For example, `200.test:scopes-empty`. */
   id: text(),
   pathId: pathId(),
   /** `swap`: an accepted key is rejected, or the reverse. */
@@ -90,7 +90,7 @@ const promise = mapping({
   loss: text(),
   /** `not_tried`: no response could show it. */
   outcome: choice(["noticed", "not_noticed", "not_tried", "not_run"]),
-  /** The exit code; `null` for a run that was not made, or had to be ended, which is not noticed. */
+  /** The exit code; `null` for a run that was not made or was ended, which does not count as noticed. */
   code: orNull(number()),
   durationMs: count(),
 });
@@ -100,35 +100,35 @@ export interface PromiseRun extends ValueOf<typeof promise> {}
 const gates = mapping({
   /** The lowest level of advice that fails the client. */
   failOn: choice(adviceLevels),
-  /** In percent of the promised paths. */
+  /** Percentage of the promised paths. */
   minCoverage: count({ most: 100 }),
-  /** In percent of the promises that were tried. Left out: each swap must be noticed. */
+  /** Percentage of the tried promises. Default: the client must notice each swap. */
   minNoticed: optional(count({ most: 100 })),
 });
-/** What the client must reach besides passing each run. */
+/** Requirements in addition to passing each run. */
 export interface Gates extends ValueOf<typeof gates> {}
 
 const result = {
   verdict: choice(certifyVerdicts),
-  /** The bundled name, or the file as it was given. */
+  /** The bundled name or the given file. */
   scenario: text(),
-  /** SHA-256 in hex of its content: that of a file that was moved is the same. */
+  /** SHA-256 in hex of its content, which does not depend on the file's path. */
   scenarioDigest: sha256(),
   /** The version of the API's specification. */
   specification: text(),
   /** The version of svc-sandbox. */
   sandbox: text(),
-  /** What the caller says of the client. */
+  /** The caller's text about the client. */
   clientVersion: optional(text()),
   /** The program of the client and its arguments. */
   command: list(text()),
-  /** The hosts whose requests were led into the sandbox. Left out: none. */
+  /** The intercepted hosts. Default: none. */
   intercept: optional(list(text())),
   /** The seeds of the runs with the profile `varied`. */
   seeds: list(count()),
-  /** The kinds of faults that were tried, each in a run of its own. */
+  /** The tried kinds of faults, each in its own run. */
   faults: list(fault()),
-  /** The assumptions that the baseline was given, as learned from a real environment. Left out: none. */
+  /** The assumptions of the baseline, learned from a real environment. Default: none. */
   like: optional(assumptionsSchema as Shape as Shape<Partial<Assumptions>>),
   /** ISO 8601 in UTC, on the real clock. */
   startedAt: time(),
@@ -136,7 +136,7 @@ const result = {
   durationMs: count(),
   /** Every run, in the order of the plan. */
   runs: list(run),
-  /** The runs with a broken promise, which the client must notice: by an exit code other than 0. */
+  /** The runs with a broken promise. The client notices it by an exit code other than 0. */
   promises: mapping({
     kinds: choice(promiseChoices),
     /** The number of promises that some response could show. */
@@ -145,19 +145,19 @@ const result = {
     runs: list(promise),
   }),
   gates,
-  /** The gates that do not hold. */
+  /** The gates that failed. */
   unmet: list(mapping({ threshold: text(), sentence: text() })),
-  /** The reports of all runs but those with a broken promise, merged. */
+  /** The merged reports of all runs without a broken promise. */
   report: reportShape,
 };
 const resultShape = mapping(result);
-/** The outcome of certifying a client. Plain data; its texts may hold what the caller wrote: renderers redact and escape. */
+/** The outcome of certifying a client. Plain data; its texts may contain the caller's input, so renderers redact and escape. */
 export interface CertifyResult extends ValueOf<typeof resultShape> {}
 
-/** The version of the certificate's format: another one when a reader of this one could misread it. */
+/** The version of the certificate's format. It changes if a reader of this version could misread a new one. */
 export const certificateFormat = 2;
 
-/** A certificate as a file: its JSON Schema is made from this, and what is read is checked by it. */
+/** A certificate as a file: its JSON Schema and its checks derive from this. */
 export const certificateShape = inJsonOfAnyVersion(
   mapping({
     svc_sandbox_certificate: choice([certificateFormat]),
@@ -165,7 +165,7 @@ export const certificateShape = inJsonOfAnyVersion(
     conclusion: optional(
       described(text(), "The verdict as text; only --json prints it, as hint and failures."),
     ),
-    hint: optional(described(text(), "What to do when the baseline does not pass or sends no request.")),
+    hint: optional(described(text(), "The fix when the baseline fails or sends no request.")),
     failures: optional(described(list(failureShape), "One failure for each cause.")),
   }),
 );

@@ -4,31 +4,31 @@ import { pluralize } from "../report/plain-text.js";
 import type { Report, ReportedAdvice, ReportedRequest } from "../report/report-shape.js";
 import { listed } from "../schema/words.js";
 
-/** The number of requests with one key, by its ref or else its fingerprint, that ended on one path. */
+/** The number of requests with one key (its ref or fingerprint) that ended on one path. */
 export interface Sent {
   readonly key: string;
   readonly pathId: PathId;
   readonly count: number;
 }
 
-/** A run, as far as it shows which keys its client sends again. */
+/** A run's facts about resent keys. */
 export interface CountedRun {
   readonly sent: readonly Sent[];
   readonly report: Pick<Report, "repeats">;
 }
 
-/** A run like the baseline, but the last request with an accepted key ends on a path that rejects it. */
+/** A run like the baseline, except that the last request with an accepted key ends on a path that rejects it. */
 export interface RetryTrial {
   readonly pathId: PathId;
   readonly key: string;
-  /** The number of requests with the key in the baseline. */
+  /** The number of the key's requests in the baseline. */
   readonly last: number;
 }
 
 interface RetryRuns {
   /** The runs without a fault or a broken promise, the baseline first. */
   readonly plain: readonly CountedRun[];
-  /** By path, the run in which its keys are accepted, if the client notices that: it runs its failing tests again, or not. */
+  /** By path, the run where its keys are accepted, if the client notices: it reruns its failing tests or not. */
   readonly accepted: ReadonlyMap<PathId, CountedRun>;
   readonly rejected: ReadonlyMap<RetryTrial, CountedRun>;
 }
@@ -46,7 +46,7 @@ const keyOf = ({ key, fingerprint }: Pick<ReportedRequest, "key" | "fingerprint"
 const countOf = ({ sent }: CountedRun, key: string) =>
   sent.reduce((total, one) => (one.key === key ? total + one.count : total), 0);
 
-/** The trials for a client that sends keys again in its baseline, one for each status after which it does. */
+/** Returns the trials for a client that resends keys in its baseline: one for each status that it resends after. */
 export function retryTrials({ sent, report }: CountedRun): RetryTrial[] {
   const accepted = sent.filter(({ key }) => sent.every((one) => one.key !== key || statusOf(one) === 200));
   // A client that stores accepted responses sends few requests.
@@ -58,8 +58,8 @@ export function retryTrials({ sent, report }: CountedRun): RetryTrial[] {
 }
 
 /**
- * The report with what the runs show of retries: a warning for each kind, and no note if nothing is open. Only a retry makes a
- * client send an accepted key more often when its last request is rejected, unless each failing test is run again.
+ * Returns the report with the findings about retries: a warning for each kind, and no note if nothing is open. Only a retry
+ * makes a client send an accepted key more often when its last request is rejected, unless each failing test runs again.
  */
 export function withRetries(report: Report, { plain, accepted, rejected }: RetryRuns): Report {
   const usual = (key: string) => Math.max(...plain.map((run) => countOf(run, key)));
@@ -70,7 +70,7 @@ export function withRetries(report: Report, { plain, accepted, rejected }: Retry
   const extras = new Map<number, { readonly key: string; readonly extra: number }>();
   for (const [trial, run] of rejected) {
     const { key, pathId } = trial;
-    // After a 429, only those that came too soon.
+    // After a 429, only requests that came too soon.
     const again = run.report.repeats.find((one) => one.pathId === pathId && keyOf(one) === key);
     const extra = Math.max(0, Math.min(countOf(run, key) - usual(key), again?.count ?? 0));
     const isMade = run.sent.some((one) => one.pathId === pathId && one.key === key);

@@ -6,14 +6,14 @@ import { snakeCase } from "../schema/spelling.js";
 import { certificateOf } from "./certificate.js";
 import type { CertifyResult, Run } from "./result.js";
 
-/** What running again showed of a certificate. Plain data. */
+/** The findings of repeated runs about a certificate. Plain data. */
 export interface Verification {
   readonly verified: boolean;
-  /** The scenario that was certified. */
+  /** The certified scenario. */
   readonly scenario: string;
-  /** Every fact that was compared. */
+  /** Every compared fact. */
   readonly facts: readonly Fact[];
-  /** What else is not the same, a sentence each. */
+  /** Other differences, one sentence each. */
   readonly notes: readonly string[];
 }
 
@@ -24,10 +24,10 @@ interface Fact {
 }
 
 /**
- * Compares what was certified with what the same runs came to now: verdict, outcomes, causes, coverage by path.
+ * Compares a certified result with the result of the same runs now: verdict, outcomes, causes, coverage by path.
  *
- * Not compared is what a machine decides: times, numbers of requests, request ids, advice, and the coverage of a run that did
- * not pass, which may end at any request.
+ * Ignores what depends on the machine: times, numbers of requests, request ids, advice, and the coverage of a failed run,
+ * which may end at any request.
  */
 export function verifyCertificate(certified: CertifyResult, again: CertifyResult): Verification {
   const now = certificateOf(again).result;
@@ -36,7 +36,7 @@ export function verifyCertificate(certified: CertifyResult, again: CertifyResult
     facts.push({ fact, certified: shown(one), now: shown(other) });
   };
   compare("verdict", certified.verdict, now.verdict);
-  // Wherever its file lies now, and whatever it is called.
+  // No matter where the file is now, or its name.
   compare("content of the scenario", certified.scenarioDigest, now.scenarioDigest);
   for (const fact of ["seeds", "faults", "like", "gates"] as const) {
     compare(fact, certified[fact], now[fact]);
@@ -60,10 +60,10 @@ export function verifyCertificate(certified: CertifyResult, again: CertifyResult
       compare(`coverage of ${name}`, `${one.percent}%`, `${other.percent}%`);
     }
   }
-  // Runs that were stopped may all be made now, and meet more.
+  // Runs that were stopped may all be made now, and cover more.
   if (unmadeRuns(certified) === 0) {
     const gatesOf = ({ unmet }: CertifyResult) => unmet.map(({ threshold }) => threshold);
-    compare("gates that do not hold", gatesOf(certified), gatesOf(now));
+    compare("failed gates", gatesOf(certified), gatesOf(now));
     const shareOf = ({ promises: { noticed, tried } }: CertifyResult) => `${noticed} of ${tried}`;
     compare("promises noticed", shareOf(certified), shareOf(now));
     for (const { pathId, promised, met } of certified.report.paths) {
@@ -103,7 +103,7 @@ export function renderVerification(
     notes,
     conclusion: verified
       ? ({ text: `Verified: all ${facts.length} facts are the same.`, tone: "good" } as const)
-      : ({ text: `Not verified: ${count} had other results.`, tone: "bad" } as const),
+      : ({ text: `Not verified: ${count} differ.`, tone: "bad" } as const),
     failures: [],
     suites: [{ name: "facts", cases: facts.map(factCase) }],
     json: snakeCase({ ...verification, facts: undefined, differences: different }) as object,
@@ -125,7 +125,7 @@ function unmadeRuns({ runs, promises }: CertifyResult): number {
   return [...runs, ...promises.runs].filter(({ outcome }) => outcome === "not_run").length;
 }
 
-// How a run ends beyond that is up to the machine.
+// Exit codes and durations depend on the machine.
 function promisesOf({ promises }: CertifyResult) {
   return new Map(promises.runs.map(({ code: _, durationMs: __, ...promise }) => [promise.id, promise]));
 }
@@ -153,13 +153,13 @@ function notesOn(certified: CertifyResult, now: CertifyResult): string[] {
   for (const name of versions) {
     const what = name === "sandbox" ? "svc-sandbox" : "version of the specification";
     notes.push(
-      `It was written with ${what} ${certified[name]}, and this is ${now[name]}: what differs may come from that.`,
+      `The certificate was written with ${what} ${certified[name]}, and this is ${now[name]}, which may explain differences.`,
     );
   }
   const unmade = unmadeRuns(certified);
   if (unmade > 0) {
     notes.push(
-      `It was written with ${pluralize(unmade, "run")} not made. They are not compared, nor is the coverage of all runs.`,
+      `The certificate has ${pluralize(unmade, "run")} that did not run. They are not compared, and neither is the coverage of all runs.`,
     );
   }
   const named = [
@@ -167,7 +167,7 @@ function notesOn(certified: CertifyResult, now: CertifyResult): string[] {
     ["command", commandLine(certified.command), commandLine(now.command)],
   ] as const;
   for (const [what, before, after] of named) {
-    if (before !== after) notes.push(`It names the ${what} ${before}, and this was ${after}.`);
+    if (before !== after) notes.push(`The certificate names the ${what} ${before}; this run used ${after}.`);
   }
   return notes;
 }

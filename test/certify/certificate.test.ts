@@ -238,7 +238,7 @@ Differences
     certified  0
     now        1
 
-Not verified: 3 of 47 facts had other results.
+Not verified: 3 of 47 facts differ.
 `,
     );
     const cases = elementsOf(renderVerification(verification, "junit"));
@@ -270,7 +270,7 @@ Not verified: 3 of 47 facts had other results.
     const now = { ...failed, runs: [...whole.runs, late], report };
     expect(verifyCertificate(failed, now)).toMatchObject({
       verified: true,
-      notes: ["It was written with 2 runs not made. They are not compared, nor is the coverage of all runs."],
+      notes: ["The certificate has 2 runs that did not run. They are not compared, and neither is the coverage of all runs."],
     });
     expect(verifyCertificate(failed, { ...now, verdict: "flaky" }).verified).toBe(false);
   });
@@ -279,8 +279,8 @@ Not verified: 3 of 47 facts had other results.
     const { verified, notes } = verifyCertificate(whole, { ...whole, sandbox: "0.2.0", command: ["make"] });
     expect(verified).toBe(true);
     expect(notes).toEqual([
-      "It was written with svc-sandbox 0.1.0, and this is 0.2.0: what differs may come from that.",
-      "It names the command npm run test:api -- --grep 'it'\\''s a key', and this was make.",
+      "The certificate was written with svc-sandbox 0.1.0, and this is 0.2.0, which may explain differences.",
+      "The certificate names the command npm run test:api -- --grep 'it'\\''s a key'; this run used make.",
     ]);
   });
 });

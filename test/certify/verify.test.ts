@@ -74,7 +74,7 @@ describe("a certificate does not verify", () => {
     expect([code, verified]).toEqual([1, false]);
     expect(differences).toContainEqual({ fact: "verdict", certified: "passed", now: "unusable" });
     expect(notes).toEqual([
-      expect.stringMatching(/^It names the command .* none, and this was .* broken\.$/),
+      expect.stringMatching(/^The certificate names the command .* none; this run used .* broken\.$/),
     ]);
   });
 
@@ -85,13 +85,13 @@ describe("a certificate does not verify", () => {
     const { code, stdout } = await runCli(["certify", "--verify", file], { cwd });
     expect([code, stdout]).toEqual([
       1,
-      expect.stringMatching(/\nNot verified: \d of \d+ facts had other results/),
+      expect.stringMatching(/\nNot verified: \d of \d+ facts differ\./),
     ]);
     expect(stdout).toMatch(/ {2}outcome of typical\n {4}certified {2}passed\n {4}now {8}failed\n|varied 1/);
   });
 
   test.each([
-    ["cut short", (text: string) => text.slice(0, -20), /not JSON, or only a part/],
+    ["cut short", (text: string) => text.slice(0, -20), /not valid JSON, or not a complete file/],
     ["newer", (text: string) => text.replace('certificate": 2', 'certificate": 3'), /has format 3/],
     ["something else", () => '{"verdict":"passed"}', /is not a certificate/],
   ])("when it is %s: nothing is run", async (_what, change, says) => {
