@@ -159,7 +159,7 @@ function notesOn(certified: CertifyResult, now: CertifyResult): string[] {
   const unmade = unmadeRuns(certified);
   if (unmade > 0) {
     notes.push(
-      `The certificate has ${pluralize(unmade, "run")} that did not run. They are not compared, and neither is the coverage of all runs.`,
+      `The certificate leaves out ${pluralize(unmade, "run")}. They are not compared, and neither is the coverage of all runs.`,
     );
   }
   const named = [

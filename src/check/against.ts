@@ -6,7 +6,7 @@ import * as shape from "../schema/shape.js";
 import { type Answer, shown } from "./answer.js";
 import type { Attempt } from "./judge.js";
 
-/** A response by its names, without any value: a later check compares with it. */
+/** The names in a response, without values, for comparison with a later check. */
 export type SeenResponse = ReturnType<typeof seenResponse>;
 
 export function seenResponse({ pathId }: Attempt, { status, headers, json }: Answer, milliseconds: number) {
@@ -15,7 +15,7 @@ export function seenResponse({ pathId }: Attempt, { status, headers, json }: Ans
   return { pathId, status, milliseconds: Math.round(milliseconds), headers: [...names], undocumented };
 }
 
-// Nothing inside an undocumented member: names there may be data.
+// Skips the contents of undocumented members: names there may be data.
 function undocumentedIn(of: shape.Shape, value: unknown, path = "$"): string[] {
   if (of.kind !== "mapping" || !isMapping(value)) return [];
   return Object.entries(value).flatMap(([name, member]) => {
@@ -25,7 +25,7 @@ function undocumentedIn(of: shape.Shape, value: unknown, path = "$"): string[] {
   });
 }
 
-/** Notes undocumented members, and the headers that announce the end of the endpoint. */
+/** Lists undocumented members, and headers that announce the end of the endpoint. */
 export function notesOn(responses: readonly SeenResponse[]): string[] {
   const isEnd = (name: string) => /^(?:deprecation|sunset)$/i.test(name);
   const names = responses.flatMap(({ headers, undocumented }) => [...undocumented, ...headers.filter(isEnd)]);
@@ -44,12 +44,12 @@ const checkShape = openMapping({
 });
 type CheckJson = shape.ValueOf<typeof checkShape>;
 
-/** Returns the JSON of a check that was not stopped; `undefined` for anything else. */
+/** Returns the JSON of a completed check; `undefined` for anything else. */
 export function parseCheck(json: unknown): CheckJson | undefined {
   return mistakesIn(checkShape, json).length === 0 ? (json as CheckJson) : undefined;
 }
 
-/** Lists everything new since an earlier check, in words; what only one of the two tried is not compared. */
+/** Describes everything new since an earlier check. Ignores what only one of the two checks tried. */
 export function newSince(earlier: CheckJson, now: CheckJson): string[] {
   const known = factsOf(earlier);
   const facts = factsOf(now).flatMap(([about, value]) => {
@@ -76,7 +76,7 @@ function factsOf({ paths, responses, learned }: CheckJson): (readonly [about: st
   ];
 }
 
-// By the median: a single response may be slow by chance.
+// Compares medians: a single response may be slow by chance.
 function slowerSince(earlier: CheckJson, now: CheckJson): string[] {
   return [...new Set(now.responses.map(({ status }) => status))].flatMap((status) => {
     const [before = NaN, after = NaN] = [earlier, now].map(({ responses }) => {

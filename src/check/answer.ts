@@ -2,24 +2,24 @@ import { isMapping } from "../domain/json.js";
 import { escapeControls } from "../domain/printable.js";
 import type { Redact } from "./redact.js";
 
-/** Sends one request for the key's context, without a key for `undefined`; never throws. */
+/** Sends a request to the endpoint with a key, or without one for `undefined`; never throws. */
 export type Send = (apiKey: string | undefined) => Promise<RawAnswer | NoAnswer>;
 
 type Headers = readonly (readonly [name: string, value: string])[];
 
 export interface RawAnswer {
   readonly status: number;
-  /** Names and values in their order and casing. */
+  /** Names and values, with their order and casing. */
   readonly headers: Headers;
-  /** Without its content encoding. */
+  /** After content decoding. */
   readonly body: Uint8Array;
 }
 
-/** The reason why there is no answer that can be read. */
+/** Why there is no readable response. */
 export interface NoAnswer {
-  /** The finding, as the rest of a sentence; may name the system's own code of the error. */
+  /** The finding, as the rest of a sentence; may contain the system's error code. */
   readonly found: string;
-  /** The remedy, a sentence. */
+  /** The fix, as a sentence. */
   readonly hint: string;
 }
 
@@ -27,19 +27,19 @@ export function isNoAnswer(reply: RawAnswer | Answer | NoAnswer): reply is NoAns
   return "hint" in reply;
 }
 
-/** An answer as it may be judged and shown: every key is taken out. */
+/** A response to judge and show, with every key removed. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** The body; `undefined` when it is not UTF-8. */
+  /** The body; `undefined` if it is not UTF-8. */
   readonly text: string | undefined;
-  /** The body as a value; `undefined` when it is not JSON. */
+  /** The parsed body; `undefined` if it is not JSON. */
   readonly json: unknown;
-  /** The places that repeat the key that was sent: `body`, or the name of a header. */
+  /** The places that repeat the sent key: `body`, or a header's name. */
   readonly repeatsKeyAt: readonly string[];
 }
 
-/** Reads an answer and takes every key out of it. */
+/** Reads a response and removes every key from it. */
 export function readAnswer({ status, headers: rawHeaders, body }: RawAnswer, redact: Redact): Answer {
   const text = decodeText(body);
   const value = text === undefined ? undefined : parseBody(text, redact);
@@ -64,8 +64,8 @@ function decodeText(body: Uint8Array): string | undefined {
   }
 }
 
-// A key can hide in the escapes of JSON, so the values are searched, too. The parser's message is not passed on: it repeats
-// the text. A value nested too deeply to be walked is not this API's either.
+// JSON escapes can hide a key, so the values are searched as well. The parser's message is dropped because it repeats the
+// text. A deeply nested value that exceeds the stack is not the API's either.
 function parseBody(text: string, redact: Redact): { json: unknown; repeatsKey: boolean } | undefined {
   try {
     const json: unknown = JSON.parse(text);
@@ -75,13 +75,13 @@ function parseBody(text: string, redact: Redact): { json: unknown; repeatsKey: b
   }
 }
 
-/** Returns the value of a header, named in lower case; several joined by `, `; `undefined` when there is none. */
+/** Returns the value of a header with a lower-case name, several joined by `, `; `undefined` if it is missing. */
 export function headerOf({ headers }: Pick<Answer, "headers">, name: string): string | undefined {
   const values = headers.filter(([one]) => one.toLowerCase() === name).map(([, value]) => value);
   return values.length === 0 ? undefined : values.join(", ");
 }
 
-/** Returns the member at a path of names in the body; `undefined` when there is none. */
+/** Returns the body's member at a path of names; `undefined` if it is missing. */
 export function memberAt({ json }: Pick<Answer, "json">, ...path: readonly string[]): unknown {
   return path.reduce<unknown>(
     (value, name) => (isMapping(value) && Object.hasOwn(value, name) ? value[name] : undefined),
@@ -89,19 +89,19 @@ export function memberAt({ json }: Pick<Answer, "json">, ...path: readonly strin
   );
 }
 
-/** Whether the answer is a page for people, as gateways, proxies and captive portals send it. */
+/** Whether the response is an HTML page, for example from a gateway, proxy or captive portal. */
 export function isHtml(answer: Answer): boolean {
   const type = headerOf(answer, "content-type") ?? "";
   return /^\s*text\/html\b/i.test(type) || /^\s*<(?:!doctype|html)\b/i.test(answer.text ?? "");
 }
 
-/** Describes an answer by its status and the code of its error: `401 unauthorized`. */
+/** Describes a response by its status and error code: `401 unauthorized`. */
 export function describeAnswer(answer: Answer): string {
   const code = memberAt(answer, "error", "code");
   return typeof code === "string" ? `${answer.status} ${shown(code)}` : String(answer.status);
 }
 
-/** Describes a body that is not JSON. */
+/** Describes a body that is not valid JSON. */
 export function describeBody(answer: Answer): string {
   const { text } = answer;
   if (text === undefined) return "a body that is not UTF-8";
@@ -111,7 +111,7 @@ export function describeBody(answer: Answer): string {
 }
 
 /**
- * Describes a value of a body.
+ * Describes a value in a body.
  *
  * @example
  * describeValue("60"); // 'the string "60"'
@@ -127,7 +127,7 @@ export function describeValue(value: unknown): string {
 
 const longest = 80;
 
-/** Returns a text of the server as it may be shown: one line, nothing unprintable, cut when long. */
+/** Prepares a server's text for display: one line, printable, shortened. */
 export function shown(text: string): string {
   return escapeControls(text.length > longest ? `${text.slice(0, longest)}…` : text);
 }

@@ -3,7 +3,7 @@ import { type Answer, describeBody, headerOf, memberAt, quoted, shown } from "./
 import type { Exchange } from "./judge.js";
 import { type CheckedRule, isDifference, type Observation } from "./rules.js";
 
-/** Compares the 200 answers, in the order in which they came, with one another. */
+/** Compares the 200 responses with each other, in order. */
 export function compareSuccesses(successes: readonly Exchange[]): Observation[] {
   return [...compareRequestIds(successes), ...compareUsage(successes), ...compareLimits(successes)];
 }
@@ -18,7 +18,7 @@ function compareRequestIds(successes: readonly Exchange[]): Observation[] {
   });
 }
 
-// Two requests with the same key, one after the other.
+// Compares consecutive requests with the same key.
 function compareUsage(successes: readonly Exchange[]): Observation[] {
   const seen = new Map<string, number>();
   const rules: CheckedRule[] = ["R6", "R24"];
@@ -27,7 +27,7 @@ function compareUsage(successes: readonly Exchange[]): Observation[] {
     if (typeof today !== "number") return [];
     const before = seen.get(apiKey);
     seen.set(apiKey, today);
-    // Another day may have begun between the two.
+    // A new day may have started in between.
     if (before === undefined || (today === 1 && before > 1)) return [];
     if (today === before + 1) return [{ rules, pathId }];
     const hint = today > before ? "; does another client use this key?" : "";
@@ -56,20 +56,20 @@ function compareLimits(successes: readonly Exchange[]): Observation[] {
 
 interface Comparison {
   readonly observations: readonly Observation[];
-  /** Whether one more answer to the first request would show if the reason makes the others differ. */
+  /** Whether another response to the first request would show if the differences depend on the reason. */
   readonly wantsControl: boolean;
-  /** Whether answers to one and the same request differ in which headers and members they have. */
+  /** Whether responses to the same request differ in their headers and members. */
   readonly varyByThemselves: boolean;
 }
 
-/** The most repetitions of the first request. */
+/** The maximum number of repetitions of the first request. */
 const mostControls = 3;
 
 /**
- * Compares the 401 answers with the first of them: a rejected key never learns why (R14).
+ * Compares the 401 responses with the first one: a 401 must not reveal why the key was rejected (R14).
  *
- * Real answers also differ in ways that have nothing to do with the reason, such as a trace id. `controls` are further
- * answers to the first request; differences among those reveal nothing.
+ * Real responses also differ for other reasons, such as a trace id. `controls` are more responses to the first request:
+ * differences between them reveal nothing.
  */
 export function compareRejections(rejections: readonly Exchange[], controls: readonly Answer[]): Comparison {
   const [reference, ...others] = rejections;
@@ -79,7 +79,8 @@ export function compareRejections(rejections: readonly Exchange[], controls: rea
   const forms = varying.flat().filter(({ isForm }) => isForm);
   const varyByThemselves = forms.length > 0;
   const membersVary = forms.some(({ at }) => at.startsWith("$"));
-  // Where members or headers come and go by themselves, so may all that is not promised: only the code is.
+  // If members or headers vary between identical requests, so may everything that is not promised. Only the code is
+  // promised.
   const reveals = ({ at, isForm }: Contrast) =>
     !innocent.has(at) &&
     (!varyByThemselves || at === "$.error.code" || (at.startsWith("$") && !isForm && !membersVary));
@@ -91,22 +92,22 @@ export function compareRejections(rejections: readonly Exchange[], controls: rea
       return { rules, pathId, at, expected: `${one}, as for ${reference.pathId}`, found: other };
     });
   });
-  // A single identical answer shows that answers do not vary by themselves; varying ones vary in more ways than one shows.
+  // One identical response shows that responses do not vary. If they vary, one response does not show all the ways.
   const isSettled = controls.length >= mostControls || varying.some((found) => found.length === 0);
   const wantsControl = !isSettled && (varyByThemselves || observations.some(isDifference));
   return { observations, wantsControl, varyByThemselves };
 }
 
 interface Contrast {
-  /** `body`, `headers`, the name of a header, or the JSON path of a member. */
+  /** `body`, `headers`, a header's name, or a member's JSON path. */
   readonly at: string;
-  /** Whether it is about which members and headers there are and how they are written, not about the value of one. */
+  /** Whether the difference is the presence or form of members and headers, not a value. */
   readonly isForm: boolean;
   readonly one: string;
   readonly other: string;
 }
 
-/** Returns the places where two answers of one status differ; the request id and the date may. */
+/** Returns the places where two responses with the same status differ, except the request id and the date. */
 function contrasts(one: Answer, other: Answer): Contrast[] {
   const bodiesDiffer = one.text !== other.text;
   return [...(bodiesDiffer ? bodyContrasts(one, other) : []), ...headerContrasts(one, other, bodiesDiffer)];
@@ -121,9 +122,9 @@ function bodyContrasts(one: Answer, other: Answer): Contrast[] {
   return [{ at: "body", isForm: true, one: quoted(one.text ?? ""), other: quoted(other.text ?? "") }];
 }
 
-// Of these the presence is compared, but not the value.
+// Only the presence of these is compared, not the value.
 const freeValues = new Set(["date", "x-request-id"]);
-// These follow from the body.
+// These depend on the body.
 const derivedFromBody = new Set(["content-length", "etag"]);
 
 function headerContrasts(one: Answer, other: Answer, bodiesDiffer: boolean): Contrast[] {
@@ -148,7 +149,7 @@ function membersOf(json: unknown, at = "$"): [string, string][] {
   );
 }
 
-/** Returns the parts that differ; `absent` stands for one that is not there, and `show` shows one that is. */
+/** Returns the differing parts. `absent` stands for a missing part; `show` formats a part. */
 function partsThatDiffer(one: Parts, other: Parts, absent: string, show: (value: string) => string) {
   const [mine, theirs] = [valuesOf(one), valuesOf(other)];
   return [...new Set([...mine.keys(), ...theirs.keys()])].flatMap((at): Contrast[] => {
@@ -160,7 +161,7 @@ function partsThatDiffer(one: Parts, other: Parts, absent: string, show: (value:
   });
 }
 
-/** Returns the value of each part; several of one name joined by `, `. */
+/** Returns the value of each part, with values of the same name joined by `, `. */
 function valuesOf(parts: Parts): Map<string, string> {
   const values = new Map<string, string>();
   for (const [at, value] of parts) values.set(at, values.has(at) ? `${values.get(at)}, ${value}` : value);

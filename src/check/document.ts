@@ -30,7 +30,7 @@ function checkDocument(report: CheckReport): ReportDocument {
     subject: url,
     title: `Checked ${url} with ${requests} of at most ${maxRequests} requests`,
     ...(stopped === undefined && {
-      yaml: { title: "What was learned, for a scenario", text: assumptionsYaml },
+      yaml: { title: "Assumptions for a scenario", text: assumptionsYaml },
     }),
     sections: stopped === undefined ? sectionsOf(report) : [],
     notes: stopped === undefined ? notes : [],
@@ -72,7 +72,7 @@ function sectionsOf({ paths, rules, differences, changes = [] }: CheckReport): S
     },
     {
       title: "Rules",
-      columns: ["rule", "verdict", "in a few words"],
+      columns: ["rule", "verdict", "summary"],
       rows: rules.map(({ rule, verdict, title, reason }) => ({
         cells: [rule, verdicts[verdict], reason === undefined ? title : `${title} (${reason})`],
       })),
@@ -93,7 +93,7 @@ function sectionsOf({ paths, rules, differences, changes = [] }: CheckReport): S
   ];
 }
 
-/** A case for each path, the first one failed by what stopped the check, one for each rule and each new fact. */
+/** Returns a case for each path, rule and new fact. If the check stopped, the first path fails with the reason. */
 function suitesOf({ paths, rules, differences, stopped, newFacts, changes }: CheckReport): Suite[] {
   const pathCases = paths.map((row, index): TestCase => {
     if (stopped !== undefined && index === 0) {
@@ -129,7 +129,7 @@ function testCase(name: string, { verdict, reason }: VerdictRow, found: readonly
   return { name, verdict: verdicts[verdict].inJunit, message, output: lines.join("\n") || undefined };
 }
 
-/** The members of a check in JSON. */
+/** Returns a check as JSON. */
 export function jsonOf({ assumptions, assumptionsYaml, stopped, ...rest }: CheckReport): object {
   const learned = assumptions.filter(({ value }) => value !== undefined);
   const open = assumptions.filter(({ value }) => value === undefined);

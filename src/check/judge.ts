@@ -18,25 +18,25 @@ import type { CheckedRule, Difference, Observation } from "./rules.js";
 
 export interface Attempt {
   readonly pathId: PromisedPathId;
-  /** The value of the x-api-key header; left out, none is sent. Never printed. */
+  /** The value of the x-api-key header; if left out, the request has none. Never printed. */
   readonly apiKey?: string | undefined;
-  /** The environment variable that the key came from. */
+  /** The environment variable with the key. */
   readonly variable?: string | undefined;
   readonly answer?: Answer | undefined;
-  /** Why there is no answer that can be read. */
+  /** Why there is no readable response. */
   readonly noAnswer?: string;
-  /** Why it was not tried, or why its answer says nothing about the path. */
+  /** Why it was not tried, or why its response shows nothing about the path. */
   readonly reason?: string | undefined;
-  /** The judgement where it takes several requests; left out, the answer is judged alone. */
+  /** The judgment if it needs several requests. Default: from the response. */
   readonly difference?: Difference;
 }
 
 export type Exchange = Attempt & { readonly answer: Answer };
 
-/** An observation before its path and request id are added. */
+/** An observation without its path and request id. */
 type Judgement = Omit<Observation, "pathId"> | Omit<Difference, "pathId">;
 
-/** Compares the answer to an attempt with what the contract says of its path. */
+/** Compares the response to an attempt with its path in the contract. */
 export function judgeAttempt(attempt: Attempt): Observation[] {
   const { pathId, apiKey, answer, noAnswer, reason, difference } = attempt;
   if (difference !== undefined) return [difference];
@@ -51,14 +51,14 @@ export function judgeAttempt(attempt: Attempt): Observation[] {
   );
 }
 
-/** Returns why an answer says nothing about its path; `undefined` when it does. */
+/** Returns why a response shows nothing about its path; `undefined` if it does. */
 export function whyUntried(pathId: PromisedPathId, { status }: Answer): string | undefined {
   const { status: expected } = outcomeOf(pathId);
-  // An unknown key has no limits, so that a 429 to one is judged.
+  // An unknown key has no limits, so its 429 is judged.
   if (status === 429 && (expected === 200 || expected === 403)) {
     return "a limit was reached instead; try again later";
   }
-  // The scope that the endpoint needs is not shown, so it may need none.
+  // Responses do not show the required scope, so there may be none.
   const isPermitted = pathId === "403.insufficient_scope" && status === 200;
   return isPermitted ? "the endpoint needs no scope, or this key has it" : undefined;
 }
@@ -104,7 +104,7 @@ function judgeForm(answer: Answer, rule: CheckedRule): Judgement[] {
     wrong.push({ rules, at: "Content-Type", expected: "application/json", found });
   }
   if (encoding !== undefined && !/^identity$/i.test(encoding)) {
-    const expected = "nothing, since no encoding was asked for";
+    const expected = "nothing, because the request did not ask for an encoding";
     wrong.push({ rules, at: "Content-Encoding", expected, found: quoted(encoding) });
   }
   if (answer.json === undefined)
@@ -112,7 +112,7 @@ function judgeForm(answer: Answer, rule: CheckedRule): Judgement[] {
   return wrong.length === 0 ? [{ rules }] : wrong;
 }
 
-/** The rule about each member of the context; any other member is R1's. */
+/** The rule for each member of the response; R1 covers the others. */
 const rulesOfMembers: readonly (readonly [start: string, rule: CheckedRule])[] = [
   ["data.organization", "R2"],
   ["data.environment", "R3"],
@@ -133,7 +133,7 @@ function judgeContext(pathId: PromisedPathId, answer: Answer, apiKey: string): J
     const expected = `"${prefix}", the environment in the key's prefix`;
     found.push({ rules: ["R3"], at: "$.data.environment", expected, found: describeValue(environment) });
   }
-  // Without data the rules about its members have nothing to be compared with.
+  // Without data, the rules about its members do not apply.
   const hasData = !problems.some(({ path }) => path === "" || path === "data");
   const broken = new Set(found.flatMap(({ rules }) => rules));
   const kept = hasData ? rulesOfMembers.map(([, rule]) => rule).filter((rule) => !broken.has(rule)) : [];
@@ -164,7 +164,7 @@ function judgeCode(pathId: PromisedPathId, code: unknown): Judgement[] {
   const { status, code: expected } = outcomeOf(pathId);
   const rule = ruleOf(pathId);
   const at = "$.error.code";
-  // A code that is missing or no text differs by the schema already.
+  // The schema already rejects a missing code, or one that is not text.
   if (typeof code !== "string") return [];
   if (status === 429 && code === "") {
     return [{ rules: ["R28"], at, expected: "a code", found: "an empty string" }];
@@ -175,13 +175,13 @@ function judgeCode(pathId: PromisedPathId, code: unknown): Judgement[] {
   return [{ rules: isListed ? [rule] : [rule, "R28"], at, expected: `"${expected}"`, found }];
 }
 
-/** Returns the `per_minute` that a 200 reports; `undefined` when it is none. */
+/** Returns the `per_minute` of a 200; `undefined` if it is missing. */
 export function perMinuteOf({ answer }: Exchange): number | undefined {
   const limit = memberAt(answer, "data", "limits", "per_minute");
   return typeof limit === "number" && Number.isInteger(limit) && limit >= 0 ? limit : undefined;
 }
 
-/** Judges `per_minute` + 1 answers without a 429: a difference (R22), unless a new minute may have begun. */
+/** Judges `per_minute` + 1 responses without a 429: a difference (R22), unless a new minute may have started. */
 export function judgeNoLimit(
   answers: readonly Answer[],
   perMinute: number,

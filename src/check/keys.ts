@@ -2,31 +2,30 @@ import { type KeyPrefix, keyPrefixes, variableOf } from "../domain/api-key.js";
 import type { PromisedPathId } from "../domain/outcomes.js";
 import type { CheckedRule } from "./rules.js";
 
-/** A path that needs no key of the server. */
+/** A path that needs none of the server's keys. */
 interface KeylessPath {
   readonly rule: CheckedRule;
   readonly sends: (unknownKey: string) => string | undefined;
 }
 
-/** A path with the key that it needs. */
+/** A path and the key it needs. */
 interface NeededKey {
   readonly rule: CheckedRule;
-  /** The variables that may hold the key; the first one whose key fits is taken. */
+  /** The variables that may contain the key; the first one with a suitable key wins. */
   readonly variables: readonly string[];
-  /** Left out: any. */
+  /** Default: any kind. */
   readonly kind?: "test" | "live" | "legacy";
-  /** Whether the path is at a limit, and only tried when asked for. */
+  /** Whether the path is at a limit, and only tried on request. */
   readonly isLimit?: true;
 }
 
-/** The variables that hold a working key of any kind. */
+/** The variables with a working key of any kind. */
 const anyWorking = ["SVC_KEY_ACTIVE", "SVC_API_KEY"];
 
 /**
- * How a check reaches each promised path, in the order in which they are tried: those that prove a rule of their own come
- * first.
+ * How a check reaches each promised path, in this order: paths that test a separate rule come first.
  *
- * The variables are those that `keys --format env` writes for the scenario `key-states`.
+ * The variables are those of `keys --format env` for the scenario `key-states`.
  */
 const checkedPaths: Readonly<Record<PromisedPathId, KeylessPath | NeededKey>> = {
   "401.missing": { rule: "R9", sends: () => undefined },
@@ -57,18 +56,18 @@ const rows = (Object.keys(checkedPaths) as PromisedPathId[]).map((pathId) => ({
   ...checkedPaths[pathId],
 }));
 
-/** A promised path with the key that it needs. */
+/** A promised path and the key it needs. */
 export type KeyedPath = NeededKey & { readonly pathId: PromisedPathId };
 
 const withKey = rows.filter((row): row is KeyedPath => "variables" in row);
 
-/** The paths that need a key, limits aside. */
+/** The paths that need a key, except limits. */
 export const keyedPaths = withKey.filter(({ isLimit }) => isLimit === undefined);
 
-/** The paths at a limit; only tried when asked for. */
+/** The paths at a limit, only tried on request. */
 export const limitPaths = withKey.filter(({ isLimit }) => isLimit);
 
-/** The paths that need no key of the server, with what is sent. */
+/** The paths that need none of the server's keys, and what to send. */
 export const keylessPaths = (unknownKey: string) =>
   rows.flatMap((row) => ("sends" in row ? { pathId: row.pathId, apiKey: row.sends(unknownKey) } : []));
 
@@ -76,13 +75,13 @@ export function ruleOf(pathId: PromisedPathId): CheckedRule {
   return checkedPaths[pathId].rule;
 }
 
-/** The environment, as far as a check reads it. */
+/** The part of the environment that a check reads. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** A key with the variable that it came from, or the reason why there is none. */
+/** A key and its variable, or why there is none. */
 type FoundKey = { readonly variable: string; readonly apiKey: string } | { readonly reason: string };
 
-/** Finds the key of a path. The reason holds no part of a key. */
+/** Finds the key of a path. The reason contains no part of a key. */
 export function findKey({ variables, kind }: KeyedPath, env: Variables): FoundKey {
   const misfits: string[] = [];
   for (const variable of variables) {
@@ -91,28 +90,28 @@ export function findKey({ variables, kind }: KeyedPath, env: Variables): FoundKe
     const prefix = keyPrefixOf(apiKey);
     if (prefix === undefined || !isSendable(apiKey)) {
       misfits.push(
-        `${variable} is not a key: it does not start with one of the four prefixes, or has characters that no header accepts`,
+        `${variable} is not a key: it does not start with one of the four prefixes, or has characters that a header cannot contain`,
       );
     } else if (kind === undefined || (kind === "legacy" ? prefix.legacy : prefix.environment === kind)) {
       return { variable, apiKey };
     }
-    // A working key of another kind is the key of another path.
+    // A working key of another kind belongs to another path.
     else if (!anyWorking.includes(variable)) misfits.push(`${variable} is not a ${kind} key`);
   }
   const needed = kind === undefined ? "" : `a ${kind} key in `;
   return { reason: misfits[0] ?? `needs ${needed}${variables.join(" or ")}` };
 }
 
-// The other characters of real keys are not known, so only those that a header cannot carry are refused. Not by a regular
-// expression: V8 keeps the last string that one was tried on (R46).
+// The other characters of real keys are unknown, so only characters that a header cannot contain are rejected. Not with a
+// regular expression: V8 keeps its last input (R46).
 function isSendable(apiKey: string): boolean {
   return [...apiKey].every((character) => character > " " && character <= "~");
 }
 
-// What `keys --format env` writes beside the keys; a check has keys of its own that nobody holds.
+// Variables of `keys --format env` that are not keys: a check has its own unknown and malformed keys.
 const unheld: readonly string[] = [variableOf("unknown"), variableOf("malformed")];
 
-/** Returns variables that are named like those of keys, but for no path. */
+/** Returns the variables that look like keys but belong to no path. */
 export function unusedVariables(env: Variables): string[] {
   const used = new Set([...unheld, ...[...keyedPaths, ...limitPaths].flatMap(({ variables }) => variables)]);
   return Object.keys(env)
@@ -120,7 +119,7 @@ export function unusedVariables(env: Variables): string[] {
     .sort();
 }
 
-/** Returns every key that the variables hold, whether it is used or not. */
+/** Returns every key in the variables, used or not. */
 export function secretsIn(env: Variables): string[] {
   return Object.entries(env)
     .filter(([name]) => name === "SVC_API_KEY" || (name.startsWith("SVC_KEY_") && !unheld.includes(name)))

@@ -6,17 +6,17 @@ import type { Attempt } from "./judge.js";
 
 export interface InferredAssumption {
   readonly name: keyof Assumptions;
-  /** Left out when the answers do not agree on a value that the sandbox can imitate. */
+  /** Left out if the responses show no single value that the sandbox can imitate. */
   readonly value?: Assumptions[keyof Assumptions];
   readonly because: string;
 }
 
 type Inferred = Omit<InferredAssumption, "name">;
 
-/** Infers all that the specification leaves open, in the order of the assumptions' table. */
+/** Infers everything that the specification leaves open, in the order of the assumptions' table. */
 export function inferAssumptions(attempts: readonly Attempt[]): InferredAssumption[] {
   const answers = attempts.flatMap(({ answer }) => (answer?.json === undefined ? [] : [answer]));
-  /** Infers from the answers of some statuses, if there are any. */
+  /** Infers from the responses with some statuses, if there are any. */
   const from = (statuses: number[], none: string, infer: (answers: readonly Answer[]) => Inferred) => {
     const some = answers.filter(({ status }) => statuses.includes(status));
     return some.length === 0 ? { because: none } : infer(some);
@@ -39,7 +39,7 @@ export function inferAssumptions(attempts: readonly Attempt[]): InferredAssumpti
   }));
 }
 
-/** Infers from the presence of something on all answers or on none; `example` describes it when it is there. */
+/** Infers from the presence of something in all responses or none; `example` describes it if it is present. */
 function presence(values: readonly unknown[], what: string, noun: string, example = ""): Inferred {
   const present = values.filter((value) => value !== undefined).length;
   const because = `${what} on ${present} of ${values.length} ${noun}`;
@@ -54,13 +54,13 @@ function requestIds(answers: readonly Answer[]): Inferred {
 
 function challenges(answers: readonly Answer[]): Inferred {
   const values = answers.map((answer) => headerOf(answer, "www-authenticate"));
-  return presence(values, "WWW-Authenticate", "answers of 401", `: ${shown(values[0] ?? "")}`);
+  return presence(values, "WWW-Authenticate", "responses with 401", `: ${shown(values[0] ?? "")}`);
 }
 
 function details(answers: readonly Answer[]): Inferred {
   const values = answers.map((answer) => memberAt(answer, "error", "details"));
   const names = new Set(values.flatMap((value) => (isMapping(value) ? Object.keys(value) : [])));
-  return presence(values, "details", "answers of 403 and 429", `: ${shown([...names].join(", "))}`);
+  return presence(values, "details", "responses with 403 or 429", `: ${shown([...names].join(", "))}`);
 }
 
 function rateLimitCode(answers: readonly Answer[]): Inferred {
@@ -72,7 +72,8 @@ function rateLimitCode(answers: readonly Answer[]): Inferred {
 
 function retryAfter(answers: readonly Answer[]): Inferred {
   const form = onlyOne(answers.map((answer) => retryAfterForm(headerOf(answer, "retry-after"))));
-  if (form === undefined) return { because: "Retry-After in no single form that HTTP knows" };
+  if (form === undefined)
+    return { because: "Retry-After in different forms, or in a form that HTTP does not have" };
   return { value: form, because: form === "none" ? "no Retry-After on the 429" : "Retry-After on the 429" };
 }
 
@@ -110,14 +111,14 @@ function scopesOf(answer: Answer): string[] {
   return Array.isArray(granted) ? granted.filter((one) => typeof one === "string") : [];
 }
 
-// The scope that the endpoint needs has to be one of those that there are.
+// The scope that the endpoint requires must be one of the known scopes.
 function scopes(answers: readonly Answer[], needed: Inferred["value"]): Inferred {
   const seen = [...new Set([...answers.flatMap(scopesOf), ...(typeof needed === "string" ? [needed] : [])])];
   const assumed = assumptionTable.scopes.minimal;
   const added = seen.filter((scope) => !assumed.includes(scope) && scopePattern.test(scope));
   if (seen.length === 0) return { because: "no scope seen" };
   if (added.length === 0) return { because: `only ${shown(seen.join(", "))} seen` };
-  return { value: [...assumed, ...added], because: `those assumed, and ${shown(added.join(", "))}` };
+  return { value: [...assumed, ...added], because: `the assumed scopes, and ${shown(added.join(", "))}` };
 }
 
 function meScope(attempts: readonly Attempt[]): Inferred {
@@ -135,7 +136,7 @@ function meScope(attempts: readonly Attempt[]): Inferred {
     return { value: null, because: "the permitted keys have no scope in common" };
   }
   if (lacking.status !== 403 || common.length !== 1 || only === undefined || !scopePattern.test(only)) {
-    return { because: `may be any of those that every permitted key has: ${shown(common.join(", "))}` };
+    return { because: `may be any scope that every permitted key has: ${shown(common.join(", "))}` };
   }
   return { value: only, because: "the one scope that every permitted key has" };
 }
@@ -143,7 +144,7 @@ function meScope(attempts: readonly Attempt[]): Inferred {
 const widest = 60;
 const comment = (text: string) => wrapWords(text, 76).map((line) => `  # ${line}`);
 
-/** Writes inferred assumptions as an `assumptions:` block for a scenario; comments say why the others are left out. */
+/** Renders inferred assumptions as an `assumptions:` block for a scenario. Comments show why others are left out. */
 export function assumptionsYaml(assumptions: readonly InferredAssumption[]): string {
   const learned = assumptions.filter(({ value }) => value !== undefined);
   const open = assumptions.filter(({ value }) => value === undefined);
@@ -155,7 +156,7 @@ export function assumptionsYaml(assumptions: readonly InferredAssumption[]): str
     ...lines.flatMap((line, index) => {
       const because = learned[index]?.because ?? "";
       const whole = `${line.padEnd(width)}  # ${because}`;
-      // A list goes on in a line that is indented deeper than its name.
+      // A list continues on a line indented deeper than its name.
       return whole.length <= 80 ? whole : [...comment(because), wrapWords(line, 76).join("\n    ")];
     }),
     ...reasons.flatMap((reason) => {
@@ -168,7 +169,7 @@ export function assumptionsYaml(assumptions: readonly InferredAssumption[]): str
 
 function yamlOf(value: InferredAssumption["value"]): string {
   if (Array.isArray(value)) return `[${value.map(yamlOf).join(", ")}]`;
-  // JSON is YAML; plain where a text cannot be taken for anything else, as `true` and `null` would be.
+  // JSON is YAML. Plain if the text cannot mean anything else, such as `true` or `null`.
   const isPlain = /^(?!(?:true|false|null)$)[a-z][a-z0-9_]*(?::[a-z][a-z0-9_]*)*$/.test(String(value));
   return typeof value === "string" && isPlain ? value : JSON.stringify(value);
 }

@@ -4,7 +4,7 @@ import { type Answer, headerOf, memberAt } from "./answer.js";
 import type { Exchange } from "./judge.js";
 import type { InferredAssumption } from "./learn.js";
 
-/** `partly`: some of its edits are live; `not_seen`: no response shows it. */
+/** `partly`: some of its edits are live; `not_seen`: no response shows them. */
 export type LiveState = "live" | "partly" | "not_yet" | "not_seen";
 
 /** An announced change to look for. */
@@ -21,12 +21,12 @@ export interface SoughtChange {
   readonly parts: readonly { readonly path: readonly string[]; readonly value: unknown }[];
 }
 
-/** An announced change, and whether the responses show it. */
+/** An announced change, and whether responses show it. */
 export interface LiveChange extends Pick<SoughtChange, "ref" | "say" | "date"> {
   readonly state: LiveState;
 }
 
-/** Finds out which announced changes the responses of an environment show already. */
+/** Finds the announced changes that an environment's responses already show. */
 export function liveChanges(
   changes: readonly SoughtChange[],
   exchanges: readonly Exchange[],
@@ -48,7 +48,7 @@ interface Sought {
   readonly all: readonly Answer[];
   readonly inferred: readonly InferredAssumption[];
   readonly fields: SoughtChange["fields"];
-  /** What the part does to a name: add, rename or remove. */
+  /** The operation on the name: add, rename or remove. */
   readonly operation: string;
   readonly name: string;
   readonly value: unknown;
@@ -56,7 +56,7 @@ interface Sought {
 
 type Look = (sought: Sought) => boolean | undefined;
 
-// Each returns `undefined` when no response shows it.
+// Each returns `undefined` if no response shows it.
 const looks: Readonly<Record<string, Look>> = {
   assumptions({ inferred, name, value }) {
     const found = inferred.find((one) => one.name === name)?.value;

@@ -1,12 +1,12 @@
 import { keyPrefixes } from "../domain/api-key.js";
 import { redactEncoded, redactValue } from "../domain/redact.js";
 
-/** From this length on, a key without its prefix is certainly no word of the server. */
+/** From this length on, a key without its prefix cannot be one of the server's words. */
 const tellingLength = 12;
 
 export type Redact = ReturnType<typeof createRedact>;
 
-/** Takes these keys, their parts after the prefix, and everything that looks like a key out of what a server sends (R46). */
+/** Removes these keys, their parts after the prefix, and everything that looks like a key from a server's text (R46). */
 export function createRedact(secrets: readonly string[]) {
   const needles = secrets
     .flatMap((secret) => {
@@ -21,9 +21,9 @@ export function createRedact(secrets: readonly string[]) {
   function text(given: string): string {
     return redactEncoded(needles.reduce((all, needle) => all.replaceAll(needle.text, needle.shown), given));
   }
-  /** Returns a JSON value without keys in its texts and names of members. */
+  /** Returns a JSON value without keys in its texts and member names. */
   const value = (given: unknown): unknown => redactValue(given, text);
-  /** Whether one of the keys that are sent is in the text, whole or without its prefix. */
+  /** Whether the text contains one of the sent keys, with or without its prefix. */
   const finds = (given: string) => needles.some((needle) => given.includes(needle.text));
   return { text, value, finds };
 }

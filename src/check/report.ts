@@ -13,30 +13,30 @@ export interface VerdictRow {
   readonly reason?: string | undefined;
 }
 
-/** The results that a run has gathered. */
+/** The collected results of a run. */
 interface Gathered {
   /** The URL of the endpoint. */
   readonly url: string;
   readonly requests: number;
   readonly maxRequests: number;
-  /** Why nothing could be compared, a sentence or two. */
+  /** Why nothing could be compared, in one or two sentences. */
   readonly stopped: string | undefined;
   readonly attempts: readonly Attempt[];
   readonly responses: readonly SeenResponse[];
-  /** The results of comparing answers with one another. */
+  /** The results of comparing responses with each other. */
   readonly compared: readonly Observation[];
   readonly assumptions: readonly InferredAssumption[];
-  /** Announced changes, where there are any to look for. */
+  /** Announced changes, if any are looked for. */
   readonly changes?: readonly LiveChange[] | undefined;
   readonly notes: readonly string[];
   /** Everything new since an earlier check. */
   readonly newFacts?: readonly string[] | undefined;
 }
 
-/** The findings of a check; holds no key. */
+/** The findings of a check; contains no key. */
 export type CheckReport = ReturnType<typeof reportOf>;
 
-/** Judges and sums up what a run has gathered. */
+/** Judges and summarizes the results of a run. */
 export function reportOf({ attempts, compared, ...rest }: Gathered) {
   const observations = [...attempts.flatMap(judgeAttempt), ...compared];
   const differences = observations.filter(isDifference);
@@ -59,8 +59,8 @@ function pathRow({ pathId, variable, answer, noAnswer, reason }: Attempt, differ
     pathId,
     variable,
     verdict,
-    /** Status and code of the answer: `401 unauthorized`. */
-    got: answer === undefined ? noAnswer && "no answer" : describeAnswer(answer),
+    /** The response's status and code: `401 unauthorized`. */
+    got: answer === undefined ? noAnswer && "no response" : describeAnswer(answer),
     reason,
   };
 }

@@ -1,6 +1,6 @@
 import type { PromisedPathId } from "../domain/outcomes.js";
 
-/** The rules that a check reports on, and why it never tries some of them. */
+/** The rules that a check reports, and why it never tries some of them. */
 export const checkedRules = {
   R1: { title: "a permitted key gets 200 with data and nothing else" },
   R2: { title: "the organization is exactly id, name, type" },
@@ -29,7 +29,7 @@ export const checkedRules = {
   R22: { title: "more than per_minute in a minute: 429" },
   R23: { title: "more than per_day in a day: 429" },
   R24: { title: "each call counts once" },
-  R25: { title: "limits are per key", never: "no limit of one key is held against another key" },
+  R25: { title: "limits are per key", never: "limits of two keys are not compared" },
   R26: { title: "a replacement has the limits of the old key" },
   R27: { title: "every error body is error with code, message and perhaps details" },
   R28: { title: "code is one listed for its status; a 429 has one too" },
@@ -40,18 +40,18 @@ export const checkedRules = {
 
 export type CheckedRule = keyof typeof checkedRules;
 
-/** One thing that was looked at: rules that an answer keeps, or a difference. */
+/** An observation: rules that a response follows, or a difference. */
 export type Observation = Pick<Difference, "rules" | "pathId"> | Difference;
 
-/** A place where an answer differs from the contract. */
+/** A place where a response differs from the contract. */
 export interface Difference {
   readonly rules: readonly CheckedRule[];
   readonly pathId: PromisedPathId;
-  /** `status`, `connection`, `body`, the name of a header, or the JSON path of a member: `$.data.limits.per_day`. */
+  /** `status`, `connection`, `body`, a header's name, or a member's JSON path: `$.data.limits.per_day`. */
   readonly at: string;
   readonly expected: string;
   readonly found: string;
-  /** The request id of the answer, to be quoted to support. */
+  /** The request id of the response, for support. */
   readonly requestId?: string;
 }
 

@@ -32,9 +32,9 @@ interface CheckOptions {
   /** The environment with the keys. */
   readonly env: Variables;
   readonly maxRequests: number;
-  /** Whether a limit may be used up on purpose. */
+  /** Whether to use up a limit on purpose. */
   readonly probeLimits: boolean;
-  /** A well-formed key that is unknown. */
+  /** A well-formed but unknown key. */
   readonly unknownKey: string;
   /** Announced changes of the API to look for. */
   readonly changes?: readonly SoughtChange[] | undefined;
@@ -46,9 +46,9 @@ const variesNote =
   "Responses to the same request differ in form, so the content of the 401 was compared; the profile varied responds like this.";
 
 /**
- * Sends requests, one after another, and compares the answers with the contract.
+ * Sends requests, one after another, and compares the responses with the contract.
  *
- * Those without a key come first: no key is sent to a host that does not answer them as the API could.
+ * Requests without a key come first: a host gets a key only if its responses could be the API's.
  */
 export async function runCheck(send: Send, options: CheckOptions): Promise<CheckReport> {
   const { env, maxRequests, unknownKey, url } = options;
@@ -62,7 +62,7 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
   for (const path of keyedPaths) attempts.push(await tryKeyedPath(session, path));
   await settleRejections(session, attempts, controls);
   const [working] = withStatus(attempts, 200);
-  // The second answer to the same key shows whether requests are counted.
+  // The second response to the same key shows whether requests are counted.
   const repeated = working === undefined ? [] : [await session.attempt(working)];
   for (const path of limitPaths) attempts.push(await tryLimit(session, path, working));
   const all = [...attempts, ...repeated];
@@ -87,7 +87,7 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
   });
 }
 
-/** Begins a check; every key is taken out of its answers. */
+/** Starts a check that removes every key from its responses. */
 function createSession(send: Send, options: CheckOptions) {
   const { env, maxRequests, unknownKey, url, stopwatch } = options;
   const redact = createRedact([...secretsIn(env), unknownKey]);
@@ -96,7 +96,7 @@ function createSession(send: Send, options: CheckOptions) {
   let unanswered = 0;
   let stopped: string | undefined;
 
-  /** Returns why no more is sent; `undefined` while requests are left. */
+  /** Returns why nothing more is sent; `undefined` while requests are left. */
   function whyNone(): string | undefined {
     if (stopped !== undefined) return "nothing was sent after the first request";
     if (unanswered >= mostUnanswered)
@@ -114,7 +114,7 @@ function createSession(send: Send, options: CheckOptions) {
     responses.push(seenResponse(attempt, answer, milliseconds));
     return answer;
   }
-  /** Sends the request of a path, if there is one left. */
+  /** Sends the request of a path, if any are left. */
   async function attempt({ pathId, apiKey, variable }: Attempt): Promise<Attempt> {
     const tried = { pathId, apiKey, variable };
     const reason = whyNone();
@@ -138,13 +138,13 @@ function createSession(send: Send, options: CheckOptions) {
 
 type Session = ReturnType<typeof createSession>;
 
-/** The most requests in a row without an answer. */
+/** The maximum number of consecutive requests without a response. */
 const mostUnanswered = 2;
 
 /**
- * Returns why the answer to the first request, which has no key, is not the API's; `undefined` when it may be.
+ * Returns why the response to the first request, which has no key, is not the API's; `undefined` if it may be.
  *
- * A redirect, a captive portal or a misspelt address must not get a key.
+ * A redirect, a captive portal or a misspelled address must not get a key.
  */
 function whyNotTheApi(reply: Answer | NoAnswer, url: string): string | undefined {
   if (isNoAnswer(reply)) return `Failed to reach ${url}: ${reply.found}. ${reply.hint}`;
@@ -154,12 +154,12 @@ function whyNotTheApi(reply: Answer | NoAnswer, url: string): string | undefined
     const location = headerOf(reply, "location");
     return why(
       `it redirects${location === undefined ? "" : ` to ${shown(location)}`} (${status}), which is not followed`,
-      "Give the address of the API itself; if a proxy or a captive portal redirects, get past it first.",
+      "Give the address of the API itself; if a proxy or captive portal redirects, sign in there first.",
     );
   }
   if (isHtml(reply)) {
     return why(
-      `it returns an HTML page (${status}), not with JSON`,
+      `it returns an HTML page (${status}), not JSON`,
       "A gateway without a backend, a proxy, a captive portal or another web site responds like this.",
     );
   }
@@ -167,14 +167,14 @@ function whyNotTheApi(reply: Answer | NoAnswer, url: string): string | undefined
   return why("there is nothing at this path (404)", "The base URL is the part before /v1/relying-party/me.");
 }
 
-/** Returns the attempts that got the status of their path, this one. */
+/** Returns the attempts that got this status, if it is also their path's. */
 function withStatus(attempts: readonly Attempt[], status: number): Exchange[] {
   return attempts
     .filter((one): one is Exchange => one.answer?.status === status)
     .filter(({ pathId }) => outcomeOf(pathId).status === status);
 }
 
-// Repeats the first rejected request while that may show whether answers differ by themselves.
+// Repeats the first rejected request as long as this can show whether responses vary.
 async function settleRejections(
   session: Session,
   attempts: readonly Attempt[],
@@ -195,8 +195,8 @@ async function tryKeyedPath(session: Session, path: KeyedPath): Promise<Attempt>
 }
 
 /**
- * Meets a limit, when that is asked for: with one request of a key that is at its limit, else by using up the minute of
- * a working key, if the requests that are left suffice for it.
+ * Reaches a limit if requested: with one request of a key at its limit, or by using up a working key's minute if enough
+ * requests are left.
  */
 async function tryLimit(session: Session, path: KeyedPath, working: Exchange | undefined): Promise<Attempt> {
   const { env, probeLimits } = session.options;

@@ -6,22 +6,21 @@ import { answerWebRequest } from "../library/web-request.js";
 import { requireKnownOptions } from "../schema/check.js";
 import { http } from "./http.js";
 
-/** The address of the API for the client under test. */
+/** The API's address for the client under test. */
 export interface HandlerOptions {
   /**
-   * The API's base URL, such as `https://api.example`; everything under it is answered.
+   * The API's base URL, such as `https://api.example`; the handlers respond to every path under it.
    *
-   * Default: `*`, any host, of which only the paths under `/v1/relying-party` are answered, with announced changes those of other
-   * versions as well.
+   * Default: `*`, any host, but only paths under `/v1/relying-party`. With announced changes, also other versions.
    */
   readonly baseUrl?: string;
 }
 
 /**
- * Request handlers for `setupServer`, `setupWorker` and whatever else takes handlers of msw 2 or 3.
+ * Creates request handlers for `setupServer`, `setupWorker` and other APIs of msw 2 or 3.
  *
- * They answer from the sandbox as it is when a request comes: clock, operations and reset take effect at once. Throws
- * `usage` for a base URL that is none, `validation_failed` for an unknown option.
+ * They respond from the sandbox's current state: the clock, operations and resets take effect immediately. Throws `usage`
+ * for an invalid base URL, `validation_failed` for an unknown option.
  *
  * @example
  * const sandbox = createSandbox({ scenario: "key-states" });
@@ -39,16 +38,16 @@ export function createHandlers(sandbox: Sandbox, options: HandlerOptions = {}): 
   if (baseUrl === "*") return [http.all(paths, answer(""))];
   if (/^https?:\/\//i.test(baseUrl)) {
     const { origin, pathname } = urlOf(baseUrl);
-    // A base URL may have a path of its own, which the API does not know.
+    // A base URL may have a path, which the API does not expect.
     const base = withoutSlash(pathname);
     return [http.all(everythingUnder(origin + base), answer(base))];
   }
-  // Relative to where the page or the server is, which msw knows.
+  // Relative to the page or the server, which msw knows.
   const base = withoutSlash(baseUrl);
   return [http.all(base, answer(base)), http.all(`${base}/*`, answer(base))];
 }
 
-// The client of an aborted request has its error already; msw would take this one for a failure of the handler.
+// The client of an aborted request already has its error; msw would treat this error as a failed handler.
 function unlessAborted(
   answer: Response | Promise<Response>,
   { signal }: Request,
@@ -66,13 +65,13 @@ function urlOf(baseUrl: string): URL {
   } catch {
     throw new SandboxError(
       "usage",
-      `Failed to make handlers for ${JSON.stringify(baseUrl)}: it is not a URL. Give one such as https://api.example.`,
+      `Failed to make handlers for ${JSON.stringify(baseUrl)}: it is not a URL. Use one such as https://api.example.`,
     );
   }
 }
 
-// Patterns rather than paths in msw's notation: msw decodes what such a path matches, and fails on a request whose path
-// is not valid encoding. Whatever its case, so that a path in the wrong one gets the API's 404 instead of the network.
+// Patterns, not paths in msw's notation: msw decodes the matched path, and fails if its encoding is not valid. In any
+// letter case, so that a misspelled path gets the API's 404 and not the network.
 const anyHost = /\/v1\/relying-party(?:\/|$)/i;
 // Announced changes move paths to other versions.
 const anyVersion = /\/v\d{1,3}\/relying-party(?:\/|$)/i;

@@ -1,6 +1,6 @@
 import { usersPackage } from "../library/users-package.js";
 
-/** The `http` of the user's own msw. */
+/** The `http` of the user's msw. */
 export const { http } = await usersPackage(
   { entry: "svc-sandbox/msw", name: "msw", since: "2.0" },
   () => import("msw"),

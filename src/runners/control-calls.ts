@@ -5,7 +5,7 @@ const { MessageChannel, receiveMessageOnPort, Worker } = process.getBuiltinModul
 
 const longestWait = 30_000;
 
-// A thread of its own also keeps msw, undici and fake timers of a test away from these calls.
+// A separate thread also protects these calls from a test's msw, undici and fake timers.
 const caller = `
 const { parentPort } = require("node:worker_threads");
 parentPort.on("message", async ({ url, options, port, done }) => {
@@ -20,12 +20,12 @@ parentPort.on("message", async ({ url, options, port, done }) => {
 
 type Reply = { readonly status: number; readonly text: string } | { readonly failure: string };
 
-/** Starts a thread for calls; it ends with the process. */
+/** Starts a thread for calls, which ends with the process. */
 export function startCalls(token: string | undefined) {
   const worker = new Worker(caller, { eval: true, execArgv: [] });
   worker.unref();
   return {
-    /** Returns the text of the response. Throws its `SandboxError`, or `usage` if there is none. */
+    /** Returns the response's text. Throws its `SandboxError`, or `usage` without a response. */
     call(method: string, url: string, body?: unknown, actor?: string): string {
       const headers = {
         "content-type": "application/json",

@@ -20,24 +20,24 @@ export type FixtureSource = ScenarioSource | ScenarioFile;
 export interface FixtureOptions<Source = FixtureSource> extends Omit<SandboxOptions, "scenario"> {
   /** Default: the scenario of `svc-sandbox exec`, or `key-states`. */
   readonly scenario?: Source;
-  /** Whether the clock stands still until it is moved. Default: true. */
+  /** Whether the clock is frozen. Default: true. */
   readonly frozen?: boolean;
 }
 
-/** The fixtures that a test gets. */
+/** The fixtures of a test. */
 export interface SandboxFixtures<Key extends string = string, Organization extends string = string> {
-  /** The sandbox, as it was at its start: reset before each test. */
+  /** The sandbox in its initial state: reset before each test. */
   readonly sandbox: Sandbox<Key, Organization>;
-  /** Returns the full key of a ref of the scenario; throws `unknown_ref`, with the refs there are. */
+  /** Returns the full key of a ref in the scenario; throws `unknown_ref`, with the known refs. */
   readonly secret: (ref: Key) => string;
 }
 
-/** The fixtures of a scenario, as far as its type shows its refs. */
+/** The fixtures of a scenario, with its refs if the type contains them. */
 export type FixturesOf<Source> = SandboxFixtures<KeyRef<Source>, OrganizationRef<Source>>;
 
-/** The fixtures that tests share, each made when it is first used. */
+/** The shared fixtures, each created at first use. */
 export interface SharedFixtures {
-  /** The sandbox that `sandbox` resets, for hooks that run once. */
+  /** The sandbox behind `sandbox`, for hooks that run once. */
   readonly sharedSandbox: Sandbox;
   /** A server of the sandbox, on a free port, or the instance of `svc-sandbox exec`. */
   readonly server: Omit<RunningServer, "close">;
@@ -48,9 +48,9 @@ type Use<Value> = (value: Value) => Promise<void>;
 const joined = new WeakMap<Sandbox, JoinedSandbox>();
 
 /**
- * Uses the sandbox of fixtures: under `svc-sandbox exec` an instance of its sandbox, so that it counts the requests.
+ * Uses the sandbox of fixtures: under `svc-sandbox exec` an instance there, which counts the requests.
  *
- * Throws what `createSandbox` and `loadScenario` throw.
+ * Throws the errors of `createSandbox` and `loadScenario`.
  */
 export async function useSandbox(options: FixtureOptions, use: Use<Sandbox>): Promise<void> {
   const { SVC_CONTROL_URL: controlUrl, SVC_SANDBOX_CONTROL_TOKEN: token } = process.env;
@@ -74,7 +74,7 @@ export async function useSandbox(options: FixtureOptions, use: Use<Sandbox>): Pr
   await instance.leave();
 }
 
-/** Serves the sandbox while it is used; one that another process runs is served there. */
+/** Serves the sandbox while it is used; a sandbox in another process is served there. */
 export async function serveWhile(sandbox: Sandbox, use: Use<SharedFixtures["server"]>): Promise<void> {
   const instance = joined.get(sandbox);
   if (instance !== undefined) {

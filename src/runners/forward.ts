@@ -5,8 +5,8 @@ const http = process.getBuiltinModule("node:http");
 const https = process.getBuiltinModule("node:https");
 
 /**
- * Serves what is under a base URL at an origin of its own: a path with a slash in front, as in `/v1/…`, would leave the
- * base URL of an instance. Each connection here has one there, which faults reset, hold and cut as well.
+ * Serves a base URL's paths at their own origin: a path with a leading slash, such as `/v1/…`, would leave an instance's
+ * base URL. Each connection has its counterpart, which faults reset, hold and cut.
  */
 export async function forwardTo(baseUrl: string) {
   const { protocol, hostname, port, pathname } = new URL(baseUrl);
@@ -24,7 +24,7 @@ export async function forwardTo(baseUrl: string) {
     const sent = request({ ...to, headers: headers as never, setHost: false }, (response) => {
       outgoing.sendDate = false;
       outgoing.writeHead(response.statusCode as number, response.statusMessage, response.rawHeaders);
-      // The client gets the head and the part of the body that came.
+      // The client gets the head and the received part of the body.
       response.once("error", () => socket.destroySoon()).pipe(outgoing);
     });
     sent.once("error", () => (outgoing.headersSent ? socket.destroySoon() : socket.resetAndDestroy()));

@@ -10,7 +10,7 @@ import type { Actor } from "../world/operations/initiator.js";
 import { unknownSecret } from "../world/scenario-keys.js";
 import { startCalls } from "./control-calls.js";
 
-/** An instance of a sandbox that runs in another process. */
+/** An instance of a sandbox in another process. */
 export interface JoinedSandbox {
   readonly sandbox: Sandbox;
   readonly url: string;
@@ -27,9 +27,9 @@ interface Started {
 }
 
 /**
- * Makes an instance of the sandbox at a control plane, with what is `given`, so that requests count there.
+ * Creates an instance at a control plane, with the `given` options, so that requests count there.
  *
- * Throws what the control plane rejects.
+ * Throws the control plane's errors.
  */
 export function joinSandbox(controlUrl: string, token: string | undefined, given: object): JoinedSandbox {
   const { call, end } = startCalls(token);
@@ -131,7 +131,7 @@ export function joinSandbox(controlUrl: string, token: string | undefined, given
     },
     requests: {
       list: (query = {}) => camelCase(list("/requests", snakeCase(query) as object)) as never,
-      // The journal of an instance has the last 1,000.
+      // An instance's journal contains the last 1,000 requests.
       total: () => ask("GET", "/requests").length,
       clear: () => ask("DELETE", "/requests"),
     },

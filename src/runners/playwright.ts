@@ -27,7 +27,7 @@ import {
 
 export type { SandboxFixtures, SharedFixtures } from "./fixtures.js";
 
-/** The options of the sandbox of a worker. */
+/** The options of a worker's sandbox. */
 export interface PlaywrightFixtureOptions<Source = FixtureSource> extends FixtureOptions<Source> {
   /**
    * The requests of pages that the sandbox responds to: the API's base URL and `/**`, as in `https://api.example/**`.
@@ -36,7 +36,7 @@ export interface PlaywrightFixtureOptions<Source = FixtureSource> extends Fixtur
   readonly intercept?: `${string}/**`;
 }
 
-// The configuration knows the option without a type argument.
+// The configuration uses the option without a type argument.
 declare module "@playwright/test" {
   interface PlaywrightWorkerOptions {
     sandboxOptions: PlaywrightFixtureOptions;
@@ -50,12 +50,12 @@ const playwright = await usersPackage(
   () => olderVersion(wanted),
 );
 
-/** What all tests of a worker have met, by the sandbox that they share. */
+/** The totals over all tests of a worker, by their shared sandbox. */
 const totals = new WeakMap<Sandbox, Report>();
 
 function addToTotal(sandbox: Sandbox, report: Report): void {
   const before = totals.get(sandbox);
-  // All tests are one run.
+  // All tests count as one run.
   const { runs: _runs, ...total } = before === undefined ? report : mergeReports([before, report]);
   totals.set(sandbox, total);
 }
@@ -67,7 +67,7 @@ async function interceptIn(context: BrowserContext, pattern: string, url: string
     try {
       await route.fulfill({ response: await route.fetch({ url: url + path, timeout: 0 }) });
     } catch {
-      // A fault has cut the connection, or the test is over.
+      // A fault cut the connection, or the test is over.
       await route.abort("connectionreset").catch(() => {});
     }
   });
@@ -80,7 +80,7 @@ export type SandboxTest<Fixtures = SandboxFixtures> = TestType<
 >;
 
 const ofConfiguration: SandboxTest = playwright.test.extend<SandboxFixtures, SharedFixtures>({
-  // Playwright's types know it as an option of its own.
+  // Playwright's types treat it as a Playwright option.
   sandboxOptions: [{}, { scope: "worker", option: true }] as never,
   sharedSandbox: [
     ({ sandboxOptions: { intercept: _, ...options } }, use, { project, workerIndex }) =>
@@ -106,7 +106,7 @@ const ofConfiguration: SandboxTest = playwright.test.extend<SandboxFixtures, Sha
       const requests = sharedSandbox.requests
         .list()
         .map(({ method, path, key, pathId }) => `- ${method} ${path}, ${key ?? "no key"}: ${pathId}`);
-      // First what a failed test asks for: Playwright prints the beginning.
+      // The requests of a failed test come first: Playwright prints the beginning.
       const body = [...requests, "", renderReport(report, "markdown")].join("\n");
       await testInfo.attach("svc-sandbox", { body, contentType: "text/markdown" });
     },
@@ -121,9 +121,9 @@ const ofConfiguration: SandboxTest = playwright.test.extend<SandboxFixtures, Sha
 });
 
 /**
- * Makes a `test` whose sandbox has these options; the compiler knows the refs of the scenario that they name.
+ * Creates a `test` whose sandbox has these options. The compiler checks the refs of their scenario.
  *
- * Without a scenario that is the one of the configuration, and a ref is any text.
+ * Without a scenario, the configuration's scenario applies, and a ref is any text.
  */
 export function sandboxTest<const Source extends FixtureSource>(
   options: PlaywrightFixtureOptions<Source> & { readonly scenario: Source },
@@ -135,11 +135,12 @@ export function sandboxTest(options?: PlaywrightFixtureOptions): SandboxTest {
 }
 
 /**
- * Playwright's `test` with a sandbox and a server of it, both of the worker; `sandbox` is reset before each test, and
- * `baseURL` is the server's unless the configuration says another.
+ * Playwright's `test` with a sandbox and its server for each worker. `sandbox` is reset before each test, and `baseURL` is
+ * the server's, unless the configuration sets another.
  *
- * The compiler knows the refs of `key-states`; `sandboxTest` is for any other scenario. `use: { sandboxOptions }` sets options, in the configuration or by `test.use` at the top of a file. The report of what
- * a test met is attached to it; the one of the worker is a file in the output folder.
+ * The compiler checks the refs of `key-states`; use `sandboxTest` for any other scenario. Set options with `use: {
+ * sandboxOptions }` in the configuration, or with `test.use` at the top of a file. Each test has its report as an
+ * attachment; the worker's report is a file in the output folder.
  *
  * @example
  * test("a revoked key", async ({ request, secret }) => {
@@ -149,5 +150,5 @@ export function sandboxTest(options?: PlaywrightFixtureOptions): SandboxTest {
  */
 export const test = sandboxTest() as unknown as SandboxTest<FixturesOf<"key-states">>;
 
-/** Playwright's own. */
+/** Playwright's `expect`. */
 export const expect: typeof playwrightExpect = playwright.expect;

@@ -20,7 +20,7 @@ const vitest = await usersPackage(
   () => olderVersion(wanted),
 );
 
-/** The fixtures that tests of a file share. */
+/** The fixtures that a file's tests share. */
 export interface FileFixtures extends SharedFixtures {
   readonly sandboxOptions: FixtureOptions;
 }
@@ -29,9 +29,9 @@ export interface FileFixtures extends SharedFixtures {
 export type SandboxTest<Fixtures = SandboxFixtures> = TestAPI<Fixtures & FileFixtures>;
 
 /**
- * Makes a `test` whose sandbox has these options; the compiler knows the refs of the scenario that they name.
+ * Creates a `test` whose sandbox has these options. The compiler checks the refs of their scenario.
  *
- * Without a scenario that is the one of the configuration, and a ref is any text.
+ * Without a scenario, the configuration's scenario applies, and a ref is any text.
  */
 export function sandboxTest<const Source extends FixtureSource>(
   options: FixtureOptions<Source> & { readonly scenario: Source },
@@ -58,10 +58,10 @@ export function sandboxTest(options?: FixtureOptions): SandboxTest {
 }
 
 /**
- * Vitest's `test` with a sandbox and a server of it, both of the file; `sandbox` is reset before each test.
+ * Vitest's `test` with a sandbox and its server for each file; `sandbox` is reset before each test.
  *
- * The compiler knows the refs of `key-states`; `sandboxTest` is for any other scenario. `test.override({ sandboxOptions })`
- * at the top of a file sets options, `provide: { sandboxOptions }` those of a project.
+ * The compiler checks the refs of `key-states`; use `sandboxTest` for any other scenario. Set options with `test.override({
+ * sandboxOptions })` at the top of a file, or with `provide: { sandboxOptions }` for a project.
  *
  * @example
  * test("a revoked key", async ({ server, secret }) => {
@@ -71,5 +71,5 @@ export function sandboxTest(options?: FixtureOptions): SandboxTest {
  */
 export const test = sandboxTest() as unknown as SandboxTest<FixturesOf<"key-states">>;
 
-/** Vitest's own. */
+/** Vitest's `expect`. */
 export const expect: ExpectStatic = vitest.expect;

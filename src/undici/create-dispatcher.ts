@@ -19,23 +19,24 @@ const { Agent, getGlobalDispatcher } = await usersPackage(
   () => olderVersion(wanted),
 );
 
-/** The address of the API for the client under test. */
+/** The API's address for the client under test. */
 export interface DispatcherOptions {
   /**
-   * The API's base URL, such as `https://api.example`; every path under it is answered.
+   * The API's base URL, such as `https://api.example`; the dispatcher responds to every path under it.
    *
    * Default: `*`, every path of every host: no request leaves the process.
    */
   readonly baseUrl?: string;
-  /** Where requests go that are not under the base URL. Default: the global dispatcher of this moment. */
+  /** Handles other requests. Default: the current global dispatcher. */
   readonly fallback?: Dispatcher;
 }
 
 /**
- * A dispatcher for undici's `request`, `fetch` and other calls, and with undici's `setGlobalDispatcher` for Node's `fetch`.
+ * Creates a dispatcher for undici's `request`, `fetch` and other calls, and with undici's `setGlobalDispatcher` for Node's
+ * `fetch`.
  *
- * It answers from the sandbox as it is when a request comes, on connections inside the process, which faults reset, hold
- * and cut as they do on sockets. Throws `usage` for a base URL that is none, `validation_failed` for an unknown option.
+ * It responds from the sandbox's current state, over connections inside the process. Faults reset, hold and cut them like
+ * sockets. Throws `usage` for an invalid base URL, `validation_failed` for an unknown option.
  *
  * @example
  * const sandbox = createSandbox({ scenario: "key-states" });
@@ -52,10 +53,11 @@ export function createDispatcher(sandbox: Sandbox, options: DispatcherOptions = 
   const agent = new Agent({
     connect(_to, connected) {
       const pair = connectionPair();
-      // After a promise: otherwise Jest takes the parser of an idle connection, which keeps no process alive, for an open handle.
+      // Waits for a promise: otherwise Jest reports the parser of an idle connection, which keeps no process alive, as an
+      // open handle.
       void Promise.resolve().then(() => {
         server.emit("connection", pair.server);
-        // undici asks for a socket, and takes any duplex stream.
+        // undici requests a socket and accepts any duplex stream.
         nextTick(() => connected(null, pair.client as never));
       });
     },
@@ -66,7 +68,7 @@ export function createDispatcher(sandbox: Sandbox, options: DispatcherOptions = 
   return Object.assign(agent, {
     dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
       const url = new URL(request.origin ?? "").origin + request.path;
-      // A base URL may have a path of its own, which the API does not know.
+      // A base URL may have a path, which the API does not expect.
       const path = url.slice(base.length);
       const isUnder = url.toLowerCase().startsWith(base) && /^(?:[/?]|$)/.test(path);
       if (!isUnder) return fallback.dispatch(request, handler);
@@ -80,6 +82,6 @@ function baseOf(baseUrl: string): string {
   if (base !== undefined) return base.toLowerCase();
   throw new SandboxError(
     "usage",
-    `Failed to make a dispatcher for ${JSON.stringify(baseUrl)}: it is not a URL. Give one such as https://api.example.`,
+    `Failed to make a dispatcher for ${JSON.stringify(baseUrl)}: it is not a URL. Use one such as https://api.example.`,
   );
 }

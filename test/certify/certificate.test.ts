@@ -144,8 +144,8 @@ describe("the file of a certificate", () => {
   });
 
   it.each([
-    ["", "not_json", "It is not JSON"],
-    [textOf(failed).slice(0, 900), "not_json", "only a part"],
+    ["", "not_json", "It is not valid JSON"],
+    [textOf(failed).slice(0, 900), "not_json", "not a complete file"],
     ["null", "not_a_certificate", "It is not a certificate"],
     ["[]", "not_a_certificate", "It is not a certificate"],
     ['{"scenario":"x"}', "not_a_certificate", "certify --certificate writes one"],
@@ -270,7 +270,9 @@ Not verified: 3 of 47 facts differ.
     const now = { ...failed, runs: [...whole.runs, late], report };
     expect(verifyCertificate(failed, now)).toMatchObject({
       verified: true,
-      notes: ["The certificate has 2 runs that did not run. They are not compared, and neither is the coverage of all runs."],
+      notes: [
+        "The certificate leaves out 2 runs. They are not compared, and neither is the coverage of all runs.",
+      ],
     });
     expect(verifyCertificate(failed, { ...now, verdict: "flaky" }).verified).toBe(false);
   });
@@ -297,7 +299,7 @@ describe("what a certificate comes to, in a sentence", () => {
     [{ verdict: "unusable", runs: [] }, "Not certified: the command could not be run."],
     [
       { verdict: "unusable", runs: [{ ...minimal, outcome: "failed", code: 7 } as never] },
-      "Not certified: the command failed with exit code 7 in the run minimal, which is the baseline.",
+      "Not certified: the command failed with exit code 7 in the run minimal, the baseline.",
     ],
     [
       { verdict: "unusable", runs: [{ ...minimal, outcome: "timed_out" } as never] },

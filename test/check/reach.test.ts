@@ -101,7 +101,7 @@ test.each([
     "",
     /it redirects to https:\/\/login\.example\/\?next=me \(302\), which is not followed\. /,
   ],
-  [200, html, "<html>Accept</html>", /returns an HTML page \(200\), not with JSON\. .*captive portal/],
+  [200, html, "<html>Accept</html>", /returns an HTML page \(200\), not JSON\. .*captive portal/],
   [502, html, "<html>Bad gateway</html>", /it returns an HTML page \(502\)/],
   [404, {}, "{}", /there is nothing at this path \(404\)\. The base URL is .* before \/v1\//],
 ])("a host that answers %i where the API would not gets no key", async (status, headers, bytes, message) => {

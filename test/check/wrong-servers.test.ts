@@ -82,7 +82,7 @@ test.each<[does: string, misbehave: Misbehave, says: WrongServer["says"]]>([
   [
     "R1 packs an answer that was asked for as it is",
     (reply) => packed(reply, "gzip", gzipSync(JSON.stringify(reply.body))),
-    ["200.test  Content-Encoding  R1", "nothing, since no encoding was asked for", '"gzip"'],
+    ["200.test  Content-Encoding  R1", "nothing, because the request did not ask for an encoding", '"gzip"'],
   ],
   [
     "R1 sends a body that is not UTF-8",
