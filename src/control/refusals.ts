@@ -8,42 +8,18 @@ import { ScenarioError, type ScenarioProblem } from "../scenario/problems/scenar
 
 /** The errors that only HTTP calls can get, by code: status and cause. */
 export const httpRefusals = {
-  bad_request: [
-    400,
-    "The body is not valid JSON, too long, nested too deep, or has an unsupported compression.",
-  ],
-  control_token_required: [
-    401,
-    "Other machines can reach the sandbox. Send the token that it printed at startup.",
-  ],
-  foreign_host: [
-    403,
-    "The `Host` is not a name of this machine. If it is right, allow it with `--allow-host`.",
-  ],
-  foreign_origin: [
-    403,
-    "A page of another origin sent the request. The control plane accepts only its own pages.",
-  ],
+  bad_request: [400, "The body is not valid JSON, too long or too deep, or has an unsupported compression."],
+  control_token_required: [401, "Send the token that the sandbox printed at startup."],
+  foreign_host: [403, "The `Host` is not a name of this machine. Allow it with `--allow-host`."],
+  foreign_origin: [403, "A page of another origin sent the request."],
   instance_rate_limited: [
     429,
-    "The instance was sent more requests in a minute than its host allows. The API has no such limit; `X-Sandbox-Limit` shows it.",
+    "The instance got more requests in a minute than its host allows. The API has no such limit.",
   ],
-  sign_in_required: [
-    403,
-    "With `--trust-header`, the page for partners is for callers that a trusted proxy names.",
-  ],
-  daily_limit_reached: [
-    429,
-    "The address has created as many instances in a day as `--self-service-daily` allows.",
-  ],
-  not_ready: [
-    503,
-    "Only `GET /ready` returns this: the server accepts no requests now. The message shows why.",
-  ],
-  machine_exhausted: [
-    503,
-    "The machine has reached a limit, such as its number of open files; the message and the log name it.",
-  ],
+  sign_in_required: [403, "With `--trust-header`, partners must come through the proxy that signs them in."],
+  daily_limit_reached: [429, "The address has reached `--self-service-daily`."],
+  not_ready: [503, "From `GET /ready`: the server accepts no requests now."],
+  machine_exhausted: [503, "The machine has reached a limit, such as its number of open files."],
   internal_error: [500, "A defect of svc-sandbox; the log shows more."],
 } as const;
 

@@ -76,14 +76,14 @@ function assumptionsPart(): string {
     variationTable.some(({ variants }) => variants.some(({ assume = {} }) => name in assume));
   const rows = Object.entries(assumptionTable as Record<string, AssumptionRow<unknown>>);
   return table(
-    ["assumption", "`minimal`", "`typical`", "`varied`", "what the specification leaves open"],
+    ["assumption", "`minimal`", "`typical`", "`varied`", "open in the specification"],
     ...rows.map(([name, { minimal, typical, choices }]) => {
       const { meaning } = words[name as keyof Assumptions];
       return [
         code(name),
         code(minimal),
-        typical === undefined ? "the same" : code(typical),
-        varies(name) ? "varies" : "as `minimal`",
+        typical === undefined ? "" : code(typical),
+        varies(name) ? "varies" : "",
         choices === undefined ? meaning : `${meaning} One of ${code(choices)}.`,
       ];
     }),
@@ -197,13 +197,7 @@ function problemsPart(): string {
 
 function advicePart(): string {
   return table(
-    ["advice", "level", "rule", "what the client did", "what to do"],
-    ...adviceTable.map(({ id, level, rule, meaning, whatToDo }) => [
-      code(id),
-      level,
-      rule,
-      meaning,
-      whatToDo,
-    ]),
+    ["advice", "level", "what the client did", "what to do"],
+    ...adviceTable.map(({ id, level, meaning, whatToDo }) => [code(id), level, meaning, whatToDo]),
   );
 }

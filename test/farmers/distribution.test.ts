@@ -1,12 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { jsonSchemaOf } from "../../src/schema/json-schema.js";
-import {
-  type Farmer,
-  farmerShape,
-  type Parcel,
-  type Season,
-} from "../../src/synthetic/farmers/farmer-shape.js";
+import { farmerShape, type Parcel, type Season } from "../../src/synthetic/farmers/farmer-shape.js";
 import { droughtsIn } from "../../src/synthetic/farmers/weather.js";
 import { pageOf, root, withParts } from "../support/pages.js";
 import { farmers, grouped, growthOf, quantile, sampled, siteOf } from "./sample.js";
@@ -54,31 +49,21 @@ function agesTable(): string {
 }
 
 function cropsTable(): string {
-  const rows = grouped(farmers, ({ location }) => location.subdivision_code).map(([code, group]) => {
+  const rows = grouped(farmers, ({ location }) => location.country_code).map(([country, group]) => {
     const parcels = group.flatMap((farmer) => farmer.parcels);
     const shares = grouped(parcels, ({ properties }) => properties["crop:name"])
       .sort(([, a], [, b]) => b.length - a.length)
       .filter(([, of]) => of.length >= parcels.length / 10)
       .map(([crop, of]) => `${crop} ${percent(of.length, parcels.length)}`);
-    const half = quantile(
-      group.map(({ farm_area_ha }) => farm_area_ha),
-      0.5,
-    );
     const languages = grouped(group, ({ language }) => language)
       .sort(([, a], [, b]) => b.length - a.length)
       .filter(([, of]) => of.length >= group.length / 10)
       .map(([language, of]) => `${language} ${percent(of.length, group.length)}`);
-    const name = (group[0] as Farmer).location.subdivision_name;
-    return [code, name, Number(half.toPrecision(2)), languages.join(", "), shares.join(", ")];
+    const subdivisions = grouped(group, ({ location }) => location.subdivision_code.slice(3));
+    const codes = subdivisions.map(([code]) => code).join(", ");
+    return [country, codes, languages.join(", "), shares.join(", ")];
   });
-  const head = [
-    "subdivision",
-    "",
-    "half of the farms, ha",
-    "languages",
-    "parcels by crop of the latest season",
-  ];
-  return table(head, rows);
+  return table(["country", "subdivisions", "languages", "crops of the latest season"], rows);
 }
 
 interface Harvest {
