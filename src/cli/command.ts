@@ -98,7 +98,7 @@ export function reader<Value>(
   return (text, from) => {
     const value = read(text);
     if (value !== undefined) return value;
-    throw usageError(`Failed to read ${from}: ${quote(text)} cannot be used. Give ${expected}.`);
+    throw usageError(`Invalid ${from}: ${quote(text)}. Use ${expected}.`);
   };
 }
 

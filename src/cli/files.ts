@@ -20,7 +20,7 @@ export function newFile(
   if (force || !existsSync(file)) return file;
   throw new SandboxError(
     "file_exists",
-    `Failed to write ${quote(name)}: it exists already, and nothing was changed. Overwrite it with --force, or name another file.`,
+    `${quote(name)} already exists and is unchanged. Overwrite it with --force, or name another file.`,
   );
 }
 

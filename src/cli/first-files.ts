@@ -49,7 +49,7 @@ export async function writeClientFiles(
 async function addScript(file: string): Promise<void> {
   const project = parsedJson(existsSync(file) ? await readFile(file, "utf8") : "{}");
   if (!isMapping(project))
-    throw usageError(`Failed to add a script to ${quote(file)}: it is not valid JSON.`);
+    throw usageError(`${quote(file)} is not valid JSON, so no script was added to it.`);
   const line = "svc-sandbox exec key-states --format brief --fail-on warning -- vitest run";
   const scripts = { "test:sandbox": line, ...(project.scripts as object | undefined) };
   await write(file, `${JSON.stringify({ ...project, scripts }, null, 2)}\n`);

@@ -43,7 +43,7 @@ export async function loadChanges(word: string, io: Io): Promise<ChangeFields> {
   const { changes } = (await loadNamed(word, io)).scenario;
   if (changes !== undefined) return changes;
   throw usageError(
-    `Failed to read the announced changes: the scenario ${quote(word)} has none. Add changes, as announced-changes has them: svc-sandbox show announced-changes`,
+    `The scenario ${quote(word)} has no announced changes. For an example, run svc-sandbox show announced-changes`,
   );
 }
 
@@ -122,7 +122,7 @@ export function withCount<Failure>(error: Failure, name: string): Failure | Sand
   if (!(error instanceof ScenarioError)) return error;
   const { length } = error.problems;
   const count = length === 1 ? "a problem" : `${length} problems`;
-  const message = `Failed to load the scenario ${JSON.stringify(name)}: it has ${count}.\n\n${error.message}`;
+  const message = `The scenario ${JSON.stringify(name)} has ${count}.\n\n${error.message}`;
   return new SandboxError("scenario_invalid", message);
 }
 

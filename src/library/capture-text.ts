@@ -13,6 +13,6 @@ export function captureText(world: World, options: CaptureOptions = {}): string 
   if (new TextEncoder().encode(text).length <= maximumScenarioBytes) return text;
   throw new SandboxError(
     "capture_impossible",
-    "Failed to capture the requests: the file would be larger than 1 MiB. Capture a part with from and to, or with key.",
+    "The capture would be larger than 1 MiB. Capture a part with from and to, or with key.",
   );
 }

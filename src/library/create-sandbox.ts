@@ -97,7 +97,7 @@ export function starterOf(
   const given = givenOptions({ ...options, now: now === undefined ? undefined : instantOf(now) });
   const { seed, frozen, profile } = options;
   if (seed !== undefined || frozen !== undefined || profile !== undefined) {
-    checkInput(inputShapes.instance_creation, { seed, frozen, profile }, "Failed to use the options");
+    checkInput(inputShapes.instance_creation, { seed, frozen, profile }, "Invalid options");
   }
   return () => createWorld(scenario, { platform, name, text, ...given });
 }

@@ -22,10 +22,7 @@ export function currentSandboxes(make: () => CurrentSandboxes): CurrentSandboxes
 export function currentSandbox(): Sandbox {
   const sandbox = shared[key]?.getStore();
   if (sandbox !== undefined) return sandbox;
-  throw new SandboxError(
-    "usage",
-    "Failed to guard the request: pass the sandbox to use: guard(request, { scope, sandbox }).",
-  );
+  throw new SandboxError("usage", "guard needs a sandbox: guard(request, { scope, sandbox }).");
 }
 
 /**
@@ -38,5 +35,5 @@ export const runtimeKey = Symbol.for("svc-sandbox.runtime");
 export function runtimeOf(sandbox: Sandbox): Runtime {
   const runtime = (sandbox as unknown as Record<symbol, Runtime | undefined>)[runtimeKey];
   if (runtime !== undefined) return runtime;
-  throw new SandboxError("usage", "Failed to use the sandbox: make it with createSandbox or startServer.");
+  throw new SandboxError("usage", "This is not a sandbox. Create one with createSandbox or startServer.");
 }

@@ -19,7 +19,7 @@ export const makeFarmers: FarmerMaker = (settings) => {
   if (make !== undefined) return make(settings);
   throw new SandboxError(
     "usage",
-    'Failed to make the synthetic farmers, which previews also need. In browsers, add import "svc-sandbox/farmers" next to the import of svc-sandbox.',
+    'The synthetic farmers are not loaded, and previews need them too. In browsers, add import "svc-sandbox/farmers" next to the import of svc-sandbox.',
     { part: "farmers" },
   );
 };

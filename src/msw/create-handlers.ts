@@ -65,7 +65,7 @@ function urlOf(baseUrl: string): URL {
   } catch {
     throw new SandboxError(
       "usage",
-      `Failed to make handlers for ${JSON.stringify(baseUrl)}: it is not a URL. Use one such as https://api.example.`,
+      `Invalid base URL ${JSON.stringify(baseUrl)}. Use one such as https://api.example.`,
     );
   }
 }

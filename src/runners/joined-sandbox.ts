@@ -158,13 +158,13 @@ export function joinSandbox(controlUrl: string, token: string | undefined, given
 function missing(name: string): never {
   throw new SandboxError(
     "usage",
-    `Failed to call sandbox.${name}: under svc-sandbox exec the control plane has no such call.`,
+    `sandbox.${name} is not available under svc-sandbox exec: the control plane has no such call.`,
   );
 }
 
 function elsewhere(): never {
   throw new SandboxError(
     "usage",
-    "Failed to use the sandbox here: under svc-sandbox exec it runs in another process. Use server.url, or make one with createSandbox().",
+    "Under svc-sandbox exec the sandbox runs in another process. Use server.url, or create one with createSandbox().",
   );
 }

@@ -41,7 +41,7 @@ export function scenarioNotFound(given: string, why: string, meant?: string): Sa
   const hint = meant === undefined ? didYouMean(given, scenarioNames) : ` Did you mean ${quote(meant)}?`;
   return new SandboxError(
     "scenario_not_found",
-    `Failed to find the scenario ${quote(given)}: ${why}.${hint} \`svc-sandbox list\` shows the bundled ones.`,
+    `Unknown scenario ${quote(given)}: ${why}.${hint} List the bundled ones with \`svc-sandbox list\`.`,
     { given, known: scenarioNames },
   );
 }

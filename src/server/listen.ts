@@ -27,7 +27,7 @@ async function refuseInUse(port: number, host: string): Promise<never> {
       : [`svc-sandbox ${version}${what}`, ` To stop it: svc-sandbox stop ${url}${token}`];
   throw new SandboxError(
     "address_in_use",
-    `Failed to listen on port ${port} on ${host}: it is in use by ${who}. Choose another port with --port, or any free one with --port 0.${end}`,
+    `Port ${port} on ${host} is in use by ${who}. Choose another port with --port, or any free one with --port 0.${end}`,
     { port, host, ...(sandbox && { sandbox }) },
   );
 }

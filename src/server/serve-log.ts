@@ -237,15 +237,12 @@ async function loadTls(tls: true | CertificatePair, names: readonly string[], st
 function namesOf({ publicUrl: given, allowHosts = [] }: ServeOptions) {
   const publicUrl = given === undefined ? undefined : readBaseUrl(given);
   if (given !== undefined && publicUrl === undefined) {
-    throw new SandboxError(
-      "usage",
-      "Failed to use the public URL: give one such as https://sandbox.example.",
-    );
+    throw new SandboxError("usage", "Invalid public URL: use one such as https://sandbox.example.");
   }
   const allowedHosts = allowHosts.map((host) => {
     const name = readHostName(host);
     if (name !== undefined) return name;
-    throw new SandboxError("usage", "Failed to use a host to allow: give a name such as sandbox.example.");
+    throw new SandboxError("usage", "Invalid allowed host: use a name such as sandbox.example.");
   });
   const own = publicUrl === undefined ? [] : [new URL(publicUrl).host];
   return { publicUrl, allowedHosts: [...own, ...allowedHosts] };

@@ -82,6 +82,6 @@ function baseOf(baseUrl: string): string {
   if (base !== undefined) return base.toLowerCase();
   throw new SandboxError(
     "usage",
-    `Failed to make a dispatcher for ${JSON.stringify(baseUrl)}: it is not a URL. Use one such as https://api.example.`,
+    `Invalid base URL ${JSON.stringify(baseUrl)}. Use one such as https://api.example.`,
   );
 }

@@ -108,7 +108,7 @@ export function durationOf(duration: string | number): number {
   if (length !== undefined && Number.isSafeInteger(length)) return length;
   throw new SandboxError(
     "validation_failed",
-    `Failed to read the duration ${JSON.stringify(duration)}: write it as 90s, 10m, 2h or 7d, or as whole milliseconds.`,
+    `Invalid duration ${JSON.stringify(duration)}: write it as 90s, 10m, 2h or 7d, or as whole milliseconds.`,
     { given: duration },
   );
 }
@@ -121,7 +121,7 @@ export function instantOf(instant: Instant): number {
   if (isInstant(time)) return time;
   throw new SandboxError(
     "validation_failed",
-    `Failed to read the time ${JSON.stringify(instant)}: write it with its zone, as 2026-03-02T09:00:00Z.`,
+    `Invalid time ${JSON.stringify(instant)}: write it with its zone, such as 2026-03-02T09:00:00Z.`,
     { given: instant },
   );
 }

@@ -113,7 +113,7 @@ function unknownRef(kind: "key" | "organization", ref: string, known: KnownRefs)
   const shown = refs.length > 20 ? [...refs.slice(0, 20), `… ${refs.length - 20} more`] : refs;
   throw new SandboxError(
     "unknown_ref",
-    `Failed to find the ${kind} ${JSON.stringify(ref)}: this scenario has ${shown.join(", ") || "none"}.${
+    `Unknown ${kind} ${JSON.stringify(ref)}: this scenario has ${shown.join(", ") || "none"}.${
       // HTTP and JavaScript may pass anything.
       didYouMean(String(ref), refs)
     }`,

@@ -26,7 +26,7 @@ export function scenarioSecret(world: World, ref: string): string {
   if (world.platform.sha256(secret) === key.sha256) return secret;
   throw new SandboxError(
     "secret_not_kept",
-    `Failed to show the secret of ${JSON.stringify(ref)}: a key made at run time is shown only once.`,
+    `The secret of ${JSON.stringify(ref)} is not available: a key created at run time is shown only once, on creation.`,
     { ref },
   );
 }

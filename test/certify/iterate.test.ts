@@ -68,7 +68,7 @@ test("a run with a fault can be seen again with exec --fault", async () => {
   for (const [fault, hint] of [
     ["fault.rest", 'Did you mean "fault.reset"?'],
     ["fault.reset@401.revokd", 'Did you mean "401.revoked"?'],
-    ["nothing", "Give one such as fault.hang or fault.hang@401.revoked."],
+    ["nothing", "Use one such as fault.hang or fault.hang@401.revoked."],
   ] as const) {
     expect(await again(fault, "none")).toMatchObject({ code: 2, stderr: expect.stringContaining(hint) });
   }

@@ -285,7 +285,7 @@ changes:
     const argv = ["certify", "--next", "active", "--", process.execPath, "-e", ""];
     expect(await runCli(argv)).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('"active" has none'),
+      stderr: expect.stringContaining('"active" has no announced changes'),
     });
   });
 });

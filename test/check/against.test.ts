@@ -223,7 +223,7 @@ test.each<[what: string, text: () => string | Promise<string>]>([
   const server = await serve();
   const { code, stdout, stderr } = await check(server.url, "--against", "other.json");
   expect(stderr).toMatch(
-    /^Failed to read --against: "other\.json" is not the JSON of a check .*Give a file that/,
+    /^Invalid --against: "other\.json" is not the JSON output of a check .*Use a file that/,
   );
   expect([code, stdout, server.requests()]).toEqual([2, "", []]);
 });

@@ -142,7 +142,7 @@ test.each([
   "https://api.example?key=SVC_test_0123456789",
 ])("the base URL %s is refused without repeating a secret", async (base) => {
   const { code, stdout, stderr } = await runCli(["check", base], { env: probeKeys });
-  expect(stderr).toMatch(/^Failed to read the base URL: it must start with http: or https: /);
+  expect(stderr).toMatch(/^Invalid base URL: it must start with http: or https:, /);
   expect(stderr).not.toMatch(/hunter2|0123456789/);
   expect([code, stdout]).toEqual([2, ""]);
 });

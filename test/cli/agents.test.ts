@@ -234,7 +234,7 @@ describe("init --client", () => {
     expect(project).toMatchObject({ name: "mine", scripts: { test: "mine" } });
     expect(await runCli(["init", "--client", kind], { cwd })).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("it exists already"),
+      stderr: expect.stringContaining("already exists"),
     });
   });
 

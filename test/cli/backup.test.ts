@@ -51,7 +51,7 @@ test("export and --import move a sandbox with its run-time keys, journal and ins
   expect((await control(`${url}/__sandbox`, "GET /report")).body.data.requests).toBe(4);
   await next.stop();
   const again = await serve(["a.yaml", "--state", "other.json", "--import", "backup.json"], { cwd }).done;
-  expect([again.code, again.stderr]).toEqual([2, expect.stringContaining("already has a sandbox")]);
+  expect([again.code, again.stderr]).toEqual([2, expect.stringContaining("already contains a sandbox")]);
 });
 
 test("--import and --migrate need a place where the sandbox is kept", async () => {

@@ -42,7 +42,7 @@ describe("the built svc-sandbox", () => {
 
   it("prints a problem on stderr and exits with 2", async () => {
     const { code, stdout, stderr } = await startBin(["--port", "abc"]).ended;
-    expect([code, stdout, stderr]).toEqual([2, "", expect.stringMatching(/^Failed to read --port: .*\n$/)]);
+    expect([code, stdout, stderr]).toEqual([2, "", expect.stringMatching(/^Invalid --port: .*\n$/)]);
   });
 
   it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("serves until %s, and exits with 0", async (signal) => {
@@ -67,7 +67,7 @@ describe("the built svc-sandbox", () => {
     const { child, ended, until } = startBin(["--until-stdin-ends", "--port", "0"], { hasInput: true });
     const { port } = new URL(JSON.parse(await until(/\n/)).base_url);
     const second = startBin(["--until-stdin-ends", "--port", port], { hasInput: true });
-    expect(await second.ended).toMatchObject({ code: 2, stderr: expect.stringContaining("it is in use by") });
+    expect(await second.ended).toMatchObject({ code: 2, stderr: expect.stringContaining("is in use by") });
     child.kill("SIGTERM");
     expect(await ended).toMatchObject({ code: 0 });
   });

@@ -49,7 +49,7 @@ test("capture writes a file that verify proves and play tells", async () => {
   expect(printed).toEqual({ code: 0, stdout: readFileSync(join(cwd, "bug.yaml"), "utf8"), stderr: "" });
 
   const again = await runCli(["capture", server.url, "-o", "bug.yaml"], { cwd });
-  expect([again.code, again.stderr]).toEqual([2, expect.stringMatching(/"bug\.yaml": it exists already/)]);
+  expect([again.code, again.stderr]).toEqual([2, expect.stringMatching(/"bug\.yaml" already exists/)]);
   const forced = await runCli(["capture", server.url, "-o", "bug.yaml", "--force", "--quiet"], { cwd });
   expect(forced).toEqual({ code: 0, stdout: "", stderr: "" });
   const nowhere = await runCli(["capture", server.url, "-o", "no/bug.yaml"], { cwd });
@@ -79,9 +79,9 @@ test("capture takes a part of the requests, and says what is wrong with one that
       /The request "req_none" cannot be captured; the first one is req_\w+, the last one req_\w+\.\n$/,
     ],
     [["--from", third, "--to", first], /from is req_\w+, which came after req_\w+: exchange the two\.\n$/],
-    [["--key", "nobody"], /^Failed to find the key "nobody"/],
+    [["--key", "nobody"], /^Unknown key "nobody"/],
     [["--key", "live"], /the sandbox got no request with the key live there\.\n$/],
-    [["--from", ""], /Give an id or a ref/],
+    [["--from", ""], /Use an id or a ref/],
   ];
   for (const [words, says] of wrong) {
     expect(await capture(...words)).toEqual({ code: 2, stdout: "", stderr: expect.stringMatching(says) });
@@ -100,7 +100,7 @@ test("capture says why there is nothing to capture", async () => {
     [`${server.url}/i/none`, /there is no control plane at this URL/],
     [`http://127.0.0.1:${(other.address() as AddressInfo).port}`, /returned 200, without a scenario/],
     ["http://127.0.0.1:9", /nothing listens/],
-    ["x", /Failed to read the URL/],
+    ["x", /Invalid sandbox URL/],
   ];
   for (const [url, says] of cases) {
     expect(await runCli(["capture", url])).toEqual({

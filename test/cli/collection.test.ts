@@ -260,10 +260,7 @@ test("another program's .env is left as it is, and its own is replaced", async (
   const cwd = temporaryFolder({ ".env": "DATABASE_URL=postgres://here\n" });
   const argv = ["collection", "-o", "out.http", "--environment"];
   const { code, stderr } = await runCli([...argv, ".env"], { cwd });
-  expect([code, stderr]).toEqual([
-    2,
-    expect.stringMatching(/^Failed to write "\.env": this command did not write it/),
-  ]);
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/^"\.env" was not written by this command/)]);
   expect(readFileSync(join(cwd, ".env"), "utf8")).toBe("DATABASE_URL=postgres://here\n");
   for (const _ of [1, 2]) expect(await runCli([...argv, "own/.env"], { cwd })).toMatchObject({ code: 0 });
 });
@@ -273,7 +270,7 @@ test("a folder of Bruno has to be named, and what cannot be written is said", as
   expect(await runCli(["collection", "--format", "bruno"], { cwd })).toEqual({
     code: 2,
     stdout: "",
-    stderr: "Failed to write the collection: Bruno's is a folder. Name one with --output.\n",
+    stderr: "A Bruno collection is a folder. Name one with --output.\n",
   });
   const { code, stderr } = await runCli(["collection", "--format", "bruno", "-o", "taken"], { cwd });
   expect([code, stderr]).toEqual([2, 'Failed to write "taken/bruno.json": its folder is a file.\n']);

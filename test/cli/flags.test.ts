@@ -3,44 +3,31 @@ import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 test.each<[argv: readonly string[], says: RegExp, env?: Record<string, string>]>([
-  [["--port", "abc"], /^Failed to read --port: "abc" cannot be used\. .*0 to 65535; 0 uses any free port\./],
-  [["--seed", "-1"], /^Failed to read --seed: "-1" cannot be used\./],
-  [
-    ["--now", "yesterday"],
-    /^Failed to read --now: "yesterday" cannot be used\. Give a time with its zone.*2026-03-02T09:00:00Z/,
-  ],
-  [["--now", "2026-03-02T09:00:00"], /^Failed to read --now: .* a time with its zone/],
-  [["--log", "xml"], /^Failed to read --log: "xml" cannot be used\. Give pretty, json or off\./],
-  [["--log", "jsno"], /^Failed to read --log: "jsno" cannot be used\. Give pretty, json or off\./],
-  [["--host", ""], /^Failed to read --host: "" cannot be used\. Give an address/],
-  [["--instance-ttl", "5"], /^Failed to read --instance-ttl: "5" .* duration such as 90s, 10m or 2h/],
-  [["--instance-ttl", "0s"], /^Failed to read --instance-ttl: "0s" cannot be used\./],
-  [["--trust-header", "X-User"], /^Failed to use "--trust-header": it is about the page of --self-service\./],
-  [
-    ["--self-service-offer", "rotation,mine"],
-    /^Failed to read --self-service-offer: "mine" cannot be used\./,
-  ],
-  [["--trust-proxy", "10.0.0.0/33"], /^Failed to read --trust-proxy: "10.0.0.0\/33" .* such as 10.0.0.0\/8/],
-  [["--write-env", ""], /^Failed to read --write-env: "" cannot be used\. Give the name of a file\./],
-  [["--state", ""], /^Failed to read --state: "" cannot be used\./],
+  [["--port", "abc"], /^Invalid --port: "abc"\. .*0 to 65535; 0 uses any free port\./],
+  [["--seed", "-1"], /^Invalid --seed: "-1"\./],
+  [["--now", "yesterday"], /^Invalid --now: "yesterday"\. Use a time with its zone.*2026-03-02T09:00:00Z/],
+  [["--now", "2026-03-02T09:00:00"], /^Invalid --now: .* a time with its zone/],
+  [["--log", "xml"], /^Invalid --log: "xml"\. Use pretty, json or off\./],
+  [["--log", "jsno"], /^Invalid --log: "jsno"\. Use pretty, json or off\./],
+  [["--host", ""], /^Invalid --host: ""\. Use an address/],
+  [["--instance-ttl", "5"], /^Invalid --instance-ttl: "5"\. .* duration such as 90s, 10m or 2h/],
+  [["--instance-ttl", "0s"], /^Invalid --instance-ttl: "0s"\./],
+  [["--trust-header", "X-User"], /^--trust-header requires --self-service\./],
+  [["--self-service-offer", "rotation,mine"], /^Invalid --self-service-offer: "mine"\./],
+  [["--trust-proxy", "10.0.0.0/33"], /^Invalid --trust-proxy: "10.0.0.0\/33"\. .* such as 10.0.0.0\/8/],
+  [["--write-env", ""], /^Invalid --write-env: ""\. Use the name of a file\./],
+  [["--state", ""], /^Invalid --state: ""\./],
   [["--prot", "0"], /unknown option '--prot'\. Did you mean --port\?\s.*start --help/],
   [["start", "--port"], /'-p, --port <number>' argument missing\.\s.*start --help/],
-  [
-    ["keys", "--format", "xml"],
-    /^Failed to read --format: "xml" cannot be used\. Give table, json, env, dotenv or powershell\./,
-  ],
+  [["keys", "--format", "xml"], /^Invalid --format: "xml"\. Use table, json, env, dotenv or powershell\./],
   [["keys", "--json", "--format", "env"], /'--json' cannot be used with option '--format <format>'\. Leave/],
   [["explain"], /missing required argument 'key'\.\n.*explain --help/],
   [["list", "more"], /^Unexpected argument "more": list accepts no words\.\n.*list --help/],
   [["key-states", "more"], /^Unexpected argument "more": start accepts \[scenario\]\.\n/],
   [["help", "explian"], /Did you mean "explain"\?/],
-  [[], /^Failed to read SVC_SANDBOX_PORT: "http" cannot be used\./, { SVC_SANDBOX_PORT: "http", PORT: "0" }],
-  [[], /^Failed to read PORT: /, { PORT: "tcp://10.0.0.1" }],
-  [
-    [],
-    /^Failed to read SVC_SANDBOX_FROZEN: "maybe" cannot be used\. Give 1 or 0\./,
-    { SVC_SANDBOX_FROZEN: "maybe" },
-  ],
+  [[], /^Invalid SVC_SANDBOX_PORT: "http"\./, { SVC_SANDBOX_PORT: "http", PORT: "0" }],
+  [[], /^Invalid PORT: /, { PORT: "tcp://10.0.0.1" }],
+  [[], /^Invalid SVC_SANDBOX_FROZEN: "maybe"\. Use 1 or 0\./, { SVC_SANDBOX_FROZEN: "maybe" }],
   // A control token that has a wrong character is not repeated.
   [["--control-token", "nearly right!"], /^--control-token is not a valid token\. (?!.*nearly right)/],
 ])("%j ends with 2 and says what to do in one or two lines", async (argv, says, env = {}) => {
@@ -75,7 +62,7 @@ test("a misspelt variable earns a warning that names the closest; other programs
 
 test.each([
   ["nokey", 'Did you mean "none"?'],
-  ["nothing-like-it", "`svc-sandbox keys key-states`, or give none, malformed or unknown."],
+  ["nothing-like-it", "`svc-sandbox keys key-states`, or use none, malformed or unknown."],
 ])("explain %s makes a suggestion", async (word, suggestion) => {
   const { code, stderr } = await runCli(["explain", word], { cwd: temporaryFolder() });
   expect([code, stderr]).toEqual([2, expect.stringContaining(suggestion)]);

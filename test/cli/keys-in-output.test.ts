@@ -87,7 +87,7 @@ test("R46 exec reports keys in the output as an error, with stream and line, and
 test("R46 the unknown and the malformed key in the output are no advice, in any format", async () => {
   const code = `${call} console.log(process.env.SVC_KEY_UNKNOWN, process.env.SVC_KEY_MALFORMED)`;
   const { stderr } = await runExec(["--format", "junit", ...print(code)]);
-  expect(stderr).toContain("has earned no key-in-query");
+  expect(stderr).toContain("causes no key-in-query");
   expect(stderr).not.toContain("key-in-output");
 });
 

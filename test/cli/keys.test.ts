@@ -188,7 +188,7 @@ describe("svc-sandbox explain", () => {
   it("names the nearest ref of one that the scenario does not have", async () => {
     const { code, stderr } = await runCli(["explain", "revokd"], { cwd: temporaryFolder() });
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^Failed to find the key "revokd" in key-states\. Did you mean "revoked"\?/);
+    expect(stderr).toMatch(/^Unknown key "revokd" in key-states\. Did you mean "revoked"\?/);
   });
 });
 

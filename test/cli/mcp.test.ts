@@ -124,7 +124,7 @@ test("scenario starts a bundled one or YAML, and validate names the place of a p
 test.each([
   ["explain", { key: "revokd" }, "unknown_ref", /Did you mean "revoked"\?/],
   ["revoke", { ref: "revoked" }, "key_not_active", /^Failed to revoke the key "revoked": it is revoked/],
-  ["revoke", { ref: "nobody" }, "not_found", /^Failed to find the key "nobody"/],
+  ["revoke", { ref: "nobody" }, "not_found", /^Unknown key "nobody"/],
   ["revoke", {}, "validation_failed", /ref is missing/],
   ["advance", { by: "soon" }, "validation_failed", /by is a duration, not "soon": write it like 90s/],
   ["advance", { byy: "1m" }, "validation_failed", /unknown field "byy".*did you mean "by"/],

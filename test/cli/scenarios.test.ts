@@ -91,7 +91,7 @@ describe("svc-sandbox init", () => {
     const cwd = temporaryFolder({ "mine.yaml": good });
     const refused = await runCli(["init", "mine.yaml"], { cwd });
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toMatch(/^Failed to write "mine\.yaml": it exists already, .*--force.*\n$/);
+    expect(refused.stderr).toMatch(/^"mine\.yaml" already exists and is unchanged\. .*--force.*\n$/);
     expect(readFileSync(join(cwd, "mine.yaml"), "utf8")).toBe(good);
     expect((await runCli(["init", "mine.yaml", "--force", "--quiet"], { cwd })).stderr).toBe("");
     expect(readFileSync(join(cwd, "mine.yaml"), "utf8")).not.toBe(good);

@@ -168,7 +168,7 @@ describe("svc-sandbox start", () => {
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void other.close());
     const { port } = other.address() as AddressInfo;
-    const stderr = expect.stringMatching(new RegExp(`^Failed to listen on port ${port} .*--port 0.*\n$`));
+    const stderr = expect.stringMatching(new RegExp(`^Port ${port} on .* in use .*--port 0.*\n$`));
     const ran = await runCli(["--port", String(port)], { cwd: temporaryFolder() });
     expect(ran).toEqual({ code: 2, stdout: "", stderr });
   });

@@ -55,13 +55,8 @@ describe("--cert and --key", () => {
 
   const both = ["--cert", "cert.pem", "--key", "key.pem"];
   it.each<[string, Record<string, () => string | Promise<string>>, readonly string[], RegExp]>([
-    [
-      "the certificate alone",
-      {},
-      ["--cert", "cert.pem"],
-      /--cert was given without --key\. Give both, or only --tls/,
-    ],
-    ["the key alone", {}, ["--tls", "--key", "key.pem"], /--key was given without --cert\./],
+    ["the certificate alone", {}, ["--cert", "cert.pem"], /--cert requires --key\. Use both, or only --tls/],
+    ["the key alone", {}, ["--tls", "--key", "key.pem"], /--key requires --cert\./],
     [
       "a file that is not there",
       {},

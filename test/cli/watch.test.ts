@@ -78,7 +78,7 @@ describe("--watch", () => {
       await running.stderr.shows(new RegExp(`new keys ${ref};`));
     }
     rmSync(join(cwd, "a.yaml"));
-    await running.stderr.shows(/Failed to find the scenario "a\.yaml"[\s\S]*continues\./);
+    await running.stderr.shows(/Unknown scenario "a\.yaml"[\s\S]*continues\./);
     write("a.yaml", world(["four"]));
     await running.stderr.shows(/new keys four;/);
   });
@@ -92,7 +92,7 @@ describe("--watch", () => {
       ["deep", "three"],
     ] as const) {
       rmSync(join(cwd, gone), { recursive: true });
-      await running.stderr.shows(/Failed to find the scenario[\s\S]*continues\.\n$/);
+      await running.stderr.shows(/Unknown scenario[\s\S]*continues\.\n$/);
       mkdirSync(join(cwd, "deep/er"), { recursive: true });
       writeFileSync(join(cwd, "deep/er/a.yaml"), world([ref]));
       await running.stderr.shows(new RegExp(`new keys ${ref};`));

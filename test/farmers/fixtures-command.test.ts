@@ -119,15 +119,15 @@ describe("svc-sandbox fixtures organizations", () => {
 
 describe("what fixtures cannot do", () => {
   it.each([
-    ["famers", /"famers" cannot be used\. Give organizations or farmers\./],
-    ["farmers --format njson", /"njson" cannot be used\. Give ndjson, json, /],
-    ["farmers --locale en_GB", /"en_GB" cannot be used\. Give .*en_GH, /],
-    ["organizations --format geojson", /--locale and --format geojson are for farmers/],
-    ["organizations --locale en", /--locale and --format geojson are for farmers/],
-    ["farmers --bom", /--bom is for --format csv/],
-    ["farmers --count -1", /--count: "-1" .* whole number from 0 to 4294967296/],
-    ["farmers --from 4294967296", /--from: "4294967296" .* whole number from 0 to 4294967295/],
-    ["farmers --now 9999-12-31T00:00:00Z", /--now: .* Give a time from 1900 to 9990 /],
+    ["famers", /"famers"\. Use organizations or farmers\./],
+    ["farmers --format njson", /"njson"\. Use ndjson, json, /],
+    ["farmers --locale en_GB", /"en_GB"\. Use .*en_GH, /],
+    ["organizations --format geojson", /--locale and --format geojson are only for farmers/],
+    ["organizations --locale en", /--locale and --format geojson are only for farmers/],
+    ["farmers --bom", /--bom requires --format csv/],
+    ["farmers --count -1", /--count: "-1"\. .* whole number from 0 to 4294967296/],
+    ["farmers --from 4294967296", /--from: "4294967296"\. .* whole number from 0 to 4294967295/],
+    ["farmers --now 9999-12-31T00:00:00Z", /--now: .* Use a time from 1900 to 9990 /],
     ["farmers --from 4294967295 --count 2", /beyond the last index, 4294967295/],
   ])("%s ends with 2 and a sentence", async (line, says) => {
     const { code, stdout, stderr } = await runCli(["fixtures", ...line.split(" ")]);

@@ -198,6 +198,6 @@ test("guard asks the sandbox of the server that was called, also when two run at
 
 test("guard outside of a server's handlers asks for the sandbox", () => {
   expect(() => guard(new Request("https://any.example/"))).toThrow(
-    /Pass it: guard\(request, \{ scope, sandbox \}\)/,
+    /needs a sandbox: guard\(request, \{ scope, sandbox \}\)/,
   );
 });

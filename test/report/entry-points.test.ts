@@ -220,9 +220,9 @@ test("report exits with 2, and says what to do, when there is no report to be ha
     [await serveAnswer(200, "hello"), /it returned 200, without a report/],
     [await serveAnswer(200, '{"data":{"scenario":1}}'), /it returned 200, without a report/],
     [await serveAnswer(502, "<h1>Bad gateway</h1>"), /it returned 502/],
-    ["not a url", /Failed to read the URL of the sandbox/],
-    ["ftp://127.0.0.1", /Failed to read the URL of the sandbox/],
-    ["http://user:secret@127.0.0.1", /Failed to read the URL of the sandbox/],
+    ["not a url", /Invalid sandbox URL/],
+    ["ftp://127.0.0.1", /Invalid sandbox URL/],
+    ["http://user:secret@127.0.0.1", /Invalid sandbox URL/],
   ] as const;
   for (const [url, message] of cases) {
     const { code, stdout, stderr } = await runCli(["report", url]);

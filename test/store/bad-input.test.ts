@@ -53,12 +53,12 @@ describe("a URL that is none", () => {
     "redis://h?x=1",
     "redis://a:%zz@h",
   ])("%s", async (url) => {
-    expect(await refusal(["--store", url])).toContain(`Failed to read --store: ${readable}`);
+    expect(await refusal(["--store", url])).toContain(`Invalid --store: ${readable}`);
   });
 
   test("is not repeated, for it may hold a password; from the variable as from the flag", async () => {
     const text = await refusal([], { env: { SVC_SANDBOX_STORE: "rediss://me:s3cret@host/db" } });
-    expect(text).toContain("Failed to read SVC_SANDBOX_STORE: ");
+    expect(text).toContain("Invalid SVC_SANDBOX_STORE: ");
     expect(text).not.toContain("s3cret");
   });
 });
@@ -71,16 +71,14 @@ test.each([
   const handlers = temporaryFolder();
   writeFileSync(join(handlers, "handlers.mjs"), "export default [];\n");
   const text = await refusal(["--store", "redis://127.0.0.1:1", ...argv], { cwd: handlers });
-  expect(text).toContain(`Failed to start with --store and ${argv[0]}: `);
+  expect(text).toContain(`--store cannot be combined with ${argv[0]}: `);
 });
 
 test.each([
   ["--store-prefix", "mine:"],
   ["--store-timeout", "1s"],
 ])("%s needs a store", async (...argv) => {
-  expect(await refusal(argv)).toBe(
-    `Failed to use ${argv[0]}: there is no store. Name it with --store redis://host.`,
-  );
+  expect(await refusal(argv)).toBe(`${argv[0]} requires a store. Add --store redis://host.`);
 });
 
 test("a prefix that Redis would read as a pattern is refused", async () => {
@@ -308,7 +306,7 @@ describe.skipIf(noRedis)("a Redis", () => {
     const redis = await redisWith(["--appendonly", "yes"]);
     await baseUrl(serve(["start", "revoked", "--store", redis.url]));
     expect(await refusal(["revoked", "--seed", "7", "--store", redis.url])).toBe(
-      `Failed to use the store ${redis.url}: its sandbox was started with --seed (none), and this one has --seed 7. Start this one with the same, or give it its own keys with --store-prefix.`,
+      `The sandbox in the store ${redis.url} was started with --seed (none), and this one has --seed 7. Start this one with the same, or give it its own keys with --store-prefix.`,
     );
     const other = await refusal(["key-states", "--store", redis.url]);
     expect(other).toMatch(

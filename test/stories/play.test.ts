@@ -136,10 +136,7 @@ describe("svc-sandbox play", () => {
 
   it("refuses a scenario without a story, and names some that have one", async () => {
     const { code, stderr } = await play(storyScenario([]));
-    expect([code, stderr]).toEqual([
-      2,
-      expect.stringMatching(/^Failed to play "a\.yaml": the scenario has no story\./),
-    ]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^The scenario "a\.yaml" has no story\./)]);
   });
 });
 
@@ -175,7 +172,7 @@ describe("the pauses of svc-sandbox play", () => {
 
   it.each(["0", "fast", "1e999", ""])("cannot have the speed %j", async (speed) => {
     const { code, stderr } = await play(longStory, [`--speed=${speed}`]);
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/^Failed to read --speed: .* max /)]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^Invalid --speed: .* max /)]);
   });
 
   it.each(["1e9", ".5", "1e-12"])("can have the speed %j", async (speed) => {
@@ -239,7 +236,7 @@ describe("svc-sandbox play --step", () => {
     const { code, stdout, stderr } = await play(longStory, ["--step"]);
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toMatch(
-      /^Failed to play step by step: --step \(or SVC_SANDBOX_STEP\) needs a terminal.* Leave it out; --speed 1 gives/,
+      /^--step \(or SVC_SANDBOX_STEP\) requires a terminal.* Remove it; --speed 1 leaves/,
     );
     const byVariable = await play(longStory, ["--speed", "2"], { env: { SVC_SANDBOX_STEP: "1" } });
     expect(byVariable.stderr).toBe(stderr);

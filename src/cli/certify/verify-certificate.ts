@@ -57,6 +57,6 @@ function commandIn({ result: { command } }: Certificate, file: string): readonly
   // A key that was cut cannot be sent again.
   if (!command.some((word) => word.includes("…")) && command.length > 0) return command;
   throw usageError(
-    `Failed to run the command of ${quote(file)} again: what looks like a key was cut from it. Give it behind --: svc-sandbox certify --verify ${file} -- ${commandLine(command)}`,
+    `The command in ${quote(file)} cannot run again: a key in it was cut. Write the command after --: svc-sandbox certify --verify ${file} -- ${commandLine(command)}`,
   );
 }

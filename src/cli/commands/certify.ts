@@ -54,7 +54,7 @@ function readRun(text: string, from: string): string {
   const names = ["minimal", "typical", ...faultPathIds, ...promises];
   if (names.includes(text) || /^varied \d{1,10}$/.test(text)) return text;
   const hint = didYouMean(text, names) || ' Give one such as "varied 7", fault.hang or 401.revoked:accepted.';
-  throw usageError(`Failed to read ${from}: there is no run ${quote(text)}.${hint}`);
+  throw usageError(`Invalid ${from}: there is no run ${quote(text)}.${hint}`);
 }
 
 const { host, handlers, maxBody, control, tls, cert, key } = serverFlags;
@@ -303,7 +303,7 @@ async function readLike(
 ): Promise<Partial<Assumptions>> {
   const refuse = (why: string) =>
     usageError(
-      `Failed to read --like: ${quote(file)} cannot be used: ${why}. Give what svc-sandbox check <base-url> --format json has printed.`,
+      `Invalid --like: ${quote(file)} cannot be used: ${why}. Use the output of svc-sandbox check <base-url> --format json.`,
     );
   const text = await readGivenFile(file, "the check", io);
   const report = parsedJson(text.replace(/^\uFEFF/, ""));

@@ -94,7 +94,7 @@ async function readEarlier(file: string, io: Io) {
   const earlier = parseCheck(parsedJson(text.replace(/^\uFEFF/, "")));
   if (earlier !== undefined) return earlier;
   throw usageError(
-    `Failed to read --against: ${quote(file)} is not the JSON of a check that got responses. Give a file that svc-sandbox check <base-url> --format json > <file> wrote, and write the new check to another file.`,
+    `Invalid --against: ${quote(file)} is not the JSON output of a check that got responses. Use a file that svc-sandbox check <base-url> --format json > <file> wrote, and write the new check to another file.`,
   );
 }
 

@@ -55,7 +55,7 @@ export const command = declareCommand({
     const collection = collectionOf(world, otherWorlds);
     const files = renderCollection[format](collection);
     if (output === undefined && format === "bruno") {
-      throw usageError("Failed to write the collection: Bruno's is a folder. Name one with --output.");
+      throw usageError("A Bruno collection is a folder. Name one with --output.");
     }
     if (flags.environment !== undefined) refuseOther(flags.environment, io);
     for (const [path, text] of Object.entries(files)) {
@@ -99,7 +99,7 @@ function refuseOther(file: string, { cwd }: Io): void {
     unwritable(quote(file))(error);
   }
   throw usageError(
-    `Failed to write ${quote(file)}: this command did not write it, so it is unchanged. Name another file with --environment, or move it away.`,
+    `${quote(file)} was not written by this command, so it is unchanged. Name another file with --environment, or move it away.`,
   );
 }
 

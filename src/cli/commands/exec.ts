@@ -40,7 +40,7 @@ function readPromise(text: string, from: string): BrokenPromise {
   const onPath = ids.filter((id) => id.split(":")[0] === text.split(":")[0]);
   const some = onPath.length > 0 ? onPath : ["200.test:scopes-empty", "401.revoked:accepted"];
   const hint = didYouMean(text, ids) || ` Give one such as ${listed(some, "or")}.`;
-  throw usageError(`Failed to read ${from}: no promise has the id ${quote(text)}.${hint}`);
+  throw usageError(`Invalid ${from}: no promise has the id ${quote(text)}.${hint}`);
 }
 
 function readFault(text: string, from: string): Trial["faults"] {
@@ -55,7 +55,7 @@ function readFault(text: string, from: string): Trial["faults"] {
     fault === undefined ? faultPathIds : paths,
   );
   throw usageError(
-    `Failed to read ${from}: ${quote(text)} does not name ${what}.${hint || " Give one such as fault.hang or fault.hang@401.revoked."}`,
+    `Invalid ${from}: ${quote(text)} does not name ${what}.${hint || " Use one such as fault.hang or fault.hang@401.revoked."}`,
   );
 }
 

@@ -52,7 +52,7 @@ export function headerOf(word: string, world: World, scenario: string): string |
   const hint = didYouMean(word, [...keys.keys(), ...reservedKeyRefs]);
   throw new SandboxError(
     "unknown_ref",
-    `Failed to find the key ${quote(word)} in ${scenario}.${hint} List its keys with \`svc-sandbox keys ${scenario}\`, or give ${listed(reservedKeyRefs, "or")}.`,
+    `Unknown key ${quote(word)} in ${scenario}.${hint} List its keys with \`svc-sandbox keys ${scenario}\`, or use ${listed(reservedKeyRefs, "or")}.`,
   );
 }
 

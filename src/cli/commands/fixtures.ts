@@ -89,11 +89,11 @@ export const command = declareCommand({
     const { count = 10, from = 0, format = "ndjson", bom = false } = flags;
     if (from + count > mostFarmers) {
       throw usageError(
-        `Failed to read the command line: --from ${from} --count ${count} goes beyond the last index, ${mostFarmers - 1}. Give less.`,
+        `--from ${from} --count ${count} goes beyond the last index, ${mostFarmers - 1}. Use lower numbers.`,
       );
     }
     if (bom && format !== "csv") {
-      throw usageError("Failed to read the command line: --bom is for --format csv.");
+      throw usageError("--bom requires --format csv.");
     }
     await writeRecords(kindOf(call), { from, count, format, bom }, io.stdout, io.stopSignal());
     return exitCode.fine;
@@ -109,9 +109,7 @@ function kindOf({ words: [word = ""], flags }: FixturesCall): RecordKind<object>
     return kind as RecordKind<object>;
   }
   if (locale === undefined && format !== "geojson") return organizationRecords(seed) as RecordKind<object>;
-  throw usageError(
-    "Failed to read the command line: --locale and --format geojson are for farmers: organizations have no location.",
-  );
+  throw usageError("--locale and --format geojson are only for farmers: organizations have no location.");
 }
 
 // The organizations of a scenario's population, as the API shows them, under their refs; index 0 is `organization-1`.

@@ -93,7 +93,7 @@ export const command = declareCommand({
     const { story = [] } = loaded.scenario;
     if (story.length === 0) {
       throw usageError(
-        `Failed to play ${quote(loaded.name)}: the scenario has no story. Every bundled one has: svc-sandbox play rotation`,
+        `The scenario ${quote(loaded.name)} has no story. Each bundled scenario has one: svc-sandbox play rotation`,
       );
     }
     const stop = io.stopSignal();

@@ -77,17 +77,13 @@ export const command = declareCommand({
 
 function oneUrl([url, ...others]: readonly string[]): string | undefined {
   if (others.length === 0) return url;
-  throw usageError(
-    "Failed to read the command line: report takes one URL. Add --merge for files with the reports of several runs.",
-  );
+  throw usageError("report accepts one URL. To merge files with the reports of several runs, add --merge.");
 }
 
 async function readReports(files: readonly string[], io: Io): Promise<Report> {
   const [first, ...others] = await Promise.all(files.map((file) => readReport(file, io)));
   if (first !== undefined) return mergeReports([first, ...others]);
-  throw usageError(
-    "Failed to merge reports: no file is named. Name the files that exec --report run.json wrote.",
-  );
+  throw usageError("--merge requires files. Name the files that exec --report run.json wrote.");
 }
 
 async function readReport(file: string, io: Io): Promise<Report> {

@@ -213,7 +213,7 @@ async function startInBackground({ line, words, io }: StartCall): Promise<number
 function stopWithStdin(scenario: string | undefined, { stdin, stop }: Io): void {
   if (scenario === stdinName || stdin === undefined) {
     throw usageError(
-      "Failed to wait for the end of stdin: the scenario comes from there. Give a file, or leave out --until-stdin-ends.",
+      "--until-stdin-ends cannot be used if the scenario comes from stdin. Name a file, or remove the flag.",
     );
   }
   finished(stdin.resume(), { writable: false }, stop);

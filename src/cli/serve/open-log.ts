@@ -20,7 +20,7 @@ function readStore(text: string, from: string) {
   const address = readRedisAddress(text);
   if (address !== undefined) return address;
   throw usageError(
-    `Failed to read ${from}: give the URL of a Redis, such as redis://localhost:6379 or rediss://user:password@redis.example (in a password, write % as %25, / as %2F, # as %23, @ as %40).`,
+    `Invalid ${from}: use the URL of a Redis, such as redis://localhost:6379 or rediss://user:password@redis.example (in a password, write % as %25, / as %2F, # as %23, @ as %40).`,
   );
 }
 
@@ -83,14 +83,12 @@ export function openNamedLog(call: Call<KeepingFlags>, surroundings: Surrounding
   if (store !== undefined) return openNamedStore(store, call, surroundings);
   if (storePrefix !== undefined || storeTimeout !== undefined) {
     const lonely = storePrefix === undefined ? "--store-timeout" : "--store-prefix";
-    throw usageError(`Failed to use ${lonely}: there is no store. Name it with --store redis://host.`);
+    throw usageError(`${lonely} requires a store. Add --store redis://host.`);
   }
   if (state !== undefined) return openNamedState(state, call, surroundings);
   if (imported !== undefined || migrate) {
     const lonely = migrate ? "--migrate" : "--import";
-    throw usageError(
-      `Failed to use ${lonely}: the sandbox is only in memory. Add --state <file> or --store.`,
-    );
+    throw usageError(`${lonely} requires a stored sandbox. Add --state <file> or --store.`);
   }
   const { own } = surroundings;
   return Promise.resolve(createMemoryLog(startNamed(own(), call.flags), call.flags));
@@ -153,7 +151,7 @@ function refuseOthers({ state, watch, handlers }: KeepingFlags): void {
   ];
   if (others.length === 0) return;
   throw usageError(
-    `Failed to start with --store and ${listed(others, "and")}: other replicas would not get the changes that a file or a handler makes. Leave one out.`,
+    `--store cannot be combined with ${listed(others, "and")}: other replicas would not get the changes that a file or a handler makes.`,
   );
 }
 

@@ -1,6 +1,5 @@
 import { readNetwork } from "../../node/addresses.js";
 import { isScenarioName } from "../../scenario/bundled.js";
-import { quote } from "../../schema/words.js";
 import type { SelfService } from "../../server/http-server.js";
 import { type FlagValues, flag, reader, separated, toggle, wholeNumber } from "../command.js";
 import { usageError } from "../exit-codes.js";
@@ -53,7 +52,5 @@ export function selfServiceOf(flags: FlagValues<typeof selfServiceFlags>): SelfS
     "--trust-proxy": trustProxies,
   }).find(([, value]) => value !== undefined);
   if (lonely === undefined) return undefined;
-  throw usageError(
-    `Failed to use ${quote(lonely[0])}: it is about the page of --self-service. Add that flag.`,
-  );
+  throw usageError(`${lonely[0]} requires --self-service.`);
 }

@@ -61,9 +61,7 @@ async function tlsOf({ tls, cert, key }: ServeFlags, { cwd }: Io): Promise<Serve
   if (cert === undefined && key === undefined) return tls;
   if (cert === undefined || key === undefined) {
     const [given, missing] = key === undefined ? ["--cert", "--key"] : ["--key", "--cert"];
-    throw usageError(
-      `Failed to serve HTTPS: ${given} was given without ${missing}. Give both, or only --tls for a self-signed certificate.`,
-    );
+    throw usageError(`${given} requires ${missing}. Use both, or only --tls for a self-signed certificate.`);
   }
   const { readPair } = await import("../../server/tls.js");
   return readPair({ cert, key }, cwd);

@@ -80,7 +80,7 @@ async function byHand(io: Io, stop: AbortSignal): Promise<Pauses> {
   const presses = await io.keyPresses();
   if (presses === undefined) {
     throw usageError(
-      "Failed to play step by step: --step (or SVC_SANDBOX_STEP) needs a terminal to press Enter in, and the input is none. Leave it out; --speed 1 gives time to read.",
+      "--step (or SVC_SANDBOX_STEP) requires a terminal, and the input is not one. Remove it; --speed 1 leaves time to read.",
     );
   }
   const { next, close } = presses;

@@ -76,7 +76,7 @@ export async function openFileLog(place: StatePlace, options: FileLogOptions): P
   if (unlock === undefined) {
     throw new SandboxError(
       "state_in_use",
-      `Failed to use the state ${JSON.stringify(place.given)}: a running server keeps its state there. Stop that server, or name another file with --state.`,
+      `The state ${JSON.stringify(place.given)} is in use by a running server. Stop that server, or name another file with --state.`,
     );
   }
   try {
@@ -238,7 +238,7 @@ function backUp({ file, given }: StatePlace, text: string, version = ""): string
 function sandboxExists(given: string): SandboxError {
   return new SandboxError(
     "sandbox_exists",
-    `Failed to import into the state ${JSON.stringify(given)}: it already has a sandbox, which --import does not replace. Start without --import, or name another file with --state.`,
+    `The state ${JSON.stringify(given)} already contains a sandbox, and --import does not replace it. Start without --import, or name another file with --state.`,
   );
 }
 

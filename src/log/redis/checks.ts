@@ -72,7 +72,7 @@ export function otherFounding(shown: string, theirs: string, ours: string): Sand
   );
   return new SandboxError(
     "store_mismatch",
-    `Failed to use the store ${shown}: its sandbox was started with ${before}, and this one has ${now}. ${canMigrate(theirs, ours) ? "Add --migrate to continue it, start" : "Start"} this one with the same, or give it its own keys with --store-prefix.`,
+    `The sandbox in the store ${shown} was started with ${before}, and this one has ${now}. ${canMigrate(theirs, ours) ? "Add --migrate to continue it, start" : "Start"} this one with the same, or give it its own keys with --store-prefix.`,
     { store: begun, own },
   );
 }
@@ -81,7 +81,7 @@ export function otherFounding(shown: string, theirs: string, ours: string): Sand
 export function sandboxExists(shown: string): SandboxError {
   return new SandboxError(
     "sandbox_exists",
-    `Failed to import into the store ${shown}: it already has a sandbox, which --import does not replace. Start without --import, or give this one its own keys with --store-prefix.`,
+    `The store ${shown} already contains a sandbox, and --import does not replace it. Start without --import, or give this one its own keys with --store-prefix.`,
   );
 }
 

@@ -168,7 +168,7 @@ function baseUrlIn(given: string): string {
     // Without the URL, which may contain a password.
     throw new SandboxError(
       "usage",
-      "Failed to read the URL of the sandbox. Give its base URL or its control plane's URL, such as http://127.0.0.1:4747.",
+      "Invalid sandbox URL. Use its base URL or its control plane's URL, such as http://127.0.0.1:4747.",
     );
   }
   const [front = ""] = `${url.pathname.replace(/\/+$/, "")}/`.split(`${controlPath}/`);

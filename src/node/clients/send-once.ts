@@ -17,7 +17,7 @@ export function endpointUnder(base: string): URL {
   if (url === undefined || url.search !== "" || url.hash !== "") {
     throw new SandboxError(
       "usage",
-      "Failed to read the base URL: it must start with http: or https: and have no password, query or fragment. Give one such as https://api.example; keys come from SVC_KEY_<REF> variables.",
+      "Invalid base URL: it must start with http: or https:, without a password, query or fragment, such as https://api.example. Keys come from SVC_KEY_<REF> variables.",
     );
   }
   const path = url.pathname.replace(/\/+$/, "");

@@ -83,12 +83,12 @@ function chosenConsent({ consents, clock }: World, chosen: ChosenConsent, decisi
   const now = clock.now();
   const entry = requests.findLast((one) => isAllowed(decision, statusAt(one, now))) ?? requests.at(-1);
   if (entry !== undefined) return entry;
-  const message = `Failed to ${decision} a consent request: farmer ${farmer} has none.`;
+  const message = `The farmer ${farmer} has no consent request to ${decision}.`;
   throw new SandboxError("consent_not_open", message, { farmer });
 }
 
 function unknownRecord(kind: "consent request" | "attestation", id: string): SandboxError {
-  const message = `Failed to find the ${kind} ${JSON.stringify(id)}: no ${kind} has this id.`;
+  const message = `Unknown ${kind} ${JSON.stringify(id)}.`;
   return new SandboxError("unknown_ref", message, { kind, id });
 }
 
@@ -97,6 +97,6 @@ export function requirePreview({ preview, name }: World): void {
   if (preview) return;
   throw new SandboxError(
     "not_found",
-    `Failed to find consent requests and attestations: the preview of the announced endpoints is off in ${JSON.stringify(name)}. Add preview: true to the scenario.`,
+    `The scenario ${JSON.stringify(name)} has no consent requests or attestations: the preview of the announced endpoints is off. Add preview: true to it.`,
   );
 }

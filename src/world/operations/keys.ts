@@ -134,11 +134,9 @@ function issueKey(
   const { ref, environment, replaces } = described;
   requireFields("create a key", { [replaces === undefined ? "ref" : "as"]: refProblem(ref) });
   if (registry.keys.has(ref)) {
-    throw new SandboxError(
-      "name_taken",
-      `Failed to create the key ${JSON.stringify(ref)}: a key with this ref already exists.`,
-      { ref },
-    );
+    throw new SandboxError("name_taken", `A key with the ref ${JSON.stringify(ref)} already exists.`, {
+      ref,
+    });
   }
   const kind = { ref, environment, legacy: false };
   const secret = isScripted ? deriveSecret(seed, kind) : secretFrom(platform.random, kind);
@@ -188,13 +186,13 @@ function requireAccess({ ref, sandboxAccess, liveAccess }: Organization, environ
 
 function requireScopes({ assumptions: { scopes: known } }: World, scopes: readonly string[]): void {
   if (scopes.length === 0) {
-    throw new SandboxError("scopes_required", "Failed to create a key: it needs at least one scope.");
+    throw new SandboxError("scopes_required", "A key needs at least one scope.");
   }
   const unknown = scopes.find((scope) => !known.includes(scope));
   if (unknown === undefined) return;
   throw new SandboxError(
     "unknown_scope",
-    `Failed to create a key: there is no scope ${JSON.stringify(unknown)}. Known scopes: ${known.join(", ")}.${didYouMean(unknown, known)}`,
+    `Unknown scope ${JSON.stringify(unknown)}; known scopes: ${known.join(", ")}.${didYouMean(unknown, known)}`,
     { scope: unknown, known: [...known] },
   );
 }
@@ -211,7 +209,7 @@ function requireRoomForKey(
   if (active < maximumActiveKeys) return;
   throw new SandboxError(
     "key_limit_reached",
-    `Failed to create a key: ${organization} has ${active} active ${environment} keys, and the maximum is ${maximumActiveKeys} (R32). Revoke one first.`,
+    `${organization} already has ${active} active ${environment} keys; the maximum is ${maximumActiveKeys} (R32). Revoke one first.`,
     { organization, environment, active, maximum: maximumActiveKeys },
   );
 }
@@ -237,7 +235,7 @@ function overlapOf(input: string | number = defaultOverlap): number {
   if (Number.isSafeInteger(overlap) && overlap >= 0 && overlap <= maximumOverlap) return overlap;
   throw new SandboxError(
     "overlap_out_of_range",
-    `Failed to rotate with an overlap of ${overlap} ms: it must be between 0 and 7 days (${maximumOverlap} ms).`,
+    `Invalid overlap of ${overlap} ms: it must be between 0 and 7 days (${maximumOverlap} ms).`,
     { overlap, maximum: maximumOverlap },
   );
 }

@@ -57,7 +57,7 @@ export function farmersOf(
 export type Farmers = ReturnType<typeof farmersOf>;
 
 function unknownFarmer(ref: unknown, problem: string, count: number): SandboxError {
-  return new SandboxError("unknown_ref", `Failed to find the farmer ${JSON.stringify(ref)}: ${problem}.`, {
+  return new SandboxError("unknown_ref", `Unknown farmer ${JSON.stringify(ref)}: ${problem}.`, {
     kind: "farmer",
     ref,
     count,
