@@ -15,7 +15,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 async function refusal(argv: readonly string[], options: RunOptions = {}): Promise<string> {
   const ran = await runCli(["start", "--port", "0", ...argv], { cwd: temporaryFolder(), ...options });
   expect([ran.code, ran.stdout]).toEqual([2, ""]);
-  expect(ran.stderr).toMatch(/^Failed to .*\.\n$/);
+  expect(ran.stderr).toMatch(/^[A-Z-].*\.\n$/);
   return ran.stderr.trim();
 }
 
@@ -42,7 +42,7 @@ async function fakeRedis(answer: (command: string) => string | undefined): Promi
   return `redis://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-const readable = "give the URL of a Redis, such as redis://localhost:6379";
+const readable = "use the URL of a Redis, such as redis://localhost:6379";
 
 describe("a URL that is none", () => {
   test.each([
@@ -83,7 +83,7 @@ test.each([
 
 test("a prefix that Redis would read as a pattern is refused", async () => {
   expect(await refusal(["--store", "redis://127.0.0.1:1", "--store-prefix", "a*"])).toContain(
-    "Give 1 to 64 letters, digits and . _ : / -.",
+    "Use 1 to 64 letters, digits and . _ : / -.",
   );
 });
 
