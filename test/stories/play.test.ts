@@ -106,7 +106,7 @@ describe("svc-sandbox play", () => {
     expect(stdout).toMatch(/\nThis step cannot run: Failed to set the clock /);
     expect(stdout).toMatch(/\nStill here\.\n/);
     expect(stdout).toMatch(/required\."\na\.yaml:\d+:\d+\n/);
-    expect(stdout).toMatch(/the latest possible time is .*\na\.yaml:13:5\n/);
+    expect(stdout).toMatch(/latest possible time is .*\na\.yaml:13:5\n/);
     expect(stderr).toBe(
       "Not as the story expects: 2 steps. To see the first one in its file: svc-sandbox verify a.yaml\n",
     );
