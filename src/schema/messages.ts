@@ -165,7 +165,7 @@ function wrongText(name: string | undefined, value: string, shape: TextKind): Ex
     code,
     message:
       name === undefined ? `${quote(value)} is not ${noun}` : `${name} is ${noun}, not ${quote(value)}`,
-    hint: hint?.(value) ?? `write it like ${example}`,
+    hint: hint?.(value) ?? `write a value such as ${example}`,
   };
 }
 
@@ -178,7 +178,7 @@ function noText(name: string, value: unknown, shape: TextKind): Explanation {
   if (typeof value === "number" || typeof value === "boolean") {
     return { code: "wrong_type", message, hint: `put it in quotes: "${value}"` };
   }
-  return { code: "wrong_type", message, hint: example ? `write it like ${example}` : "write a text" };
+  return { code: "wrong_type", message, hint: example ? `write a value such as ${example}` : "write a text" };
 }
 
 /** Describes a value of this shape for readers of JSON: `a string of 1 to 200 characters`. */

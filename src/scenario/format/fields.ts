@@ -90,7 +90,7 @@ export const scope = () =>
   text({ noun: "a scope name", example: "attestations:read", pattern: scopePattern });
 
 export const sha256 = () =>
-  text({ noun: "a SHA-256", example: "64 hex digits in lower case", pattern: /^[0-9a-f]{64}$/ });
+  text({ noun: "a SHA-256", pattern: /^[0-9a-f]{64}$/, hint: () => "write 64 hex digits in lower case" });
 
 export const limits = mapping({ per_minute: optional(count()), per_day: optional(count()) });
 

@@ -20,7 +20,7 @@ export const changesFit: ScenarioRule = ({ scenario, assumptions: { scopes }, wr
     }
     const [starts = 0, ends = 0] = [parseDate(at), move && parseDate(move.sunset)];
     if (move !== undefined && ends <= starts) {
-      const message = `the old path ends (${move.sunset}) no later than it moves (${at})`;
+      const message = `the old path must end after it moves (${at}), not ${move.sunset}`;
       wrong("change_contradiction", [...path, "move", "sunset"], message, "write a later date");
     }
     const needed = assumptions?.me_scope;

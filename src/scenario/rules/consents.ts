@@ -82,7 +82,7 @@ function timesFit(
   }
   const lasts = between(created, expires, now) ?? 1;
   if (lasts <= 0) {
-    wrong(["expires_at"], `the consent ends no later than it is created (${expires})`, "write a later time");
+    wrong(["expires_at"], `the consent must end after it is created, not ${expires}`, "write a later time");
   } else if (lasts > maximumConsentTime) {
     wrong(["expires_at"], `the consent lasts longer than 365 days (${expires})`, "write an earlier time");
   }

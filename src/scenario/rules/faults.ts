@@ -74,7 +74,7 @@ function checkFault(
   }
   const lasts = after === undefined ? undefined : between(after, until, now);
   if (lasts !== undefined && lasts <= 0) {
-    const message = `the fault ends (${until}) no later than it starts (${after})`;
+    const message = `the fault must end after it starts (${after}), not ${until}`;
     contradiction(["when", "until"], message, "write a later time, or remove one of the two");
   }
   const { latency } = then;

@@ -93,7 +93,7 @@ function requestFits({ request }: StoryStep, path: Path, keyExists: KeyExists, f
   if (!isReserved(request.key)) keyExists(request.key, [...path, "key"]);
   for (const name of Object.keys(request.headers ?? {})) {
     if (name.toLowerCase() !== "x-api-key") continue;
-    const message = "the key of a request is not a header";
+    const message = "x-api-key cannot be set as a header here";
     const hint = "use key: a ref, none, malformed or unknown";
     facts.wrong("step_contradiction", [...path, "headers", name], message, hint, "key");
   }
@@ -107,7 +107,7 @@ function expectationFits({ expect, ...step }: StoryStep, path: Path, { wrong }: 
   const allowed = kind === "request" ? ofRequests : isAction ? ["error"] : [];
   const names = Object.keys(expect);
   if (names.length === 0) {
-    const hint = allowed.length === 0 ? "remove it" : `add ${allowed.join(", ")}, or remove it`;
+    const hint = allowed.length === 0 ? "remove it" : `add one of ${listed(allowed, "or")}, or remove it`;
     wrong("missing_field", [...path, "expect"], "expect is empty", hint);
   }
   const misplaced = names.find((name) => !allowed.includes(name));
