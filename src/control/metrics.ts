@@ -9,7 +9,7 @@ import type { World } from "../world/world.js";
 import { subscribersOf } from "./events.js";
 
 /** The text of a scrape. */
-export interface MetricsText {
+interface MetricsText {
   readonly contentType: string;
   readonly text: string;
 }

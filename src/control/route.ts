@@ -73,7 +73,7 @@ type Method = Route["method"];
 const isText = Symbol("text answer");
 
 /** A response that is not JSON. */
-export interface TextAnswer {
+interface TextAnswer {
   readonly [isText]: true;
   readonly type: string;
   readonly text: string;

@@ -3,7 +3,7 @@ import type { Runtime } from "../world/runtime.js";
 import type { Sandbox } from "./sandbox.js";
 
 /** Passes the current sandbox through asynchronous calls, like Node's `AsyncLocalStorage`. */
-export interface CurrentSandboxes {
+interface CurrentSandboxes {
   readonly getStore: () => Sandbox | undefined;
   readonly run: <Result>(sandbox: Sandbox, work: () => Result) => Result;
 }

@@ -6,7 +6,7 @@ import { nodePlatform } from "./platform.js";
 import { stepData } from "./step-data.js";
 
 /** A request, or a step of the timeline or the story. */
-export type LoggedEvent = StepEvent | Extract<WorldEvent, { readonly type: "request" }>;
+type LoggedEvent = StepEvent | Extract<WorldEvent, { readonly type: "request" }>;
 
 /** An instance, as named in logs. */
 export interface LoggedInstance {

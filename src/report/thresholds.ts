@@ -2,7 +2,7 @@ import { type AdviceLevel, adviceLevels } from "../domain/advice.js";
 import type { Report } from "./report-shape.js";
 
 /** The minimum requirements for a run to pass. */
-export interface Thresholds {
+interface Thresholds {
   /** In percent. Default: none. */
   readonly minCoverage?: number | undefined;
   /** The lowest level of advice that fails the run. Default: none. */

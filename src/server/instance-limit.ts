@@ -11,7 +11,7 @@ const minute = 60_000;
 const pause = 250;
 
 /** A request above the limit of its instance. */
-export interface Excess {
+interface Excess {
   readonly most: number;
   /** Whole seconds until the instance accepts requests again. */
   readonly retryAfter: number;

@@ -6,7 +6,7 @@ import { SandboxError } from "../domain/errors.js";
 import { mswMissing, type UserHandlers } from "./custom-handlers.js";
 
 /** The user's handlers and their file. */
-export interface LoadedHandlers {
+interface LoadedHandlers {
   readonly handlers: UserHandlers;
   /** Absolute. */
   readonly file: string;

@@ -80,7 +80,7 @@ export function problemPage(message: string): string {
 }
 
 /** An instance with its token, for its partner. */
-export interface OpenedInstance {
+interface OpenedInstance {
   readonly base_url: string;
   readonly control_url: string;
   readonly scenario: string;

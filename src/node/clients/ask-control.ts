@@ -66,7 +66,7 @@ const noControlPlane =
   "there is no control plane at this URL: the server runs with --no-control, the instance is gone, or it is not a sandbox.";
 
 /** A running sandbox; only its version is known without its control token. */
-export interface RunningSandbox {
+interface RunningSandbox {
   /** Its base URL. */
   readonly url: string;
   readonly version?: string;

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 
 /** A watch of files. */
-export interface Watching {
+interface Watching {
   /** Watches these files, last read at `readAt` (epoch milliseconds), instead of earlier ones. */
   readonly follow: (files: readonly string[], readAt?: number) => Promise<void>;
   /** Resolves once the last call of `changed` has ended. */

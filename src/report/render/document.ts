@@ -61,7 +61,7 @@ export function detailed(cell: Cell): Exclude<Cell, string> {
   return typeof cell === "string" ? { text: cell } : cell;
 }
 
-export interface ToneText {
+interface ToneText {
   readonly text: string;
   /** Default: no color. */
   readonly tone?: Tone | undefined;

@@ -15,7 +15,7 @@ import { renderJunit } from "./junit.js";
 type Paint = (text: string) => string;
 
 /** Functions that color a text or return it unchanged. */
-export type ReportPalette = Readonly<Record<"bold" | "dim" | "green" | "yellow" | "red", Paint>>;
+type ReportPalette = Readonly<Record<"bold" | "dim" | "green" | "yellow" | "red", Paint>>;
 
 const same: Paint = (text) => text;
 const colourless: ReportPalette = { bold: same, dim: same, green: same, yellow: same, red: same };
