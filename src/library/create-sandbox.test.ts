@@ -6,7 +6,7 @@ import { sha256 } from "./create-sandbox.js";
 
 const ofNode = (text: string) => createHash("sha256").update(text).digest("hex");
 
-test("a text of any characters has the hash of its UTF-8 bytes", () => {
+test("any text has the hash of its UTF-8 bytes", () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.string({ unit: "binary", maxLength: 200 })), (text) => {
       expect(sha256(text)).toBe(ofNode(text));

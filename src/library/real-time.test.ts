@@ -9,16 +9,16 @@ afterEach(() => {
   Date.now = now;
 });
 
-/** Loads the module once more, as it is loaded with the `Date` of this moment. */
-async function loadAnew(reason: string): Promise<typeof RealTime> {
+/** Loads the module again, with the current `Date`. */
+async function loadAgain(reason: string): Promise<typeof RealTime> {
   return import(/* @vite-ignore */ `./real-time.js?${reason}`);
 }
 
-test("a correction of the machine's clock moves no time, forth or back", async () => {
+test("corrections of the machine's clock do not move the time", async () => {
   let correction = 0;
-  // To a reader of its text the function is Node's own, as every bound one.
+  // Bound, because the text of a bound function looks like Node's own.
   Date.now = (() => now() + correction).bind(undefined);
-  const { steadyTime } = await loadAnew("corrected");
+  const { steadyTime } = await loadAgain("corrected");
   const before = steadyTime();
   for (correction of [month, -month]) {
     const moved = steadyTime() - before;
@@ -26,8 +26,8 @@ test("a correction of the machine's clock moves no time, forth or back", async (
   }
 });
 
-test("a fake Date takes time with it, and real time goes on when it ends", async () => {
-  const { steadyTime } = await loadAnew("faked-later");
+test("the time follows a fake Date, and continues as real time when the fake ends", async () => {
+  const { steadyTime } = await loadAgain("faked-later");
   const before = steadyTime();
   for (const fake of [before + month, before - month, 0]) {
     vi.useFakeTimers({ now: fake });
@@ -42,9 +42,9 @@ test("a fake Date takes time with it, and real time goes on when it ends", async
   expect(steadyTime()).toBe(7);
 });
 
-test("a Date that is a fake when the sandbox is loaded is followed as well", async () => {
+test("the time also follows a Date that is fake when the sandbox is loaded", async () => {
   vi.useFakeTimers({ now: 1000 });
-  const { steadyTime } = await loadAnew("faked-before");
+  const { steadyTime } = await loadAgain("faked-before");
   expect(steadyTime()).toBe(1000);
   vi.setSystemTime(5000);
   expect(steadyTime()).toBe(5000);
@@ -52,8 +52,8 @@ test("a Date that is a fake when the sandbox is loaded is followed as well", asy
   expect(Math.abs(steadyTime() - Date.now())).toBeLessThan(600_000);
 });
 
-test("pauses and durations are real while the timers of the process are fakes", async () => {
-  const { setTimeout, stopwatch } = await loadAnew("timers");
+test("pauses and durations are real while timers are fake", async () => {
+  const { setTimeout, stopwatch } = await loadAgain("timers");
   vi.useFakeTimers();
   const before = stopwatch();
   await new Promise<void>((resolve) => void setTimeout(resolve, 1));

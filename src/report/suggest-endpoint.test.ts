@@ -21,7 +21,7 @@ test.each([
   expect(suggestEndpoint(method, path)).toBe("GET /v1/relying-party/me");
 });
 
-test("a method that the path takes is kept", () => {
+test("a method that the path accepts is kept", () => {
   expect(suggestEndpoint("HEAD", "/v1/relying-party/me/")).toBe("HEAD /v1/relying-party/me");
 });
 

@@ -4,7 +4,7 @@ import { bundledScenarios } from "../scenario/bundled.js";
 import { createRuntime } from "../world/runtime.js";
 import { createInstanceLimit } from "./instance-limit.js";
 
-test("an instance takes its requests in each minute from its first one, and shows the seconds until it does again", () => {
+test("an instance's minute starts with its first request, and a rejection shows the seconds until the next one", () => {
   let now = 0;
   const limit = createInstanceLimit(() => now);
   const make = (requestsPerMinute?: number) => ({

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../test/support/temporary-folder.js";
 import { createWatch } from "./watch.js";
 
-test("a file that is replaced by rename, or with its folder, is seen once", async () => {
+test("a file that is replaced by a rename, or with its folder, is reported once", async () => {
   const folder = temporaryFolder({ "deep/a.yaml": "first" });
   const file = join(folder, "deep/a.yaml");
   const seen: string[] = [];

@@ -17,7 +17,7 @@ import { removeOldDrafts, writeFileAtomically, writeReportFile } from "./write-f
 
 const onUnix = test.runIf(process.platform !== "win32");
 
-onUnix("a symbolic link stays one, and its file is written; one to nothing is refused", () => {
+onUnix("a symbolic link is kept and its file is written; a dangling link is rejected", () => {
   const folder = temporaryFolder({ "real/env": "old" });
   symlinkSync("real/env", join(folder, "env"));
   writeFileAtomically(join(folder, "env"), "new", 0o600);
@@ -28,7 +28,7 @@ onUnix("a symbolic link stays one, and its file is written; one to nothing is re
   expect(() => writeFileAtomically(join(folder, "dangling"), "new", 0o600)).toThrow("symbolic link");
 });
 
-onUnix("a pipe and a device are written to, and stay what they are", () => {
+onUnix("a pipe and a device are written to, not replaced", () => {
   const pipe = join(temporaryFolder(), "pipe");
   execFileSync("mkfifo", [pipe]);
   expect(() => writeFileAtomically(pipe, "text", 0o600)).toThrow("ENXIO");
@@ -41,7 +41,7 @@ onUnix("a pipe and a device are written to, and stay what they are", () => {
   expect(statSync("/dev/null").isCharacterDevice()).toBe(true);
 });
 
-test("drafts of processes that are gone are removed; those of others and other files are not", () => {
+test("drafts of ended processes are removed; other drafts and files are not", () => {
   const { pid: gone } = spawnSync(process.execPath, ["--version"]);
   const draft = (pid: number) => `env.${pid}.svc-sandbox-draft`;
   const others = ["env.tmp", "env.0a1b2c3d4e5f.tmp", draft(process.ppid), "env.x.svc-sandbox-draft"];
@@ -51,14 +51,11 @@ test("drafts of processes that are gone are removed; those of others and other f
   expect(readdirSync(folder).sort()).toEqual(others.sort());
 });
 
-test.runIf(process.platform === "linux")(
-  "a report to the standard output stands behind what is there",
-  async () => {
-    const file = join(temporaryFolder(), "output");
-    writeFileSync(file, "of the command\n");
-    const descriptor = openSync(file, "a");
-    await writeReportFile(`/proc/self/fd/${descriptor}`, "report\n");
-    closeSync(descriptor);
-    expect(readFileSync(file, "utf8")).toBe("of the command\nreport\n");
-  },
-);
+test.runIf(process.platform === "linux")("a report to standard output is appended to a file", async () => {
+  const file = join(temporaryFolder(), "output");
+  writeFileSync(file, "of the command\n");
+  const descriptor = openSync(file, "a");
+  await writeReportFile(`/proc/self/fd/${descriptor}`, "report\n");
+  closeSync(descriptor);
+  expect(readFileSync(file, "utf8")).toBe("of the command\nreport\n");
+});
