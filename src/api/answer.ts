@@ -28,7 +28,6 @@ export interface Ending<Path = PathId> {
   readonly code: string | null;
   /** Makes the changes that the response reports. */
   readonly commit?: (() => void) | undefined;
-  /** The fault that hit the call. */
   readonly fault?: FaultPathId;
   readonly delivery?: Delivery;
 }
@@ -141,11 +140,9 @@ export function successAnswer(world: World, begun: Call, endpoint: Endpoint, suc
 /** A rejection, with the parts that its response may need. */
 export interface Refusal {
   readonly path: ApiPathId;
-  /** The scope that the endpoint requires. */
   readonly scope?: string | null;
   /** The methods that the path accepts, for a 405. */
   readonly allow?: string;
-  /** Details of the endpoint's own rejection. */
   readonly details?: Details | undefined;
 }
 

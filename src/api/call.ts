@@ -19,7 +19,6 @@ export interface Call extends ObservedCall {
   /** The request id, even if the response does not have it. */
   readonly id: string;
   readonly presented: Presented;
-  /** The assumptions for its response. */
   readonly assumptions: Assumptions;
   /** The variation of its response; `undefined` except in the profile `varied`. */
   readonly variation: Variation | undefined;

@@ -49,9 +49,7 @@ export interface Endpoint {
 export interface InputSchema {
   /** Query parameters, by name; any other is rejected. */
   readonly query?: Readonly<Record<string, Shape>>;
-  /** The shape of its JSON body, and an example. */
   readonly body?: { readonly shape: Shape; readonly example: unknown };
-  /** Whether it accepts an `Idempotency-Key`. */
   readonly idempotencyKey?: true;
 }
 
@@ -67,15 +65,12 @@ export interface EndpointInput {
   readonly idempotencyKey: string | undefined;
 }
 
-/** The body of a success. */
 export interface Success extends TextBody {
-  /** Additional headers. */
   readonly headers?: FlatHeaders;
   /** Makes the changes that the response reports; called once, or never in a dry run. */
   readonly commit?: () => void;
 }
 
-/** The endpoint's own rejection. */
 export interface OwnRefusal {
   readonly refused: OwnRefusalPath;
   /** The details in the response; must not contain anything that looks like a key (R46). */

@@ -14,7 +14,6 @@ import type { Endpoint } from "./endpoint.js";
 import { me } from "./endpoints/me.js";
 import { presentedAs } from "./handle.js";
 
-/** The result of a check: passed, rejected, or not reached. */
 export interface EvaluatedCheck {
   readonly check: AuthorizationCheck;
   readonly result: "passed" | "refused" | "not_reached";

@@ -40,7 +40,6 @@ export function gateChecks(preview: boolean): readonly GateCheck[] {
 /** The path ids of requests that pass all checks. */
 export const successPaths: readonly ApiPathId[] = apiPathIds.filter(isAdmitted);
 
-/** A check and its result for a request. */
 export interface GateResult extends Pick<GateCheck, "name" | "question" | "rules"> {
   readonly result: "passed" | "refused" | "not_reached";
 }

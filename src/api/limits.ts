@@ -4,7 +4,6 @@ import type { NamedLimit } from "../history/exchange.js";
 import type { KeyEntry } from "../world/registry.js";
 import type { World } from "../world/world.js";
 
-/** A limit of a key at an instant. */
 export interface LimitReading {
   readonly name: "minute" | "day";
   /** Requests allowed in the window. */

@@ -15,18 +15,15 @@ export const reasonPhrases: Readonly<Record<number, string>> = {
   429: "Too Many Requests",
 };
 
-/** A body and its length in UTF-8 bytes. */
 export interface TextBody {
   readonly text: string;
   readonly bytes: number;
 }
 
-/** A text as the body of a response. */
 export function textBody(text: string): TextBody {
   return { text, bytes: utf8Length(text) };
 }
 
-/** A value as the body of a response, in JSON. */
 export function jsonBody(value: unknown): TextBody {
   return textBody(JSON.stringify(value));
 }
@@ -45,7 +42,6 @@ export function utf8Length(text: string): number {
   return bytes;
 }
 
-/** The same response with another body. */
 export function withBody({ status, headers }: ApiAnswer, body: string): ApiAnswer {
   const length = String(utf8Length(body));
   const isLength = (at: number) => at % 2 === 1 && headers[at - 1]?.toLowerCase() === "content-length";

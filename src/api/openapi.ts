@@ -167,7 +167,6 @@ function errorWith(rows: readonly Outcome[]): JsonSchema {
   return { allOf: [errorContent, { properties: { error } }] };
 }
 
-/** Returns an example of an error for each code. */
 function examplesOf(rows: readonly Outcome[]): object {
   return Object.fromEntries(rows.map(({ code, message }) => [code, { value: { error: { code, message } } }]));
 }

@@ -6,7 +6,6 @@ import { mapping, optional, type Shape } from "../schema/shape.js";
 import type { EndpointInput, InputSchema, OwnRefusal } from "./endpoint.js";
 import { noBody } from "./request-body.js";
 
-/** The content of a request that has none. */
 const noContent: RequestContent = {
   query: "",
   contentType: undefined,
@@ -79,7 +78,6 @@ function readJson({ contentType = "", body }: RequestContent): { value?: unknown
 /** The problems of a value, by field path. None contains the value itself, which may contain a key (R46). */
 type FieldProblems = Readonly<Record<string, string>>;
 
-/** The rejection of a request with these problems. */
 export function invalid(fields: FieldProblems): OwnRefusal {
   return { refused: "422.validation", details: { fields } };
 }

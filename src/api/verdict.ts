@@ -29,7 +29,7 @@ function reachedLimit(world: World, entry: KeyEntry) {
   return last && { name: last.name, until: last.quota === 0 ? undefined : now + last.reset * 1000 };
 }
 
-/** The cause of this path id, with the key's facts: `expired since …`; `null` on success. */
+/** The cause of this path id, with facts of the key, such as `expired since …`; `null` on success. */
 export function reasonOf(world: World, pathId: ApiPathId, entry: KeyEntry): string | null {
   const { key, holder } = entry;
   const now = world.clock.now();

@@ -154,12 +154,10 @@ export const adviceTable = [
 /** The stable id of a kind of advice. */
 export type AdviceId = (typeof adviceTable)[number]["id"];
 
-/** All ids, in the order of the list. */
 export const adviceIds: readonly AdviceId[] = adviceTable.map(({ id }) => id);
 
 const byId: ReadonlyMap<string, Advice> = new Map(adviceTable.map((row) => [row.id, row]));
 
-/** The row of an advice id. */
 export function adviceOf(id: AdviceId): Advice {
   return byId.get(id) as Advice;
 }

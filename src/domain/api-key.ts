@@ -111,7 +111,6 @@ export function fingerprintOf(sha256: string): string {
  */
 export interface KeyRecord {
   readonly ref: string;
-  /** Ref of the key's organization. */
   readonly organization: string;
   readonly name: string;
   readonly environment: Environment;

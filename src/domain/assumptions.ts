@@ -21,12 +21,9 @@ export interface Assumptions {
   readonly default_expiry: string;
 }
 
-/** The form of an error code. */
 export const errorCodePattern = /^[A-Za-z][A-Za-z0-9_.-]*$/;
-/** The form of a scope name. */
 export const scopePattern = /^[a-z][a-z0-9_.-]*(?::[a-z][a-z0-9_.-]*)*$/;
 
-/** The kinds of assumption values. */
 export type AssumptionKind =
   | "boolean"
   | "choice"

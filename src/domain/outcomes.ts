@@ -276,7 +276,6 @@ export const apiPathIds = outcomes
   .map(({ path }) => path)
   .filter((path): path is ApiPathId => !isFault(path));
 
-/** The ids of all faults. */
 export const faultPathIds = outcomes.map(({ path }) => path).filter(isFault);
 
 /** Every error code that the API can send, including the assumed code of 429, without the faults' codes. */
@@ -284,12 +283,10 @@ export type ApiErrorCode = Exclude<(typeof outcomes)[number]["code"], null>;
 
 const byPath: ReadonlyMap<string, Outcome> = new Map(outcomes.map((row) => [row.path, row]));
 
-/** Whether a path belongs to a fault. */
 export function isFault(path: PathId): path is FaultPathId {
   return path.startsWith("fault.");
 }
 
-/** The row of a path id. */
 export function outcomeOf(path: PathId): Outcome {
   return byPath.get(path) as Outcome;
 }

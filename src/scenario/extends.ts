@@ -98,7 +98,7 @@ export function resolveExtends(
       const near = nearest(wanted, options.knownNames);
       const hint = near
         ? `did you mean ${near}?`
-        : `name one of ${options.knownNames.join(", ")}, or a file where the scenario itself is one`;
+        : `name one of ${options.knownNames.join(", ")}, or a file if this scenario is in a file`;
       return (
         options.find(wanted, file) ?? fail("extends_not_found", `there is no scenario ${quote(wanted)}`, hint)
       );

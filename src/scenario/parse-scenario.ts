@@ -60,8 +60,8 @@ export function parseScenario(text: string, { file, load }: ParseOptions = {}): 
 /**
  * Checks a scenario given as a value and merges it with the bundled scenario that it extends.
  *
- * Throws a `ScenarioError` with all problems; more than `mostValues` values (default: 100,000) are one. Does not change
- * the value.
+ * Throws a `ScenarioError` with all problems. A scenario may have at most `mostValues` values (default: 100,000). Does
+ * not change the given value.
  */
 export function checkScenario(value: unknown, { mostValues }: { mostValues?: number } = {}): Scenario {
   return interpretScenario(foundValue(value, mostValues), bundledOnly);

@@ -3,7 +3,6 @@ import type { Scenario } from "./scenario.generated.js";
 
 // The organizations and keys of a scenario: the described ones, then the population's.
 
-/** The population field of a scenario. */
 type Population = NonNullable<Scenario["population"]>;
 
 export type ScenarioOrganization = NonNullable<Scenario["organizations"]>[string];
@@ -41,7 +40,6 @@ export function* describedKeys(scenario: Scenario): Generator<DescribedKey> {
   }
 }
 
-/** The number of keys of a scenario. */
 export function describedKeyCount(scenario: Scenario): number {
   const { organizations, keysEach } = populationOf(scenario);
   const written = Object.values(scenario.organizations ?? {}).map(

@@ -13,9 +13,7 @@ export interface SoundPart {
   readonly scenario: Scenario;
   /** The mistakes inside misspelled fields. */
   readonly inMisspelt: readonly Diagnostic[];
-  /**
-   * A problem at its place as written; `undefined` if it may only result from a mistake in the shape.
-   */
+  /** Returns a problem with its path as written; `undefined` if it may only result from a mistake in the shape. */
   readonly trust: (problem: Diagnostic) => Diagnostic | undefined;
 }
 

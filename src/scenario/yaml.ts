@@ -58,7 +58,7 @@ function readYaml(source: ScenarioSource, report: Report): ReadScenario | undefi
   };
   const { text } = source;
   if (text.length > maximumScenarioBytes || new TextEncoder().encode(text).length > maximumScenarioBytes) {
-    return reportAt("too_large", 0, "the scenario is larger than 1 MiB", "use population");
+    return reportAt("too_large", 0, "the scenario is larger than 1 MiB", "shorten it, or use population");
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: finds characters that no text contains
   const binary = text.search(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F\uFFFD]/);

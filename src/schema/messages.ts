@@ -29,7 +29,6 @@ export interface Mistake {
   readonly around?: Around;
 }
 
-/** The members of a mapping. */
 export type Members = Readonly<Record<string, unknown>>;
 
 /** A mistake as a message for the author of the value. */

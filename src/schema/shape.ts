@@ -4,7 +4,6 @@
 /** The path of a field: names in mappings and positions in lists. */
 export type Path = readonly (string | number)[];
 
-/** The kinds of mistakes. */
 export type ShapeCode =
   | "unsupported_version"
   | "unknown_field"
@@ -112,10 +111,8 @@ export interface Wording {
   readonly hint?: (text: string) => string | undefined;
 }
 
-/** The fields of a mapping, by name. */
 export type Fields = Readonly<Record<string, Field>>;
 type Field = Shape | Optional;
-/** An optional field. */
 export interface Optional<Of extends Shape = Shape> {
   readonly optional: Of;
 }

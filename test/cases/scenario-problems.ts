@@ -115,7 +115,7 @@ export const brokenScenarios: readonly BrokenScenario[] = [
   ["bad_format", step('request: { headers: { X-Emoji: ▲"🔑" } }'), "X-Trace: abc"],
   // Extending
   ["extends_not_found", "version: 1\nextends: ▲key-sates\n", "did you mean key-states?"],
-  ["extends_not_found", "version: 1\nextends: ▲./other.yaml\n", "a file where the scenario itself is one"],
+  ["extends_not_found", "version: 1\nextends: ▲./other.yaml\n", "a file if this scenario is in a file"],
   ["wrong_type", "version: 1\nextends: ▲[key-states]\n", "name a bundled scenario"],
   [
     "duplicate_key_ref",

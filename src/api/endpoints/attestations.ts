@@ -28,7 +28,6 @@ const attestationExample = {
 const defaultLimit = 20;
 const maximumLimit = 100;
 
-/** Lists the attestations that farmers have consented to. */
 export const listAttestations: Endpoint = {
   method: "GET",
   path: "/v1/relying-party/attestations",
@@ -72,7 +71,6 @@ export const listAttestations: Endpoint = {
   },
 };
 
-/** Shows an attestation. */
 export const getAttestation: Endpoint = {
   method: "GET",
   path: "/v1/relying-party/attestations/{id}",

@@ -38,7 +38,6 @@ const purposeShape = mapping({
   text: described(text({ least: 1, most: longestPurpose }), "Text that the farmer reads."),
 });
 
-/** A consent request in a response. */
 const responseShape = mapping({
   data: mapping({
     id: text({ pattern: /^consent_[0-9A-Za-z]{20}$/ }),
@@ -109,7 +108,6 @@ function consentBody(entry: ConsentEntry, world: World, now: number): TextBody {
   return jsonBody({ data: snakeCase(shown) });
 }
 
-/** Requests a farmer's consent. */
 export const createConsentRequest: Endpoint = {
   method: "POST",
   path: "/v1/relying-party/consent-requests",
@@ -174,7 +172,6 @@ function expiryOf({ expires_at: given }: Wanted, now: number): number | string {
   return expiresAt <= now + maximumConsentTime ? expiresAt : "must be at most 365 days ahead";
 }
 
-/** Shows the status of a consent request. */
 export const getConsentRequest: Endpoint = {
   method: "GET",
   path: "/v1/relying-party/consent-requests/{id}",
@@ -194,7 +191,6 @@ export const getConsentRequest: Endpoint = {
   },
 };
 
-/** Cancels a consent request, or ends a consent. */
 export const cancelConsentRequest: Endpoint = {
   method: "POST",
   path: "/v1/relying-party/consent-requests/{id}/cancel",

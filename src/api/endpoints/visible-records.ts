@@ -12,7 +12,6 @@ export function visibleTo({ key }: KeyEntry, world: World) {
   const isTest = key.environment === "test";
   const isVisible = ({ organization }: ConsentEntry) => isTest && organization === key.organization;
   return {
-    /** The index of the farmer with this id. */
     farmer: (id: string): number | undefined => (isTest ? farmers.indexOf(id) : undefined),
     consent(id: string): ConsentEntry | undefined {
       const entry = consents.find(id);

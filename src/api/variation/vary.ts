@@ -46,7 +46,6 @@ const typicalSelector: Select = ({ fixedBy, variants }) => {
 
 /** The difference of a response from the response of `minimal`. */
 export interface Variation {
-  /** The assumptions for this response. */
   readonly assumptions: Assumptions;
   readonly requestId: string;
   /** The rows that apply, with their selected variants. */

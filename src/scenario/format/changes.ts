@@ -115,5 +115,4 @@ const change = mapping({
   statuses: optional(record(count({ least: 400, most: 599 }), errorName())),
 });
 
-/** The shape of announced changes, by their refs. */
 export const changesSchema = record(change, ref());

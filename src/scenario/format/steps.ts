@@ -64,7 +64,6 @@ const then = mapping({
 
 export const faultSchema = mapping({ when: optional(when), then, requests_matched: ofSnapshots(count()) });
 
-/** The shape of a list of faults. */
 export const faultsSchema = list(faultSchema, { most: mostFaults });
 
 // Steps.
@@ -172,7 +171,6 @@ const expect = mapping({
   error: optional(choice(refusalCodes)),
 });
 
-/** The shape of a timeline. */
 export const timelineSchema = list(
   mapping({
     at: timeOrDuration(),
@@ -182,7 +180,6 @@ export const timelineSchema = list(
   { most: mostSteps },
 );
 
-/** The shape of a story. */
 export const storySchema = list(
   mapping({
     after: optional(duration((length) => length > 0)),

@@ -169,7 +169,7 @@ export function narrowExcerpt(excerpt: Excerpt, columns: number): Excerpt {
   return narrow;
 }
 
-// A cut between the two halves of a surrogate pair would show a broken character.
+// Not between the halves of a surrogate pair, which would show a broken character.
 function cutBefore(line: string, wanted: number): number {
   const index = Math.max(0, Math.floor(wanted));
   return /[\uDC00-\uDFFF]/.test(line[index] ?? "") ? index - 1 : index;

@@ -38,7 +38,6 @@ export interface Facts {
   readonly wrong: Wrong;
 }
 
-/** The things that have refs. */
 type RefKind = "key" | "organization";
 
 /** Reports a problem of a field; points at its value by default. */
@@ -148,7 +147,6 @@ const refsExist: ScenarioRule = (facts) => {
   }
 };
 
-/** The input of a check of refs. */
 export interface RefChecking extends Pick<Facts, "refs" | "wrong"> {
   readonly scenario: Pick<Scenario, "population">;
 }
@@ -173,5 +171,4 @@ function populationHint(ref: string, scenario: RefChecking["scenario"]): string 
   return `the population ends with ${last}`;
 }
 
-/** The rules about refs. */
 export const refRules: readonly ScenarioRule[] = [refsAreFree, refsExist];

@@ -6,7 +6,6 @@ import type { Diagnostic } from "../problems/scenario-error.js";
 import type { Scenario } from "../scenario.generated.js";
 import { between, checkRef, type Facts, type RefChecking, type ScenarioRule, type Wrong } from "./facts.js";
 
-/** A fault in a scenario. */
 export type FaultFields = NonNullable<Scenario["faults"]>[number];
 
 /** The facts of the sandbox that faults refer to. */

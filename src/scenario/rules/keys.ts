@@ -295,7 +295,6 @@ function isLegacy({ fields: { legacy, secret } }: KeyFacts): boolean {
   return legacy ?? (secret !== undefined && parseApiKey(secret)?.legacy === true);
 }
 
-/** The rules about keys. */
 export const keyRules: readonly ScenarioRule[] = [
   scopesAreKnown,
   usageAddsUp,

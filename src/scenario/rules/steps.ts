@@ -117,5 +117,4 @@ function expectationFits({ expect, ...step }: StoryStep, path: Path, { wrong }: 
   wrong("step_contradiction", [...path, "expect", misplaced], message, hint, "key");
 }
 
-/** The rules about the timeline and the story. */
 export const stepRules: readonly ScenarioRule[] = [timelineIsInOrder, stepsFit];
