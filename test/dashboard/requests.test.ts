@@ -285,8 +285,8 @@ describe.skipIf(noBrowser)("the requests", () => {
     await ask("/faults", { method: "PUT", json: { faults } });
     for (let sent = 0; sent < 2; sent++) await ask("/send", { method: "POST", json: { key: "active" } });
     const rows = page.locator(".request-row");
-    await rows.nth(1).getByText("sandbox fault").waitFor();
-    expect(await rows.first().innerText()).not.toContain("sandbox fault");
+    await rows.nth(1).getByText("fault set in this sandbox").waitFor();
+    expect(await rows.first().innerText()).not.toContain("fault");
     await rows.nth(1).click();
     const detail = page.locator(".request-detail");
     await detail.getByRole("link", { name: "caused by a fault set in this sandbox" }).click();

@@ -104,7 +104,8 @@ function OneConsent({ consent, Title }: { readonly consent: Consent; readonly Ti
       <ol class="history">
         {consent.history.map((one) => (
           <li key={`${one.at} ${one.status}`}>
-            <Instant at={one.at} /> {one.status} by the {codeWords(one.by)}
+            <Instant at={one.at} /> {one.status === "pending" ? "requested" : one.status} by the{" "}
+            {codeWords(one.by)}
           </li>
         ))}
         {status === "pending" || status === "granted" ? (

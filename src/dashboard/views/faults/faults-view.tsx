@@ -20,7 +20,7 @@ export function FaultsView() {
         </Fact>
         <Fact name="Seed">
           {seed}{" "}
-          <span class="muted">The seed for all generated data. To change it, use an instance or --seed.</span>
+          <span class="muted">The seed of all generated data. To change it, use --seed or an instance.</span>
         </Fact>
         <Fact name="Profile">{assumptions.data.value?.profile}</Fact>
       </dl>

@@ -123,7 +123,11 @@ function Row({ request, isOpen }: { readonly request: Request; readonly isOpen: 
       <span class="request-marks">
         {source === "story" ? <span class="badge">story or page</span> : null}
         {fault === null || fault === pathId ? null : <PathBadge pathId={fault} />}
-        {fault === null ? null : <span class="badge">sandbox fault</span>}
+        {fault === null ? null : (
+          <span class="badge">
+            fault<span class="visually-hidden"> set in this sandbox</span>
+          </span>
+        )}
         {advice.length === 0 ? null : <span class="badge advice-badge">{advice.join(", ")}</span>}
       </span>
       <span class="request-duration">{millisecondsText(duration)}</span>

@@ -61,6 +61,23 @@ export function ClockControls({ next, move, problem }: ClockControlsProps) {
           {words}
         </ClockButton>
       ))}
+      <ClockButton shortcut="n" disabled={next === undefined} run={() => next && move(() => moveTo(next.at))}>
+        Next event
+      </ClockButton>
+      <ClockButton
+        shortcut="f"
+        run={() => move(() => call("/clock", { method: "PUT", body: { frozen: !isFrozen } }))}
+      >
+        {isFrozen ? "Resume" : "Freeze"}
+      </ClockButton>
+      <ClockButton
+        shortcut="r"
+        run={() => {
+          isResetting.value = true;
+        }}
+      >
+        Reset…
+      </ClockButton>
       <form
         class="clock-field"
         onSubmit={(event) => {
@@ -81,23 +98,6 @@ export function ClockControls({ next, move, problem }: ClockControlsProps) {
           Move
         </button>
       </form>
-      <ClockButton shortcut="n" disabled={next === undefined} run={() => next && move(() => moveTo(next.at))}>
-        Next event
-      </ClockButton>
-      <ClockButton
-        shortcut="f"
-        run={() => move(() => call("/clock", { method: "PUT", body: { frozen: !isFrozen } }))}
-      >
-        {isFrozen ? "Resume" : "Freeze"}
-      </ClockButton>
-      <ClockButton
-        shortcut="r"
-        run={() => {
-          isResetting.value = true;
-        }}
-      >
-        Reset…
-      </ClockButton>
       {next === undefined ? null : (
         <p class="muted">
           Next: {next.text}, <Until at={next.at} />
