@@ -1,7 +1,7 @@
 import type { Consent } from "../../control/answers.js";
 import { call } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
-import { ActionButton } from "../../elements/action.js";
+import { ActionButton } from "../../elements/forms/action.js";
 import { Instant } from "../../elements/instant.js";
 import { Table } from "../../elements/table.js";
 import { capitalized, codeWords } from "../../elements/words.js";

@@ -3,7 +3,7 @@ import type { AssumptionRow, Assumptions as Values } from "../../control/answers
 import { call } from "../../control/call.js";
 import { resource, useResources } from "../../control/resource.js";
 import { assumptions } from "../../control/resources.js";
-import { type Action, ActionButton, Refusal, useAction } from "../../elements/action.js";
+import { type Action, ActionButton, Refusal, useAction } from "../../elements/forms/action.js";
 
 const rows = resource<readonly AssumptionRow[]>("/profiles", { on: [] });
 

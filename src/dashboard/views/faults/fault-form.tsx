@@ -2,8 +2,8 @@ import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { resource, useResources } from "../../control/resource.js";
 import { gate } from "../../control/resources.js";
-import { Field } from "../../elements/field.js";
-import { ActionForm, numberIn, textIn } from "../../elements/form.js";
+import { Field } from "../../elements/forms/field.js";
+import { ActionForm, numberIn, textIn } from "../../elements/forms/form.js";
 import type { ChangeFaults } from "./fault-words.js";
 
 const kinds = {

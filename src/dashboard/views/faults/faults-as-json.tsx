@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
 import type { Fault } from "../../control/answers.js";
 import { ControlError } from "../../control/call.js";
-import { useAction } from "../../elements/action.js";
-import { Field } from "../../elements/field.js";
+import { useAction } from "../../elements/forms/action.js";
+import { Field } from "../../elements/forms/field.js";
 import type { ChangeFaults } from "./fault-words.js";
 
 /** All active faults as editable JSON, for details without a field in the form. */

@@ -3,7 +3,7 @@ import type { Fault } from "../../control/answers.js";
 import { call } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { faults } from "../../control/resources.js";
-import { ActionButton } from "../../elements/action.js";
+import { ActionButton } from "../../elements/forms/action.js";
 import { capitalized } from "../../elements/words.js";
 import { FaultForm } from "./fault-form.js";
 import { conditionWords, effectWords } from "./fault-words.js";

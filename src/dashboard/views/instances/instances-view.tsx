@@ -5,10 +5,10 @@ import { baseUrl, call, instanceId, serverPage } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { instances, scenarios } from "../../control/resources.js";
 import { CopyButton } from "../../elements/copy-button.js";
-import { Field } from "../../elements/field.js";
-import { ActionForm, numberIn, textIn } from "../../elements/form.js";
+import { Field } from "../../elements/forms/field.js";
+import { ActionForm, numberIn, textIn } from "../../elements/forms/form.js";
+import { LossButton } from "../../elements/forms/loss.js";
 import { durationText, Instant } from "../../elements/instant.js";
-import { LossButton } from "../../elements/loss.js";
 import { Table } from "../../elements/table.js";
 import { linkTo } from "../../route.js";
 

@@ -3,10 +3,10 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { IssuedKey } from "../../control/answers.js";
 import { baseUrl, call } from "../../control/call.js";
-import { Refusal } from "../../elements/action.js";
 import { CopyButton } from "../../elements/copy-button.js";
-import { Confirm, Dialog } from "../../elements/dialog.js";
-import { useForm } from "../../elements/form.js";
+import { Refusal } from "../../elements/forms/action.js";
+import { Confirm, Dialog } from "../../elements/forms/dialog.js";
+import { useForm } from "../../elements/forms/form.js";
 import { actor } from "./actor.js";
 
 interface IssueKeyProps {

@@ -3,9 +3,9 @@ import type { Key } from "../../control/answers.js";
 import { call } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { assumptions } from "../../control/resources.js";
-import { Confirm } from "../../elements/dialog.js";
-import { Field } from "../../elements/field.js";
-import { numberIn, textIn } from "../../elements/form.js";
+import { Confirm } from "../../elements/forms/dialog.js";
+import { Field } from "../../elements/forms/field.js";
+import { numberIn, textIn } from "../../elements/forms/form.js";
 import { actor } from "./actor.js";
 import { IssueKey } from "./issue-key.js";
 

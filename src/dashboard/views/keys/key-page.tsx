@@ -1,11 +1,11 @@
 import type { Key, Request } from "../../control/answers.js";
 import { useResource } from "../../control/resource.js";
 import { keyEvents } from "../../control/resources.js";
-import { Refusal } from "../../elements/action.js";
 import { Fact } from "../../elements/fact.js";
+import { Refusal } from "../../elements/forms/action.js";
 import { Instant, Until } from "../../elements/instant.js";
 import { KeyState } from "../../elements/key-state.js";
-import { PathBadge } from "../../elements/path-badge.js";
+import { PathBadge } from "../../elements/traffic/path-badge.js";
 import { shortened } from "../../elements/words.js";
 import { linkTo, withQuery } from "../../route.js";
 import type { Doing } from "./key-dialogs.js";

@@ -4,7 +4,7 @@ import type { Directory } from "../../control/answers.js";
 import { useResource } from "../../control/resource.js";
 import { keyEvents } from "../../control/resources.js";
 import { useUpcoming } from "../../control/upcoming.js";
-import { Refusal } from "../../elements/action.js";
+import { Refusal } from "../../elements/forms/action.js";
 import { stateShapes } from "../../elements/key-state.js";
 import { Paging } from "../../elements/paging.js";
 import { counted } from "../../elements/words.js";

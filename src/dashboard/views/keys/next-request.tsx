@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
 import type { Key, Sent } from "../../control/answers.js";
 import { call } from "../../control/call.js";
-import { ActionButton } from "../../elements/action.js";
-import { toneOf } from "../../elements/path-badge.js";
-import { SentResponse } from "../../elements/sent-response.js";
+import { ActionButton } from "../../elements/forms/action.js";
+import { toneOf } from "../../elements/traffic/path-badge.js";
+import { SentResponse } from "../../elements/traffic/sent-response.js";
 
 /** The outcome of the next request with a key, a button that sends it, and its response. */
 export function NextRequest({ of: { ref, next_request: next } }: { readonly of: Key }) {

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Directory, Key, Organization } from "../../control/answers.js";
 import { call } from "../../control/call.js";
-import { Refusal, useActionQueue } from "../../elements/action.js";
+import { Refusal, useActionQueue } from "../../elements/forms/action.js";
 import { Until } from "../../elements/instant.js";
 import { endOf, KeyState } from "../../elements/key-state.js";
 import { codeWords } from "../../elements/words.js";

@@ -2,12 +2,12 @@ import { useSignal } from "@preact/signals";
 import type { Report, Sent } from "../../control/answers.js";
 import { baseUrl, call } from "../../control/call.js";
 import { type HowToMeet, howToMeet, type SendableRequest } from "../../control/how-to-meet.js";
-import { ActionButton } from "../../elements/action.js";
 import { CopyButton } from "../../elements/copy-button.js";
 import { aboutPath, DocsLink } from "../../elements/docs-link.js";
-import { LossButton } from "../../elements/loss.js";
-import { PathBadge } from "../../elements/path-badge.js";
-import { SentResponse } from "../../elements/sent-response.js";
+import { ActionButton } from "../../elements/forms/action.js";
+import { LossButton } from "../../elements/forms/loss.js";
+import { PathBadge } from "../../elements/traffic/path-badge.js";
+import { SentResponse } from "../../elements/traffic/sent-response.js";
 import { linkTo } from "../../route.js";
 
 export type ReportedPath = Report["paths"][number];

@@ -3,7 +3,7 @@ import type { Report, Request } from "../../control/answers.js";
 import { baseUrl } from "../../control/call.js";
 import { resource, useResources } from "../../control/resource.js";
 import { gate } from "../../control/resources.js";
-import { toneOf } from "../../elements/path-badge.js";
+import { toneOf } from "../../elements/traffic/path-badge.js";
 import { linkTo, route } from "../../route.js";
 import { Exit, type ReportedPath } from "./exit.js";
 import { Traveller } from "./traveller.js";

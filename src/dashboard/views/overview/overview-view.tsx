@@ -1,7 +1,7 @@
 import { useResources } from "../../control/resource.js";
 import { gate, report } from "../../control/resources.js";
-import { AdviceList } from "../../elements/advice.js";
-import { CoverageFigures, CoverageRing } from "../../elements/coverage.js";
+import { AdviceList } from "../../elements/traffic/advice.js";
+import { CoverageFigures, CoverageRing } from "../../elements/traffic/coverage.js";
 import { linkTo } from "../../route.js";
 import { Gate } from "./gate.js";
 

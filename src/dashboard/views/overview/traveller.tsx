@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 import { listen } from "../../control/events.js";
-import { toneOf } from "../../elements/path-badge.js";
+import { toneOf } from "../../elements/traffic/path-badge.js";
 
 const stillness = matchMedia("(prefers-reduced-motion: reduce)");
 

@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Request } from "../../control/answers.js";
-import { Target } from "../../elements/advice.js";
 import { useKeyboard } from "../../elements/keyboard.js";
-import { PathBadge, toneOf } from "../../elements/path-badge.js";
+import { Target } from "../../elements/traffic/advice.js";
+import { PathBadge, toneOf } from "../../elements/traffic/path-badge.js";
 import { millisecondsText } from "../../elements/words.js";
 import { linkTo, route } from "../../route.js";
 import { chosen, hold, isHeld } from "./chosen.js";
@@ -122,10 +122,10 @@ function Row({ request, isOpen }: { readonly request: Request; readonly isOpen: 
       <bdi class="request-key">{key ?? fingerprint ?? "no key"}</bdi>
       <span class="request-marks">
         {source === "story" ? <span class="badge">story or page</span> : null}
-        {fault === null || fault === pathId ? null : <PathBadge pathId={fault} />}
         {fault === null ? null : (
           <span class="badge">
-            fault<span class="visually-hidden"> set in this sandbox</span>
+            {fault === pathId ? "fault" : <PathBadge pathId={fault} />}
+            <span class="visually-hidden"> set in this sandbox</span>
           </span>
         )}
         {advice.length === 0 ? null : <span class="badge advice-badge">{advice.join(", ")}</span>}

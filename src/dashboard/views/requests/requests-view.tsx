@@ -3,7 +3,7 @@ import { baseUrl, fetchControl } from "../../control/call.js";
 import { requests, useRequests } from "../../control/live-requests.js";
 import { useResources } from "../../control/resource.js";
 import { report } from "../../control/resources.js";
-import { ActionButton } from "../../elements/action.js";
+import { ActionButton } from "../../elements/forms/action.js";
 import { saveFile } from "../../elements/save-file.js";
 import { changeQuery, linkTo, route } from "../../route.js";
 import { chosen, filterNames, goOn, hold, isHeld, keyRefs, newCount, statuses } from "./chosen.js";

@@ -2,7 +2,7 @@ import { call } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { health, scenarios } from "../../control/resources.js";
 import { CopyButton } from "../../elements/copy-button.js";
-import { LossButton } from "../../elements/loss.js";
+import { LossButton } from "../../elements/forms/loss.js";
 import { firstSentence } from "../../elements/words.js";
 
 const example = `story:

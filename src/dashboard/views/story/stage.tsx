@@ -1,7 +1,7 @@
 import type { Gate, StepResult } from "../../control/answers.js";
-import { BodyText } from "../../elements/body-text.js";
 import { Instant } from "../../elements/instant.js";
-import { OwnFault, PathBadge, toneOf } from "../../elements/path-badge.js";
+import { BodyText } from "../../elements/traffic/body-text.js";
+import { OwnFault, PathBadge, toneOf } from "../../elements/traffic/path-badge.js";
 import { shortened } from "../../elements/words.js";
 
 /** The last step, below its narration. */

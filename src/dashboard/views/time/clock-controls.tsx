@@ -5,10 +5,10 @@ import type { Upcoming } from "../../control/answers.js";
 import { type ControlError, call } from "../../control/call.js";
 import { clock, health, keys } from "../../control/resources.js";
 import { upcoming } from "../../control/upcoming.js";
-import { Refusal, useActionQueue } from "../../elements/action.js";
+import { Refusal, useActionQueue } from "../../elements/forms/action.js";
+import { ConfirmLoss } from "../../elements/forms/loss.js";
 import { Until } from "../../elements/instant.js";
 import { useKeyboard } from "../../elements/keyboard.js";
-import { ConfirmLoss } from "../../elements/loss.js";
 
 /** Queues a change of the clock. */
 export type MoveClock = (work: () => Promise<unknown>) => void;

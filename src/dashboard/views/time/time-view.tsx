@@ -4,7 +4,7 @@ import { now } from "../../control/now.js";
 import { useResources } from "../../control/resource.js";
 import { clock, keys, keyTotal } from "../../control/resources.js";
 import { upcoming, useUpcoming } from "../../control/upcoming.js";
-import { Refusal } from "../../elements/action.js";
+import { Refusal } from "../../elements/forms/action.js";
 import { Instant, Until } from "../../elements/instant.js";
 import { changeQuery, linkTo, route } from "../../route.js";
 import { ClockControls, type MoveClock, moveTo, useMoveClock } from "./clock-controls.js";

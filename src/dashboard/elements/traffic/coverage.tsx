@@ -1,5 +1,5 @@
-import type { Report } from "../control/answers.js";
-import { Fact } from "./fact.js";
+import type { Report } from "../../control/answers.js";
+import { Fact } from "../fact.js";
 
 // The ring has a length of 100, so a share is a length.
 const radius = 100 / (2 * Math.PI);

@@ -1,5 +1,5 @@
-import type { Sent } from "../control/answers.js";
-import { linkTo } from "../route.js";
+import type { Sent } from "../../control/answers.js";
+import { linkTo } from "../../route.js";
 import { BodyText } from "./body-text.js";
 import { OwnFault, PathBadge } from "./path-badge.js";
 

@@ -1,4 +1,4 @@
-import { linkTo } from "../route.js";
+import { linkTo } from "../../route.js";
 
 /** The kind of an outcome, which sets its color. It depends on the status in the path id. */
 export function toneOf(pathId: string): "success" | "key" | "access" | "limit" | "fault" | "other" {

@@ -1,7 +1,7 @@
-import type { Report, Request } from "../control/answers.js";
-import { linkTo } from "../route.js";
-import { aboutAdvice, DocsLink } from "./docs-link.js";
-import { counted, shortened } from "./words.js";
+import type { Report, Request } from "../../control/answers.js";
+import { linkTo } from "../../route.js";
+import { aboutAdvice, DocsLink } from "../docs-link.js";
+import { counted, shortened } from "../words.js";
 
 /** Advice of the report, or of one request, which has no count. */
 export type ShownAdvice = Pick<

@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
-import type { ControlError } from "../control/call.js";
-import { aboutRefusal, DocsLink } from "./docs-link.js";
+import type { ControlError } from "../../control/call.js";
+import { aboutRefusal, DocsLink } from "../docs-link.js";
 
 /** An action of a form or button, and the sandbox's rejection if there was one. */
 export interface Action {

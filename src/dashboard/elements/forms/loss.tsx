@@ -1,10 +1,10 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import type { KeyPage, Request } from "../control/answers.js";
-import { call, callBare } from "../control/call.js";
+import type { KeyPage, Request } from "../../control/answers.js";
+import { call, callBare } from "../../control/call.js";
+import { counted, listed } from "../words.js";
 import { Confirm, type ConfirmProps } from "./dialog.js";
-import { counted, listed } from "./words.js";
 
 interface LossProps extends ConfirmProps {
   /** Whether the requests are lost, or the whole state of the sandbox. Default: the state. */
