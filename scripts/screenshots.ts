@@ -4,13 +4,13 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { chromiumPath } from "../test/support/chromium-page.js";
 import { exchange } from "../test/support/exchange.js";
 
-// `npm run screenshots`: the pictures of docs/dashboard.md and of the README, from the built package. The world, its
-// seed and its clock stand still, so that a picture changes when the page does.
+// `npm run screenshots` takes the pictures of docs/dashboard.md and the README from the built package. Scenario, seed
+// and clock are fixed, so a picture changes only with the page.
 
 const folder = fileURLToPath(new URL("../docs/images/", import.meta.url));
 const built = new URL("../dist/esm/node.js", import.meta.url).href;
 const mostBytes = 150_000;
-// It stands in the pictures.
+// The pictures show it.
 const port = 4747;
 
 const { startServer } = (await import(built)) as typeof import("../src/serve/index.js");
@@ -21,14 +21,14 @@ interface Picture {
   readonly scenario: string;
   readonly view: string;
   readonly isDark?: boolean;
-  /** What happens before, in the sandbox. */
+  /** Prepares the sandbox. */
   readonly before?: (server: Server) => Promise<void>;
-  /** What there is once the view is drawn. */
+  /** A selector that matches when the view is drawn. */
   readonly shows: string;
   readonly act?: (page: Page) => Promise<void>;
 }
 
-/** Sends requests as a client that has met some of the paths. */
+/** Sends the requests of a client that covers some paths. */
 async function callWithKeys({ url, sandbox }: Server): Promise<void> {
   const keys = [
     "active",
@@ -46,7 +46,7 @@ async function callWithKeys({ url, sandbox }: Server): Promise<void> {
   await exchange(`${url}/v1/relying-party/me`, {});
 }
 
-async function tell({ controlUrl }: Server, steps: number): Promise<void> {
+async function runSteps({ controlUrl }: Server, steps: number): Promise<void> {
   const headers = { "content-type": "application/json" };
   for (let step = 0; step < steps; step++) {
     await exchange(`${controlUrl}/story/next`, { method: "POST", headers, body: "{}" });
@@ -71,7 +71,7 @@ const pictures: readonly Picture[] = [
     name: "story",
     scenario: "rotation",
     view: "story",
-    before: (server) => tell(server, 20),
+    before: (server) => runSteps(server, 20),
     shows: ".story",
   },
   { name: "farmers", scenario: "announced-endpoints", view: "farmers", shows: "main svg, main canvas" },

@@ -38,7 +38,7 @@ function UsageMeter({ keyRef, used, limit, window }: UsageMeterProps) {
 }
 
 function Reset({ keyRef, window }: Pick<UsageMeterProps, "keyRef" | "window">) {
-  // A sliding minute resets for each key.
+  // The reset of a sliding minute belongs to one key.
   const reset = upcoming.data.value?.find(
     ({ kind, key }) => kind === `${window}_reset` && (key ?? keyRef) === keyRef,
   );
