@@ -45,8 +45,7 @@ export const peers: Readonly<Record<string, Peer>> = {
   ours: {
     title: "svc-sandbox",
     setUp:
-      "`svc-sandbox start job.yaml --log off` with its defaults: journal, report and control plane on, usage and limits " +
-      "counted, a request id for each 200.",
+      "`svc-sandbox start job.yaml --log off`, with its journal, report and control plane.",
     files: ({ scenario }) => ({ "job.yaml": stringify(scenario, { aliasDuplicateObjects: false }) }),
     command: (port) => [
       "node",
@@ -59,9 +58,9 @@ export const peers: Readonly<Record<string, Peer>> = {
     title: "WireMock",
     package: "wiremock",
     setUp:
-      "A stub mapping for each key in one file; `java -jar` on the package's jar, as its `npx wiremock` does, with " +
+      "A stub mapping for each key in one file; `java -jar` with " +
       "`--no-request-journal --disable-request-logging --disable-response-templating --disable-gzip " +
-      "--use-chunked-encoding never`; `--async-response-enabled` was slower. It tries the mappings one after the other.",
+      "--use-chunked-encoding never`; `--async-response-enabled` was slower.",
     files: ({ exchanges }) => {
       const mappings = exchanges.map(({ key, status, body }) => ({
         request: { method: "GET", urlPath: path, headers: { "X-Api-Key": { equalTo: key } } },
@@ -81,7 +80,7 @@ export const peers: Readonly<Record<string, Peer>> = {
     title: "mountebank",
     package: "mountebank",
     setUp:
-      "An `inject` response (JavaScript in its configuration), which finds the response by the key in the imposter's `state`; " +
+      "An `inject` response, which finds the response by the key in the imposter's `state`; " +
       "a stub with a predicate for each key was slower. `--nologfile --loglevel error --allowInjection --localOnly`, " +
       "connections kept by a `Connection` header.",
     files: (job, port) => {
@@ -109,7 +108,7 @@ export const peers: Readonly<Record<string, Peer>> = {
     caveat: "a custom program",
     package: "msw",
     setUp:
-      "One handler (a program), which finds the response by the key in a `Map`, in Express with `@mswjs/http-middleware`.",
+      "One handler, which finds the response by the key in a `Map`, with `@mswjs/http-middleware`.",
     files: (job) => ({ "answers.json": byKey(job, asValue) }),
     command: (port) => ["node", "programs/msw.js", "answers.json", String(port)],
   },
@@ -155,8 +154,8 @@ export const peers: Readonly<Record<string, Peer>> = {
     caveat: "a custom route",
     package: "json-server",
     setUp:
-      "**Cannot choose by a header**: a custom route in its module form (a program), which finds the response by the key in " +
-      "a `Map`; no logger, no CORS, read-only.",
+      "**Cannot choose by a header**: a custom route, which finds the response by the key in a `Map`; no logger, no CORS, " +
+      "read-only.",
     files: (job) => ({ "answers.json": byKey(job, asValue) }),
     command: (port) => ["node", "programs/json-server.js", "answers.json", String(port)],
   },

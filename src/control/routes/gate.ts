@@ -14,7 +14,7 @@ import { type Route, route } from "../route.js";
 /** Routes for the request checks, and for single requests. */
 export const gateRoutes: readonly Route[] = [
   route("GET /gate", {
-    summary: "The checks of a request in order, each with the path ids of its rejections",
+    summary: "The checks of a request in order, with the path ids of their rejections",
     answer: answers.Gate,
     run: ({ world }) => ({
       checks: gateChecks(world.preview),
@@ -28,7 +28,7 @@ export const gateRoutes: readonly Route[] = [
     run: ({ world, params: { id = "" } }) => requestDetails(world, id),
   }),
   route("POST /send", {
-    summary: "Sends a request with a key of the scenario to the API; it is in the journal, not in the report",
+    summary: "Sends a request to the API; it is in the journal, not in the report",
     body: "sending",
     answer: answers.Sent,
     run({ world, body }) {

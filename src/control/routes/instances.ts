@@ -81,7 +81,7 @@ export const instanceRoutes: readonly Route[] = [
     },
   }),
   route("POST /instances/{id}/link", {
-    summary: "Makes a new one-time link to an instance's token; an earlier link stops working",
+    summary: "Makes a new one-time link; an earlier link stops working",
     status: 201,
     makes: "token",
     answer: answers.InstanceLink,
@@ -92,14 +92,14 @@ export const instanceRoutes: readonly Route[] = [
     },
   }),
   route("GET /instances/{id}/claim", {
-    summary: "The page of a one-time link, whose button claims the instance",
+    summary: "The page of a one-time link",
     answer: text(),
     types: ["text/html"],
     isLocal: true,
     run: (_context, { response }) => sendPage(response, 200, claimPage()),
   }),
   route("POST /instances/{id}/claim", {
-    summary: "Exchanges the code of a one-time link for a new token; the earlier token stops working",
+    summary: "Exchanges the code of a link for a new token; the earlier token stops working",
     body: "instance_claim",
     makes: "token",
     answer: answers.ClaimedInstance,

@@ -36,7 +36,7 @@ export const routes: readonly Route[] = [
     },
   }),
   route("POST /stop", {
-    summary: "Stops the server: its process, or the server that startServer started",
+    summary: "Stops the server",
     answer: answers.Stopping,
     isLocal: true,
     run(context, { response, server }) {
@@ -55,7 +55,7 @@ export const routes: readonly Route[] = [
     run: streamEvents,
   }),
   route("GET /metrics", {
-    summary: "Metrics of the server and its process, in the Prometheus text format",
+    summary: "Metrics in the Prometheus text format",
     answer: text(),
     types: ["text/plain"],
     isLocal: true,

@@ -39,7 +39,7 @@ export const scenarioRoutes: readonly Route[] = [
       textAnswer("application/yaml", await scenarioText(world, runtime.given)),
   }),
   route("PUT /scenario", {
-    summary: "Starts another scenario: a bundled one by name, or one sent as application/yaml",
+    summary: "Starts a bundled scenario by name, or one sent as application/yaml",
     body: "scenario_choice",
     answer: answers.Running,
     run({ runtime, body: { name } }) {
@@ -56,7 +56,7 @@ export const scenarioRoutes: readonly Route[] = [
     },
   }),
   route("POST /scenario/validate", {
-    summary: "Checks a scenario sent as application/yaml without starting it, as `validate` does",
+    summary: "Checks a scenario sent as application/yaml, as `validate` does",
     body: "scenario_text",
     answer: answers.Validation,
     isLocal: true,

@@ -54,7 +54,7 @@ export const trafficRoutes: readonly Route[] = [
     run: ({ world }) => operations.clear_requests(world),
   }),
   route("GET /report", {
-    summary: "The paths that clients have covered, and advice on their behavior; includes the instances'",
+    summary: "The paths that clients have covered, and advice, over all instances",
     query: query({
       format: described(
         choice([...reportFormats, "har"]),
@@ -74,7 +74,7 @@ export const trafficRoutes: readonly Route[] = [
     },
   }),
   route("GET /capture", {
-    summary: "All requests and changes as a scenario with a story, in YAML, for verify and play",
+    summary: "Requests and changes as a scenario with a story, for verify and play",
     query: query({
       from: described(text(), "The id of the first request. Default: the oldest one that is kept."),
       to: described(text(), "The id of the last request. Default: the last one."),
@@ -92,7 +92,7 @@ export const trafficRoutes: readonly Route[] = [
     run: ({ world, query }) => farmerPage(world, query, (farmer) => farmer),
   }),
   route("GET /farmers/summary", {
-    summary: "The farmers with a tenth of the bytes, for a map and statistics",
+    summary: "The farmers with a tenth of the bytes, for a map",
     query: farmerQuery,
     answer: answers.FarmerSummaryPage,
     isBare: true,
@@ -104,7 +104,7 @@ export const trafficRoutes: readonly Route[] = [
     run: ({ world, params }) => world.farmers.get(params.farmer_id as string),
   }),
   route("GET /story", {
-    summary: "The progress of the story, its steps, the next one, and the result of the last one",
+    summary: "The story: its steps, the next one, and the result of the last one",
     answer: answers.Story,
     run: ({ world }) => ({ ...storyView(world), outline: outlineOf(world), last: lastStep(world) }),
   }),

@@ -63,7 +63,7 @@ export const worldRoutes: readonly Route[] = [
     run: ({ world }) => viewClock(world.clock),
   }),
   route("PUT /clock", {
-    summary: "Moves the clock forward to a time, freezes it or starts it",
+    summary: "Moves the clock forward, freezes it or starts it",
     body: "clock_change",
     answer: answers.Clock,
     run: ({ world, body }) => operations.clock(world, body),
@@ -75,7 +75,7 @@ export const worldRoutes: readonly Route[] = [
     run: ({ world, body }) => operations.advance(world, body),
   }),
   route("GET /upcoming", {
-    summary: "The next events that only time causes, earliest first, up to 100",
+    summary: "The next events that time causes, earliest first, up to 100",
     answer: list(answers.Upcoming),
     run: ({ world }) => listUpcoming(world),
   }),
@@ -85,7 +85,7 @@ export const worldRoutes: readonly Route[] = [
     run: ({ world }) => assumptionsOf(world),
   }),
   route("PUT /assumptions", {
-    summary: "Changes the given assumptions; with a profile, all others become the profile's",
+    summary: "Changes the given assumptions; a profile sets all others",
     body: "assumptions_change",
     answer: answers.Assumptions,
     run({ world, body }) {
@@ -94,7 +94,7 @@ export const worldRoutes: readonly Route[] = [
     },
   }),
   route("GET /profiles", {
-    summary: "Each assumption: its values, what the profiles assume, and whether varied varies it",
+    summary: "Each assumption: its values, and its value in each profile",
     answer: list(answers.AssumptionRow),
     isLocal: true,
     run: () => Object.entries(assumptionTable).map(profileRow),
