@@ -44,8 +44,7 @@ const mountebankInject = `(config) => {
 export const peers: Readonly<Record<string, Peer>> = {
   ours: {
     title: "svc-sandbox",
-    setUp:
-      "`svc-sandbox start job.yaml --log off`, with its journal, report and control plane.",
+    setUp: "`svc-sandbox start job.yaml --log off`, with its journal, report and control plane.",
     files: ({ scenario }) => ({ "job.yaml": stringify(scenario, { aliasDuplicateObjects: false }) }),
     command: (port) => [
       "node",
@@ -107,8 +106,7 @@ export const peers: Readonly<Record<string, Peer>> = {
     title: "msw in Express",
     caveat: "a custom program",
     package: "msw",
-    setUp:
-      "One handler, which finds the response by the key in a `Map`, with `@mswjs/http-middleware`.",
+    setUp: "One handler, which finds the response by the key in a `Map`, with `@mswjs/http-middleware`.",
     files: (job) => ({ "answers.json": byKey(job, asValue) }),
     command: (port) => ["node", "programs/msw.js", "answers.json", String(port)],
   },
