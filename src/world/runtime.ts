@@ -25,7 +25,7 @@ export interface Runtime {
   readonly world: () => World;
   /** Starts another `World`; changes nothing if `start` throws. */
   readonly exchange: (start: () => World) => void;
-  /** Continues with a `World` that continues the current one; `restart` returns the one that `reset` starts. */
+  /** Switches to a `World` that continues the current one; `restart` returns the one that `reset` starts. */
   readonly replace: (world: World, restart: () => World) => void;
   /** Options for every scenario that starts here. */
   readonly given: GivenOptions;

@@ -62,7 +62,7 @@ export interface SharedLog {
   readonly close: () => Promise<void>;
 }
 
-/** The first state of an instance. */
+/** The first state of a log. */
 export interface FirstState {
   /** The earliest start of the log's time (epoch milliseconds). */
   readonly at: number;
