@@ -6,7 +6,7 @@ export const longestBody = 64 * 1024;
 export const noBody: ReadBody = { text: "" };
 export const tooLongBody: ReadBody = { text: "", problem: `it is longer than ${longestBody} bytes` };
 
-/** Decodes a body of at most {@link longestBody} bytes. */
+/** Decodes a body. The result has a problem if the body is too long or not UTF-8. */
 export function bodyOf(bytes: Uint8Array): ReadBody {
   if (bytes.length > longestBody) return tooLongBody;
   try {
