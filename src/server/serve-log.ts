@@ -10,6 +10,7 @@ import {
   isLoopback,
   readBaseUrl,
   readHostName,
+  readNetwork,
 } from "../node/addresses.js";
 import { isOfMachine } from "../node/files/write-file.js";
 import {
@@ -233,8 +234,8 @@ async function loadTls(tls: true | CertificatePair, names: readonly string[], st
   return { certificate: await certificatePair(tls, names, stateFile && `${stateFile}.pem`), acceptHttp2 };
 }
 
-// Throws `usage` for an invalid URL or name.
-function namesOf({ publicUrl: given, allowHosts = [] }: ServeOptions) {
+// Throws `usage` for an invalid URL, name or network.
+function namesOf({ publicUrl: given, allowHosts = [], selfService }: ServeOptions) {
   const publicUrl = given === undefined ? undefined : readBaseUrl(given);
   if (given !== undefined && publicUrl === undefined) {
     throw new SandboxError("usage", "Invalid public URL: use one such as https://sandbox.example.");
@@ -244,6 +245,12 @@ function namesOf({ publicUrl: given, allowHosts = [] }: ServeOptions) {
     if (name !== undefined) return name;
     throw new SandboxError("usage", "Invalid allowed host: use a name such as sandbox.example.");
   });
+  if (selfService?.trustProxies?.some((network) => readNetwork(network) === undefined)) {
+    throw new SandboxError(
+      "usage",
+      "Invalid trusted proxy: use an address, or a network such as 10.0.0.0/8.",
+    );
+  }
   const own = publicUrl === undefined ? [] : [new URL(publicUrl).host];
   return { publicUrl, allowedHosts: [...own, ...allowedHosts] };
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { createCallers, createDailyCount } from "../../src/control/partners/callers.js";
+import { startServer } from "../../src/serve/start-server.js";
 import { axeProblems } from "../support/axe.js";
 import { noBrowser, takePage } from "../support/chromium-page.js";
 import { exchange } from "../support/exchange.js";
@@ -185,3 +186,8 @@ test.skipIf(noBrowser)(
     expect(await axeProblems(read)).toEqual([]);
   },
 );
+
+test("a trusted proxy that is not an address or a network is rejected when the server starts", async () => {
+  const selfService = { trustProxies: ["10.0.0.0/8", "10.0.0.0/33"] };
+  await expect(startServer({ selfService })).rejects.toMatchObject({ code: "usage" });
+});
