@@ -4,10 +4,9 @@ import { expect, test } from "vitest";
 
 const root = join(import.meta.dirname, "..");
 
-const rows = [
-  ...readFileSync(join(root, "docs/rules.md"), "utf8").matchAll(/^\| (R\d+) \|.*\| (now|later) \|$/gm),
-];
-const due = rows.filter((row) => row[2] === "now").map((row) => row[1] as string);
+const rules = [...readFileSync(join(root, "docs/rules.md"), "utf8").matchAll(/^\| (R\d+) \|/gm)].map(
+  ([, rule = ""]) => rule,
+);
 
 /** All text of all test titles: the first argument of `test(…)`, and the rows of `test.each`, which fill titles in. */
 function testTitles(): string {
@@ -37,10 +36,10 @@ function rulesNamed(text: string): Set<string> {
 }
 
 test("the list of rules is whole", () => {
-  expect(rows.map((row) => row[1])).toEqual(Array.from({ length: 49 }, (_, index) => `R${index + 1}`));
+  expect(rules).toEqual(Array.from({ length: 49 }, (_, index) => `R${index + 1}`));
 });
 
-test("every rule that is due has a test that names it", () => {
+test("every rule has a test that names it", () => {
   const named = rulesNamed(testTitles());
-  expect(due.filter((rule) => !named.has(rule))).toEqual([]);
+  expect(rules.filter((rule) => !named.has(rule))).toEqual([]);
 });

@@ -34,7 +34,7 @@ export const adviceTable = [
     level: "error",
     rule: "section 5, point 1; R9, R10",
     meaning:
-      "Your client did not send the key as the whole x-api-key header: it was in Authorization, Cookie or another header, after a scheme, in quotation marks, or still the name of a variable.",
+      "Your client sent the key in Authorization, Cookie or another header, or in x-api-key after a scheme, in quotation marks, or as the name of a variable.",
     whatToDo:
       "Send the key in the x-api-key header, unchanged: no Bearer, no quotation marks, and the variable's value.",
   },
@@ -51,8 +51,7 @@ export const adviceTable = [
     level: "error",
     rule: "section 5, point 11; R11",
     meaning: "The request had a well-formed key that no sandbox created: it may be a real one.",
-    whatToDo:
-      "Use a key of this sandbox (with sbx after its prefix). If the other key is real, rotate it: it may have leaked.",
+    whatToDo: "Use a key of this sandbox (with sbx after its prefix). If the other key is real, rotate it.",
   },
   {
     id: "same-key-after-401",
@@ -74,16 +73,15 @@ export const adviceTable = [
     level: "warning",
     rule: "R22–R24",
     meaning:
-      "Your client resent a key too soon after a 429: before the time in the response, or before the next minute if the response has no time. The sandbox's clock and the real one both count.",
+      "Your client resent a key too soon after a 429: before the time in the response, or before the next minute. The sandbox's clock and the real one both count.",
     whatToDo:
-      "Wait for Retry-After. Without this header, wait for the next minute, and longer each time. Spread your requests over the minute.",
+      "Wait for Retry-After, or for the next minute, and longer each time. Spread your requests over the minute.",
   },
   {
     id: "no-pause-after-failure",
     level: "warning",
     rule: "section 4.1",
-    meaning:
-      "Your client resent a key repeatedly after a server error (5xx), with pauses shorter than a second.",
+    meaning: "Your client resent a key repeatedly after a 5xx, with pauses shorter than a second.",
     whatToDo: "Wait after a 5xx, longer each time, and give up after a few tries.",
   },
   {
@@ -91,39 +89,39 @@ export const adviceTable = [
     level: "warning",
     rule: "R37, R38",
     meaning:
-      "Your client sent a replaced key after its replacement had got a 200: a part of the client still uses the old key.",
+      "Your client sent a replaced key after its replacement had got a 200: a part of it still uses the old key.",
     whatToDo:
-      "Find the instance, job or cache that still has the old key, and replace it before the overlap ends. If a test sends both on purpose, send the old key first, or reset the sandbox in between (curl -X POST -H content-type:application/json $SVC_CONTROL_URL/reset).",
+      "Find the instance, job or cache that still has the old key. If a test sends both on purpose, send the old key first, or reset the sandbox in between (curl -X POST -H content-type:application/json $SVC_CONTROL_URL/reset).",
   },
   {
     id: "query-or-body-sent",
     level: "warning",
     rule: "R8",
     meaning: "Your client sent a query or a body. The endpoint ignores both.",
-    whatToDo: "Remove them. They do not change the response.",
+    whatToDo: "Remove them.",
   },
   {
     id: "wrong-method-or-path",
     level: "warning",
     rule: "R47, R49, section 4",
     meaning: "The API does not have this path, or the path does not accept this method.",
-    whatToDo: "Call GET /v1/relying-party/me: exactly this path, in lower case, without a slash at the end.",
+    whatToDo: "Call exactly GET /v1/relying-party/me, in lower case, without a slash at the end.",
   },
   {
     id: "sent-again-after-refusal",
     level: "note",
     rule: "R11–R14, R18–R24",
     meaning:
-      "Your client resent a key after a 401, 403 or 429. This may be a retry, a burst, or several tests that use the same key.",
+      "Your client resent a key after a 401, 403 or 429: a retry, a burst, or several tests that use the same key.",
     whatToDo:
-      "Reset the sandbox between tests (POST $SVC_CONTROL_URL/reset). If the key is still resent, it is a retry. svc-sandbox certify tells them apart.",
+      "Reset the sandbox between tests (POST $SVC_CONTROL_URL/reset). If the key is still resent, it is a retry. To find out, run svc-sandbox certify.",
   },
   {
     id: "key-of-another-sandbox",
     level: "note",
     rule: "R11",
     meaning:
-      "Another sandbox created this key (it has sbx after its prefix): one with another seed or scenario, or this one before a reset.",
+      "Another sandbox created this key: one with another seed or scenario, or this one before a reset.",
     whatToDo: "Use a key of this sandbox. svc-sandbox keys lists them: pass the same scenario and --seed.",
   },
   {
@@ -137,7 +135,7 @@ export const adviceTable = [
     id: "legacy-key-in-use",
     level: "note",
     rule: "R16, R17",
-    meaning: "Your client uses a key with a legacy prefix. It works until it is rotated.",
+    meaning: "Your client uses a key with a legacy prefix.",
     whatToDo: "Rotate it. The replacement has the current prefix.",
   },
   {
@@ -145,9 +143,8 @@ export const adviceTable = [
     level: "note",
     rule: "section 5, point 11",
     meaning:
-      "A key came with headers that browsers send (Origin, Referer, Sec-Fetch-Site). Either a proxy added the key and passed them on, or a page has the key.",
-    whatToDo:
-      "If your server adds the key, nothing is wrong. If the page has it, call your server from the page instead.",
+      "A key came with headers that browsers send (Origin, Referer, Sec-Fetch-Site): a proxy added the key, or a page has it.",
+    whatToDo: "If your server adds the key, nothing is wrong. Otherwise call your server from the page.",
   },
 ] as const satisfies readonly Advice[];
 

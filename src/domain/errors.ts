@@ -42,7 +42,8 @@ export const errorCauses = {
   file_unreadable: "A scenario, certificate or other file cannot be read.",
   file_exists: "The file already exists. Use `--force` or another file.",
   state_unreadable: "The file of `--state` does not contain a sandbox of this version.",
-  state_mismatch: "The file of `--state` is of another scenario or major version. Add `--migrate`.",
+  state_mismatch:
+    "The file of `--state` is of another scenario or version. Add `--migrate`, or name another file.",
   state_in_use: "A running server uses the file of `--state`.",
   state_unwritable: "The file of `--state` cannot be written.",
   sandbox_exists: "The file or store already has a sandbox. Start without `--import`.",
