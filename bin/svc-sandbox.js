@@ -11,11 +11,11 @@ if (!("getBuiltinModule" in process)) {
   process.exitCode = 2;
 } else if (!existsSync(join(built, "cli.js"))) {
   process.stderr.write(
-    `svc-sandbox is not built: dist/cjs/cli.js is missing in ${join(__dirname, "..")}/\nRun \`npm ci\` there, which installs what the build needs and builds it.\n`,
+    `svc-sandbox is not built: dist/cjs/cli.js is missing in ${join(__dirname, "..")}/\nRun \`npm ci\` there to install its dependencies and build it.\n`,
   );
   process.exitCode = 2;
 } else {
-  // It is there from Node 22.1 on.
+  // Available from Node 22.1.
   enableCompileCache?.();
   const { cli, processIo } = require("../dist/cjs/cli.js");
   cli(process.argv.slice(2), processIo(process)).then((code) => {

@@ -149,7 +149,7 @@ function membersOf(json: unknown, at = "$"): [string, string][] {
   );
 }
 
-/** Returns the differing parts. `absent` stands for a missing part; `show` formats a part. */
+/** Returns the differing parts. `absent` describes a missing part, and `show` formats a part. */
 function partsThatDiffer(one: Parts, other: Parts, absent: string, show: (value: string) => string) {
   const [mine, theirs] = [valuesOf(one), valuesOf(other)];
   return [...new Set([...mine.keys(), ...theirs.keys()])].flatMap((at): Contrast[] => {

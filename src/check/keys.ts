@@ -25,7 +25,7 @@ const anyWorking = ["SVC_KEY_ACTIVE", "SVC_API_KEY"];
 /**
  * How a check reaches each promised path, in this order: paths that test a separate rule come first.
  *
- * The variables are those of `keys --format env` for the scenario `key-states`.
+ * The variables have the names that `keys --format env` prints for `key-states`.
  */
 const checkedPaths: Readonly<Record<PromisedPathId, KeylessPath | NeededKey>> = {
   "401.missing": { rule: "R9", sends: () => undefined },

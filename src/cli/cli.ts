@@ -34,9 +34,9 @@ export async function cli(argv: readonly string[], given: Io): Promise<number> {
   }
 }
 
-// The command lines in messages begin with the program as its user starts it.
+// Replaces the program's name in command lines of messages with the way its user starts it.
 function named(text: string, program: string): string {
-  // Most users start it by its own name, and the expression takes long to compile.
+  // Most users start it by its name, and the expression takes long to compile.
   if (program === "svc-sandbox" || !text.includes("svc-sandbox")) return text;
   const names = Object.keys(commands).join("|");
   return text.replace(
@@ -45,7 +45,7 @@ function named(text: string, program: string): string {
   );
 }
 
-// The one way out to a terminal: whatever a text holds, it does not play with it.
+// The only way to a terminal: removes everything that would control it.
 function printing(output: Output, worded?: (text: string) => string): Output {
   const { isTTY = false, room } = output;
   return {
@@ -93,7 +93,7 @@ async function printHelpOf(name: string | undefined, io: Io): Promise<number> {
   return exitCode.fine;
 }
 
-// Of another program's variables, or of those of another version, nothing is said.
+// Ignores variables of other programs or other versions.
 async function warnOfVariables(command: Command, { env, stderr }: Io): Promise<void> {
   const prefix = "SVC_SANDBOX_";
   const variablesOf = ({ flags }: Command) =>
@@ -101,7 +101,7 @@ async function warnOfVariables(command: Command, { env, stderr }: Io): Promise<v
   const unknownTo = (known: readonly string[], names: readonly string[]) =>
     names.filter((name) => name.startsWith(prefix) && !known.includes(name));
   const names = unknownTo(variablesOf(command), Object.keys(env));
-  // Most have none, and to load every command takes long.
+  // Usually there are none, and loading every command takes long.
   if (names.length === 0) return;
   const all = await Promise.all(Object.keys(commands).map(load));
   const known = all.flatMap(variablesOf);

@@ -2,33 +2,33 @@ import { listed, quote } from "../schema/words.js";
 import { usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 
-/** One call of a command: what was given to it. */
+/** A call of a command. */
 export interface Call<Flags = object> {
-  /** The arguments that are not flags, in order. */
+  /** The arguments except flags, in order. */
   readonly words: readonly string[];
-  /** The command line as it was given, the command first. */
+  /** The given command line, starting with the command. */
   readonly line: readonly string[];
-  /** The words behind `--`, for a command that takes a command line there. */
+  /** The words after `--`, for a command that accepts a command line there. */
   readonly rest: readonly string[];
   readonly flags: Flags & { readonly verbose?: boolean };
   readonly io: Io;
 }
 
-/** A command: what `--help` says of it, and what it does. Its name stands in the list of commands. */
+/** A command. Its name is in the list of commands. */
 export interface Command<Flags extends FlagSet = FlagSet> {
   readonly summary: string;
-  /** Its output and where that goes, for its own help. */
+  /** Its output and the output's destination, for its help. */
   readonly description: string;
-  /** The words that it takes, in commander's notation (`<needed>`, `[optional]`, `<several...>`), and their meaning. */
+  /** Its arguments in commander's notation (`<needed>`, `[optional]`, `<several...>`), with descriptions. */
   readonly words?: Readonly<Record<string, string>>;
-  /** What its first word may be, if that is one of a few. */
+  /** The possible values of its first argument. Default: any. */
   readonly choices?: readonly string[];
-  /** The name of the command line behind `--`, which is not ours to read. */
+  /** The name of the command line after `--`, which we do not read. */
   readonly rest?: string;
   /** Without `--verbose`, which every command has. */
   readonly flags: Flags;
   readonly examples: Readonly<Record<string, string>>;
-  /** Carries out a call; resolves to the exit code, or throws the error to show to the user. */
+  /** Runs a call; resolves to the exit code, or throws the error for the user. */
   run(call: Call<FlagValues<Flags>>): Promise<number>;
 }
 
@@ -45,30 +45,30 @@ export interface Flag<Value> {
   /** In commander's notation: `-p, --port <number>`. */
   readonly spec: string;
   readonly text: string;
-  /** Reads a value; `from` is the flag or the variable that holds it. Throws a usage error that names it. */
+  /** Reads a value; `from` is its flag or variable. Throws a usage error with that name. */
   readonly read: ((text: string, from: string) => Value) & { readonly choices?: readonly string[] };
-  /** The environment variables that stand in for it; the first one set wins. */
+  /** The environment variables for it; the first set variable wins. */
   readonly variables: readonly string[];
-  /** The flags that contradict it, by the names that commander gives them. */
+  /** The conflicting flags, by commander's names. */
   readonly conflicts: readonly string[];
 }
 
-/** The flags of a command by the names under which its code reads them. */
+/** The flags of a command, by their names in its code. */
 export type FlagSet = Readonly<Record<string, Flag<unknown>>>;
 
-/** The values of flags; a flag that was given nowhere has none. */
+/** The values of flags; a flag that is not set has none. */
 export type FlagValues<Flags extends FlagSet> = {
   readonly [Name in keyof Flags]?: Flags[Name] extends Flag<infer Value> ? Value : never;
 };
 
-/** For a flag that only the command line sets. */
+/** For a flag without a variable. */
 export const noVariable = { variables: [] };
 
 type FlagOptions = Partial<Pick<Flag<unknown>, "variables" | "conflicts">>;
 
 /**
- * A flag with a value; one whose reader returns a list can be given more than once. Default: the variable
- * `SVC_SANDBOX_<FLAG>` stands in for it.
+ * Declares a flag with a value. If its reader returns a list, the flag is repeatable. Default: the variable
+ * `SVC_SANDBOX_<FLAG>` also sets it.
  */
 export function flag<Value>(
   spec: string,
@@ -80,17 +80,17 @@ export function flag<Value>(
   return { spec, text, read, variables: [variable], conflicts: [], ...options };
 }
 
-/** A flag without a value; its variable is `1` or `0`. */
+/** Declares a flag without a value; its variable is `1` or `0`. */
 export function toggle(spec: string, text: string, options: FlagOptions = {}): Flag<boolean> {
   return flag(spec, text, readSwitch, options);
 }
 
-/** The long form of a flag, without its value: `--port`. */
+/** Returns the long form of a flag, without its value: `--port`. */
 export function longForm(spec: string): string {
   return /--[a-z-]+/.exec(spec)?.[0] ?? spec;
 }
 
-/** Makes a reader from a function that answers `undefined` for what it cannot read; `expected` says what to give. */
+/** Creates a reader from a function that returns `undefined` for an invalid value; `expected` describes valid values. */
 export function reader<Value>(
   read: (text: string) => Value | undefined,
   expected: string,
@@ -102,7 +102,7 @@ export function reader<Value>(
   };
 }
 
-/** Reads a whole number in a range; `meaning` is added to what the message says of it. */
+/** Reads a whole number in a range; `meaning` is added to the message. */
 export function wholeNumber(min: number, max: number, meaning = ""): Flag<number>["read"] {
   return reader((text) => {
     const number = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
@@ -115,14 +115,14 @@ export function oneOf<const Choice extends string>(choices: readonly Choice[]): 
   return Object.assign(read, { choices });
 }
 
-/** Reads values with commas between them. */
+/** Reads values separated by commas. */
 export function separated<Value>(read: Flag<Value>["read"]): Flag<readonly Value[]>["read"] {
   return (text, from) => text.split(",").map((one) => read(one.trim(), from));
 }
 
 export const fileName = reader((text) => text || undefined, "the name of a file");
 
-/** For a flag that may be given more than once. */
+/** For a repeatable flag. */
 export const fileNames: Flag<readonly string[]>["read"] = (text, from) => [fileName(text, from)];
 
 const readSwitch = reader((text) => {

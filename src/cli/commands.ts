@@ -1,9 +1,9 @@
 import type { Command } from "./command.js";
 
 /**
- * Every command, in the order of the help; the first one runs when none is named.
+ * Every command, in the order of the help; the first one is the default.
  *
- * A command is a file that declares itself and a line here. Only the command that runs is loaded.
+ * A command is a file that declares itself, and a line here. Only the running command is loaded.
  */
 export const commands: Readonly<Record<string, () => Promise<{ readonly command: Command }>>> = {
   start: () => import("./commands/start.js"),

@@ -8,12 +8,12 @@ import type { Io } from "./io.js";
 import { loadNamed, openNamed } from "./open-scenario.js";
 import { writeData } from "./tell.js";
 
-/** What may be at a place of a command line: values, with a tab before what one means, and whether files as well. */
+/** The possible completions: values, each with an optional tab and description, and whether files fit as well. */
 type Fitting = readonly [values: readonly string[], files?: boolean];
 
 /**
- * Prints what fits in place of the last word, which may be incomplete: a line for each value. The last line has what the
- * scripts of shells do then: `:0` complete files if no value fits, `:4` none.
+ * Prints the completions of the last word, one per line. The last line controls the shell's script: `:0` completes files if
+ * no value fits, `:4` does not.
  */
 export async function printFitting(words: readonly string[], io: Io): Promise<number> {
   // `--format=json` is one word for most shells; bash has three.
@@ -30,7 +30,7 @@ export async function printFitting(words: readonly string[], io: Io): Promise<nu
 }
 
 async function fitting(before: readonly string[], word: string, io: Io): Promise<Fitting> {
-  // The command behind `--` is not ours.
+  // The command after `--` is the user's.
   if (before.includes("--")) return [[], true];
   const [first = "", ...others] = before;
   if (first === "help") return [others.length === 0 ? await commandNames() : []];
@@ -44,7 +44,7 @@ async function fitting(before: readonly string[], word: string, io: Io): Promise
   if (flag !== undefined) return fittingValue(/<(.+)>/.exec(flag.spec)?.[1], flag.read.choices, io);
   if (word.startsWith("-")) {
     const forms = flags.flatMap(({ spec, text }) =>
-      // With the first clause of its text: a shell has one line for it.
+      // With the first clause of the description: a shell has one line for it.
       [...spec.matchAll(/--[a-z-]+/g)].map(([form]) => `${form}\t${text.replace(/ ?[;:(].*/s, "")}`),
     );
     return [[...forms, "--help\tprint this help"]];
@@ -78,7 +78,7 @@ async function fittingValue(
   return [[], ["file", "folder", "module"].includes(name ?? "")];
 }
 
-// Those of the scenario that a command takes when none is named.
+// The keys of the default scenario.
 async function refs(io: Io): Promise<string[]> {
   try {
     return announcedKeys(openNamed(await loadNamed(undefined, io), {})).keys.map(({ ref }) => ref);

@@ -3,36 +3,36 @@ import { printable } from "../domain/printable.js";
 import { redactKeys } from "../domain/redact.js";
 import { fileFailure, isOfMachine } from "../node/files/write-file.js";
 
-/** The meaning of the exit codes of every command. */
+/** The exit codes of every command. */
 export const exitCode = {
   fine: 0,
   failed: 1,
-  /** The command cannot be carried out as it was given. */
+  /** The command cannot run with these arguments. */
   usage: 2,
   defect: 3,
   noRequest: 4,
-  /** Every run of `certify` passed, and a gate does not hold. */
+  /** Every run of `certify` passed, but a gate failed. */
   gate: 5,
 } as const;
 
-/** The exit code of an error: our own refusals have theirs, anything else is a defect. */
+/** Returns the exit code of an error: an expected error is a usage error, anything else a defect. */
 export function exitCodeOf(error: unknown): number {
   return error instanceof SandboxError || isOfMachine(error) ? exitCode.usage : exitCode.defect;
 }
 
-/** The error for a command line, or a variable that stands in for a flag, that cannot be carried out. */
+/** Returns the error for a command line, or a flag's variable, that cannot be used. */
 export function usageError(message: string): SandboxError {
   return new SandboxError("usage", message);
 }
 
-/** Throws the usage error for a file that cannot be written; `whatToDo` is a sentence of its own. */
+/** Throws the usage error for a file that cannot be written; `whatToDo` is a complete sentence. */
 export function unwritable(what: string, whatToDo = ""): (error: unknown) => never {
   return (error) => {
     throw usageError(`Failed to write ${what}: ${fileFailure(error)}.${whatToDo && ` ${whatToDo}`}`);
   };
 }
 
-/** Writes a file, and throws as `unwritable` does when it cannot. */
+/** Writes a file; throws like `unwritable` if it cannot. */
 export function tryToWrite(what: string, write: () => void, whatToDo?: string): void {
   try {
     write();
@@ -43,11 +43,11 @@ export function tryToWrite(what: string, write: () => void, whatToDo?: string): 
 
 interface Telling {
   readonly verbose?: boolean;
-  /** Whether it is a line of JSON, as the control plane has it. Default: a sentence. */
+  /** Whether to return a line of JSON, like the control plane. Default: a sentence. */
   readonly json?: boolean;
 }
 
-/** The text about an error, with a line end. Shows no full key (R46), and a stack only when verbose. */
+/** Describes an error, with a line end. Shows no full key (R46), and a stack only if verbose. */
 export function describeFailure(error: unknown, { verbose = false, json = false }: Telling): string {
   if (json) {
     const message = describeFailure(error, { verbose }).trimEnd();

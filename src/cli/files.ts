@@ -10,7 +10,7 @@ import { tryToWrite, unwritable, usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 import { tell, writeData } from "./tell.js";
 
-/** The path of a file to be written; throws `file_exists` for one that is there, unless it may be overwritten. */
+/** Returns the path of a new file; throws `file_exists` if it exists and may not be overwritten. */
 export function newFile(
   name: string,
   cwd: string,
@@ -25,8 +25,8 @@ export function newFile(
 }
 
 /**
- * Returns how to write a text to the file of `--output` or to stdout; `next` is a sentence for people. Throws `file_exists`
- * before a text is asked for.
+ * Returns a function that writes a text to the file of `--output`, or to stdout; `next` is a sentence for people. Throws
+ * `file_exists` before the text is requested.
  */
 export function openOutput(
   { output, force, quiet }: { output?: string; force?: boolean; quiet?: boolean },
@@ -41,7 +41,7 @@ export function openOutput(
   };
 }
 
-/** A file to be written when a command ends. */
+/** A file to write when a command ends. */
 export interface ReportTarget<Format = ReportFormat> {
   readonly file: string;
   readonly format: Format;
@@ -49,18 +49,18 @@ export interface ReportTarget<Format = ReportFormat> {
 }
 
 export interface FilesFlag<Format> {
-  /** As in `--report`. */
+  /** For example, `--report`. */
   readonly name: string;
-  /** What is written there: `the report`. */
+  /** What the file contains: `the report`. */
   readonly what: string;
-  /** The formats by the endings of names; in the words for people each stands once. */
+  /** The formats by file extension; `endingWords` lists each format once. */
   readonly endings: Readonly<Record<string, Format>>;
   readonly endingWords: string;
   /** The format for `-`, which is stdout. Default: `-` is not accepted. */
   readonly onStdout?: Format;
 }
 
-/** The endings of the names of reports. */
+/** The file extensions of reports. */
 export const formatOfEnding: Readonly<Record<string, ReportFormat>> = {
   ".json": "json",
   ".md": "markdown",
@@ -70,7 +70,7 @@ export const formatOfEnding: Readonly<Record<string, ReportFormat>> = {
   ".txt": "text",
 };
 
-/** The files that a flag names; throws `usage` when neither a name nor a given format says what to write there. */
+/** Returns the files of a flag; throws `usage` if neither a file's name nor `given` sets its format. */
 export function reportTargets<Format>(
   files: readonly string[] = [],
   { name, what, endings, endingWords, onStdout }: FilesFlag<Format>,
@@ -78,7 +78,7 @@ export function reportTargets<Format>(
   given?: Format,
 ): ReportTarget<Format>[] {
   return files.map((file) => {
-    // Each step of a job adds to one file, whose name has no ending.
+    // All steps of a job add to one file, which has no extension.
     const isSummary = resolve(cwd, file) === env.GITHUB_STEP_SUMMARY;
     const format =
       given ??
@@ -91,7 +91,7 @@ export function reportTargets<Format>(
   });
 }
 
-/** Reads a file that a command was given; throws `usage` for one that cannot be read. `what` as in `the report`. */
+/** Reads a file of the user; throws `usage` if it cannot be read. `what` is a noun such as `the report`. */
 export async function readGivenFile(file: string, what: string, { cwd }: Pick<Io, "cwd">): Promise<string> {
   return readFile(resolve(cwd, file), "utf8").catch((error) => {
     const why = error.code === "ENOENT" ? "there is no such file" : fileFailure(error);
@@ -99,7 +99,7 @@ export async function readGivenFile(file: string, what: string, { cwd }: Pick<Io
   });
 }
 
-/** Writes a text to each file as it is rendered for it, without keys; resolves to the failures. */
+/** Writes the rendered text to each file, without keys; resolves to the failures. */
 export async function writeTargets<Format>(
   targets: readonly ReportTarget<Format>[],
   render: (format: Format) => string,

@@ -7,7 +7,7 @@ import { quote } from "../schema/words.js";
 import { unwritable, usageError } from "./exit-codes.js";
 import { newFile } from "./files.js";
 
-/** The examples for `init --client`, and the folder of the project where their tests go. */
+/** The examples for `init --client`, and the project's folder for their tests. */
 const clients = {
   vitest: { example: "vitest-exec", folder: "test", tests: ["whoami.test.js"] },
   pytest: { example: "pytest", folder: "tests", tests: ["conftest.py", "test_whoami.py"] },
@@ -20,7 +20,10 @@ const clients = {
 type ClientKind = keyof typeof clients;
 export const clientKinds = Object.keys(clients) as ClientKind[];
 
-/** Writes the first tests of a client, a script and a workflow; resolves to lines for people. Replaces no file unless forced. */
+/**
+ * Writes the first tests of a client, a script and a workflow; resolves to lines for people. Keeps existing files unless
+ * forced.
+ */
 export async function writeClientFiles(
   kind: ClientKind,
   cwd: string,
@@ -57,7 +60,7 @@ async function addScript(file: string): Promise<void> {
 
 const heading = "## svc-sandbox";
 
-/** Adds a section to the AGENTS.md of a folder that points to that of the package; resolves to lines for people. */
+/** Adds a section to a folder's AGENTS.md that points to the package's AGENTS.md; resolves to lines for people. */
 export async function writeAgentSection(cwd: string): Promise<string[]> {
   const file = resolve(cwd, "AGENTS.md");
   const before = existsSync(file) ? await readFile(file, "utf8") : "";
@@ -82,7 +85,7 @@ async function write(file: string, text: string | Buffer): Promise<void> {
     .catch(failed);
 }
 
-/** The path from a folder to a file of the package that is installed there; `npx` keeps its own out of sight. */
+/** Returns the path from a folder to a file of the installed package. A package that `npx` downloaded is not found. */
 export function installedFile(folder: string, name: string): string | undefined {
   for (let at = folder; ; at = dirname(at)) {
     const path = join(at, "node_modules/svc-sandbox", name);

@@ -17,12 +17,12 @@ import {
 import { usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 
-// Flags that several commands share. A flag of one command is in that command's file.
+// Flags of several commands. A command's own flags are in its file.
 
 export const readPort = wholeNumber(0, 65_535, "; 0 uses any free port");
 
 export const readHost = reader(
-  // Node takes an empty address for all of them, which would open the sandbox to the network.
+  // Node listens on all addresses if the address is empty, which would open the sandbox to the network.
   (text) => (text.trim() === "" || text.includes("/") ? undefined : text.replace(/^\[(.*)\]$/, "$1")),
   "an address such as 127.0.0.1, ::1 or 0.0.0.0",
 );
@@ -43,7 +43,7 @@ const readTime = reader(parseTime, "a time with its zone, such as 2026-03-02T09:
 
 const tokenPattern = /^[A-Za-z0-9._~+/-]{8,}=*$/;
 
-// The token itself is not repeated: it may be right but for one character.
+// The message leaves out the token, which may be valid except for one character.
 function readToken(text: string, from: string): string {
   if (tokenPattern.test(text)) return text;
   throw usageError(
@@ -78,7 +78,7 @@ export type WorldFlags = FlagValues<typeof worldFlags>;
 
 export const changes = flag(
   "--changes <file>",
-  "announced changes of the API that apply from their dates on: a scenario with changes, by bundled name or file (default: the scenario's)",
+  "announced changes of the API, which apply from their dates: a scenario with changes, by bundled name or file (default: the scenario's)",
   fileName,
 );
 
@@ -213,7 +213,7 @@ export const thresholdFlags = {
   strict: toggle("--strict", "the same as --fail-on error"),
 };
 
-/** The address of a sandbox that is running, unless one is named. */
+/** The default address of a running sandbox. */
 export const standardUrl = "http://127.0.0.1:4747";
 
 export const runningUrl = `the sandbox's base URL or control URL (default: SVC_CONTROL_URL, or ${standardUrl})`;
@@ -230,7 +230,7 @@ export const defaultWait = 10_000;
 /** The flags of commands that call a running sandbox. */
 export const askFlags = { controlToken, timeout };
 
-/** A call of the control plane of a running sandbox. */
+/** Returns a call of a running sandbox's control plane. */
 export function controlCall(url: string | undefined, flags: FlagValues<typeof askFlags>, { env }: Io) {
   return {
     url: url ?? (env.SVC_CONTROL_URL || standardUrl),
@@ -239,7 +239,7 @@ export function controlCall(url: string | undefined, flags: FlagValues<typeof as
   };
 }
 
-export const force = toggle("--force", "overwrite the file when it exists", noVariable);
+export const force = toggle("--force", "overwrite an existing file", noVariable);
 
 export const json = toggle("--json", "print JSON instead of text");
 

@@ -10,45 +10,45 @@ import { type Output, tell } from "./tell.js";
 export type { Output } from "./tell.js";
 
 export interface KeyPresses {
-  /** The next key: its character, or a name such as `return`, `space` or `left`; `ctrl-c` for Ctrl-C. */
+  /** Resolves to the next key: its character, or a name such as `return`, `space` or `left`; `ctrl-c` for Ctrl-C. */
   readonly next: () => Promise<string>;
   readonly close: () => void;
 }
 
-/** Everything that a command touches of its process, so that tests can run it in theirs. */
+/** Everything that a command uses of its process, so that tests can run it in theirs. */
 export interface Io {
   readonly stdout: Output;
   readonly stderr: Output;
-  /** What `-` names in place of a scenario file. */
+  /** The input for `-` instead of a scenario file. */
   readonly stdin?: Readable & { unref?(): unknown };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   /**
-   * A signal that is aborted when the process is asked to stop (SIGINT, SIGTERM, SIGHUP), with the name as its reason. The
-   * process ends soon after, with SIGTERM `drain` milliseconds (default 0) later.
+   * Returns a signal that is aborted when the process should stop (SIGINT, SIGTERM, SIGHUP), with the name as its reason.
+   * The process ends soon after; with SIGTERM `drain` milliseconds (default 0) later.
    */
   readonly stopSignal: (drain?: number) => AbortSignal;
-  /** Asks this process to stop, as SIGTERM does. */
+  /** Asks this process to stop, like SIGTERM. */
   readonly stop: () => void;
-  /** Hands SIGINT, SIGTERM, SIGHUP and SIGQUIT to the listener; returns how to give them back. */
+  /** Passes SIGINT, SIGTERM, SIGHUP and SIGQUIT to the listener; returns how to stop that. */
   readonly takeSignals: (listener: (signal: NodeJS.Signals) => void) => () => void;
-  /** Hands what is thrown, or rejected, and not caught to the listener; without one it ends the process as our defect. */
+  /** Passes uncaught errors and rejections to the listener. Without one they end the process as a defect. */
   readonly takeUncaught: (listener: (error: unknown) => void) => void;
-  /** Ends this process soon, whatever code of the user's own still runs in it. */
+  /** Ends this process soon, even if the user's code still runs in it. */
   readonly endSoon: () => void;
-  /** Resolves after so many milliseconds, or as soon as the signal is aborted. */
+  /** Resolves after a number of milliseconds, or as soon as the signal is aborted. */
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
-  /** Listens to the keyboard; `undefined` when the input is no terminal. */
+  /** Listens to the keyboard; `undefined` if the input is not a terminal. */
   readonly keyPresses: () => Promise<KeyPresses | undefined>;
 }
 
-/** Parts the arguments at `--`, after which the command line of another program stands. */
+/** Splits the arguments at `--`, which starts the command line of another program. */
 export function splitAtDashes(argv: readonly string[]): [own: readonly string[], rest: readonly string[]] {
   const index = argv.indexOf("--");
   return index === -1 ? [argv, []] : [argv.slice(0, index), argv.slice(index + 1)];
 }
 
-/** Whether `--verbose` was asked for; works before the command line is understood, since that may be what fails. */
+/** Whether `--verbose` is set; also works if the command line cannot be read. */
 export function isVerbose(argv: readonly string[], env: Io["env"]): boolean {
   return splitAtDashes(argv)[0].includes("--verbose") || isSet(env.SVC_SANDBOX_VERBOSE);
 }
@@ -57,7 +57,7 @@ function isSet(value = ""): boolean {
   return !["", "0", "false", "no", "off"].includes(value.toLowerCase());
 }
 
-/** Whether a program reads the output, and errors must be JSON; works before the command line is understood. */
+/** Whether a program reads the output, so that errors are JSON; also works if the command line cannot be read. */
 export function isForPrograms(argv: readonly string[], env: Io["env"]): boolean {
   const [own] = splitAtDashes(argv);
   const format = /(?:^| )--format[ =](?:json|brief)(?= |$)/.test(own.join(" "));
@@ -65,8 +65,8 @@ export function isForPrograms(argv: readonly string[], env: Io["env"]): boolean 
 }
 
 /**
- * The program as its user starts it. `npx` and scripts of npm set `npm_command`: only `npx` finds what npm has installed
- * for them. Without `--no-install` it would download any package of this name where none is installed. The single
+ * Returns the program as its user starts it. `npx` and npm scripts set `npm_command`: only `npx` finds packages that npm
+ * installed for them. Without `--no-install` it would download any package of this name if none is installed. The single
  * executable runs without npx.
  */
 export function programName({ npm_command: command }: Io["env"]): string {
@@ -79,7 +79,7 @@ export async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, "abort");
 }
 
-/** Connects the command line with a real process: its streams, its signals and its uncaught errors. */
+/** Connects the command line with a real process: streams, signals and uncaught errors. */
 export function processIo(process: NodeJS.Process): Io {
   const stderr = outputOf(process.stderr);
   let uncaught: (error: unknown) => void = (error) => {
@@ -90,7 +90,7 @@ export function processIo(process: NodeJS.Process): Io {
   process.on("uncaughtException", (error) => uncaught(error));
   const stdoutFailed = (error: unknown) => {
     tell(stderr, `Failed to write to the standard output: ${fileFailure(error)}.\n`);
-    // The command sets its own code before.
+    // The command's exit code is already set.
     process.once("exit", () => {
       process.exitCode ||= exitCode.usage;
     });
@@ -104,21 +104,21 @@ export function processIo(process: NodeJS.Process): Io {
     env: process.env,
     cwd: process.cwd(),
     stopSignal: (drain) => stopSignalOf(process, drain),
-    // The listeners alone: on Windows a signal ends a process at once.
+    // Only the listeners: on Windows a signal ends a process immediately.
     stop: () => void process.emit("SIGTERM", "SIGTERM"),
     takeSignals: (listener) => takeSignals(process, listener),
     takeUncaught(listener) {
       uncaught = listener;
     },
     endSoon: () => endSoon(process),
-    // Rejects when it is aborted; that is the end of the wait, too.
+    // An abort rejects, which also ends the wait.
     wait: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }).catch(() => {}),
     keyPresses: () => keyPressesOf(process.stdin),
   };
 }
 
-// What cannot be written is dropped, and the next text is tried again: a full disk may have room later. A reader that has
-// seen enough (`| head`) closes the pipe, which is no failure; the first other one is reported.
+// Drops what cannot be written, and tries again with the next text: a full disk may have room later. A reader that has
+// enough (`| head`) closes the pipe, which is not a failure. The first other failure is reported.
 function outputOf(stream: NodeJS.WriteStream, failed: (error: unknown) => void = () => {}): Output {
   let closed = false;
   let hasFailed = false;
@@ -130,22 +130,22 @@ function outputOf(stream: NodeJS.WriteStream, failed: (error: unknown) => void =
   });
   return {
     isTTY: stream.isTTY,
-    // Looked up each time: windows are made wider. Some terminals say 0 for unknown.
+    // Read each time, because windows are resized. Some terminals report 0 for unknown.
     get columns() {
       return stream.columns || undefined;
     },
     write: (text, done) => stream.write(text, done),
     async room(until) {
-      // A turn of the event loop, in which signals come through.
+      // Lets the event loop handle signals.
       if (closed || !stream.writableNeedDrain || until.aborted) await new Promise(setImmediate);
-      // Rejects when the stream fails or it is aborted; that is the end of the wait, too.
+      // A failed stream or an abort rejects, which also ends the wait.
       else await once(stream, "drain", { signal: until }).catch(() => {});
       return !closed;
     },
   };
 }
 
-/** The process ends at the latest so many milliseconds after it was asked to: open requests have 2 seconds. */
+/** The process ends at most this long after the request to stop: open requests have 2 seconds. */
 const stopWithin = 2500;
 
 function stopSignalOf(process: NodeJS.Process, drain = 0): AbortSignal {
@@ -168,7 +168,7 @@ function takeSignals(process: NodeJS.Process, listener: (signal: NodeJS.Signals)
   };
 }
 
-// Keeps nothing alive itself: handlers of the user's own may leave something running.
+// Keeps nothing alive: the user's handlers may leave something running.
 function endSoon(process: NodeJS.Process, later = 0): void {
   setTimeout(() => process.exit(), later + stopWithin).unref();
 }
@@ -178,12 +178,12 @@ async function keyPressesOf(input: ReadStream): Promise<KeyPresses | undefined> 
   const { emitKeypressEvents } = process.getBuiltinModule("node:readline");
   emitKeypressEvents(input);
   input.setRawMode(true);
-  // Keys that are pressed before they are asked for wait in order.
+  // Keeps keys in order that are pressed before they are read.
   const presses = on(input, "keypress");
   input.resume();
   return {
     async next() {
-      // Without a value once it is closed.
+      // Without a value once closed.
       const { value = [] } = await presses.next();
       const [text = "", key = {}] = value as [string?, { name?: string; ctrl?: boolean }?];
       return key.ctrl === true ? `ctrl-${key.name}` : (key.name ?? text);
@@ -191,7 +191,7 @@ async function keyPressesOf(input: ReadStream): Promise<KeyPresses | undefined> 
     close() {
       presses.return?.();
       input.setRawMode(false);
-      // A terminal that is read keeps the process alive.
+      // Reading a terminal keeps the process alive.
       input.pause();
     },
   };

@@ -8,10 +8,10 @@ import { scenarioSecrets } from "../world/secrets.js";
 import type { World } from "../world/world.js";
 import { answerText, type Palette, paintStatus, type Style } from "./terminal.js";
 
-/** A key of the scenario and how a request with it would end now. */
+/** A key of the scenario, and how a request with it would end now. */
 export type KeyRow = ReturnType<typeof keyRows>[number];
 
-/** The keys of the scenario in its order, or those of them whose secrets are given. */
+/** Returns the scenario's keys in order, or only those in `secrets`. */
 export function keyRows(world: World, secrets = scenarioSecrets(world)) {
   const now = world.clock.now();
   return Object.entries(secrets).map(([ref, secret]) => {
@@ -26,7 +26,7 @@ export function keyRows(world: World, secrets = scenarioSecrets(world)) {
       status: outcomeOf(pathId).status,
       code: expectedCode(world, pathId),
       path_id: pathId,
-      /** The paths of faults that it may end on instead. */
+      /** The fault paths where it may end instead. */
       fault_paths: faultPaths,
     };
   });
@@ -47,13 +47,13 @@ const layouts: readonly (readonly Column[])[] = [
   ["ref", "organization", "state", "secret", "answer", "path"],
   ["ref", "secret", "answer", "path"],
   ["ref", "secret", "answer"],
-  // As a rule this fits into 80 characters.
+  // Usually fits into 80 characters.
   ["ref", "secret", "status"],
 ];
 
 /**
- * The rows as an aligned table under a line of titles, with as many columns as fit into the width; `holder` asks for the
- * organizations and the states as well.
+ * Returns the rows as an aligned table with a title line, and as many columns as fit into the width; `holder` adds the
+ * organizations and states.
  */
 export function keyTable(
   rows: readonly KeyRow[],
@@ -67,7 +67,7 @@ export function keyTable(
   return firstThatFits(tables, width);
 }
 
-/** The first table whose lines are within the width, else the last one. */
+/** Returns the first table that fits into the width, or the last one. */
 export function firstThatFits(tables: readonly string[][], width: number): string[] {
   const fits = (lines: readonly string[]) => lines.every((line) => textWidth(line) <= width);
   return tables.find(fits) ?? tables.at(-1) ?? [];

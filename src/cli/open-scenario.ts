@@ -15,16 +15,16 @@ import { usageError } from "./exit-codes.js";
 import type { WorldFlags } from "./flags.js";
 import type { Io } from "./io.js";
 
-/** The file that is taken when no scenario is named, and the bundled scenario when it is not there. */
+/** The default file, and the bundled scenario if there is no such file. */
 export const ownScenario = "svc-sandbox.yaml";
 const fallbackScenario = "key-states";
 
-// The other ending of YAML counts as well.
+// YAML files may also end with .yml.
 function ownIn(cwd: string): string | undefined {
   return [ownScenario, "svc-sandbox.yml"].find((name) => existsSync(resolve(cwd, name)));
 }
 
-/** Loads the scenario of this name or file, else this folder's own, else `key-states`; the signal ends the wait for a pipe. */
+/** Loads a scenario by name or file. Default: this folder's own, or `key-states`. The signal ends the wait for a pipe. */
 export async function loadNamed(
   word: string | undefined,
   { cwd, stdin }: Pick<Io, "cwd" | "stdin">,
@@ -38,7 +38,7 @@ export async function loadNamed(
   }
 }
 
-/** The announced changes of a scenario by name or file; throws `usage` for one without. */
+/** Returns the announced changes of a scenario by name or file; throws `usage` if it has none. */
 export async function loadChanges(word: string, io: Io): Promise<ChangeFields> {
   const { changes } = (await loadNamed(word, io)).scenario;
   if (changes !== undefined) return changes;
@@ -47,7 +47,7 @@ export async function loadChanges(word: string, io: Io): Promise<ChangeFields> {
   );
 }
 
-/** The scenario with the announced changes that `--changes` names instead of its own. */
+/** Returns the scenario with the announced changes of `--changes`, which replace its changes. */
 export async function withChanges(
   loaded: LoadedScenario,
   word: string | undefined,
@@ -58,33 +58,33 @@ export async function withChanges(
   return { ...rest, scenario: { ...scenario, changes: await loadChanges(word, io) } };
 }
 
-/** The scenarios that are named, else this folder's own; throws `usage` when there is neither. */
+/** Returns the given scenarios, or this folder's own; throws `usage` if there is neither. */
 export function namedOrOwn(words: readonly string[], doing: string, { cwd }: Io, or = ""): readonly string[] {
   if (words.length > 0) return words;
   const own = ownIn(cwd);
   if (own !== undefined) return [own];
   throw usageError(
-    `Failed to ${doing}: no scenario was named, and there is no ${ownScenario} here. Name one or more, files or bundled names (\`svc-sandbox list\`)${or}.`,
+    `Failed to ${doing}: no scenario is given, and there is no ${ownScenario} here. Give files or bundled names (\`svc-sandbox list\`)${or}.`,
   );
 }
 
-/** Opens a world of a loaded scenario, as the flags want it. */
+/** Creates a sandbox from a loaded scenario and flags. */
 export function openNamed({ scenario, name, text }: LoadedScenario, flags: GivenOptions): World {
   return openWorld(scenario, { name, text, ...givenOptions(flags) });
 }
 
-/** Starts a runtime with a world of a loaded scenario; the flags hold for every scenario that it starts. */
+/** Starts a runtime with a loaded scenario; the flags apply to every scenario that it starts. */
 export function startNamed(loaded: LoadedScenario, flags: GivenOptions): Runtime {
   return createRuntime(() => openNamed(loaded, flags), { given: givenOptions(flags) });
 }
 
-/** Runs the timeline and the story of a scenario once; returns the steps that do not come out as they say. */
+/** Runs the timeline and the story of a scenario once; returns the steps with unexpected results. */
 export async function stepsThatFail(
   loaded: LoadedScenario,
   flags: WorldFlags,
   { cwd }: Io,
 ): Promise<ScenarioProblem[]> {
-  // Most starts have nothing to rehearse.
+  // Usually there is nothing to rehearse.
   const { rehearsalProblems, placeInScenario } = await import("../node/rehearsal.js");
   return rehearsalProblems(
     loaded,
@@ -93,7 +93,7 @@ export async function stepsThatFail(
   );
 }
 
-/** Warns of the steps of a scenario file that do not come out as they say. Bundled scenarios have been tried. */
+/** Warns about steps of a scenario file with unexpected results. Bundled scenarios are tested. */
 export async function warnOfSteps(
   loaded: LoadedScenario,
   flags: WorldFlags,
@@ -107,17 +107,17 @@ export async function warnOfSteps(
   log.note(`Steps of ${loaded.name} that may fail:\n\n${texts}\n`);
 }
 
-/** Says which assumptions of the scenario hold against a `--profile` that was given. */
+/** Warns about assumptions of the scenario that override a given `--profile`. */
 export function warnOfPinned(world: World, { profile }: WorldFlags, log: Logger): void {
-  // A kept state wins over the flag.
+  // A stored state overrides the flag.
   const pinned = profile === world.profile ? pinnedAssumptions(world) : [];
   if (pinned.length === 0) return;
   log.note(
-    `${world.name} sets ${listed(pinned, "and")} itself, which --profile ${profile} does not change. Remove what the profile is to decide from its assumptions.`,
+    `${world.name} sets ${listed(pinned, "and")} itself, which overrides --profile ${profile}. Remove these from its assumptions to use the profile's values.`,
   );
 }
 
-/** Names the scenario and counts its problems above the list of them. */
+/** Adds the scenario's name and the number of its problems to an error. */
 export function withCount<Failure>(error: Failure, name: string): Failure | SandboxError {
   if (!(error instanceof ScenarioError)) return error;
   const { length } = error.problems;
@@ -126,7 +126,7 @@ export function withCount<Failure>(error: Failure, name: string): Failure | Sand
   return new SandboxError("scenario_invalid", message);
 }
 
-/** The problems of a scenario for machines: those of its text, or why it could not be read. */
+/** Returns the problems of a scenario's text as JSON, or why it could not be read. */
 export function problemsJson(error: SandboxError, file: string): readonly object[] {
   if (error instanceof ScenarioError) return error.problems;
   return [{ code: error.code, path: "", message: redactKeys(error.message), file: redactKeys(file) }];

@@ -14,8 +14,8 @@ import { type Io, programName } from "./io.js";
 import { tell } from "./tell.js";
 
 /**
- * Reads the command line of a command; flags that are not on it come from the environment. `undefined` when it asked
- * for help, which is printed then. Throws a usage error that names the flag or the variable and says what to do.
+ * Reads a command's arguments; flags that are not set come from the environment. Prints help if requested, and returns
+ * `undefined`. Throws a usage error with the flag or variable and the fix.
  */
 export function parse(
   name: string,
@@ -42,7 +42,7 @@ export function parse(
   return { words, flags: flagValues(commander, command, io.env) };
 }
 
-/** The usage error for a line of a command that cannot be read as it is written. */
+/** Returns the usage error for a command line that cannot be read. */
 export function misread(name: string, sentence: string): SandboxError {
   return usageError(`${sentence}\nRun \`svc-sandbox ${name} --help\` for usage.`);
 }
@@ -57,10 +57,10 @@ const rootExamples = {
 const rootNotes =
   "Run `svc-sandbox <command> --help` for a command's flags. `svc-sandbox key-states` is short for `svc-sandbox start key-states`. To set a flag in the environment, use the variable in brackets.";
 
-/** The same on every terminal, so that the documentation can be made from it. */
+/** The same on every terminal, because the documentation contains the help. */
 const helpWidth = 80;
 
-/** Prints the help of the whole program: its commands, without their flags. */
+/** Prints the program's help: its commands, without their flags. */
 export async function printHelp(io: Io): Promise<void> {
   const notes = wrapWords(rootNotes.replaceAll("svc-sandbox", programName(io.env)), helpWidth).join("\n");
   const program = configure(new Commander(programName(io.env)), io)
@@ -84,7 +84,7 @@ function commanderOf(name: string, command: Command, io: Io): Commander {
     .summary(summary)
     .description(description)
     .usage(usage.join(" "))
-    // The message says which word is too many.
+    // The message shows the unexpected argument.
     .allowExcessArguments(true)
     .addHelpText("after", () => `\n${exampleText(examples, io)}`);
   for (const [spec, text] of Object.entries(words)) commander.argument(spec, text);
@@ -106,7 +106,7 @@ function optionOf({ spec, text, variables, read, conflicts }: Flag<unknown>): Op
   });
 }
 
-// Commander reads variables itself, but takes an empty one and a `0` for set, and has one for each option.
+// Commander also reads variables, but treats an empty value and `0` as set, and allows only one per option.
 function flagValues(commander: Commander, command: Command, env: Io["env"]): FlagValues<FlagSet> {
   const given = commander.opts<Record<string, unknown>>();
   const isGiven = (attribute: string) => commander.getOptionValueSource(attribute) === "cli";
@@ -116,7 +116,7 @@ function flagValues(commander: Commander, command: Command, env: Io["env"]): Fla
     const attribute = option.attributeName();
     const variable = variables.find((one) => (env[one] ?? "") !== "");
     if (isGiven(attribute)) values[name] = given[attribute];
-    // A flag on the command line wins over a variable that contradicts it.
+    // A flag on the command line overrides a variable that conflicts with it.
     else if (variable !== undefined && !conflicts.some(isGiven)) {
       const value = read(env[variable] as string, variable);
       values[name] = option.negate ? !value : value;
@@ -160,17 +160,17 @@ function exampleText(examples: Command["examples"], { env }: Io): string {
   return ["Examples:", ...lines.map((line) => `  ${line}`)].join("\n");
 }
 
-// A word where a command could stand, and that is no bundled name, no file that is there and no path.
+// Rejects a first word that is not a bundled name, an existing file or a path.
 function refuseUnknownWord(word: string | undefined, { cwd }: Io): void {
   if (word === undefined || word === stdinName || isScenarioName(word) || existsSync(resolve(cwd, word)))
     return;
   if (!/[\\/]|\.ya?ml$/i.test(word)) throw unknownWord(word);
 }
 
-/** The usage error for a first word that is no command and no scenario, with what it might have been. */
+/** Returns the usage error for a first word that is neither a command nor a scenario, with a suggestion. */
 export function unknownWord(word: string): SandboxError {
   const names = Object.keys(commands);
-  // `svc-sandbox --json list`: the flags are taken for those of the default command, and the command for its scenario.
+  // In `svc-sandbox --json list`, the flags belong to the default command, and the command looks like its scenario.
   if (names.includes(word)) {
     return usageError(
       `${quote(word)} is a command, not a scenario. Put the command before its flags: svc-sandbox ${word} …`,

@@ -4,45 +4,48 @@ import { narrowExcerpt } from "../scenario/problems/source.js";
 
 type Done = (error?: Error | null) => void;
 
-/** Somewhere to write text: a terminal, a pipe, or a test's string. Only `tell` and `writeData` write to it. */
+/** A destination of text: a terminal, a pipe, or a test's string. Only `tell` and `writeData` write to it. */
 export interface Output {
   /** `done` is called once the text is written or lost. */
   readonly write: (text: string, done?: Done) => unknown;
-  /** Names the program as its user starts it, before lines are broken. */
+  /** Replaces the program's name with the way its user starts it, before lines are wrapped. */
   readonly worded?: (text: string) => string;
-  /** Resolves once there is room for more, or the signal is aborted, to whether it is still read. Default: at once to true. */
+  /**
+   * Resolves once there is room for more, or the signal is aborted. The result is whether someone still reads it. Default:
+   * true immediately.
+   */
   readonly room?: (until: AbortSignal) => Promise<boolean>;
   readonly isTTY?: boolean | undefined;
-  /** The number of characters that fit into a line now; `undefined` if it is not known, as in a pipe. */
+  /** The current number of characters per line; `undefined` if unknown, as in a pipe. */
   readonly columns?: number | undefined;
 }
 
 interface Telling {
-  /** Whether lines stay whole. */
+  /** Whether long lines stay whole. */
   readonly wide?: boolean | undefined;
-  /** What the further lines of a long one begin with. Default: the indent of the line. */
+  /** The start of a wrapped line's continuation. Default: the line's indent. */
   readonly hang?: string;
   readonly done?: Done | undefined;
 }
 
-/** The columns that a line for people may have: those of the terminal, or 80 in a pipe or the log of a CI job. */
+/** The width for people: the terminal's, or 80 in a pipe or the log of a CI job. */
 export function columnsOf({ columns = 80 }: Pick<Output, "columns">, wide = false): number {
   return wide ? Number.POSITIVE_INFINITY : columns;
 }
 
-/** Writes a text for people. Breaks long lines at spaces; a command to copy and JSON stay whole, on lines of their own. */
+/** Writes a text for people. Wraps long lines at spaces; commands to copy and JSON stay whole, on separate lines. */
 export function tell(output: Output, text: string, { wide, hang, done }: Telling = {}): void {
   const { worded = (same) => same } = output;
   output.write(wrapLines(worded(text), columnsOf(output, wide), hang), done);
 }
 
-/** Writes what other programs read (JSON, YAML, Markdown, lines for a shell), with its lines unchanged. */
+/** Writes data for other programs (JSON, YAML, Markdown, shell lines), with unchanged lines. */
 export function writeData(output: Output, text: string, done?: Done): void {
   const { worded = (same) => same } = output;
   output.write(worded(text), done);
 }
 
-/** Writes a report without keys: for people as text, in any other format with its lines unchanged. */
+/** Writes a report without keys: wrapped as text for people, with unchanged lines in any other format. */
 export function tellAs(format: string, output: Output, report: string, how: Telling = {}): void {
   if (format === "text") tell(output, redactKeys(report), how);
   else writeData(output, redactKeys(report));
@@ -50,13 +53,13 @@ export function tellAs(format: string, output: Output, report: string, how: Tell
 
 const program = "(?:npx (?:--no-install )?)?svc-sandbox|curl|node|eval";
 const command = new RegExp(String.raw`^\s+(?:${program}) `);
-// A command after the last colon of a line is there to be copied, too.
+// A command after the last colon of a line is also there to copy.
 const endsWithCommand = new RegExp(`^(.*?:) ((?:${program}) .*)$`);
-// Of a body, in a story: JSON in pieces is none.
+// A body in a story: JSON must not be broken.
 const json = /^\s*(?:\p{Cc}\[\d+m)*(?:[[{] ?["[{]|"[^"]*"(?:\p{Cc}\[\d+m)*: )/u;
 const caretLine = /^ *\^$/;
 
-/** A text, which may be coloured, with its long lines broken; a line with a caret under it is shown around the caret. */
+/** Wraps a text's long lines; the text may be colored. A line with a caret under it is shortened around the caret. */
 export function wrapLines(text: string, width: number, hang?: string): string {
   const lines = text.split("\n");
   return lines
@@ -76,7 +79,7 @@ function wrapLine(line: string, width: number, hang = /^\s*/.exec(line)?.[0] ?? 
   if (before !== undefined) return [...wrapLine(before, width, hang), `${hang}  ${copied}`];
   const lines: string[] = [];
   let last = "";
-  // What is between backquotes is one word.
+  // Text in backquotes counts as one word.
   for (const [word] of line.matchAll(/\s*(?:[^\s`]*`[^`]*`\S*|\S+)/g)) {
     if (last === "" || textWidth(last + word) <= width) last += word;
     else {

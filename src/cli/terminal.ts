@@ -5,7 +5,7 @@ import { columnsOf } from "./tell.js";
 
 export type Palette = ReturnType<typeof picocolors.createColors>;
 
-/** The colours for an output: none unless it is a terminal, and neither `NO_COLOR` nor `--no-color` forbids them. */
+/** Returns the colors for an output: only for a terminal, and not with `NO_COLOR` or `--no-color`. */
 export function paletteFor(output: Output, env: Io["env"], { color = true } = {}): Palette {
   const isForbidden = !color || (env.NO_COLOR ?? "") !== "" || env.TERM === "dumb";
   return picocolors.createColors(output.isTTY === true && !isForbidden);
@@ -13,13 +13,13 @@ export function paletteFor(output: Output, env: Io["env"], { color = true } = {}
 
 export interface Style {
   readonly palette: Palette;
-  /** Whether signs stand for words. */
+  /** Whether signs replace words. */
   readonly isTerminal: boolean;
-  /** How many characters a line may have; `Infinity` with `--wide`. */
+  /** The number of characters per line; `Infinity` with `--wide`. */
   readonly width: number;
 }
 
-/** The style for an output as it is now: windows are made wider. */
+/** Returns the current style of an output: windows are resized. */
 export function styleFor(
   output: Output,
   env: Io["env"],
@@ -29,25 +29,25 @@ export function styleFor(
   return { palette: paletteFor(output, env, { color }), isTerminal: isTTY, width: columnsOf(output, wide) };
 }
 
-/** Green for answers, yellow for "later", red for refusals. */
+/** Green for success, yellow for "later", red for a rejection. */
 export function paintStatus(palette: Palette, status: number): (text: string) => string {
   if (status < 300) return palette.green;
   return status === 429 ? palette.yellow : palette.red;
 }
 
-/** Status and code of an answer: `401 unauthorized`. */
+/** Returns the status and code of a response: `401 unauthorized`. */
 export function answerText({ status, code }: { status: number; code: string | null }): string {
-  // After some faults there is no answer.
-  if (status === 0) return "no answer";
+  // Some faults leave no response.
+  if (status === 0) return "no response";
   return code === null ? String(status) : `${status} ${code}`;
 }
 
-/** A time without the fraction that times of scenarios do not have: `2026-03-02T10:01:00Z`. */
+/** Returns a time without its fraction, which times in scenarios do not have: `2026-03-02T10:01:00Z`. */
 export function shortTime(iso: string): string {
   return iso.replace(".000Z", "Z");
 }
 
-/** A text on one line, cut to a width. */
+/** Returns a text on one line, shortened to a width. */
 export function shortened(text: string, width: number): string {
   const line = escapeControls(text.trim().replace(/\s+/g, " "));
   return line.length <= width ? line : `${line.slice(0, width - 1).trimEnd()}…`;

@@ -5,21 +5,21 @@ type RecordFormat = (typeof recordFormats)[number];
 
 type Cell = string | number | boolean | null;
 
-/** A kind of record, and what the formats need of it. */
+/** A kind of record, with what the formats require. */
 export interface RecordKind<Item extends object> {
-  /** The record at an index, counted from 0. */
+  /** Returns the record at an index, counted from 0. */
   readonly at: (index: number) => Item;
   readonly row: (item: Item) => Readonly<Record<string, Cell>>;
-  /** GeoJSON Features of the record; none where it has no location. */
+  /** Returns the record's GeoJSON Features; none without a location. */
   readonly features: (item: Item) => readonly object[];
 }
 
-/** Characters that are written at once: large enough for speed, small enough for `| head`. */
+/** Number of characters to write together: large enough for speed, small enough for `| head`. */
 const portion = 64 * 1024;
 
 /**
- * Writes `count` records from an index on as fast as they are read, and keeps none; ends early when the reader has gone
- * or the signal is aborted.
+ * Writes `count` records, starting at an index, as fast as they are read. Keeps none. Ends early if the reader is gone or
+ * the signal is aborted.
  */
 export async function writeRecords<Item extends object>(
   kind: RecordKind<Item>,
@@ -48,7 +48,7 @@ export async function writeRecords<Item extends object>(
 interface Layout<Item> {
   readonly head?: string;
   readonly textsOf: (item: Item) => readonly string[];
-  /** Stands between two texts. */
+  /** Separates two texts. */
   readonly separator?: string;
   readonly tail?: string;
 }
@@ -70,7 +70,7 @@ async function layoutOf<Item extends object>(
       return { ...list, head, textsOf: (item) => features(item).map(member), tail: "\n]}\n" };
     }
     case "yaml": {
-      // Other formats need not load the YAML writer.
+      // Other formats do not load the YAML writer.
       const { yamlText } = await import("../scenario/yaml.js");
       return { head: count === 0 ? "[]\n" : "", textsOf: (item) => [yamlText([item])] };
     }
@@ -81,7 +81,7 @@ async function layoutOf<Item extends object>(
   }
 }
 
-// RFC 4180, except for the line ends, which are those of Unix.
+// RFC 4180, except for Unix line ends.
 function csvLine(cells: readonly Cell[]): string {
   const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   return `${cells.map((cell) => quoted(String(cell ?? ""))).join(",")}\n`;

@@ -37,7 +37,7 @@ export type FixturesOf<Source> = SandboxFixtures<KeyRef<Source>, OrganizationRef
 
 /** The shared fixtures, each created at first use. */
 export interface SharedFixtures {
-  /** The sandbox behind `sandbox`, for hooks that run once. */
+  /** The sandbox that `sandbox` resets, for hooks that run once. */
   readonly sharedSandbox: Sandbox;
   /** A server of the sandbox, on a free port, or the instance of `svc-sandbox exec`. */
   readonly server: Omit<RunningServer, "close">;

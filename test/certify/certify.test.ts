@@ -65,7 +65,7 @@ test.each([
   const failed = [...runs.values()].filter(({ outcome }) => outcome === "failed");
   expect(failed.every(({ cause }) => cause !== undefined)).toBe(true);
   expect(failed.some(({ last_request: last }) => last?.path_id.startsWith(status))).toBe(true);
-  expect(stderr).toMatch(/What varied \d+ wrote last\n(?: {2}\|.*\n)*.*found .*, and not /);
+  expect(stderr).toMatch(/Last output of varied \d+\n(?: {2}\|.*\n)*.*found .*, and not /);
   expect(stderr).toMatch(/See it again: svc-sandbox exec key-states --profile varied --seed \d+ -- /);
 });
 
@@ -90,7 +90,7 @@ test.each(faultPathIds)("a client that gives up by %s breaks in that run, and in
 
 describe("a command that cannot be certified", () => {
   test.each([
-    ["broken", 1, "failed", /the command fails there already\. Mend that first\.\n$/],
+    ["broken", 1, "failed", /The command fails in the first run [\s\S]* Fix that first\.\n$/],
     ["idle", 4, "passed", /has sent no request\. Does it read the base URL from SVC_BASE_URL, /],
     ["waits", 1, "timed_out", /did not end in time\. Set a longer --timeout\. /],
   ])("%s is told so", async (mistake, expected, outcome, why) => {
@@ -153,11 +153,11 @@ test("--like fixes what a check has learned, in every run", async () => {
   const { code, stderr } = await runCli([...argv, "--", process.execPath, "-e", expects], { cwd });
   expect([code, stderr]).toEqual([0, expect.stringContaining("varied 5")]);
   for (const [text, why] of [
-    ["nonsense", "it is not JSON"],
+    ["nonsense", "it is not valid JSON"],
     ["{}", "it is not the report of a check"],
-    ['{"learned":{},"not_learned":{}}', "that check has learned nothing"],
+    ['{"learned":{},"not_learned":{}}', "that check learned nothing"],
     ['{"learned":{"retry_after":"soon"},"not_learned":{}}', "at learned.retry_after, "],
-    ['{"learned":{"me_scope":"other:read"},"not_learned":{}}', "the scenario key-states does not go with it"],
+    ['{"learned":{"me_scope":"other:read"},"not_learned":{}}', "the scenario key-states conflicts with it"],
   ] as const) {
     writeFileSync(file, text);
     const refused = await runCli([...argv, "--", "true"], { cwd });

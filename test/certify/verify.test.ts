@@ -42,7 +42,7 @@ test("a certificate verifies in another folder, time zone and language, by its o
     const { code, stdout, stderr } = await ended;
     expect([code, stdout]).toEqual([0, expect.stringMatching(/\nVerified: all \d+ facts are the same\.\n$/)]);
     expect(stderr).toMatch(
-      /^Verifying .*certificate\.json" by the same runs: failed, 12 runs against key-states, [\s\S]*\sRunning [\s\S]*planted-client/,
+      /^Verifying .*certificate\.json" with the same runs: failed, 12 runs against key-states, [\s\S]*\sRunning [\s\S]*planted-client/,
     );
   }
 });
@@ -62,7 +62,7 @@ describe("a certificate does not verify", () => {
     });
     expect([code, stdout]).toEqual([127, ""]);
     expect(stderr).toMatch(
-      /\nFailed to run "no-such": .*\nNothing is verified: the runs of "c\.json" were not all made/,
+      /\nFailed to run "no-such": .*\nNot verified: not all runs of "c\.json" could be repeated/,
     );
   });
 

@@ -42,7 +42,7 @@ test("export and --import move a sandbox with its run-time keys, journal and ins
 
   const next = serve(["a.yaml", "--state", "other.json", "--import", "backup.json"], { cwd });
   const url = await baseUrl(next);
-  expect(next.stderr.text()).toMatch(/^Going on from "backup\.json", saved \S+Z\.\n$/);
+  expect(next.stderr.text()).toMatch(/^Continuing from "backup\.json", saved \S+Z\.\n$/);
   expect(await statusOf(url, first.made)).toBe(200);
   const id = first.instance.id as string;
   expect(await statusOf(`${url}/i/${id}`, first.instance.keys.one)).toBe(200);
@@ -83,7 +83,7 @@ test("--migrate continues a state with added organizations and keys, after a bac
   const next = serve([...argv, "--migrate", "--json"], { cwd });
   const { base_url: url, keys } = JSON.parse((await next.stdout.shows(/.*\n/))[0]);
   expect(next.stderr.text()).toContain(
-    'Migrated: the key "two" and the organization "b-bank". The state before is in "state.json.backup-0.1.0".\n',
+    'Migrated: the key "two" and the organization "b-bank". The previous state is in "state.json.backup-0.1.0".\n',
   );
   for (const key of [keys.two, keys.three, first.made]) expect(await statusOf(url, key)).toBe(200);
   expect(await statusOf(`${url}/i/${first.instance.id}`, first.instance.keys.one)).toBe(200);
@@ -133,7 +133,7 @@ test("--migrate reports an update from another version and keeps a backup; anoth
   const updated = serve(["a.yaml", "--state", "state.json", "--migrate"], { cwd });
   await baseUrl(updated);
   expect(updated.stderr.text()).toContain(
-    'Migrated: svc-sandbox 0.0.9 to 0.1.0. The state before is in "state.json.backup-0.0.9".\n',
+    'Migrated: svc-sandbox 0.0.9 to 0.1.0. The previous state is in "state.json.backup-0.0.9".\n',
   );
   await updated.stop();
   writeFileSync(file, of("1.0.0"));

@@ -59,7 +59,7 @@ describe("the built svc-sandbox", () => {
     child.stdin?.end();
     expect(await ended).toMatchObject({
       code: 0,
-      stderr: expect.stringMatching(/^Stopping: stdin has ended\.$/m),
+      stderr: expect.stringMatching(/^Stopping: stdin ended\.$/m),
     });
   });
 

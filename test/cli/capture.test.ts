@@ -131,7 +131,7 @@ test("exec writes what the sandbox has seen when the run fails, and only then", 
     { cwd },
   );
   expect(failed.code).toBe(1);
-  expect(failed.stderr).toMatch(/What the sandbox has seen is in seen: capture\.yaml\.\n$/);
+  expect(failed.stderr).toMatch(/The sandbox's captures are in seen: capture\.yaml\.\n$/);
   expect(await runCli(["verify", "seen/capture.yaml"], { cwd })).toMatchObject({ code: 0 });
 
   const inInstance =

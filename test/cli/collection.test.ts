@@ -252,7 +252,7 @@ test("the collection of a file has what the file shows, and says what it leaves 
     "405.method",
   ]);
   expect(stderr).toMatch(
-    /^Left out, since mine\.yaml shows none of them: 200\.live, .*\. The collection of key-states has them all\.\n$/,
+    /^Left out, because mine\.yaml does not cover them: 200\.live, .*\. The collection of key-states has all\.\n$/,
   );
 });
 

@@ -35,9 +35,9 @@ describe("the command", () => {
 
   it.each([
     [["no-such-command", "x"], 127, /^Failed to run "no-such-command": there is no such command in PATH\./],
-    [["./nothing"], 127, /^Failed to run ".\/nothing": there is no such file, /],
-    [["./script"], 127, /no such program as its first line names\.\n/],
-    [["./client.mjs"], 126, /^Failed to run ".\/client.mjs": it is not a program that you may execute\.\n/],
+    [["./nothing"], 127, /^Failed to run ".\/nothing": the file, or the program /],
+    [["./script"], 127, /the file, or the program in its first line, does not exist\.\n/],
+    [["./client.mjs"], 126, /^Failed to run ".\/client.mjs": you may not execute it\.\n/],
     [["."], 126, /^Failed to run "."/],
   ])("%j ends with %d, and has no report", async (words, expected, says) => {
     const cwd = clientFolder({ script: "#!/no/such/shell\n" });

@@ -77,7 +77,7 @@ story:
 `,
     });
     const { stdout } = await runCli(["keys", "a.yaml", "--wide"], { cwd });
-    const rows = stdout.split("\nNot there yet:\n")[1]?.trimEnd().split("\n") ?? [];
+    const rows = stdout.split("\nCreated later:\n")[1]?.trimEnd().split("\n") ?? [];
     const secret = "SVC_test_sbx\\w{29}";
     expect(rows).toEqual([
       expect.stringMatching(/^KEY +MADE BY +SECRET$/),

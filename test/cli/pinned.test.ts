@@ -32,7 +32,7 @@ test("start and exec say what a given --profile does not change, and the report 
     "pinned.yaml": scenario("{ retry_after: none }"),
     "free.yaml": scenario("{}"),
   });
-  const says = /pinned\.yaml sets retry_after itself, which --profile typical does not change\./;
+  const says = /pinned\.yaml sets retry_after itself, which overrides --profile typical\./;
   const exec = (file: string, ...flags: string[]) =>
     runCli(["exec", file, ...flags, "--", process.execPath, "-e", ""], { cwd });
   const { stderr } = await exec("pinned.yaml", "--profile", "typical");

@@ -121,7 +121,7 @@ describe("svc-sandbox start", () => {
       /^SVC_BASE_URL=https:\/\/box\.example\nSVC_CONTROL_URL=https:\/\/box\.example\/__sandbox\n/,
     );
     const open = await started("--host", "0.0.0.0");
-    await open.stderr.shows(/Other machines reach it by another address .*--public-url/);
+    await open.stderr.shows(/Other machines cannot use the address .*--public-url/);
     expect((await runCli(["--allow-host", "*"], { cwd })).code).toBe(2);
     expect((await runCli(["--public-url", "box"], { cwd })).code).toBe(2);
   });
@@ -221,7 +221,7 @@ describe("the request log", () => {
     const { stdout, stderr } = await hidden.stop();
     expect(stdout).toContain("SVC_test_…");
     expect(stdout + stderr).not.toMatch(/SVC_(?:test|live)_\w|#token=/);
-    expect(stderr).toContain("set one with --control-token, or add --show-keys");
+    expect(stderr).toContain("Set one with --control-token, or add --show-keys");
     const shown = await started("--log", "json", "--show-keys");
     expect((await shown.stop()).stdout).toMatch(key);
     const asked = serve(["--host", "0.0.0.0", "--json"], { env: { SVC_SANDBOX_SHOW_KEYS: "0" } });

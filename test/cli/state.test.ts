@@ -23,7 +23,7 @@ test("--state creates the file, and goes on from it, with a note; it wins over t
   const second = start(cwd, "--seed", "4", "--now", "2026-01-01T00:00:00Z");
   await baseUrl(second);
   expect(second.stderr.text()).toMatch(
-    /^Going on from "state\.json", saved \d{4}-\S+Z\. It wins over --seed and --now; remove it to start again\.\n$/,
+    /^Continuing from "state\.json", saved \d{4}-\S+Z\. It overrides --seed and --now; remove it to start again\.\n$/,
   );
   expect(second.stdout.text()).toMatch(
     /seed 3\n[\s\S]*Clock .*, frozen\n[\s\S]*\n {2}one +SVC_test_\w+ +401 unauthorized +401\.revoked\n/,

@@ -33,7 +33,7 @@ test("start --detach serves on after it has returned with the JSON line, until s
   onTestFinished(async () => void (await runCli(["stop", url], { env: token })));
   expect([code, event, scenario]).toEqual([0, "listening", "revoked"]);
   // What it notes at its start is not lost.
-  expect(stderr).toMatch(/^Other machines reach it by another address/);
+  expect(stderr).toMatch(/^Other machines cannot use the address/);
   expect((await fetch(`${url}/v1/relying-party/me`)).status).toBe(401);
   const again = ["start", "--detach", "--port", portOf(url)];
   expect(await startBin(again, { cwd }).ended).toMatchObject({

@@ -67,7 +67,7 @@ describe.skipIf(noRedis !== undefined)("a sandbox in Redis", () => {
     const next = start("--json", "--migrate");
     const { base_url: url, keys } = JSON.parse((await next.stdout.shows(/.*\n/))[0]);
     expect(next.stderr.text()).toContain(
-      'Migrated: the key "two". The state before is in the key "{svc-sandbox:}:backup-0.1.0".\n',
+      'Migrated: the key "two". The previous state is in the key "{svc-sandbox:}:backup-0.1.0".\n',
     );
     for (const at of [url, first.url]) {
       for (const key of [keys.one, keys.two, first.made]) expect(await statusOf(at, key)).toBe(200);
@@ -112,7 +112,7 @@ describe.skipIf(noRedis !== undefined)("a sandbox in Redis", () => {
   });
 
   test.each([
-    ["0.0.9", "--migrate", "Migrated: svc-sandbox 0.0.9 to 0.1.0. The state before is in"],
+    ["0.0.9", "--migrate", "Migrated: svc-sandbox 0.0.9 to 0.1.0. The previous state is in"],
     ["0.0.9", "--frozen", 'version "0.0.9"'],
     ["1.0.0", "--migrate", 'version "1.0.0"'],
     ["0.2.0", "--migrate", 'version "0.2.0"'],

@@ -58,10 +58,10 @@ it("logs what the timeline does, and each step of the story that is told, with n
     new RegExp(`^2026-03-02T09:20:00Z {2}timeline {2}revoke main → rejected: key_not_active ${why}$`),
     /^2026-03-02T09:30:00Z {2}story 2\/5 {2}advance 30m → 2026-03-02T09:30:00Z$/,
     /^2026-03-02T09:30:00Z {2}GET {3}/,
-    /^2026-03-02T09:30:00Z {2}story 3\/5 {2}GET \S+ with main → 401 unauthorized {2}401\.rotated {2}not as expected: status: expected 200, found 401$/,
+    /^2026-03-02T09:30:00Z {2}story 3\/5 {2}GET \S+ with main → 401 unauthorized {2}401\.rotated {2}unexpected: status: expected 200, found 401$/,
     /^2026-03-02T09:30:00Z {2}story 4\/5 {2}rotate main-2 → main-3, overlap 60m$/,
     new RegExp(
-      `^2026-03-02T09:30:00Z {2}story 5/5 {2}revoke main → rejected: key_not_active ${why} {2}not as expected: error: expected "name_taken", found "key_not_active"`,
+      `^2026-03-02T09:30:00Z {2}story 5/5 {2}revoke main → rejected: key_not_active ${why} {2}unexpected: error: expected "name_taken", found "key_not_active"`,
     ),
     /^2026-03-02T10:30:00Z {2}timeline {2}create_key ci for a-bank, test$/,
   ];

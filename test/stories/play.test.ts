@@ -40,8 +40,8 @@ describe("svc-sandbox play", () => {
       "  x-api-key: SVC_test_sbx…  (an unknown key)",
       "An administrator sets the status to inactive for a-bank.",
       "Requests can now hit faults: reset.",
-      "  2 times, one after the other:\n  GET /v1/relying-party/me\n  x-api-key: SVC_test_sbx…  (active-2)\n\n  The connection is reset: no response comes.",
-      "  Nothing comes back. A client without a timeout would wait forever.",
+      "  2 times, one after the other:\n  GET /v1/relying-party/me\n  x-api-key: SVC_test_sbx…  (active-2)\n\n  The connection is reset without a response.",
+      "  There is no response. A client without a timeout would wait forever.",
       "The network works again: no more faults.",
       "An administrator revokes the key active-2.",
     ];
@@ -95,20 +95,20 @@ describe("svc-sandbox play", () => {
     const more = "timeline:\n  - { at: 10m, revoke: { key: active } }";
     const { stdout } = await play(storyScenario(["- advance: 1h"], more));
     expect(stdout).toContain(
-      "1 hour passes: it is 10:00 on 2 March 2026.\nMeanwhile, at 09:10 on 2 March 2026: An administrator revokes the key active.\n",
+      "1 hour passes: it is 10:00 on 2 March 2026.\nIn between, at 09:10 on 2 March 2026: An administrator revokes the key active.\n",
     );
   });
 
   it("marks what is not as the story expects, goes on, and exits with 1", async () => {
     const { code, stdout, stderr } = await play(slipping);
     expect(code).toBe(1);
-    expect(stdout).toContain('Not as the story expects: body.error.message: expected "Nothing.", found');
+    expect(stdout).toContain('Unexpected result: body.error.message: expected "Nothing.", found');
     expect(stdout).toMatch(/\nThis step cannot run: Failed to set the clock /);
     expect(stdout).toMatch(/\nStill here\.\n/);
     expect(stdout).toMatch(/required\."\na\.yaml:\d+:\d+\n/);
     expect(stdout).toMatch(/latest possible time is .*\na\.yaml:13:5\n/);
     expect(stderr).toBe(
-      "Not as the story expects: 2 steps. To see the first one in its file: svc-sandbox verify a.yaml\n",
+      "Unexpected results: 2 steps. To see the first in its file: svc-sandbox verify a.yaml\n",
     );
   });
 

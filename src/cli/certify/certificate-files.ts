@@ -11,10 +11,10 @@ import type { Io } from "../io.js";
 export const certificateFlags = {
   certificate: flag(
     "--certificate <file>",
-    "write the certificate to this file, as its name ends: .json (which --verify reads), .html, .md, .xml (JUnit) or .txt; may be given more than once",
+    "write the certificate to this file, in the format of its extension: .json (for --verify), .html, .md, .xml (JUnit) or .txt; repeatable",
     fileNames,
   ),
-  badge: flag("--badge <file>", "write the verdict as a small picture (SVG) to this file", fileName),
+  badge: flag("--badge <file>", "write the verdict as a badge (SVG) to this file", fileName),
 };
 
 const certificate: FilesFlag<ReportFormat> = {
@@ -30,7 +30,7 @@ const badge: FilesFlag<"badge"> = {
   endingWords: ".svg",
 };
 
-/** The files that the flags name; throws `usage` for a name that does not show what to write there. */
+/** Returns the files of the flags; throws `usage` if a file's name does not set its format. */
 export function certificateFiles(flags: FlagValues<typeof certificateFlags>, io: Io) {
   return {
     certificates: reportTargets(flags.certificate, certificate, io),
@@ -47,7 +47,7 @@ export function writeCalendar(
   return writeTargets(certificates, (format) => renderCalendar(rehearsal, format), certificate, io);
 }
 
-/** Writes what was certified to each file; resolves to the failures. */
+/** Writes a certified result to each file; resolves to the failures. */
 export async function writeCertificates(
   result: CertifyResult,
   { certificates, badges }: ReturnType<typeof certificateFiles>,

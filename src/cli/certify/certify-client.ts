@@ -31,19 +31,19 @@ interface Planned {
   readonly like: Partial<Assumptions> | undefined;
   /** Milliseconds for each run. Default: see {@link patienceFor}. */
   readonly timeout: number | undefined;
-  /** The promises that are broken. */
+  /** The promises to break. */
   readonly kinds: CertifyResult["promises"]["kinds"];
   /** The names of the only runs to make after the first. */
   readonly only: readonly string[] | undefined;
-  /** Whether the first failure ends it. */
+  /** Whether to stop after the first failure. */
   readonly bail: boolean;
-  /** Milliseconds into which all runs must fit. */
+  /** Maximum milliseconds for all runs together. */
   readonly budget: number;
-  /** Called with each run of the plan that fails, before anything is narrowed down. */
+  /** Called with each failed run of the plan, before its cause is searched. */
   readonly onFailure: (run: PlannedRun, made: ClientRun) => Promise<void>;
 }
 
-/** What a client is certified for. */
+/** The input of a certification. */
 export interface Asked extends Pick<CertifyResult, "command" | "seeds" | "faults" | "like" | "gates"> {
   readonly loaded: LoadedScenario;
   readonly kinds: CertifyResult["promises"]["kinds"];
@@ -65,19 +65,19 @@ export interface CertifyFlags extends ServeFlags {
 }
 
 export interface Certified {
-  /** The last lines that a failing run wrote. */
+  /** Returns the last output lines of a failed run. */
   readonly outputOf: (run: Run) => readonly string[];
-  /** `undefined` when not even the first run has ended. */
+  /** `undefined` if not even the first run ended. */
   readonly result: CertifyResult | undefined;
-  /** What went wrong in the first run between the client and the proxy of `--intercept`, in sentences. */
+  /** Problems in the first run between the client and the proxy of `--intercept`, as sentences. */
   readonly notes: readonly string[];
-  /** The exit code when not all could be done, because a signal came or the command does not exist. */
+  /** The exit code of an incomplete certification, because of a signal or an unknown command. */
   readonly cutShort: number | undefined;
-  /** Gives the signals back: a signal while the certificate is written must not leave half of it. */
+  /** Stops taking signals, which must not interrupt the writing of the certificate. */
   readonly release: () => void;
 }
 
-/** Certifies a client: makes all runs, and says how far it has come. */
+/** Certifies a client with all its runs, and shows the progress. */
 export async function certifyClient(asked: Asked, call: Call<CertifyFlags>): Promise<Certified> {
   const { loaded, command, seeds, faults, like, kinds, gates, only } = asked;
   const { flags, io } = call;
@@ -117,7 +117,7 @@ export async function certifyClient(asked: Asked, call: Call<CertifyFlags>): Pro
     return { result: undefined, cutShort, outputOf, notes: [], release };
   }
   if (report === undefined) {
-    tell(io.stderr, "Stopped before the first run had ended: nothing is known of the client.\n");
+    tell(io.stderr, "Stopped before the first run ended: there is no result.\n");
   }
   const isSeen = report !== undefined && runs[0].outcome === "passed" && whyTooLittle(report) === undefined;
   const facts = report && {
@@ -136,7 +136,7 @@ export async function certifyClient(asked: Asked, call: Call<CertifyFlags>): Pro
   return { result, cutShort, outputOf, notes: client.notes(), release };
 }
 
-/** Makes the runs of a plan, and narrows down why some of them fail. */
+/** Makes the runs of a plan, and finds the causes of failures. */
 async function makeRuns(
   client: ClientRuns,
   { plan, like, kinds, only, timeout, bail, budget, onFailure }: Planned,
@@ -195,7 +195,7 @@ async function makeRuns(
   };
   const settle = ({ name }: PlannedRun, narrowed: Narrowed) => {
     const known = done.get(name);
-    // Attempts that were stopped, or not made, show nothing.
+    // Attempts that were stopped or not made show nothing.
     if (known === undefined || client.stoppedBy() !== undefined || isSpent) return;
     known.run = { ...known.run, ...(narrowed === "flaky" ? { outcome: "flaky" } : { cause: narrowed }) };
     progress.found(known.run);
@@ -214,7 +214,7 @@ async function makeRuns(
     progress.begin(`${others.length} more runs${more}`, others.length + promises.length + retries.length);
     const makeIn = (some: readonly PlannedRun[]) =>
       Promise.all(some.map((one) => make(one, one.fault && { faults: faultsOn(covered, one.fault) })));
-    // The runs start in this order: seeds, of which there are most, last.
+    // The runs start in this order. The seeds, the most runs, come last.
     const early = makeIn(others.filter(({ profile }) => profile !== "varied"));
     const allBroken = Promise.all(promises.map(makeBroken));
     const retried = Promise.all(retries.map(makeRejected));
@@ -249,10 +249,10 @@ async function makeRuns(
   return {
     runs: plan.map((planned) => done.get(planned.name)?.run ?? notRun(planned)) as [Run, ...Run[]],
     promises: promisesIn(kinds, broken),
-    /** Of all runs without a broken promise; `undefined` if not even the first one ended. */
+    /** The merged report of all runs without a broken promise; `undefined` if not even the first run ended. */
     report: one && withRetries(mergeReports([one, ...rest]), { plain: withoutFault, accepted, rejected }),
     outputOf: ({ name }: Run) => done.get(name)?.made.output ?? [],
-    /** Why the command could not be started. */
+    /** Why the command could not start. */
     failure: first?.made.failure,
   };
 }

@@ -21,7 +21,10 @@ interface Output {
   readonly targets: ReturnType<typeof certificateFiles>;
 }
 
-/** Runs a client around the dates of announced changes, and prints which change breaks it when; resolves to the exit code. */
+/**
+ * Runs a client around the dates of announced changes, and prints which change breaks it and when; resolves to the exit
+ * code.
+ */
 export async function certifyNext(
   next: string,
   loaded: LoadedScenario,

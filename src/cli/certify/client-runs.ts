@@ -20,28 +20,28 @@ import { runServed } from "../serve/run-served.js";
 import type { ServeFlags } from "../serve/serve-options.js";
 
 export interface ClientRun extends Pick<Run, "code" | "durationMs" | "lastRequest"> {
-  /** `not_run` also when it was stopped before its end. */
+  /** `not_run` also if it was stopped before its end. */
   readonly outcome: Exclude<Run["outcome"], "flaky">;
   readonly report: Report;
-  /** The points at which answers differed from those of `minimal`. */
+  /** The points where responses differed from `minimal`. */
   readonly points: readonly CausePoint[];
-  /** The last request that was answered with one of the statuses. */
+  /** Returns the last request with one of the response statuses. */
   readonly lastOn: (statuses: readonly number[]) => Run["lastRequest"];
-  /** A path on which a fault has hit a request. */
+  /** A path where a fault affected a request. */
   readonly suspect: PathId | undefined;
   /** Its requests, counted by key and path. */
   readonly sent: readonly Sent[];
-  /** The last lines of what it wrote, without keys and colours. */
+  /** The last lines of its output, without keys and colors. */
   readonly output: readonly string[];
-  /** Its worlds; none when it passed. */
+  /** Its sandboxes; none if it passed. */
   readonly sandboxes: readonly RunSandbox[];
-  /** Why it could not be started. */
+  /** Why it could not start. */
   readonly failure?: NodeJS.ErrnoException;
 }
 
 export type ClientRuns = ReturnType<typeof createClientRuns>;
 
-/** Prepares to run a client many times, in `jobs` runs at one time. */
+/** Prepares to run a client many times, with `jobs` runs in parallel. */
 export function createClientRuns(
   loaded: LoadedScenario,
   call: Pick<Call<ServeFlags>, "rest" | "io" | "flags">,
@@ -62,7 +62,7 @@ export function createClientRuns(
     if (stopped !== undefined || !isWanted()) return undefined;
     const recorded = recordPoints(trial);
     const runtime = startNamed(loaded, { ...given, now, profile, seed, trial: recorded.trial });
-    // A test that clears the requests wants to count its own.
+    // A test may clear the requests to count its own.
     const counters = createCounters();
     runtime.counters.passOnTo(counters);
     const journal = listenTo(runtime);
@@ -109,15 +109,15 @@ export function createClientRuns(
   };
 
   return {
-    /** Runs the client in its own sandbox when a job is free; `undefined` if it is unwanted by then, or stopped. */
+    /** Runs the client in its own sandbox once a job is free; `undefined` if the run is no longer wanted, or stopped. */
     run: (...planned: Parameters<typeof runNow>) => inTurn(() => runNow(...planned)),
-    /** Passes a signal to all current runs, and starts no other. */
+    /** Passes a signal to all current runs, and starts no more. */
     stop(signal: NodeJS.Signals) {
       stopped ??= signal;
       for (const pass of underWay) pass(signal);
     },
     stoppedBy: () => stopped,
-    /** What went wrong in the first run between the client and the proxy of `--intercept`, in sentences. */
+    /** Problems in the first run between the client and the proxy of `--intercept`, as sentences. */
     notes: () => notes ?? [],
   };
 }
@@ -128,7 +128,7 @@ function howEnded(end: CommandEnd): Pick<ClientRun, "outcome" | "code" | "failur
   return { outcome: end.code === 0 ? "passed" : "failed", code: end.code };
 }
 
-/** Counts the requests, and remembers the last one of each status, in all worlds and instances of a run. */
+/** Counts the requests, and keeps the last one of each status, over all sandboxes and instances of a run. */
 function listenTo(runtime: Runtime) {
   const exchanges = new Map<number, Exchange>();
   let latest = stopwatch();
@@ -142,7 +142,7 @@ function listenTo(runtime: Runtime) {
       const key = ref ?? fingerprint ?? "";
       const name = `${pathId} ${key}`;
       counted.set(name, { key, pathId, count: (counted.get(name)?.count ?? 0) + 1 });
-      // The latest one is the last of the map.
+      // Keeps the latest one last in the map.
       exchanges.delete(exchange.status);
       exchanges.set(exchange.status, exchange);
     });
@@ -182,7 +182,7 @@ function createTail() {
   };
 }
 
-/** Lets so many jobs run at one time, in the order in which they come. */
+/** Runs at most `size` jobs in parallel, in order. */
 function createQueue(size: number) {
   let free = size;
   const waiting: (() => void)[] = [];
@@ -194,7 +194,7 @@ function createQueue(size: number) {
     } finally {
       const next = waiting.shift();
       if (next === undefined) free += 1;
-      // The one who asked may decide by the result that no further job is wanted.
+      // After this result, the caller may want no more jobs.
       else setImmediate(next);
     }
   };

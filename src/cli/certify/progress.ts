@@ -8,7 +8,7 @@ import { styleFor } from "../terminal.js";
 export type Progress = ReturnType<typeof createProgress>;
 
 interface Bar {
-  /** Infinity where nobody knows. */
+  /** Infinity if unknown. */
   readonly total: number;
   readonly started: number;
   done: number;
@@ -17,7 +17,7 @@ interface Bar {
 
 const barWidth = 24;
 
-/** Shows the progress of certifying: on a terminal a bar with the time left, or a line for each run. */
+/** Shows the progress of a certification: on a terminal a bar with the remaining time, otherwise a line for each run. */
 export function createProgress({
   io,
   flags,
@@ -53,7 +53,7 @@ export function createProgress({
   };
   const line = (...cells: string[]) => write(`${alignColumns([cells]).join("")}\n`);
   return {
-    /** Starts with so many runs; without a number, with attempts. */
+    /** Starts a phase with a number of runs; without a number, it counts attempts. */
     begin(what: string, total = Number.POSITIVE_INFINITY) {
       end();
       write(`${what}\n`);
@@ -71,7 +71,7 @@ export function createProgress({
       if (isTerminal) return step(outcome === "not_noticed");
       line(outcome.replace("_", " ").padEnd(11), id, `${(durationMs / 1000).toFixed(1)} s`);
     },
-    /** One more attempt to narrow something down. */
+    /** Counts another attempt to find a cause. */
     tried() {
       attempts += 1;
       step();
@@ -80,7 +80,6 @@ export function createProgress({
     found({ name, outcome, cause }: Run) {
       if (!isTerminal) write(`${name} ${outcome === "flaky" ? "is flaky" : (cause?.sentence ?? outcome)}.\n`);
     },
-    /** Ends the bar. */
     end,
   };
 }

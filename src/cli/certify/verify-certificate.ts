@@ -20,8 +20,8 @@ interface VerifyFlags {
 }
 
 /**
- * Verifies a certificate by running again, with the caller's command or its own, and prints the result; resolves to the
- * exit code. `runAgain` resolves to one if not all runs could be made.
+ * Verifies a certificate with the caller's command or its own, and prints the result; resolves to the exit code. `runAgain`
+ * resolves to an exit code if not all runs could be made.
  */
 export async function verifyFile(
   file: string,
@@ -39,11 +39,11 @@ export async function verifyFile(
   if (!flags.quiet) {
     const { verdict, scenario, startedAt, sandbox, runs } = result;
     const what = `${verdict}, ${pluralize(runs.length, "run")} against ${scenario}`;
-    say(`Verifying ${quote(file)} by the same runs: ${what}, ${startedAt}, svc-sandbox ${sandbox}.\n`);
+    say(`Verifying ${quote(file)} with the same runs: ${what}, ${startedAt}, svc-sandbox ${sandbox}.\n`);
   }
   const again = await runAgain(result, command);
   if (typeof again === "number") {
-    say(`Nothing is verified: the runs of ${quote(file)} were not all made again.\n`);
+    say(`Not verified: not all runs of ${quote(file)} could be repeated.\n`);
     return again;
   }
   const verification = verifyCertificate(result, again);
@@ -54,7 +54,7 @@ export async function verifyFile(
 }
 
 function commandIn({ result: { command } }: Certificate, file: string): readonly string[] {
-  // A key that was cut cannot be sent again.
+  // A shortened key cannot be sent.
   if (!command.some((word) => word.includes("…")) && command.length > 0) return command;
   throw usageError(
     `The command in ${quote(file)} cannot run again: a key in it was cut. Write the command after --: svc-sandbox certify --verify ${file} -- ${commandLine(command)}`,

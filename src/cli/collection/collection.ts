@@ -4,13 +4,13 @@ import { outcomeOf, outcomes, type PathId } from "../../domain/outcomes.js";
 import { type Reproduction, reproductionsIn } from "../../report/reproduce.js";
 import type { World } from "../../world/world.js";
 
-/** Requests that show each way in which a request can end, for a client that people use by hand. */
+/** Requests for each way a request can end, for a client that people use manually. */
 export interface Collection {
   readonly name: string;
   readonly description: string;
-  /** Requests to be sent in their order. */
+  /** Requests to send in order. */
   readonly groups: readonly { readonly name: string; readonly requests: readonly CollectionRequest[] }[];
-  /** The names of the variables in it, which stand as `{{NAME}}`. */
+  /** The names of its variables, written as `{{NAME}}`. */
   readonly variables: readonly string[];
   /** The paths that it cannot show. */
   readonly leftOut: readonly PathId[];
@@ -23,15 +23,15 @@ export interface CollectionRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** `undefined` when the client gets no answer that it can read. */
+  /** `undefined` if the client gets no readable response. */
   readonly status: number | undefined;
-  /** The code in the body of the answer; `null` when it has none, or any. */
+  /** The code in the response's body; `null` for none or any. */
   readonly code: string | null;
 }
 
 /**
- * Makes the collection of a world that has just been started; what it cannot show is shown by others, of bundled
- * scenarios, to which a request switches the sandbox.
+ * Returns the collection of a fresh sandbox. For paths that it cannot show, requests switch to the other sandboxes, which
+ * are of bundled scenarios.
  */
 export function collectionOf(world: World, others: readonly World[]): Collection {
   const missing = new Set<PathId>(outcomes.map(({ path }) => path));
@@ -46,7 +46,7 @@ export function collectionOf(world: World, others: readonly World[]): Collection
       missing.delete(path);
       return requestOf(shown, path, reproduction, start.name);
     });
-    // Runners count a request without an answer as a failure: these can be left out by their group.
+    // Runners treat a request without a response as a failure: its group can be left out.
     for (const isAnswered of [true, false]) {
       const part = requests.filter(({ status }) => (status !== undefined) === isAnswered);
       const name = isAnswered ? shown.name : `${shown.name}, no answer`;
@@ -69,7 +69,7 @@ export function collectionOf(world: World, others: readonly World[]): Collection
 function controlRequest(name: string, method: string, path: string, body: object): CollectionRequest {
   return {
     name,
-    description: "A call of the control plane, for the requests below it.",
+    description: "A call of the control plane, for the requests below.",
     method,
     url: `{{SVC_CONTROL_URL}}${path}`,
     headers: { "Content-Type": "application/json" },

@@ -1,11 +1,11 @@
 import type { Collection, CollectionRequest } from "./collection.js";
 
-/** Renders a collection in each format: as the texts of files by their paths, `""` for a format of one file. */
+/** Renders a collection in each format, as texts by file path; `""` for a format with one file. */
 export const renderCollection = { http: httpFile, postman: postmanCollection, bruno: brunoFolder };
 
 export type CollectionFormat = keyof typeof renderCollection;
 
-/** Renders the values of a collection's variables as the format reads them. */
+/** Renders the values of a collection's variables for a format. */
 export function renderEnvironment(
   format: CollectionFormat,
   name: string,
@@ -17,7 +17,7 @@ export function renderEnvironment(
   return json({ name, values: values.map(([key, value]) => ({ key, value, enabled: true })) });
 }
 
-// What the dialects of VS Code, JetBrains, Visual Studio and httpYac share; they have no assertion in common.
+// The common syntax of VS Code, JetBrains, Visual Studio and httpYac, which have no common assertions.
 function httpFile({ name, description, groups, variables }: Collection) {
   const head = [`# ${name}`, `# ${description}`, "# The values are in .env next to this file."];
   const values = variables.map((variable) => `@${variable} = {{$dotenv ${variable}}}`);
@@ -55,7 +55,7 @@ function postmanCollection({ name, description, groups, variables }: Collection)
 
 const sendUnanswered = "SVC_SEND_UNANSWERED";
 
-// A request of Postman's has no timeout of its own: without one, Newman waits for a hang forever.
+// Postman's requests have no timeout: without one, Newman waits for a hang forever.
 const onRequest = {
   description: `Set the variable ${sendUnanswered} to 1 to send these requests: they get no response. In Newman also set --timeout-request.`,
   event: [
@@ -116,11 +116,11 @@ function brunoRequest(request: CollectionRequest, seq: number): string {
       ...(status === undefined ? [] : [`res.status: eq ${status}`]),
       ...(code === null ? [] : [`res.body.error.code: eq ${code}`]),
     ]),
-    // It waits for ever otherwise.
+    // Otherwise it waits forever.
     brunoBlock("settings", status === undefined ? ["timeout: 5000"] : []),
     brunoBlock("docs", [description]),
   ];
-  // Bruno reads a .env in the folder of the collection, and the environment of its command.
+  // Bruno reads a .env in the collection's folder, and its command's environment.
   return blocks
     .filter((block) => block !== "")
     .join("\n")

@@ -62,13 +62,10 @@ const flags = {
   seeds: flag("--seeds <number>", "how many seeds vary the responses (default: 20)", wholeNumber(0, 10_000)),
   seed: flag(
     "--seed <number>",
-    "the first of these seeds; minimal, typical and the faults have the scenario's own (default: 1)",
+    "the first of these seeds; minimal, typical and the faults use the scenario's seed (default: 1)",
     readSeed,
   ),
-  faults: toggle(
-    "--faults",
-    "run it once more for each kind of fault, which hits the first request on every path",
-  ),
+  faults: toggle("--faults", "run it once more for each kind of fault, on the first request of every path"),
   promises: flag(
     "--promises <kinds>",
     "break each covered promise of the specification in a run, which the command must notice by failing: all, swaps (an accepted key is rejected, or the reverse) or none (default: swaps)",
@@ -76,18 +73,18 @@ const flags = {
   ),
   only: flag(
     "--only <run>",
-    "make only this run besides minimal: varied 7, fault.hang, typical or a promise such as 401.revoked:accepted; may be given more than once; there is no certificate then",
+    "make only this run besides minimal: varied 7, fault.hang, typical or a promise such as 401.revoked:accepted; repeatable; without a certificate",
     (text, from) => [readRun(text, from)],
     { conflicts: ["seeds", "seed", "faults", "promises", "certificate", "badge", "json"] },
   ),
   budget: flag(
     "--budget <duration>",
-    "start only runs that fit into this time, faults and promises before seeds; with runs left the verdict is not passed",
+    "start only runs that fit into this time, faults and promises before seeds; the verdict is not passed if runs are left",
     readDuration("90s or 5m"),
   ),
   minNoticed: flag(
     "--min-noticed <percent>",
-    "fail when the command notices less than this share of the broken promises, from 0 to 100 (default: it must notice each swap)",
+    "fail if the command notices less than this share of the broken promises, from 0 to 100 (default: it must notice each swap)",
     wholeNumber(0, 100),
   ),
   minCoverage: thresholdFlags.minCoverage,
@@ -105,12 +102,12 @@ const flags = {
   ),
   like: flag(
     "--like <file>",
-    "assume in every run what a check has learned from a real environment: svc-sandbox check <base-url> --format json > <file>",
+    "in every run, use the assumptions that a check learned from a real environment: svc-sandbox check <base-url> --format json > <file>",
     fileName,
   ),
   capture: flag(
     "--capture <folder>",
-    "write what the sandbox has seen in each failing run into a folder of this one, as a scenario for verify",
+    "write the sandbox's requests in each failing run to a subfolder of this folder, as a scenario for verify",
     fileName,
   ),
   clientVersion: flag(
@@ -123,7 +120,7 @@ const flags = {
     "--verify <file>",
     "repeat the runs of a certificate (.json), by default with its own command, and compare the results",
     fileName,
-    // The certificate says what to run; another one is not made.
+    // The certificate sets what to run, and no new certificate is written.
     {
       conflicts: [
         ...["seeds", "seed", "faults", "promises", "minNoticed", "failOn", "minCoverage"],
@@ -181,7 +178,7 @@ export const command = declareCommand({
   async run(given) {
     const { words, rest, io } = given;
     const format = given.flags.json ? "json" : (given.flags.format ?? "text");
-    // A line of JSON is all that a brief prints.
+    // A brief prints only a line of JSON.
     const flags = format === "brief" ? { ...given.flags, quiet: true } : given.flags;
     const call = { ...given, flags };
     const targets = certificateFiles(flags, io);
@@ -220,7 +217,7 @@ function needCommand(rest: readonly string[]): void {
   throw usageError("certify needs -- and a command after it: svc-sandbox certify -- npm test");
 }
 
-// The runs that the flags ask for, and what they must come to.
+// Returns the runs and gates that the flags set.
 function askedRuns({
   only,
   seed = defaultSeed,
@@ -240,7 +237,7 @@ function askedRuns({
   };
 }
 
-// Makes the runs of a certificate again.
+// Repeats the runs of a certificate.
 async function verify(file: string, call: CertifyCall): Promise<number> {
   const { words, io, flags } = call;
   const code = await verifyFile(file, call, async (certified, command) => {
@@ -265,7 +262,7 @@ async function verify(file: string, call: CertifyCall): Promise<number> {
   return code;
 }
 
-// What a run wrote that failed; of those with one cause, the first.
+// Prints the output of failed runs, one for each cause.
 function showOutput(
   result: CertifyResult,
   outputOf: Certified["outputOf"],
@@ -274,7 +271,7 @@ function showOutput(
   const { palette } = styleFor(io.stderr, io.env, flags);
   for (const [run] of failuresByReason(result.runs)) {
     const bar = `  ${palette.dim("|")} `;
-    tell(io.stderr, `${palette.bold(`What ${run.name} wrote last`)}\n`, flags);
+    tell(io.stderr, `${palette.bold(`Last output of ${run.name}`)}\n`, flags);
     for (const line of outputOf(run)) tell(io.stderr, redactKeys(`${bar}${line}\n`), { ...flags, hang: bar });
     tell(io.stderr, redactKeys(`See it again: ${runAgain(run, result)}\n\n`), flags);
   }
@@ -290,12 +287,12 @@ function whyUnusable(baseline: Run | undefined, notes: string, { io }: CertifyCa
     return "The first run (minimal) did not end in time. Set a longer --timeout. A command that never ends, such as a watcher or a server, cannot be certified.";
   }
   if (outcome === "flaky") {
-    return "The first run (minimal) failed, and passed when it was repeated. Find out what else the command depends on: time, order, other tests.";
+    return "The first run (minimal) failed, then passed when repeated. Find out what else the command depends on: time, order, other tests.";
   }
-  return "With minimal, the first run, the sandbox does nothing but what the specification promises, and the command fails there already. Mend that first.";
+  return "The command fails in the first run (minimal), where the sandbox only does what the specification promises. Fix that first.";
 }
 
-/** Reads the assumptions that a check has learned, and checks that the scenario can be started with them. */
+/** Reads a check's learned assumptions, and checks that the scenario can start with them. */
 async function readLike(
   file: string,
   { name, scenario }: LoadedScenario,
@@ -307,7 +304,7 @@ async function readLike(
     );
   const text = await readGivenFile(file, "the check", io);
   const report = parsedJson(text.replace(/^\uFEFF/, ""));
-  if (report === undefined) throw refuse("it is not JSON");
+  if (report === undefined) throw refuse("it is not valid JSON");
   const { learned, not_learned: open } = isMapping(report) ? report : {};
   if (typeof learned !== "object" || learned === null || typeof open !== "object") {
     throw refuse("it is not the report of a check");
@@ -315,12 +312,12 @@ async function readLike(
   const [problem] = shapeProblems(assumptionsSchema, learned);
   if (problem !== undefined) throw refuse(`at ${pathText(["learned", ...problem.path])}, ${problem.message}`);
   if (Object.keys(learned).length === 0) {
-    throw refuse("that check has learned nothing: give it keys, so that it gets more responses");
+    throw refuse("that check learned nothing: give it keys to get more responses");
   }
   try {
     resolveSource({ ...scenario, assumptions: { ...scenario.assumptions, ...learned } } as typeof scenario);
   } catch (error) {
-    throw refuse(`the scenario ${name} does not go with it: ${(error as Error).message}`);
+    throw refuse(`the scenario ${name} conflicts with it: ${(error as Error).message}`);
   }
   return learned;
 }

@@ -30,7 +30,7 @@ export const command = declareCommand({
     json: jsonOrFormat,
     maxRequests: flag(
       "--max-requests <number>",
-      "how many requests are sent at most (default: 10)",
+      "maximum number of requests (default: 10)",
       wholeNumber(1, Number.MAX_SAFE_INTEGER),
     ),
     timeout,
@@ -42,7 +42,7 @@ export const command = declareCommand({
     ),
     probeLimits: toggle(
       "--probe-limits",
-      "meet a limit on purpose: use the keys that are at theirs, and else up to per_minute + 1 requests of a working key, if --max-requests has room for them",
+      "reach limits on purpose, with keys at their limits or with up to per_minute + 1 requests of a working key, if --max-requests allows it",
       noVariable,
     ),
     wide,
@@ -74,7 +74,7 @@ export const command = declareCommand({
     const report = { ...checked, newFacts };
     const { stopped } = report;
     if (stopped !== undefined) tell(io.stderr, redactKeys(`${stopped}\n`));
-    // Other formats are mostly written to a file.
+    // Other formats usually go to a file.
     if (format !== "text")
       for (const fact of newFacts ?? []) tell(io.stderr, redactKeys(`New on ${fact}.\n`));
     if (format !== "text" || stopped === undefined) {

@@ -33,7 +33,7 @@ export const command = declareCommand({
     output: flag("-o, --output <file>", "write it to this file or folder (default: stdout)", fileName),
     environment: flag(
       "--environment <file>",
-      "write the variables to this file, for Postman or as .env: the keys, and SVC_BASE_URL and SVC_CONTROL_URL (default: a sandbox on its usual port)",
+      "write the variables to this file, for Postman or as .env: the keys, and SVC_BASE_URL and SVC_CONTROL_URL (default: a sandbox on the default port)",
       fileName,
     ),
     quiet,
@@ -66,7 +66,7 @@ export const command = declareCommand({
       const all = [...otherWorlds, world].map((one) => clientEnvironment(one, addresses(io)));
       const known: Readonly<Record<string, string>> = Object.assign({}, ...all);
       const values = collection.variables.map((name): [string, string] => [name, known[name] ?? ""]);
-      // Its owner's alone: there are keys in it.
+      // For its owner only: it contains keys.
       write(flags.environment, renderEnvironment(format, collection.name, values), io, 0o600);
     }
     if (flags.quiet !== true && output !== undefined) {
@@ -75,7 +75,7 @@ export const command = declareCommand({
     if (flags.quiet !== true && collection.leftOut.length > 0) {
       tell(
         io.stderr,
-        `Left out, since ${loaded.name} shows none of them: ${listed(collection.leftOut, "and")}. The collection of key-states has them all.\n`,
+        `Left out, because ${loaded.name} does not cover them: ${listed(collection.leftOut, "and")}. The collection of key-states has all.\n`,
       );
     }
     return exitCode.fine;
@@ -90,7 +90,7 @@ function write(file: string, text: string, { cwd }: Io, mode = 0o666): void {
   });
 }
 
-// A .env may be that of the user's own program.
+// A .env may belong to the user's program.
 function refuseOther(file: string, { cwd }: Io): void {
   const path = resolve(cwd, file);
   try {
@@ -105,7 +105,7 @@ function refuseOther(file: string, { cwd }: Io): void {
 
 function addresses({ env }: Io) {
   const { SVC_BASE_URL: url, SVC_CONTROL_URL: controlUrl } = env;
-  // One of them alone may be that of the real API.
+  // A single variable may be the real API's.
   if (url && controlUrl) return { url, controlUrl };
   return { url: standardUrl, controlUrl: standardUrl + controlPath };
 }

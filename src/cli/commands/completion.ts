@@ -6,7 +6,7 @@ import { writeData } from "../tell.js";
 
 const shells = ["bash", "zsh", "fish", "powershell"];
 
-// The library's script needs the package bash-completion, and never completes files.
+// The library's script requires the package bash-completion, and never completes files.
 const bashScript = `# bash completion for svc-sandbox
 _svc_sandbox() {
   local IFS=$'\\n' line
@@ -33,7 +33,7 @@ export const command = declareCommand({
   },
   async run({ words: [shell = ""], io }) {
     if (shell === "bash") writeData(io.stdout, bashScript);
-    // Prints it itself.
+    // The library prints the script.
     else if (shells.includes(shell)) script(shell, "svc-sandbox", "svc-sandbox completion");
     else throw usageError(`${quote(shell)} is not a known shell. Use bash, zsh, fish or powershell.`);
     return exitCode.fine;

@@ -62,30 +62,30 @@ function readFault(text: string, from: string): Trial["faults"] {
 const flags = {
   report: flag(
     "--report <file>",
-    "write the report to this file and not to stderr, as its name ends: .json, .md, .xml (JUnit), .html or .txt; - is stdout; may be given more than once",
+    "write the report to this file and not to stderr, in the format of its extension: .json, .md, .xml (JUnit), .html or .txt; - is stdout; repeatable",
     fileNames,
   ),
   format: formatFlag,
   capture: flag(
     "--capture <folder>",
-    "write what the sandbox has seen into this folder when the run fails, as a scenario for verify",
+    "write the sandbox's requests to this folder if the run fails, as a scenario for verify",
     fileName,
   ),
   break: flag(
     "--break <path>:<row>",
-    "break one promise of the specification, such as 200.test:scopes-empty, and show whether the command notices; there is no report then",
+    "break one promise of the specification, such as 200.test:scopes-empty, and show whether the command notices; without a report",
     readPromise,
     { conflicts: ["report", "format", "capture", "minCoverage", "failOn", "strict"] },
   ),
   fault: flag(
     "--fault <fault>[@<path>]",
-    "give a fault to the first request on a promised path, such as fault.hang@401.revoked, or on each of them, such as fault.hang",
+    "give a fault to the first request on a promised path, such as fault.hang@401.revoked, or on each promised path, such as fault.hang",
     readFault,
     { conflicts: ["break"] },
   ),
   ...thresholdFlags,
-  // `PORT` is for the command, which may listen itself.
-  port: flag("-p, --port <number>", "the port to listen on (default: 0, any free one)", readPort),
+  // `PORT` is for the command, which may listen on it.
+  port: flag("-p, --port <number>", "the port to listen on (default: 0, any free port)", readPort),
   ...interceptFlags,
   ...serverFlags,
   ...worldFlags,
@@ -113,7 +113,7 @@ export const command = declareCommand({
     "svc-sandbox exec -- npm test": "any command that reads SVC_BASE_URL",
     "svc-sandbox exec bad-day -- python3 -m pytest": "in another scenario",
     "svc-sandbox exec --min-coverage 80 --fail-on warning -- npm test": "with thresholds",
-    "svc-sandbox exec --capture failed -- npm test": "with a file that shows again what went wrong",
+    "svc-sandbox exec --capture failed -- npm test": "with a file to reproduce failures",
     "svc-sandbox exec --break 200.test:scopes-empty -- npm test":
       "with one promise broken: the tests should fail",
     "svc-sandbox exec --fault fault.hang@401.revoked -- npm test": "with one fault",
@@ -129,7 +129,7 @@ export const command = declareCommand({
     const broken = flags.break && breaking(flags.break);
     const trial = flags.fault ? { faults: flags.fault } : broken && { broken };
     const runtime = startNamed(loaded, { ...flags, now: flags.at ?? flags.now, trial });
-    // A test that clears the requests wants to count its own; the report is about all tests.
+    // A test may clear the requests to count its own; the report covers all tests.
     const counters = createCounters();
     runtime.counters.passOnTo(counters);
     const sandboxes: RunSandbox[] = [{ runtime }];
@@ -166,7 +166,7 @@ export const command = declareCommand({
       if (unmet.length > 0) return report.requests === 0 ? exitCode.noRequest : exitCode.failed;
       return isWritten ? exitCode.fine : exitCode.usage;
     } finally {
-      // Not before: a signal while the report is written must not leave half of it.
+      // Only now: a signal must not interrupt the writing of the report.
       releaseSignals();
       io.endSoon();
     }

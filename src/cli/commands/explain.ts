@@ -44,7 +44,7 @@ export const command = declareCommand({
   },
 });
 
-/** The x-api-key header that a word on the command line stands for; `undefined` for none. Not to be printed. */
+/** Returns the x-api-key header for a word of the command line; `undefined` for none. Not for output. */
 export function headerOf(word: string, world: World, scenario: string): string | undefined {
   const { keys } = world.registry;
   if (keys.has(word) || isReserved(word)) return secretFor(world, word);
@@ -56,7 +56,7 @@ export function headerOf(word: string, world: World, scenario: string): string |
   );
 }
 
-// Everything else is taken for what a client put into the header. Long words are not repeated in a message: a key
+// Anything else counts as a client's header. Messages leave out long words: a key without its prefix may look like this.
 // whose prefix was left out may look like this.
 function looksLikeRef(word: string): boolean {
   return /^[a-z0-9]+(?:[-_][a-z0-9]+)*$/i.test(word) && word.length <= 24 && parseApiKey(word) === undefined;
@@ -64,7 +64,7 @@ function looksLikeRef(word: string): boolean {
 
 type Explanation = ReturnType<typeof explain>;
 
-/** The checks of a request with this x-api-key header, and its end; sends nothing and counts nothing. */
+/** Returns the checks of a request with this x-api-key header, and its outcome; sends nothing and counts nothing. */
 export function explain(apiKey: string | undefined, world: World) {
   const sha256 = apiKey === undefined ? undefined : world.platform.sha256(apiKey);
   const entry = sha256 === undefined ? undefined : world.registry.find(sha256);
@@ -90,7 +90,7 @@ export function explain(apiKey: string | undefined, world: World) {
     when,
     why: entry === undefined ? null : reasonOf(world, pathId, entry),
     what_to_do: whatToDo,
-    // Well-formed, but neither of this scenario nor of any sandbox.
+    // Well-formed, but not of this scenario and not of any sandbox.
     real_key_suspected: ref === undefined && parseApiKey(apiKey ?? "")?.marked === false,
     key_of_another_sandbox:
       ref === undefined && isSandboxKey(apiKey ?? "") && sha256 !== world.behaviour.unknownKey,

@@ -13,7 +13,7 @@ export const command = declareCommand({
   flags: {
     output: flag(
       "-o, --output <file>",
-      "write it to this file, for its owner only, and not to stdout",
+      "write it to this file, readable only by its owner, and not to stdout",
       fileName,
       noVariable,
     ),
@@ -22,7 +22,7 @@ export const command = declareCommand({
     quiet,
   },
   examples: {
-    "svc-sandbox export -o backup.json": "the one on http://127.0.0.1:4747",
+    "svc-sandbox export -o backup.json": "the sandbox on http://127.0.0.1:4747",
     "svc-sandbox start --state sandbox.json --import backup.json": "a server that continues from it",
   },
   async run({ words, flags, io }) {

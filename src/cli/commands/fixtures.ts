@@ -22,7 +22,7 @@ import { exitCode, usageError } from "../exit-codes.js";
 import { readSeed } from "../flags.js";
 import { type RecordKind, recordFormats, writeRecords } from "../write-records.js";
 
-/** The start of the clocks of the bundled scenarios: without `--now`, farmers are the same every day. */
+/** The bundled scenarios' start time: without `--now`, farmers are the same every day. */
 const defaultNow = Date.UTC(2026, 2, 2, 9);
 
 // Standards write `en-GH`; letter case does not matter.
@@ -34,7 +34,7 @@ const readLocale = reader(
   listed(farmerLocaleChoices, "or"),
 );
 
-// A farmer's life begins decades before it, and the last loans fall due years after it.
+// A farmer's life starts decades earlier, and the last loans end years later.
 const readFarmerTime = reader((text) => {
   const time = parseTime(text);
   const year = new Date(time ?? Number.NaN).getUTCFullYear();
@@ -112,7 +112,7 @@ function kindOf({ words: [word = ""], flags }: FixturesCall): RecordKind<object>
   throw usageError("--locale and --format geojson are only for farmers: organizations have no location.");
 }
 
-// The organizations of a scenario's population, as the API shows them, under their refs; index 0 is `organization-1`.
+// Lists a scenario's population with refs, as in the API; index 0 is `organization-1`.
 function organizationRecords(seed: number): RecordKind<Pick<Organization, "ref" | "id" | "name" | "type">> {
   return {
     at(index) {

@@ -38,7 +38,7 @@ export const command = declareCommand({
     "svc-sandbox init": "write svc-sandbox.yaml",
     "svc-sandbox init --client vitest": "a first test, a script and a workflow",
     "svc-sandbox init --agent": "a section in AGENTS.md",
-    "svc-sandbox init scenarios/bank.yaml --force": "write another file, and replace an existing one",
+    "svc-sandbox init scenarios/bank.yaml --force": "write another file, and overwrite an existing file",
   },
   async run({ words, flags, io }) {
     if (flags.client !== undefined || flags.agent) {
@@ -54,7 +54,7 @@ export const command = declareCommand({
     const installed = installedFile(dirname(file), "dist/scenario.schema.json");
     tryToWrite(quote(name), () => {
       writeFileAtomically(file, starterScenario.replace(schemaCopy, installed ?? schemaCopy), 0o666);
-      // What an editor completes and checks by; a copy that is there may be one that the user keeps.
+      // Editors use it for completion and checks. An existing copy may be the user's.
       const copy = join(dirname(file), schemaCopy);
       if (installed === undefined && (flags.force === true || !existsSync(copy))) {
         const schema = `${JSON.stringify(scenarioJsonSchema(scenarioNames), null, 2)}\n`;
@@ -70,10 +70,10 @@ export const command = declareCommand({
   },
 });
 
-/** The path of the schema in the starter scenario: a copy beside it. */
+/** The schema's path in the starter scenario: a copy next to it. */
 const schemaCopy = "./svc-sandbox.schema.json";
 
-// A file without a folder or an ending could be taken for a bundled name.
+// A file without a folder or extension could look like a bundled name.
 function startable(name: string): string {
   return /[\\/.]/.test(name) ? name : `./${name}`;
 }

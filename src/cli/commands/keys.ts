@@ -64,10 +64,10 @@ async function tableOf(world: World, open: () => World, style: Style): Promise<s
     [rows, short].map((one) => alignColumns(one)),
     style.width,
   );
-  return `${[...table, "", "Not there yet:", ...below].join("\n")}\n`;
+  return `${[...table, "", "Created later:", ...below].join("\n")}\n`;
 }
 
-// The keys that the timeline and the story make when they run, each with its step and its secret.
+// The keys that the timeline and the story will create, each with its step and secret.
 function keysToCome(open: () => World): string[][] {
   const rows = new Map<string, string[]>();
   rehearse(() => {

@@ -14,7 +14,7 @@ export const command = declareCommand({
     "Serves a scenario on a free port, and tools for it on stdin and stdout over the Model Context Protocol: environment, explain, send, report, requests, advance, rotate, revoke, organization, faults, scenario, validate and reset. An agent starts it, and it ends with its stdin.",
   words: scenarioWord,
   flags: {
-    port: flag("-p, --port <number>", "the port to listen on (default: 0, any free one)", readPort),
+    port: flag("-p, --port <number>", "the port to listen on (default: 0, any free port)", readPort),
     handlers: serverFlags.handlers,
     maxBody: serverFlags.maxBody,
     ...worldFlags,
@@ -26,7 +26,7 @@ export const command = declareCommand({
     "svc-sandbox mcp bad-day --port 4747": "another scenario, on a fixed port",
   },
   async run({ words, flags, io }) {
-    // Before anything is read from stdin.
+    // Before stdin is read.
     const stopping = io.stopSignal();
     const served = { port: 0, log: "off", ...flags } as const;
     const runtime = startNamed(await loadNamed(words[0], io), flags);

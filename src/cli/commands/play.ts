@@ -49,7 +49,7 @@ const flags = {
   step: toggle("--step", "wait after each step until Enter or Space is pressed; q ends", {
     conflicts: ["json"],
   }),
-  // No variable opens a port: one that is meant for `start` would do so here, too.
+  // No variable opens a port: a variable for `start` would also open one here.
   port: flag(
     "-p, --port <number>",
     "also serve this sandbox on this port; 0 uses any free port (default: does not listen)",
@@ -112,7 +112,7 @@ export const command = declareCommand({
   },
 });
 
-// Resolves to the exit code, once it is ended by hand.
+// Resolves to the exit code once the user ends it.
 async function playInBrowser(runtime: Runtime, call: PlayCall, stop: AbortSignal): Promise<number> {
   const { flags, io } = call;
   const log = await createLog(flags, io);
@@ -130,7 +130,7 @@ async function playInBrowser(runtime: Runtime, call: PlayCall, stop: AbortSignal
   return exitCode.fine;
 }
 
-// A client of the presenter's own meets the world at the port that was chosen for it.
+// The presenter's client uses the sandbox at the chosen port.
 function isServed({ flags }: PlayCall): boolean {
   return flags.port !== undefined || flags.host !== undefined;
 }
@@ -144,7 +144,7 @@ async function serve(runtime: Runtime, call: PlayCall, log: Logger): Promise<Run
   return server;
 }
 
-// How long it takes is found out by a run of the story, unseen, in a world of its own.
+// Runs the story once in another sandbox to find its duration.
 function opening(loaded: LoadedScenario, runtime: Runtime, pauses: Pauses, call: PlayCall): string {
   const style = proseStyle(call);
   const world = openNamed(loaded, { ...call.flags, frozen: true });
@@ -159,7 +159,7 @@ function opening(loaded: LoadedScenario, runtime: Runtime, pauses: Pauses, call:
   return openingProse(runtime.world(), outline, style);
 }
 
-// Resolves to the exit code, once the story is over or ended by hand.
+// Resolves to the exit code once the story or the user ends it.
 async function playAll(runtime: Runtime, name: string, pauses: Pauses, call: PlayCall): Promise<number> {
   const { flags, io } = call;
   let unexpected = 0;
@@ -179,10 +179,10 @@ async function playAll(runtime: Runtime, name: string, pauses: Pauses, call: Pla
     if (flags.json === true) writeData(io.stdout, shown);
     else tell(io.stdout, shown);
     if (isServed(call)) announceNewKey(result, call);
-    // After the last step a client may still want to see the world.
+    // After the last step, a client may still need the sandbox.
     const isOver = result.number === result.of && !(isServed(call) && flags.step);
     if (isOver || (await pauses.after(result, shown))) continue;
-    // The echo of Ctrl-C stands where the shell would write its prompt.
+    // The echo of Ctrl-C is where the shell would write its prompt.
     if (io.stdout.isTTY === true) tell(io.stdout, "\n");
     return exitCode.fine;
   }
@@ -190,12 +190,12 @@ async function playAll(runtime: Runtime, name: string, pauses: Pauses, call: Pla
   if (unexpected === 0) return exitCode.fine;
   tell(
     io.stderr,
-    `Not as the story expects: ${pluralize(unexpected, "step")}. To see the first one in its file: svc-sandbox verify ${shellWord(name)}\n`,
+    `Unexpected results: ${pluralize(unexpected, "step")}. To see the first in its file: svc-sandbox verify ${shellWord(name)}\n`,
   );
   return exitCode.failed;
 }
 
-// The control plane can run a step, too, which has not been shown here.
+// The control plane can also run steps, which were not shown here.
 function noteElsewhere(last: number, number: number, { stderr }: PlayCall["io"]): void {
   if (number <= last) tell(stderr, "The story was restarted elsewhere.\n\n");
   const missed = number - last - 1;
@@ -208,7 +208,7 @@ function proseStyle({ flags, io: { stdout, env } }: PlayCall): Style {
   return { ...style, width: Math.max(20, Math.min(100, style.width)) };
 }
 
-// A new key is shown once: a client of the presenter's own could not send it otherwise.
+// Shows a new key, which the presenter's client could not send otherwise.
 function announceNewKey({ performed }: StepResult, { io }: PlayCall): void {
   const { secret, key, replacement } = performed ?? {};
   const made = replacement ?? key;

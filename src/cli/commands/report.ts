@@ -96,6 +96,6 @@ async function readReport(file: string, io: Io): Promise<Report> {
 
 function jsonOf(text: string): unknown {
   const json = parsedJson(text);
-  // The control plane's answer holds it in `data`.
+  // The control plane's response contains it in `data`.
   return isMapping(json) ? (json.data ?? json) : undefined;
 }

@@ -13,7 +13,7 @@ import { declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { writeData } from "../tell.js";
 
-/** What `keys --json` prints. */
+/** The output of `keys --json`. */
 const keysShape = list(
   mapping({
     ref: described(text(), "The ref of the key; its variable is SVC_KEY_<REF>."),
@@ -21,18 +21,18 @@ const keysShape = list(
     environment: choice(environments),
     state: choice(keyStates),
     secret: described(text(), "The full key."),
-    status: described(count(), "The status that a request with it gets now."),
+    status: described(count(), "The status of a request with it now."),
     code: described(nullable(text()), "The error code."),
-    path_id: described(choice(outcomes.map(({ path }) => path)), "The path on which the request ends."),
-    fault_paths: described(list(choice(faultPathIds)), "The faults that may hit the request."),
+    path_id: described(choice(outcomes.map(({ path }) => path)), "The path where the request ends."),
+    fault_paths: described(list(choice(faultPathIds)), "The faults that may affect the request."),
   }),
 );
 
-/** What the JSON of `exec` and `report` has besides the report of a certificate. */
+/** The additional members of `exec` and `report` in JSON, compared with a certificate's report. */
 const ofReport = mapping({
   conclusion: described(text(), "The report in one or two sentences."),
-  notes: described(list(text()), "What to look at, and where to continue."),
-  failures: described(list(text()), "The thresholds that were not reached."),
+  notes: described(list(text()), "Hints and next steps."),
+  failures: described(list(text()), "The failed thresholds."),
 });
 
 const schemas: Readonly<Record<string, () => JsonSchema>> = {
@@ -53,7 +53,7 @@ const formats = listed(Object.keys(schemas), "or");
 export const command = declareCommand({
   summary: "print the JSON Schema of scenarios, certificates, reports, keys or the journal",
   description:
-    "Prints the JSON Schema (2020-12) of the scenario format, for editors and for other languages; or of what commands print as JSON: the certificate of certify, the report and its brief form, the keys of keys, and the journal of GET /requests.",
+    "Prints the JSON Schema (2020-12) of the scenario format, for editors and for other languages; or of the commands' JSON output: the certificate of certify, the report and its brief form, the keys of keys, and the journal of GET /requests.",
   words: { "[format]": `${formats} (default: scenario)` },
   choices: Object.keys(schemas),
   flags: {},
@@ -63,7 +63,7 @@ export const command = declareCommand({
   },
   async run({ words: [format = "scenario"], io }) {
     if (!Object.hasOwn(schemas, format)) {
-      throw usageError(`Unknown format ${quote(format)}: write ${formats}.`);
+      throw usageError(`Unknown format ${quote(format)}. Use ${formats}.`);
     }
     writeData(io.stdout, `${JSON.stringify(schemas[format]?.(), null, 2)}\n`);
     return exitCode.fine;

@@ -37,7 +37,7 @@ import { tell, writeData } from "../tell.js";
 import { styleFor } from "../terminal.js";
 
 const flags = {
-  port: flag("-p, --port <number>", "the port to listen on; 0 takes any free one (default: 4747)", readPort, {
+  port: flag("-p, --port <number>", "the port to listen on; 0 uses any free port (default: 4747)", readPort, {
     variables: ["SVC_SANDBOX_PORT", "PORT"],
   }),
   ...serverFlags,
@@ -45,7 +45,7 @@ const flags = {
   changes,
   watch: toggle(
     "--watch",
-    "load the scenario again when its file changes; a broken file leaves the running one in place",
+    "load the scenario again when its file changes; a broken file does not replace the running scenario",
   ),
   envFile: flag(
     "--write-env, --env-file <file>",
@@ -57,7 +57,7 @@ const flags = {
   drain: flag(
     "--drain <duration>",
     "time after SIGTERM when the server still responds but is not ready, so that load balancers notice: 10s, 0s (default: 5s with --store, or 0s)",
-    reader(parseDuration, "a length of time such as 0s, 5s or 1m"),
+    reader(parseDuration, "a duration such as 0s, 5s or 1m"),
   ),
   ...selfServiceFlags,
   detach: toggle(
@@ -67,25 +67,25 @@ const flags = {
   ),
   untilStdinEnds: toggle(
     "--until-stdin-ends",
-    "print the line of --json, and stop when stdin ends: a program that starts the sandbox with a pipe never leaves it behind",
+    "print the line of --json, and stop when stdin ends: the sandbox never outlives a program that starts it with a pipe",
     noVariable,
   ),
   open: toggle(
     "--open",
-    "open the dashboard in the browser (BROWSER, or the default one) once the server is ready",
+    "open the dashboard in the browser (BROWSER, or the default browser) once the server is ready",
     { conflicts: ["control"] },
   ),
   log: log("pretty"),
   showKeys: toggle(
     "--show-keys",
-    "print full keys, and a control token that is generated; SVC_SANDBOX_SHOW_KEYS=0 hides them (default: print them, except with --log json)",
+    "print full keys and a generated control token; SVC_SANDBOX_SHOW_KEYS=0 hides them (default: print them, except with --log json)",
   ),
   wide,
   json,
   quiet,
 };
 
-/** Milliseconds for which a replica still responds after SIGTERM: longer than a load balancer takes to notice. */
+/** How long a replica still responds after SIGTERM, in milliseconds: longer than a load balancer takes to notice. */
 const drainTime = 5000;
 
 type StartCall = Call<FlagValues<typeof flags>>;
@@ -100,13 +100,13 @@ export const command = declareCommand({
     "svc-sandbox": "every state of a key, on http://127.0.0.1:4747",
     "svc-sandbox revoked --port 0": "one bundled scenario, on any free port",
     "svc-sandbox ./my.yaml --watch": "your file, reloaded when it changes",
-    "svc-sandbox start --json --log off": "one line of JSON for a script, and nothing else",
+    "svc-sandbox start --json --log off": "only one line of JSON, for a script",
     "svc-sandbox start --detach": "in the background, until svc-sandbox stop",
     "svc-sandbox start --until-stdin-ends --port 0": "for a test suite that starts it",
     "svc-sandbox --open": "and the dashboard in the browser",
     "svc-sandbox --handlers ./handlers.mjs": "your own msw endpoints, next to the API",
     "svc-sandbox --state sandbox.json": "continue after a restart",
-    "svc-sandbox --store redis://localhost": "one of several that are the same sandbox",
+    "svc-sandbox --store redis://localhost": "a replica of a shared sandbox",
     "svc-sandbox --write-env .env.sandbox": "base URL and keys for your client's environment",
   },
   async run(call) {
@@ -176,8 +176,8 @@ export const command = declareCommand({
       await aborted(stop);
       isDrained = stop.reason === "SIGTERM" && drain > 0;
       if (isDrained)
-        logger.note(`Stopping in ${drain / 1000} seconds: load balancers see that it is not ready.`);
-      else if (flags.untilStdinEnds && io.stdin?.destroyed) logger.note("Stopping: stdin has ended.");
+        logger.note(`Stopping in ${drain / 1000} seconds: load balancers see that the server is not ready.`);
+      else if (flags.untilStdinEnds && io.stdin?.destroyed) logger.note("Stopping: stdin ended.");
       else
         logger.note(
           "Stopping: open requests have 2 seconds to finish. To stop immediately, press Ctrl+C again or send the signal again.",
@@ -195,7 +195,7 @@ export const command = declareCommand({
 const printsJson = ({ json, detach, untilStdinEnds }: StartCall["flags"]) =>
   json || detach || untilStdinEnds || false;
 
-/** The variable that tells the process in the background from the one that starts it. */
+/** The variable of the background process. */
 const isInBackground = "SVC_IN_BACKGROUND";
 
 async function startInBackground({ line, words, io }: StartCall): Promise<number> {
@@ -217,17 +217,17 @@ function stopWithStdin(scenario: string | undefined, { stdin, stop }: Io): void 
     );
   }
   finished(stdin.resume(), { writable: false }, stop);
-  // An open pipe does not keep a server that failed to start.
+  // An open pipe does not keep a failed server alive.
   stdin.unref?.();
 }
 
-// A token that the user gave is not printed again, and no other program gets it.
+// The user's own token is not printed again, and no other program gets it.
 function isTokenNew({ controlToken }: RunningServer, flags: StartCall["flags"]): boolean {
   return controlToken !== undefined && flags.controlToken === undefined;
 }
 
 function announce(world: World, server: RunningServer, { flags, io }: StartCall, log: Logger): void {
-  // Logs are kept, and others read them; who asks for JSON reads the line.
+  // Other people may read logs; only the caller reads the line of JSON.
   const showKeys = flags.showKeys ?? (printsJson(flags) || flags.log !== "json");
   const shown = showKeys ? (text: string) => text : redactKeys;
   const tokenIsNew = isTokenNew(server, flags) && showKeys;
@@ -238,7 +238,7 @@ function announce(world: World, server: RunningServer, { flags, io }: StartCall,
     );
   } else if (flags.quiet) {
     tell(io.stdout, `${server.url}\n`);
-    // It is shown nowhere else.
+    // It appears nowhere else.
     if (tokenIsNew) tell(io.stderr, `Control token: ${server.controlToken}\n`);
   } else {
     const style = styleFor(io.stdout, io.env, flags);
@@ -246,13 +246,11 @@ function announce(world: World, server: RunningServer, { flags, io }: StartCall,
     tell(io.stdout, shown(text), flags);
   }
   if (isTokenNew(server, flags) && !showKeys) {
-    log.note(
-      "The control token is generated and not shown: set one with --control-token, or add --show-keys.",
-    );
+    log.note("The generated control token is hidden. Set one with --control-token, or add --show-keys.");
   }
 }
 
-// Who reaches the server by which name; a proxy opens a control plane to others that this machine alone would reach.
+// Notes on who can reach the server: a proxy opens a control plane to others that only this machine would reach.
 function noteReach(
   { url, controlUrl, controlToken }: RunningServer,
   { flags }: StartCall,
@@ -261,12 +259,12 @@ function noteReach(
   const { host = "", publicUrl, allowHosts = [] } = flags;
   if (isWildcard(host) && publicUrl === undefined) {
     log.note(
-      `Other machines reach it by another address than ${url}: --public-url http://<name>:<port> prints, writes and returns that one.`,
+      `Other machines cannot use the address ${url}. Set theirs with --public-url http://<name>:<port>.`,
     );
   }
   const names = [...(publicUrl === undefined ? [] : [new URL(url).host]), ...allowHosts];
   if (controlUrl === undefined || controlToken !== undefined || names.every(isLoopbackHost)) return;
   log.note(
-    `Without a token, everybody who reaches ${listed(names, "or")} can change this sandbox: require one with --control-token.`,
+    `Anyone who reaches ${listed(names, "or")} can change this sandbox. Require a token with --control-token.`,
   );
 }

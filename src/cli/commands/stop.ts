@@ -12,9 +12,9 @@ export const command = declareCommand({
   words: { "[url]": runningUrl },
   flags: { ...askFlags, json, quiet },
   examples: {
-    "svc-sandbox stop": "the one on http://127.0.0.1:4747",
-    "svc-sandbox stop http://127.0.0.1:8080": "the one on another port",
-    "svc-sandbox stop http://10.0.0.5:4747 --control-token $TOKEN": "one on another machine",
+    "svc-sandbox stop": "the sandbox on http://127.0.0.1:4747",
+    "svc-sandbox stop http://127.0.0.1:8080": "a sandbox on another port",
+    "svc-sandbox stop http://10.0.0.5:4747 --control-token $TOKEN": "a sandbox on another machine",
   },
   async run({ words, flags, io }) {
     const { url, scenario, startedAt } = await stopSandbox(controlCall(words[0], flags, io));

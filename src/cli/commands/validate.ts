@@ -21,7 +21,7 @@ interface Verdict {
   readonly code: number;
   readonly scenario?: Scenario;
   readonly error?: SandboxError;
-  /** What is allowed and a mistake most often. */
+  /** Valid, but usually a mistake. */
   readonly warning?: ScenarioError | undefined;
 }
 

@@ -21,7 +21,7 @@ import { type Palette, paletteFor, styleFor } from "../terminal.js";
 
 const flags = {
   all: toggle("--all", "every bundled scenario", noVariable),
-  // No variable: one that is meant for `start` would let it never end.
+  // No variable: one for `start` would keep it running.
   watch: toggle("--watch", "verify again whenever a file of the scenarios changes, until Ctrl-C", noVariable),
   ...worldFlags,
   format: testFormatFlag,
@@ -53,14 +53,14 @@ export const command = declareCommand({
   },
 });
 
-/** The outcome for one scenario, or for several. */
+/** The outcome of one or more scenarios. */
 interface Verified {
   readonly exitCode: number;
-  /** The files that it depends on, those that are broken or missing included; absolute. */
+  /** The absolute paths of its files, including broken and missing ones. */
   readonly files: readonly string[];
 }
 
-// Verifies the scenarios, and again whenever one of their files changes, until it is stopped.
+// Verifies the scenarios, and again whenever one of their files changes, until stopped.
 async function verifyOnChange(names: readonly string[], call: VerifyCall): Promise<number> {
   const { flags, io } = call;
   const stop = io.stopSignal();
@@ -86,7 +86,7 @@ async function verifyOnChange(names: readonly string[], call: VerifyCall): Promi
   return exitCode.fine;
 }
 
-// A scenario that is broken does not hold up the others.
+// A broken scenario does not stop the others.
 async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Verified> {
   const { flags, io } = call;
   const { quiet = false, watch = false } = flags;
@@ -95,7 +95,7 @@ async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Ve
   const outcomes: Outcome[] = [];
   for (const name of names) {
     const outcome = await outcomeOf(name, call);
-    // An empty line between what is long.
+    // Separates long texts.
     const isLater = !quiet && outcomes.some(({ text }) => text !== undefined);
     if (isText && outcome.text !== undefined) tell(io.stdout, `${isLater ? "\n" : ""}${outcome.text}`, flags);
     if (isText && outcome.error !== undefined) tell(io.stderr, `${outcome.error}\n`, flags);
@@ -105,7 +105,7 @@ async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Ve
   const wasRead = outcomes.some(({ text }) => text !== undefined);
   if (format === "junit") writeData(io.stdout, redactKeys(junitOf(names, outcomes)));
   else if (format === "json") {
-    // With --watch one document comes after the other: each on a line of its own.
+    // With --watch, each document is on a separate line.
     const documents = outcomes.map((outcome) => outcome.json);
     writeData(io.stdout, `${redactKeys(JSON.stringify(documents, null, watch ? 0 : 2))}\n`);
   } else if (outcomes.length > 1 && wasRead && (failed > 0 || !quiet)) {
@@ -129,19 +129,19 @@ function junitOf(names: readonly string[], outcomes: readonly Outcome[]): string
 
 function totalText(count: number, failed: number, { green, red }: Palette): string {
   const total = pluralize(count, "scenario");
-  if (failed === 0) return `\n${green(`${total}: all hold`)}\n`;
+  if (failed === 0) return `\n${green(`${total}: all passed`)}\n`;
   return `\n${red(`${total}: ${failed} failed`)}\n`;
 }
 
 interface Outcome extends Verified {
   readonly text?: string;
-  /** Why there is none. */
+  /** Why there is no text. */
   readonly error?: string;
   readonly json: unknown;
 }
 
 async function outcomeOf(name: string, { flags, io }: VerifyCall): Promise<Outcome> {
-  // In a file of test results there are no colours and no signs.
+  // Test results contain no colors and no signs.
   const output = flags.format === "junit" ? { write: () => {} } : io.stdout;
   const style = styleFor(output, io.env, flags);
   try {
@@ -155,7 +155,7 @@ async function outcomeOf(name: string, { flags, io }: VerifyCall): Promise<Outco
     };
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
-    // A problem may stand in a file that the scenario extends.
+    // A problem may be in a file that the scenario extends.
     const placed = error instanceof ScenarioError ? error.problems.map(({ file }) => file ?? name) : [];
     return {
       exitCode: exitCodeOf(error),

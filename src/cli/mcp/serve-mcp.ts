@@ -25,14 +25,14 @@ import { writeData } from "../tell.js";
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** The tools that call the control plane, which describes them unless they have words of their own. */
+/** The tools that call the control plane, with its descriptions unless they have their own. */
 const calls: Readonly<Record<string, readonly [route: string, description?: string]>> = {
   send: ["POST /send"],
   report: [
     "GET /report",
-    "What your client covers: missed paths with the keys to send, advice, and what is next",
+    "Your client's coverage: missed paths with the keys to send, advice, and the next step",
   ],
-  requests: ["GET /requests", "The latest requests, oldest first; 20 unless you set limit"],
+  requests: ["GET /requests", "The latest requests, oldest first; default limit: 20"],
   advance: ["POST /clock/advance"],
   rotate: ["POST /keys/{ref}/rotate"],
   revoke: ["POST /keys/{ref}/revoke"],
@@ -40,7 +40,7 @@ const calls: Readonly<Record<string, readonly [route: string, description?: stri
   faults: ["PUT /faults"],
   scenario: [
     "PUT /scenario",
-    "Starts another scenario, by name or YAML. Call environment again: its keys are others",
+    "Starts another scenario, by name or YAML. Then call environment again for its keys",
   ],
   validate: ["POST /scenario/validate", "Checks the YAML of a scenario without starting it"],
   reset: ["POST /reset"],
@@ -54,7 +54,7 @@ const own = {
     input: mapping({}),
   },
   explain: {
-    description: "The checks of a request with a key, how it ends, why, and what to do; sends nothing",
+    description: "The checks of a request with a key, its outcome, the reason and the fix; sends nothing",
     input: mapping({ key: word("A ref, none, malformed, unknown, or a full key, which is not shown.") }),
   },
 };
@@ -92,7 +92,7 @@ const instructions =
 interface Served {
   readonly server: Pick<RunningServer, "url" | "controlUrl">;
   readonly world: () => World;
-  /** Explains how a request with a key ends. */
+  /** Explains the outcome of a request with a key. */
   readonly explain: (key: string) => object;
 }
 
@@ -152,7 +152,7 @@ async function callTool(
   const query = name === "report" ? { format: "brief" } : { limit: 20, ...rest };
   if (method === "GET")
     for (const [key, value] of Object.entries(query)) url.searchParams.set(key, String(value));
-  // Not by `fetch`, which may use a proxy.
+  // `fetch` may use a proxy.
   const answer = await sendOnce(url, {
     method,
     body: yaml === undefined ? JSON.stringify(rest) : String(yaml),
@@ -164,7 +164,7 @@ async function callTool(
   return { isError: answer.status >= 300, text: new TextDecoder().decode(answer.body) };
 }
 
-// Of the answers of a user's form, for which the sandbox never asks.
+// Validates a user's input in forms, which the sandbox never shows.
 function noValidator(): never {
   throw new Error("The sandbox shows no forms.");
 }

@@ -9,10 +9,10 @@ import { keyRows, keyTable } from "../key-rows.js";
 import type { Style } from "../terminal.js";
 import { dashboardLink } from "./dashboard-link.js";
 
-/** The maximum number of keys in the table; `svc-sandbox keys` shows them all. */
+/** The maximum number of keys in the table; `svc-sandbox keys` shows all keys. */
 const shownKeys = 40;
 
-/** The lines that `start` prints for people; the control token only when they cannot know it. */
+/** Returns the lines that `start` prints for people; with the control token only if it is new. */
 export function banner(
   world: World,
   server: RunningServer,
@@ -20,7 +20,7 @@ export function banner(
   { tokenIsNew = false, program = "svc-sandbox" } = {},
 ): string {
   const { palette } = style;
-  // Everything but the first line is indented.
+  // Indents everything except the first line.
   const inner = { palette, width: style.width - 2 };
   const { url, localUrl, controlUrl, controlToken, certificate } = server;
   const { keys, leftOut } = firstKeys(world, shownKeys);
@@ -41,7 +41,7 @@ export function banner(
     ...keyTable(keyRows(world, secretsOf(keys, world)), inner).map((line) => `  ${line}`),
     ...(leftOut > 0 ? [`  … and ${leftOut} more: ${program} keys ${world.name}`] : []),
     "",
-    // Last, so that a small window shows them.
+    // At the end, to be visible in a small window.
     ...lines({
       "Base URL": url,
       Control: controlUrl,
@@ -57,7 +57,7 @@ export function banner(
   ].join("\n");
 }
 
-/** The one line that `start --json` prints. */
+/** Returns the line that `start --json` prints. */
 export function listeningLine(world: World, server: RunningServer): string {
   const { url, localUrl, controlUrl, controlToken, certificate } = server;
   const { keys, leftOut } = announcedKeys(world);
@@ -71,7 +71,7 @@ export function listeningLine(world: World, server: RunningServer): string {
     seed: world.seed,
     keys: secretsOf(keys, world),
     ...(leftOut > 0 && { keys_left_out: leftOut }),
-    // Left out where there is none.
+    // Left out if there is none.
     control_token: controlToken,
     certificate,
   };
@@ -83,7 +83,7 @@ function certificateText(certificate: string): string {
   return `${issuer === subject ? "self-signed" : "yours"}, SHA-256 ${fingerprint256}`;
 }
 
-// In a pipe it is one line, for scripts.
+// One line in a pipe, for scripts.
 function curlLines(world: World, server: RunningServer, { isTerminal, width }: Style): string[] {
   const line = curlLine(world, server);
   return isTerminal ? wrapCommand(line, width - 2) : [line];
@@ -92,14 +92,14 @@ function curlLines(world: World, server: RunningServer, { isTerminal, width }: S
 function curlLine(world: World, { url, certificate }: RunningServer): string {
   const secret = defaultSecret(world);
   const header = secret === undefined ? "" : `-H "x-api-key: ${secret}" `;
-  // The brackets of an IPv6 address are a pattern for the shell without quotes, and for curl without -g.
+  // Without quotes, a shell reads the brackets of an IPv6 address as a pattern; without -g, so does curl.
   const target = url.includes("[") ? `-g "${url}${me.path}"` : url + me.path;
-  // Works with any certificate; a client that checks it has to be given it.
+  // Works with any certificate; a client that checks it needs the certificate.
   const unchecked = certificate === undefined ? "" : "-k ";
   return `curl -i ${unchecked}${header}${target}`;
 }
 
-// The profile, and the assumptions that the scenario sets in another way.
+// Returns the profile, and the assumptions where the scenario differs.
 function profileText({ profile, assumptions }: World): string {
   const standard = assumptionsFor(profile);
   const changed = (Object.keys(assumptions) as (keyof Assumptions)[])

@@ -10,15 +10,15 @@ import { describeFailure, unwritable } from "../exit-codes.js";
 import type { Io } from "../io.js";
 import { tell } from "../tell.js";
 
-/** A sandbox of a run: the server's own, or one of its instances with its label or id. */
+/** A sandbox of a run: the server's, or one of its instances with its label or id. */
 export interface RunSandbox {
   readonly runtime: Runtime;
   readonly instance?: string;
 }
 
 /**
- * Writes what the sandboxes of a failed run have seen into a folder, `capture.yaml` of the server's own and
- * `capture-<instance>.yaml` of each other, and says so.
+ * Writes captures of a failed run's sandboxes to a folder, and reports the files: `capture.yaml` of the server's sandbox,
+ * and `capture-<instance>.yaml` of each instance.
  */
 export async function writeCaptures(
   folder: string,
@@ -46,7 +46,7 @@ export async function writeCaptures(
   const shown = files.length > 3 ? [...files.slice(0, 3), pluralize(files.length - 3, "more file")] : files;
   for (const one of written.size === 0 ? why : []) tell(io.stderr, `${one}\n`);
   if (written.size > 0)
-    tell(io.stderr, `What the sandbox has seen is in ${folder}: ${listed(shown, "and")}.\n`);
+    tell(io.stderr, `The sandbox's captures are in ${folder}: ${listed(shown, "and")}.\n`);
 }
 
 function textOf(runtime: Runtime, why: Set<string>): string | undefined {

@@ -10,7 +10,7 @@ import type { World } from "../../world/world.js";
 import { tryToWrite, unwritable } from "../exit-codes.js";
 import type { Io } from "../io.js";
 
-/** Writes the environment for clients of a world that is served; only its owner can read the file, since it holds keys. */
+/** Writes the environment for clients of a sandbox. Only its owner can read the file, because it contains keys. */
 export async function writeEnvFile(
   file: string,
   cwd: string,
@@ -28,13 +28,10 @@ export async function writeEnvFile(
   tryToWrite(quote(file), write, "Name another file with --write-env.");
 }
 
-// Those of another sandbox, or of the real API, would lead the command there, or send real keys here.
+// Variables of another sandbox or the real API would send the command there, or real keys here.
 const ours = /^SVC_(?:BASE_URL|CONTROL_URL|API_KEY|KEY_.+)$/;
 
-/**
- * This process's environment, with the variables for clients of this sandbox instead of any that were there, and how to
- * remove the files that were written for it.
- */
+/** Returns this process's environment with the variables for this sandbox's clients, and how to remove the files for it. */
 export async function execEnvironment(
   own: Io["env"],
   world: World,
@@ -53,7 +50,7 @@ export async function execEnvironment(
   const env = {
     ...Object.fromEntries(Object.entries(own).filter(([name]) => !ours.test(name))),
     ...clientEnvironment(world, server),
-    // For `report`, and for anything else that the command asks of the control plane.
+    // For `report`, and the command's other calls of the control plane.
     ...(controlToken !== undefined && { SVC_SANDBOX_CONTROL_TOKEN: controlToken }),
     ...trust,
     ...proxied,
@@ -66,7 +63,7 @@ export async function execEnvironment(
   };
 }
 
-// Writes certificates into files that clients can be pointed to, in a folder of their own.
+// Writes certificates for clients to files in a separate folder.
 async function writeTrust(certificates: readonly string[], { NODE_EXTRA_CA_CERTS: already }: Io["env"]) {
   const folder = await files
     .mkdtemp(join(tmpdir(), "svc-sandbox-"))
@@ -75,7 +72,7 @@ async function writeTrust(certificates: readonly string[], { NODE_EXTRA_CA_CERTS
     );
   const [file, forNode] = [join(folder, "ca.pem"), join(folder, "node-extra-ca.pem")];
   const bundle = certificates.map((pem) => `${pem.trimEnd()}\n`).join("");
-  // There is one such variable: the certificates that it names already stay trusted.
+  // There is only one such variable: certificates of the user stay trusted.
   const others = already ? await files.readFile(already, "utf8").catch(() => "") : "";
   await files.writeFile(file, bundle);
   await files.writeFile(forNode, bundle + others);

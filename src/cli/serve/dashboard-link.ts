@@ -4,14 +4,14 @@ import { openBrowser } from "../../node/process/open-browser.js";
 import type { RunningServer } from "../../server/serve-log.js";
 import type { Io } from "../io.js";
 
-/** The view, and whether the control token is one that we made: one that the user gave is not shown again. */
+/** The view, and whether the control token is new: the user's own token is not shown again. */
 interface LinkOptions {
-  /** The view, as it is written after `#`. Default: the overview. */
+  /** The view, as written after `#`. Default: the overview. */
   readonly view?: string;
   readonly tokenIsNew?: boolean;
 }
 
-/** The address of the dashboard; `undefined` without a control plane. A new token stands behind `#`, where no log sees it. */
+/** Returns the dashboard's address; `undefined` without a control plane. A new token follows `#`, which no log contains. */
 export function dashboardLink(
   { controlUrl, controlToken }: Pick<RunningServer, "controlUrl" | "controlToken">,
   { view = "", tokenIsNew = false }: LinkOptions = {},
@@ -21,12 +21,12 @@ export function dashboardLink(
   return controlUrl && `${controlUrl}/${fragment && `#${fragment}`}`;
 }
 
-/** Opens the dashboard in the browser, where this machine reaches it; says so when there is no browser, and goes on. */
+/** Opens the dashboard in this machine's browser. Reports a missing browser, and continues. */
 export function openDashboard(server: RunningServer, options: LinkOptions, { env }: Io, log: Logger): void {
   if (server.controlUrl === undefined) return;
   const local = { ...server, controlUrl: server.localUrl + controlPath };
-  const byHand = dashboardLink(local, { ...options, tokenIsNew: false });
+  const link = dashboardLink(local, { ...options, tokenIsNew: false });
   openBrowser(dashboardLink(local, options) as string, env, (reason) =>
-    log.problem(`No browser was opened: ${reason}. Open the dashboard yourself: ${byHand}`),
+    log.problem(`No browser was opened: ${reason}. Open the dashboard yourself: ${link}`),
   );
 }

@@ -29,17 +29,17 @@ const reportFiles: FilesFlag<ReportFormat> = {
   endingWords: ".json, .md, .xml (JUnit), .html or .txt, or give --format",
 };
 
-/** Whether a job of GitHub Actions runs this: it shows annotations. */
+/** Whether this is a job of GitHub Actions, which shows annotations. */
 export function runsOnGithub({ env }: Pick<Io, "env">): boolean {
   return ["true", "1"].includes(env.GITHUB_ACTIONS ?? "");
 }
 
-/** The files that `--report` names; throws `usage` when neither a name nor `--format` says what to write there. */
+/** Returns the files of `--report`; throws `usage` if neither a name nor `--format` sets the format. */
 export function execTargets({ report, format }: ReportFlags, io: Pick<Io, "env" | "cwd">): ReportTarget[] {
   return reportTargets(report, reportFiles, io, format);
 }
 
-/** What to look at when a command has sent no request. */
+/** Returns what to check if a command sent no request. */
 export function whyNoRequest({ env }: Pick<Io, "env">): string {
   const proxy = Object.keys(env).find((name) => /^(https?|all)_proxy$/i.test(name) && env[name]);
   const noProxy =
@@ -48,9 +48,9 @@ export function whyNoRequest({ env }: Pick<Io, "env">): string {
 }
 
 /**
- * Puts the report where it was asked for, else on stderr, and says there why it does not pass.
+ * Writes the report to its files, or to stderr, and the reasons for a failure to stderr.
  *
- * Resolves to whether every file could be written; when one could not, the report is on stderr.
+ * Resolves to whether every file could be written; if not, the report is on stderr.
  */
 export async function deliverReport(
   report: Report,
@@ -84,7 +84,7 @@ export async function deliverReport(
     const files = targets.map(({ file }) => (file === "-" ? "stdout" : JSON.stringify(file)));
     say(`${conclusion(report)} The report is in ${listed(files, "and")}.\n`);
   }
-  // The text for people ends with them.
+  // The text for people ends with these.
   if (!isInFull || format !== "text") for (const { sentence } of unmet) say(`${palette.red(sentence)}\n`);
   if ((report.requests === 0 || ran.hint) && !quiet) say(`${why}\n`);
   if (runsOnGithub(io)) print(githubAnnotations(report, unmet));

@@ -5,10 +5,10 @@ import { unknownSecret } from "../../world/scenario-keys.js";
 
 /** The characters after the prefix; fewer are a placeholder. */
 const realLength = 16;
-/** A line without an end is searched in parts, which overlap by more than a key has in percent-encoding. */
+/** A line without an end is searched in parts, which overlap by more than the length of a percent-encoded key. */
 const [partLength, overlap] = [64 * 1024, 1024];
 
-/** Finds the lines with full keys in what a command writes, which comes in any chunks. */
+/** Finds the lines with full keys in a command's output, which arrives in chunks of any size. */
 export function createKeyFinder({ world }: Pick<Runtime, "world">) {
   const streams = { stdout: { line: 1, rest: "" }, stderr: { line: 1, rest: "" } };
   const places = new Set<string>();
@@ -35,7 +35,7 @@ export function createKeyFinder({ world }: Pick<Runtime, "world">) {
       search(name, stream.rest);
       stream.rest = stream.rest.slice(-overlap);
     },
-    /** Returns the stream and the number of each line, once the command has ended. */
+    /** Returns the stream and number of each line, after the command has ended. */
     places(): string[] {
       for (const name of ["stdout", "stderr"] as const) search(name, streams[name].rest);
       return [...places];

@@ -14,7 +14,7 @@ test.each([
   ["untouched", / {2}200 .* {2}200\.test .* {2}untouched$/],
   ["delayed", / {2}200 .* {2}200\.test .*\d\.\d ms {2}delayed {2}fault\.latency$/],
   ["unavailable", / {2}503 service_unavailable {2,}fault\.status .* {2}unavailable$/],
-  ["hanging", / {2}no answer {2,}fault\.hang .* {2}hanging$/],
+  ["hanging", / {2}no response {2,}fault\.hang .* {2}hanging$/],
 ])("a request with the key %s of bad-day is one line that says what became of it", (ref, line) => {
   const world = openWorld(bundledScenarios["bad-day"]);
   handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey: scenarioSecret(world, ref) });

@@ -19,17 +19,17 @@ export interface LogFlags {
   readonly wide?: boolean;
 }
 
-// About a hundred thousand lines. A reader that does not read is no reason to fill the memory.
+// About a hundred thousand lines: a reader that stops reading must not fill the memory.
 const mostWaiting = 32 * 1024 * 1024;
 
-// The width of a line about a request and a key with a name of usual length.
+// The width of a line about a request with a key's usual name.
 const fullWidth = 110;
 
 /**
- * Makes the log that the flags ask for, on stderr; `--quiet` leaves out the notes.
+ * Creates the log that the flags set, on stderr; `--quiet` leaves out notes.
  *
- * What cannot be written, or waits behind too much that is not read, is lost, and the server goes on; once the log can be
- * written again it says how much.
+ * Lines are lost if they cannot be written, or if too many wait for the reader. The server continues, and reports the
+ * number of lost lines once it can write again.
  */
 export async function createLog(flags: LogFlags, io: Io): Promise<Logger> {
   const { log, quiet = false, verbose = false, wide = false } = flags;
@@ -68,13 +68,13 @@ export async function createLog(flags: LogFlags, io: Io): Promise<Logger> {
   return quiet ? { ...said, note: () => {} } : said;
 }
 
-/** Logs the requests that came to this server, and the steps of timelines and stories, if the flags say so. */
+/** Logs the requests of this server, and the steps of timelines and stories, if the flags allow it. */
 export function logEvents(
   { runtime, instances, isOwn }: Pick<Log, "runtime" | "instances" | "isOwn">,
   { log = "pretty", quiet = false }: LogFlags,
   logger: Logger,
 ): void {
-  // Without a subscriber no event is put together.
+  // Without a subscriber, no event is created.
   if (log === "off" || quiet) return;
   const follow = (one: Runtime, instance?: LoggedInstance) =>
     one.subscribe((event) => {
@@ -112,11 +112,11 @@ const pathIdWidth = Math.max(...outcomes.map(({ path }) => path.length));
 const pathWidth = "/v1/relying-party/me".length;
 
 /**
- * A request as one line: time on the sandbox's clock, method, path, answer, path id, milliseconds, key.
+ * Describes a request on one line: the sandbox's time, method, path, response, path id, milliseconds, key.
  *
- * The key is its ref, the fingerprint of one that the scenario does not have, or `-`. A fault that delayed the answer
- * follows, and the advice that the request earned. Verbose adds the request id. A narrow line leaves out the date, the code,
- * which the path id says as well, and the milliseconds.
+ * The key is its ref, the fingerprint of an unknown key, or `-`. Then come a fault that delayed the response, and the
+ * request's advice. Verbose adds the request id. A narrow line leaves out the date, the milliseconds, and the code, which
+ * the path id contains.
  */
 export function requestLine(
   exchange: Exchange,
@@ -125,7 +125,7 @@ export function requestLine(
 ): string {
   const { at, method, path, status, pathId, fault, key, fingerprint, advice, durationMs } = exchange;
   const adviceColour = { error: palette.red, warning: palette.yellow, note: palette.dim };
-  // Without fractions of a second: the order of the lines says what they would.
+  // Without fractions of a second: the lines are in order.
   const time = `${new Date(at).toISOString().slice(0, 19)}Z`;
   const paint = paintStatus(palette, status);
   return [
@@ -140,7 +140,7 @@ export function requestLine(
           palette.dim(`${durationMs.toFixed(1)} ms`.padStart(7)),
         ]),
     key ?? fingerprint ?? "-",
-    // A fault that only delays the answer; any other is the path itself.
+    // A fault that only delays the response; any other fault is the path.
     ...(fault === null || fault === pathId ? [] : [palette.dim(fault)]),
     ...advice.map((id) => adviceColour[adviceOf(id).level](id)),
     ...(verbose ? [palette.dim(exchange.id)] : []),

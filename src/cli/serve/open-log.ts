@@ -15,7 +15,7 @@ import type { Io } from "../io.js";
 import { openNamed, startNamed } from "../open-scenario.js";
 import type { ServeFlags } from "./serve-options.js";
 
-// The URL is not repeated: it may hold a password.
+// The message leaves out the URL, which may contain a password.
 function readStore(text: string, from: string) {
   const address = readRedisAddress(text);
   if (address !== undefined) return address;
@@ -27,27 +27,27 @@ function readStore(text: string, from: string) {
 export const keepingFlags = {
   state: flag(
     "--state <file>",
-    "keep the sandbox in this file, with its requests and instances, so that it survives a restart: the file wins over --seed, --now, --frozen and --profile",
+    "keep the sandbox in this file, with its requests and instances, so that it survives a restart; the file overrides --seed, --now, --frozen and --profile",
     fileName,
   ),
   import: flag(
     "--import <file>",
-    "start --state or --store from this file, which export has written; rejected when a sandbox is already there",
+    "start --state or --store with this file from export; rejected if a sandbox already exists there",
     fileName,
     noVariable,
   ),
   migrate: toggle(
     "--migrate",
-    "continue the sandbox of --state or --store in a newer version, or with a scenario that has more organizations and keys; its state before is kept",
+    "continue the sandbox of --state or --store in a newer version, or with a scenario that has more organizations and keys; its previous state is kept",
   ),
   store: flag(
     "--store <url>",
-    "share the sandbox with every other one that is started with the same Redis: redis://host:6379, or rediss://user:password@host (a password is better kept in the variable)",
+    "share the sandbox with all replicas that use the same Redis: redis://host:6379, or rediss://user:password@host (keep a password in the variable)",
     readStore,
   ),
   storePrefix: flag(
     "--store-prefix <text>",
-    `prefix of the key names in the store, one for each sandbox there (default: ${defaultPrefix})`,
+    `prefix of the key names in the store, one per sandbox (default: ${defaultPrefix})`,
     reader((text) => (isPrefix(text) ? text : undefined), "1 to 64 letters, digits and . _ : / -"),
   ),
   storeTimeout: flag(
@@ -57,26 +57,26 @@ export const keepingFlags = {
   ),
 };
 
-/** The flags that decide where the sandboxes of a server are kept. */
+/** The flags that set where a server's sandboxes are stored. */
 interface KeepingFlags extends FlagValues<typeof keepingFlags>, ServeFlags, WorldFlags {
   readonly watch?: boolean;
 }
 
 interface Surroundings {
-  /** Returns the scenario that is served. */
+  /** Returns the served scenario. */
   readonly own: () => LoadedScenario;
   readonly logger: Logger;
-  /** Called with a failure for which no caller waits. */
+  /** Called with a failure that no caller waits for. */
   readonly onProblem: (error: unknown) => void;
-  /** Aborted when the process is asked to stop. */
+  /** Aborted when the process should stop. */
   readonly stop: AbortSignal;
 }
 
 /**
- * Opens the log that the flags name: in Redis with `--store`, in a file with `--state`, else in memory. Waits for a Redis
- * that cannot be reached; resolves to `undefined` when stopped before it can.
+ * Opens the log that the flags set: in Redis with `--store`, in a file with `--state`, or in memory. Waits for an
+ * unreachable Redis; resolves to `undefined` if stopped before it is reachable.
  *
- * Throws `usage` for flags that do not go together, and what `openStore` and `openFileLog` throw.
+ * Throws `usage` for conflicting flags, and the errors of `openStore` and `openFileLog`.
  */
 export function openNamedLog(call: Call<KeepingFlags>, surroundings: Surroundings): Promise<Log | undefined> {
   const { store, storePrefix, storeTimeout, state, import: imported, migrate } = call.flags;
@@ -101,7 +101,7 @@ async function openNamedStore(
 ): Promise<Log | undefined> {
   refuseOthers(flags);
   const { storePrefix: prefix, storeTimeout: timeout, maxInstances, instanceTtl, maxMemory } = flags;
-  // Loaded when needed: the client of Redis, and every route, which a replica runs for the others too.
+  // Loaded on demand: the Redis client, and every route, because a replica also runs the others' calls.
   const [{ openStore }, { runCall }] = await Promise.all([
     import("../../log/redis/open-store.js"),
     import("../../control/run-call.js"),
@@ -135,14 +135,14 @@ async function openNamedStore(
   }
 }
 
-// A port that the system chooses is not known to any probe, and a probe over HTTPS would need the certificate.
+// Probes do not know a free port, and a probe over HTTPS would need the certificate.
 async function serveWaiting({ port = 4747, host = "127.0.0.1", tls, cert }: KeepingFlags) {
   if (port === 0 || tls === true || cert !== undefined) return undefined;
   const { serveUnready } = await import("../../server/serve-unready.js");
   return serveUnready(port, host);
 }
 
-// A replica that did what the others do not would answer otherwise than they.
+// A replica that behaves differently would send different responses.
 function refuseOthers({ state, watch, handlers }: KeepingFlags): void {
   const others = [
     ...(state === undefined ? [] : ["--state"]),
@@ -177,7 +177,7 @@ async function openNamedState(
   );
   if (log.migrated !== undefined) {
     const { changes, backup } = log.migrated;
-    const kept = backup === undefined ? "" : ` The state before is in ${quote(backup)}.`;
+    const kept = backup === undefined ? "" : ` The previous state is in ${quote(backup)}.`;
     logger.note(`Migrated: ${listed(changes, "and")}.${kept}`);
   }
   if (log.savedAt !== undefined) {
@@ -185,9 +185,9 @@ async function openNamedState(
       value === undefined ? [] : `--${flag}`,
     );
     const wins =
-      ignored.length === 0 ? "" : ` It wins over ${listed(ignored, "and")}; remove it to start again.`;
+      ignored.length === 0 ? "" : ` It overrides ${listed(ignored, "and")}; remove it to start again.`;
     logger.note(
-      `Going on from ${quote(flags.import ?? name)}, saved ${new Date(log.savedAt).toISOString()}.${wins}`,
+      `Continuing from ${quote(flags.import ?? name)}, saved ${new Date(log.savedAt).toISOString()}.${wins}`,
     );
   }
   return log;

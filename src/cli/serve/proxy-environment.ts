@@ -8,10 +8,11 @@ import type { Io } from "../io.js";
 const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /**
- * Returns the variables that lead a command through the proxy of `--intercept`, and make it trust the certificates in `file`.
+ * Returns the variables that send a command's requests through the proxy of `--intercept`, and make it trust the
+ * certificates in `file`.
  *
- * The authorities of real hosts are added to them only with `--pass-through`: without it, most clients that ignore the proxy
- * find no host that they trust with a key.
+ * Authorities of real hosts are only added with `--pass-through`. Otherwise, most clients that ignore the proxy trust no
+ * host with a key.
  */
 export async function proxyEnvironment(
   own: Io["env"],
@@ -40,16 +41,16 @@ export async function proxyEnvironment(
     "javax.net.ssl.trustStoreType=PKCS12",
   ];
   return {
-    // Ruby reads the one for http in any case.
+    // Ruby always reads the proxy for http.
     ...{ HTTPS_PROXY: proxy, https_proxy: proxy, HTTP_PROXY: proxy, http_proxy: proxy },
     ...{ NO_PROXY: direct.join(","), no_proxy: direct.join(",") },
     ...{ SSL_CERT_FILE: file, CURL_CA_BUNDLE: file, REQUESTS_CA_BUNDLE: file },
-    // OpenSSL and Go trust a folder as well.
+    // OpenSSL and Go also trust a folder.
     ...(!passThrough && { SSL_CERT_DIR: folder }),
     NODE_USE_ENV_PROXY: "1",
-    // The last one of two that contradict each other counts.
+    // Of two conflicting options, the last one applies.
     JAVA_TOOL_OPTIONS: [JAVA_TOOL_OPTIONS ?? "", ...java.map((option) => `"-D${option}"`)].join(" ").trim(),
-    // The empty part stands for PHP's own folder.
+    // The empty part means PHP's own folder.
     PHP_INI_SCAN_DIR: `${PHP_INI_SCAN_DIR}${delimiter}${folder}`,
   };
 }

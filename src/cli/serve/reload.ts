@@ -8,23 +8,23 @@ import { describeFailure } from "../exit-codes.js";
 import type { WorldFlags } from "../flags.js";
 import { loadNamed, openNamed, withChanges } from "../open-scenario.js";
 
-/** A scenario that is served, and what has to know of another version of it. */
+/** A served scenario, and the listeners to its changes. */
 interface Served {
   readonly loaded: LoadedScenario;
   readonly runtime: Runtime;
-  /** Called with another version before its world starts. */
+  /** Called with a changed scenario before its sandbox starts. */
   readonly onLoad: (loaded: LoadedScenario) => void;
   readonly log: Logger;
   /** Ends the wait for a pipe. */
   readonly stop: AbortSignal;
-  /** Called once the world of another version runs. */
+  /** Called once the sandbox of a changed scenario runs. */
   readonly onReload: (loaded: LoadedScenario) => Promise<void>;
 }
 
 /**
  * Watches the files of a scenario and loads it again when they change; resolves to how to stop that.
  *
- * A broken scenario is reported and leaves the running world as it is; so does an unchanged one.
+ * Reports a broken scenario, and leaves the running sandbox unchanged. An unchanged scenario has no effect.
  */
 export async function startWatching(
   { flags, io }: Call<WorldFlags & { readonly changes?: string }>,
@@ -47,7 +47,7 @@ export async function startWatching(
         return world;
       });
     } catch (error) {
-      // The new world is served even when a file of ours cannot be written.
+      // The new sandbox is served even if one of our files cannot be written.
       if (!(error instanceof SandboxError && error.code === "state_unwritable")) throw error;
       log.problem(error.message);
     }
@@ -84,7 +84,7 @@ export async function startWatching(
   return watching.close;
 }
 
-/** The keys that came, went, or have another secret now, those that were made at run time included. */
+/** Describes new keys, removed keys and keys with other secrets, including keys created at run time. */
 function difference({ registry: old }: World, { registry: fresh }: World): string {
   const refs = [...fresh.keys.keys()];
   const isOther = (ref: string) => old.key(ref).key.sha256 !== fresh.key(ref).key.sha256;

@@ -16,7 +16,7 @@ import { type ServeFlags, serveOptions } from "./serve-options.js";
 
 type ServedCall = Pick<Call<Omit<ServeFlags, "verbose"> & WorldFlags>, "rest" | "flags" | "io">;
 
-/** The end of a command, and what went wrong between it and the proxy of `--intercept`, in sentences. */
+/** The end of a command, and problems between it and the proxy of `--intercept`, as sentences. */
 type ServedEnd = CommandEnd & { readonly notes: readonly string[] };
 
 interface RunOptions extends Pick<CommandOptions, "takeSignals" | "apart" | "onOutput"> {
@@ -24,7 +24,7 @@ interface RunOptions extends Pick<CommandOptions, "takeSignals" | "apart" | "onO
   readonly onInstance?: (instance: Instance) => void;
 }
 
-/** Runs the command behind `--` while a runtime is served, by default on any free port, and stops the server after it. */
+/** Serves a runtime (default: on a free port) while the command after `--` runs. */
 export async function runServed(
   { rest, flags, io }: ServedCall,
   runtime: Runtime,
@@ -41,17 +41,17 @@ export async function runServed(
   if (flags.verbose) logger.note(`Serving ${name} (seed ${seed}, profile ${profile}) on ${server.url}.`);
   try {
     const { env, remove } = await execEnvironment(io.env, runtime.world(), server);
-    // A command line without a command has been refused.
+    // A missing command was rejected before.
     const command = rest as [string, ...string[]];
     const end = await runCommand(command, { cwd: io.cwd, env, ...options }).finally(remove);
     return { ...end, notes: server.proxy?.notes() ?? [] };
   } finally {
-    // Requests that are still under way are counted, too.
+    // Requests in progress are counted as well.
     await server.close();
   }
 }
 
-/** Says why a command could not be started; returns the exit code that shells give then. */
+/** Reports why a command could not start; returns the exit code that shells use for this. */
 export function sayWhyNotRun(
   program: string,
   { code, message }: NodeJS.ErrnoException,
@@ -63,13 +63,13 @@ export function sayWhyNotRun(
     tell(io.stderr, describeFailure(error, { json }));
     return exitCode;
   };
-  if (code === "EACCES") return say(126, "it is not a program that you may execute");
+  if (code === "EACCES") return say(126, "you may not execute it");
   if (code !== "ENOENT") return say(126, code ?? message);
   if (/[\\/]/.test(program)) {
-    return say(127, "there is no such file, or no such program as its first line names");
+    return say(127, "the file, or the program in its first line, does not exist");
   }
   return say(
     127,
-    "there is no such command in PATH. No shell reads the line: write its words one by one, env before variables, and npx before a command of this project's packages",
+    "there is no such command in PATH. No shell reads the command line: separate its words, put env before variables, and npx before a command from this project's packages",
   );
 }

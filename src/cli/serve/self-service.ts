@@ -10,7 +10,7 @@ export const selfServiceFlags = {
   }),
   selfServiceOffer: flag(
     "--self-service-offer <names>",
-    "the bundled scenarios that partners choose from; may be given more than once, or with commas (default: the scenario that is served)",
+    "the bundled scenarios that partners choose from; repeatable, or separated by commas (default: the scenario that is served)",
     separated(reader((text) => (isScenarioName(text) ? text : undefined), "the name of a bundled scenario")),
   ),
   selfServiceDaily: flag(
@@ -25,7 +25,7 @@ export const selfServiceFlags = {
   ),
   trustProxies: flag(
     "--trust-proxy <address>",
-    "an address or a network of proxies whose --trust-header and X-Forwarded-For are used: 10.0.0.0/8; may be given more than once, or with commas (default: this machine)",
+    "an address or a network of proxies whose --trust-header and X-Forwarded-For are used: 10.0.0.0/8; repeatable, or separated by commas (default: this machine)",
     separated(
       reader(
         (text) => readNetwork(text) && text,
@@ -35,7 +35,7 @@ export const selfServiceFlags = {
   ),
 };
 
-/** What the flags offer partners; throws `usage` for flags that need `--self-service`. */
+/** Returns the offer to partners; throws `usage` for flags that need `--self-service`. */
 export function selfServiceOf(flags: FlagValues<typeof selfServiceFlags>): SelfService | undefined {
   const {
     selfService,

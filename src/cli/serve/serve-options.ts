@@ -15,9 +15,9 @@ export interface ServeFlags
   readonly port?: number;
 }
 
-/** The options that the flags set for a server; loads the files that they name. */
+/** Returns a server's options from the flags; loads their files. */
 export async function serveOptions(flags: ServeFlags, io: Io, log: Logger): Promise<ServeOptions & Hosting> {
-  // The other flags have the names of the options.
+  // The other flags have the options' names.
   const { port = 4747, tls: _, cert: __, key: ___, handlers: module, verbose, ...others } = flags;
   const tls = await tlsOf(flags, io);
   return {
@@ -28,7 +28,7 @@ export async function serveOptions(flags: ServeFlags, io: Io, log: Logger): Prom
     onStop: io.stop,
     onDefect(error) {
       const failure = describeFailure(error, flags);
-      // Also reported when no request waits for it.
+      // Also called if no request waits for it.
       const isOurs =
         !isOfMachine(error) && !(error instanceof SandboxError && error.code === "state_unwritable");
       log.problem(isOurs ? `A request got 500. ${failure}` : failure);
@@ -37,7 +37,7 @@ export async function serveOptions(flags: ServeFlags, io: Io, log: Logger): Prom
   };
 }
 
-// Loaded only when asked for, the loader included.
+// Loaded on demand, including the loader.
 async function ownHandlers(
   module: string,
   { cwd, takeUncaught }: Io,
@@ -45,14 +45,14 @@ async function ownHandlers(
 ): Promise<Partial<ServeOptions>> {
   const { loadHandlers } = await import("../../server/load-handlers.js");
   const { handlers, file } = await loadHandlers(module, cwd);
-  // A handler may throw long after its answer; the server is not to blame, and lives on.
+  // A handler may throw long after its response; the server continues.
   takeUncaught((error) =>
     log.problem(`Code of ${module} failed outside a request, and was not caught: ${withStack(error)}`),
   );
   return { handlers, handlersFile: file };
 }
 
-// The user has to mend their own code, and wants to know where.
+// Users must fix their own code, and need the place.
 function withStack(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -7,7 +7,7 @@ import type { SentRequest, StoryAnswer } from "../../world/steps.js";
 import type { World } from "../../world/world.js";
 import { type Palette, paintStatus, type Style } from "../terminal.js";
 
-/** A request as a client writes it, line by line: what goes over the wire, but for the key. */
+/** Returns a request as a client writes it, line by line: everything that is sent, except the key. */
 export function requestLines(request: SentRequest, world: World, style: Style): string[] {
   const { palette } = style;
   const { method, path, key, headers, body, times } = request;
@@ -20,12 +20,12 @@ export function requestLines(request: SentRequest, world: World, style: Style): 
   ];
 }
 
-/** An answer as a client reads it, line by line, and the path it is on; a missing answer in words. */
+/** Returns a response as a client reads it, line by line, and its path; a missing response as a sentence. */
 export function answerLines({ status, headers, body, pathId, fault }: StoryAnswer, style: Style): string[] {
   const { palette } = style;
   const paths = fault === null || fault === pathId ? [pathId] : [pathId, fault];
   const ends = paths.map((id) => palette.dim(`${id}: ${outcomeOf(id).when}`));
-  if (status === 0) return [palette.red(silence[pathId] ?? "No response comes."), ...ends];
+  if (status === 0) return [palette.red(silence[pathId] ?? "There is no response."), ...ends];
   const { "content-length": _, date: __, connection: ___, ...shown } = headers;
   return [
     paintStatus(palette, status)(`${status} ${STATUS_CODES[status] ?? ""}`.trim()),
@@ -36,11 +36,11 @@ export function answerLines({ status, headers, body, pathId, fault }: StoryAnswe
 }
 
 const silence: Readonly<Record<string, string>> = {
-  "fault.reset": "The connection is reset: no response comes.",
-  "fault.hang": "Nothing comes back. A client without a timeout would wait forever.",
+  "fault.reset": "The connection is reset without a response.",
+  "fault.hang": "There is no response. A client without a timeout would wait forever.",
 };
 
-// Of a key of the scenario only the part that all keys of its kind have in common.
+// Shows only the common part of all keys of its kind.
 function keyHeader(key: string, world: World): string | undefined {
   if (key === "none") return undefined;
   if (key === "malformed") return "…  (malformed: not a key at all)";
@@ -57,9 +57,9 @@ function headerLines(headers: Readonly<Record<string, string>>, palette: Palette
 
 const jsonToken = /("(?:\\.|[^"\\])*")(:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-// JSON laid out and coloured, anything else as it is; without what a terminal would obey.
+// Formats and colors JSON, and leaves anything else unchanged; removes everything that would control the terminal.
 function bodyLines(body: string, { palette, width }: Style): string[] {
-  // What is sent is shown with an indent of two.
+  // Sent text is indented by two.
   const json = laidOut(body, width - 2);
   const lines = (json ?? body).split(/\r?\n/).map((line) => escapeControls(line).trimEnd());
   if (json === undefined) return lines;
@@ -79,10 +79,10 @@ function laidOut(body: string, width: number): string | undefined {
   }
 }
 
-/** JSON with what fits into a line on one line, so that an answer stays in sight; the rest is indented. */
+/** Writes JSON values on one line if they fit, so that a response stays visible, and indents the others. */
 function jsonText(value: unknown, width: number, indent = "", before = ""): string {
   const flat = before + flatJson(value);
-  // A comma may follow.
+  // Leaves room for a comma.
   if (typeof value !== "object" || value === null || indent.length + flat.length < width) return flat;
   const inner = `${indent}  `;
   const [open, close] = Array.isArray(value) ? "[]" : "{}";

@@ -5,22 +5,22 @@ import { tell } from "../tell.js";
 
 interface PauseFlags {
   readonly step?: boolean;
-  /** The factor by which it is faster than people read; `Infinity` does not wait. */
+  /** The factor compared with the time people need to read; `Infinity` does not wait. */
   readonly speed?: number;
   readonly json?: boolean;
 }
 
 export interface Pauses {
-  /** How long the pause after a step that was shown like this is, in milliseconds; 0 where a key ends it. */
+  /** Returns the pause after a step with this text, in milliseconds; 0 if a key ends it. */
   readonly timeFor: (result: StepResult, shown: string) => number;
-  /** The keys that can be pressed, in a sentence; empty where none can. */
+  /** The available keys, as a sentence; empty if there are none. */
   readonly keys: string;
-  /** Waits after a step that was shown like this; resolves to whether to go on. */
+  /** Waits after a step with this text; resolves to whether to continue. */
   readonly after: (result: StepResult, shown: string) => Promise<boolean>;
   readonly close: () => void;
 }
 
-/** The pauses that the flags ask for: by hand, with time to read, or none. */
+/** Returns the pauses that the flags set: with keys, with time to read, or none. */
 export async function pausesFor(flags: PauseFlags, io: Io, stop: AbortSignal): Promise<Pauses> {
   if (flags.step === true) return byHand(io, stop);
   const speed = flags.speed ?? (io.stdout.isTTY === true ? 1 : Number.POSITIVE_INFINITY);
@@ -28,7 +28,7 @@ export async function pausesFor(flags: PauseFlags, io: Io, stop: AbortSignal): P
   return isHurried ? noPauses(stop) : withTimeToRead(speed, io, stop);
 }
 
-// What timers can wait for; a longer one would not wait at all.
+// The maximum of timers, which would not wait for longer.
 const longestPause = 2 ** 31 - 1;
 
 function noPauses(stop: AbortSignal): Pauses {
@@ -38,11 +38,11 @@ function noPauses(stop: AbortSignal): Pauses {
 async function withTimeToRead(speed: number, io: Io, stop: AbortSignal): Promise<Pauses> {
   const presses = io.stdout.isTTY === true ? await io.keyPresses() : undefined;
   const never = new Promise<string>(() => {});
-  // Kept from pause to pause until it is a key, so that none is lost.
+  // Kept from pause to pause until a key is pressed, so that no key is lost.
   let pressed: Promise<string> | undefined;
   const stopped = aborted(stop).then(() => "ctrl-c");
   const timeFor: Pauses["timeFor"] = ({ kind }, shown) => {
-    // Narration is read word for word, an exchange is only looked over.
+    // People read narration word by word, and only skim requests.
     const perCharacter = kind === "request" ? 18 : 50;
     const time = shown.replace(/\s+/g, "").length * perCharacter;
     return Math.min(Math.min(12_000, Math.max(1200, time)) / speed, longestPause);

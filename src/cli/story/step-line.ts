@@ -5,7 +5,7 @@ import { errorCodeOf } from "../../world/story/differences.js";
 import { actionIntent, requestIntent, stepIntent } from "../../world/story/step-text.js";
 import { answerText, type Palette, paintStatus, shortened, shortTime } from "../terminal.js";
 
-/** A step of the story in one line: what it did, and what came of it; narration is cut to the width. */
+/** Describes a step of the story on one line: the action and its result. Narration is shortened to the width. */
 export function stepLine(result: StepResult, palette: Palette, width = Number.POSITIVE_INFINITY): string {
   const { say, step, failure, performed, answer, now } = result;
   if (say !== null) return palette.dim(shortened(say, width));
@@ -15,26 +15,26 @@ export function stepLine(result: StepResult, palette: Palette, width = Number.PO
   return actionLine({ step, performed });
 }
 
-/** An action in a few words, and how it was refused: `rotate active → active-2, overlap 60m`. */
+/** Describes an action in a few words, with its rejection: `rotate active → active-2, overlap 60m`. */
 export function actionLine({ step, performed }: Pick<StepResult, "step" | "performed">): string {
   const refusal = performed?.refusal ?? null;
   const refused = refusal === null ? "" : ` → rejected: ${refusal.code} (${refusal.message})`;
   return escapeControls(actionIntent(step, performed) + refused);
 }
 
-/** A step of the timeline or the story as a line of the log: the time on the sandbox's clock, what it is a step of, what it did. */
+/** Describes a step of the timeline or the story as a line of the log: the sandbox's time, the source, the action. */
 export function stepLogLine({ type, result }: StepEvent, palette: Palette): string {
   const [at, whose, text] =
     type === "timeline.step"
       ? [result.at, "timeline", actionLine(result)]
       : [result.now, `story ${result.number}/${result.of}`, stepLine(result, palette)];
   const unexpected = result.differences.map(({ at, expected, found }) =>
-    palette.red(escapeControls(`not as expected: ${at}: expected ${expected}, found ${found}`)),
+    palette.red(escapeControls(`unexpected: ${at}: expected ${expected}, found ${found}`)),
   );
   return [palette.dim(`${at.slice(0, 19)}Z`), palette.magenta(whose), text, ...unexpected].join("  ");
 }
 
-// A request that was sent says where it went.
+// A sent request shows its path.
 function intentionOf({ step, request }: StepResult): string {
   return escapeControls(request === null ? stepIntent(step) : requestIntent(request));
 }

@@ -9,7 +9,7 @@ import type { Style } from "../terminal.js";
 import { answerLines, requestLines } from "./exchange.js";
 import type { PlacedProblem } from "./verdict.js";
 
-/** The title of a story, the time at which it begins, and what there is to know before: a sentence or two. */
+/** Returns a story's title, its start time and its outline. */
 export function openingProse({ name, scenario, clock }: World, outline: string, style: Style): string {
   const { palette, width } = style;
   const time = `It is ${timeInWords(new Date(clock.now()).toISOString())} (UTC), and the clock is frozen.`;
@@ -23,8 +23,8 @@ export function openingProse({ name, scenario, clock }: World, outline: string, 
 }
 
 /**
- * A step as a narrator tells it, with what the timeline did during it and what is not as expected; ends with an empty
- * line. Prose keeps to the width, requests and answers stand as they are.
+ * Describes a step as a narrator, with the timeline's actions in between and unexpected results. Ends with an empty line.
+ * Wraps prose, but not requests and responses.
  */
 export function stepProse(
   result: StepResult,
@@ -33,7 +33,7 @@ export function stepProse(
   style: Style,
 ): string {
   const timeline = result.timeline.flatMap(({ at, step, performed }) =>
-    actionLines(`Meanwhile, at ${timeInWords(at)}: `, step, performed, style),
+    actionLines(`In between, at ${timeInWords(at)}: `, step, performed, style),
   );
   const heading = style.palette.dim(`Step ${result.number} of ${result.of}`);
   const lines = [
@@ -50,7 +50,7 @@ function stepLines(result: StepResult, world: World, style: Style): string[] {
   const { say, request, answer, performed, step, failure, now } = result;
   const { palette, width, isTerminal } = style;
   if (say !== null) return prose(say, width);
-  // The problem says it.
+  // The problem describes it.
   if (failure !== null) return [];
   if (request !== null && answer !== null) {
     const indented = (line: string) => (line === "" ? "" : `  ${line}`);
@@ -75,8 +75,8 @@ function actionLines(
 function problemLines(problems: readonly PlacedProblem[], { palette, width, isTerminal }: Style): string[] {
   const mark = isTerminal ? "✗ " : "";
   return problems.flatMap(({ at, message, place }) => {
-    const what = at === null ? "This step cannot run" : "Not as the story expects";
-    // On a line of its own: terminals open what looks like a place in a file.
+    const what = at === null ? "This step cannot run" : "Unexpected result";
+    // On a separate line: terminals open file positions.
     const where = place === undefined ? [] : [`${place.file ?? ""}:${place.line}:${place.column}`];
     return [
       "",
@@ -90,7 +90,7 @@ function prose(text: string, width: number): string[] {
   return wrapAnsi(redactKeys(lines.join("\n")), width, { hard: true }).split("\n");
 }
 
-/** About how long something takes: `40 seconds`, `3 minutes`. */
+/** Returns an approximate duration: `40 seconds`, `3 minutes`. */
 export function roughly(milliseconds: number): string {
   const seconds = Math.max(1, Math.round(milliseconds / 1000));
   return seconds < 90 ? pluralize(seconds, "second") : pluralize(Math.round(seconds / 60), "minute");

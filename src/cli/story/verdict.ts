@@ -19,10 +19,10 @@ import { openNamed } from "../open-scenario.js";
 import { type Palette, type Style, shortTime } from "../terminal.js";
 import { actionLine, stepLine } from "./step-line.js";
 
-/** The outcome of a story that ran as a test. */
+/** The result of a story as a test. */
 type StoryVerdict = Awaited<ReturnType<typeof verdictOn>>;
 
-/** Runs the story of a scenario as a test, in a world of its own whose clock stands still until the story moves it. */
+/** Runs the story of a scenario as a test, in a separate sandbox whose clock only the story moves. */
 export async function verdictOn(loaded: LoadedScenario, flags: WorldFlags, cwd: string) {
   const { name, scenario } = loaded;
   const world = openNamed(loaded, { ...flags, frozen: true });
@@ -35,13 +35,13 @@ export async function verdictOn(loaded: LoadedScenario, flags: WorldFlags, cwd: 
   const problems = last === undefined ? [] : await placeProblems(last, name, cwd);
   return {
     name,
-    // A scenario without a story proves nothing.
+    // A scenario without a story tests nothing.
     passed: stepCount > 0 && problems.length === 0,
     seed,
     startedAt,
     /** Whether every run starts at that time. */
     isPinned: flags.now !== undefined || scenario.clock?.now !== undefined,
-    /** The steps that ran; the last one is the one that failed. */
+    /** The steps that ran; the last one may have failed. */
     results,
     stepCount,
     problems,
@@ -50,11 +50,11 @@ export async function verdictOn(loaded: LoadedScenario, flags: WorldFlags, cwd: 
 }
 
 export interface PlacedProblem extends StepProblem {
-  /** `undefined` when no file of the user's holds it. */
+  /** `undefined` if it is in none of the user's files. */
   readonly place: FoundPlace | undefined;
 }
 
-/** The problems of a step with their places in the file of its scenario. */
+/** Returns the problems of a step with their places in the scenario's file. */
 export function placeProblems(result: StepResult, scenario: string, cwd: string): Promise<PlacedProblem[]> {
   return Promise.all(
     stepProblems(result).map(async (one) => ({
@@ -64,7 +64,7 @@ export function placeProblems(result: StepResult, scenario: string, cwd: string)
   );
 }
 
-/** A verdict for machines; keys are shortened where it is printed. */
+/** Returns a verdict as JSON; the caller shortens keys. */
 export function verdictJson(verdict: StoryVerdict): unknown {
   const { isPinned: _, results, problems, durationMs, ...shown } = verdict;
   const { length } = results;
@@ -91,7 +91,7 @@ function judgedJson(result: StepResult, problems: readonly PlacedProblem[]) {
   };
 }
 
-/** A verdict for people: the steps, the problems, and a line that sums up; `quiet` leaves out what passed. */
+/** Returns a verdict as text: the steps, the problems and a summary; `quiet` leaves out what passed. */
 export function verdictText(given: StoryVerdict, style: Style, quiet: boolean): string {
   const verdict = { ...given, name: escapeControls(given.name) };
   if (verdict.passed && quiet) return "";
@@ -110,7 +110,7 @@ const marks = {
   done: { sign: " ", word: "", colour: "dim" },
 } as const;
 
-// An action is expected to be done even where the step does not say so; a request may end in any way.
+// An action must succeed even without an expectation; a request may end in any way.
 function markOf(result: StepResult): keyof typeof marks {
   if (!isAsExpected(result)) return "failed";
   return result.step.expect !== undefined || result.performed !== null ? "passed" : "done";
@@ -138,10 +138,10 @@ function problemText(
   { name, results }: StoryVerdict,
   { isTerminal, width }: Style,
 ): string {
-  // In a line that the terminal breaks the caret would stand under nothing. Two columns are the indent.
+  // A wrapped line would misplace the caret. The indent has two columns.
   const excerpt =
     place && isTerminal ? narrowExcerpt({ text: place.source, caret: place.caret }, width - 2) : undefined;
-  // Without a place the file and the field have to do.
+  // Without a place, the file and the field must do.
   const text = formatProblem({
     ...place,
     ...(excerpt && { source: excerpt.text, caret: excerpt.caret }),

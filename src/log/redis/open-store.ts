@@ -98,7 +98,7 @@ async function migrateLog(
     before === version ? extended.changes : [`svc-sandbox ${before} to ${version}`, ...extended.changes];
   // Another replica may have just added it.
   const what = changes.length === 0 ? "the state that another replica started" : listed(changes, "and");
-  return `Migrated: ${what}. The state before is in the key ${JSON.stringify(key)}.`;
+  return `Migrated: ${what}. The previous state is in the key ${JSON.stringify(key)}.`;
 }
 
 // Members are named like the flags, for the message about a difference.
