@@ -55,7 +55,7 @@ describe.skipIf(noRedis !== undefined)("a sandbox in Redis", () => {
     expect((await call(url, "GET /instances")).body.data).toMatchObject([{ label: "partner" }]);
     expect((await call(`${url}/i/${first.instance.id}`, "GET /requests")).body.data).toHaveLength(2);
     const { code, stderr } = await start(...argv).done;
-    expect([code, stderr]).toEqual([2, expect.stringContaining("it already has a sandbox")]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("already contains a sandbox")]);
   });
 
   test("--migrate adds organizations and keys in every replica, keeps the state before, and goes back", async () => {
