@@ -1,7 +1,7 @@
 /**
  * Returns a minimal failing part of the items: without any one of its items, the rest passes (delta debugging, Zeller).
  *
- * All items together must fail; no items must pass. Tries groups in parallel, and stops with its current result after
+ * All items together must fail, and an empty list must pass. Tries groups in parallel, and stops with its current result after
  * `budget` tries.
  */
 export async function minimize<Item>(

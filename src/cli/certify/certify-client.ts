@@ -73,7 +73,7 @@ export interface Certified {
   readonly notes: readonly string[];
   /** The exit code of an incomplete certification, because of a signal or an unknown command. */
   readonly cutShort: number | undefined;
-  /** Stops taking signals, which must not interrupt the writing of the certificate. */
+  /** Stops taking signals. Call it after writing the certificate, which a signal must not interrupt. */
   readonly release: () => void;
 }
 
