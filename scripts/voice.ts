@@ -15,7 +15,11 @@ const filesIn = (folder: string, pattern: RegExp) =>
     .filter((name) => pattern.test(name))
     .map((name) => join(folder, name));
 
-const pages = ["README.md", ...filesIn("docs", /^[^/]+\.md$/)];
+const pages = [
+  ...["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "AGENTS.md"],
+  ...filesIn("docs", /\.md$/),
+  ...filesIn("examples", /(?<!node_modules.*)\.md$/),
+];
 const sources = filesIn("src", /(?<!\.test|\.generated)\.tsx?$/);
 const isDashboard = (file: string) => file.startsWith("src/dashboard/");
 
