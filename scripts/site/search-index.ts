@@ -55,6 +55,7 @@ function linesOf(byWord: ReadonlyMap<string, readonly number[]>): string {
 function weightOf({ group, source, file, isMade }: Page): number {
   if (source.startsWith("examples/")) return 1;
   if (group === undefined || file === "changelog.html" || file === "decisions.html") return 0.2;
-  if (isMade) return 0.6;
+  // The preview is a guess.
+  if (isMade || file === "preview.html") return 0.6;
   return group === "Tasks" || group === "Start" ? 1.5 : 1;
 }

@@ -119,7 +119,7 @@ function certificateConclusion({ verdict, runs, report, promises, unmet }: Certi
   const left = count("not_run");
   const unmade = left === 0 ? "" : `, ${left} not run`;
   if (verdict === "failed")
-    return `Failed: ${failed} ${of}${unmade}${unmet.length === 0 ? "" : `, ${pluralize(unmet.length, "gate")}`}. ${shown}`;
+    return `Failed: ${failed} ${of}${unmade}${unmet.length === 0 ? "" : `, ${pluralize(unmet.length, "threshold")}`}. ${shown}`;
   return `Passed: ${count("passed")} ${of}${unmade}. ${shown}`;
 }
 

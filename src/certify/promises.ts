@@ -18,7 +18,7 @@ export function whyTooLittle({ coverage: { met, promised }, paths }: Report): st
     const [variable] = /SVC_KEY_\w+/.exec(howToMeet ?? "") ?? [];
     return promised && !met && variable !== undefined ? [`${variable} (${pathId})`] : [];
   });
-  return `${why}. Send these keys as well, and check each response: ${keys.join(", ")}`;
+  return `${why}. Send ${leastPaths - met} or more of these keys, and check each response: ${keys.join(", ")}`;
 }
 
 /**

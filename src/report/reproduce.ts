@@ -60,7 +60,7 @@ export function howToCover(
     }
     const needs = outcomeOf(pathId).preview === true ? " (it has preview: true)" : "";
     return underExec
-      ? `run svc-sandbox exec ${other} -- <command>${needs}, and in it ${line}`
+      ? `with svc-sandbox exec ${other} -- <command>${needs}, ${line}`
       : `start svc-sandbox ${other}${needs}, then ${line}`;
   };
 }

@@ -293,7 +293,7 @@ describe("what a certificate comes to, in a sentence", () => {
     [{}, "Passed: 1 of 1 run. Noticed 2 of 2 covered promises. Coverage 66%: 2 of 3 promised paths covered"],
     [
       failed,
-      "Failed: 3 of 7 runs, 1 not run, 1 gate. Noticed 1 of 4 covered promises. Not noticed: what 200.test:scopes-empty",
+      "Failed: 3 of 7 runs, 1 not run, 1 threshold. Noticed 1 of 4 covered promises. Not noticed: what 200.test:scopes-empty",
     ],
     [{ ...failed, verdict: "flaky" }, "Flaky: 1 of 7 runs passed once and failed once"],
     [{ verdict: "unusable", runs: [] }, "Not certified: the command could not be run."],

@@ -99,7 +99,7 @@ describe("--report", () => {
   it("names what to run, since no sandbox is left to be started on", async () => {
     const { stderr } = await runExec(["rotation", "--", ...client("none")]);
     expect(stderr.replace(/\s+/g, " ")).toContain(
-      "401.expired run svc-sandbox exec key-states -- <command>, and in it send ",
+      "401.expired with svc-sandbox exec key-states -- <command>, send ",
     );
     expect(stderr).not.toContain("start svc-sandbox");
   });

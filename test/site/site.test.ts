@@ -126,6 +126,12 @@ test("search finds pages by misspelled words, by synonyms and by pasted messages
     ["how do I stop it", "cli.html#svc-sandbox-stop"],
     ["share", "teams.html"],
     ["backoff", "retries.html"],
+    ["expire", "errors.html#401expired"],
+    ["minimal", "assumptions.html"],
+    ["staging", "teams.html"],
+    ["kill", "cli.html#stopping"],
+    ["connect ECONNREFUSED 127.0.0.1:4747", "test-runners.html#wait-for-a-server"],
+    ["telemetry", "not-covered.html#what-is-sent-to-the-internet"],
     ["limitations", "not-covered.html"],
     ["internet", "not-covered.html#what-is-sent-to-the-internet"],
   ]) {

@@ -70,6 +70,6 @@ export function sayWhyNotRun(
   }
   return say(
     127,
-    "there is no such command in PATH. No shell reads the command line: separate its words, put env before variables, and npx before a command from this project's packages",
+    "there is no such command in PATH. The command runs without a shell: write each word as its own argument, env before NAME=value, and npx before a command from this project's packages",
   );
 }

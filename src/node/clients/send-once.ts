@@ -170,7 +170,11 @@ const connectionErrors: readonly (readonly [codes: RegExp, found: string, hint: 
     "the host name cannot be resolved",
     "Check its spelling and this machine's DNS.",
   ],
-  [/^ECONNREFUSED$/, "nothing listens at this address and port", "Is it running, and is the port right?"],
+  [
+    /^ECONNREFUSED$/,
+    "nothing listens at this address and port",
+    "Check that it is running. If it uses another port, pass its URL.",
+  ],
   [/^(?:E(?:HOST|NET)\w+|EADDRNOTAVAIL|EACCES|EPERM|EINVAL)$/, "this host cannot be reached", checkNetwork],
   [
     /^ERR_TLS_CERT_ALTNAME_INVALID$/,
