@@ -136,3 +136,9 @@ test.each(examples)("the example of $title runs, and its comments are true", asy
   const given = title === "createSandbox" ? { ...core } : { ...core, ...msw, sandbox: core.createSandbox() };
   expect(await runExample(code, await modules(), given)).toBe(claimsIn(code));
 });
+
+test("docs/test-runners.md has each setup that the matrix runs with other versions", async () => {
+  // Throws for a heading without code.
+  const { cells } = await import("../../scripts/matrix/cells.js");
+  expect(cells.filter(({ files }) => files !== undefined)).not.toEqual([]);
+});

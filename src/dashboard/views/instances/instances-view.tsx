@@ -28,7 +28,7 @@ export function InstancesView() {
         ) : (
           <p>
             This page shows an instance. Instances cannot contain instances.{" "}
-            <a href={serverPage + linkTo("instances")}>Go to the server&rsquo;s page.</a>
+            <a href={serverPage + linkTo("instances")}>Go to the server's page.</a>
           </p>
         )}
       </section>
@@ -129,7 +129,7 @@ function NewInstance() {
               <Field label="Scenario" problem={problems.scenario}>
                 {(attributes) => (
                   <select {...attributes} name="scenario">
-                    <option value="">the server&rsquo;s scenario</option>
+                    <option value="">the server's scenario</option>
                     {(scenarios.data.value ?? []).map(({ name }) => (
                       <option key={name}>{name}</option>
                     ))}
@@ -142,7 +142,7 @@ function NewInstance() {
               <Field label="Profile" problem={problems.profile}>
                 {(attributes) => (
                   <select {...attributes} name="profile">
-                    <option value="">the scenario&rsquo;s profile</option>
+                    <option value="">the scenario's profile</option>
                     <option>minimal</option>
                     <option>typical</option>
                     <option>varied</option>
