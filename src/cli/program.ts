@@ -126,7 +126,12 @@ function flagValues(commander: Commander, command: Command, env: Io["env"]): Fla
 }
 
 function sentenceOf({ message, code }: CommanderError): string {
-  const text = message.replace(/^error: /, "").replace(/\s*\(Did you mean (.*)\?\)$/s, ". Did you mean $1?");
+  const text = message
+    .replace(/^error: /, "")
+    .replace(/^unknown option '(.*)'/, "Unknown flag $1")
+    .replace(/^missing required argument '(.*)'/, "Missing argument <$1>")
+    .replace(/^option '(.*)' argument missing/, "$1 needs a value")
+    .replace(/\s*\(Did you mean (.*)\?\)$/s, ". Did you mean $1?");
   const sentence = /[.?]$/.test(text) ? text : `${text}.`;
   return code === "commander.conflictingOption" ? `${sentence} Leave one out.` : sentence;
 }

@@ -9,6 +9,7 @@ import { checkInput } from "../scenario/check-input.js";
 import { controlBodies } from "../scenario/format/control-bodies.js";
 import { checkValue } from "../schema/check.js";
 import { shapeOf } from "../schema/shape.js";
+import { listed } from "../schema/words.js";
 import type { ControlContext, ControlHandler, ControlSurroundings } from "../server/http-server.js";
 import { type Actor, requireAdministrator } from "../world/operations/initiator.js";
 import { sendCompressed } from "./compressed.js";
@@ -212,7 +213,7 @@ function refuseMethod(allowed: readonly string[]) {
     response.set("Allow", allowed.join(", "));
     throw new SandboxError(
       "method_not_allowed",
-      `${redactPath(path)} accepts only ${allowed.join(" and ")}.`,
+      `${redactPath(path)} accepts only ${listed(allowed, "and")}.`,
     );
   };
 }

@@ -34,7 +34,7 @@ export function wrapWords(text: string, width: number): string[] {
 /** Breaks a command between words, so that a shell still accepts it. */
 export function wrapCommand(text: string, width: number): string[] {
   // An option stays with its value.
-  const words = text.match(/(?:-[HXdm] )?(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? [text];
+  const words = text.match(/(?:-[HXdm] )?(?:"[^"]*"|'[^']*'|\\.|\S)+/g) ?? [text];
   return wrapAt(words, width - 4)
     .join(" \\\n  ")
     .split("\n");

@@ -152,7 +152,7 @@ it.each([
   [["revoked", "--"], "exec needs -- and a command after it"],
   [["npm", "run", "x", "--coverage"], "exec needs -- and a command after it"],
   [["npm", "test", "--", "-w"], 'Unexpected argument "test": exec accepts [scenario].'],
-  [["--json", "--", "npm"], "unknown option '--json'"],
+  [["--json", "--", "npm"], "Unknown flag --json"],
   [["npm", "--", "test"], 'Unknown scenario "npm"'],
   [["--report", "x.pdf", "--", "npm"], '--report: the name "x.pdf" does not set the format'],
 ])("exec %j ends with 2 and says what to do", async (argv, says) => {

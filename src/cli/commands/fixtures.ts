@@ -102,7 +102,7 @@ export const command = declareCommand({
 
 function kindOf({ words: [word = ""], flags }: FixturesCall): RecordKind<object> {
   const { seed = 1, now: start = defaultNow, locale, format } = flags;
-  if (oneOf(["organizations", "farmers"])(word, "the kind of records") === "farmers") {
+  if (oneOf(["organizations", "farmers"])(word, "kind of records") === "farmers") {
     const locales = locale === undefined ? undefined : resolveLocale(locale);
     const source = { seed, start, ...(locales !== undefined && { locales }) };
     const kind = { at: (index: number) => farmerAt(source, index), row: farmerRow, features: farmerFeatures };

@@ -68,7 +68,7 @@ function sectionLines({ columns, rows }: Section, palette: ReportPalette, width:
     const labelled = details.flatMap((lines, index) =>
       lines.map((line, i) => [i === 0 ? (columns[cells.length + index] ?? "") : "", escapeControls(line)]),
     );
-    const below = alignColumns(labelled, width - 4).map((line) => `    ${line}`);
+    const below = alignColumns(labelled, width - 4, wrapCell).map((line) => `    ${line}`);
     return [`  ${head.map(painted).join("  ")}`, ...below];
   });
 }
@@ -80,9 +80,11 @@ function narrowLines(rows: readonly Row[], painted: (cell: Cell) => string, widt
     const texts = cells.map((cell) => painted({ ...detailed(cell), code: undefined }));
     return commands.some(Boolean) ? [texts, commands] : [texts];
   });
-  return alignColumns(parts, width, (text, room) =>
-    text.startsWith("curl ") ? wrapCommand(text, room) : wrapWords(text, room),
-  );
+  return alignColumns(parts, width, wrapCell);
+}
+
+function wrapCell(text: string, width: number): string[] {
+  return /^(?:curl|svc-sandbox) /.test(text) ? wrapCommand(text, width) : wrapWords(text, width);
 }
 
 function textOf(cell: Cell): string {
