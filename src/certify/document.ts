@@ -149,7 +149,9 @@ function causesOf(all: readonly Run[]): Row[] {
         [...new Set(causes.map(takenBy))],
         [...new Set(causes.flatMap(({ pathId }) => pathId ?? []))],
         runs
-          .flatMap(({ lastRequest: last }) => (last ? [`${last.pathId}, ${last.status}, ${last.id}`] : []))
+          .flatMap(({ lastRequest: last }) =>
+            last ? [`${last.pathId}, ${last.status || "no response"}, ${last.id}`] : [],
+          )
           .slice(0, 1),
       ].map((lines) => lines.filter((line) => line !== "")),
     };

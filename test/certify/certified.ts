@@ -79,7 +79,7 @@ const promise = (id: string, more: Partial<PromiseRun> = {}): PromiseRun => ({
   pathId: id.split(":")[0] as PromiseRun["pathId"],
   kind: "other",
   sentence: `what ${id} breaks`,
-  loss: "the client acts on a right that the key does not have",
+  loss: "the client acts on a permission that the key does not have",
   outcome: "noticed",
   code: 1,
   durationMs: 1_200,

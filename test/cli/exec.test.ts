@@ -177,7 +177,7 @@ describe("exec --break", () => {
     expect(await breaks("200.test:scopes-empty", "active")).toEqual([
       0,
       "",
-      `Not noticed: ${sentence}. The command exits with 0, so the client acts on a right that the key does not have.\n`,
+      `Not noticed: ${sentence}. The command exits with 0, so the client acts on a permission that the key does not have.\n`,
     ]);
     expect(await breaks("200.test:scopes-empty", "revoked")).toEqual([
       0,
