@@ -236,7 +236,7 @@ function factsOf(result: CertifyResult): Row[] {
     ["faults", faults.join(", ")],
     ["promises", promises.kinds],
     ["promises not tried", notTried.join(", ")],
-    ["gates", gatesAsFlags.join(" ")],
+    ["thresholds", gatesAsFlags.join(" ")],
     ["baseline like", learned.join(", ")],
     ["specification", result.specification],
     ["svc-sandbox", result.sandbox],

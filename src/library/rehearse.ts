@@ -95,6 +95,6 @@ function refusalOf({ refusal }: Performed, { rotate }: Action): Refused | undefi
   if (refusal.code !== "overlap_out_of_range" || rotate?.overlap === undefined) {
     return { field: [], words: { message: `the step is rejected: ${refusal.message}`, hint } };
   }
-  const message = `overlap is at most 7 days, not ${quote(rotate.overlap)} (R39)`;
+  const message = `overlap must be at most 7 days, not ${quote(rotate.overlap)} (R39)`;
   return { field: ["rotate", "overlap"], words: { message, hint: `write 7d or less; ${hint}` } };
 }

@@ -80,7 +80,7 @@ function wrongValue(name: string, value: unknown, shape: Shape): Explanation {
   if (shape.kind === "list" && Array.isArray(value)) return wrongLength(name, value.length, shape);
   const found = typeof value === "string" ? `the text ${quote(value)}` : quote(value);
   const { noun, hint } = wordsOf(name, value, shape);
-  return { code: "wrong_type", message: `${name} is ${noun}, not ${found}`, hint: `write ${hint}` };
+  return { code: "wrong_type", message: `${name} must be ${noun}, not ${found}`, hint: `write ${hint}` };
 }
 
 // The expected kind of a value, and what to write instead.
@@ -107,7 +107,7 @@ function wrongChoice(name: string, value: unknown, { choices: of, code, hint }: 
   const choices = of.map(String);
   const all = listed(choices, "or");
   const shown = choices.length > mostChoicesShown ? "one of a fixed list" : all;
-  const message = value === null ? `${name} is empty` : `${name} is ${shown}, not ${quote(value)}`;
+  const message = value === null ? `${name} is empty` : `${name} must be ${shown}, not ${quote(value)}`;
   if (typeof value === "string" && of.includes(Number(value.trim()))) {
     return { code, message, hint: `write ${value.trim()} without quotes` };
   }
@@ -128,7 +128,7 @@ function wrongNumber(name: string, value: unknown, { least, most, isWhole }: Num
   const isText = typeof value === "string";
   return {
     code: typeof value === "number" ? "out_of_range" : "wrong_type",
-    message: `${name} is ${noun}, not ${isText ? "the text " : ""}${quote(value)}`,
+    message: `${name} must be ${noun}, not ${isText ? "the text " : ""}${quote(value)}`,
     hint: isText && /^\d+$/.test(value.trim()) ? `write ${value.trim()} without quotes` : `write ${noun}`,
   };
 }
@@ -163,14 +163,14 @@ function wrongText(name: string | undefined, value: string, shape: TextKind): Ex
   return {
     code,
     message:
-      name === undefined ? `${quote(value)} is not ${noun}` : `${name} is ${noun}, not ${quote(value)}`,
+      name === undefined ? `${quote(value)} is not ${noun}` : `${name} must be ${noun}, not ${quote(value)}`,
     hint: hint?.(value) ?? `write a value such as ${example}`,
   };
 }
 
 function noText(name: string, value: unknown, shape: TextKind): Explanation {
   const { noun = "a text", example, hint } = shape;
-  const message = `${name} is ${noun}, not ${quote(value)}`;
+  const message = `${name} must be ${noun}, not ${quote(value)}`;
   // Describe a number's mistake as if its digits were a text.
   const asText = typeof value === "number" ? hint?.(String(value)) : undefined;
   if (asText !== undefined) return { ...wrongText(name, String(value), shape), message };

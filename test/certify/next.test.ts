@@ -258,7 +258,7 @@ changes:
       "2027-06-01 limit-code Breaks on 2027-06-01: relies on the code `rate_limited` of a 429; read the status.",
     );
     expect(stdout).toMatch(/last request {2}429\.per_day, 429, req_\w+/);
-    expect(stdout).toMatch(/exec key-states --at 2027-06-01 --changes\s+changes\.yaml -- /);
+    expect(stdout).toMatch(/exec key-states --at 2027-06-01 --changes[\s\\]+changes\.yaml -- /);
     expect(stdout).toMatch(/2027-06-01 {2}scopes {2}not covered/);
     expect(readFileSync(join(cwd, "calendar.xml"), "utf8")).toContain(
       'tests="2" failures="1" errors="0" skipped="1"',

@@ -73,7 +73,7 @@ test("a port without a server and an unknown name are described in one line", as
   const port = await portOf(server);
   server.close();
   expect(await checkInVain(`http://127.0.0.1:${port}`)).toMatch(
-    /^Failed to reach http:\S+: nothing listens at this address and port \(ECONNREFUSED\)\. Is it running/,
+    /^Failed to reach http:\S+: nothing listens at this address and port \(ECONNREFUSED\)\. Check that it is running/,
   );
   expect(await checkInVain("http://no-such-host.invalid", "--timeout", "5s")).toMatch(
     /the host name cannot be resolved \(E\w+\)|no response came within 5 s/,

@@ -126,7 +126,12 @@ test.each([
   ["revoke", { ref: "revoked" }, "key_not_active", /^Failed to revoke the key "revoked": it is revoked/],
   ["revoke", { ref: "nobody" }, "not_found", /^Unknown key "nobody"/],
   ["revoke", {}, "validation_failed", /ref is missing/],
-  ["advance", { by: "soon" }, "validation_failed", /by is a duration, not "soon": write a value such as 90s/],
+  [
+    "advance",
+    { by: "soon" },
+    "validation_failed",
+    /by must be a duration, not "soon": write a value such as 90s/,
+  ],
   ["advance", { byy: "1m" }, "validation_failed", /unknown field "byy".*did you mean "by"/],
   ["scenario", { name: "key-state" }, "not_found", /key-states/],
   ["rese", {}, "not_found", /^Unknown tool "rese"\. Did you mean "reset"\?/],

@@ -70,7 +70,7 @@ describe("a scenario of the user's own", () => {
     const cwd = temporaryFolder();
     expect(await runCli(["validate", "-"], { cwd, input: good })).toMatchObject({ code: 0, stderr: "" });
     const { code, stderr } = await runCli(["validate", "-"], { cwd, input: broken });
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/^-:7:28: environment is test or live/)]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^-:7:28: environment must be test or live/)]);
     const failing = `${good}story:\n  - request: { key: only }\n    expect: { status: 403 }\n`;
     expect((await runCli(["validate", "-"], { cwd, input: failing })).stderr).toMatch(/^-:10:\d+: /);
     const running = startCli(["-", "--port", "0", "--watch"], { cwd, input: good });

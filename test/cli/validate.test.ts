@@ -58,8 +58,8 @@ test("an overlap of more than seven days is refused where it is written (R39)", 
     "meant.yaml": scenario("", timeline.replace("} }", "}, expect: { error: overlap_out_of_range } }")),
   });
   for (const [file, code, place] of [
-    ["timeline.yaml", 1, /^timeline\.yaml:9:46: overlap is at most 7 days, not "8d"/],
-    ["story.yaml", 1, /^story\.yaml:9:35: overlap is at most 7 days, not "8d"/],
+    ["timeline.yaml", 1, /^timeline\.yaml:9:46: overlap must be at most 7 days, not "8d"/],
+    ["story.yaml", 1, /^story\.yaml:9:35: overlap must be at most 7 days, not "8d"/],
     ["meant.yaml", 0, /^$/],
   ] as const) {
     expect(await runCli(["validate", file], { cwd })).toMatchObject({

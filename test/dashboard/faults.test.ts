@@ -49,7 +49,7 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     const { page } = dashboard;
     const before = await assumed(dashboard);
     for (const [name, text, says] of [
-      ["scopes", "attestations:read, A B", 'is a scope name, not "A"'],
+      ["scopes", "attestations:read, A B", 'must be a scope name, not "A"'],
       ["me_scope", "nope:x", "which is not one of scopes"],
       ["day_resets_at", "25:00", "day_resets_at"],
     ] as const) {
@@ -144,7 +144,7 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     await part.getByRole("button", { name: "Add the fault" }).click();
     await part
       .locator(".field", { hasText: "Delay before the error" })
-      .getByText("latency is a duration")
+      .getByText("latency must be a duration")
       .waitFor();
     await part.getByLabel("Delay before the error").fill("");
     await part.getByRole("button", { name: "Add the fault" }).click();
@@ -204,7 +204,7 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     await settled(page);
     expect(new URL(page.url()).pathname).toBe(`/i/${instance.id}/__sandbox/`);
     await page.goto(`${server.url}/i/${instance.id}/__sandbox/#/instances`);
-    await page.getByRole("link", { name: "Go to the server’s page." }).click();
+    await page.getByRole("link", { name: "Go to the server's page." }).click();
     await settled(page);
     expect(page.url()).toBe(`${server.controlUrl}/#/instances`);
     await part

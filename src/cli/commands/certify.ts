@@ -271,8 +271,10 @@ function showOutput(
   const { palette } = styleFor(io.stderr, io.env, flags);
   for (const [run] of failuresByReason(result.runs)) {
     const bar = `  ${palette.dim("|")} `;
-    tell(io.stderr, `${palette.bold(`Last output of ${run.name}`)}\n`, flags);
-    for (const line of outputOf(run)) tell(io.stderr, redactKeys(`${bar}${line}\n`), { ...flags, hang: bar });
+    const lines = outputOf(run);
+    const heading = lines.length === 0 ? `${run.name} printed nothing` : `Last output of ${run.name}`;
+    tell(io.stderr, `${palette.bold(heading)}\n`, flags);
+    for (const line of lines) tell(io.stderr, redactKeys(`${bar}${line}\n`), { ...flags, hang: bar });
     tell(io.stderr, redactKeys(`See it again: ${runAgain(run, result)}\n\n`), flags);
   }
 }

@@ -29,7 +29,7 @@ test("the message shows the place, the line, a caret and a hint for every proble
       "                                             ^",
       'hint: did you mean "per_minute"?',
       "",
-      'world.yaml:7:29: environment is test or live, not "tst"',
+      'world.yaml:7:29: environment must be test or live, not "tst"',
       "        other: { environment: tst }",
       "                              ^",
       "hint: did you mean test?",
