@@ -157,7 +157,7 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
       const input = page.getByLabel(label, { exact: true });
       expect(await input.getAttribute("aria-invalid"), label).toBe("true");
       const problem = page.locator(`[id="${await input.getAttribute("aria-describedby")}"]`);
-      expect(await problem.textContent(), label).toMatch(/ is /);
+      expect(await problem.textContent(), label).toMatch(/ (is|must be) /);
     }
     expect(await page.getByLabel("Expires").inputValue()).toBe("soon");
     expect((await ask("/keys")).body.data).toHaveLength(15);
