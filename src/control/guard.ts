@@ -84,10 +84,10 @@ function requireToken(
     if (opensAll) return next();
     if (id === undefined) throw noToken(response);
     // Another replica may just have replaced the token.
-    Promise.resolve(log.catchUp()).then(() => {
-      const instance = log.instances.list().find((one) => one.id === id);
-      next(opensOne(instance) ? undefined : noToken(response));
-    }, next);
+    Promise.resolve(log.catchUp()).then(
+      () => next(opensOne(log.instances.get(id)) ? undefined : noToken(response)),
+      next,
+    );
   };
 }
 

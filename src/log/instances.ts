@@ -52,6 +52,8 @@ export interface InstanceList {
    */
   readonly create: (source: NamedScenario, given: GivenOptions, tenancy?: Tenancy) => Instance;
   readonly list: () => ListedInstance[];
+  /** Returns the instance of an id, loaded or not; `undefined` for an unknown id. */
+  readonly get: (id: string) => ListedInstance | undefined;
   /** Throws `not_found`. */
   readonly remove: (id: string) => void;
   /** Changes the hashes of an instance. Throws `not_found`. */
@@ -190,6 +192,7 @@ export function createInstances({
       return add(made, createRuntime(start, { given, idGroup: server.idSeries.last }));
     },
     list: () => [...instances.values()],
+    get: (id) => instances.get(id),
     loaded: () => [...instances.values()],
     find: (id) => instances.get(id),
     use(id) {

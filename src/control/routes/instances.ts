@@ -106,7 +106,7 @@ export const instanceRoutes: readonly Route[] = [
     prepare: ({ code }) => ({ code: nodePlatform.sha256(code) }),
     run(context) {
       const instances = requireInstances(context);
-      const instance = instances.list().find(({ id }) => id === idIn(context));
+      const instance = instances.get(idIn(context));
       const claimHash = instance?.tenancy.claimHash;
       // The same error for an unknown instance, which reveals nothing to callers without a code.
       if (claimHash === undefined || claimHash !== context.body.code) throw usedLink();

@@ -104,6 +104,7 @@ export function createRegistry({ most, server, platform, newId, onGone }: Regist
       return { ...made, runtime, gone: new AbortController().signal };
     },
     list: () => [...instances.values()],
+    get: (id) => instances.get(id),
     remove: (id) => discard(find(id).id),
     changeHashes(id, hashes) {
       const instance = find(id);
