@@ -30,7 +30,10 @@ import { soundPart } from "./sound-part.js";
 // These compare the fields of a scenario with each other.
 const rules = [...refRules, ...keyRules, faultsFit, ...stepRules];
 // These are about one field, which most scenarios do not have.
-const rulesOfField = { consents: consentsFit, changes: changesFit } as const;
+const rulesOfField = [
+  ["consents", consentsFit],
+  ["changes", changesFit],
+] as const;
 
 /** The maximum number of reported problems of a scenario. */
 const maximumProblems = 200;
@@ -59,9 +62,7 @@ export function interpretScenario({ read, file }: FoundScenario, options: Extend
     if (trusted !== undefined) report(trusted);
   });
   for (const rule of rules) rule(facts);
-  for (const field of ["consents", "changes"] as const) {
-    if (scenario[field] !== undefined) rulesOfField[field](facts);
-  }
+  for (const [field, rule] of rulesOfField) if (scenario[field] !== undefined) rule(facts);
   if (diagnostics.length === 0) return scenario;
   throw new ScenarioError(problemsOf(diagnostics, whole, file));
 }
