@@ -3,6 +3,7 @@ import { commandLine, pluralize } from "../report/plain-text.js";
 import type { ReportDocument, ReportFormat, Row, TestCase, Tone } from "../report/render/document.js";
 import { render, type TextStyle } from "../report/render/render.js";
 import { snakeCase } from "../schema/spelling.js";
+import { execAgain } from "./brief.js";
 import type { NextVerdict, Rehearsed } from "./next.js";
 
 /** The effects of announced changes on a client. */
@@ -31,8 +32,7 @@ export function renderCalendar(rehearsal: Rehearsal, format: ReportFormat, style
 
 function calendarOf(rehearsal: Rehearsal): ReportDocument {
   const { scenario, next, command, verdict, runs, changes } = rehearsal;
-  const again = (date = "") =>
-    commandLine(["svc-sandbox", "exec", scenario, "--at", date, "--changes", next, "--", ...command], 2_000);
+  const again = (date = "") => execAgain([scenario, "--at", date, "--changes", next], { command });
   const row = (one: Rehearsed): Row => ({
     cells: [one.dates.join(", "), one.ref, { text: textOf(one), tone: tones[one.verdict] }],
     details: [
