@@ -43,6 +43,9 @@ export interface Rehearsed extends Pick<Change, "ref"> {
 
 const [hour, day] = [60 * 60_000, 24 * 60 * 60_000];
 
+/** Returns when a change applies, and when a moved path ends. */
+const datesOf = ({ at, ends }: Change) => (Number.isFinite(ends) ? [at, ends] : [at]);
+
 /** Returns the instants before, at and after a date. */
 const momentsAround = (date: number) => [date - hour, date, date + day];
 
@@ -70,9 +73,9 @@ export async function rehearse(changes: ChangeFields, tryAt: TryAt): Promise<Reh
 }
 
 async function rehearseOne(change: Change, changes: ChangeFields, tryAt: TryAt): Promise<Rehearsed> {
-  const { ref, fields, at, ends } = change;
+  const { ref, fields } = change;
   const only = pick(changes, [ref]);
-  const dates = [at, ...(fields.move === undefined ? [] : [ends])];
+  const dates = datesOf(change);
   const known = { ref, say: fields.say, dates: dates.map(dateText) };
   const { failure, shown } = await firstFailure(only, dates, tryAt);
   if (failure === undefined) return { ...known, verdict: shown.has(ref) ? "passes" : "not_covered" };
@@ -120,9 +123,8 @@ async function firstFailure(
 async function breakTogether(changes: ChangeFields, tryAt: TryAt) {
   const dated = datedChanges(changes);
   if (dated.length < 2) return undefined;
-  const dates = dated.flatMap(({ at, ends }) => (Number.isFinite(ends) ? [at, ends] : [at]));
-  const sorted = [...new Set(dates)].sort((one, other) => one - other);
-  const { failure } = await firstFailure(changes, sorted, tryAt);
+  const dates = dated.flatMap(datesOf).sort((one, other) => one - other);
+  const { failure } = await firstFailure(changes, dates, tryAt);
   if (failure === undefined || failure.sentence !== undefined) return undefined;
   const { now, ...found } = failure;
   const fails = async (refs: readonly string[]) => (await tryAt(pick(changes, refs), now)).failed;
