@@ -64,8 +64,8 @@ export async function rehearse(changes: ChangeFields, tryAt: TryAt): Promise<Reh
     tryAt,
   );
   return alone.map((one) => {
-    const others = pair?.refs.filter((ref) => ref !== one.ref);
-    if (pair === undefined || others === undefined || !pair.refs.includes(one.ref)) return one;
+    if (!pair?.refs.includes(one.ref)) return one;
+    const others = pair.refs.filter((ref) => ref !== one.ref);
     const sentence = `fails together with ${listed(others, "and")}`;
     const whatToDo = "rehearse these changes in one file, without the others";
     return { ...one, verdict: "breaks", together: others, sentence, whatToDo, ...pair.failure };
