@@ -1,3 +1,4 @@
+import { day, minute } from "../domain/limits.js";
 import { outcomes } from "../domain/outcomes.js";
 import { listed } from "../schema/words.js";
 import {
@@ -41,7 +42,7 @@ export interface Rehearsed extends Pick<Change, "ref"> {
   readonly lastRequest?: Run["lastRequest"];
 }
 
-const [hour, day] = [60 * 60_000, 24 * 60 * 60_000];
+const hour = 60 * minute;
 
 /** Returns when a change applies, and when a moved path ends. */
 const datesOf = ({ at, ends }: Change) => (Number.isFinite(ends) ? [at, ends] : [at]);
