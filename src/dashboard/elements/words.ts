@@ -23,10 +23,12 @@ export function counted(count: number, noun: string): string {
 
 const asList = new Intl.ListFormat("en-GB");
 
+const mostListed = 12;
+
 /** Texts as one list: `a, b and c`. */
-export function listed(texts: readonly string[], most = 12): string {
-  const rest = texts.length - most;
-  return asList.format([...texts.slice(0, most), ...(rest > 0 ? [`${rest} more`] : [])]);
+export function listed(texts: readonly string[]): string {
+  const rest = texts.length - mostListed;
+  return asList.format([...texts.slice(0, mostListed), ...(rest > 0 ? [`${rest} more`] : [])]);
 }
 
 /** The duration of a request: `1,200.5 ms`, or `< 0.1 ms`. */
