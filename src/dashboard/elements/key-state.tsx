@@ -21,6 +21,11 @@ export function KeyState({ state }: Pick<Key, "state">) {
   );
 }
 
+/** Whether a key has stopped working. A retiring key works until its overlap ends. */
+export function hasEnded({ state }: Pick<Key, "state">): boolean {
+  return state !== "active" && state !== "retiring";
+}
+
 /** The time when a key stops or stopped working; `null` for a key without an end. */
 export function endOf(key: Pick<Key, "revoked_at" | "expires_at" | "overlap_ends_at">): string | null {
   const { revoked_at, expires_at, overlap_ends_at } = key;

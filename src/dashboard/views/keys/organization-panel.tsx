@@ -4,7 +4,7 @@ import type { Directory, Key, Organization } from "../../control/answers.js";
 import { call } from "../../control/call.js";
 import { Refusal, useActionQueue } from "../../elements/forms/action.js";
 import { Until } from "../../elements/instant.js";
-import { endOf, KeyState } from "../../elements/key-state.js";
+import { endOf, hasEnded, KeyState } from "../../elements/key-state.js";
 import { codeWords } from "../../elements/words.js";
 import { linkTo } from "../../route.js";
 import { actor } from "./actor.js";
@@ -110,7 +110,7 @@ function choice<Value extends string>(
 function KeyRow({ of: key, onDo }: { readonly of: Key; readonly onDo: (doing: Doing) => void }) {
   const { ref, name, environment, legacy, scopes, state } = key;
   const end = endOf(key);
-  const works = state === "active" || state === "retiring";
+  const isOver = hasEnded(key);
   return (
     <li class="key-row">
       <div class="key-name">
@@ -125,8 +125,8 @@ function KeyRow({ of: key, onDo }: { readonly of: Key; readonly onDo: (doing: Do
         <KeyState state={state} />
         {end === null ? null : (
           <p class="muted">
-            {works ? "ends " : ""}
-            <Until at={end} hasHappened={!works} />
+            {isOver ? "" : "ends "}
+            <Until at={end} hasHappened={isOver} />
           </p>
         )}
       </div>
@@ -147,11 +147,11 @@ export function KeyActions({ of: key, onDo }: { readonly of: Key; readonly onDo:
           Rotate<span class="visually-hidden"> {ref}</span>
         </button>
       ) : null}
-      {state === "active" || state === "retiring" ? (
+      {hasEnded(key) ? null : (
         <button type="button" class="danger" onClick={() => onDo({ kind: "revoke", key })}>
           Revoke<span class="visually-hidden"> {ref}</span>
         </button>
-      ) : null}
+      )}
     </div>
   );
 }

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useId, useRef } from "preact/hooks";
 import type { Key, Upcoming } from "../../control/answers.js";
-import { endOf, stateShapes } from "../../elements/key-state.js";
+import { endOf, hasEnded, stateShapes } from "../../elements/key-state.js";
 import { shortened } from "../../elements/words.js";
 import { kinds } from "./kind-mark.js";
 import { type Span, ticksIn } from "./span.js";
@@ -147,7 +147,7 @@ interface LaneProps {
 function Lane({ of: key, place, now, from, to, top }: LaneProps) {
   const { ref, state, next_request: next } = key;
   const gets200 = next.status === 200;
-  const works = state === "active" || state === "retiring";
+  const works = !hasEnded(key);
   const end = endOf(key);
   const endsAt = end === null ? to : place(Date.parse(end));
   // A limit ends no later than the key.
