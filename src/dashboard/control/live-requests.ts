@@ -56,11 +56,8 @@ async function readSoon(): Promise<void> {
 }
 
 async function readAll(): Promise<void> {
-  // Requests that arrive during the reading may be part of the response or follow it.
   const all = await call<readonly Request[]>("/requests").catch(() => undefined);
   if (all === undefined) return;
-  const known = new Set(all.map(({ id }) => id));
-  arrived = arrived.filter(({ id }) => !known.has(id));
   requests.value = all;
   if (arrived.length > 0) draw();
 }
@@ -76,7 +73,9 @@ function draw(): void {
   const show = () => {
     isDrawing = false;
     drawnAt = performance.now();
-    requests.value = [...requests.value, ...arrived].slice(-most);
+    // The event of a request may come before or after a reading that contains it.
+    const known = new Set(requests.value.map(({ id }) => id));
+    requests.value = [...requests.value, ...arrived.filter(({ id }) => !known.has(id))].slice(-most);
     arrived = [];
   };
   const wait = Math.max(0, drawnAt + pauseBetweenDrawings - performance.now());
