@@ -54,7 +54,9 @@ export function collectionOf(world: World, others: readonly World[]): Collection
     }
   };
   const switchTo = ({ name }: World) => controlRequest(`Switch to ${name}`, "PUT", "/scenario", { name });
-  addGroup(world, controlRequest("Start the scenario again", "POST", "/reset", {}));
+  // No request could switch to a file.
+  const again = controlRequest("Start the scenario again", "POST", "/reset", {});
+  addGroup(world, others.length > 0 ? switchTo(world) : again);
   for (const other of others) addGroup(other, switchTo(other));
   if (others.length > 0) groups.push({ name: "end", requests: [switchTo(world)] });
   return {
