@@ -101,7 +101,6 @@ test.each([
   "?about=SVC_test_",
   "?about=SVC_test_&x=1",
   "?about=SVC_prod_abc",
-  "?about=svc_test_abc",
   "?page=2",
   "Bearer eyJhbGciOiJIUzI1NiJ9.e30.c2ln",
   "?x=%E0%A4%A",

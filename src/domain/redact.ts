@@ -23,9 +23,32 @@ export function findFirstKeys(text: string): string[] {
   return findKeys(text).slice(0, mostFirst);
 }
 
-/** Whether a text contains something that looks like a key, according to `findKeys`. */
+/**
+ * Whether a text contains something that looks like a key, in any form that `redactEncoded` removes (R46).
+ *
+ * The only decision whether a text may be stored or shown.
+ */
 export function containsKey(text: string): boolean {
-  return findKeys(text).length > 0;
+  // Not a regular expression, as in `findKeys`.
+  const plain = decodePrintable(text);
+  const lower = plain.toLowerCase();
+  return (
+    plainPrefixes.some((prefix) => isFollowed(lower, prefix, isRedacted)) ||
+    encodedPrefixes.some((prefix) => isFollowed(plain, prefix, () => true))
+  );
+}
+
+function isFollowed(text: string, prefix: string, isWanted: (code: number) => boolean): boolean {
+  for (let at = text.indexOf(prefix); at !== -1; at = text.indexOf(prefix, at + 1)) {
+    const end = at + prefix.length;
+    if (end < text.length && isWanted(text.charCodeAt(end))) return true;
+  }
+  return false;
+}
+
+// The characters after a prefix in `anyKey`.
+function isRedacted(code: number): boolean {
+  return isKeyCharacter(code) || "%~.".includes(String.fromCharCode(code));
 }
 
 function findPrefixed(text: string, prefix: string, found: string[]): void {
@@ -40,15 +63,15 @@ function findPrefixed(text: string, prefix: string, found: string[]): void {
 const mostDecodings = 10;
 
 /**
- * Decodes every percent-encoded printable ASCII character in a text, including `%u0053`, even if it was encoded
- * repeatedly.
+ * Decodes every percent-encoded printable ASCII character in a text, including `%u0053` and `\u0053`, even if it was
+ * encoded repeatedly.
  *
  * A key that three proxies encoded is still a key. Decodes byte by byte, because the text around the key need not be
  * validly encoded. Only printable ASCII: keys have no other letters, and a line break in a log would forge a line.
  */
 export function decodePrintable(text: string): string {
   let decoded = text;
-  for (let i = 0; i < mostDecodings && decoded.includes("%"); i++) {
+  for (let i = 0; i < mostDecodings && (decoded.includes("%") || decoded.includes("\\u00")); i++) {
     const next = decodeOnce(decoded);
     if (next === decoded) break;
     decoded = next;
@@ -58,7 +81,9 @@ export function decodePrintable(text: string): string {
 
 const letterU = "u".charCodeAt(0);
 
-function decodeOnce(text: string): string {
+function decodeOnce(given: string): string {
+  // JSON in JSON has two backslashes.
+  const text = given.replaceAll("\\\\u00", "\\u00").replaceAll("\\u00", "%u00");
   let decoded = "";
   let from = 0;
   for (let at = text.indexOf("%"); at !== -1; at = text.indexOf("%", at + 1)) {
@@ -85,16 +110,13 @@ const anyKey = /(legacysvc|svc)(_|%5f)(test|live)(_|%5f)[\w%~.-]+/gi;
 /**
  * Replaces everything in a text that looks like a key with its prefix and `…` (R46).
  *
- * Finds keys in any letter case, and with percent-encoded underscores. `endOf` can return another end than `…`.
+ * Finds keys in any letter case, and with percent-encoded underscores. `end` can be another end than `…`.
  *
  * @example
  * redactKeys("/v1?key=SVC_test_sbx123"); // "/v1?key=SVC_test_…"
  */
-export function redactKeys(text: string, endOf = (_found: string) => "…"): string {
-  return text.replace(
-    anyKey,
-    (found, product, a, environment, b) => `${product}${a}${environment}${b}${endOf(found)}`,
-  );
+export function redactKeys(text: string, end = "…"): string {
+  return text.replace(anyKey, (_found, product, a, environment, b) => product + a + environment + b + end);
 }
 
 /**
@@ -162,20 +184,21 @@ export function isOfWords(text: string, longest: number, others: string): boolea
  * A text that is safe to show: without keys, even if they are percent-encoded repeatedly, and truncated after the
  * prefix of a key in hex or Base64 (R46).
  */
-export function redactEncoded(text: string): string {
-  const decoded = decodePrintable(text);
-  const redacted = encodedPrefixes.reduce(cutBehind, redactKeys(decoded));
+export function redactEncoded(text: string, end = "…"): string {
   // Only a text with a hidden key is shown decoded; any other is unchanged.
-  return redacted === decoded ? text : redacted;
+  if (!containsKey(text)) return text;
+  return encodedPrefixes.reduce(
+    (shown, prefix) => cutBehind(shown, prefix, end),
+    redactKeys(decodePrintable(text), end),
+  );
 }
 
 // The prefixes in each encoding, independent of the text around them. A legacy prefix ends with `svc_test_`.
-const encodedPrefixes = keyPrefixes
-  .map(({ prefix, legacy }) => (legacy ? prefix.slice("legacy".length) : prefix))
-  .flatMap((prefix) => {
-    const hex = [...prefix].map((one) => one.charCodeAt(0).toString(16)).join("");
-    return [hex, hex.toUpperCase(), ...[0, 1, 2].map((offset) => base64At(offset, prefix))];
-  });
+const plainPrefixes = keyPrefixes.map(({ prefix, legacy }) => prefix.slice(legacy ? "legacy".length : 0));
+const encodedPrefixes = plainPrefixes.flatMap((prefix) => {
+  const hex = [...prefix].map((one) => one.charCodeAt(0).toString(16)).join("");
+  return [hex, hex.toUpperCase(), ...[0, 1, 2].map((offset) => base64At(offset, prefix))];
+});
 
 // Three bytes are four letters: a letter is constant if all its bits are from the prefix.
 function base64At(offset: number, prefix: string): string {
@@ -184,8 +207,8 @@ function base64At(offset: number, prefix: string): string {
 }
 
 // To the end: an encoded text may be split into lines or pieces.
-function cutBehind(text: string, prefix: string): string {
+function cutBehind(text: string, prefix: string, mark: string): string {
   const at = text.indexOf(prefix);
   const end = at + prefix.length;
-  return at === -1 || end === text.length ? text : `${text.slice(0, end)}…`;
+  return at === -1 || end === text.length ? text : text.slice(0, end) + mark;
 }

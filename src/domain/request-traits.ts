@@ -1,5 +1,5 @@
 import { isKeyCharacter } from "./api-key.js";
-import { containsKey, copyOf, findFirstKeys, mostFirst } from "./redact.js";
+import { copyOf, findFirstKeys, findKeys, mostFirst } from "./redact.js";
 
 /**
  * The traits of a request besides its method, path and key, as bits of one number, so that a request without traits
@@ -62,14 +62,15 @@ function traitsOfName(name: string, value: string): RequestTraits {
 // In any scheme or none; with Basic, as the name or the password.
 function holdsKey(name: string, value: string): boolean {
   // Every key is longer and has an underscore, which may be percent-encoded; few other values match.
-  if (value.length > 9 && (value.includes("_") || value.includes("%")) && containsKey(value)) return true;
-  return name.length === 13 && isNamed(name, "authorization") && containsKey(basicCredentials(value));
+  if (value.length > 9 && (value.includes("_") || value.includes("%")) && findKeys(value).length > 0)
+    return true;
+  return name.length === 13 && isNamed(name, "authorization") && findKeys(basicCredentials(value)).length > 0;
 }
 
 /** Returns the traits in the query of a request target; `query` starts with its question mark, or is empty. */
 export function traitsOfQuery(query: string): RequestTraits {
   if (query.length <= 1) return 0;
-  return containsKey(query) ? hasQuery | hasKeyInQuery : hasQuery;
+  return findKeys(query).length > 0 ? hasQuery | hasKeyInQuery : hasQuery;
 }
 
 /** Returns the traits of a web `Request`; `search` is the query of its URL. */

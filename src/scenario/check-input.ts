@@ -1,4 +1,4 @@
-import { redactKeys } from "../domain/redact.js";
+import { containsKey } from "../domain/redact.js";
 import { checkValue, validationError } from "../schema/check.js";
 import type { Path, Shape, ValueOf } from "../schema/shape.js";
 import { requestQuery } from "./format/input-shapes.js";
@@ -21,7 +21,7 @@ export function checkRequestQuery(value: unknown, failure: string): ValueOf<type
 }
 
 function leakedKeys(value: unknown, path: Path): { path: Path; message: string }[] {
-  if (typeof value === "string" && redactKeys(value) !== value) {
+  if (typeof value === "string" && containsKey(value)) {
     return [{ path, message: `${path.at(-1) ?? "body"} must not contain an API key` }];
   }
   if (typeof value !== "object" || value === null) return [];

@@ -1,6 +1,6 @@
 import { SandboxError } from "../domain/errors.js";
 import { isMapping } from "../domain/json.js";
-import { redactKeys } from "../domain/redact.js";
+import { redactEncoded, redactKeys } from "../domain/redact.js";
 import { type Diagnostic, expectedOf, inWords, type Members, type Mistake } from "./messages.js";
 import {
   type Around,
@@ -59,7 +59,7 @@ export function mismatchesIn(shape: Shape, whole: unknown): Mismatch[] {
 
 // A field name from a client may contain anything.
 function shownName(path: Path): string {
-  const redacted = redactKeys(String(path.at(-1)));
+  const redacted = redactEncoded(String(path.at(-1)));
   return redacted.length > 60 ? `${redacted.slice(0, 60)}…` : redacted;
 }
 

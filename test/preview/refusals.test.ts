@@ -140,6 +140,42 @@ test("a refused request counts, and a key in it is left out of everything (R46)"
   expect(JSON.stringify([seen, sandbox.requests.list()])).not.toContain(sandbox.secret("bank"));
 });
 
+const hexOf = (text: string) => [...text].map((one) => one.charCodeAt(0).toString(16)).join("");
+const inEscapes = (text: string) => text.replaceAll(/./g, (one) => `\\u00${hexOf(one)}`);
+
+test.each<[how: string, encode: (key: string) => string]>([
+  ["in Base64", btoa],
+  ["in Base64 behind a name", (key) => btoa(`name:${key}`)],
+  ["in hex", hexOf],
+  ["in escapes of JSON", inEscapes],
+  ["in escapes of JSON in JSON", (key) => JSON.stringify(inEscapes(key))],
+  ["in lower case", (key) => key.toLowerCase()],
+])("R46 a key %s stays in no preview request, wherever it was sent", async (_how, encode) => {
+  const { ask, send, sandbox, farmer } = openPreview();
+  const hidden = encode("SVC_live_9f8e7d6c5b4a3f2e");
+  const text = JSON.stringify({
+    farmer_id: farmer(0),
+    purpose: { ...purpose, text: "x" },
+    permissions: ["land"],
+  });
+  const written = text.replace('"x"', `"${hidden.replaceAll('"', "")}"`);
+  const seen = [
+    await ask("bank", 0, { purpose: { ...purpose, text: hidden } }),
+    await send("bank", post(json, written)),
+    await ask("bank", 0, {}, { "idempotency-key": hidden }),
+    await ask("bank", 0, { farmer_id: hidden }),
+    await ask("bank", 0, { [hidden]: 1 }),
+    await ask("bank", 0, {}, { "content-type": `application/json; ${hidden.replaceAll('"', "")}` }),
+  ];
+  expect(seen.map(({ status }) => status)).toEqual([422, 422, 422, 404, 422, 201]);
+  const name = { organization: "bank", environment: "test", name: hidden } as const;
+  expect(() => sandbox.keys.create(name)).toThrow("name must not contain an API key");
+  const kept = [seen.map(({ json }) => json), sandbox.requests.list(), sandbox.snapshot()];
+  const end = hidden.slice(-14, -4);
+  expect(JSON.stringify(kept)).not.toContain(end);
+  expect(() => sandbox.capture()).toThrow(expect.objectContaining({ code: "capture_impossible" }));
+});
+
 test("declared input earns no advice, other input does", async () => {
   const { ask, attestations, send, get, sandbox } = openPreview();
   const { id } = (await ask("bank", 0)).json.data;

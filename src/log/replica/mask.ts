@@ -1,13 +1,6 @@
 import { isSandboxKey, isWellFormedKey, keyPrefixes, sandboxMark } from "../../domain/api-key.js";
-import {
-  containsKey,
-  findFirstKeys,
-  findKeys,
-  redactEncoded,
-  redactKeys,
-  redactPath,
-  redactValue,
-} from "../../domain/redact.js";
+import { parsedJson } from "../../domain/json.js";
+import { containsKey, findFirstKeys, redactEncoded, redactPath, redactValue } from "../../domain/redact.js";
 import { isMeantAsKey, type RequestEvidence, type RequestTraits } from "../../domain/request-traits.js";
 import type { ApiRequest, RequestContent } from "../../history/exchange.js";
 import type { ControlCall } from "../log.js";
@@ -94,15 +87,20 @@ function maskOf(key: string, hash: string): string {
   return prefix + mark + (isSandboxKey(key) ? hash.slice(0, shortMask) : hash);
 }
 
-// A key in the content is a mistake and is shortened. The response depends on whether the body contains one.
+// A key in the content is a mistake. The response depends on whether the body contains one.
 function maskContent({ query, contentType, idempotencyKey, body }: RequestContent): RequestContent {
   return {
-    query: redactKeys(query),
-    contentType: contentType && redactKeys(contentType),
+    query: redactEncoded(query),
+    contentType: contentType && redactEncoded(contentType),
     // The API rejects an idempotency key that contains any key.
-    idempotencyKey: idempotencyKey && (findKeys(idempotencyKey).length > 0 ? "" : idempotencyKey),
-    body: { ...body, text: redactKeys(body.text, (found) => (containsKey(found) ? "x" : "…")) },
+    idempotencyKey: idempotencyKey && (containsKey(idempotencyKey) ? "" : idempotencyKey),
+    body: { ...body, text: containsKey(body.text) ? maskBody(body.text) : body.text },
   };
+}
+
+function maskBody(text: string): string {
+  const body = parsedJson(text);
+  return body === undefined ? "…" : JSON.stringify(redactValue(body, (found) => redactEncoded(found, "x")));
 }
 
 /**
@@ -111,6 +109,6 @@ function maskContent({ query, contentType, idempotencyKey, body }: RequestConten
  */
 export function maskCall({ params, body, ...call }: ControlCall): ControlCall {
   const isScenario = (name: string, member: unknown) => name === "scenario" && typeof member !== "string";
-  const shown = call.isYaml ? body : redactValue(body, redactKeys, isScenario);
-  return { ...call, params: redactValue(params, redactKeys, isScenario), body: shown };
+  const shown = call.isYaml ? body : redactValue(body, redactEncoded, isScenario);
+  return { ...call, params: redactValue(params, redactEncoded, isScenario), body: shown };
 }
