@@ -1,5 +1,5 @@
 import { chromium } from "playwright-core";
-import { chromiumPath, noBrowser } from "../test/support/chromium-page.js";
+import { missing, programPath } from "../test/support/programs.js";
 import type { BenchArguments } from "./arguments.js";
 import type { Bundle } from "./bundle.js";
 import { startCommand } from "./children.js";
@@ -9,13 +9,14 @@ import { benchScenario, scenarioFile } from "./scenario.js";
 
 /** The cost of an open dashboard for clients. */
 export async function measureDashboard(args: BenchArguments, bundle: Bundle): Promise<Figure[]> {
-  if (noBrowser !== undefined) {
-    console.error(`The dashboard is left out: ${noBrowser}`);
+  const why = missing("chromium");
+  if (why !== undefined) {
+    console.error(`The dashboard is left out: ${why}`);
     return [];
   }
   const file = await scenarioFile(bundle, benchScenario(10));
   const [ours, theirs] = [await startCommand(args.node, file), await startCommand(args.node, file)];
-  const browser = await chromium.launch({ executablePath: chromiumPath, args: ["--disable-gpu"] });
+  const browser = await chromium.launch({ executablePath: programPath("chromium"), args: ["--disable-gpu"] });
   try {
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
     await page.goto(`http://127.0.0.1:${ours.port}/__sandbox/#/overview`);

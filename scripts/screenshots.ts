@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { chromiumPath } from "../test/support/chromium-page.js";
 import { exchange } from "../test/support/exchange.js";
+import { programPath } from "../test/support/programs.js";
 
 // `npm run screenshots` takes the pictures of docs/dashboard.md and the README from the built package. Scenario, seed
 // and clock are fixed, so a picture changes only with the page.
@@ -102,7 +102,7 @@ async function take(browser: Browser, picture: Picture): Promise<void> {
 }
 
 await mkdir(folder, { recursive: true });
-const browser = await chromium.launch({ executablePath: chromiumPath, chromiumSandbox: false });
+const browser = await chromium.launch({ executablePath: programPath("chromium"), chromiumSandbox: false });
 try {
   for (const picture of pictures) await take(browser, picture);
 } finally {

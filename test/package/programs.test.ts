@@ -1,0 +1,64 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { missing, programPath } from "../support/programs.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+// The programs that tests and checks need: one list for the tests and for `.ci/run`.
+
+const root = join(import.meta.dirname, "../..");
+
+test("a missing program fails by name in CI, and is a reason to skip tests elsewhere", () => {
+  vi.stubEnv("NGINX_PATH", "/nowhere/nginx");
+  const problem =
+    "nginx is missing: /nowhere/nginx does not exist. Run `apt-get install nginx`, or set NGINX_PATH.";
+  expect(() => programPath("nginx")).toThrow(problem);
+  vi.stubEnv("CI", "true");
+  expect(missing("nginx")).toBe(undefined);
+  vi.stubEnv("CI", "");
+  expect(missing("nginx")).toBe(problem);
+  expect(() => missing("sendmail")).toThrow("sendmail is missing in .ci/programs");
+});
+
+test("tests find programs only through the list", () => {
+  const files = ["test", "bench"].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".ts") && !name.includes("node_modules"))
+      .map((name) => join(folder, name)),
+  );
+  const own = ["test/support/programs.ts", "test/package/programs.test.ts"];
+  const listed = programs().map(({ file }) => file);
+  const offenders = files.filter((file) => {
+    const text = readFileSync(join(root, file), "utf8");
+    const isCi = file.startsWith("test") && text.includes("process.env.CI ");
+    return !own.includes(file) && (isCi || listed.some((path) => text.includes(`"${path}"`)));
+  });
+  expect(offenders).toEqual([]);
+});
+
+test(".ci/run installs every program of the list that is missing", () => {
+  const bin = temporaryFolder({
+    npm: "#!/bin/sh\nexit 1\n",
+    "apt-get": `#!/bin/sh\necho "$@" >>"$APT_CALLS"\n`,
+  });
+  for (const name of ["npm", "apt-get"]) chmodSync(join(bin, name), 0o755);
+  const calls = join(bin, "calls");
+  const nowhere = programs().map(({ variable }) => [variable, "/nowhere"]);
+  const env = { ...process.env, ...Object.fromEntries(nowhere), APT_CALLS: calls };
+  const run = () =>
+    execFileSync(join(root, ".ci/run"), { env: { ...env, PATH: `${bin}:${process.env.PATH}` } });
+  // `npm ci` fails here.
+  expect(run).toThrow();
+  expect(existsSync(calls)).toBe(true);
+  const installed = readFileSync(calls, "utf8").split(/\s+/);
+  expect(programs().filter(({ name }) => !installed.includes(name))).toEqual([]);
+});
+
+function programs() {
+  const rows = readFileSync(join(root, ".ci/programs"), "utf8").matchAll(/^([a-z]\S*) +(\S+) +(\S+)/gm);
+  return [...rows].map(([, program = "", file = "", name = ""]) => ({
+    ...{ file, name },
+    variable: `${program.toUpperCase().replaceAll("-", "_")}_PATH`,
+  }));
+}
