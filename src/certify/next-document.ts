@@ -12,6 +12,8 @@ export interface Rehearsal {
   /** The file or bundled name of the changes. */
   readonly next: string;
   readonly command: readonly string[];
+  /** The intercepted hosts. */
+  readonly intercept?: readonly string[] | undefined;
   /** `unusable`: without any change, the client fails or sends no request. */
   readonly verdict: "passed" | "failed" | "unclear" | "unusable";
   readonly runs: number;
@@ -32,12 +34,14 @@ export function renderCalendar(rehearsal: Rehearsal, format: ReportFormat, style
 
 function calendarOf(rehearsal: Rehearsal): ReportDocument {
   const { scenario, next, command, verdict, runs, changes } = rehearsal;
-  const again = (date = "") => execAgain([scenario, "--at", date, "--changes", next], { command });
+  const again = (date = "") => execAgain([scenario, "--at", date, "--changes", next], rehearsal);
   const row = (one: Rehearsed): Row => ({
     cells: [one.dates.join(", "), one.ref, { text: textOf(one), tone: tones[one.verdict] }],
     details: [
       one.say === undefined ? [] : [one.say],
-      one.lastRequest ? [`${one.lastRequest.pathId}, ${one.lastRequest.status}, ${one.lastRequest.id}`] : [],
+      one.lastRequest
+        ? [`${one.lastRequest.pathId}, ${one.lastRequest.status || "no response"}, ${one.lastRequest.id}`]
+        : [],
       one.breaksOn === undefined ? [] : [again(one.breaksOn)],
     ],
   });

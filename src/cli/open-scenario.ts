@@ -38,10 +38,13 @@ export async function loadNamed(
   }
 }
 
-/** Returns the announced changes of a scenario by name or file; throws `usage` if it has none. */
-export async function loadChanges(word: string, io: Io): Promise<ChangeFields> {
-  const { changes } = (await loadNamed(word, io)).scenario;
-  if (changes !== undefined) return changes;
+/** Returns the announced changes of a scenario by name or file, and its files; throws `usage` if it has none. */
+export async function loadChanges(
+  word: string,
+  io: Io,
+): Promise<{ readonly changes: ChangeFields; readonly files: readonly string[] }> {
+  const { scenario, files } = await loadNamed(word, io);
+  if (scenario.changes !== undefined) return { changes: scenario.changes, files };
   throw usageError(
     `The scenario ${quote(word)} has no announced changes. For an example, run svc-sandbox show announced-changes`,
   );
@@ -55,7 +58,8 @@ export async function withChanges(
 ): Promise<LoadedScenario> {
   if (word === undefined) return loaded;
   const { text: _, scenario, ...rest } = loaded;
-  return { ...rest, scenario: { ...scenario, changes: await loadChanges(word, io) } };
+  const { changes, files } = await loadChanges(word, io);
+  return { ...rest, scenario: { ...scenario, changes }, files: [...rest.files, ...files] };
 }
 
 /** Returns the given scenarios, or this folder's own; throws `usage` if there is neither. */

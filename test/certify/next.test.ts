@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { rehearse, type TryAt } from "../../src/certify/next.js";
+import { renderCalendar } from "../../src/certify/next-document.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { openTestWorld } from "../support/doors.js";
 import { runCli } from "../support/run-cli.js";
@@ -252,13 +253,16 @@ changes:
 
   test("prints a calendar, and writes it as JUnit, HTML and JSON", async () => {
     const files = ["xml", "html", "json"].flatMap((end) => ["--certificate", `calendar.${end}`]);
-    const { code, stdout, cwd } = await run('error.code === "rate_limited"', ...files);
+    const intercept = ["--intercept", "api.example"];
+    const { code, stdout, cwd } = await run('error.code === "rate_limited"', ...intercept, ...files);
     expect(code).toBe(1);
     expect(stdout.replace(/\s+/g, " ")).toContain(
       "2027-06-01 limit-code Breaks on 2027-06-01: relies on the code `rate_limited` of a 429; read the status.",
     );
     expect(stdout).toMatch(/last request {2}429\.per_day, 429, req_\w+/);
-    expect(stdout).toMatch(/exec key-states --at 2027-06-01 --changes[\s\\]+changes\.yaml -- /);
+    expect(stdout.replace(/[\s\\]+/g, " ")).toContain(
+      "exec key-states --at 2027-06-01 --changes changes.yaml --intercept api.example -- ",
+    );
     expect(stdout).toMatch(/2027-06-01 {2}scopes {2}not covered/);
     expect(readFileSync(join(cwd, "calendar.xml"), "utf8")).toContain(
       'tests="2" failures="1" errors="0" skipped="1"',
@@ -271,6 +275,21 @@ changes:
         { ref: "scopes", verdict: "not_covered" },
       ],
     });
+  });
+
+  test("shows no response if the last request got none", () => {
+    const lastRequest = { id: "req_1", pathId: "fault.hang", status: 0 } as const;
+    const broken = { ref: "path", dates: ["2027-06-01"], verdict: "breaks", lastRequest } as const;
+    const rehearsal = {
+      scenario: "bad-day",
+      next: "a.yaml",
+      command: ["true"],
+      verdict: "failed",
+      runs: 1,
+    } as const;
+    expect(renderCalendar({ ...rehearsal, changes: [broken] }, "text")).toContain(
+      "fault.hang, no response, req_1",
+    );
   });
 
   test.each([

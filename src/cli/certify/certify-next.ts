@@ -33,7 +33,7 @@ export async function certifyNext(
 ): Promise<number> {
   const { flags, io, rest: command } = call;
   const { frozen, now: _, jobs = availableParallelism(), timeout, ...served } = flags;
-  const changes = await loadChanges(next, io);
+  const { changes } = await loadChanges(next, io);
   const client = createClientRuns(loaded, { io, rest: command, flags: served }, { frozen }, jobs);
   const progress = createProgress(call);
   const release = io.takeSignals(client.stop);
@@ -70,7 +70,9 @@ export async function certifyNext(
     const stopped = client.stoppedBy();
     if (stopped !== undefined) return 128 + constants.signals[stopped];
     const verdict = isUsable ? verdictOf(found) : "unusable";
-    const rehearsal: Rehearsal = { scenario: loaded.name, next, command, verdict, runs, changes: found };
+    const { name: scenario } = loaded;
+    const { intercept } = flags;
+    const rehearsal: Rehearsal = { scenario, next, command, intercept, verdict, runs, changes: found };
     const style = styleFor(io.stdout, io.env, flags);
     tellAs(format, io.stdout, renderCalendar(rehearsal, format, style), flags);
     const failures = await writeCalendar(rehearsal, targets, io);

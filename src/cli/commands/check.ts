@@ -86,7 +86,7 @@ export const command = declareCommand({
 });
 
 async function changesSought(file: string | undefined, io: Io) {
-  return file === undefined ? undefined : soughtChanges(await loadChanges(file, io));
+  return file === undefined ? undefined : soughtChanges((await loadChanges(file, io)).changes);
 }
 
 async function readEarlier(file: string, io: Io) {

@@ -45,7 +45,7 @@ const flags = {
   changes,
   watch: toggle(
     "--watch",
-    "load the scenario again when its file changes; a broken file does not replace the running scenario",
+    "load the scenario again when its file or the file of --changes changes; a broken file does not replace the running scenario",
   ),
   envFile: flag(
     "--write-env, --env-file <file>",
