@@ -148,6 +148,26 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     await page.getByText("A bank calls the API.").first().waitFor();
   });
 
+  test("a step that expects nothing has no verdict, in the stage and in the outline", async () => {
+    const bare = parseScenario(`
+version: 1
+organizations:
+  a-bank: { type: bank, keys: { one: { environment: test, state: revoked } } }
+story:
+  - request: { key: one }
+  - request: { key: one }
+    expect: { status: 401 }
+`);
+    const dashboard = await openDashboard({ scenario: bare, view: "/story" });
+    const { page } = dashboard;
+    await tell(dashboard, 1);
+    await page.getByRole("region", { name: "The response" }).getByText("401").first().waitFor();
+    expect(await page.getByText("As expected.").count()).toBe(0);
+    expect(await page.locator(".story-outline li").first().textContent()).toBe("request with one (done)");
+    await tell(dashboard, 2);
+    await page.getByText("As expected.").waitFor();
+  });
+
   test("operations, what the timeline did meanwhile and what is not as expected are told, also after a reload", async () => {
     const dashboard = await openDashboard({ scenario, view: "/story" });
     const { page, ask } = dashboard;

@@ -15,7 +15,7 @@ import { snakeCase } from "../../schema/spelling.js";
 import type { Farmer } from "../../synthetic/farmers/farmer-shape.js";
 import { operations } from "../../world/operations/operations.js";
 import { defaultFarmerPage } from "../../world/preview/farmers.js";
-import { kindOf } from "../../world/steps.js";
+import { kindOf, type StoryStep } from "../../world/steps.js";
 import { runNextStep } from "../../world/story/run-step.js";
 import { stepIntent } from "../../world/story/step-text.js";
 import { listRequests } from "../../world/views.js";
@@ -171,8 +171,13 @@ function outlineOf({ story: { steps, next, verdicts } }: World) {
     say: step.say ?? null,
     text: step.say === undefined ? stepIntent(step) : null,
     done: index < next,
-    as_expected: verdicts.get(index) ?? null,
+    as_expected: asExpected(step, verdicts.get(index)),
   }));
+}
+
+// Of a step that expects nothing, only a failure is a verdict.
+function asExpected({ expect }: StoryStep, verdict: boolean | undefined): boolean | null {
+  return verdict === undefined || (verdict && expect === undefined) ? null : verdict;
 }
 
 function lastStep({ story: { last } }: World) {

@@ -41,6 +41,33 @@ export class ControlError extends Error {
   }
 }
 
+/** An event of the sandbox, as in `GET /events`. */
+export interface SandboxEvent {
+  readonly type: string;
+  // biome-ignore lint/suspicious/noExplicitAny: each type has its own data, which the control plane describes
+  readonly data: any;
+}
+
+type Listener = (events: readonly SandboxEvent[]) => void;
+
+const listeners = new Set<Listener>();
+
+/**
+ * Calls the listener with each batch of events until the returned function is called.
+ *
+ * A batch starts with a `gap` event if earlier events may be missing; listeners must then read their data again.
+ * `requests.lost` means that the sandbox left out some requests, `own.change` that this page changed something.
+ */
+export function listen(listener: Listener): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** Calls all listeners. */
+export function notify(events: readonly SandboxEvent[]): void {
+  for (const listener of listeners) listener(events);
+}
+
 /** A call of the control plane. */
 export interface Call {
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -91,6 +118,8 @@ export async function fetchControl(path: string, call: Call = {}): Promise<Respo
     if (until?.aborted) throw error;
     throw new ControlError("unreachable", "The sandbox does not respond. Is it still running?");
   }
+  // The event of the change may come later, or be held back by a proxy.
+  if (method !== "GET") notify([{ type: "own.change", data: {} }]);
   if (response.ok) return response;
   const problem = await problemOf(response);
   // A call that was sent before the token was entered does not test it.

@@ -1,37 +1,11 @@
 import { effect, signal } from "@preact/signals";
-import { ControlError, fetchControl, needsToken } from "./call.js";
-
-/** An event of the sandbox, as in `GET /events`. */
-export interface SandboxEvent {
-  readonly type: string;
-  // biome-ignore lint/suspicious/noExplicitAny: each type has its own data, which the control plane describes
-  readonly data: any;
-}
+import { ControlError, fetchControl, needsToken, notify, type SandboxEvent } from "./call.js";
 
 /** Whether the page receives events: `waiting` at first, and while the server is down. */
 export const connection = signal<"waiting" | "open">("waiting");
 
 /** Whether the server responds but has no sandbox at this address, because the instance ended. */
 export const isGone = signal(false);
-
-type Listener = (events: readonly SandboxEvent[]) => void;
-
-const listeners = new Set<Listener>();
-
-/**
- * Calls the listener with each batch of events until the returned function is called.
- *
- * A batch starts with a `gap` event if earlier events may be missing; listeners must then read their data again.
- * `requests.lost` means that the sandbox left out some requests.
- */
-export function listen(listener: Listener): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
-function notify(events: readonly SandboxEvent[]): void {
-  for (const listener of listeners) listener(events);
-}
 
 /** Notifies listeners that the time of a change has come. The sandbox sends no event for it. */
 export function notifyOfTime(): void {

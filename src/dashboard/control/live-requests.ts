@@ -1,8 +1,8 @@
 import { signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import type { Request } from "./answers.js";
-import { call } from "./call.js";
-import { connection, listen } from "./events.js";
+import { call, listen } from "./call.js";
+import { connection } from "./events.js";
 
 /** The requests that the page knows, oldest first. The journal has the same maximum. */
 export const requests = signal<readonly Request[]>([]);

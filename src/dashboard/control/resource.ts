@@ -1,7 +1,7 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { useLayoutEffect, useMemo } from "preact/hooks";
-import { type ControlError, call } from "./call.js";
-import { connection, listen } from "./events.js";
+import { type ControlError, call, listen } from "./call.js";
+import { connection } from "./events.js";
 
 /** A response of the control plane that is kept up to date while a view shows it. */
 export interface Resource<Answer> {
@@ -9,21 +9,18 @@ export interface Resource<Answer> {
   readonly data: ReadonlySignal<Answer | undefined>;
   /** Why the last reading failed. */
   readonly problem: ReadonlySignal<ControlError | undefined>;
-  /** Reads it again, soon. */
+  /** Reads it again, immediately. */
   readonly refresh: () => void;
   /** Keeps it up to date until the returned function is called. */
   readonly follow: () => () => void;
 }
 
-/** The minimum time between two readings, in milliseconds. */
-const shortestPause = 250;
-/** The maximum wait for the events before the first reading, in milliseconds. A proxy may hold the events back. */
-const longestWait = 1000;
+/** The pause between two readings while events arrive, in milliseconds. A proxy may hold events back for longer. */
+const pause = 1000;
 
 /**
- * Creates a resource that is read again after a gap, and after events whose type starts with one of `on`.
- *
- * Its readings take at most a twentieth of the time, because the sandbox serves its clients first.
+ * Creates a resource that is read again immediately after a gap and after a change by this page, and soon after events
+ * whose type starts with one of `on`.
  */
 export function resource<Answer>(
   path: string,
@@ -35,51 +32,49 @@ export function resource<Answer>(
   let followers = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isReading = false;
+  /** Whether something has changed since the current reading started: read again soon, or immediately. */
   let isStale = false;
-  let pause = shortestPause;
+  let isUrgent = false;
   let readAt = Number.NEGATIVE_INFINITY;
   let stopListening = () => {};
 
+  // Without a timer, because the browser would draw first.
   const read = async () => {
-    timer = undefined;
-    isReading = true;
-    isStale = false;
-    const start = performance.now();
-    try {
-      data.value = await readFrom(path);
-      problem.value = undefined;
-    } catch (error) {
-      problem.value = error as ControlError;
-    }
-    readAt = performance.now();
-    pause = Math.max(shortestPause, 20 * (readAt - start));
-    isReading = false;
-    if (isStale) schedule();
-  };
-  const schedule = (wait = Math.max(0, readAt + pause - performance.now())) => {
-    isStale = true;
-    if (followers > 0 && !isReading) timer ??= setTimeout(read, wait);
-  };
-  // With a timer, the browser would draw first.
-  const readNow = () => {
-    isStale = true;
-    if (isReading) return;
     clearTimeout(timer);
-    void read();
+    timer = undefined;
+    isUrgent = isReading;
+    if (isReading) return;
+    isReading = true;
+    do {
+      isUrgent = isStale = false;
+      try {
+        data.value = await readFrom(path);
+        problem.value = undefined;
+      } catch (error) {
+        problem.value = error as ControlError;
+      }
+    } while (isUrgent);
+    readAt = performance.now();
+    isReading = false;
+    if (isStale) readSoon();
+  };
+  const readSoon = (wait = readAt + pause - performance.now()) => {
+    isStale = true;
+    if (followers > 0 && !isReading) timer ??= setTimeout(read, Math.max(0, wait));
   };
   const start = () => {
     stopListening = listen((events) => {
-      if (events.some(({ type }) => type === "gap")) readNow();
-      else if (events.some(({ type }) => on.some((prefix) => type.startsWith(prefix)))) schedule();
+      if (events.some(({ type }) => type === "gap" || type === "own.change")) void read();
+      else if (events.some(({ type }) => on.some((prefix) => type.startsWith(prefix)))) readSoon();
     });
     // A reading before the events arrive would have to be repeated.
-    if (connection.peek() === "open") readNow();
-    else schedule(longestWait);
+    if (connection.peek() === "open") void read();
+    else readSoon(pause);
   };
   return {
     data,
     problem,
-    refresh: () => schedule(0),
+    refresh: () => void read(),
     follow() {
       followers += 1;
       if (followers === 1) start();

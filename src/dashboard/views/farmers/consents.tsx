@@ -70,10 +70,8 @@ export function ConsentList({ farmerId }: { readonly farmerId?: string }) {
 
 function OneConsent({ consent, Title }: { readonly consent: Consent; readonly Title: "h2" | "h3" }) {
   const { id, status, purpose, permissions, organization, attestations } = consent;
-  const decide = (decision: "grant" | "reject" | "revoke") => async () => {
-    await call(`/consents/${encodeURIComponent(id)}/${decision}`, { method: "POST" });
-    consents.refresh();
-  };
+  const decide = (decision: "grant" | "reject" | "revoke") => () =>
+    call(`/consents/${encodeURIComponent(id)}/${decision}`, { method: "POST" });
   return (
     <article aria-labelledby={id}>
       <header class="head-row">
@@ -145,10 +143,7 @@ function Attestations({ of: attestations }: { readonly of: Consent["attestations
 function Suspension({ id, validity }: { readonly id: string; readonly validity: string | null }) {
   if (validity !== "active" && validity !== "suspended") return <span class="muted">final or not ready</span>;
   const name = validity === "active" ? "suspend" : "resume";
-  const change = async () => {
-    await call(`/attestations/${encodeURIComponent(id)}/${name}`, { method: "POST" });
-    consents.refresh();
-  };
+  const change = () => call(`/attestations/${encodeURIComponent(id)}/${name}`, { method: "POST" });
   return (
     // A new button after each change, because a rejection belongs to the pressed one.
     <ActionButton key={name} class="quiet" run={change}>

@@ -16,7 +16,7 @@ const profiles: Readonly<Record<Profile, string>> = {
 
 /** Changes assumptions, then reads the values that apply. */
 function change(values: Readonly<Record<string, unknown>>): Promise<unknown> {
-  return call("/assumptions", { method: "PUT", body: values }).finally(assumptions.refresh);
+  return call("/assumptions", { method: "PUT", body: values });
 }
 
 /** The assumptions about open details of the specification. Values that differ from the profile are marked and can be reset. */

@@ -15,7 +15,7 @@ const switchedOff = signal<readonly Fault[]>([]);
 // Another page may have changed the faults in between.
 async function changeFaults(next: (on: readonly Fault[]) => readonly unknown[]): Promise<void> {
   const on = await call<readonly Fault[]>("/faults");
-  await call("/faults", { method: "PUT", body: { faults: next(on) } }).finally(faults.refresh);
+  await call("/faults", { method: "PUT", body: { faults: next(on) } });
 }
 
 function without(all: readonly Fault[], some: readonly Fault[]): readonly Fault[] {

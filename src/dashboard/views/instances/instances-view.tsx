@@ -87,7 +87,7 @@ function InstanceList() {
                   title={`Remove ${label ?? id}?`}
                   action="Remove the instance"
                   of={`/../i/${id}/__sandbox`}
-                  run={() => call(`/instances/${id}`, { method: "DELETE" }).finally(instances.refresh)}
+                  run={() => call(`/instances/${id}`, { method: "DELETE" })}
                 >
                   Remove
                   <span class="visually-hidden">
@@ -116,7 +116,7 @@ function NewInstance() {
       label: textIn(fields, "label"),
       seed: numberIn(fields, "seed"),
     };
-    made.value = await call<Instance>("/instances", { method: "POST", body }).finally(instances.refresh);
+    made.value = await call<Instance>("/instances", { method: "POST", body });
     form.reset();
   };
   return (

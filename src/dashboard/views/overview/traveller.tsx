@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-import { listen } from "../../control/events.js";
+import { listen } from "../../control/call.js";
 import { toneOf } from "../../elements/traffic/path-badge.js";
 
 const stillness = matchMedia("(prefers-reduced-motion: reduce)");

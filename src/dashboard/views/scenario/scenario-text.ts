@@ -1,7 +1,6 @@
 import { signal } from "@preact/signals";
 import type { Validation } from "../../control/answers.js";
-import { type ControlError, call, fetchControl } from "../../control/call.js";
-import { listen } from "../../control/events.js";
+import { type ControlError, call, fetchControl, listen } from "../../control/call.js";
 import { saveFile } from "../../elements/save-file.js";
 import type { Editor, Problem } from "./editor.js";
 

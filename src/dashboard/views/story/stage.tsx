@@ -10,13 +10,14 @@ export function Stage(props: {
   /** The narration, possibly from an earlier step. */
   readonly narration: string | null;
   readonly gate: Gate | undefined;
+  /** Whether everything was as the step expects; `null` if it expects nothing. */
+  readonly verdict: boolean | null;
 }) {
-  const { step, narration, gate } = props;
-  const { say, text, request, answer, performed, failure, meanwhile, differences } = step;
-  const hasFailed = failure !== null || differences.length > 0;
+  const { step, narration, gate, verdict } = props;
+  const { say, text, request, answer, performed, meanwhile } = step;
   return (
     <>
-      {hasFailed ? <Verdict step={step} /> : null}
+      {verdict === false ? <Failure step={step} /> : null}
       {narration === null ? null : (
         <p class={say === null ? "narration before" : "narration"}>
           <bdi>{shortened(narration, 4000)}</bdi>
@@ -31,7 +32,7 @@ export function Stage(props: {
         </p>
       )}
       {meanwhile.length === 0 ? null : <Meanwhile steps={meanwhile} />}
-      {hasFailed ? null : <Verdict step={step} />}
+      {verdict ? <p class="verdict held">As expected.</p> : null}
     </>
   );
 }
@@ -164,17 +165,13 @@ function Meanwhile({ steps }: { readonly steps: StepResult["meanwhile"] }) {
   );
 }
 
-function Verdict({ step }: { readonly step: StepResult }) {
-  const { differences, say, failure } = step;
+function Failure({ step: { differences, failure } }: { readonly step: StepResult }) {
   if (failure !== null) {
     return (
       <p class="verdict failed">
         This step cannot run: <bdi>{failure.message}</bdi> <code>{failure.code}</code>
       </p>
     );
-  }
-  if (differences.length === 0) {
-    return say === null ? <p class="verdict held">As expected.</p> : null;
   }
   return (
     <div class="verdict failed">

@@ -46,14 +46,12 @@ function Presenter({ progress }: { readonly progress: Story }) {
   const next = () =>
     queue.add(() => {
       replayedTo.value = 0;
-      return runNext().finally(story.refresh);
+      return runNext();
     });
   const replay = () =>
-    replayBack()
-      .then((step) => {
-        replayedTo.value = step;
-      })
-      .finally(story.refresh);
+    replayBack().then((step) => {
+      replayedTo.value = step;
+    });
   // A replay does not repeat client requests, because a story does not contain them.
   const back = () =>
     queue.add(async () => {
@@ -101,7 +99,7 @@ function Presenter({ progress }: { readonly progress: Story }) {
             shortcut="R"
             title="Start the story again?"
             action="Start again"
-            run={() => call("/reset", { method: "POST" }).finally(story.refresh)}
+            run={() => call("/reset", { method: "POST" })}
           >
             Start again <kbd>R</kbd>
           </LossButton>
@@ -120,7 +118,13 @@ function Presenter({ progress }: { readonly progress: Story }) {
         {last === null ? (
           <Opening stepsRun={stepsRun} />
         ) : (
-          <Stage key={last.number} step={last} narration={last.say ?? narration} gate={gate.data.value} />
+          <Stage
+            key={last.number}
+            step={last}
+            narration={last.say ?? narration}
+            gate={gate.data.value}
+            verdict={outline[last.number - 1]?.as_expected ?? null}
+          />
         )}
         {over ? <p class="muted">End of the story. Press R to start again.</p> : null}
       </section>
@@ -178,13 +182,7 @@ function Outline({ progress: { outline, done: stepsRun } }: { readonly progress:
       <h2>Steps</h2>
       <ol>
         {outline.map(({ number, say, text, done: hasRun, as_expected: verdict }) => {
-          const state = !hasRun
-            ? "ahead"
-            : verdict === false
-              ? "failed"
-              : say === null && verdict
-                ? "held"
-                : "done";
+          const state = !hasRun ? "ahead" : verdict === null ? "done" : verdict ? "held" : "failed";
           return (
             <li key={number} class={state} aria-current={number === stepsRun ? "step" : undefined}>
               <span class={say === null ? "step-text" : "step-say"}>

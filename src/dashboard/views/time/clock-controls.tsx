@@ -2,30 +2,12 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import type { Upcoming } from "../../control/answers.js";
-import { type ControlError, call } from "../../control/call.js";
-import { clock, health, keys } from "../../control/resources.js";
-import { upcoming } from "../../control/upcoming.js";
-import { Refusal, useActionQueue } from "../../elements/forms/action.js";
+import { call } from "../../control/call.js";
+import { clock } from "../../control/resources.js";
+import { type ActionQueue, Refusal } from "../../elements/forms/action.js";
 import { ConfirmLoss } from "../../elements/forms/loss.js";
 import { Until } from "../../elements/instant.js";
 import { useKeyboard } from "../../elements/keyboard.js";
-
-/** Queues a change of the clock. */
-export type MoveClock = (work: () => Promise<unknown>) => void;
-
-/** Changes the clock, then reads the data that depends on it. */
-export function useMoveClock(): { readonly move: MoveClock; readonly problem: ControlError | undefined } {
-  const { add, problem } = useActionQueue();
-  const move: MoveClock = (work) =>
-    add(async () => {
-      try {
-        await work();
-      } finally {
-        for (const shown of [clock, upcoming, keys]) shown.refresh();
-      }
-    });
-  return { move, problem };
-}
 
 /** Moves the clock forward to a time. */
 export const moveTo = (at: string) => call("/clock", { method: "PUT", body: { now: at } });
@@ -39,12 +21,11 @@ const leaps = [
 
 interface ClockControlsProps {
   readonly next: Upcoming | undefined;
-  readonly move: MoveClock;
-  readonly problem: ControlError | undefined;
+  readonly changes: ActionQueue;
 }
 
 /** Buttons that move the clock, each with a key of the keyboard. */
-export function ClockControls({ next, move, problem }: ClockControlsProps) {
+export function ClockControls({ next, changes: { add: move, problem } }: ClockControlsProps) {
   const isResetting = useSignal(false);
   const controls = useRef<HTMLFieldSetElement>(null);
   useShortcuts(controls);
@@ -108,12 +89,7 @@ export function ClockControls({ next, move, problem }: ClockControlsProps) {
         <ConfirmLoss
           title="Start the scenario again?"
           action="Start again"
-          run={async () =>
-            move(async () => {
-              await call("/reset", { method: "POST" });
-              health.refresh();
-            })
-          }
+          run={async () => move(() => call("/reset", { method: "POST" }))}
           onClose={() => {
             isResetting.value = false;
           }}

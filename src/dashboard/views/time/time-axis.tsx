@@ -61,7 +61,7 @@ export function TimeAxis({ span, now, lanes, coming, describedBy }: TimeAxisProp
             <EventLine key={`${event.at} ${event.text}`} event={event} place={place} height={height} />
           ))}
           {lanes.map((key, number) => (
-            <Lane key={key.ref} of={key} place={place} now={now} from={left} to={right} top={topOf(number)} />
+            <Lane key={key.ref} of={key} place={place} now={now} to={right} top={topOf(number)} />
           ))}
           <line class="now-line" x1={place(now)} x2={place(now)} y1="32" y2={height} />
           <text class="now-label" x={place(now)} y="28" text-anchor="middle">
@@ -134,17 +134,16 @@ interface LaneProps {
   readonly of: Key;
   readonly place: Place;
   readonly now: number;
-  readonly from: number;
   readonly to: number;
   readonly top: number;
 }
 
 /**
- * A key as a bar until its end, followed by the shape of its end and dots.
+ * A key as a bar from now until its end, followed by the shape of its end and dots. Its past is unknown.
  *
- * The bar is green while the key gets 200, also after a limit resets, and paler in the past.
+ * The bar is green while the key gets 200, also after a limit resets.
  */
-function Lane({ of: key, place, now, from, to, top }: LaneProps) {
+function Lane({ of: key, place, now, to, top }: LaneProps) {
   const { ref, state, next_request: next } = key;
   const gets200 = next.status === 200;
   const works = !hasEnded(key);
@@ -152,14 +151,11 @@ function Lane({ of: key, place, now, from, to, top }: LaneProps) {
   const endsAt = end === null ? to : place(Date.parse(end));
   // A limit ends no later than the key.
   const limitEndsAt = next.until === null ? endsAt : Math.min(endsAt, place(Date.parse(next.until)));
-  const middle = top + barHeight / 2;
+  const [from, middle] = [place(now), top + barHeight / 2];
   const becomes = works ? (key.expires_at === end ? "expired" : "rotated") : state;
   return (
     <g class={`lane state-${state}`} data-key={ref}>
-      <Bar name={gets200 ? "works past" : "worked"} from={from} to={works ? place(now) : endsAt} top={top} />
-      {works ? (
-        <Bar name={gets200 ? "works" : "rejected"} from={place(now)} to={limitEndsAt} top={top} />
-      ) : null}
+      {works ? <Bar name={gets200 ? "works" : "rejected"} from={from} to={limitEndsAt} top={top} /> : null}
       {next.until === null ? null : <Bar name="works" from={limitEndsAt} to={endsAt} top={top} />}
       {state === "retiring" ? <Hatching from={from} to={endsAt} top={top} /> : null}
       {end === null ? null : (

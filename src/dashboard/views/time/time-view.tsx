@@ -4,10 +4,10 @@ import { now } from "../../control/now.js";
 import { useResources } from "../../control/resource.js";
 import { clock, keys, keyTotal } from "../../control/resources.js";
 import { upcoming, useUpcoming } from "../../control/upcoming.js";
-import { Refusal } from "../../elements/forms/action.js";
+import { type ActionQueue, Refusal, useActionQueue } from "../../elements/forms/action.js";
 import { Instant, Until } from "../../elements/instant.js";
 import { changeQuery, linkTo, route } from "../../route.js";
-import { ClockControls, type MoveClock, moveTo, useMoveClock } from "./clock-controls.js";
+import { ClockControls, moveTo } from "./clock-controls.js";
 import { KindMark, kinds } from "./kind-mark.js";
 import { inOrderOfEvents, isReset, type Scale, scales, spanOf } from "./span.js";
 import { TimeAxis } from "./time-axis.js";
@@ -19,7 +19,7 @@ export function TimeView() {
   useResources(keys, clock);
   useUpcoming();
   const listId = useId();
-  const { move, problem } = useMoveClock();
+  const changes = useActionQueue();
   const all = keys.data.value ?? [];
   // After a jump, the list contains past events until it is read again.
   const coming = (upcoming.data.value ?? []).filter(({ at }) => !(Date.parse(at) <= now.value));
@@ -32,7 +32,7 @@ export function TimeView() {
           <span class="badge">{clock.data.value?.frozen ? "frozen" : "running"}</span>
         </p>
       </div>
-      <ClockControls next={nextEvent(coming, all)} move={move} problem={problem} />
+      <ClockControls next={nextEvent(coming, all)} changes={changes} />
       <Refusal problem={upcoming.problem.value ?? keys.problem.value} />
       {Number.isNaN(now.value) ? (
         <p class="muted">Reading…</p>
@@ -41,7 +41,7 @@ export function TimeView() {
       )}
       <section class="panel" id={listId} aria-label="Next events">
         <h2>Next events</h2>
-        <ComingList coming={coming} move={move} />
+        <ComingList coming={coming} move={changes.add} />
       </section>
     </>
   );
@@ -136,7 +136,13 @@ function Legend({ coming }: { readonly coming: readonly Upcoming[] }) {
 
 const listedAtFirst = 25;
 
-function ComingList({ coming, move }: { readonly coming: readonly Upcoming[]; readonly move: MoveClock }) {
+function ComingList({
+  coming,
+  move,
+}: {
+  readonly coming: readonly Upcoming[];
+  readonly move: ActionQueue["add"];
+}) {
   const isWhole = route.value.query.get("list") === "all";
   const shown = isWhole ? coming : coming.slice(0, listedAtFirst);
   return (
