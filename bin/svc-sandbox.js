@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 "use strict";
 const { existsSync } = require("node:fs");
-const { enableCompileCache } = require("node:module");
 const { join } = require("node:path");
 
 const built = join(__dirname, "../dist/cjs");
@@ -15,8 +14,6 @@ if (!("getBuiltinModule" in process)) {
   );
   process.exitCode = 2;
 } else {
-  // Available from Node 22.1.
-  enableCompileCache?.();
   const { cli, processIo } = require("../dist/cjs/cli.js");
   cli(process.argv.slice(2), processIo(process)).then((code) => {
     process.exitCode = code;

@@ -1,8 +1,10 @@
 import { once } from "node:events";
-import { closeSync, existsSync, openSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync } from "node:fs";
 import { connect } from "node:net";
+import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startBin } from "../support/running-command.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** Starts to serve, and answers with the base URL in the line that `start --json` prints. */
 async function serving(...argv: string[]) {
@@ -38,6 +40,18 @@ describe("the built svc-sandbox", () => {
     const env = { NODE_OPTIONS: "--frozen-intrinsics" };
     const line = await startBin(["start", "--json", "--port", "0"], { env }).until(/\n/);
     expect((await fetch(`${JSON.parse(line).control_url}/health`)).status).toBe(200);
+  });
+
+  it("runs no code from the temporary folder, where another user of the machine could put it", async () => {
+    // Node before 22.1 has no cache of compiled code.
+    const folder = temporaryFolder({
+      "cache.cjs": `const node = require("node:module");
+        node.enableCompileCache ??= () => require("node:fs").writeFileSync(__dirname + "/shared/cached", "");`,
+      "shared/.keep": "",
+    });
+    const env = { TMPDIR: join(folder, "shared"), NODE_OPTIONS: `--require ${join(folder, "cache.cjs")}` };
+    expect(await startBin(["list"], { env }).ended).toMatchObject({ code: 0 });
+    expect(readdirSync(join(folder, "shared"))).toEqual([".keep"]);
   });
 
   it("prints a problem on stderr and exits with 2", async () => {
