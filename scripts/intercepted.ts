@@ -55,8 +55,15 @@ const inNode = {
   got: 'await (await import("got")).default(u, { ...o, retry: { limit: 0 } })',
   ky: 'await (await import("ky")).default(u, { ...o, retry: 0 })',
   axios: 'await require("axios").get(u, o)',
+  "node:https, own Agent":
+    'const { Agent, get } = require("https"); await new Promise((y, n) => get(u, { ...o, agent: new Agent({ keepAlive: true }) }, y).on("error", n)).then((r) => r.resume())',
+  "undici, own Agent":
+    'const { Agent, request } = require("undici"); await request(u, { ...o, dispatcher: new Agent() })',
+  "axios, proxy: false": 'await require("axios").get(u, { ...o, proxy: false })',
+  superagent: 'await require("superagent").get(u).set(o.headers)',
 };
 const ownProxy = ["axios", "undici, EnvHttpProxyAgent"];
+const withoutProxy = ["node:https, own Agent", "undici, own Agent", "axios, proxy: false", "superagent"];
 
 const rows: Row[] = [
   ["curl", "works", sh("curl -sf")],
@@ -90,7 +97,7 @@ const rows: Row[] = [
 ];
 for (const major of [20, 22, 24] as const) {
   for (const [name, code] of Object.entries(inNode)) {
-    const hasProxy = major > 20 || ownProxy.includes(name);
+    const hasProxy = ownProxy.includes(name) || (major > 20 && !withoutProxy.includes(name));
     const script = `const u = "${address}", o = { headers: { "x-api-key": process.env.SVC_API_KEY } }; (async () => { ${code} })()`;
     const node = () => nodeFolder(major, cache).then((bin) => join(bin, "node"));
     if (isChosen(`Node ${major} ${name}`))
