@@ -2,10 +2,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pick, randomStream } from "../src/domain/seed.js";
 import { openWorld } from "../src/node/platform.js";
+import { secretOf } from "../src/scenario/generated-values.js";
 import { describedKeys } from "../src/scenario/population.js";
 import { serveRuntime } from "../src/serve/serve.js";
 import { createRuntime } from "../src/world/runtime.js";
-import { secretOf } from "../src/world/scenario-keys.js";
 import type { ServerOrder, ServerReady } from "./messages.js";
 import { benchScenario, noLimits, populatedScenario } from "./scenario.js";
 

@@ -5,6 +5,7 @@ import { reportOf } from "../report/report.js";
 import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
 import { checkInput, checkRequestQuery } from "../scenario/check-input.js";
 import { inputShapes } from "../scenario/format/input-shapes.js";
+import { unknownSecret } from "../scenario/generated-values.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { requireFields, requireKnownOptions } from "../schema/check.js";
@@ -18,7 +19,6 @@ import { operations } from "../world/operations/operations.js";
 import { attestationsOf, viewAttestation, viewConsent } from "../world/preview/consent-views.js";
 import { defaultFarmerPage } from "../world/preview/farmers.js";
 import { createRuntime, type GivenOptions, givenOptions, type Runtime } from "../world/runtime.js";
-import { unknownSecret } from "../world/scenario-keys.js";
 import { scenarioSecret } from "../world/secrets.js";
 import { snapshotWorld } from "../world/snapshot.js";
 import {

@@ -3,11 +3,11 @@ import { SandboxError } from "../domain/errors.js";
 import { runtimeKey } from "../library/current-sandbox.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { parseReport, type Report } from "../report/report-shape.js";
+import { unknownSecret } from "../scenario/generated-values.js";
 import { parseScenario } from "../scenario/parse-scenario.js";
 import { camelCase, snakeCase } from "../schema/spelling.js";
 import { durationOf, instantOf, isoOf } from "../world/clock.js";
 import type { Actor } from "../world/operations/initiator.js";
-import { unknownSecret } from "../world/scenario-keys.js";
 import { startCalls } from "./control-calls.js";
 
 /** An instance of a sandbox in another process. */

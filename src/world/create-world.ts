@@ -1,7 +1,10 @@
 import { assumptionsFor } from "../domain/assumptions.js";
 import { createRequestIds, defaultSeed } from "../domain/seed.js";
 import { type Beginning, createHistory } from "../history/history.js";
+import { sharedValues } from "../scenario/generated-values.js";
+import { ScenarioError } from "../scenario/problems/scenario-error.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import { pathText } from "../schema/shape.js";
 import { assumedAt, datedChanges } from "./changes.js";
 import { createClock, isoOf } from "./clock.js";
 import { createCounters, windowsOf } from "./counters.js";
@@ -25,6 +28,7 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
   const scenario = withOptions(given, options);
   const { platform, trial } = options;
   const { seed = defaultSeed } = scenario;
+  if (options.seed !== undefined) requireUniqueValues(scenario);
   const start = scenario.clock?.now === undefined ? platform.time() : Date.parse(scenario.clock.now);
   const clock = createClock({ time: platform.steadyTime, start, frozen: scenario.clock?.frozen });
   const changes = scenario.changes && datedChanges(scenario.changes);
@@ -87,6 +91,12 @@ function beginningOf(world: World): Beginning | undefined {
   const at = world.clock.now();
   const standing = { ...world, clock: { ...world.clock, now: () => at } };
   return { scenario: snapshotWorld(standing), at };
+}
+
+// Another seed may generate a secret or an id that the scenario pins.
+function requireUniqueValues(scenario: Scenario): void {
+  const shared = sharedValues(scenario).map((one) => ({ ...one, path: pathText(one.path) }));
+  if (shared.length > 0) throw new ScenarioError(shared);
 }
 
 // Without the preview, nothing can add a consent request.

@@ -70,7 +70,7 @@ export function createRegistry(records: Iterable<Organization>, newKeys: Iterabl
     holder.keys.push(entry);
     keys.set(key.ref, entry);
     entries.push(entry);
-    // A pinned secret may equal a derived one: `find` returns the first key.
+    // A pinned hash may be of a secret of the scenario: `find` returns the first key.
     if (!byHash.has(key.sha256)) byHash.set(key.sha256, entry);
     return entry;
   }

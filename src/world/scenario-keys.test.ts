@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
+import { deriveSecret } from "../scenario/generated-values.js";
 import type { ScenarioKey } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { inventKeyName } from "../synthetic/names.js";
-import { deriveSecret, scenarioRecords, startKey } from "./scenario-keys.js";
+import { scenarioRecords, startKey } from "./scenario-keys.js";
 
 const start = Date.parse("2026-03-02T09:00:00Z");
 const windows = { sliding: false, dayResetsAt: 0 };

@@ -4,14 +4,11 @@ import {
   type KeyEnds,
   type KeyRecord,
   parseApiKey,
-  prefixOf,
-  randomLength,
-  sandboxMark,
 } from "../domain/api-key.js";
 import { defaultLimits } from "../domain/limits.js";
 import type { Organization } from "../domain/organization.js";
-import { base62From, type RandomStream, randomStream, uuidFrom } from "../domain/seed.js";
 import { parseWhen } from "../scenario/format/time.js";
+import { organizationIdOf, secretOf, unknownSecret } from "../scenario/generated-values.js";
 import {
   type DescribedKey,
   describedKeys,
@@ -23,30 +20,6 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import { inventKeyName, inventOrganizationName } from "../synthetic/names.js";
 import { startUsage, type Windows } from "./counters.js";
 import type { UsedKey } from "./registry.js";
-
-type KeyKind = Pick<KeyRecord, "environment" | "legacy">;
-
-/** Creates a full key: prefix, `sbx`, and 29 base62 characters from the stream. */
-export function secretFrom(random: RandomStream, { environment, legacy }: KeyKind): string {
-  return prefixOf(environment, legacy) + sandboxMark + base62From(random, randomLength);
-}
-
-/** Derives a full key from the seed and its ref on every call, so that it is never stored (R35). */
-export function deriveSecret(seed: number, key: KeyKind & Pick<KeyRecord, "ref">): string {
-  return secretFrom(randomStream(seed, "key.secret", key.ref), key);
-}
-
-/** Derives a well-formed key that no sandbox contains: a request with it gets `401.unknown`. */
-export function unknownSecret(seed: number): string {
-  // No ref contains a space, so that this has its own random stream.
-  return deriveSecret(seed, { ref: "no such key", environment: "test", legacy: false });
-}
-
-/** Returns the full key: the pinned one, or the one derived from the seed and the ref. */
-export function secretOf({ ref, given }: DescribedKey, seed: number): string {
-  if (given.secret !== undefined) return given.secret;
-  return deriveSecret(seed, { ref, environment: given.environment, legacy: given.legacy ?? false });
-}
 
 type Hash = (text: string) => string;
 
@@ -93,7 +66,7 @@ export function scenarioRecords(scenario: Scenario, seed: number, sha256: Hash):
 export function buildOrganization(ref: string, given: ScenarioOrganization, seed: number): Organization {
   return {
     ref,
-    id: given.id ?? uuidFrom(randomStream(seed, "organization.id", ref)),
+    id: organizationIdOf(ref, given, seed),
     name: given.name ?? inventOrganizationName(seed, ref, given.type),
     type: given.type,
     status: given.status ?? "active",

@@ -1,7 +1,7 @@
 import { SandboxError } from "../domain/errors.js";
+import { deriveSecret, secretOf } from "../scenario/generated-values.js";
 import { type DescribedKey, describedKeys, populatedNumbers } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { deriveSecret, secretOf } from "./scenario-keys.js";
 import type { World } from "./world.js";
 
 /** Returns the full keys by ref, derived on every call: the sandbox stores only hashes (R35). */

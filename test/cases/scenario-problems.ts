@@ -169,6 +169,26 @@ export const brokenScenarios: readonly BrokenScenario[] = [
     keys("a: &a { environment: test, secret: SVC_test_4eC39H }", "▲b: *a"),
     "or remove it",
   ],
+  // The seed 1 generates these for `a`, for an unknown key, for `b` and for the second organization of a population.
+  [
+    "duplicate_secret",
+    keys(
+      "b: { environment: test, secret: ▲SVC_test_sbx3yqgXGpuFmDHFZhw01hX4UaNfOMk3 }",
+      "a: { environment: test }",
+    ),
+    "or remove it",
+  ],
+  ["duplicate_secret", key("secret: ▲SVC_test_sbx9QnDcEMORTXTdusN2ptQmwVo7DtMh"), "or remove it"],
+  [
+    "duplicate_organization_id",
+    "version: 1\norganizations:\n  a: { type: bank, id: ▲e44ca6f4-2dfb-4b5d-b5d4-2b30e43bd0bb }\n  b: { type: bank }\n",
+    "or remove it",
+  ],
+  [
+    "duplicate_organization_id",
+    "version: 1\npopulation: { organizations: 2 }\norganizations: { a: { type: bank, id: ▲c2d1a980-e568-4880-b326-919975f0b8f3 } }\n",
+    "or remove it",
+  ],
   // Rotations
   ["replacement_not_expected", rotated("▲replaced_by: new"), "state: retiring"],
   ["replacement_not_expected", key("▲overlap_ends: 30m"), "state: retiring"],

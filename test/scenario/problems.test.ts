@@ -196,3 +196,14 @@ test.each<[string, unknown, ScenarioProblemCode]>([
   const create = () => createSandbox({ scenario: scenario as never });
   expect(create).toThrow(expect.objectContaining({ problems: [expect.objectContaining({ code })] }));
 });
+
+test("R12 a pinned secret that another seed generates for another key is reported by the sandbox with that seed", () => {
+  const secret = createSandbox({ scenario: "key-states", seed: 7 }).secret("revoked");
+  const keys = {
+    mine: { environment: "test", secret },
+    revoked: { environment: "test", state: "revoked" },
+  } as const;
+  const scenario = { version: 1, organizations: { bank: { type: "bank", keys } } } as const;
+  expect(createSandbox({ scenario }).secret("mine")).toBe(secret);
+  expect(() => createSandbox({ scenario, seed: 7 })).toThrow('the key "revoked" has the same secret');
+});

@@ -31,6 +31,14 @@ const failing: readonly (readonly [text: string, said: string])[] = [
   [story("▲request: { key: active-2 }", "rotate: { key: active }"), 'Did you mean "active"?'],
   [story("revoke: { key: active }", "▲revoke: { key: active }"), "write expect: { error: key_not_active }"],
   [story("▲create_key: { organization: bank, environment: test, name: CI, ref: other }"), "name_taken"],
+  // The seed 1 generates this secret for `a`.
+  [
+    story("▲rotate: { key: active, as: a }").replace(
+      "story:",
+      "      pinned: { environment: test, secret: SVC_test_sbx3yqgXGpuFmDHFZhw01hX4UaNfOMk3 }\nstory:",
+    ),
+    '"pinned" has pinned',
+  ],
   [story("▲rotate: { key: active, as: none }"), "stories use these words for no key"],
   [story("rotate: { key: active }", "▲revoke: { key: activ }"), 'Did you mean "active"?'],
   [timeline("▲{ at: 10m, revoke: { key: gone } }"), "write expect: { error: key_not_active }"],

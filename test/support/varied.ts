@@ -1,6 +1,6 @@
 import { handle } from "../../src/api/handle.js";
 import type { PathId } from "../../src/domain/outcomes.js";
-import { unknownSecret } from "../../src/world/scenario-keys.js";
+import { unknownSecret } from "../../src/scenario/generated-values.js";
 import { scenarioSecret } from "../../src/world/secrets.js";
 import type { World } from "../../src/world/world.js";
 import { mePath, type Seen } from "./send.js";

@@ -1,7 +1,7 @@
 import { parseApiKey, randomLength, sandboxMark } from "../../domain/api-key.js";
 import { findKeys } from "../../domain/redact.js";
+import { unknownSecret } from "../../scenario/generated-values.js";
 import type { Runtime } from "../../world/runtime.js";
-import { unknownSecret } from "../../world/scenario-keys.js";
 
 /** The characters after the prefix; fewer are a placeholder. */
 const realLength = 16;

@@ -2,7 +2,7 @@ import { type Environment, environments } from "../../domain/api-key.js";
 import { base62From, type RandomStream } from "../../domain/seed.js";
 import type { ApiRequest, Connection } from "../../history/exchange.js";
 import { nodePlatform } from "../../node/platform.js";
-import { secretFrom } from "../../world/scenario-keys.js";
+import { secretFrom } from "../../scenario/generated-values.js";
 import { newInstanceId } from "../instances.js";
 import { type ControlCall, newSecret } from "../log.js";
 import type { EntryContent, NewKeyHashes } from "./entries.js";

@@ -40,7 +40,7 @@ export const problemCauses = {
   extends_loop: "Scenarios extend each other, or their chain is too long.",
   // Fields that contradict each other
   no_organizations: "The scenario has no organization and no population.",
-  duplicate_organization_id: "Two organizations have the same id.",
+  duplicate_organization_id: "Two organizations have the same id, pinned or generated from the seed.",
   duplicate_key_ref: "Two keys have the same ref.",
   taken_by_population: "`population` already creates this ref.",
   unknown_key_ref: "The scenario does not have this key.",
@@ -53,7 +53,7 @@ export const problemCauses = {
   state_contradiction: "A key's state contradicts its times.",
   secret_malformed: "A pinned secret does not have a key's format.",
   secret_mismatch: "A pinned secret has the prefix of another environment, or of legacy keys.",
-  duplicate_secret: "Two keys have the same pinned secret.",
+  duplicate_secret: "A pinned secret is also another key's, pinned or generated from the seed.",
   replacement_missing: "A retiring or rotated key does not name its replacement (R37).",
   replacement_not_expected: "A key that was not replaced has `replaced_by` or `overlap_ends`.",
   replacement_elsewhere: "A replacement is of another organization or environment (R37).",

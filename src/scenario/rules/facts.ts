@@ -100,7 +100,7 @@ export function between(from: string | undefined, to: string | undefined, now?: 
 
 // The rules about refs, and the checks of refs for other rules.
 
-/** Each organization and key has a unique ref, and each organization a unique id. */
+/** Each organization and key has a unique ref. */
 const refsAreFree: ScenarioRule = ({ scenario, organizations, keys, keyOf, wrong }) => {
   const { population } = scenario;
   if (organizations.size === 0 && (population?.organizations ?? 0) === 0) {
@@ -112,17 +112,7 @@ const refsAreFree: ScenarioRule = ({ scenario, organizations, keys, keyOf, wrong
     const hint = "choose another one: the population uses organization-1, organization-1-key-1 and so on";
     wrong("taken_by_population", path, `the population has the ref ${quote(ref)}`, hint, "key");
   };
-  const ids = new Map<string, string>();
-  for (const [ref, { id }] of organizations) {
-    isTaken(ref, ["organizations", ref]);
-    if (id === undefined) continue;
-    const earlier = ids.get(id);
-    ids.set(id, earlier ?? ref);
-    if (earlier === undefined) continue;
-    const path = ["organizations", ref, "id"];
-    const hint = "give each organization its own id, or remove it";
-    wrong("duplicate_organization_id", path, `${quote(earlier)} has the same id`, hint);
-  }
+  for (const ref of organizations.keys()) isTaken(ref, ["organizations", ref]);
   for (const key of keys) {
     const { ref, path } = key;
     isTaken(ref, path);

@@ -9,6 +9,7 @@ import {
 import type { Path } from "../../schema/shape.js";
 import { listed, nearest, quote } from "../../schema/words.js";
 import { isInstant, outsideHint, parseTime, parseWhen } from "../format/time.js";
+import { sharedValues } from "../generated-values.js";
 import { populationOf } from "../population.js";
 import type { Facts, KeyFacts, ScenarioRule } from "./facts.js";
 
@@ -133,21 +134,15 @@ function countsAsActive({ fields }: KeyFacts, { assumptions, fromStart }: Facts)
   return state === "active" && (expires === undefined || (fromStart(expires) ?? 0) > 0);
 }
 
-/** A pinned secret is unique, well-formed and agrees with the key's fields (R3, R10, R16). */
-const secretsFit: ScenarioRule = ({ keys, wrong }) => {
-  const first = new Map<string, string>();
-  for (const { ref, path, fields } of keys) {
+/** A pinned secret is unique, well-formed and agrees with the key's fields (R3, R10, R16); so is a pinned id. */
+const secretsFit: ScenarioRule = ({ scenario, keys, wrong }) => {
+  for (const { code, path, message, hint } of sharedValues(scenario)) wrong(code, path, message, hint);
+  for (const { path, fields } of keys) {
     const { secret, sha256, environment, legacy } = fields;
     if (secret === undefined) continue;
     if (sha256 !== undefined) {
       const hint = "remove one of them; sha256 is for a key that is no longer known in full";
       wrong("secret_mismatch", [...path, "sha256"], "the key has both a secret and a sha256", hint);
-    }
-    const earlier = first.get(secret);
-    first.set(secret, earlier ?? ref);
-    if (earlier !== undefined) {
-      const hint = "give each key its own, or remove it and the seed generates one";
-      wrong("duplicate_secret", [...path, "secret"], `the key ${quote(earlier)} has the same secret`, hint);
     }
     const parsed = parseApiKey(secret);
     if (parsed === undefined) {

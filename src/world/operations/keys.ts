@@ -14,12 +14,12 @@ import type { Organization } from "../../domain/organization.js";
 import type { ControlBody } from "../../scenario/format/control-bodies.js";
 import { freeRefIn, isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/fields.js";
 import { isInstant, parseDuration } from "../../scenario/format/time.js";
+import { deriveSecret, secretFrom } from "../../scenario/generated-values.js";
 import { requireFields } from "../../schema/check.js";
 import { didYouMean, listed } from "../../schema/words.js";
 import { durationOf, type Instant, instantFrom } from "../clock.js";
 import { settleUsage, startUsage, type Usage } from "../counters.js";
 import type { KeyEntry } from "../registry.js";
-import { deriveSecret, secretFrom } from "../scenario-keys.js";
 import { withGrantedScopes } from "../varied-records.js";
 import type { KeyView } from "../view-shapes.js";
 import { viewKey } from "../views.js";
@@ -146,6 +146,11 @@ function issueKey(
   // A replacement has the scopes of the old key, including granted ones (R37).
   const scopes = replaces === undefined ? withGrantedScopes(world, ref, described.scopes) : described.scopes;
   const sha256 = platform.sha256(secret);
+  const owner = registry.find(sha256)?.key.ref;
+  if (owner !== undefined) {
+    const message = `The seed generates a secret for ${JSON.stringify(ref)} that ${JSON.stringify(owner)} has pinned: choose another ref.`;
+    throw new SandboxError("name_taken", message, { ref });
+  }
   const key = { ...expiresAt, ...described, scopes, legacy: false, sha256 };
   return { key: viewKey(registry.addKey({ key, usage }), world), secret };
 }

@@ -2,10 +2,10 @@ import { SandboxError } from "../../domain/errors.js";
 import { mePath } from "../../domain/outcomes.js";
 import { redactKeys } from "../../domain/redact.js";
 import { storyPlaceholder } from "../../scenario/format/fields.js";
+import { unknownSecret } from "../../scenario/generated-values.js";
 import { performAction } from "../operations/operations.js";
 import { advanceClock } from "../operations/world.js";
 import { attestationsOf } from "../preview/consent-views.js";
-import { unknownSecret } from "../scenario-keys.js";
 import { defaultKeyRef, scenarioSecret } from "../secrets.js";
 import {
   isAsExpected,
