@@ -54,48 +54,55 @@ function compareLimits(successes: readonly Exchange[]): Observation[] {
   return differences.length === 0 ? [{ rules, pathId }] : differences;
 }
 
-interface Comparison {
-  readonly observations: readonly Observation[];
-  /** Whether another response to the first request would show if the differences depend on the reason. */
-  readonly wantsControl: boolean;
-  /** Whether responses to the same request differ in their headers and members. */
-  readonly varyByThemselves: boolean;
-}
+/** A rejected request and every response to it: the first one, then its repetitions. */
+export type Rejection = Exchange & { readonly answers: Answer[] };
 
-/** The maximum number of repetitions of the first request. */
-const mostControls = 3;
+/** How often both causes are repeated before a difference is reported. */
+export const leastRepetitions = 5;
 
 /**
  * Compares the 401 responses with the first one: a 401 must not reveal why the key was rejected (R14).
  *
- * Real responses also differ for other reasons, such as a trace id. `controls` are more responses to the first request:
- * differences between them reveal nothing.
+ * Real responses also differ for other reasons, such as a trace id or the name of a node. So a difference is only reported
+ * after repetitions; until then, its request is a suspect.
  */
-export function compareRejections(rejections: readonly Exchange[], controls: readonly Answer[]): Comparison {
+export function compareRejections(rejections: readonly Rejection[]) {
   const [reference, ...others] = rejections;
-  if (reference === undefined) return { observations: [], wantsControl: false, varyByThemselves: false };
-  const varying = controls.map((control) => contrasts(reference.answer, control));
-  const innocent = new Set(varying.flat().map(({ at }) => at));
-  const forms = varying.flat().filter(({ isForm }) => isForm);
-  const varyByThemselves = forms.length > 0;
-  const membersVary = forms.some(({ at }) => at.startsWith("$"));
-  // If members or headers vary between identical requests, so may everything that is not promised. Only the code is
-  // promised.
-  const reveals = ({ at, isForm }: Contrast) =>
-    !innocent.has(at) &&
-    (!varyByThemselves || at === "$.error.code" || (at.startsWith("$") && !isForm && !membersVary));
   const rules: CheckedRule[] = ["R14"];
-  const observations = others.flatMap(({ pathId, answer }): Observation[] => {
-    const found = contrasts(reference.answer, answer).filter(reveals);
+  const suspects: Rejection[] = [];
+  const observations = others.flatMap((rejection): Observation[] => {
+    const { pathId, answers } = rejection;
+    const found = followingCause(reference?.answers ?? [], answers);
     if (found.length === 0) return [{ rules, pathId }];
+    suspects.push(rejection);
+    if (answers.length <= leastRepetitions) return [];
     return found.map(({ at, one, other }) => {
-      return { rules, pathId, at, expected: `${one}, as for ${reference.pathId}`, found: other };
+      return { rules, pathId, at, expected: `${one}, as for ${reference?.pathId}`, found: other };
     });
   });
-  // One identical response shows that responses do not vary. If they vary, one response does not show all the ways.
-  const isSettled = controls.length >= mostControls || varying.some((found) => found.length === 0);
-  const wantsControl = !isSettled && (varyByThemselves || observations.some(isDifference));
-  return { observations, wantsControl, varyByThemselves };
+  const unsettled = suspects.filter(({ answers }) => answers.length <= leastRepetitions);
+  return {
+    observations: unsettled.length === 0 ? observations : observations.filter(isDifference),
+    suspects,
+    unsettled,
+    /** What differs in responses to the same request. */
+    noise: rejections.flatMap(({ answers }) => noiseIn(answers)),
+  };
+}
+
+/** Returns the contrasts in every pair of responses, unless both causes get varying responses there. */
+function followingCause(reference: readonly Answer[], other: readonly Answer[]): Contrast[] {
+  const pairs = reference.flatMap((one) => other.map((another) => contrasts(one, another)));
+  const noise = [reference, other].map(noiseIn);
+  const isIn =
+    ({ at }: Contrast) =>
+    (found: readonly Contrast[]) =>
+      found.some((one) => one.at === at);
+  return (pairs[0] ?? []).filter((one) => pairs.every(isIn(one)) && !noise.every(isIn(one)));
+}
+
+function noiseIn([first, ...more]: readonly Answer[]): Contrast[] {
+  return first === undefined ? [] : more.flatMap((one) => contrasts(first, one));
 }
 
 interface Contrast {

@@ -43,8 +43,9 @@ function checkDocument(report: CheckReport): ReportDocument {
 
 function conclusion({ stopped, differences, paths }: CheckReport): string {
   if (stopped !== undefined) return stopped;
-  const count = (verdict: Verdict) => paths.filter((row) => row.verdict === verdict).length;
-  const counts = `${count("agrees")} of ${paths.length} paths agree, ${count("not_tried")} were not tried`;
+  const count = (...some: Verdict[]) =>
+    new Set(paths.filter(({ verdict }) => some.includes(verdict)).map(({ pathId }) => pathId)).size;
+  const counts = `${count("agrees")} of ${count("agrees", "differs", "not_tried")} paths agree, ${count("not_tried")} were not tried`;
   if (differences.length === 0) return `Nothing differs from the contract: ${counts}.`;
   return `${pluralize(differences.length, "difference")} from the contract: ${counts}.`;
 }
@@ -136,6 +137,9 @@ export function jsonOf({ assumptions, assumptionsYaml, stopped, ...rest }: Check
   return {
     ...(snakeCase({ ...rest, stopped: stopped ?? null }) as object),
     learned: Object.fromEntries(learned.map(({ name, value }) => [name, value])),
+    by_status: Object.fromEntries(
+      assumptions.flatMap(({ name, byStatus }) => (byStatus ? [[name, byStatus]] : [])),
+    ),
     not_learned: Object.fromEntries(open.map(({ name, because }) => [name, because])),
     assumptions_yaml: assumptionsYaml,
   };

@@ -61,8 +61,17 @@ export type KeyedPath = NeededKey & { readonly pathId: PromisedPathId };
 
 const withKey = rows.filter((row): row is KeyedPath => "variables" in row);
 
-/** The paths that need a key, except limits. */
-export const keyedPaths = withKey.filter(({ isLimit }) => isLimit === undefined);
+const keyedPaths = withKey.filter(({ isLimit }) => isLimit === undefined);
+
+/** The paths that need a key, except limits: once for each of their own variables that is set, such as both of 200.legacy. */
+export function keyedPathsFor(env: Variables): KeyedPath[] {
+  return keyedPaths.flatMap((path): KeyedPath[] => {
+    const own = path.variables.filter(
+      (name) => !anyWorking.includes(name) && (env[name] ?? "").trim() !== "",
+    );
+    return own.length < 2 ? [path] : own.map((name) => ({ ...path, variables: [name] }));
+  });
+}
 
 /** The paths at a limit, only tried on request. */
 export const limitPaths = withKey.filter(({ isLimit }) => isLimit);

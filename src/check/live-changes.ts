@@ -37,7 +37,7 @@ export function liveChanges(
     const seen = parts.map(({ path: [kind = "", operation = "", name = operation], value }) =>
       looks[kind]?.({ exchanges, all, inferred, fields, operation, name, value }),
     );
-    const [live, not] = [seen.includes(true), seen.includes(false)];
+    const [live, not] = [true, false].map((one) => seen.includes(one) || seen.includes("partly"));
     const state = live ? (not ? "partly" : "live") : not ? "not_yet" : "not_seen";
     return { ref, say, date, state };
   });
@@ -54,13 +54,14 @@ interface Sought {
   readonly value: unknown;
 }
 
-type Look = (sought: Sought) => boolean | undefined;
+type Look = (sought: Sought) => boolean | "partly" | undefined;
 
 // Each returns `undefined` if no response shows it.
 const looks: Readonly<Record<string, Look>> = {
   assumptions({ inferred, name, value }) {
-    const found = inferred.find((one) => one.name === name)?.value;
-    return found === undefined ? undefined : found === value;
+    const found = inferred.find((one) => one.name === name);
+    if (found?.value !== undefined) return found.value === value;
+    return new Set(Object.values(found?.byStatus ?? {})).size > 1 ? "partly" : undefined;
   },
   codes: ({ value, ...sought }) =>
     every(ofError(sought), ({ answer }) => memberAt(answer, "error", "code") === value),

@@ -40,12 +40,15 @@ export type CheckReport = ReturnType<typeof reportOf>;
 export function reportOf({ attempts, compared, ...rest }: Gathered) {
   const observations = [...attempts.flatMap(judgeAttempt), ...compared];
   const differences = observations.filter(isDifference);
-  const differing = new Set(differences.map(({ pathId }) => pathId));
+  const inComparison = compared.filter(isDifference);
   const verdict: Verdict = differences.length > 0 ? "differs" : "agrees";
   return {
     ...rest,
     verdict: rest.stopped === undefined ? verdict : ("stopped" as const),
-    paths: attempts.map((attempt) => pathRow(attempt, differing.has(attempt.pathId))),
+    paths: attempts.map((attempt) => {
+      const isOf = ({ pathId }: Observation) => pathId === attempt.pathId;
+      return pathRow(attempt, judgeAttempt(attempt).some(isDifference) || inComparison.some(isOf));
+    }),
     rules: (Object.keys(checkedRules) as CheckedRule[]).map((rule) => ruleRow(rule, observations)),
     differences,
     /** The assumptions as a block for a scenario. */

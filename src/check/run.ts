@@ -10,12 +10,12 @@ import {
   type Send,
   shown,
 } from "./answer.js";
-import { compareRejections, compareSuccesses } from "./compare.js";
+import { compareRejections, compareSuccesses, leastRepetitions, type Rejection } from "./compare.js";
 import { type Attempt, type Exchange, judgeNoLimit, perMinuteOf, whyUntried } from "./judge.js";
 import {
   findKey,
   type KeyedPath,
-  keyedPaths,
+  keyedPathsFor,
   keylessPaths,
   limitPaths,
   secretsIn,
@@ -42,8 +42,7 @@ interface CheckOptions {
   readonly stopwatch: () => number;
 }
 
-const variesNote =
-  "Responses to the same request differ in form, so the content of the 401 was compared; the profile varied responds like this.";
+const variesNote = "Responses to the same request differ in form; the profile varied responds like this.";
 
 /**
  * Sends requests, one after another, and compares the responses with the contract.
@@ -54,19 +53,16 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
   const { env, maxRequests, unknownKey, url } = options;
   const session = createSession(send, options);
   const attempts: Attempt[] = [];
-  const controls: Answer[] = [];
   for (const { pathId, apiKey } of keylessPaths(unknownKey)) {
     attempts.push(await session.attempt({ pathId, apiKey }));
   }
-  await settleRejections(session, attempts, controls);
-  for (const path of keyedPaths) attempts.push(await tryKeyedPath(session, path));
-  await settleRejections(session, attempts, controls);
+  for (const path of keyedPathsFor(env)) attempts.push(await tryKeyedPath(session, path));
   const [working] = withStatus(attempts, 200);
   // The second response to the same key shows whether requests are counted.
   const repeated = working === undefined ? [] : [await session.attempt(working)];
   for (const path of limitPaths) attempts.push(await tryLimit(session, path, working));
   const all = [...attempts, ...repeated];
-  const rejections = compareRejections(withStatus(attempts, 401), controls);
+  const rejections = await repeatRejections(session, withStatus(attempts, 401));
   const assumptions = inferAssumptions(all);
   const answered = all.filter((one): one is Exchange => one.answer !== undefined);
   return reportOf({
@@ -81,7 +77,8 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
     changes: options.changes && liveChanges(options.changes, answered, assumptions),
     notes: [
       ...notesOn(session.responses),
-      ...(rejections.varyByThemselves ? [variesNote] : []),
+      ...unsettledNotes(rejections.unsettled, session),
+      ...(rejections.noise.some(({ isForm }) => isForm) ? [variesNote] : []),
       ...unusedVariables(env).map((name) => `${name} is not used: no path has this name.`),
     ],
   });
@@ -174,18 +171,35 @@ function withStatus(attempts: readonly Attempt[], status: number): Exchange[] {
     .filter(({ pathId }) => outcomeOf(pathId).status === status);
 }
 
-// Repeats the first rejected request as long as this can show whether responses vary.
-async function settleRejections(
-  session: Session,
-  attempts: readonly Attempt[],
-  controls: Answer[],
-): Promise<void> {
-  const rejected = withStatus(attempts, 401);
-  while (rejected[0] && compareRejections(rejected, controls).wantsControl && session.left() > 0) {
-    const reply = await session.ask(rejected[0]);
-    if (isNoAnswer(reply) || reply.status !== 401) return;
-    controls.push(reply);
+/**
+ * Repeats the first rejected request and those that differ, in turn, until nothing follows the cause or each was repeated
+ * often enough: twice as often if responses vary by themselves.
+ *
+ * Each round starts with another request: a balancer that takes its nodes in turn must not give each cause its own node.
+ */
+async function repeatRejections(session: Session, rejected: readonly Exchange[]) {
+  const rejections = rejected.map((one): Rejection => ({ ...one, answers: [one.answer] }));
+  const most = Math.max(0, Math.floor(session.left() / leastRepetitions) - 1);
+  for (let round = 0; ; round++) {
+    const compared = compareRejections(rejections);
+    const enough = leastRepetitions * (compared.noise.length > 0 ? 2 : 1);
+    const suspects = compared.suspects.filter(({ answers }) => answers.length <= enough).slice(0, most);
+    const repeated = [...rejections.slice(0, 1), ...suspects];
+    if (suspects.length === 0 || session.left() < repeated.length) return compared;
+    const start = round % repeated.length;
+    for (const one of [...repeated.slice(start), ...repeated.slice(0, start)]) {
+      const reply = await session.ask(one);
+      if (isNoAnswer(reply) || reply.status !== 401) return compareRejections(rejections);
+      one.answers.push(reply);
+    }
   }
+}
+
+function unsettledNotes(unsettled: readonly Exchange[], session: Session): string[] {
+  const enough = session.requests() + leastRepetitions * (unsettled.length + 1);
+  const paths = unsettled.map(({ pathId }) => pathId).join(", ");
+  const note = `${paths}: the response differs from 401.missing, perhaps by chance. To see if it reveals the cause (R14), check again with --max-requests ${enough}.`;
+  return unsettled.length === 0 ? [] : [note];
 }
 
 async function tryKeyedPath(session: Session, path: KeyedPath): Promise<Attempt> {

@@ -23,12 +23,16 @@ const announced: Changes = {
 };
 
 /** The states of announced changes, as a check of an environment finds them where some changes are live. */
-async function statesIn(live: Changes, refs = ["active", "wrong-scope", "rate-limited"]) {
+async function statesIn(
+  live: Changes,
+  refs = ["active", "wrong-scope", "rate-limited"],
+  drift: (status: number, body: string) => string = (_status, body) => body,
+) {
   const scenario = { ...bundledScenarios["key-states"], changes: live };
   const world = openTestWorld(scenario, { now: Date.parse("2027-07-01T00:00:00Z") });
   const send = async (header: string | undefined) => {
     const { status, headers, body } = ask(world, header === undefined ? {} : { key: { header } });
-    return { status, headers, body: new TextEncoder().encode(body) };
+    return { status, headers, body: new TextEncoder().encode(drift(status, body)) };
   };
   const variable = (ref: string) => `SVC_KEY_${ref.toUpperCase().replace("-", "_")}`;
   const { changes } = await runCheck(send, {
@@ -67,4 +71,11 @@ test("a change of which some parts are live is partly live", async () => {
   const states = await statesIn({ code: announced.code as Changes[string] });
   delete announced.both;
   expect(states.both).toBe("partly");
+});
+
+test.each([403, 429])("details that only a %i has are partly live", async (detailed) => {
+  const states = await statesIn({}, undefined, (status, body) =>
+    status === detailed ? body.replace(/}}$/, ',"details":{}}}') : body,
+  );
+  expect(states).toEqual({ ...each("not_yet"), details: "partly" });
 });

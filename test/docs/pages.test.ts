@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { expect, test } from "vitest";
 import { anyStatus, refused, variationTable } from "../../src/api/variation/table.js";
-import { keyedPaths, limitPaths } from "../../src/check/keys.js";
+import { keyedPathsFor, limitPaths } from "../../src/check/keys.js";
 import { checkedRules } from "../../src/check/rules.js";
 import { exitCode } from "../../src/cli/exit-codes.js";
 import { permissions, productionStatuses, validityStatuses } from "../../src/domain/attestation.js";
@@ -66,7 +66,7 @@ test.each(outcomes)("docs/errors.md shows what to do about $path", ({ path }) =>
 
 test("docs/check.md names each variable with its path, and the rules of a check are those of docs/rules.md", () => {
   const rows = pageOf("docs/check.md").match(/^\| (?:none|`SVC_).*$/gm) ?? [];
-  const missing = [...keyedPaths, ...limitPaths].filter(
+  const missing = [...keyedPathsFor({}), ...limitPaths].filter(
     ({ pathId, variables: [own] }) =>
       !rows.some((row) => row.includes(`\`${own}\``) && row.includes(`\`${pathId}\``)),
   );

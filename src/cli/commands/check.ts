@@ -30,7 +30,7 @@ export const command = declareCommand({
     json: jsonOrFormat,
     maxRequests: flag(
       "--max-requests <number>",
-      "maximum number of requests (default: 10)",
+      "maximum number of requests (default: 40)",
       wholeNumber(1, Number.MAX_SAFE_INTEGER),
     ),
     timeout,
@@ -63,7 +63,7 @@ export const command = declareCommand({
     const checked = await runCheck(createSend(url, flags.timeout ?? defaultWait), {
       url: url.href,
       env: io.env,
-      maxRequests: flags.maxRequests ?? 10,
+      maxRequests: flags.maxRequests ?? 40,
       probeLimits: flags.probeLimits === true,
       changes,
       unknownKey: unknownSecret(0),
