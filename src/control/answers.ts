@@ -149,8 +149,6 @@ export const answers = {
         ...{ farmAreaHa: number(), birthYear: count() },
         /** The current crops, each once, starting with the largest field's. */
         crops: list(text()),
-        /** The yields of past harvests in kg/ha, by crop. */
-        yields: record(list(count())),
         /** Longitude and latitude of the farm. */
         position: list(number({ least: -180, most: 180 })),
       }),

@@ -235,12 +235,9 @@ test("farmers come page by page and by id, of the instance's own scenario and se
   expect(page.body).toEqual({ data: farmers.list({ offset: 1490 }), total: 1500 });
   expect((await ask("/farmers?offset=1500")).body).toEqual({ data: [], total: 1500 });
   const [summary] = (await ask("/farmers/summary?offset=1490&limit=2")).body.data;
-  const { farmer_id, name, location, parcels, birth_year, farm_area_ha } = farmers.at(1490);
-  const yieldsOf = ({ properties }: (typeof parcels)[number]) =>
-    properties.seasons.flatMap(({ yield_kg_ha: kgHa }) => (kgHa === null ? [] : Math.round(kgHa)));
+  const { farmer_id, name, location, birth_year, farm_area_ha } = farmers.at(1490);
   expect(summary).toMatchObject({ farmer_id, birth_year, farm_area_ha, region: location.subdivision_name });
   expect(summary.name).toBe(`${name.given_name} ${name.surname}`);
-  expect(Object.values(summary.yields).flat().sort()).toEqual(parcels.flatMap(yieldsOf).sort());
   const all = await ask("/farmers/summary?limit=1000");
   expect(all.body).toMatchObject({ total: 1500, data: { length: 1000 } });
   expect(all.text.length).toBeLessThan(350_000);

@@ -153,8 +153,8 @@ export const screens: readonly Screen[] = [
     act: waitFor(".farmer-list tbody tr"),
   },
   {
-    title: "farmers of one country with one crop",
-    view: "farmers?country=IN&crop=rice&find=a",
+    title: "farmers found by a crop",
+    view: "farmers?find=rice",
     options: { scenario: "announced-endpoints" },
     act: waitFor(".farmer-list tbody tr"),
   },
@@ -169,7 +169,7 @@ export const screens: readonly Screen[] = [
     title: "one farmer",
     view: "farmers/farmer_84a34a7b23a51a96",
     options: { scenario: "announced-endpoints" },
-    act: waitFor(".field-plan"),
+    act: waitFor(".records tbody tr"),
   },
   {
     title: "no farmers",

@@ -132,14 +132,6 @@ function farmerPage<View>(
 const placesOfDegrees = 4;
 
 function farmerSummary({ name, location, parcels, ...farmer }: Farmer) {
-  const yields: Record<string, number[]> = {};
-  for (const { crop_name: crop, yield_kg_ha: kgHa } of parcels.flatMap(
-    ({ properties }) => properties.seasons,
-  )) {
-    if (kgHa === null) continue;
-    yields[crop] ??= [];
-    yields[crop].push(Math.round(kgHa));
-  }
   const [corner = []] = parcels[0]?.geometry.coordinates[0] ?? [];
   return {
     farmer_id: farmer.farmer_id,
@@ -148,7 +140,6 @@ function farmerSummary({ name, location, parcels, ...farmer }: Farmer) {
     region: location.subdivision_name,
     ...{ farm_area_ha: farmer.farm_area_ha, birth_year: farmer.birth_year },
     crops: [...new Set(parcels.map(({ properties }) => properties["crop:name"]))],
-    yields,
     position: corner.map((degrees) => Number(degrees.toFixed(placesOfDegrees))),
   };
 }

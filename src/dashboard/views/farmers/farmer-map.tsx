@@ -3,7 +3,6 @@ import { useEffect, useRef } from "preact/hooks";
 import { linkTo } from "../../route.js";
 import {
   drawMap,
-  type MapFarmers,
   type MapPlace,
   moved,
   placeOf,
@@ -17,19 +16,25 @@ import { type FarmerRow, fieldsRead } from "./population.js";
 
 const step = 2;
 
-/** A map of the farmers' fields, moved by pointer, keyboard and buttons. At first it shows the selected farmers. */
-export function FarmerMap({ chosen, others, choice }: MapFarmers & { readonly choice: string }) {
+interface FarmerMapProps {
+  readonly farmers: readonly FarmerRow[];
+  /** The search that found them. Another one shows all its farmers again. */
+  readonly search: string;
+}
+
+/** A map of the farmers' fields, moved by pointer, keyboard and buttons. At first it shows all of these farmers. */
+export function FarmerMap({ farmers, search }: FarmerMapProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  // The place after a move. Default: the place that shows all selected farmers.
+  // The place after a move. Default: the place that shows all farmers.
   const wanted = useSignal<MapPlace | undefined>(undefined);
   const size = useSignal<Size>({ width: 0, height: 0 });
   const hovered = useSignal<readonly FarmerRow[]>([]);
   const points = useRef<readonly (readonly [number, number])[]>([]);
-  const place = wanted.value ?? placeOf(chosen, size.value);
+  const place = wanted.value ?? placeOf(farmers, size.value);
 
   useEffect(() => {
     wanted.value = undefined;
-  }, [choice]);
+  }, [search]);
   useEffect(() => {
     const element = canvas.current as HTMLCanvasElement;
     const measure = () => {
@@ -49,10 +54,10 @@ export function FarmerMap({ chosen, others, choice }: MapFarmers & { readonly ch
     const element = canvas.current;
     if (element === null || size.value.width === 0) return;
     const frame = requestAnimationFrame(() => {
-      points.current = drawMap(element, place, { chosen, others });
+      points.current = drawMap(element, place, farmers);
     });
     return () => cancelAnimationFrame(frame);
-  }, [chosen, others, place.scale, ...place.center, size.value, outlines.value, fieldsRead.value]);
+  }, [farmers, place.scale, ...place.center, size.value, outlines.value, fieldsRead.value]);
 
   const go = (next: MapPlace) => {
     wanted.value = next;
@@ -67,7 +72,7 @@ export function FarmerMap({ chosen, others, choice }: MapFarmers & { readonly ch
   const near = (event: MouseEvent) => {
     const { x, y } = pointOf(event);
     const reach = place.scale > scaleOfFields ? 30 : 10;
-    return chosen.filter((_, index) => {
+    return farmers.filter((_, index) => {
       const [left, top] = points.current[index] ?? [Number.NaN, Number.NaN];
       return Math.hypot(left - x, top - y) < reach;
     });

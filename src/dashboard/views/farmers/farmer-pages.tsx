@@ -1,15 +1,14 @@
+import { useMemo } from "preact/hooks";
 import { useResources } from "../../control/resource.js";
 import { clock } from "../../control/resources.js";
-import { linkTo, route } from "../../route.js";
-import { consents, previewIsOn, useConsents } from "./consent-resources.js";
-import { ConsentsPage } from "./consents.js";
-import { FacetBars } from "./facet-bars.js";
-import { type Choice, chosenFarmers, facets } from "./facets.js";
-import { FarmerList } from "./farmer-list.js";
+import { Paging } from "../../elements/paging.js";
+import { Table } from "../../elements/table.js";
+import { capitalized } from "../../elements/words.js";
+import { changeQuery, linkTo, route } from "../../route.js";
+import { ConsentsPage, consents, previewIsOn, useConsents } from "./consents.js";
 import { FarmerMap } from "./farmer-map.js";
-import { OneFarmer } from "./one-farmer.js";
-import { population, usePopulation } from "./population.js";
-import { YieldPlot } from "./yield-plot.js";
+import { countryName, OneFarmer } from "./one-farmer.js";
+import { type FarmerRow, population, usePopulation } from "./population.js";
 
 /** The pages of the view: all farmers, one farmer, and consents. */
 export function FarmerPages() {
@@ -24,14 +23,8 @@ export function FarmerPages() {
 function AllFarmers({ year }: { readonly year: number }) {
   usePopulation();
   const { total, wanted, farmers, problem } = population.value;
-  const { query } = route.value;
-  const choice: Choice = Object.fromEntries(
-    facets.flatMap(({ name }) => (query.has(name) ? [[name, query.get(name)]] : [])),
-  );
-  const chosen = chosenFarmers(farmers, choice, year);
-  const isChosen = new Set(chosen);
-  const others = chosen.length === farmers.length ? [] : farmers.filter((farmer) => !isChosen.has(farmer));
-  const isAllChosen = Object.keys(choice).length === 0;
+  const text = route.value.query.get("find") ?? "";
+  const found = useMemo(() => foundFarmers(farmers, text.trim().toLowerCase()), [farmers, text]);
   return (
     <>
       <header class="farmers-head">
@@ -49,22 +42,8 @@ function AllFarmers({ year }: { readonly year: number }) {
           when the sandbox responds.
         </p>
       )}
-      <FarmerMap chosen={chosen} others={others} choice={JSON.stringify(choice)} />
-      <p class="chosen">
-        <span role="status">
-          {isAllChosen
-            ? "Choose a bar to see only its farmers."
-            : `${chosen.length.toLocaleString("en")} of ${farmers.length.toLocaleString("en")} farmers selected.`}
-        </span>
-        {isAllChosen ? null : <a href={linkTo("farmers")}>Show all farmers</a>}
-      </p>
-      <div class="facets">
-        {facets.map((facet) => (
-          <FacetBars key={facet.name} facet={facet} farmers={farmers} choice={choice} year={year} />
-        ))}
-        <YieldPlot farmers={chosen} crop={choice.crop} />
-      </div>
-      <FarmerList farmers={chosen} year={year} />
+      <FarmerMap farmers={found} search={text} />
+      <FarmerList found={found} text={text} year={year} />
     </>
   );
 }
@@ -83,5 +62,76 @@ function ConsentsLink() {
     <a href={linkTo("farmers", ["consents"])}>
       Consents and attestations ({consents.data.value?.length ?? 0})
     </a>
+  );
+}
+
+const pageLength = 25;
+
+interface FarmerListProps {
+  /** The farmers that match the search. */
+  readonly found: readonly FarmerRow[];
+  readonly text: string;
+  readonly year: number;
+}
+
+function FarmerList({ found, text, year }: FarmerListProps) {
+  const pages = Math.max(1, Math.ceil(found.length / pageLength));
+  const page = Math.min(pages, Math.max(1, Number(route.value.query.get("page")) || 1));
+  const from = (page - 1) * pageLength;
+  return (
+    <section class="farmer-list" aria-labelledby="farmer-list">
+      <h2 id="farmer-list">Records</h2>
+      <div class="list-tools">
+        <label>
+          Find{" "}
+          <input
+            type="search"
+            value={text}
+            placeholder="name, place, crop, number or id"
+            onInput={(event) => changeQuery({ find: event.currentTarget.value, page: undefined })}
+          />
+        </label>
+        {/^farmer_[0-9a-f]{16}$/.test(text.trim()) && found.length === 0 ? (
+          <a href={linkTo("farmers", [text.trim()])}>Open {text.trim()}</a>
+        ) : null}
+      </div>
+      <Table
+        label="Farmers"
+        columns={["No.", "Name", "Region", "Farm, ha", "Age", "Crops"]}
+        numbers={["Farm, ha", "Age"]}
+      >
+        {found.slice(from, from + pageLength).map((farmer) => (
+          <tr key={farmer.farmer_id}>
+            <td class="muted">{farmer.index}</td>
+            <th scope="row">
+              <a href={linkTo("farmers", [farmer.farmer_id])}>
+                <bdi>{farmer.name}</bdi>
+              </a>
+            </th>
+            <td>
+              {farmer.region}, {countryName(farmer.country_code)}
+            </td>
+            <td class="number">{farmer.farm_area_ha.toLocaleString("en", { maximumFractionDigits: 2 })}</td>
+            <td class="number">{year - farmer.birth_year}</td>
+            <td>{capitalized(farmer.crops.join(", "))}</td>
+          </tr>
+        ))}
+      </Table>
+      <Paging page={page} pages={pages}>
+        {found.length === 0
+          ? "No matching farmers."
+          : `${(from + 1).toLocaleString("en")} to ${Math.min(from + pageLength, found.length).toLocaleString("en")} of ${found.length.toLocaleString("en")}`}
+      </Paging>
+    </section>
+  );
+}
+
+function foundFarmers(farmers: readonly FarmerRow[], text: string): readonly FarmerRow[] {
+  if (text === "") return farmers;
+  return farmers.filter(
+    ({ name, region, country_code: country, crops, farmer_id: id, index }) =>
+      id === text ||
+      String(index) === text ||
+      [name, region, countryName(country), ...crops].join("\n").toLowerCase().includes(text),
   );
 }

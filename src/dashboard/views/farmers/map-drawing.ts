@@ -14,12 +14,6 @@ export interface Size {
   readonly height: number;
 }
 
-/** The farmers on the map. It draws the selected farmers on top. */
-export interface MapFarmers {
-  readonly chosen: readonly FarmerRow[];
-  readonly others: readonly FarmerRow[];
-}
-
 const earthRadius = 6_371_009;
 
 // At this scale, a field of 100 meters is larger than a dot.
@@ -102,11 +96,11 @@ export function scaleBar(
   return { text, width: meters / metersPerPixel };
 }
 
-/** Draws the map; returns the positions of the selected farmers on it, in order. */
+/** Draws the map; returns the positions of the farmers on it, in order. */
 export function drawMap(
   canvas: HTMLCanvasElement,
   place: MapPlace,
-  { chosen, others }: MapFarmers,
+  farmers: readonly FarmerRow[],
 ): readonly (readonly [number, number])[] {
   const size = { width: canvas.clientWidth, height: canvas.clientHeight };
   const density = devicePixelRatio;
@@ -133,12 +127,9 @@ export function drawMap(
     pen.stroke();
     pen.globalAlpha = 1;
   }
-  pen.fillStyle = pen.strokeStyle = color("muted");
-  pen.globalAlpha = 0.25;
-  drawFarmers(pen, projection, size, others);
   pen.fillStyle = pen.strokeStyle = color("accent");
   pen.globalAlpha = 0.7;
-  return drawFarmers(pen, projection, size, chosen);
+  return drawFarmers(pen, projection, size, farmers);
 }
 
 function drawFarmers(
