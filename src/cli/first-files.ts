@@ -6,6 +6,7 @@ import { packageFile } from "../node/package-files.js";
 import { quote } from "../schema/words.js";
 import { unwritable, usageError } from "./exit-codes.js";
 import { newFile } from "./files.js";
+import { isExecutable } from "./io.js";
 
 /** The examples for `init --client`, and the project's folder for their tests. */
 const clients = {
@@ -68,12 +69,15 @@ export async function writeAgentSection(cwd: string): Promise<string[]> {
     return [`AGENTS.md already has the section ${quote(heading)}; nothing was changed.`];
   const installed = installedFile(cwd, "AGENTS.md");
   const copy = "svc-sandbox.AGENTS.md";
-  if (installed === undefined) await write(resolve(cwd, copy), await packageFile("AGENTS.md"));
-  const section = `${heading}
+  // A machine with the single executable may have no npx.
+  const startable = (text: string) => (isExecutable() ? text.replaceAll("npx --no-install ", "") : text);
+  if (installed === undefined)
+    await write(resolve(cwd, copy), startable(String(await packageFile("AGENTS.md"))));
+  const section = startable(`${heading}
 
 Read ${installed ?? copy} before you write or change code that calls the relying-party API. Run the tests with a sandbox:
 \`npx --no-install svc-sandbox exec --format brief -- <command>\`.
-`;
+`);
   await write(file, before === "" ? section : `${before.trimEnd()}\n\n${section}`);
   return [`Added a section to AGENTS.md.`];
 }

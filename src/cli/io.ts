@@ -70,8 +70,12 @@ export function isForPrograms(argv: readonly string[], env: Io["env"]): boolean 
  * executable runs without npx.
  */
 export function programName({ npm_command: command }: Io["env"]): string {
-  const isExecutable = process.getBuiltinModule("node:sea")?.isSea();
-  return command === undefined || isExecutable ? "svc-sandbox" : "npx --no-install svc-sandbox";
+  return command === undefined || isExecutable() ? "svc-sandbox" : "npx --no-install svc-sandbox";
+}
+
+/** Whether this is the single executable, which needs no Node.js. */
+export function isExecutable(): boolean {
+  return process.getBuiltinModule("node:sea")?.isSea() ?? false;
 }
 
 /** Resolves once the signal is aborted. */

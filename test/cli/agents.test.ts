@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { parse } from "yaml";
 import { createSandbox, outcomes } from "../../src/index.js";
 import { briefShape } from "../../src/report/brief.js";
@@ -43,6 +43,15 @@ describe("AGENTS.md", () => {
       cwd,
     });
     expect(briefIn(stderr)).toMatchObject({ verdict: "passed", coverage: 100, missed: {} });
+  });
+
+  test("says that the key rate-limited stays limited: a client that waits for the next day never ends", async () => {
+    expect(/\| rate-limited \| (.*) \|/.exec(page)?.[1]).toBe("stops: this key stays limited");
+    const sandbox = createSandbox();
+    sandbox.clock.advance("2d");
+    const headers = { "x-api-key": sandbox.secret("rate-limited") };
+    await sandbox.fetch(new Request("https://api.example/v1/relying-party/me", { headers }));
+    expect(sandbox.requests.list().at(-1)?.pathId).toBe("429.per_day");
   });
 
   test("has a test that passes under exec", async () => {
@@ -282,6 +291,20 @@ test("init --agent adds one section to AGENTS.md, which names the package's file
   expect(readFileSync(join(installed, "AGENTS.md"), "utf8")).toContain(
     "Read ./node_modules/svc-sandbox/AGENTS.md before",
   );
+});
+
+test("init --agent from the single executable writes command lines that need no Node.js", async () => {
+  const builtin = process.getBuiltinModule;
+  vi.spyOn(process, "getBuiltinModule").mockImplementation(((name: string) =>
+    name === "node:sea" ? { isSea: () => true } : builtin(name)) as typeof builtin);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const cwd = temporaryFolder();
+  await runCli(["init", "--agent"], { cwd });
+  for (const name of ["AGENTS.md", "svc-sandbox.AGENTS.md"]) {
+    const text = readFileSync(join(cwd, name), "utf8");
+    expect(text).not.toContain("npx");
+    expect(text).toMatch(/[`\n]svc-sandbox exec --format brief /);
+  }
 });
 
 test("schema describes what keys, exec and the journal print as JSON", async () => {
