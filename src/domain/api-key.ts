@@ -146,7 +146,6 @@ export type KeyEnds = Pick<KeyRecord, "revokedAt" | "expiresAt" | "overlapEndsAt
  * keyStateAt({ ...key, expiresAt: 1000 }, 1000); // "expired"
  */
 export function keyStateAt(key: KeyEnds, now: number): KeyState {
-  // Permanently, even if a fake `Date` moved the clock back.
   if (key.revokedAt !== undefined) return "revoked";
   const expiresAt = key.expiresAt ?? Number.POSITIVE_INFINITY;
   const overlapEndsAt = key.overlapEndsAt ?? Number.POSITIVE_INFINITY;

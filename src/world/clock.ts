@@ -2,7 +2,7 @@ import { maximumOverlap } from "../domain/api-key.js";
 import { SandboxError } from "../domain/errors.js";
 import { firstInstant, isInstant, lastInstant, parseDuration, parseTime } from "../scenario/format/time.js";
 
-/** The clock of one sandbox, in epoch milliseconds. Only a fake `Date` moves it back. */
+/** The clock of one sandbox, in epoch milliseconds. It never runs backwards. */
 export interface Clock {
   readonly now: () => number;
   readonly isFrozen: () => boolean;
@@ -15,7 +15,8 @@ export interface Clock {
 }
 
 /**
- * Creates a clock that starts at `start` and runs with `time` unless frozen.
+ * Creates a clock that starts at `start` and runs with `time` unless frozen. If a fake `Date` moves back, the clock
+ * continues from where it is.
  *
  * @example
  * const clock = createClock({ time: steadyTime, start: 0, frozen: true });
@@ -29,45 +30,45 @@ export function createClock(options: {
 }): Clock {
   const { time } = options;
   let frozen = options.frozen ?? false;
-  // The clock's instant and the platform's time when it was last set. Reading changes neither, so that no step of a fake
-  // time is lost.
+  // The clock's instant and the platform's time when it was last read.
   let shown = options.start;
   let read = time();
 
-  const now = () => (frozen ? shown : shown + time() - read);
-  const settle = (instant: number) => {
-    shown = instant;
-    read = time();
+  const now = () => {
+    const elapsed = time() - read;
+    read += elapsed;
+    if (!frozen && elapsed > 0) shown += elapsed;
+    return shown;
   };
-  // `current` is passed in, because a running clock may advance before the next reading.
-  const moveFrom = (current: number, instant: number, field: "by" | "now") => {
+  // After a reading.
+  const moveTo = (instant: number, field: "by" | "now") => {
     const failure = `Failed to set the clock to ${isoOf(instant)}`;
     if (instant > lastClockInstant) {
       const latest = isoOf(lastClockInstant);
       const message = `${failure}: the latest possible time is ${latest}.`;
       throw new SandboxError("validation_failed", message, { latest, fields: { [field]: message } });
     }
-    if (instant < current) {
-      const why = `it shows ${isoOf(current)} and never runs backwards. Reset the sandbox to start again.`;
+    if (instant < shown) {
+      const why = `it shows ${isoOf(shown)} and never runs backwards. Reset the sandbox to start again.`;
       throw new SandboxError("clock_backwards", `${failure}: ${why}`);
     }
-    settle(instant);
+    shown = instant;
   };
 
   return {
     now,
     isFrozen: () => frozen,
-    advance(duration) {
-      const current = now();
-      moveFrom(current, current + duration, "by");
+    advance: (duration) => moveTo(now() + duration, "by"),
+    set(instant) {
+      now();
+      moveTo(instant, "now");
     },
-    set: (instant) => moveFrom(now(), instant, "now"),
     freeze() {
-      settle(now());
+      now();
       frozen = true;
     },
     resume() {
-      settle(now());
+      now();
       frozen = false;
     },
   };

@@ -247,21 +247,17 @@ export function startUsage(windows: Windows, now: number, past: PastUsage = {}):
   };
 }
 
-/**
- * Discards usage outside the current minute and day (R22, R23). This includes future usage, which remains when a fake `Date`
- * moves the clock back.
- */
+/** Discards usage before the current minute and day (R22, R23). */
 export function settleUsage(usage: Usage, windows: Windows, now: number): void {
-  if (now >= usage.dayEndsAt || now < usage.dayEndsAt - day) {
+  if (now >= usage.dayEndsAt) {
     usage.dayCount = 0;
     usage.dayEndsAt = dayStart(now, windows.dayResetsAt) + day;
   }
   if (windows.sliding) {
     const { recent } = usage;
     while (recent.length > 0 && now - (recent[0] as number) >= minute) recent.shift();
-    while (recent.length > 0 && (recent.at(-1) as number) > now) recent.pop();
     usage.minuteCount = recent.length;
-  } else if (now >= usage.minuteEndsAt || now < usage.minuteEndsAt - minute) {
+  } else if (now >= usage.minuteEndsAt) {
     usage.minuteCount = 0;
     usage.minuteEndsAt = minuteStart(now) + minute;
   }

@@ -179,9 +179,7 @@ function countedProblem(
     const { usage } = entry;
     settleUsage(usage, windows, now);
     const { countedAt = since - 1 } = usage;
-    // Discarded when a fake `Date` moved the clock back.
-    const isLeft = countedAt > now && (length === minute ? usage.minuteCount : usage.dayCount) === 0;
-    if (!isLeft && countedAt >= Math.max(since, last?.usage.countedAt ?? since)) last = entry;
+    if (countedAt >= Math.max(since, last?.usage.countedAt ?? since)) last = entry;
   }
   if (last === undefined) return undefined;
   const at = last.usage.countedAt as number;
