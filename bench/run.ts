@@ -6,7 +6,6 @@ import { type Figure, figureTable } from "./figure.js";
 import { measureFirstAnswer } from "./first-answer.js";
 import { measureImports } from "./imports.js";
 import { measureManyKeys } from "./many-keys.js";
-import { measureRejections } from "./rejections.js";
 import { measureReplicas } from "./replicas.js";
 import { measureThroughput } from "./throughput.js";
 
@@ -16,7 +15,6 @@ const measurements = {
   "many-keys": measureManyKeys,
   "first-answer": measureFirstAnswer,
   imports: measureImports,
-  rejections: measureRejections,
   fairness: measureFairness,
   replicas: measureReplicas,
 };

@@ -15,6 +15,9 @@ export interface Call extends ObservedCall {
   readonly isGuarded: boolean;
   /** On the sandbox's clock; read once, so that authorization, counters and journal agree. */
   readonly now: number;
+  /** When it arrived, on the stopwatch. */
+  readonly started: number;
+  /** The number of the request in the sandbox. */
   readonly number: number;
   /** The request id, even if the response does not have it. */
   readonly id: string;

@@ -1,6 +1,6 @@
-import { fingerprintOf, isWellFormedKey, noKey } from "../domain/api-key.js";
+import { fingerprintOf, isWellFormedKey } from "../domain/api-key.js";
 import type { Presented } from "../domain/authorize.js";
-import { outcomeOf, type PathId } from "../domain/outcomes.js";
+import { outcomeOf } from "../domain/outcomes.js";
 import { isProbe } from "../domain/probe.js";
 import { containsKey, copyOf, isOfWords, redactKeys, redactPath } from "../domain/redact.js";
 import {
@@ -11,16 +11,14 @@ import {
   type RequestTraits,
   shows,
 } from "../domain/request-traits.js";
-import type { ApiAnswer, ApiRequest, Exchange, NamedLimit, RequestContent } from "../history/exchange.js";
+import type { ApiAnswer, ApiRequest, Exchange, RequestContent } from "../history/exchange.js";
 import { noAdvice, observe } from "../world/client-behaviour.js";
-import type { KeyEntry } from "../world/registry.js";
 import type { World } from "../world/world.js";
 import { answerCall, type Ending } from "./answer.js";
 import { asChosen, type Call } from "./call.js";
 import { changedEnding, routeOf } from "./changes.js";
 import type { InputSchema } from "./endpoint.js";
 import { applyFault } from "./faults.js";
-import { limitNamedBy, readLimits } from "./limits.js";
 import { findMisplacedKeys, type MisplacedKeys } from "./misplaced-keys.js";
 import { variationOf } from "./variation/vary.js";
 
@@ -49,8 +47,7 @@ export function beginCall(world: World, request: ApiRequest, { isGuarded = false
   const now = world.clock.now();
   // Settles the timeline up to this instant, even if the clock has moved since.
   if (world.timeline.dueAt <= now) world.settle();
-  // Always hashed and looked up, so that the time does not reveal the cause of a rejection (R14).
-  const sha256 = world.platform.sha256(apiKey ?? noKey);
+  const sha256 = apiKey === undefined ? "" : world.platform.sha256(apiKey);
   const entry = world.registry.find(sha256);
   const { number, id } = world.requestIds.next();
   const variation = isVaried(world) ? variationOf(world, number) : undefined;
@@ -62,7 +59,6 @@ export function beginCall(world: World, request: ApiRequest, { isGuarded = false
     isGuarded,
     started,
     now,
-    delivery: request.delivery ?? { at: started },
     presented: presentedAs(apiKey),
     sha256,
     entry,
@@ -80,10 +76,8 @@ function isVaried({ profile, trial }: World): boolean {
 
 /** The kind of the presented key (R9, R10). An empty header is malformed, not missing. */
 export function presentedAs(apiKey: string | undefined): Presented {
-  // Always checked: a missing key takes as long as any other (R14).
-  const isWellFormed = isWellFormedKey(apiKey ?? noKey);
   if (apiKey === undefined) return "missing";
-  return isWellFormed ? "well_formed" : "malformed";
+  return isWellFormedKey(apiKey) ? "well_formed" : "malformed";
 }
 
 /** Creates the record of a completed call for the journal, report, advice and events. */
@@ -93,10 +87,9 @@ export function completeCall(world: World, begun: Call, ending: Ending): Exchang
   const answer = sentAs(ending.answer, begun);
   const status = isGuarded ? outcomeOf(pathId).status : answer.status;
   const call = begun.variation === undefined ? begun : asChosen(world, begun, status);
-  const misplaced = misplacedKeys(world, begun, pathId);
+  const misplaced = misplacedKeys(world, begun);
   const content = contentOf(begun);
   const delayMs = delivery === undefined ? 0 : delivery.delayMs;
-  if (request.delivery === undefined) begun.delivery.at += delayMs;
   const exchange: Exchange = {
     number: begun.number,
     id: call.id,
@@ -119,7 +112,6 @@ export function completeCall(world: World, begun: Call, ending: Ending): Exchang
     fault,
     status,
     code: ending.code,
-    namedLimit: pathId.startsWith("429") ? limitNamedTo(call, world) : undefined,
     answer,
     delivery,
     durationMs: world.platform.stopwatch() - begun.started + delayMs,
@@ -129,19 +121,23 @@ export function completeCall(world: World, begun: Call, ending: Ending): Exchang
   const isUnjudged = exchange.fromStory || isForTools || exchange.isProbe;
   // No advice if the response hides what was wrong with the request.
   const isAdvised = !isUnjudged && world.trial?.broken?.isAdvised !== false;
-  if (isAdvised && !isUnremarkable(exchange, entry)) Object.assign(exchange, observe(world, begun, exchange));
+  if (isAdvised && !isUnremarkable(world, begun, exchange))
+    Object.assign(exchange, observe(world, begun, exchange));
   if (!isUnjudged) world.counters.count(exchange, misplaced?.keys);
   world.history.record(exchange);
   return exchange;
 }
 
 // True for nearly every 200: no advice depends on it.
-function isUnremarkable({ traits, pathId, leaksRealKey }: Exchange, entry: KeyEntry | undefined): boolean {
+function isUnremarkable(
+  { behaviour }: World,
+  { sha256 }: Call,
+  { traits, pathId, leaksRealKey }: Exchange,
+): boolean {
   return (
     traits === 0 &&
     (pathId === "200.test" || pathId === "200.live") &&
-    entry?.behaviour === undefined &&
-    entry?.key.replaces === undefined &&
+    !behaviour.rejected.has(sha256) &&
     !leaksRealKey
   );
 }
@@ -166,12 +162,10 @@ function hasUnknownPath({ route, isGuarded }: Call): boolean {
   return route === undefined && !isGuarded;
 }
 
-// Every 401 takes the same time (R14).
-function misplacedKeys(world: World, call: Call, pathId: PathId): MisplacedKeys | undefined {
-  const { request, entry } = call;
-  const isRejected = entry === undefined || pathId.startsWith("401");
-  if (!isRejected && request.evidence === undefined && !hasUnknownPath(call)) return undefined;
-  return findMisplacedKeys(world, call);
+function misplacedKeys(world: World, call: Call): MisplacedKeys | undefined {
+  const { request, presented } = call;
+  const mayHaveKeys = presented === "malformed" || request.evidence !== undefined || hasUnknownPath(call);
+  return mayHaveKeys ? findMisplacedKeys(world, call) : undefined;
 }
 
 // Ids are shorter, encoded keys longer.
@@ -191,11 +185,6 @@ function contentOf({ request, endpoint, isGuarded }: Call): RequestContent | und
     isOfWords(query, longestQueryWord, "-._=&,:") &&
     ![query, contentType, idempotencyKey, body.text].some(containsKey);
   return isKept ? { ...request.content, query: copyOf(query) } : "unrepeatable";
-}
-
-function limitNamedTo({ request, entry, assumptions, now }: Call, world: World): NamedLimit {
-  if (entry === undefined) return undefined;
-  return limitNamedBy(assumptions, readLimits(entry, world, now), { hasBody: request.method !== "HEAD" });
 }
 
 // Declared input causes no advice.

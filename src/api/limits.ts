@@ -1,6 +1,5 @@
 import type { Assumptions } from "../domain/assumptions.js";
 import { day, minute } from "../domain/limits.js";
-import type { NamedLimit } from "../history/exchange.js";
 import type { KeyEntry } from "../world/registry.js";
 import type { World } from "../world/world.js";
 
@@ -54,20 +53,6 @@ export function lastToReset(limits: Limits): LimitReading | undefined {
 function tightestOf(limits: Limits): LimitReading {
   const [minute, day] = limits;
   return lastToReset(limits) ?? (day.remaining < minute.remaining ? day : minute);
-}
-
-/**
- * Returns the limit whose reset a 429 shows in its headers or its body; `undefined` for none. All places show the same
- * limit.
- */
-export function limitNamedBy(
-  assumptions: Assumptions,
-  limits: Limits,
-  { hasBody }: { readonly hasBody: boolean },
-): NamedLimit {
-  const { retry_after: retryAfter, rate_limit_headers: form, error_details: hasDetails } = assumptions;
-  const namesOne = retryAfter !== "none" || form !== "none" || (hasDetails && hasBody);
-  return namesOne ? lastToReset(limits)?.name : undefined;
 }
 
 /** Alternating header names and values. */

@@ -1,5 +1,5 @@
 import type { AdviceId } from "../domain/advice.js";
-import { fingerprintOf, noKey, parseApiKey } from "../domain/api-key.js";
+import { fingerprintOf, parseApiKey } from "../domain/api-key.js";
 import { findFirstKeys } from "../domain/redact.js";
 import { isMeantAsKey } from "../domain/request-traits.js";
 import type { ShownKey } from "../world/counters.js";
@@ -21,13 +21,9 @@ export function findMisplacedKeys(
   world: World,
   { request, presented, route, isGuarded }: Call,
 ): MisplacedKeys | undefined {
-  const { apiKey = noKey, path, keysInPath, evidence } = request;
-  // Always searched, so that every 401 takes the same time (R14). A well-formed key is treated as the request's key.
-  const inText = findFirstKeys(apiKey);
-  const isMeant = isMeantAsKey(apiKey, inText);
-  const isMalformed = presented === "malformed";
-  const isNotAlone = isMalformed && isMeant;
-  const inHeader = isMalformed ? inText : [];
+  const { apiKey = "", path, keysInPath, evidence } = request;
+  const inHeader = presented === "malformed" ? findFirstKeys(apiKey) : [];
+  const isNotAlone = presented === "malformed" && isMeantAsKey(apiKey, inHeader);
   const inPath = route !== undefined || isGuarded ? [] : (keysInPath ?? findFirstKeys(path));
   const { inQuery = [], inHeaders = [] } = evidence ?? {};
   const all = [...inQuery, ...inHeaders, ...inHeader, ...inPath];

@@ -50,7 +50,7 @@ function run(
     sent.set(name, { key, pathId, count: (sent.get(name)?.count ?? 0) + 1 });
     if (refused.has(key)) {
       const count = (repeated.get(name)?.count ?? 0) + 1;
-      repeated.set(name, { pathId, key, fingerprint: null, count, withinMs: 1 });
+      repeated.set(name, { pathId, key, fingerprint: null, count });
     }
     const status = pathId === accepted ? 200 : outcomeOf(pathId).status;
     if (status !== 200) refused.add(key);

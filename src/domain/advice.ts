@@ -73,7 +73,7 @@ export const adviceTable = [
     level: "warning",
     rule: "R22–R24",
     meaning:
-      "Your client resent a key too soon after a 429: before the time in the response, or before the next minute. The sandbox's clock and the real one both count.",
+      "Your client resent a key too soon after a 429: before the time in the response, or before the next minute.",
     whatToDo:
       "Wait for Retry-After, or for the next minute, and longer each time. Spread your requests over the minute.",
   },
@@ -83,15 +83,6 @@ export const adviceTable = [
     rule: "section 4.1",
     meaning: "Your client resent a key repeatedly after a 5xx, with pauses shorter than a second.",
     whatToDo: "Wait after a 5xx, longer each time, and give up after a few tries.",
-  },
-  {
-    id: "old-key-after-replacement-seen",
-    level: "warning",
-    rule: "R37, R38",
-    meaning:
-      "Your client sent a replaced key after its replacement had got a 200: a part of it still uses the old key.",
-    whatToDo:
-      "Find the instance, job or cache that still has the old key. If a test sends both on purpose, send the old key first, or reset the sandbox in between (curl -X POST -H content-type:application/json $SVC_CONTROL_URL/reset).",
   },
   {
     id: "query-or-body-sent",
@@ -113,8 +104,16 @@ export const adviceTable = [
     rule: "R11–R14, R18–R24",
     meaning:
       "Your client resent a key after a 401, 403 or 429: a retry, a burst, or several tests that use the same key.",
+    whatToDo: "To find out, run svc-sandbox certify --only retries -- <your command>.",
+  },
+  {
+    id: "old-key-after-replacement-seen",
+    level: "note",
+    rule: "R37, R38",
+    meaning:
+      "A key was rotated while the sandbox ran, and its replacement got a 200. After that, your client sent the old key.",
     whatToDo:
-      "Reset the sandbox between tests (POST $SVC_CONTROL_URL/reset). If the key is still resent, it is a retry. To find out, run svc-sandbox certify.",
+      "If no test sends both keys on purpose, find the instance, job or cache that still has the old key.",
   },
   {
     id: "key-of-another-sandbox",

@@ -58,9 +58,6 @@ export function isSandboxKey(key: string): boolean {
   return isMarked(key) && isWellFormedKey(key) && key.length === start + randomLength;
 }
 
-/** A text as long as a key, but never a key: a missing key takes the same work as a sent one (R14). */
-export const noKey = `SVC_test_${sandboxMark} no key, and as long as one`;
-
 /**
  * Whether the string is a well-formed key: a prefix, then letters, digits, `_` and `-`, at most 256 characters.
  *

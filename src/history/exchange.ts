@@ -18,10 +18,6 @@ export interface ApiRequest {
   readonly traits?: RequestTraits;
   /** Details about its traits. Default: none. */
   readonly evidence?: RequestEvidence | undefined;
-  /** Its connection, for advice. Default: unknown. */
-  readonly connection?: Connection | undefined;
-  /** The delivery of its response, which the adapter records. Default: immediate, or after a fault's latency. */
-  readonly delivery?: AnswerDelivery | undefined;
   /** Its query, body and headers, for endpoints that accept them. Default: none. */
   readonly content?: RequestContent | undefined;
   /** Whether a story or the control plane sends it, so that it causes no advice. Default: false. */
@@ -43,26 +39,6 @@ export interface RequestContent {
   readonly contentType: string | undefined;
   readonly idempotencyKey: string | undefined;
   readonly body: ReadBody;
-}
-
-/**
- * A connection that carries requests in turn. Compared by identity.
- *
- * A request without a connection came through someone else's server or service worker.
- */
-export interface Connection {
-  /**
-   * The number of repeated requests that show a sequential client rather than a burst.
-   *
-   * `Infinity` if a proxy may share the connection among several clients.
-   */
-  readonly repeatsOfLoop: number;
-}
-
-/** The delivery of a response. Changed in place. */
-export interface AnswerDelivery {
-  /** When the response was sent, on the stopwatch; `Infinity` before. */
-  at: number;
 }
 
 /** A response of the API as plain data. */
@@ -89,9 +65,6 @@ export interface Delivery {
   /** The rate of the body; `undefined` to send it in one piece. */
   readonly bytesPerSecond: number | undefined;
 }
-
-/** The limit whose reset a 429 names; `undefined` if it names none. */
-export type NamedLimit = "minute" | "day" | undefined;
 
 /**
  * The record of a completed request: plain data, created once, the source of everything that shows or counts requests.
@@ -138,8 +111,6 @@ export interface Exchange {
   readonly status: number;
   /** The error code of the response, or `null`. */
   readonly code: string | null;
-  /** The limit whose reset a 429 names. */
-  readonly namedLimit: NamedLimit;
   /** The response before a fault cut it; `noAnswer` also if a custom handler creates it. */
   readonly answer: ApiAnswer;
   /** The delivery after a fault changed it; `undefined` to send the response unchanged. */
@@ -150,8 +121,8 @@ export interface Exchange {
   readonly durationMs: number;
   /** The advice that it caused; nearly always none. */
   readonly advice: readonly AdviceId[];
-  /** Set if its key was rejected before, with the real milliseconds since the first rejection. */
-  readonly repeat?: { readonly withinMs: number };
+  /** Set if its key's response before this one was the same rejection. */
+  readonly isResent?: true;
 }
 
 /** The bytes of an exchange without its texts. */

@@ -7,7 +7,6 @@ import type { KeyView, OrganizationView } from "../world/view-shapes.js";
 import { viewKey, viewOrganization } from "../world/views.js";
 import { currentSandbox, runtimeOf } from "./current-sandbox.js";
 import type { Sandbox } from "./sandbox.js";
-import { connectionOf, markDelivered } from "./web-request.js";
 import { toResponse } from "./web-response.js";
 
 /** Options of `guard`. */
@@ -47,23 +46,18 @@ export function guard(request: Request, { scope = null, sandbox }: GuardOptions 
   const { pathname, search } = new URL(request.url);
   // The endpoint may accept a query and a body.
   const traits = traitsOfWebRequest(request, search) & ~(hasQuery | hasBody);
-  const delivery = { at: Number.POSITIVE_INFINITY };
   const asked = {
     method: request.method,
     path: pathname,
     apiKey: request.headers.get("x-api-key") ?? undefined,
     traits,
     evidence: evidenceOf(traits, search, () => request.headers),
-    // Handlers in a server do not see the connection.
-    connection: sandbox === undefined ? undefined : connectionOf(request),
-    delivery,
   };
   const call = beginCall(world, asked, { isGuarded: true });
   const admitted = admit(world, call, scope);
   const isLetIn = typeof admitted === "string";
   const ending = isLetIn ? { pathId: admitted, answer: noAnswer, code: null } : admitted;
   const { answer, id } = completeCall(world, call, ending);
-  markDelivered(delivery, undefined, world);
   if (!isLetIn) return { refusal: toResponse(answer, request.method), caller: undefined };
   const entry = call.entry as KeyEntry;
   const organization = viewOrganization(entry.holder.organization);

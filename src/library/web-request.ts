@@ -2,16 +2,9 @@ import { handle } from "../api/handle.js";
 import { bodyOf, longestBody, noBody, tooLongBody } from "../api/request-body.js";
 import { inputAt } from "../api/routes.js";
 import { evidenceOf, traitsOfWebRequest } from "../domain/request-traits.js";
-import type {
-  AnswerDelivery,
-  ApiRequest,
-  Connection,
-  ReadBody,
-  RequestContent,
-} from "../history/exchange.js";
-import { inProcess } from "../world/known-answers.js";
+import type { ApiRequest, ReadBody, RequestContent } from "../history/exchange.js";
 import type { World } from "../world/world.js";
-import { deliverOverWeb, isInMiddleware, toResponse } from "./web-response.js";
+import { deliverOverWeb, toResponse } from "./web-response.js";
 
 /**
  * Responds to a web `Request` to the API, which is mounted at the path `base`, without a slash at its end.
@@ -30,7 +23,7 @@ export function answerWebRequest(
   const apiKey = request.headers.get("x-api-key") ?? undefined;
   const traits = traitsOfWebRequest(request, search);
   const evidence = evidenceOf(traits, search, () => request.headers);
-  const read = { method, path, apiKey, traits, evidence, connection: connectionOf(request) };
+  const read = { method, path, apiKey, traits, evidence };
   const atFirst = world();
   const takes = inputAt(atFirst.preview, method, path);
   if (takes === undefined) return answerRead(atFirst, read, request);
@@ -40,32 +33,10 @@ export function answerWebRequest(
 }
 
 function answerRead(world: World, read: ApiRequest, request: Request): Response | Promise<Response> {
-  const handOver = { at: Number.POSITIVE_INFINITY };
-  const { answer, delivery } = handle(world, { ...read, delivery: handOver });
-  const response =
-    delivery === undefined ? toResponse(answer, request.method) : deliverOverWeb(delivery, answer, request);
-  markDelivered(handOver, response, world);
-  return response;
-}
-
-/** Returns the connection of a web request; `undefined` if it passed a server or a service worker. */
-export function connectionOf(request: Request): Connection | undefined {
-  return isInMiddleware(request) || request.referrer?.startsWith("http") ? undefined : inProcess;
-}
-
-/** Marks a response as delivered once it is returned, but not if the promise rejects. */
-export function markDelivered(
-  delivery: AnswerDelivery,
-  response: Response | Promise<Response> | undefined,
-  { platform }: World,
-): void {
-  // Asynchronous even for an existing response: calls that start together have not seen it.
-  Promise.resolve(response).then(
-    () => {
-      delivery.at = platform.stopwatch();
-    },
-    () => {},
-  );
+  const { answer, delivery } = handle(world, read);
+  return delivery === undefined
+    ? toResponse(answer, request.method)
+    : deliverOverWeb(delivery, answer, request);
 }
 
 /** Reads query, headers and body for an endpoint that accepts them. Rejects if the body breaks off. */

@@ -130,6 +130,6 @@ function waitForAbort({ signal, headers }: Request): Promise<never> {
  *
  * Only the middleware forwards a `Host`, which clients do not set, and omits credentials.
  */
-export function isInMiddleware({ credentials, headers }: Request): boolean {
+function isInMiddleware({ credentials, headers }: Request): boolean {
   return credentials === "omit" && headers.has("host");
 }

@@ -109,7 +109,7 @@ export function reportDocument(
     },
     {
       title: "Resent after a rejection",
-      columns: ["path", "repeats", "key", "within"],
+      columns: ["path", "key", "requests"],
       rows: report.repeats.map(repeatRow),
     },
     adviceSection("Advice", advice.filter(isAdvice)),
@@ -172,8 +172,8 @@ function isAdvice({ level }: ReportedAdvice): boolean {
   return level !== "note";
 }
 
-function repeatRow({ pathId, key, fingerprint, count, withinMs }: ReportedRepeat): Row {
-  return { cells: [pathId, `same key ${count}×`, key ?? fingerprint ?? "", `within ${withinMs} ms`] };
+function repeatRow({ pathId, key, fingerprint, count }: ReportedRepeat): Row {
+  return { cells: [pathId, key ?? fingerprint ?? "", String(count)] };
 }
 
 function adviceSection(title: string, advice: readonly ReportedAdvice[]): Section {

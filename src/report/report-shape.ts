@@ -98,8 +98,6 @@ const repeat = mapping({
   fingerprint: nullable(text()),
   /** The number of requests after the first rejection. */
   count: count(),
-  /** Real milliseconds between the first rejection and the last of these requests. */
-  withinMs: count(),
 });
 /** How often a key was resent after its rejection. */
 export interface ReportedRepeat extends ValueOf<typeof repeat> {}
@@ -121,7 +119,7 @@ export const reportShape = mapping({
   paths: list(path),
   /** The advice, the most serious first. */
   advice: list(advice),
-  /** The keys that were resent after 401, 403 or 429, with or without advice. */
+  /** The keys that were resent after 401, 403 or 429. */
   repeats: list(repeat),
 });
 /** The paths that a client has covered, and advice on its behavior. Plain data without keys. */

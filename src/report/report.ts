@@ -123,8 +123,7 @@ function mergeRepeats(repeats: readonly ReportedRepeat[]): ReportedRepeat[] {
   const merged = new Map<string, ReportedRepeat>();
   for (const one of repeats) {
     const id = `${one.pathId} ${one.key ?? one.fingerprint}`;
-    const { count, withinMs } = merged.get(id) ?? { count: 0, withinMs: 0 };
-    merged.set(id, { ...one, count: count + one.count, withinMs: Math.max(withinMs, one.withinMs) });
+    merged.set(id, { ...one, count: one.count + (merged.get(id)?.count ?? 0) });
   }
   return [...merged.values()];
 }

@@ -9,13 +9,12 @@ import { errorBody } from "../api/messages.js";
 import { inputAt } from "../api/routes.js";
 import { SandboxError } from "../domain/errors.js";
 import { outcomeOf } from "../domain/outcomes.js";
-import type { AnswerDelivery, ApiAnswer, ApiRequest, Exchange } from "../history/exchange.js";
+import type { ApiAnswer, ApiRequest, Exchange } from "../history/exchange.js";
 import { stopwatch } from "../library/real-time.js";
 import type { Instance } from "../log/instances.js";
 import type { Log, Place } from "../log/log.js";
 import { controlPath } from "../node/addresses.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
-import type { World } from "../world/world.js";
 import {
   type AnyServer,
   type Connection,
@@ -164,10 +163,7 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
     refuse(response, 500);
   };
   const answerWith = (context: ControlContext, read: ApiRequest, response: ServerResponse) => {
-    const world = context.runtime.world();
-    const request =
-      world.faults.active.length === 0 ? read : { ...read, delivery: deliveryOf(world, response) };
-    const handled = log.request(request, context);
+    const handled = log.request(read, context);
     if (handled instanceof Promise) {
       handled.then((one) => send(one, context, response)).catch((error) => failWith(error, response));
     } else send(handled, context, response);
@@ -329,13 +325,4 @@ function onUnread(response: ServerResponse, count: () => void): void {
   response.once("close", () => {
     if (!response.writableFinished) count();
   });
-}
-
-// The client may be gone when a delayed response is sent.
-function deliveryOf({ platform }: World, response: ServerResponse): AnswerDelivery {
-  const delivery = { at: Number.POSITIVE_INFINITY };
-  response.once("finish", () => {
-    delivery.at = platform.stopwatch();
-  });
-  return delivery;
 }

@@ -1,10 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
 import { bodyOf, longestBody, noBody, tooLongBody } from "../api/request-body.js";
 import { evidenceOf, isNamed, traitsOfHeader, traitsOfQuery } from "../domain/request-traits.js";
-import type { ApiRequest, Connection, ReadBody, RequestContent } from "../history/exchange.js";
+import type { ApiRequest, ReadBody, RequestContent } from "../history/exchange.js";
 import { controlPath } from "../node/addresses.js";
-import { repeatsOfDirectLoop } from "../world/known-answers.js";
 
 const insideControl = `${controlPath}/`;
 
@@ -58,27 +56,7 @@ export function readRequest(request: IncomingMessage, response: ServerResponse):
     apiKey,
     traits,
     evidence: traits === 0 ? undefined : evidenceOf(traits, query, () => namedHeaders(request)),
-    connection: connectionOf(request, response),
   };
-}
-
-const connections = new WeakMap<Socket, Connection>();
-
-// A response without a socket waits for an earlier one: its request was sent before that response.
-function connectionOf(request: IncomingMessage, { socket }: ServerResponse): Connection | undefined {
-  if (socket === null) return undefined;
-  const known = connections.get(socket);
-  if (known !== undefined) return known;
-  const connection = { repeatsOfLoop: isDirect(request) ? repeatsOfDirectLoop : Number.POSITIVE_INFINITY };
-  connections.set(socket, connection);
-  return connection;
-}
-
-// Clients set this for their own connection, and proxies do not forward it (RFC 9110 §7.6.1).
-function isDirect(request: IncomingMessage): boolean {
-  const says = (name: string) => headersOf(request, name).length > 0;
-  const keepsAlive = headersOf(request, "connection").some((value) => value.toLowerCase() === "keep-alive");
-  return keepsAlive && !says("via") && !says("forwarded") && !says("x-forwarded-for");
 }
 
 // Headers with the same name form a list (RFC 9110).

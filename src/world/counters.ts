@@ -30,12 +30,10 @@ interface PathCount {
   readonly isMet: boolean;
 }
 
-/** How often a key was sent again after it was rejected on a path. */
+/** How often a key was resent after a path rejected it, and was rejected there again. */
 export interface RepeatCount extends ShownKey {
   readonly pathId: PathId;
   readonly count: number;
-  /** The real milliseconds from the first rejection to the latest repeat, between two resets. */
-  readonly withinMs: number;
 }
 
 /** The counts of every path and every advice, zeros included. */
@@ -110,12 +108,11 @@ export function createCounters(): Counters {
     }
     return row;
   };
-  const countRepeat = ({ pathId, key, fingerprint, count, withinMs }: RepeatCount) => {
+  const countRepeat = ({ pathId, key, fingerprint, count }: RepeatCount) => {
     const id = `${pathId} ${fingerprint}`;
     const known = repeats.get(id);
     if (known === undefined && repeats.size === mostRepeats) return;
-    const within = Math.max(withinMs, known?.withinMs ?? 0);
-    repeats.set(id, { pathId, key, fingerprint, count: (known?.count ?? 0) + count, withinMs: within });
+    repeats.set(id, { pathId, key, fingerprint, count: (known?.count ?? 0) + count });
   };
   return {
     curlOptions: "",
@@ -124,10 +121,7 @@ export function createCounters(): Counters {
       requests += 1;
       countPath(pathId, !isByMistake(exchange), isPreview);
       if (fault !== null && fault !== pathId) countPath(fault, true, isPreview);
-      if (exchange.repeat !== undefined) {
-        const { key, fingerprint, repeat } = exchange;
-        countRepeat({ pathId, key, fingerprint, count: 1, withinMs: repeat.withinMs });
-      }
+      if (exchange.isResent) countRepeat({ ...exchange, count: 1 });
       for (const id of earned) countAdvice(rowOf(id), exchange, keys?.[id]);
       others?.count(exchange, keys);
     },

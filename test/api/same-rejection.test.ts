@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { handle } from "../../src/api/handle.js";
 import { base62From, pick, type RandomStream, randomStream } from "../../src/domain/seed.js";
-import { nodePlatform } from "../../src/node/platform.js";
 import { unknownSecret } from "../../src/scenario/generated-values.js";
 import { serveRuntime } from "../../src/serve/serve.js";
 import type { RunningServer } from "../../src/server/serve-log.js";
@@ -131,39 +129,4 @@ test.each([
   ["in a header of mixed case", (key: string) => `x-aPI-kEy: ${key}`],
 ])("a good key %s is a good key", async (_how, line) => {
   expect(await answerTo([line(secretOf("active"))])).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
-});
-
-/** The calls of one request to the world around the core, in order. */
-function workFor(apiKey: string | undefined): string[] {
-  const work: string[] = [];
-  const noted = <Args extends unknown[], Result>(name: string, call: (...args: Args) => Result) => {
-    return (...args: Args): Result => {
-      work.push(name);
-      return call(...args);
-    };
-  };
-  handle(
-    {
-      ...world,
-      platform: {
-        ...nodePlatform,
-        sha256: noted("hash", nodePlatform.sha256),
-        stopwatch: noted("measure", nodePlatform.stopwatch),
-      },
-      registry: { ...world.registry, find: noted("look up", world.registry.find) },
-      clock: { ...world.clock, now: noted("read the clock", world.clock.now) },
-      requestIds: { ...world.requestIds, next: noted("make an id", world.requestIds.next) },
-      history: { ...world.history, record: noted("record", world.history.record) },
-    },
-    { method: "GET", path: mePath, apiKey },
-  );
-  return work;
-}
-
-test("R14 every rejection takes the same work in the same order, and one hash, as a good key does", () => {
-  const work = workFor(secretOf("active"));
-  expect(work.filter((step) => step === "hash")).toHaveLength(1);
-  expect(work.indexOf("look up")).toBeGreaterThan(work.indexOf("hash"));
-  const keys = [unknownSecret(world.seed), ...["revoked", "expired", "rotated"].map(secretOf)];
-  for (const key of [undefined, "not a key", ...keys]) expect(workFor(key)).toEqual(work);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { handle } from "../../api/handle.js";
+import { hasQuery } from "../../domain/request-traits.js";
 import { openWorld } from "../../node/platform.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
 import { scenarioSecret } from "../../world/secrets.js";
@@ -22,11 +23,12 @@ test.each([
   expect(entry && requestLine(entry, palette)).toMatch(line);
 });
 
-test("the advice that a request earned stands at the end of its line", () => {
+test("the advice that a request caused is at the end of its line, and notes only in a verbose log", () => {
   const world = openWorld(bundledScenarios["key-states"]);
-  handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey: scenarioSecret(world, "legacy") });
-  const [entry] = world.history.requests();
-  expect(entry && requestLine(entry, palette)).toMatch(/ legacy {2}legacy-key-in-use$/);
+  const apiKey = scenarioSecret(world, "legacy");
+  const entry = handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey, traits: hasQuery });
+  expect(requestLine(entry, palette)).toMatch(/ legacy {2}query-or-body-sent$/);
+  expect(requestLine(entry, palette, { verbose: true })).toContain("query-or-body-sent  legacy-key-in-use");
 });
 
 test.each([

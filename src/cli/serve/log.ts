@@ -115,7 +115,7 @@ const pathWidth = "/v1/relying-party/me".length;
  * Describes a request on one line: the sandbox's time, method, path, response, path id, milliseconds, key.
  *
  * The key is its ref, the fingerprint of an unknown key, or `-`. Then come a fault that delayed the response, and the
- * request's advice. Verbose adds the request id. A narrow line leaves out the date, the milliseconds, and the code, which
+ * request's advice. Verbose adds notes and the request id. A narrow line leaves out the date, the milliseconds, and the code, which
  * the path id contains.
  */
 export function requestLine(
@@ -142,7 +142,9 @@ export function requestLine(
     key ?? fingerprint ?? "-",
     // A fault that only delays the response; any other fault is the path.
     ...(fault === null || fault === pathId ? [] : [palette.dim(fault)]),
-    ...advice.map((id) => adviceColour[adviceOf(id).level](id)),
+    ...advice
+      .filter((id) => verbose || adviceOf(id).level !== "note")
+      .map((id) => adviceColour[adviceOf(id).level](id)),
     ...(verbose ? [palette.dim(exchange.id)] : []),
   ].join(isNarrow ? " " : "  ");
 }

@@ -39,12 +39,7 @@ export type InstancesContent =
 
 /** The content of an entry in a sandbox's log. */
 export type EntryContent =
-  | {
-      readonly kind: "request";
-      readonly request: MaskedRequest;
-      /** The name of its connection, and the repeats that show a loop on it; `null` for `Infinity`. */
-      readonly connection?: readonly [name: string, repeatsOfLoop: number | null] | undefined;
-    }
+  | { readonly kind: "request"; readonly request: MaskedRequest }
   | {
       readonly kind: "call";
       readonly call: ControlCall;

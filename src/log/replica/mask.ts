@@ -6,7 +6,7 @@ import type { ApiRequest, RequestContent } from "../../history/exchange.js";
 import type { ControlCall } from "../log.js";
 
 /** A request with a mask in place of each key that its client sent. */
-export interface MaskedRequest extends Omit<ApiRequest, "connection" | "delivery" | "traits" | "fromStory"> {
+export interface MaskedRequest extends Omit<ApiRequest, "traits" | "fromStory"> {
   readonly traits?: RequestTraits | undefined;
   readonly fromStory?: true | undefined;
   /** Each mask, followed by the SHA-256 of the masked text. */

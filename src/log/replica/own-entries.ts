@@ -1,6 +1,6 @@
 import { type Environment, environments } from "../../domain/api-key.js";
-import { base62From, type RandomStream } from "../../domain/seed.js";
-import type { ApiRequest, Connection } from "../../history/exchange.js";
+import type { RandomStream } from "../../domain/seed.js";
+import type { ApiRequest } from "../../history/exchange.js";
 import { nodePlatform } from "../../node/platform.js";
 import { secretFrom } from "../../scenario/generated-values.js";
 import { newInstanceId } from "../instances.js";
@@ -9,14 +9,9 @@ import type { EntryContent, NewKeyHashes } from "./entries.js";
 import { maskRequest } from "./mask.js";
 import type { OwnPart } from "./sandbox-copy.js";
 
-/** Returns the name of a connection. */
-type NameOf = (connection: Connection) => readonly [string, number | null];
-
 /** Returns the entry of a request. */
-export function contentOf(request: ApiRequest, nameOf: NameOf): EntryContent {
-  const { connection } = request;
-  const masked = maskRequest(request, nodePlatform.sha256);
-  return { kind: "request", request: masked, connection: connection && nameOf(connection) };
+export function contentOf(request: ApiRequest): EntryContent {
+  return { kind: "request", request: maskRequest(request, nodePlatform.sha256) };
 }
 
 /** Returns the entry of a call, and this replica's own part. */
@@ -35,22 +30,6 @@ export function callContent({ makes, ...call }: ControlCall): {
   if (makes !== "key") return { content: { kind: "call", call }, own: {} };
   const { newKey, words } = drawKey();
   return { content: { kind: "call", call, newKey }, own: { keyWords: words() } };
-}
-
-/** Names connections uniquely among all replicas. */
-export function createNames(): NameOf {
-  const replica = base62From(nodePlatform.random, 8);
-  const names = new WeakMap<Connection, readonly [string, number | null]>();
-  let count = 0;
-  return (connection) => {
-    const known = names.get(connection);
-    if (known !== undefined) return known;
-    count += 1;
-    const { repeatsOfLoop } = connection;
-    const name = [`${replica}.${count}`, Number.isFinite(repeatsOfLoop) ? repeatsOfLoop : null] as const;
-    names.set(connection, name);
-    return name;
-  };
 }
 
 // Draws the random numbers of a key. Other replicas get the hashes for both environments, since the call decides later.

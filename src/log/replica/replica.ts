@@ -12,7 +12,7 @@ import type { EntryContent } from "./entries.js";
 import { createInstanceReports } from "./instance-reports.js";
 import { maskCall } from "./mask.js";
 import { createOpenInstances, type OpenInstance } from "./open-instances.js";
-import { callContent, contentOf, createNames } from "./own-entries.js";
+import { callContent, contentOf } from "./own-entries.js";
 import type { OwnPart } from "./sandbox-copy.js";
 import { describeLogs } from "./server-state.js";
 import { noLog, type ServerLog } from "./shared-log.js";
@@ -79,7 +79,6 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
   const runtime = copy.runtime();
   // Recent uses may not be reported yet.
   const ttl = instanceTtl + Math.min(2000, instanceTtl / 2);
-  const nameOf = createNames();
   const eraseRemoved = async () => {
     const ids = [...removed];
     await Promise.all(
@@ -168,14 +167,14 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
     // Another replica may have turned on the preview.
     mayPreview: () => true,
     request(request, { instance }) {
-      const content = contentOf(request, nameOf);
+      const content = contentOf(request);
       if (instance === undefined) return server.append(content) as Promise<Exchange>;
       const inside = async () => {
         const outcome = await appendInside(instance, content);
         if (outcome !== noLog) return outcome as Exchange;
         // The path of a removed instance is an unknown path.
         const path = `/i/${instance}${request.path}`;
-        return server.append(contentOf({ ...request, path }, nameOf)) as Promise<Exchange>;
+        return server.append(contentOf({ ...request, path })) as Promise<Exchange>;
       };
       const there = instances.use(instance);
       if (there === undefined) return inside();

@@ -1,7 +1,6 @@
 import { handle } from "../../api/handle.js";
 import { type Environment, environments } from "../../domain/api-key.js";
 import { type RandomStream, randomStream } from "../../domain/seed.js";
-import type { Connection } from "../../history/exchange.js";
 import { nodePlatform } from "../../node/platform.js";
 import { secretFrom } from "../../scenario/generated-values.js";
 import { countUnread, type Runtime } from "../../world/runtime.js";
@@ -52,7 +51,6 @@ export interface CopyPlatform {
 
 export type RunCall = (call: ControlCall, place: ControlPlace) => unknown;
 
-const mostConnections = 10_000;
 /** The limit of an instance's journal in a snapshot, in bytes: the next replica that loads the instance reads it all. */
 const journalInSnapshot = 4e6;
 const noHashes: readonly string[] = [];
@@ -69,7 +67,6 @@ export function createCopy<State extends SandboxState>(
   runCall: RunCall,
   copy: (platform: CopyPlatform) => Copied<State>,
 ) {
-  const connections = new Map<string, Connection>();
   /** The entries since the last snapshot. */
   let applied = 0;
   let characters = 0;
@@ -105,17 +102,8 @@ export function createCopy<State extends SandboxState>(
   const restore = (state: State) => {
     now = state.own.at;
     copied.restore(state);
-    connections.clear();
     applied = 0;
     characters = 0;
-  };
-  const connectionOf = ([name, repeats]: readonly [string, number | null]): Connection => {
-    const known = connections.get(name);
-    if (known !== undefined) return known;
-    if (connections.size === mostConnections) connections.delete(connections.keys().next().value as string);
-    const connection = { repeatsOfLoop: repeats ?? Number.POSITIVE_INFINITY };
-    connections.set(name, connection);
-    return connection;
   };
   // Other replicas use a fixed key with the hash of the new one.
   const drawKey = (newKey: NewKeyHashes, own: OwnPart | undefined) => {
@@ -152,22 +140,9 @@ export function createCopy<State extends SandboxState>(
     });
     switch (entry.kind) {
       case "request": {
-        const { connection, request } = entry;
-        const {
-          method,
-          path,
-          apiKey,
-          keysInPath,
-          traits = 0,
-          evidence,
-          content,
-          fromStory = false,
-        } = request;
-        hashes = request.hashes;
-        return handle(runtime.world(), {
-          ...{ method, path, apiKey, keysInPath, traits, evidence, content, fromStory },
-          connection: connection && connectionOf(connection),
-        });
+        const { hashes: masked, traits = 0, fromStory = false, ...request } = entry.request;
+        hashes = masked;
+        return handle(runtime.world(), { ...request, traits, fromStory });
       }
       case "call":
         newId = entry.newId;

@@ -100,6 +100,7 @@ export function rotateKey(
   const described = { ref: replacedBy, organization, name, environment, scopes, limits, replaces: ref };
   const { key: replacement, secret } = issueKey(world, described, by, inheritedUsage(world, entry));
   entry.key = { ...entry.key, overlapEndsAt: world.clock.now() + overlap, replacedBy };
+  entry.replacement = world.registry.key(replacedBy);
   const key = viewKey(entry, world);
   world.history.announce({ type: "key.rotated", key, replacement });
   return { key, replacement, secret };

@@ -151,21 +151,14 @@ function clientOf(
   };
 }
 
-// Advice on what a client knew when hangs on real time.
-const timely = [
-  "same-key-after-401",
-  "same-key-after-403",
-  "sent-again-after-refusal",
-  "too-soon-after-429",
-  "no-pause-after-failure",
-  "old-key-after-replacement-seen",
-];
+// A snapshot leaves out what clients have seen.
+const ofClients = ["sent-again-after-refusal", "old-key-after-replacement-seen"];
 
 // biome-ignore lint/suspicious/noExplicitAny: any answer
 function comparable(value: any): any {
   if (Array.isArray(value)) {
     const members = value
-      .filter((one) => !timely.includes(one) && !timely.includes(one?.id))
+      .filter((one) => !ofClients.includes(one) && !ofClients.includes(one?.id))
       .map((one) => comparable(one));
     // The keys of a world that went on from a snapshot stand by their organizations.
     return members.every((one) => typeof one?.ref === "string")
