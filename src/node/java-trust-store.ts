@@ -14,8 +14,8 @@ export function javaTrustStore(certificates: readonly string[]): Buffer {
   return sequence(der(0x02, Buffer.of(3)), data(sequence(data(sequence(...bags)))));
 }
 
-// Encodes a value in DER.
-function der(tag: number, ...parts: readonly Buffer[]): Buffer {
+/** Encodes a value in DER. */
+export function der(tag: number, ...parts: readonly Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   const hex = content.length.toString(16);
   const length = Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, "hex");
@@ -23,7 +23,7 @@ function der(tag: number, ...parts: readonly Buffer[]): Buffer {
   return Buffer.concat([Buffer.from(head), length, content]);
 }
 
-const sequence = (...parts: readonly Buffer[]) => der(0x30, ...parts);
+export const sequence = (...parts: readonly Buffer[]) => der(0x30, ...parts);
 const set = (content: Buffer) => der(0x31, content);
 const inner = (content: Buffer) => der(0xa0, content);
 const octets = (content: Buffer) => der(0x04, content);

@@ -38,10 +38,12 @@ export async function startInterceptor(
   open: (secure: Pick<HttpServerOptions, "certificate" | "acceptHttp2">) => OpenServer,
 ): Promise<Interceptor> {
   // Differs from the subject of its certificates: otherwise OpenSSL takes them for self-signed.
-  const issuer = await makeCertificate({ subject: "svc-sandbox, for one run" });
+  const issuer = await makeCertificate({ subject: "svc-sandbox, for one run", hosts });
   // One context for each name: few clients accept a wildcard for several labels, or `*.example`.
   const contexts = new Map<string, Promise<SecureContext>>();
-  const SNICallback = (name: string, done: (error: Error | null, context?: SecureContext) => void) => {
+  const SNICallback = (sent: string, done: (error: Error | null, context?: SecureContext) => void) => {
+    const name = sent.toLowerCase();
+    if (!isOurs(name)) return done(new Error(`${name} is not intercepted`));
     const context =
       contexts.get(name) ?? makeCertificate({ names: [name], issuer }).then(createSecureContext);
     contexts.set(name, context);
@@ -127,7 +129,7 @@ function readUrl(url = ""): URL | undefined {
 
 // Node leaves out the message if it has tried several addresses.
 const unreachable = (host: string, { code, message }: NodeJS.ErrnoException) =>
-  `svc-sandbox cannot reach ${host}: ${code ?? message}`;
+  `svc-sandbox cannot pass this through to ${host}: ${code ?? message}`;
 
 function tunnel({ hostname, port, host }: URL, socket: Socket, head: Buffer): void {
   const remote = process.getBuiltinModule("node:net").connect(Number(port || 443), bareName(hostname), () => {
@@ -143,19 +145,35 @@ function tunnel({ hostname, port, host }: URL, socket: Socket, head: Buffer): vo
 }
 
 function forward(target: URL, request: IncomingMessage, response: ServerResponse): void {
-  const { request: send } = process.getBuiltinModule(
-    `node:${target.protocol === "https:" ? "https" : "http"}`,
-  );
-  const sent = send(target, { method: request.method, headers: request.headers }, (answer) => {
-    response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
-    answer.pipe(response);
-  });
-  sent.on("error", (error) => {
+  const fail = (error: NodeJS.ErrnoException) => {
     if (response.headersSent) response.destroy();
-    else response.writeHead(502).end(unreachable(target.host, error));
+    // Not the response, which may have kept parts of a message.
+    else end(request.socket, `502 ${unreachable(target.host, error)}`);
+  };
+  // Node throws for messages that it reads but does not write, such as a status of 000.
+  const attempt = (work: () => void) => {
+    try {
+      work();
+    } catch (error) {
+      fail(error as Error);
+    }
+  };
+  attempt(() => {
+    const { request: send } = process.getBuiltinModule(
+      `node:${target.protocol === "https:" ? "https" : "http"}`,
+    );
+    const sent = send(target, { method: request.method, headers: request.headers }, (answer) => {
+      attempt(() => {
+        response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
+        answer.once("error", fail).pipe(response);
+      });
+    });
+    sent.on("error", fail);
+    sent.on("upgrade", () => fail(new Error("it changes the protocol")));
+    response.once("close", () => sent.destroy());
+    sent.flushHeaders();
+    request.pipe(sent);
   });
-  response.once("close", () => sent.destroy());
-  request.pipe(sent);
 }
 
 // Clients show only the reason phrase of the status.

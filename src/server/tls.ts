@@ -8,6 +8,7 @@ import { createSecureContext } from "node:tls";
 import { SandboxError } from "../domain/errors.js";
 import { isWildcard } from "../node/addresses.js";
 import { fileFailure, makeFolder, writeFileAtomically } from "../node/files/write-file.js";
+import { der, sequence } from "../node/java-trust-store.js";
 import { nodeCrypto, nodePlatform } from "../node/platform.js";
 
 /** A certificate and its private key, both PEM. The certificate may be a chain that starts with the server's own. */
@@ -118,23 +119,32 @@ interface Issuer {
   readonly keys: CryptoKeyPair;
 }
 
-/** Makes a certificate that is valid for a year: an authority's if it has no names, self-signed if it has no issuer. */
+/**
+ * Makes a certificate for names, or an authority's for hosts, which can sign no other names. It is self-signed and valid
+ * for a year, or for a day if it is an authority's or issued by one.
+ */
 export async function makeCertificate(options: {
   readonly subject?: string;
   readonly names?: readonly string[];
+  readonly hosts?: readonly string[];
   readonly issuer?: Issuer;
 }): Promise<CertificatePair & Issuer> {
   // Loaded when needed: not for a given certificate.
   const x509 = await import("@peculiar/x509");
   const webCrypto = nodeCrypto.webcrypto as Crypto;
-  const { subject = "svc-sandbox", names } = options;
-  const now = nodePlatform.time();
+  const { subject = "svc-sandbox", names = [], hosts } = options;
+  const lifetime = hosts === undefined && options.issuer === undefined ? 365 * day : day;
+  // Also valid for clients with a slow clock.
+  const start = nodePlatform.time() - day / 24;
   try {
     const keys = await webCrypto.subtle.generateKey(ecdsa, true, ["sign", "verify"]);
     const issuer = options.issuer ?? { subject, keys };
     const usage =
-      names === undefined
-        ? [new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true)]
+      hosts !== undefined
+        ? [
+            new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
+            new x509.Extension("2.5.29.30", true, nameConstraints(hosts)),
+          ]
         : [
             new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
             new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
@@ -144,14 +154,13 @@ export async function makeCertificate(options: {
       {
         subject: [{ CN: [subject] }],
         issuer: [{ CN: [issuer.subject] }],
-        // Also valid for clients with a slow clock.
-        notBefore: new Date(now - day),
-        notAfter: new Date(now + 365 * day),
+        notBefore: new Date(start),
+        notAfter: new Date(start + lifetime),
         publicKey: keys.publicKey,
         signingKey: issuer.keys.privateKey,
         signingAlgorithm: ecdsa,
         extensions: [
-          new x509.BasicConstraintsExtension(names === undefined, undefined, true),
+          new x509.BasicConstraintsExtension(hosts !== undefined, undefined, true),
           ...usage,
           // Python 3.13 and later require both.
           await x509.SubjectKeyIdentifierExtension.create(keys.publicKey, false, webCrypto),
@@ -173,6 +182,16 @@ const ecdsa = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 const hasOwnBuffers = () => !(Buffer.alloc(0).buffer instanceof ArrayBuffer);
 const whyNoBuffers =
   "Node 20 cannot make a certificate in this test environment, which has its own ArrayBuffer (jsdom). Run the test in the environment node, or give a certificate: tls: { cert, key }";
+
+// RFC 5280, 4.2.1.10. A kind of name without a permitted one would be unlimited.
+function nameConstraints(hosts: readonly string[]): Uint8Array<ArrayBuffer> {
+  const permitted = [...hosts, "svc-sandbox.invalid", "0.0.0.0"].map((host) =>
+    isIP(host) === 0
+      ? der(0x82, Buffer.from(host.replace("*.", "")))
+      : der(0x87, Buffer.from([...host.split(".").map(Number), 255, 255, 255, 255])),
+  );
+  return new Uint8Array(sequence(der(0xa0, ...permitted.map((name) => sequence(name)))));
+}
 
 function namesInNetwork(): string[] {
   const addresses = Object.values(networkInterfaces()).flatMap((found = []) => found);

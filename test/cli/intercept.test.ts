@@ -1,7 +1,8 @@
 import { X509Certificate } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startBin } from "../support/running-command.js";
@@ -45,6 +46,10 @@ async function get(word) {
   if (word.startsWith("env:")) return process.env[word.slice(4)];
   const [, how = "", text] = /^(?:(\\w+)\\+)?(.*)$/.exec(word);
   const url = new URL(text);
+  if (how === "sni") {
+    await tunnelTo(url, { servername: "other.example" });
+    return "secure";
+  }
   if (how === "h2") {
     const socket = await tunnelTo(url, { ALPNProtocols: ["h2"] });
     const session = http2.connect(url, { createConnection: () => socket });
@@ -156,10 +161,56 @@ describe("exec --intercept", () => {
     expect(lines.slice(1)).toEqual([
       "200",
       "200",
-      expect.stringMatching(/^502 .* cannot reach localhost:1: ECONNREFUSED$/),
+      expect.stringMatching(/^502 .* cannot pass this through to localhost:1: ECONNREFUSED$/),
     ]);
     expect(paths).toEqual(["connected", "connected", "/path"]);
     expect(stderr).toMatch(/No advice\.\n$/);
+  });
+
+  it("with --pass-through responds 502 to a message that cannot be passed through, and continues", async () => {
+    const answers: Record<string, string> = {
+      "/zeros": "HTTP/1.1 000 No\r\nContent-Length: 0\r\n\r\n",
+      "/low": "HTTP/1.1 099 No\r\nContent-Length: 0\r\n\r\n",
+      "/trailer": "HTTP/1.1 200 OK\r\nTrailer: X\r\nContent-Length: 0\r\n\r\n",
+      "/upgrade": "HTTP/1.1 101 No\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n",
+      "/cut": "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\ncut",
+    };
+    const server = createTcpServer((socket) => {
+      socket.on("error", () => {});
+      socket.on("data", (text) => socket.end(answers[String(text).split(" ")[1] as string] ?? ""));
+    });
+    server.listen(0, "127.0.0.1");
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const odd = ["/zeros", "/low", "/trailer", "/upgrade"].map(
+      (path) => `GET http://${host}${path} HTTP/1.1`,
+    );
+    const messages = [
+      ...odd,
+      `GET http://%:%@${host}/ HTTP/1.1`,
+      `GET http://${host}/ HTTP/1.1\r\nTrailer: X`,
+      `POST http://${host}/cut HTTP/1.1\r\nContent-Length: 0`,
+      `GET http://api.example${me} HTTP/1.1`,
+    ];
+    const code = `
+      import { connect } from "node:net";
+      for (const message of ${JSON.stringify(messages)}) {
+        const socket = connect(new URL(process.env.HTTP_PROXY).port, "127.0.0.1");
+        socket.write(message + "\\r\\nHost: api.example\\r\\nConnection: close\\r\\n\\r\\n");
+        console.log(String(Buffer.concat(await socket.toArray())).slice(9, 12));
+      }`;
+    const cwd = temporaryFolder({ "odd.mjs": code });
+    const argv = ["exec", "--intercept", "api.example", "--pass-through", "--", process.execPath, "odd.mjs"];
+    const ended = await startBin(argv, { cwd }).ended;
+    expect(ended.stdout.trimEnd().split("\n")).toEqual([...Array(6).fill("502"), "200", "401"]);
+    expect([ended.code, ended.stderr]).toEqual([0, expect.stringContaining("1 request to key-states")]);
+  });
+
+  it("makes no certificate for another name that a client sends in the TLS handshake", async () => {
+    const words = ["sni+https://api.example/", `https://api.example${me}`];
+    const { lines } = await intercept(["exec", "--intercept", "api.example"], words);
+    expect(lines).toEqual([expect.stringMatching(/disconnected|ECONNRESET|hang up/), "200"]);
   });
 
   it.each([
@@ -189,11 +240,23 @@ describe("the environment under --intercept", () => {
     expect(Object.keys(files)).toEqual(["ca.pem", "java.p12", "node-extra-ca.pem", "php.ini"]);
     expect(certificatesIn(files["ca.pem"])).toBe(1);
     const { ca, raw } = new X509Certificate(files["ca.pem"] as string);
+    const { validFrom, validTo } = new X509Certificate(files["ca.pem"] as string);
+    expect(Date.parse(validTo) - Date.parse(validFrom)).toBeLessThanOrEqual(24 * 60 * 60_000);
     // Java trusts only what has the attribute trustedKeyUsage.
     const trusted = Buffer.from("6086480186f966adca7b0101", "hex").toString("latin1");
     const store = files["java.p12"] ?? "";
     expect([ca, store.includes(raw.toString("latin1")), store.includes(trusted)]).toEqual([true, true, true]);
     expect(JSON.stringify(files)).not.toContain("PRIVATE");
+  });
+
+  it.runIf(process.platform !== "win32")("is removed when svc-sandbox crashes", async () => {
+    const crash = `process.once("SIGUSR2", () => { throw new Error("crash"); });`;
+    const cwd = temporaryFolder({ "crash.cjs": crash, "tmp/.keep": "" });
+    const env = { TMPDIR: join(cwd, "tmp"), NODE_OPTIONS: `--require ${join(cwd, "crash.cjs")}` };
+    const argv = ["exec", "--intercept", "api.example", "--", "sh", "-c", "ls $TMPDIR; kill -USR2 $PPID"];
+    const { code, stdout } = await startBin(argv, { cwd, env }).ended;
+    expect([code, stdout]).toEqual([3, expect.stringMatching(/^svc-sandbox-/)]);
+    expect(readdirSync(env.TMPDIR)).toEqual([".keep"]);
   });
 
   it("with --pass-through trusts real hosts, and what was trusted before, too", async () => {

@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
-import { connect } from "node:net";
-import { connect as connectTls } from "node:tls";
+import { type AddressInfo, connect, isIP } from "node:net";
+import { connect as connectTls, createServer as createTlsServer } from "node:tls";
 import { HttpResponse, http } from "msw";
 import { expect, onTestFinished, test } from "vitest";
 import { type SandboxServer, type ServerOptions, startServer } from "../../src/serve/index.js";
@@ -32,7 +32,7 @@ test("a client with the certificate reaches the API by all names of this machine
 });
 
 test("a certificate names its own key and its issuer's, as Python 3.13 requires", async () => {
-  const issuer = await makeCertificate({ subject: "authority" });
+  const issuer = await makeCertificate({ subject: "authority", hosts: ["api.example"] });
   const { cert } = await makeCertificate({ names: ["api.example"], issuer });
   const [authority, own] = [new X509Certificate(issuer.cert), new X509Certificate(cert)];
   expect([authority.ca, own.ca, own.checkIssued(authority), own.verify(authority.publicKey)]).toEqual([
@@ -44,6 +44,32 @@ test("a certificate names its own key and its issuer's, as Python 3.13 requires"
       true,
       true,
     ]);
+});
+
+test.each([
+  ["api.example", undefined],
+  ["a.b.bank.example", undefined],
+  ["10.1.2.3", undefined],
+  ["other.example", "permitted subtree violation"],
+  ["bank.example.org", "permitted subtree violation"],
+  ["10.1.2.4", "permitted subtree violation"],
+])("of the authority for some hosts, a certificate for %s fails with %s", async (name, code) => {
+  const hosts = ["api.example", "*.bank.example", "10.1.2.3"];
+  const issuer = await makeCertificate({ subject: "authority", hosts });
+  const server = createTlsServer(await makeCertificate({ names: [name], issuer }));
+  server.listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const servername = isIP(name) ? "" : name;
+  const checkServerIdentity = () => undefined;
+  const socket = connectTls({ port, host: "127.0.0.1", servername, ca: issuer.cert, checkServerIdentity });
+  const failed = await once(socket, "secureConnect").then(
+    () => undefined,
+    (error) => error.message,
+  );
+  socket.destroy();
+  expect(failed).toBe(code);
 });
 
 test("the certificate is valid for --host too, for a year, and is no authority for others", async () => {

@@ -1,6 +1,6 @@
-import { promises as files } from "node:fs";
+import { promises as files, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { type ClientAddresses, clientEnvironment, environmentLines } from "../../node/client-variables.js";
 import { removeOldDrafts, writeFileAtomically } from "../../node/files/write-file.js";
 import { quote } from "../../schema/words.js";
@@ -36,7 +36,7 @@ export async function execEnvironment(
   own: Io["env"],
   world: World,
   server: InterceptingServer,
-): Promise<{ readonly env: Io["env"]; readonly remove: () => Promise<void> }> {
+): Promise<{ readonly env: Io["env"]; readonly remove: () => void }> {
   const { certificate, controlToken, proxy } = server;
   const certificates = [proxy?.certificate, certificate].filter((pem) => pem !== undefined);
   const trust = certificates.length === 0 ? undefined : await writeTrust(certificates, own);
@@ -45,21 +45,19 @@ export async function execEnvironment(
     trust &&
     proxy &&
     (await import("./proxy-environment.js").then(({ proxyEnvironment }) =>
-      proxyEnvironment(own, trust.SVC_CA_FILE, server.url, proxy),
+      proxyEnvironment(own, trust.variables.SVC_CA_FILE, server.url, proxy),
     ));
   const env = {
     ...Object.fromEntries(Object.entries(own).filter(([name]) => !ours.test(name))),
     ...clientEnvironment(world, server),
     // For `report`, and the command's other calls of the control plane.
     ...(controlToken !== undefined && { SVC_SANDBOX_CONTROL_TOKEN: controlToken }),
-    ...trust,
+    ...trust?.variables,
     ...proxied,
   };
   return {
     env,
-    async remove() {
-      if (trust !== undefined) await files.rm(dirname(trust.SVC_CA_FILE), { recursive: true, force: true });
-    },
+    remove: trust?.remove ?? (() => {}),
   };
 }
 
@@ -70,11 +68,17 @@ async function writeTrust(certificates: readonly string[], { NODE_EXTRA_CA_CERTS
     .catch(
       unwritable(`the certificate for the command into ${quote(tmpdir())}`, "Name another folder in TMPDIR."),
     );
+  const remove = () => {
+    process.removeListener("exit", remove);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  // Also after a crash.
+  process.once("exit", remove);
   const [file, forNode] = [join(folder, "ca.pem"), join(folder, "node-extra-ca.pem")];
   const bundle = certificates.map((pem) => `${pem.trimEnd()}\n`).join("");
   // There is only one such variable: certificates of the user stay trusted.
   const others = already ? await files.readFile(already, "utf8").catch(() => "") : "";
   await files.writeFile(file, bundle);
   await files.writeFile(forNode, bundle + others);
-  return { SVC_CA_FILE: file, NODE_EXTRA_CA_CERTS: forNode };
+  return { variables: { SVC_CA_FILE: file, NODE_EXTRA_CA_CERTS: forNode }, remove };
 }
