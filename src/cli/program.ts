@@ -5,7 +5,7 @@ import type { SandboxError } from "../domain/errors.js";
 import { stdinName } from "../node/files/load-scenario.js";
 import { alignColumns, wrapWords } from "../report/plain-text.js";
 import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
-import { didYouMean, quote } from "../schema/words.js";
+import { didYouMean, nearest, quote } from "../schema/words.js";
 import { type Call, type Command, type Flag, type FlagSet, type FlagValues, longForm } from "./command.js";
 import { commands } from "./commands.js";
 import { usageError } from "./exit-codes.js";
@@ -23,13 +23,15 @@ export function parse(
   argv: readonly string[],
   { io, implied = false }: { readonly io: Io; readonly implied?: boolean },
 ): Pick<Call, "words" | "flags"> | undefined {
+  // Before its flags, which may be those of another command.
+  if (implied && !argv[0]?.startsWith("-")) refuseUnknownWord(argv[0], io);
   const commander = commanderOf(`${programName(io.env)} ${name}`, command, io);
   try {
     commander.parse([...argv], { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return undefined;
-    throw misread(name, sentenceOf(error));
+    throw misread(name, sentenceOf(error, command));
   }
   const { args: words } = commander;
   if (implied) refuseUnknownWord(words[0], io);
@@ -125,13 +127,17 @@ function flagValues(commander: Commander, command: Command, env: Io["env"]): Fla
   return values;
 }
 
-function sentenceOf({ message, code }: CommanderError): string {
+function sentenceOf({ message, code }: CommanderError, command: Command): string {
+  if (code === "commander.unknownOption") {
+    const flag = message.replace(/^error: unknown option '(.*)'$/, "$1");
+    const known = Object.values(flagsOf(command)).map(({ spec }) => longForm(spec));
+    const meant = nearest(flag, [...known, "--version", "--help"]);
+    return `Unknown flag ${flag}.${meant === undefined ? "" : ` Did you mean ${meant}?`}`;
+  }
   const text = message
     .replace(/^error: /, "")
-    .replace(/^unknown option '(.*)'/, "Unknown flag $1")
     .replace(/^missing required argument '(.*)'/, "Missing argument <$1>")
-    .replace(/^option '(.*)' argument missing/, "$1 needs a value")
-    .replace(/\s*\(Did you mean (.*)\?\)$/s, ". Did you mean $1?");
+    .replace(/^option '(.*)' argument missing/, "$1 needs a value");
   const sentence = /[.?]$/.test(text) ? text : `${text}.`;
   return code === "commander.conflictingOption" ? `${sentence} Leave one out.` : sentence;
 }
@@ -139,6 +145,7 @@ function sentenceOf({ message, code }: CommanderError): string {
 function configure(commander: Commander, io: Io): Commander {
   return commander
     .exitOverride()
+    .showSuggestionAfterError(false)
     .helpOption("-h, --help", "print this help")
     .configureHelp({
       styleTitle: (title) => (title === "Options:" ? "Flags:" : title),
@@ -181,7 +188,9 @@ export function unknownWord(word: string): SandboxError {
       `${quote(word)} is a command, not a scenario. Put the command before its flags: svc-sandbox ${word} …`,
     );
   }
-  const hint = didYouMean(word, [...names, ...Object.keys(bundledScenarios)]);
+  const hint = ["organizations", "farmers"].includes(word)
+    ? ` Did you mean svc-sandbox fixtures ${word}?`
+    : didYouMean(word, [...names, ...Object.keys(bundledScenarios)]);
   return usageError(
     `${quote(word)} is not a command, a bundled scenario or a file here.${hint}\nRun \`svc-sandbox --help\` for the commands, or \`svc-sandbox list\` for the bundled scenarios.`,
   );

@@ -1,3 +1,5 @@
+import { distance } from "fastest-levenshtein";
+
 const longestQuote = 60;
 
 /**
@@ -45,29 +47,10 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
   let best: string | undefined;
   let bestDistance = Math.min(3, Math.round(typed.length * 0.4)) + 1;
   for (const candidate of candidates) {
-    const name = plain(candidate);
-    // No fewer edits than letters that one has more than the other.
-    if (Math.abs(name.length - typed.length) >= bestDistance) continue;
-    const steps = editDistance(typed, name, bestDistance);
+    const steps = distance(typed, plain(candidate));
     if (steps < bestDistance) [best, bestDistance] = [candidate, steps];
   }
   return best;
-}
-
-/** The number of letters to insert, delete or replace that turn one text into another (Levenshtein), up to `most`. */
-function editDistance(one: string, other: string, most: number): number {
-  let before = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (let i = 0; i < one.length; i++) {
-    const row: number[] = Array(other.length + 1).fill(most);
-    row[0] = i + 1;
-    // Places further apart take more edits than `most`.
-    for (let j = Math.max(0, i - most); j < Math.min(other.length, i + most); j++) {
-      const replaced = (before[j] as number) + (one[i] === other[j] ? 0 : 1);
-      row[j + 1] = Math.min(replaced, (before[j + 1] as number) + 1, (row[j] as number) + 1, most);
-    }
-    before = row;
-  }
-  return before[other.length] as number;
 }
 
 function plain(name: string): string {

@@ -18,6 +18,8 @@ test.each<[argv: readonly string[], says: RegExp, env?: Record<string, string>]>
   [["--write-env", ""], /^Invalid --write-env: ""\. Use the name of a file\./],
   [["--state", ""], /^Invalid --state: ""\./],
   [["--prot", "0"], /Unknown flag --prot\. Did you mean --port\?\s.*start --help/],
+  [["--verison"], /^Unknown flag --verison\. Did you mean --version\?\s/],
+  [["farmers", "--count", "-1"], /^"farmers" is .*Did you mean svc-sandbox fixtures farmers\?\n/],
   [["start", "--port"], /-p, --port <number> needs a value\.\s.*start --help/],
   [["keys", "--format", "xml"], /^Invalid --format: "xml"\. Use table, json, env, dotenv or powershell\./],
   [["keys", "--json", "--format", "env"], /'--json' cannot be used with option '--format <format>'\. Leave/],

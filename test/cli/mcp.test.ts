@@ -57,12 +57,15 @@ beforeEach(async () => {
   await fine("scenario", { name: "key-states" });
 });
 
-test("lists tools with a schema for their input, and says how to begin", async () => {
+test("lists tools with a schema for their input and one name for each thing, and says how to begin", async () => {
   const { tools } = await client.listTools();
   const names =
     "environment,explain,send,report,requests,advance,rotate,revoke,organization,faults,scenario,validate,reset";
   expect(tools.map(({ name }) => name)).toEqual(names.split(","));
-  for (const { inputSchema, description } of tools) {
+  const inputs = new Set(tools.flatMap(({ inputSchema }) => Object.keys(inputSchema.properties ?? {})));
+  for (const other of ["ref", "text"]) expect(inputs).not.toContain(other);
+  for (const { name, inputSchema, description } of tools) {
+    expect(await failure(name, { unknown: 1 })).toMatchObject({ isError: true, code: "validation_failed" });
     expect(description).toMatch(/\.$/);
     expect(new Ajv2020({ strict: false, formats: { uri: true } }).compile(inputSchema)).toBeTypeOf(
       "function",
@@ -93,13 +96,13 @@ test("explain, advance, rotate, revoke, organization, faults and reset act on th
   });
   await fine("advance", { by: "60s" });
   expect(await statusWith("rate-limited-minute")).toBe(200);
-  const { key, secret } = await fine("rotate", { ref: "active", overlap_minutes: 0 });
+  const { key, secret } = await fine("rotate", { key: "active", overlap_minutes: 0 });
   expect([key.replaces, secret]).toEqual(["active", expect.stringMatching(/^SVC_test_sbx/)]);
   const { SVC_BASE_URL } = await fine("environment");
   const { status } = await fetch(`${SVC_BASE_URL}/v1/relying-party/me`, { headers: { "x-api-key": secret } });
   expect([await statusWith("active"), status]).toEqual([401, 200]);
-  expect((await fine("revoke", { ref: key.ref })).key.state).toBe("revoked");
-  expect(await fine("organization", { ref: "harvest-bank", status: "inactive" })).toMatchObject({
+  expect((await fine("revoke", { key: key.ref })).key.state).toBe("revoked");
+  expect(await fine("organization", { organization: "harvest-bank", status: "inactive" })).toMatchObject({
     status: "inactive",
   });
   expect(await statusWith("live")).toBe(403);
@@ -115,17 +118,17 @@ test("scenario starts a bundled one or YAML, and validate names the place of a p
     "version: 1\norganizations: { my-bank: { type: bank, keys: { mine: { environment: test } } } }\n";
   await fine("scenario", { yaml });
   expect(Object.keys(await fine("environment"))).toContain("SVC_KEY_MINE");
-  expect(await fine("validate", { text: yaml })).toEqual({ problems: [] });
-  const { problems } = await fine("validate", { text: yaml.replace("type: bank", "typ: bank") });
+  expect(await fine("validate", { yaml })).toEqual({ problems: [] });
+  const { problems } = await fine("validate", { yaml: yaml.replace("type: bank", "typ: bank") });
   expect(problems[0]).toMatchObject({ line: 2, level: "error", message: expect.stringContaining("typ") });
   expect(await fine("requests")).toEqual([]);
 });
 
 test.each([
   ["explain", { key: "revokd" }, "unknown_ref", /Did you mean "revoked"\?/],
-  ["revoke", { ref: "revoked" }, "key_not_active", /^Failed to revoke the key "revoked": it is revoked/],
-  ["revoke", { ref: "nobody" }, "not_found", /^Unknown key "nobody"/],
-  ["revoke", {}, "validation_failed", /ref is missing/],
+  ["revoke", { key: "revoked" }, "key_not_active", /^Failed to revoke the key "revoked": it is revoked/],
+  ["revoke", { key: "nobody" }, "not_found", /^Unknown key "nobody"/],
+  ["revoke", {}, "validation_failed", /key is missing/],
   [
     "advance",
     { by: "soon" },
@@ -148,7 +151,7 @@ test("R46 shows no key of a client, nor one that is in an input", async () => {
   const texts = [
     (await call("explain", { key: real })).text,
     (await call("explain", { key: known })).text,
-    (await call("revoke", { ref: known })).text,
+    (await call("revoke", { key: known })).text,
     (await call("send", { key: "active", path: `/v1/${real}` })).text,
     (await call("scenario", { name: known })).text,
     (await call(known)).text,

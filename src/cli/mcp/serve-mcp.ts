@@ -46,6 +46,8 @@ const calls: Readonly<Record<string, readonly [route: string, description?: stri
   reset: ["POST /reset"],
 };
 
+/** The argument whose ref is in a route's path. */
+const inPathOf = ({ path }: Route) => /^\/(key|organization)s\/\{ref\}/.exec(path)?.[1] ?? "";
 const word = (description: string) => described(text({ least: 1 }), description);
 const own = {
   environment: {
@@ -60,13 +62,13 @@ const own = {
 };
 const ofRoutes = Object.entries(calls).map(([name, [call, description]]) => {
   const row = routes.find(({ method, path }) => `${method} ${path}` === call) as Route;
-  const inPath = row.path.includes("{ref}") && {
-    ref: described(ref(), "The ref of the key, or of the organization."),
-  };
-  const body = fieldsOf(controlBodies[row.body ?? "nothing"]);
+  const thing = inPathOf(row);
+  const inPath = thing !== "" && { [thing]: described(ref(), `The ref of the ${thing}.`) };
+  const yaml = word("The text of a scenario file.");
+  const body = name === "validate" ? { yaml } : fieldsOf(controlBodies[row.body ?? "nothing"]);
   const either = name === "scenario" && {
     name: optional(shapeOf(controlBodies.scenario_choice.fields.name)),
-    yaml: optional(word("The text of a scenario file.")),
+    yaml: optional(yaml),
   };
   const query = name === "report" ? {} : row.query?.fields;
   return [
@@ -146,9 +148,9 @@ async function callTool(
   const input = checkValue(tool.input, given, `Failed to call ${name}`) as Input;
   if (name === "environment") return { text: JSON.stringify(clientEnvironment(world(), server)) };
   if (tool.row === undefined) return { text: JSON.stringify(explain(String(input.key))) };
-  const { ref: _, yaml, ...rest } = input;
-  const url = new URL(server.controlUrl + tool.row.path.replace("{ref}", String(input.ref)));
-  const { method } = tool.row;
+  const { method, path } = tool.row;
+  const { yaml, [inPathOf(tool.row)]: named, ...rest } = input;
+  const url = new URL(server.controlUrl + path.replace("{ref}", String(named)));
   const query = name === "report" ? { format: "brief" } : { limit: 20, ...rest };
   if (method === "GET")
     for (const [key, value] of Object.entries(query)) url.searchParams.set(key, String(value));
