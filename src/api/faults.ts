@@ -29,7 +29,17 @@ export function applyFault(world: World, call: Call): Ending | undefined {
   const ending = onlyDelays(fired.effect)
     ? answerCall(world, call)
     : { ...faultyAnswer(world, call, fired.effect), pathId: fault };
-  return { ...ending, fault, delivery: deliveryOf(fired, ending.answer) };
+  const delivery = deliveryOf(fired, ending.answer);
+  // In a trial of a client, each body takes about a second.
+  const isPaced = delivery.bytesPerSecond !== undefined && world.trial?.faults !== undefined;
+  const bytesPerSecond = isPaced ? utf8Length(ending.answer.body) : delivery.bytesPerSecond;
+  return { ...ending, fault, delivery: { ...delivery, bytesPerSecond } };
+}
+
+/** The ending of a call while the service is not available. */
+export function unavailable(world: World, call: Call): Ending {
+  const fault = "fault.status";
+  return { ...faultyAnswer(world, call, { status: 503 }), pathId: fault, fault };
 }
 
 function faultyAnswer(

@@ -120,7 +120,7 @@ export function completeCall(world: World, begun: Call, ending: Ending): Exchang
   const isForTools = hasUnknownPath(begun) && request.path.includes(ownPaths);
   const isUnjudged = exchange.fromStory || isForTools || exchange.isProbe;
   // No advice if the response hides what was wrong with the request.
-  const isAdvised = !isUnjudged && world.trial?.broken?.isAdvised !== false;
+  const isAdvised = !isUnjudged && world.trial?.broken === undefined;
   if (isAdvised && !isUnremarkable(world, begun, exchange))
     Object.assign(exchange, observe(world, begun, exchange));
   if (!isUnjudged) world.counters.count(exchange, misplaced?.keys);

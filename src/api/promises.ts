@@ -1,12 +1,6 @@
 import { environments } from "../domain/api-key.js";
 import { failures } from "../domain/fault.js";
-import {
-  type ApiPathId,
-  type Outcome,
-  outcomes,
-  type PathId,
-  type PromisedPathId,
-} from "../domain/outcomes.js";
+import { type Outcome, outcomes, type PathId, type PromisedPathId } from "../domain/outcomes.js";
 import { fieldsOf, shapeAt, shapeOf } from "../schema/shape.js";
 import type { KeyEntry } from "../world/registry.js";
 import type { Trial, World } from "../world/world.js";
@@ -79,7 +73,6 @@ export function promisesOn(covered: readonly PathId[], kinds: "all" | "swaps" | 
 export function breaking({ path, isLasting, respond }: BrokenPromise): NonNullable<Trial["broken"]> {
   return {
     responses: 0,
-    isAdvised: false,
     end(world, call: Call, ending: Ending): Ending {
       const isOnPath = isLasting || ending.pathId === path;
       if (!isOnPath || ending.fault !== undefined || call.endpoint !== me) return ending;
@@ -88,25 +81,6 @@ export function breaking({ path, isLasting, respond }: BrokenPromise): NonNullab
       this.responses += 1;
       // The request keeps its original path id.
       return { ...ending, answer: other.answer, code: other.code };
-    },
-  };
-}
-
-/** Rejects a key starting with its last expected request, in a trial of a client that may resend it. */
-export function rejecting(trial: {
-  key: string;
-  last: number;
-  pathId: PathId;
-}): NonNullable<Trial["broken"]> {
-  let accepted = 0;
-  return {
-    responses: 0,
-    isAdvised: true,
-    end(world, call: Call, ending: Ending): Ending {
-      const isMeant = call.entry?.key.ref === trial.key && call.request.fromStory !== true;
-      if (!isMeant || !ending.pathId.startsWith("200")) return ending;
-      accepted += 1;
-      return accepted < trial.last ? ending : refuse(world, call, { path: trial.pathId as ApiPathId });
     },
   };
 }

@@ -17,7 +17,15 @@ import { breakAgain, certificateBrief, outcomeText, type Seen } from "./brief.js
 import { type Certificate, certificateOf } from "./certificate.js";
 import { mustNotice, noticedSentence, whyTooLittle } from "./promises.js";
 import { failuresByReason } from "./reasons.js";
-import type { CertifyResult, CertifyVerdict, PromiseRun, Run, RunCause, RunOutcome } from "./result.js";
+import type {
+  CertifyResult,
+  CertifyVerdict,
+  PromiseRun,
+  RetryResult,
+  Run,
+  RunCause,
+  RunOutcome,
+} from "./result.js";
 
 /** Renders a certificate; with `seen`, JSON contains everything that the text shows. */
 export function renderCertificate(
@@ -53,6 +61,13 @@ const toneOf: Readonly<Record<RunOutcome, Tone>> = {
   not_run: "quiet",
 };
 
+const retryTone: Readonly<Record<RetryResult["outcome"], Tone>> = {
+  passed: "good",
+  failed: "bad",
+  unclear: "warning",
+  not_run: "quiet",
+};
+
 const toneOfVerdict: Readonly<Record<CertifyVerdict, Tone>> = {
   passed: "good",
   failed: "bad",
@@ -85,6 +100,14 @@ function certificateDocument({ result, json }: Certificate): ReportDocument {
       picture: runsPicture(runs),
     },
     ...ofReport.sections.slice(1),
+    {
+      title: "Retries",
+      columns: ["after", "result", "what the client did", "what to do"],
+      rows: (result.retries ?? []).map(({ after, outcome, sentence, whatToDo }) => ({
+        cells: [after, { text: outcome.replace("_", " "), tone: retryTone[outcome] }, sentence],
+        details: whatToDo === undefined ? [] : [[whatToDo]],
+      })),
+    },
     { title: "Certificate", columns: ["what", "value"], rows: factsOf(result) },
   ];
   return {

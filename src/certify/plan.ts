@@ -84,18 +84,14 @@ const faultKinds: Readonly<Record<FaultPathId, readonly [then: Effect, happens: 
   "fault.hang": [{ hang: true }, "never gets a response"],
   "fault.truncate": [{ truncate: true }, "gets a response that is cut short"],
   "fault.malformed": [{ malformed: true }, "gets a 200 with broken JSON"],
-  // At least three seconds for the shortest body: clients wait no longer, even if they only wait for the headers.
-  "fault.slow": [{ slow: 25 }, "gets its response byte by byte"],
+  // A trial spreads each body over a second.
+  "fault.slow": [{ slow: 100 }, "gets its response in many parts"],
 };
 
 /** Returns a fault of one kind for the first request that would end on each path. */
 export function faultsOn(paths: readonly PathId[], fault: FaultPathId): NonNullable<Trial["faults"]> {
-  const [effect] = faultKinds[fault];
-  return paths.map((path) => {
-    // The body of a 200 is three times as long.
-    const then: Effect = effect.slow !== undefined && path.startsWith("200") ? { slow: 60 } : effect;
-    return { when: { path_id: path as never, requests: [1] }, then };
-  });
+  const [then] = faultKinds[fault];
+  return paths.map((path) => ({ when: { path_id: path as never, requests: [1] }, then }));
 }
 
 /** Returns the cause of a failure by a fault, on `path` only if given. */

@@ -97,6 +97,19 @@ const promise = mapping({
 /** One run of the command with a broken promise. */
 export interface PromiseRun extends ValueOf<typeof promise> {}
 
+const retry = mapping({
+  /** What the client got instead of a 200: a rejection, or 503 until the run ended. */
+  after: choice(["401", "403", "429", "outage"]),
+  /** `failed`: it retried after a rejection, retried too soon, or did not pause or give up. */
+  outcome: choice(["passed", "failed", "unclear", "not_run"]),
+  /** What the client did, or why it is unclear. */
+  sentence: text(),
+  /** The fix, of the client or of what makes it unclear. */
+  whatToDo: optional(text()),
+});
+/** The result of an experiment with retries. */
+export interface RetryResult extends ValueOf<typeof retry> {}
+
 const gates = mapping({
   /** The lowest level of advice that fails the client. */
   failOn: choice(adviceLevels),
@@ -144,6 +157,8 @@ const result = {
     noticed: count(),
     runs: list(promise),
   }),
+  /** The experiments with retries; left out if none was wanted. */
+  retries: optional(list(retry)),
   gates,
   /** The gates that failed. */
   unmet: list(mapping({ threshold: text(), sentence: text() })),

@@ -1,8 +1,18 @@
+import { type Ending, refuse } from "../api/answer.js";
+import type { Call } from "../api/call.js";
+import { unavailable } from "../api/faults.js";
+import { brokenPromises } from "../api/promises.js";
 import { type AdviceId, adviceIds, adviceOf } from "../domain/advice.js";
-import { outcomeOf, type PathId } from "../domain/outcomes.js";
+import { fingerprintOf } from "../domain/api-key.js";
+import { type ApiPathId, outcomeOf, type PathId } from "../domain/outcomes.js";
 import { pluralize } from "../report/plain-text.js";
 import type { Report, ReportedAdvice, ReportedRequest } from "../report/report-shape.js";
 import { listed } from "../schema/words.js";
+import type { Trial, World } from "../world/world.js";
+import type { RetryResult } from "./result.js";
+
+// Experiments that show how a client treats a rejection or an outage. Each run is like the baseline up to the last request with
+// a key that works, so that nothing but this response can make the client send more requests with the key.
 
 /** The number of requests with one key (its ref or fingerprint) that ended on one path. */
 export interface Sent {
@@ -11,98 +21,263 @@ export interface Sent {
   readonly count: number;
 }
 
-/** A run's facts about resent keys. */
+/** A run's requests, and whether the command failed. */
 export interface CountedRun {
   readonly sent: readonly Sent[];
-  readonly report: Pick<Report, "repeats">;
+  readonly failed: boolean;
 }
 
-/** A run like the baseline, except that the last request with an accepted key ends on a path that rejects it. */
-export interface RetryTrial {
-  readonly pathId: PathId;
+/** `control`: a key that is always rejected is accepted in its last request, to find runners that repeat failing tests. */
+type ExperimentId = RetryResult["after"] | "control";
+
+/** What happens to a key from its `last` request of the baseline on. */
+export interface Experiment {
+  readonly id: ExperimentId;
   readonly key: string;
-  /** The number of the key's requests in the baseline. */
   readonly last: number;
+  /** The path where its requests end. */
+  readonly pathId: ApiPathId;
 }
 
-interface RetryRuns {
-  /** The runs without a fault or a broken promise, the baseline first. */
-  readonly plain: readonly CountedRun[];
-  /** By path, the run where its keys are accepted, if the client notices: it reruns its failing tests or not. */
-  readonly accepted: ReadonlyMap<PathId, CountedRun>;
-  readonly rejected: ReadonlyMap<RetryTrial, CountedRun>;
+/** An experiment that was made. */
+export interface Made extends CountedRun {
+  readonly experiment: Experiment;
+  /** When the key was sent, from the last request of the baseline on, in milliseconds; empty if the client sent fewer. */
+  readonly times: readonly number[];
+  /** The number of these requests, without the first, that got the experiment's response. */
+  readonly again: number;
 }
+
+const adviceAfter: Readonly<Record<RetryResult["after"], AdviceId>> = {
+  "401": "same-key-after-401",
+  "403": "same-key-after-403",
+  "429": "too-soon-after-429",
+  outage: "no-pause-after-failure",
+};
+/** The path of a status that the client does not cover. */
+const usualPaths = { "401": "401.revoked", "403": "403.access_denied", "429": "429.per_minute" } as const;
+
+/** Seconds in `Retry-After` of the 429. Timers may end a little early. */
+const limitSeconds = 2;
+const limitMs = limitSeconds * 1000 - 50;
+/** The tries after which a client does not give up: its run ends. */
+const mostTries = 10;
+/** Repeats with pauses shorter than a second, after which a client does not pause. */
+const mostWithoutPause = 5;
 
 const noteId = "sent-again-after-refusal";
-const adviceOn: Readonly<Record<number, AdviceId>> = {
-  401: "same-key-after-401",
-  403: "same-key-after-403",
-  429: "too-soon-after-429",
-};
-
 const statusOf = ({ pathId }: Pick<Sent, "pathId">) => outcomeOf(pathId).status;
 const keyOf = ({ key, fingerprint }: Pick<ReportedRequest, "key" | "fingerprint">) =>
   key ?? fingerprint ?? "";
 const countOf = ({ sent }: CountedRun, key: string) =>
   sent.reduce((total, one) => (one.key === key ? total + one.count : total), 0);
+const rejectedIn = ({ sent }: CountedRun) =>
+  sent.filter((one) => one.pathId !== "401.missing" && statusOf(one) in usualPaths);
 
-/** Returns the trials for a client that resends keys in its baseline: one for each status that it resends after. */
-export function retryTrials({ sent, report }: CountedRun): RetryTrial[] {
-  const accepted = sent.filter(({ key }) => sent.every((one) => one.key !== key || statusOf(one) === 200));
-  // A client that stores accepted responses sends few requests.
-  const [most] = accepted.sort((one, other) => other.count - one.count);
-  const paths = new Map(report.repeats.map((one) => [statusOf(one), one.pathId]));
-  return [...paths].flatMap(([status, pathId]) =>
-    most && status in adviceOn ? [{ pathId, key: most.key, last: most.count }] : [],
-  );
+/** Returns the experiments with a client, in order of its baseline; none if it has no key that always works. */
+export function experimentsFor(baseline: CountedRun): Experiment[] {
+  const { sent } = baseline;
+  const [most] = sent
+    .filter(({ key }) => sent.every((one) => one.key !== key || statusOf(one) === 200))
+    // A client that stores accepted responses sends few requests.
+    .sort((one, other) => countOf(baseline, other.key) - countOf(baseline, one.key));
+  if (most === undefined) return [];
+  const { key } = most;
+  const last = countOf(baseline, key);
+  const pathOf = (status: keyof typeof usualPaths) =>
+    (sent.find((one) => statusOf(one) === Number(status))?.pathId ?? usualPaths[status]) as ApiPathId;
+  const statuses = ["401", "403", "429"] as const;
+  const rejections = statuses.map((id): Experiment => ({ id, key, last, pathId: pathOf(id) }));
+  return [...rejections, { id: "outage", key, last, pathId: most.pathId as ApiPathId }];
 }
 
-/**
- * Returns the report with the findings about retries: a warning for each kind, and no note if nothing is open. Only a retry
- * makes a client send an accepted key more often when its last request is rejected, unless each failing test runs again.
- */
-export function withRetries(report: Report, { plain, accepted, rejected }: RetryRuns): Report {
-  const usual = (key: string) => Math.max(...plain.map((run) => countOf(run, key)));
-  const baseline = plain[0] as CountedRun;
-  const runsTestsAgain = [...accepted].some(([path, run]) =>
-    run.sent.some(({ key, pathId }) => pathId === path && countOf(run, key) > usual(key)),
-  );
-  const extras = new Map<number, { readonly key: string; readonly extra: number }>();
-  for (const [trial, run] of rejected) {
-    const { key, pathId } = trial;
-    // After a 429, only requests that came too soon.
-    const again = run.report.repeats.find((one) => one.pathId === pathId && keyOf(one) === key);
-    const extra = Math.max(0, Math.min(countOf(run, key) - usual(key), again?.count ?? 0));
-    const isMade = run.sent.some((one) => one.pathId === pathId && one.key === key);
-    if (isMade) extras.set(statusOf(trial), { key, extra });
+/** Returns the experiment that finds out whether the client's test runner repeats failing tests, if that matters. */
+export function controlFor(baseline: CountedRun, made: readonly Made[]): Experiment | undefined {
+  const rejected = rejectedIn(baseline).at(-1);
+  if (rejected === undefined || made.some(isCalm) || made.every(({ again }) => again === 0)) return undefined;
+  const { key, pathId } = rejected;
+  return { id: "control", key, last: countOf(baseline, key), pathId: pathId as ApiPathId };
+}
+
+// A client that sends nothing after a rejection neither retries, nor repeats failing tests, nor stores responses.
+const isCalm = ({ experiment, times }: Made) => experiment.id !== "outage" && times.length === 1;
+
+/** Starts an experiment: its effect on a run, and what it shows. */
+export function startExperiment({ id, key, last, pathId }: Experiment) {
+  const times: number[] = [];
+  let sent = 0;
+  let responses = 0;
+  let limitedAt = 0;
+  const respond = (world: World, call: Call, ending: Ending): Ending | undefined => {
+    if (id === "outage") return unavailable(world, call);
+    if (id === "control") {
+      const accepted = brokenPromises.find((one) => one.id === `${pathId}:accepted`);
+      return { ...ending, ...accepted?.respond(ending, call, world) };
+    }
+    if (id !== "429") return refuse(world, call, { path: pathId });
+    if (times.length === 1) limitedAt = call.now;
+    // It also ends on the sandbox's clock, which a test may move.
+    const waited = Math.max(call.now - limitedAt, call.started - (times[0] as number));
+    if (waited >= limitMs) return undefined;
+    const { answer, ...refused } = refuse(world, call, { path: pathId });
+    const headers = answer.headers.filter((_, i, all) => all[i - (i % 2)] !== "Retry-After");
+    return { ...refused, answer: { ...answer, headers: [...headers, "Retry-After", String(limitSeconds)] } };
+  };
+  const broken: NonNullable<Trial["broken"]> = {
+    responses: 0,
+    end(world, call: Call, ending: Ending): Ending {
+      const sentKey = call.entry?.key.ref ?? fingerprintOf(call.sha256);
+      if (sentKey !== key || call.request.fromStory || ending.fault !== undefined) return ending;
+      sent += 1;
+      if (sent < last) return ending;
+      times.push(call.started);
+      const other = respond(world, call, ending);
+      if (other !== undefined) responses += 1;
+      return other ?? ending;
+    },
+  };
+  return {
+    // An empty list of faults keeps the clock within the minute while a client waits.
+    trial: { broken, faults: [] } satisfies Trial,
+    /** Whether the run has shown enough. */
+    isOver: () => responses > mostTries,
+    // The client may send a few more until its run is ended.
+    facts: () => ({ times: times.slice(0, mostTries + 1), again: Math.min(responses - 1, mostTries) }),
+  };
+}
+
+interface Doubt {
+  readonly why: string;
+  readonly whatToDo: string;
+}
+
+/** The results of the experiments; `plain` are the runs without any fault or broken promise, the baseline first. */
+export function retryResults(
+  plain: readonly [CountedRun, ...CountedRun[]],
+  made: readonly Made[],
+  control: Made | undefined,
+): RetryResult[] {
+  const [baseline] = plain;
+  const [{ key } = { key: "" }] = experimentsFor(baseline);
+  const usual = Math.max(...plain.map((run) => countOf(run, key)));
+  const resultOf = (after: RetryResult["after"]): RetryResult => {
+    const unclear = ({ why, whatToDo }: Doubt): RetryResult => ({
+      after,
+      outcome: "unclear",
+      sentence: why,
+      whatToDo,
+    });
+    if (key === "") {
+      const why = "No key gets 200 in every request.";
+      return unclear({ why, whatToDo: "Send a key that always works, such as SVC_KEY_ACTIVE." });
+    }
+    const run = made.find(({ experiment }) => experiment.id === after);
+    if (run === undefined) return { after, outcome: "not_run", sentence: "The run was not made." };
+    const { times, again } = run;
+    if (times.length === 0 || usual > countOf(baseline, key)) {
+      const why = `The runs do not send ${key} equally often.`;
+      return unclear({ why, whatToDo: "Send the same requests in each run." });
+    }
+    const sentence = after === "outage" ? outageSentence(key, times) : rejectionSentence(after, key, again);
+    if (after === "outage" ? !isRelentless(times) : again === 0)
+      return { after, outcome: "passed", sentence };
+    const found: RetryResult = {
+      after,
+      outcome: "failed",
+      sentence,
+      whatToDo: adviceOf(adviceAfter[after]).whatToDo,
+    };
+    if (made.some(isCalm)) return found;
+    const doubt = repeatedTests(baseline, run, control) ?? storedResponses(baseline, run);
+    return doubt === undefined ? found : unclear(doubt);
+  };
+  return (["401", "403", "429", "outage"] as const).map(resultOf);
+}
+
+// If failing tests are repeated, they send more requests no matter which response they got.
+function repeatedTests(baseline: CountedRun, run: Made, control: Made | undefined): Doubt | undefined {
+  if (control === undefined || control.times.length === 0) {
+    const why = "Your tests send no rejected key, so a retry and a repeated test look the same.";
+    return { why, whatToDo: "Send SVC_KEY_REVOKED, and check its response." };
   }
-  const isRetried = (status: number) => {
-    const refused = baseline.sent.filter((one) => statusOf(one) === status && one.pathId !== "401.missing");
-    const { extra = 0 } = extras.get(status) ?? {};
-    const isEach = refused.every(({ key }) => countOf(baseline, key) > extra);
-    return extra > 0 && isEach && accepted.size > 0 && !runsTestsAgain;
-  };
-  const isHarmless = (one: Report["repeats"][number]) => {
-    const run = accepted.get(one.pathId);
-    const isFixed = run !== undefined && countOf(run, keyOf(one)) >= countOf(baseline, keyOf(one));
-    return isFixed && extras.get(statusOf(one))?.extra === 0;
-  };
+  if (control.sent.some(({ key }) => countOf(control, key) > countOf(baseline, key))) {
+    const why = "Your test runner repeats failing tests, which looks like a retry.";
+    return { why, whatToDo: "Turn off its retries for this command." };
+  }
+  if (control.failed || !run.failed) return undefined;
+  const why = `No test fails when ${control.experiment.key} is accepted, so a retry and a repeated test look the same.`;
+  return { why, whatToDo: "Check the status of each response." };
+}
+
+// Other tests send a key again if its accepted response was not stored. A client that retries also resent each rejected key.
+function storedResponses(baseline: CountedRun, { experiment: { id }, again }: Made): Doubt | undefined {
+  const rejected = rejectedIn(baseline).filter((one) => id === "outage" || String(statusOf(one)) === id);
+  if (rejected.length > 0 && rejected.every(({ key }) => countOf(baseline, key) > again)) return undefined;
+  const why = "Your client may store accepted responses, and ask again in the next test if it has none.";
+  return { why, whatToDo: "Turn off this cache for this command." };
+}
+
+function rejectionSentence(after: string, key: string, again: number): string {
+  const soon = after === "429" ? " too soon" : "";
+  if (again === 0) return `No request followed${soon} when certify rejected ${key} with ${after}.`;
+  const which = after === "429" ? ` sooner than ${limitSeconds} s, its Retry-After` : "";
+  const count = again === mostTries ? `${mostTries} or more requests` : pluralize(again, "more request");
+  return `When certify rejected ${key} with ${after}, ${count} followed${which}.`;
+}
+
+function pausesOf(times: readonly number[]): number[] {
+  return times.slice(1).map((time, i) => time - (times[i] as number));
+}
+
+function isRelentless(times: readonly number[]): boolean {
+  let inRow = 0;
+  const isHasty = pausesOf(times).some((pause) => {
+    inRow = pause < 1000 ? inRow + 1 : 0;
+    return inRow > mostWithoutPause;
+  });
+  return isHasty || times.length > mostTries;
+}
+
+function outageSentence(key: string, times: readonly number[]): string {
+  const shortest = Math.round(Math.min(...pausesOf(times)));
+  const isEnded = times.length > mostTries;
+  const sent = isEnded ? `more than ${mostTries} requests` : pluralize(times.length, "request");
+  const pause = times.length === 1 ? "" : `, with a shortest pause of ${shortest} ms`;
+  const end = isEnded ? ", and did not give up" : "";
+  return `While ${key} got 503, your client sent ${sent}${pause}${end}.`;
+}
+
+/** Returns the report with the findings: a warning for each, and the note only if something about it is open. */
+export function withRetries(report: Report, results: readonly RetryResult[] = []): Report {
+  if (results.length === 0) return report;
   const rows = new Map<AdviceId, ReportedAdvice>(report.advice.map((row) => [row.id, row]));
   const note = rows.get(noteId);
-  if (report.repeats.every((one) => isRetried(statusOf(one)) || isHarmless(one))) rows.delete(noteId);
-  for (const [status, { key, extra }] of extras) {
-    if (!isRetried(status)) continue;
-    const id = adviceOn[status] as AdviceId;
-    const repeats = report.repeats.filter((one) => statusOf(one) === status);
+  for (const { after, outcome, sentence } of results) {
+    if (outcome !== "failed") continue;
+    const id = adviceAfter[after];
+    const repeats = report.repeats.filter((one) => String(statusOf(one)) === after);
     const facts = repeats.map((one) => `${keyOf(one)} ${pluralize(one.count, "time")} (${one.pathId})`);
-    const examples = (rows.get(id) ?? note)?.examples ?? [];
-    const proof = `It is a retry: when certify rejected ${key}, ${pluralize(extra, "more request")} followed.`;
+    const resent = facts.length === 0 ? "" : ` Resent in all runs: ${listed(facts, "and")}.`;
     rows.set(id, {
       ...{ ...adviceOf(id), id },
-      count: repeats.reduce((total, { count }) => total + count, 0),
-      meaning: `${adviceOf(id).meaning} ${proof} Resent in all runs: ${listed(facts, "and")}.`,
-      examples: examples.filter((one) => repeats.some((again) => keyOf(again) === keyOf(one))),
+      count: Math.max(
+        1,
+        repeats.reduce((total, { count }) => total + count, 0),
+      ),
+      meaning: `${adviceOf(id).meaning} ${sentence}${resent}`,
+      examples: (note?.examples ?? []).filter((one) => repeats.some((again) => keyOf(again) === keyOf(one))),
     });
+  }
+  const open = results.filter(
+    ({ after, outcome }) =>
+      (outcome === "unclear" || outcome === "not_run") &&
+      report.repeats.some((one) => String(statusOf(one)) === after),
+  );
+  rows.delete(noteId);
+  if (note !== undefined && open.length > 0) {
+    const why = [...new Set(open.map(({ sentence }) => sentence))].join(" ");
+    const fixes = [...new Set(open.flatMap(({ whatToDo }) => whatToDo ?? []))].join(" ");
+    rows.set(noteId, { ...note, meaning: `${note.meaning} ${why}`, whatToDo: fixes || note.whatToDo });
   }
   return { ...report, advice: adviceIds.flatMap((id) => rows.get(id) ?? []) };
 }

@@ -66,6 +66,8 @@ export function verifyCertificate(certified: CertifyResult, again: CertifyResult
     compare("failed gates", gatesOf(certified), gatesOf(now));
     const shareOf = ({ promises: { noticed, tried } }: CertifyResult) => `${noticed} of ${tried}`;
     compare("promises noticed", shareOf(certified), shareOf(now));
+    const retriesOf = ({ retries }: CertifyResult) => retries?.map((one) => `${one.after} ${one.outcome}`);
+    compare("retries", retriesOf(certified), certified.retries && retriesOf(now));
     for (const { pathId, promised, met } of certified.report.paths) {
       const path = now.report.paths.find((one) => one.pathId === pathId);
       compare(`path ${pathId}`, coverageText({ promised, met }), path && coverageText(path));
@@ -121,8 +123,8 @@ function isSame({ certified, now }: Fact): boolean {
   return certified === now;
 }
 
-function unmadeRuns({ runs, promises }: CertifyResult): number {
-  return [...runs, ...promises.runs].filter(({ outcome }) => outcome === "not_run").length;
+function unmadeRuns({ runs, promises, retries = [] }: CertifyResult): number {
+  return [...runs, ...promises.runs, ...retries].filter(({ outcome }) => outcome === "not_run").length;
 }
 
 // Exit codes and durations depend on the machine.

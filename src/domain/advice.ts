@@ -81,7 +81,7 @@ export const adviceTable = [
     id: "no-pause-after-failure",
     level: "warning",
     rule: "section 4.1",
-    meaning: "Your client resent a key repeatedly after a 5xx, with pauses shorter than a second.",
+    meaning: "Your client kept resending a key after a 5xx, without pausing or without giving up.",
     whatToDo: "Wait after a 5xx, longer each time, and give up after a few tries.",
   },
   {

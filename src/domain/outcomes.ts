@@ -254,8 +254,9 @@ export const outcomes = [
   {
     path: "fault.slow",
     ...fault,
-    when: "a fault that sends the response byte by byte",
-    whatToDo: "Set a timeout for the whole response, not only for its headers.",
+    when: "a fault that sends the response in many parts",
+    whatToDo:
+      "Read the body to its end: it arrives in many parts. If you set a timeout, let it cover the whole response.",
   },
 ] as const satisfies readonly Outcome[];
 

@@ -30,3 +30,16 @@ test("a clock that was moved by hand is so much ahead, and one that was frozen s
   time += 1;
   expect(clock.now()).toBe(65_001);
 });
+
+test("a clock that holds its minute leaves it only when it is moved", () => {
+  let time = 0;
+  const clock = createClock({ time: () => time, start: 30_000, holdsMinute: true });
+  time = 20_000;
+  expect(clock.now()).toBe(50_000);
+  time = 500_000;
+  expect(clock.now()).toBe(59_999);
+  clock.advance(1_001);
+  expect(clock.now()).toBe(61_000);
+  time = 900_000;
+  expect(clock.now()).toBe(119_999);
+});

@@ -1,5 +1,6 @@
 import { maximumOverlap } from "../domain/api-key.js";
 import { SandboxError } from "../domain/errors.js";
+import { minute, minuteStart } from "../domain/limits.js";
 import { firstInstant, isInstant, lastInstant, parseDuration, parseTime } from "../scenario/format/time.js";
 
 /** The clock of one sandbox, in epoch milliseconds. It never runs backwards. */
@@ -27,8 +28,10 @@ export function createClock(options: {
   readonly time: () => number;
   readonly start: number;
   readonly frozen?: boolean | undefined;
+  /** Whether only `advance` and `set` leave the current minute. */
+  readonly holdsMinute?: boolean | undefined;
 }): Clock {
-  const { time } = options;
+  const { time, holdsMinute } = options;
   let frozen = options.frozen ?? false;
   // The clock's instant and the platform's time when it was last read.
   let shown = options.start;
@@ -37,7 +40,8 @@ export function createClock(options: {
   const now = () => {
     const elapsed = time() - read;
     read += elapsed;
-    if (!frozen && elapsed > 0) shown += elapsed;
+    const last = holdsMinute ? minuteStart(shown) + minute - 1 : Number.POSITIVE_INFINITY;
+    if (!frozen && elapsed > 0) shown = Math.min(shown + elapsed, last);
     return shown;
   };
   // After a reading.

@@ -30,7 +30,14 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
   const { seed = defaultSeed } = scenario;
   if (options.seed !== undefined) requireUniqueValues(scenario);
   const start = scenario.clock?.now === undefined ? platform.time() : Date.parse(scenario.clock.now);
-  const clock = createClock({ time: platform.steadyTime, start, frozen: scenario.clock?.frozen });
+  // Clients wait longer when a fault hits them, which must not end their limits.
+  const holdsMinute = trial?.faults !== undefined;
+  const clock = createClock({
+    time: platform.steadyTime,
+    start,
+    frozen: scenario.clock?.frozen,
+    holdsMinute,
+  });
   const changes = scenario.changes && datedChanges(scenario.changes);
   const { profile = "minimal", ...own } = scenario.assumptions ?? {};
   const assumed = changes === undefined ? own : { ...own, ...assumedAt(changes, start) };

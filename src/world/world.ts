@@ -77,7 +77,7 @@ export interface World {
 export interface Trial {
   /** Assumptions that override the scenario's. */
   readonly assumptions?: Partial<Assumptions>;
-  /** Faults that precede the scenario's. */
+  /** Faults that precede the scenario's. The clock then stays within the minute unless the client moves it. */
   readonly faults?: NonNullable<Scenario["faults"]>;
   /**
    * Returns the variant of a row for responses with a status; `usual` is the choice of the seed or the profile. A text that
@@ -88,12 +88,10 @@ export interface Trial {
   readonly changes?: Scenario["changes"];
   /** Called with the ref of each change that a response shows. */
   readonly onChanged?: (ref: string) => void;
-  /** Breaks a promise of the specification. */
+  /** Breaks a promise of the specification, or rejects a key. No request causes advice then. */
   readonly broken?: {
     /** The number of responses that it has changed so far. */
     responses: number;
-    /** Whether a changed response has its own path id, so that advice applies. */
-    readonly isAdvised: boolean;
     /** Replaces the ending of a call. The API creates both endings. */
     end(world: World, call: ObservedCall, ending: object): object;
   };

@@ -164,6 +164,7 @@ describe("verifying by running again", () => {
     ...failed,
     runs: made(failed.runs),
     promises: { ...failed.promises, runs: made(failed.promises.runs) },
+    retries: made(failed.retries ?? []),
   };
 
   it("holds when only what the machine decides is another", () => {
@@ -176,7 +177,7 @@ describe("verifying by running again", () => {
     };
     const verification = verifyCertificate(whole, now);
     expect(verification).toMatchObject({ verified: true, notes: [] });
-    expect(renderVerification(verification, "text")).toContain("Verified: all 48 facts are the same.");
+    expect(renderVerification(verification, "text")).toContain("Verified: all 49 facts are the same.");
   });
 
   it("finds every fact that somebody changed, except what the machine decides", () => {
@@ -201,6 +202,8 @@ describe("verifying by running again", () => {
       "runs.percent",
       "promises.runs.code",
       "promises.runs.durationMs",
+      "retries.sentence",
+      "retries.whatToDo",
       "unmet.sentence",
       "report.scenario",
       "report.seed",
@@ -238,11 +241,11 @@ Differences
     certified  0
     now        1
 
-Not verified: 3 of 47 facts differ.
+Not verified: 3 of 48 facts differ.
 `,
     );
     const cases = elementsOf(renderVerification(verification, "junit"));
-    expect(cases.filter(({ name }) => name === "testcase")).toHaveLength(47);
+    expect(cases.filter(({ name }) => name === "testcase")).toHaveLength(48);
     expect(cases.filter(({ name }) => name === "failure")).toHaveLength(3);
     expect(JSON.parse(renderVerification(verification, "json"))).toMatchObject({
       verified: false,
@@ -271,7 +274,7 @@ Not verified: 3 of 47 facts differ.
     expect(verifyCertificate(failed, now)).toMatchObject({
       verified: true,
       notes: [
-        "The certificate leaves out 2 runs. They are not compared, and neither is the coverage of all runs.",
+        "The certificate leaves out 3 runs. They are not compared, and neither is the coverage of all runs.",
       ],
     });
     expect(verifyCertificate(failed, { ...now, verdict: "flaky" }).verified).toBe(false);

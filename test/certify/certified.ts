@@ -142,6 +142,15 @@ export const failed: CertifyResult = {
       promise("429.per_minute:never-ends", { outcome: "not_run", code: null, durationMs: 0 }),
     ],
   },
+  retries: [
+    {
+      after: "401",
+      outcome: "failed",
+      sentence: "When certify rejected active with 401, 3 more requests followed.",
+      whatToDo: "Stop at the first 401.",
+    },
+    { after: "outage", outcome: "not_run", sentence: "The run was not made." },
+  ],
   gates: { failOn: "warning", minCoverage: 60, minNoticed: 80 },
   unmet: [{ threshold: "--min-noticed 80", sentence: "The client notices 1 of 4 covered promises." }],
   report,

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { runCli } from "../support/run-cli.js";
 
 /** Certifies a client that can `send(ref)` and `check(ref, status)` what `call(ref)` got, and goes on after a failure. */
-async function certify(call: string) {
+async function certify(call: string, checks = "process.exitCode = code") {
   const script = `let code = 0;
     const send = (ref) => fetch(process.env.SVC_BASE_URL + "/v1/relying-party/me",
       { headers: { "x-api-key": process.env["SVC_KEY_" + ref] } });
@@ -12,30 +12,85 @@ async function certify(call: string) {
     for (const ref of ["EXPIRED", "REVOKED", "REVOKED"]) await check(ref, 401);
     for (const ref of ["WRONG_SCOPE", "WRONG_SCOPE"]) await check(ref, 403);
     await check("RATE_LIMITED", 429);
-    process.exitCode = code;`;
+    ${checks}`;
   const client = [process.execPath, "--input-type=module", "-e", script];
-  const argv = ["certify", "--json", "--seeds", "0", "--fail-on", "warning", "--", ...client];
+  const argv = [
+    "certify",
+    "--json",
+    "--only",
+    "retries",
+    "--seeds",
+    "3",
+    "--fail-on",
+    "warning",
+    "--",
+    ...client,
+  ];
   const { code, stdout } = await runCli(argv);
-  const { report, unmet } = JSON.parse(stdout);
-  return { code, advice: report.advice, unmet };
+  const { report, unmet, runs, retries } = JSON.parse(stdout);
+  return { code, advice: report.advice, unmet, runs, retries };
 }
 
-test("R14 a client that retries after 401 gets that warning, which a gate can fail, and no other", async () => {
-  const { code, advice, unmet } = await certify(`async (ref, left = 2) => {
-    const response = await send(ref);
-    return response.status === 401 && left > 0 ? call(ref, left - 1) : response;
-  }`);
+const afterStatus = (status: number) => `async (ref, left = 2) => {
+  const response = await send(ref);
+  return response.status === ${status} && left > 0 ? call(ref, left - 1) : response;
+}`;
+
+test.each([
+  ["", "process.exitCode = code"],
+  [" and checks nothing", ""],
+])("R14 a client that retries after 401%s gets that warning, which a gate can fail, and no other", async (_, checks) => {
+  const { code, advice, unmet, runs } = await certify(afterStatus(401), checks);
   const meaning = expect.stringMatching(
-    /It is a retry: when certify rejected active, 2 more requests followed\. .*revoked 10 times \(401\.revoked\)/,
+    /When certify rejected active with 401, 2 more requests followed\. .*revoked 5 times \(401\.revoked\)/,
   );
   const examples = expect.arrayContaining([expect.objectContaining({ key: "revoked" })]);
   expect(advice).toEqual([
-    expect.objectContaining({ id: "same-key-after-401", level: "warning", count: 14, meaning, examples }),
+    expect.objectContaining({ id: "same-key-after-401", level: "warning", count: 7, meaning, examples }),
   ]);
   expect([code, unmet]).toEqual([5, [expect.objectContaining({ threshold: "--fail-on warning" })]]);
+  expect(runs).toHaveLength(1);
 });
 
-test("bursts and separate tests that send a rejected key get no advice", async () => {
+test("bursts and separate tests that send a rejected key get no advice, and no note", async () => {
   const burst = "async (ref) => (await Promise.all([send(ref), send(ref), send(ref)])).at(-1)";
-  expect(await certify(burst)).toEqual({ code: 0, advice: [], unmet: [] });
+  const { code, advice, unmet } = await certify(burst);
+  expect({ code, advice, unmet }).toEqual({ code: 0, advice: [], unmet: [] });
+});
+
+test("a client that waits as long as a 429 asks for passes, and one that does not is found", async () => {
+  const waits = (share: number) => `async (ref) => {
+    const response = await send(ref);
+    const seconds = Number(response.headers.get("retry-after") ?? 0) * ${share};
+    if (seconds > 0) await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+    return response.status === 429 && seconds > 0 ? send(ref) : response;
+  }`;
+  expect((await certify(waits(1))).advice).toEqual([]);
+  expect((await certify(waits(0.1))).advice).toMatchObject([{ id: "too-soon-after-429" }]);
+});
+
+test("a client that never gives up in an outage is found, with its tries and its shortest pause", async () => {
+  const { advice } = await certify(`async (ref) => {
+    for (;;) {
+      const response = await send(ref);
+      if (response.status < 500) return response;
+    }
+  }`);
+  const meaning = expect.stringMatching(
+    /While active got 503, your client sent more than 10 requests, with a shortest pause of \d+ ms, and did not give up\.$/,
+  );
+  expect(advice).toMatchObject([{ id: "no-pause-after-failure", meaning }]);
+});
+
+test("an unclear result shows why and what to change, and not the command that is running", async () => {
+  const rerun =
+    'if (code !== 0 && !process.env.AGAIN) { code = 0; process.env.AGAIN = 1; for (const ref of ["ACTIVE", "REVOKED"]) await check(ref, ref === "ACTIVE" ? 200 : 401); } process.exitCode = 1 * (code !== 0)';
+  const { advice, retries } = await certify("send", rerun);
+  expect(retries[0]).toMatchObject({
+    after: "401",
+    outcome: "unclear",
+    what_to_do: "Turn off its retries for this command.",
+  });
+  const whatToDo = expect.not.stringContaining("certify");
+  expect(advice).toMatchObject([{ id: "sent-again-after-refusal", what_to_do: whatToDo }]);
 });

@@ -1,12 +1,21 @@
 import { availableParallelism, constants } from "node:os";
 import { join } from "node:path";
 import { apiVersion } from "../../api/openapi.js";
-import { type BrokenPromise, breaking, brokenPromises, promisesOn, rejecting } from "../../api/promises.js";
+import { type BrokenPromise, breaking, brokenPromises, promisesOn } from "../../api/promises.js";
 import { type Attempt, type Narrowed, narrowFault, narrowVaried } from "../../certify/narrow.js";
 import { faultsOn, type PlannedRun, patienceFor, planOf, verdictOf } from "../../certify/plan.js";
 import { promiseRun, promisesIn, unmetGates, whyTooLittle } from "../../certify/promises.js";
-import type { CertifyResult, PromiseRun, Run } from "../../certify/result.js";
-import { type RetryTrial, retryTrials, withRetries } from "../../certify/retries.js";
+import type { CertifyResult, PromiseRun, RetryResult, Run } from "../../certify/result.js";
+import {
+  type CountedRun,
+  controlFor,
+  type Experiment,
+  experimentsFor,
+  type Made,
+  retryResults,
+  startExperiment,
+  withRetries,
+} from "../../certify/retries.js";
 import type { Assumptions } from "../../domain/assumptions.js";
 import { canonicalJson } from "../../domain/json.js";
 import type { PathId } from "../../domain/outcomes.js";
@@ -15,8 +24,9 @@ import { stopwatch, wallTime } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
-import { commandLine } from "../../report/plain-text.js";
+import { commandLine, pluralize } from "../../report/plain-text.js";
 import { mergeReports } from "../../report/report.js";
+import { listed } from "../../schema/words.js";
 import type { Trial } from "../../world/world.js";
 import type { Call } from "../command.js";
 import { sayWhyNotRun } from "../serve/run-served.js";
@@ -26,6 +36,8 @@ import { type ClientRun, type ClientRuns, createClientRuns } from "./client-runs
 import { createProgress, type Progress } from "./progress.js";
 
 interface Planned {
+  /** The number of parallel runs. */
+  readonly jobs: number;
   readonly plan: readonly [PlannedRun, ...PlannedRun[]];
   /** Assumptions of every run. */
   readonly like: Partial<Assumptions> | undefined;
@@ -106,9 +118,9 @@ export async function certifyClient(asked: Asked, call: Call<CertifyFlags>): Pro
     await writeCaptures(join(capture, name.replaceAll(" ", "-")), sandboxes, { io, flags: { quiet: true } });
   };
   progress.begin(`Running ${commandLine(command)}: ${plan.length} runs, ${jobs} in parallel`, 1);
-  const { runs, promises, report, failure, outputOf } = await makeRuns(
+  const { runs, promises, retries, report, failure, outputOf } = await makeRuns(
     client,
-    { plan, like, kinds, only, timeout, bail, budget, onFailure },
+    { jobs, plan, like, kinds, only, timeout, bail, budget, onFailure },
     progress,
   );
   const stopped = client.stoppedBy();
@@ -129,7 +141,8 @@ export async function certifyClient(asked: Asked, call: Call<CertifyFlags>): Pro
     ...{ seeds, faults, ...(like !== undefined && { like }), command, startedAt },
     durationMs: Math.round(stopwatch() - started),
     ...(clientVersion !== undefined && { clientVersion }),
-    ...{ runs, promises, gates, unmet: isSeen ? unmetGates(report, promises, gates) : [], report },
+    ...{ runs, promises, ...(retries && { retries }) },
+    ...{ gates, unmet: isSeen ? unmetGates(report, promises, gates) : [], report },
   };
   const result = facts && { ...facts, verdict: verdictOf(facts) };
   const cutShort = stopped && 128 + constants.signals[stopped];
@@ -139,7 +152,7 @@ export async function certifyClient(asked: Asked, call: Call<CertifyFlags>): Pro
 /** Makes the runs of a plan, and finds the causes of failures. */
 async function makeRuns(
   client: ClientRuns,
-  { plan, like, kinds, only, timeout, bail, budget, onFailure }: Planned,
+  { jobs, plan, like, kinds, only, timeout, bail, budget, onFailure }: Planned,
   progress: Progress,
 ) {
   const [baseline, ...others] = plan;
@@ -150,12 +163,8 @@ async function makeRuns(
     patienceFor(planned, { timeout, baselineMs: done.get(baseline.name)?.run.durationMs, paths: covered });
   let isOver = false;
   const started = stopwatch();
-  let isSpent = false;
-  const fits = () => {
-    // The baseline always fits.
-    isSpent ||= stopwatch() - started + (done.get(baseline.name)?.run.durationMs ?? -Infinity) > budget;
-    return !isSpent;
-  };
+  // The baseline is always made.
+  const fits = () => stopwatch() - started < budget || !done.has(baseline.name);
   const runWanted = (planned: PlannedRun, trial: Trial) =>
     client.run(planned, { ...always, ...trial }, patience(planned), () => !isOver && fits());
   const make = async (planned: PlannedRun, trial: Trial = {}) => {
@@ -169,23 +178,20 @@ async function makeRuns(
     }
     if (made.failure === undefined) progress.ran(run);
   };
-  const accepted = new Map<PathId, ClientRun>();
   const makeBroken = async (promise: BrokenPromise): Promise<PromiseRun> => {
     const broken = breaking(promise);
     const made = await runWanted(baseline, { broken });
     const run = promiseRun(promise, made, broken.responses);
-    const isAccepted = run.outcome === "noticed" && promise.id.endsWith(":accepted");
-    if (made !== undefined && isAccepted) accepted.set(promise.path, made);
     if (made !== undefined) progress.broke(run);
     if (run.kind === "swap" && run.outcome === "not_noticed") isOver ||= bail;
     return run;
   };
-  const rejected = new Map<RetryTrial, ClientRun>();
-  const makeRejected = async (trial: RetryTrial) => {
-    const broken = rejecting(trial);
-    const made = await runWanted(baseline, { broken });
+  const tryOut = async (experiment: Experiment): Promise<Made[]> => {
+    const { trial, isOver, facts } = startExperiment(experiment);
+    const made = await client.run(baseline, { ...always, ...trial }, patience(baseline), fits, isOver);
     progress.tried();
-    if (made !== undefined) rejected.set(trial, made);
+    if (made === undefined) return [];
+    return [{ ...facts(), experiment, sent: made.sent, failed: made.outcome !== "passed" }];
   };
   const attempt: Attempt = async (planned, trial) => {
     const made = await client.run(planned, { ...always, ...trial }, patience(planned), fits);
@@ -196,7 +202,7 @@ async function makeRuns(
   const settle = ({ name }: PlannedRun, narrowed: Narrowed) => {
     const known = done.get(name);
     // Attempts that were stopped or not made show nothing.
-    if (known === undefined || client.stoppedBy() !== undefined || isSpent) return;
+    if (known === undefined || client.stoppedBy() !== undefined || !fits()) return;
     known.run = { ...known.run, ...(narrowed === "flaky" ? { outcome: "flaky" } : { cause: narrowed }) };
     progress.found(known.run);
   };
@@ -204,23 +210,27 @@ async function makeRuns(
   await make(baseline);
   const first = done.get(baseline.name);
   let broken: PromiseRun[] = [];
+  let retries: CertifyResult["retries"];
   if (first?.run.outcome === "passed" && whyTooLittle(first.made.report) === undefined) {
     const met = first.made.report.paths.filter(({ promised, met }) => promised && met);
     covered = met.map(({ pathId }) => pathId);
     const promises =
       only === undefined ? promisesOn(covered, kinds) : brokenPromises.filter(({ id }) => only.includes(id));
-    const more = promises.length === 0 ? "" : `, and ${promises.length} with a broken promise`;
-    const retries = kinds === "none" || only !== undefined ? [] : retryTrials(first.made);
-    progress.begin(`${others.length} more runs${more}`, others.length + promises.length + retries.length);
+    const findsRetries = only?.includes("retries") ?? true;
+    const experiments = findsRetries ? experimentsFor(countedOf(first.made)) : [];
+    beginRuns(progress, [others.length, promises.length, experiments.length], first.run.durationMs / jobs);
     const makeIn = (some: readonly PlannedRun[]) =>
       Promise.all(some.map((one) => make(one, one.fault && { faults: faultsOn(covered, one.fault) })));
     // The runs start in this order. The seeds, the most runs, come last.
     const early = makeIn(others.filter(({ profile }) => profile !== "varied"));
     const allBroken = Promise.all(promises.map(makeBroken));
-    const retried = Promise.all(retries.map(makeRejected));
+    const tried = Promise.all(experiments.map(tryOut));
     await makeIn(others.filter(({ profile }) => profile === "varied"));
-    await Promise.all([early, retried]);
+    await early;
     broken = await allBroken;
+    const plain = [...done.values()].flatMap(({ run, made }) => (run.fault ? [] : countedOf(made)));
+    const made = (await tried).flat();
+    if (findsRetries) retries = await concluded(plain as [CountedRun, ...CountedRun[]], made, tryOut);
     const failing = others.flatMap((run) => {
       const made = done.get(run.name)?.made;
       return made === undefined || made.outcome === "passed" ? [] : [{ run, points: made.points }];
@@ -245,12 +255,12 @@ async function makeRuns(
 
   const reports = [...done.values()].map(({ made }) => made.report);
   const [one, ...rest] = reports;
-  const withoutFault = [...done.values()].flatMap(({ run, made }) => (run.fault ? [] : made));
   return {
     runs: plan.map((planned) => done.get(planned.name)?.run ?? notRun(planned)) as [Run, ...Run[]],
     promises: promisesIn(kinds, broken),
     /** The merged report of all runs without a broken promise; `undefined` if not even the first run ended. */
-    report: one && withRetries(mergeReports([one, ...rest]), { plain: withoutFault, accepted, rejected }),
+    report: one && withRetries(mergeReports([one, ...rest]), retries),
+    retries,
     outputOf: ({ name }: Run) => done.get(name)?.made.output ?? [],
     /** Why the command could not start. */
     failure: first?.made.failure,
@@ -261,6 +271,32 @@ function runOf(planned: PlannedRun, { outcome, code, durationMs, lastRequest, re
   const { requests, coverage } = report;
   const known = { ...planned, outcome, code, durationMs, requests, percent: coverage.percent };
   return lastRequest === undefined ? known : { ...known, lastRequest };
+}
+
+function beginRuns(progress: Progress, numbers: readonly [number, number, number], msForEach: number): void {
+  const [more, broken, experiments] = numbers;
+  const total = more + broken + experiments;
+  if (total === 0) return;
+  const parts = [
+    ...(more === 0 ? [] : [pluralize(more, "more run")]),
+    ...(broken === 0 ? [] : [`${broken} with a broken promise`]),
+    ...(experiments === 0 ? [] : [`${experiments} to find retries`]),
+  ];
+  progress.begin(`${listed(parts, "and")}: about ${Math.ceil((total * msForEach) / 1000)} s`, total);
+}
+
+async function concluded(
+  plain: readonly [CountedRun, ...CountedRun[]],
+  made: readonly Made[],
+  tryOut: (experiment: Experiment) => Promise<Made[]>,
+): Promise<RetryResult[]> {
+  const control = controlFor(plain[0], made);
+  const [controlled] = control === undefined ? [] : await tryOut(control);
+  return retryResults(plain, made, controlled);
+}
+
+function countedOf({ sent, outcome }: ClientRun): CountedRun {
+  return { sent, failed: outcome !== "passed" };
 }
 
 function notRun(planned: PlannedRun): Run {

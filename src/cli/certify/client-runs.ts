@@ -1,10 +1,11 @@
 import { type Patience, type PlannedRun, recordPoints } from "../../certify/plan.js";
 import type { CausePoint, Run } from "../../certify/result.js";
 import type { Sent } from "../../certify/retries.js";
+import { minuteStart } from "../../domain/limits.js";
 import type { PathId } from "../../domain/outcomes.js";
 import { redactKeys } from "../../domain/redact.js";
 import type { Exchange } from "../../history/exchange.js";
-import { stopwatch } from "../../library/real-time.js";
+import { stopwatch, wallTime } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { CommandEnd } from "../../node/process/run-command.js";
 import { reportOf } from "../../report/report.js";
@@ -58,10 +59,13 @@ export function createClientRuns(
     trial: Trial,
     { total, silent }: Patience,
     isWanted = () => true,
+    hasShownEnough = () => false,
   ): Promise<ClientRun | undefined> => {
     if (stopped !== undefined || !isWanted()) return undefined;
     const recorded = recordPoints(trial);
-    const runtime = startNamed(loaded, { ...given, now, profile, seed, trial: recorded.trial });
+    // A limit of the minute then ends at the same time in each run.
+    const start = now ?? (loaded.scenario.clock?.now === undefined ? minuteStart(wallTime()) : undefined);
+    const runtime = startNamed(loaded, { ...given, now: start, profile, seed, trial: recorded.trial });
     // A test may clear the requests to count its own.
     const counters = createCounters();
     runtime.counters.passOnTo(counters);
@@ -76,7 +80,13 @@ export function createClientRuns(
         pass = listener;
         underWay.add(listener);
       },
-      apart: { isLate: () => stopwatch() - started > total || stopwatch() - journal.latest() > silent },
+      apart: {
+        isLate: () =>
+          stopwatch() - started > total ||
+          stopwatch() - journal.latest() > silent ||
+          hasShownEnough() ||
+          !isWanted(),
+      },
       onOutput(name, chunk) {
         output.add(chunk);
         keys.add(name, chunk);
@@ -89,7 +99,7 @@ export function createClientRuns(
     notes ??= end.notes;
     const durationMs = Math.round(stopwatch() - started);
     if (pass !== undefined) underWay.delete(pass);
-    if (stopped !== undefined) return undefined;
+    if (stopped !== undefined || !isWanted()) return undefined;
     const last = journal.last();
     const ended = howEnded(end);
     return {

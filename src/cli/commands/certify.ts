@@ -51,7 +51,7 @@ import { styleFor } from "../terminal.js";
 
 function readRun(text: string, from: string): string {
   const promises = brokenPromises.map(({ id }) => id);
-  const names = ["minimal", "typical", ...faultPathIds, ...promises];
+  const names = ["minimal", "typical", "retries", ...faultPathIds, ...promises];
   if (names.includes(text) || /^varied \d{1,10}$/.test(text)) return text;
   const hint = didYouMean(text, names) || ' Give one such as "varied 7", fault.hang or 401.revoked:accepted.';
   throw usageError(`Invalid ${from}: there is no run ${quote(text)}.${hint}`);
@@ -73,13 +73,13 @@ const flags = {
   ),
   only: flag(
     "--only <run>",
-    "make only this run besides minimal: varied 7, fault.hang, typical or a promise such as 401.revoked:accepted; repeatable; without a certificate",
+    "make only this run besides minimal: varied 7, fault.hang, typical, a promise such as 401.revoked:accepted, or retries (at most five runs that show whether it retries); repeatable; without a certificate",
     (text, from) => [readRun(text, from)],
-    { conflicts: ["seeds", "seed", "faults", "promises", "certificate", "badge", "json"] },
+    { conflicts: ["certificate", "badge"] },
   ),
   budget: flag(
     "--budget <duration>",
-    "start only runs that fit into this time, faults and promises before seeds; the verdict is not passed if runs are left",
+    "end after this time, faults and promises before seeds; the verdict is not passed if runs are left",
     readDuration("90s or 5m"),
   ),
   minNoticed: flag(
