@@ -212,6 +212,14 @@ describe("the page about hosting", () => {
     expect(redis.args.join(" ")).toMatch(/--appendonly yes .*--maxmemory-policy noeviction/);
   });
 
+  test("trusts the proxy where partners create their own: otherwise all share one address's instances of a day", () => {
+    const section = pageOf(host)
+      .split(/^## /m)
+      .find((one) => one.startsWith("Let partners create"));
+    expect(section).toContain("`--self-service --trust-proxy ");
+    expect(pageOf("compose.yaml")).toMatch(/--self-service.*--trust-proxy/);
+  });
+
   test("has flags that start reads, and lets everything but the page for partners through", () => {
     readWords(["start", ...blockWith(host, "text", "--trust-header").trim().split(" ")]);
     const { args } = parse(blockWith(host, "yaml", "--skip-auth-route"));
