@@ -10,7 +10,7 @@ const files = [
   "test/preview/{records,refusals}.test.ts",
   "test/faults/{changes,rules}.test.ts",
   "test/library/{mistakes,sandbox,snapshot}.test.ts",
-  "test/api/{context,same-rejection,clock-both-ways}.test.ts",
+  "test/api/{context,same-rejection,fake-clock}.test.ts",
   "test/preview/{separation,model}.test.ts",
   "test/api/model.test.ts",
   "test/report/counts.test.ts",

@@ -1,7 +1,9 @@
 import { admit } from "../api/answer.js";
 import { beginCall, completeCall } from "../api/handle.js";
+import { SandboxError } from "../domain/errors.js";
 import { evidenceOf, hasBody, hasQuery, traitsOfWebRequest } from "../domain/request-traits.js";
 import { noAnswer } from "../history/exchange.js";
+import { didYouMean, listed, quote } from "../schema/words.js";
 import type { KeyEntry } from "../world/registry.js";
 import type { KeyView, OrganizationView } from "../world/view-shapes.js";
 import { viewKey, viewOrganization } from "../world/views.js";
@@ -33,7 +35,7 @@ export type Guarded =
  * Applies the API's checks to a request to your own endpoint: key, organization, live access, scope, limits.
  *
  * An admitted request counts against the key's limits. The journal contains it in either case. Throws `usage` if the
- * sandbox is unknown.
+ * sandbox is unknown, or if no key can have the scope.
  *
  * @example
  * http.get("https://any.example/v1/relying-party/attestations", ({ request }) => {
@@ -43,6 +45,12 @@ export type Guarded =
  */
 export function guard(request: Request, { scope = null, sandbox }: GuardOptions = {}): Guarded {
   const world = runtimeOf(sandbox ?? currentSandbox()).world();
+  const { scopes } = world.assumptions;
+  const isKnown = () => [...world.registry.keys.values()].some(({ key }) => key.scopes.includes(scope ?? ""));
+  if (scope !== null && !scopes.includes(scope) && !isKnown()) {
+    const message = `No key can have the scope ${quote(scope)}. The scopes are ${listed(scopes, "and")}.`;
+    throw new SandboxError("usage", message + didYouMean(scope, scopes), { scope });
+  }
   const { pathname, search } = new URL(request.url);
   // The endpoint may accept a query and a body.
   const traits = traitsOfWebRequest(request, search) & ~(hasQuery | hasBody);

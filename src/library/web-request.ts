@@ -33,7 +33,11 @@ export function answerWebRequest(
 }
 
 function answerRead(world: World, read: ApiRequest, request: Request): Response | Promise<Response> {
-  const { answer, delivery } = handle(world, read);
+  const { answer: given, delivery, at } = handle(world, read);
+  // Clients compare a date in a header with `Date`, which a network always sends.
+  const isDated = given.status === 429 && given.headers.some((value) => value.endsWith(" GMT"));
+  const date = ["Date", new Date(at).toUTCString()];
+  const answer = isDated ? { ...given, headers: [...given.headers, ...date] } : given;
   return delivery === undefined
     ? toResponse(answer, request.method)
     : deliverOverWeb(delivery, answer, request);

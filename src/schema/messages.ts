@@ -123,8 +123,11 @@ function wrongChoice(name: string, value: unknown, { choices: of, code, hint }: 
 function wrongNumber(name: string, value: unknown, { least, most, isWhole }: NumberKind): Explanation {
   const kind = isWhole ? "a whole number" : "a number";
   const from = least ?? 0;
-  const range = most === undefined ? `, ${from} or more` : `, from ${from} to ${most}`;
-  const noun = least === undefined && most === undefined ? kind : kind + range;
+  const isTooLarge = isWhole && Number(value) > Number.MAX_SAFE_INTEGER;
+  const largest = most ?? (isTooLarge ? Number.MAX_SAFE_INTEGER : undefined);
+  const shown = largest?.toLocaleString("en-US", { useGrouping: largest > 1e9 });
+  const range = shown === undefined ? `, ${from} or more` : `, from ${from} to ${shown}`;
+  const noun = least === undefined && shown === undefined ? kind : kind + range;
   const isText = typeof value === "string";
   return {
     code: typeof value === "number" ? "out_of_range" : "wrong_type",

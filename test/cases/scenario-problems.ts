@@ -76,7 +76,7 @@ export const brokenScenarios: readonly BrokenScenario[] = [
   ["wrong_type", step("say: ▲{ text: hi }"), "write a text"],
   ["empty_list", key("scopes: ▲[]"), "add an entry or remove the field"],
   ["out_of_range", top("seed: ▲1.5"), "a whole number, 0 or more"],
-  ["out_of_range", key("limits: { per_day: ▲-1 }"), "write a whole number, 0 or more"],
+  ["out_of_range", key("limits: { per_day: ▲-1 }"), "write a whole number, from 0 to 999,999,999,999,999"],
   ["out_of_range", top("population: { keys_per_organization: ▲11 }"), "from 0 to 10"],
   ["out_of_range", fault("when: { probability: ▲1.5 }, then: { reset: true }"), "from 0 to 1"],
   ["out_of_range", top(`name: ▲${"x".repeat(201)}`), "shorten it to 200 characters"],
@@ -160,6 +160,9 @@ export const brokenScenarios: readonly BrokenScenario[] = [
   ["unknown_scope", key("scopes: [▲attestation:read]"), "did you mean attestations:read?"],
   ["unknown_scope", top("assumptions: { me_scope: ▲farmers:read }"), "or to null"],
   ["duplicate_scope", key("scopes: [consents:read, ▲consents:read]"), "list it once"],
+  // More digits than a number in a RateLimit header can have (RFC 9651).
+  ["out_of_range", key("limits: { per_day: ▲1000000000000000 }"), "from 0 to 999,999,999,999,999"],
+  ["out_of_range", key("usage: { today: ▲1e30 }"), "from 0 to 9,007,199,254,740,991"],
   ["usage_contradiction", key("usage: { this_minute: 5, today: ▲4 }"), "R24"],
   ["secret_malformed", key("secret: ▲sk_test_4eC39HqLyjWDarjtT1zdp7dc"), "start it with SVC_test_"],
   ["secret_mismatch", key("secret: ▲SVC_live_4eC39HqLyjWDarjtT1zdp7dc"), "R3"],

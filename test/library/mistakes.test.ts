@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createSandbox } from "../../src/index.js";
+import { createSandbox, guard } from "../../src/index.js";
 import { createHandlers } from "../../src/msw/index.js";
 import { startServer } from "../../src/serve/index.js";
 
@@ -41,4 +41,25 @@ test("responses of sandbox.fetch say where they come from, and their copies do",
   expect(seen.map((one) => [one.url, one.status, one.statusText])).toEqual(
     seen.map(() => [url, 401, "Unauthorized"]),
   );
+});
+
+test("guard rejects a scope that no key can have, and counts nothing", () => {
+  const sandbox = createSandbox();
+  const headers = { "x-api-key": sandbox.secret("active") };
+  const request = new Request("https://any.example/v1/mine", { headers });
+  const message = 'Did you mean "attestations:read"?';
+  expect(() => guard(request, { scope: "attestation:read", sandbox })).toThrow(refusal("usage", {}));
+  expect(() => guard(request, { scope: "attestation:read", sandbox })).toThrow(message);
+  expect(sandbox.requests.list()).toEqual([]);
+});
+
+test("sandbox.fetch sends the sandbox's Date with a dated Retry-After", async () => {
+  const assumptions = { retry_after: "date" } as const;
+  const clock = { now: "2030-03-02T09:00:20Z", frozen: true };
+  const sandbox = createSandbox({ scenario: { version: 1, extends: "key-states", assumptions, clock } });
+  const headers = { "x-api-key": sandbox.secret("rate-limited") };
+  const { status, headers: sent } = await sandbox.fetch("https://any.example/v1/relying-party/me", {
+    headers,
+  });
+  expect([status, sent.get("date")]).toEqual([429, "Sat, 02 Mar 2030 09:00:20 GMT"]);
 });

@@ -92,7 +92,9 @@ export const scope = () =>
 export const sha256 = () =>
   text({ noun: "a SHA-256", pattern: /^[0-9a-f]{64}$/, hint: () => "write 64 hex digits in lower case" });
 
-export const limits = mapping({ per_minute: optional(count()), per_day: optional(count()) });
+// The largest integer of a structured field (RFC 9651), as in the RateLimit headers.
+const limit = () => count({ most: 999_999_999_999_999 });
+export const limits = mapping({ per_minute: optional(limit()), per_day: optional(limit()) });
 
 /** Names with a meaning for JavaScript objects: a scenario with them could change the sandbox's own objects. */
 export const forbiddenNames: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);

@@ -220,8 +220,11 @@ function requireRoomForKey(
   );
 }
 
-function freeRef({ registry }: World, ref: string): string {
-  return freeRefIn((taken) => registry.keys.has(taken), ref);
+function freeRef({ registry: { keys } }: World, ref: string): string {
+  // The keys of one rotation are `main`, `main-2`, `main-3`.
+  const first = ref.replace(/-\d+$/, "");
+  const isInChain = keys.get(ref)?.key.replaces !== undefined && keys.has(first);
+  return freeRefIn((taken) => keys.has(taken), isInChain ? first : ref);
 }
 
 function refProblem(ref: string): string | undefined {
