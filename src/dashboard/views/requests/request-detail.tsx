@@ -203,30 +203,15 @@ function Answer({ request: { answer, fault } }: { readonly request: RequestDetai
 }
 
 function SendAgain({ request }: { readonly request: RequestDetails }) {
-  const chosen = useSignal("curl");
-  const forms = clientCode(request);
-  const { code = "" } = forms.find(({ name }) => name === chosen.value) ?? {};
   return (
     <>
-      <h3>Copy as</h3>
-      <fieldset class="forms">
-        <legend class="visually-hidden">Format of the code</legend>
-        {forms.map(({ name }) => (
-          <label key={name}>
-            <input
-              type="radio"
-              name="form"
-              checked={chosen.value === name}
-              onChange={() => {
-                chosen.value = name;
-              }}
-            />{" "}
-            {name}
-          </label>
-        ))}
-        <CopyButton text={code} key={chosen.value}>{`Copy as ${chosen.value}`}</CopyButton>
-      </fieldset>
-      <pre class="client-code">{code}</pre>
+      <h3>Send it again</h3>
+      {Object.entries(clientCode(request)).map(([name, code]) => (
+        <div class="code-line" key={name}>
+          <pre>{code}</pre>
+          <CopyButton text={code}>Copy as {name}</CopyButton>
+        </div>
+      ))}
       <p class="muted">
         The key and the base URL come from the variables of <code>--write-env</code>. Here{" "}
         <code>SVC_BASE_URL</code> is <code>{baseUrl}</code>. The journal stores no query, body or other

@@ -1,4 +1,4 @@
-import { item, keysOf, placeAt, type Step, type YamlPlace } from "./yaml-place.js";
+import { yamlLanguage } from "@codemirror/lang-yaml";
 
 /** The members of a JSON Schema that completion reads. */
 export interface Schema {
@@ -12,44 +12,66 @@ export interface Schema {
   readonly doNotSuggest?: boolean;
 }
 
-/** A possible text at a place. */
-export interface Suggestion {
+/** A possible text at a place, as CodeMirror shows it. */
+interface Suggestion {
   readonly label: string;
-  readonly kind: "key" | "value" | "ref";
+  readonly type: "property" | "enum" | "variable";
   readonly detail?: string;
   readonly info?: string;
   /** Written instead of the label. */
-  readonly text: string;
+  readonly apply?: string;
 }
 
-export interface Suggestions {
-  readonly from: number;
-  readonly options: readonly Suggestion[];
-}
+/** A step of a path in YAML: a key, or any item of a list. */
+type Step = string | typeof item;
+const item = Symbol("item");
+
+type Node = ReturnType<typeof yamlLanguage.parser.parse>["topNode"];
+
+const rootOf = (text: string): Node => yamlLanguage.parser.parse(text).topNode;
 
 /** Suggestions for an offset, from the schema and the refs in the text. */
-export function suggest(schema: Schema, text: string, offset: number): Suggestions | undefined {
-  const place = placeAt(text, offset);
-  if (place === undefined) return undefined;
-  const here = schemasAt(schema, place.path);
-  const isItem = place.path.at(-1) === item;
-  const options =
-    place.writes === "key"
-      ? [
-          ...keysIn(here, place, indentAt(text, place.from)),
-          ...(isItem ? valuesOf(here, place.path, text) : []),
-        ]
-      : valuesOf(here, place.path, text);
-  return options.length === 0 ? undefined : { from: place.from, options };
+export function suggest(schema: Schema, text: string, offset: number) {
+  const before = text.slice(0, offset).replace(/[\w.-]*$/, "");
+  const after = text.slice(offset).replace(/^[\w.-]*(?::(?=\s|$))?/, "");
+  const line = before.slice(before.lastIndexOf("\n") + 1);
+  if (line.endsWith(":")) return undefined;
+  // A word in place of the typed one shows where it belongs in the tree.
+  const isValue = /: +$/.test(line);
+  const whole = `${before}x${isValue ? "" : ":"}${after}`;
+  const word = rootOf(whole).resolveInner(before.length, 1);
+  // Anything else is a comment or a longer text.
+  if (word.name !== "Literal") return undefined;
+  const pair = isValue ? null : word.parent?.parent;
+  const path = pathOf(pair ?? word, whole);
+  const here = schemasAt(schema, path);
+  const options = [
+    ...(pair ? keysIn(here, pair, whole, line.length) : []),
+    ...(isValue || path.at(-1) === item ? valuesOf(here, path, whole) : []),
+  ];
+  return options.length === 0 ? undefined : { from: before.length, options };
 }
 
 /** The description of the key at an offset. */
 export function describeAt(schema: Schema, text: string, offset: number): string | undefined {
-  const rest = /^[\w-]*:/.exec(text.slice(offset, offset + 200));
-  const place = rest === null ? undefined : placeAt(text, offset + rest[0].length - 1);
-  if (place === undefined || place.writes !== "key" || rest === null) return undefined;
-  const name = text.slice(place.from, offset + rest[0].length - 1);
-  return schemasAt(schema, [...place.path, name])[0]?.description;
+  const key = rootOf(text).resolveInner(offset, 1).parent;
+  if (key?.name !== "Key" || key.parent === null) return undefined;
+  return schemasAt(schema, [...pathOf(key.parent, text), textOf(key, text)])[0]?.description;
+}
+
+const textOf = (node: Node, text: string) => text.slice(node.from, node.to).replace(/^(["'])(.*)\1$/, "$2");
+
+const keyOf = (pair: Node, text: string) => {
+  const key = pair.getChild("Key");
+  return key === null ? "" : textOf(key, text);
+};
+
+function pathOf(node: Node, text: string): readonly Step[] {
+  const { parent } = node;
+  if (parent === null) return [];
+  const above = pathOf(parent, text);
+  if (node.name === "Item") return [...above, item];
+  return parent.name === "Pair" && node.name !== "Key" ? [...above, keyOf(parent, text)] : above;
 }
 
 function schemasAt(schema: Schema, path: readonly Step[]): readonly Schema[] {
@@ -69,27 +91,23 @@ function below({ items, properties, additionalProperties: others }: Schema, step
   return typeof others === "object" ? [others] : [];
 }
 
-function indentAt(text: string, offset: number): number {
-  return offset - (text.lastIndexOf("\n", offset - 1) + 1);
-}
-
-function keysIn(schemas: readonly Schema[], { siblings, isFlow }: YamlPlace, column: number): Suggestion[] {
+function keysIn(schemas: readonly Schema[], pair: Node, text: string, column: number): Suggestion[] {
+  const siblings = (pair.parent?.getChildren("Pair") ?? []).map((one) => keyOf(one, text));
   return schemas
     .flatMap(({ properties = {} }) => Object.entries(properties))
     .filter(([name, { doNotSuggest }]) => !siblings.includes(name) && doNotSuggest !== true)
     .map(([name, { type, description }]) => ({
       label: name,
-      kind: "key" as const,
-      text: `${name}:${valueStart(type, isFlow, column)}`,
+      type: "property",
+      apply: `${name}:${pair.parent?.name === "FlowMapping" ? " " : valueStart(type, column)}`,
       ...(type !== undefined && { detail: type }),
       ...(description !== undefined && { info: description }),
     }));
 }
 
-function valueStart(type: string | undefined, isFlow: boolean, column: number): string {
-  const indent = " ".repeat(column + 2);
-  if (isFlow || (type !== "object" && type !== "array")) return " ";
-  return type === "object" ? `\n${indent}` : `\n${indent}- `;
+function valueStart(type: string | undefined, column: number): string {
+  if (type !== "object" && type !== "array") return " ";
+  return `\n${" ".repeat(column + 2)}${type === "array" ? "- " : ""}`;
 }
 
 function valuesOf(schemas: readonly Schema[], path: readonly Step[], text: string): Suggestion[] {
@@ -98,35 +116,37 @@ function valuesOf(schemas: readonly Schema[], path: readonly Step[], text: strin
   return [
     ...values.map((value) => ({
       label: String(value),
-      kind: "value" as const,
-      text: String(value),
+      type: "enum" as const,
       ...(info !== undefined && { info }),
     })),
-    ...refsFor(path, text).map((ref) => ({ label: ref, kind: "ref" as const, text: ref })),
+    ...refsFor(path, text).map((label) => ({ label, type: "variable" as const })),
   ];
 }
 
-// Fields that refer to a key or an organization in the same text.
+/** The refs for a field that refers to a key or an organization in the same text. */
 function refsFor(path: readonly Step[], text: string): readonly string[] {
   const [last, before] = [path.at(-1), path.at(-2)];
   const isAction = before === "rotate" || before === "revoke" || before === "when";
-  if (last === "default_key" || (last === "key" && isAction)) return keyRefs(text);
-  if (last === "key" && before === "request") return [...keyRefs(text), "none", "malformed", "unknown"];
-  if (last === "organization" || (last === "ref" && before === "organization")) return organizationRefs(text);
-  return [];
+  if (last === "default_key" || (last === "key" && isAction)) return refsIn(text).keys;
+  if (last === "key" && before === "request") return [...refsIn(text).keys, "none", "malformed", "unknown"];
+  return last === "organization" || (last === "ref" && before === "organization")
+    ? refsIn(text).organizations
+    : [];
 }
 
-function organizationRefs(text: string): string[] {
-  return keysOf(text).flatMap(([first, ref, ...more]) =>
-    first === "organizations" && typeof ref === "string" && more.length === 0 ? [ref] : [],
-  );
-}
-
-function keyRefs(text: string): string[] {
-  const written = keysOf(text).flatMap(([first, , keys, ref, ...more]) =>
-    first === "organizations" && keys === "keys" && typeof ref === "string" && more.length === 0 ? [ref] : [],
-  );
-  // Keys that the timeline or the story creates.
-  const made = [...text.matchAll(/\b(?:ref|as):\s*([a-z0-9-]+)/g)].map(([, ref]) => ref as string);
-  return [...new Set([...written, ...made])];
+function refsIn(text: string) {
+  const keys = new Set<string>();
+  const organizations: string[] = [];
+  rootOf(text)
+    .cursor()
+    .iterate(({ node }) => {
+      if (node.name !== "Pair") return;
+      const path = pathOf(node, text);
+      const name = keyOf(node, text);
+      if (path[0] === "organizations" && path.length === 1) organizations.push(name);
+      if (path[0] === "organizations" && path[2] === "keys" && path.length === 3) keys.add(name);
+      // Keys that the timeline or the story creates.
+      if ((name === "ref" || name === "as") && node.lastChild) keys.add(textOf(node.lastChild, text));
+    });
+  return { keys: [...keys], organizations };
 }

@@ -163,18 +163,7 @@ function completions(schema: Schema | undefined, { state, pos, explicit }: Compl
   ) {
     return null;
   }
-  const types = { key: "property", value: "enum", ref: "variable" };
-  return {
-    from: found.from,
-    validFor: /^[\w.:-]*$/,
-    options: found.options.map(({ label, kind, detail, info, text }) => ({
-      label,
-      type: types[kind],
-      apply: text,
-      ...(detail !== undefined && { detail }),
-      ...(info !== undefined && { info }),
-    })),
-  };
+  return { ...found, validFor: /^[\w.-]*$/ };
 }
 
 function description(schema: Schema | undefined, { state }: EditorView, position: number) {
