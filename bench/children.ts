@@ -26,14 +26,9 @@ export function childEnvironment(): NodeJS.ProcessEnv {
   return environment;
 }
 
-/** Starts a server of the bench on the given Node; resolves once it accepts requests. */
-export async function startServer(
-  file: string,
-  node: string,
-  order: ServerOrder,
-  flags: readonly string[] = [],
-): Promise<ServerChild> {
-  const child = fork(file, { execPath: node, execArgv: [...flags], env: childEnvironment() });
+/** Starts a bare server on the given Node; resolves once it accepts requests. */
+export async function startServer(file: string, node: string, order: ServerOrder): Promise<ServerChild> {
+  const child = fork(file, { execPath: node, execArgv: [], env: childEnvironment() });
   const ready = (await ask(child, order)) as ServerReady;
   return { ...ready, pid: child.pid as number, stop: () => stop(child) };
 }

@@ -1,6 +1,7 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect } from "node:net";
+import { fileURLToPath } from "node:url";
 import { withStory } from "../src/scenario/stories.js";
 import type { BenchArguments } from "./arguments.js";
 import type { Bundle } from "./bundle.js";
@@ -8,9 +9,11 @@ import { childEnvironment, commandFile, startCommand } from "./children.js";
 import { type Figure, figureOf } from "./figure.js";
 import { scenarioFile } from "./scenario.js";
 
+const root = fileURLToPath(new URL("..", import.meta.url));
+
 /**
  * Compares the start of the command up to its first 200, and `exec -- true` up to its end, with the start and end of an
- * empty program.
+ * empty program. Also imports the library after an empty module, and the handlers after msw.
  */
 export async function measureFirstAnswer({ node, quick }: BenchArguments, bundle: Bundle): Promise<Figure[]> {
   const { story: _, ...world } = withStory("key-states");
@@ -20,6 +23,8 @@ export async function measureFirstAnswer({ node, quick }: BenchArguments, bundle
     "first response: a YAML file": () => timeToAnswer(node, file),
     "exec -- true": () => timeOf(() => runToEnd(node, [commandFile, "exec", "--", "true"])),
   };
+  const imports = { "svc-sandbox": "data:text/javascript,", "svc-sandbox/msw": "msw" };
+  const imported: number[][] = [];
   const rounds: number[][] = [];
   for (let run = 0; run <= (quick ? 5 : 21); run++) {
     const empty = await timeOf(() => runToEnd(node, ["-e", "0"]));
@@ -27,15 +32,37 @@ export async function measureFirstAnswer({ node, quick }: BenchArguments, bundle
     for (const start of Object.values(starts)) times.push(await start());
     // The first run fills the caches of the system and of the command.
     if (run > 0) rounds.push(times.map((time) => time / empty));
+    imported.push(Object.entries(imports).map(([name, before]) => timeOfImport(node, name, before)));
   }
   const targets = [2.6, 3.2, 3.4];
-  return Object.keys(starts).map((name, index) =>
+  const figureAt = (all: number[][], index: number, name: string, atMost: number) =>
     figureOf(
-      `${name} / node -e 0`,
-      rounds.map((times) => times[index] as number),
-      { atMost: targets[index] as number },
+      name,
+      all.map((times) => times[index] as number),
+      { atMost },
+    );
+  return [
+    ...Object.keys(starts).map((name, index) =>
+      figureAt(rounds, index, `${name} / node -e 0`, targets[index] as number),
     ),
-  );
+    ...Object.entries(imports).map(([name, before], index) =>
+      figureAt(
+        imported,
+        index,
+        `import of ${name}: ms over ${before === "msw" ? before : "an empty module"}`,
+        25,
+      ),
+    ),
+  ];
+}
+
+function timeOfImport(node: string, name: string, before: string): number {
+  const code = `await import("${before}");
+const start = performance.now();
+await import("${name}");
+console.log(performance.now() - start);`;
+  const argv = ["--input-type=module", "-e", code];
+  return Number(execFileSync(node, argv, { cwd: root, encoding: "utf8", env: childEnvironment() }));
 }
 
 /** Milliseconds that the work takes. */

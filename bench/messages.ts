@@ -1,14 +1,13 @@
-/** What kind of server to start, sent to it once. */
-export type ServerOrder =
-  /** A sandbox with this many keys, written out one by one or as a population. */
-  | { readonly kind: "sandbox"; readonly keys: number; readonly isPopulation?: boolean }
-  /** Sends these bytes, whatever the request. */
-  | { readonly kind: "bare"; readonly headers: readonly string[]; readonly body: string };
+/** The bytes that a bare server sends to any request, sent to it once. */
+export interface ServerOrder {
+  readonly headers: readonly string[];
+  readonly body: string;
+}
 
 /** Sent by a server once it accepts requests. */
 export interface ServerReady {
   readonly port: number;
-  /** Up to 1,000 of its keys; none for a bare server. */
+  /** Its keys; none for a bare server. */
   readonly keys: readonly string[];
 }
 

@@ -1,21 +1,15 @@
 import { parseBenchArguments } from "./arguments.js";
 import { bundlePrograms } from "./bundle.js";
 import { measureDashboard } from "./dashboard.js";
-import { measureFairness } from "./fairness.js";
 import { type Figure, figureTable } from "./figure.js";
 import { measureFirstAnswer } from "./first-answer.js";
-import { measureImports } from "./imports.js";
-import { measureManyKeys } from "./many-keys.js";
 import { measureReplicas } from "./replicas.js";
 import { measureThroughput } from "./throughput.js";
 
 const measurements = {
   throughput: measureThroughput,
   dashboard: measureDashboard,
-  "many-keys": measureManyKeys,
   "first-answer": measureFirstAnswer,
-  imports: measureImports,
-  fairness: measureFairness,
   replicas: measureReplicas,
 };
 

@@ -4,17 +4,9 @@ import { stringify } from "yaml";
 import type { Scenario } from "../src/scenario/scenario.generated.js";
 import type { Bundle } from "./bundle.js";
 
-/** Limits that no load reaches. */
-export const noLimits = { perMinute: 1e9, perDay: 1e9 };
-
-/** A population of so many keys, ten for each organization. */
-export function populatedScenario(keys: number): Scenario {
-  return { version: 1, name: "Bench", population: { organizations: keys / 10, keys_per_organization: 10 } };
-}
-
 /** A world for the bench: five keys for each organization, none of them ever rate-limited. */
 export function benchScenario(keys: number): Scenario {
-  const limits = { per_minute: noLimits.perMinute, per_day: noLimits.perDay };
+  const limits = { per_minute: 1e9, per_day: 1e9 };
   const organizations: NonNullable<Scenario["organizations"]> = {};
   for (let i = 0; i < keys; i += 5) {
     const refs = Array.from({ length: Math.min(5, keys - i) }, (_, k) => `key-${i + k}`);

@@ -11,7 +11,7 @@ export async function measureThroughput(args: BenchArguments, bundle: Bundle): P
   const file = await scenarioFile(bundle, benchScenario(10));
   const start = (...flags: readonly string[]) => startCommand(args.node, file, flags);
   const ours = await start();
-  const bare = await startServer(bundle.server, args.node, { kind: "bare", ...(await bytesOf(ours)) });
+  const bare = await startServer(bundle.server, args.node, await bytesOf(ours));
   const rounds = await alternate(bundle, { ours, theirs: bare }, amountOf(args));
   const kept = { ours: await start("--state", join(bundle.folder, "state.json")), theirs: await start() };
   const keptRounds = await alternate(bundle, kept, amountOf(args));

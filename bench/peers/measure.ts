@@ -78,7 +78,7 @@ function startBare(bundle: Bundle, { exchanges: [first] }: Job) {
     ...["Content-Type", "application/json", "X-Request-Id", "req_0123456789abcdef01234567"],
     ...["Content-Length", String(Buffer.byteLength(body))],
   ];
-  return startServer(bundle.server, process.execPath, { kind: "bare", headers, body });
+  return startServer(bundle.server, process.execPath, { headers, body });
 }
 
 /** The load of the client, with the end of the responses to a sample of the keys. Throws if one of them is wrong. */
