@@ -243,7 +243,7 @@ function runsPicture(runs: readonly Run[]): Picture {
 }
 
 function factsOf(result: CertifyResult): Row[] {
-  const { like = {}, seeds, faults, clientVersion, durationMs, promises, gates } = result;
+  const { like = {}, seeds, faults, durationMs, promises, gates } = result;
   const gatesAsFlags = Object.entries(snakeCase(gates) as object).map(
     ([name, value]) => `--${name.replaceAll("_", "-")} ${value}`,
   );
@@ -251,7 +251,6 @@ function factsOf(result: CertifyResult): Row[] {
   const learned = Object.entries(like).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
   const facts: [string, string | undefined][] = [
     ["verdict", result.verdict],
-    ["client", clientVersion],
     ["command", commandLine(result.command, 2_000)],
     ["scenario", result.scenario],
     ["intercepted", result.intercept?.join(", ")],

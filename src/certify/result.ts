@@ -131,8 +131,6 @@ const result = {
   specification: text(),
   /** The version of svc-sandbox. */
   sandbox: text(),
-  /** The caller's text about the client. */
-  clientVersion: optional(text()),
   /** The program of the client and its arguments. */
   command: list(text()),
   /** The intercepted hosts. Default: none. */

@@ -116,11 +116,6 @@ export const serverFlags = {
     "serve this module's msw handlers (exported as default or handlers) next to the API, for paths that the API does not have",
     fileName,
   ),
-  maxBody: flag(
-    "--max-body <megabytes>",
-    "body size limit for --handlers; a longer body gets 413 (default: 10)",
-    wholeNumber(1, 1000),
-  ),
   control: toggle("--no-control", "serve only the API, without the control plane"),
   controlToken,
   instanceTtl: flag(
@@ -210,7 +205,6 @@ export const thresholdFlags = {
     "exit with 1 if there is advice of this level or above: note, warning or error (default: none)",
     oneOf(adviceLevels),
   ),
-  strict: toggle("--strict", "the same as --fail-on error"),
 };
 
 /** The default address of a running sandbox. */

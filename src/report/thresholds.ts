@@ -8,7 +8,6 @@ interface Thresholds {
   /** The lowest level of advice that fails the run. Default: none. */
   readonly failOn?: AdviceLevel | undefined;
   /** The same as `failOn: "error"`. Default: false. */
-  readonly strict?: boolean | undefined;
   /** Whether thresholds fail if there is no request. Default: false. */
   readonly needsRequests?: boolean | undefined;
 }
@@ -24,7 +23,7 @@ export interface UnmetThreshold {
 /** Returns the thresholds that the report does not reach. */
 export function unmetThresholds(
   { requests, coverage, advice }: Report,
-  { minCoverage = 0, strict = false, failOn = strict ? "error" : undefined, needsRequests }: Thresholds,
+  { minCoverage = 0, failOn, needsRequests }: Thresholds,
 ): UnmetThreshold[] {
   const { percent, met, promised } = coverage;
   if (needsRequests && requests === 0 && (minCoverage > 0 || failOn !== undefined)) {

@@ -71,7 +71,7 @@ function requestBody(request: IncomingMessage, response: ServerResponse, maxBody
     left -= length;
     if (left >= 0 || response.writableEnded) return;
     const most = `The body is longer than ${maxBody} MB, the limit for handlers`;
-    refuseBody(response, `${most}: --max-body, or maxBody in the library, sets another limit.`);
+    refuseBody(response, `${most}: maxBody of startServer sets another limit.`);
   });
   request.once("close", () => {
     if (!request.complete) body.destroy(new Error("The client has gone."));

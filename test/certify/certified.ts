@@ -106,7 +106,6 @@ export const failed: CertifyResult = {
   command: ["npm", "run", "test:api", "--", "--grep", "it's a key"],
   startedAt: "2026-03-02T08:59:58.123Z",
   durationMs: 12_345,
-  clientVersion: "bank-client 2.4.1",
   runs: [
     run("minimal", { profile: "minimal", lastRequest: { ...lastRequest, pathId: "200.test", status: 200 } }),
     run("typical", { profile: "typical" }),

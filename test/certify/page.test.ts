@@ -16,7 +16,6 @@ const many = (prefix: string) =>
 const hostile: CertifyResult = {
   ...failed,
   scenario: nasty,
-  clientVersion: nasty,
   command: ["x".repeat(3_000), nasty],
   runs: many(nasty),
 };

@@ -27,7 +27,6 @@ describe("completion", () => {
     ["a key of this folder's scenario", ["explain", "ma"], ["main", "made-last", "malformed"], false],
     ["the scenario after a key", ["explain", "main", "rot"], ["rotation"], true],
     ["a flag", ["--until"], ["--until-stdin-ends"], false],
-    ["a flag's second name", ["start", "--env"], ["--env-file"], false],
     ["a flag's choice", ["report", "--format", "j"], ["json", "junit"], false],
     ["a flag's choice after =", ["report", "--format=j"], ["json", "junit"], false],
     [

@@ -9,7 +9,7 @@ import { client, clientFolder, runExec } from "./exec-client.js";
 describe("the gate", () => {
   it.each([
     ["a coverage that is reached", ["--min-coverage", "17"], ["active", "revoked", "none"], 0],
-    ["a warning in a strict run", ["--strict"], ["revoked", "revoked"], 0],
+    ["a warning where errors count", ["--fail-on", "error"], ["revoked", "revoked"], 0],
     ["a warning where warnings count", ["--fail-on", "warning"], Array(9).fill("revoked"), 1],
     ["a note where warnings count", ["--fail-on", "warning"], ["legacy"], 0],
     ["an error, and nobody asked", [], ["?active"], 0],
@@ -25,7 +25,7 @@ describe("the gate", () => {
   });
 
   it("says why it is not held, also when nothing else is said", async () => {
-    const argv = ["--quiet", "--min-coverage", "90", "--strict", "--", ...client("?active")];
+    const argv = ["--quiet", "--min-coverage", "90", "--fail-on", "error", "--", ...client("?active")];
     expect(await runExec(argv)).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^.*5%.* the required 90%.*\n.*level error.* key-in-query\.\n$/),

@@ -281,7 +281,7 @@ describe("--write-env", () => {
   });
 
   it("stops with 2 when the file cannot be written, and listens no longer", async () => {
-    const ran = await runCli(["--port", "0", "--env-file", "no/such/file"], { cwd: temporaryFolder() });
+    const ran = await runCli(["--port", "0", "--write-env", "no/such/file"], { cwd: temporaryFolder() });
     const stderr = expect.stringMatching(/^Failed to write "no\/such\/file": .*--write-env\.\n$/);
     expect(ran).toEqual({ code: 2, stdout: "", stderr });
   });

@@ -131,8 +131,8 @@ describe("--watch", () => {
     await running.stderr.shows(/Loaded key-states again: the same keys, in a new sandbox\.\n/);
   });
 
-  it("logs the requests to the new world, and writes its keys into the --env-file", async () => {
-    const { cwd, running, url, write } = await watch({ "a.yaml": world(["one"]) }, ["--env-file", ".env"]);
+  it("logs the requests to the new world, and writes its keys into the --write-env", async () => {
+    const { cwd, running, url, write } = await watch({ "a.yaml": world(["one"]) }, ["--write-env", ".env"]);
     write("a.yaml", world(["two"]));
     await running.stderr.shows(/new keys two; gone one\.\n/);
     await fetch(`${url}/v1/relying-party/me`);

@@ -71,7 +71,7 @@ test("a body of more than 10 MB, or as many as maxBody says, gets 413 where a ha
         {
           error: {
             code: "bad_request",
-            message: `The body is longer than ${most} MB, the limit for handlers: --max-body, or maxBody in the library, sets another limit.`,
+            message: `The body is longer than ${most} MB, the limit for handlers: maxBody of startServer sets another limit.`,
           },
         },
       ]);

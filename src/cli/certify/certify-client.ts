@@ -67,7 +67,6 @@ export interface CertifyFlags extends ServeFlags {
   readonly bail?: boolean;
   readonly budget?: number;
   readonly timeout?: number;
-  readonly clientVersion?: string;
   readonly capture?: string;
   readonly now?: number;
   readonly frozen?: boolean;
@@ -100,7 +99,6 @@ export async function certifyClient(asked: Asked, call: Call<CertifyFlags>): Pro
     timeout,
     bail = false,
     budget = Number.POSITIVE_INFINITY,
-    clientVersion,
     capture,
     ...served
   } = flags;
@@ -140,7 +138,6 @@ export async function certifyClient(asked: Asked, call: Call<CertifyFlags>): Pro
     ...(flags.intercept !== undefined && { intercept: [...flags.intercept] }),
     ...{ seeds, faults, ...(like !== undefined && { like }), command, startedAt },
     durationMs: Math.round(stopwatch() - started),
-    ...(clientVersion !== undefined && { clientVersion }),
     ...{ runs, promises, ...(retries && { retries }) },
     ...{ gates, unmet: isSeen ? unmetGates(report, promises, gates) : [], report },
   };

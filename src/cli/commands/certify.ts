@@ -57,7 +57,7 @@ function readRun(text: string, from: string): string {
   throw usageError(`Invalid ${from}: there is no run ${quote(text)}.${hint}`);
 }
 
-const { host, handlers, maxBody, control, tls, cert, key } = serverFlags;
+const { host, handlers, control, tls, cert, key } = serverFlags;
 const flags = {
   seeds: flag("--seeds <number>", "how many seeds vary the responses (default: 20)", wholeNumber(0, 10_000)),
   seed: flag(
@@ -110,11 +110,6 @@ const flags = {
     "write the sandbox's requests in each failing run to a subfolder of this folder, as a scenario for verify",
     fileName,
   ),
-  clientVersion: flag(
-    "--client-version <text>",
-    "the version of the client, for the certificate",
-    (text) => text,
-  ),
   ...certificateFlags,
   verify: flag(
     "--verify <file>",
@@ -124,7 +119,7 @@ const flags = {
     {
       conflicts: [
         ...["seeds", "seed", "faults", "promises", "minNoticed", "failOn", "minCoverage"],
-        ...["only", "budget", "like", "bail", "clientVersion", "certificate", "badge"],
+        ...["only", "budget", "like", "bail", "certificate", "badge"],
       ],
     },
   ),
@@ -135,7 +130,7 @@ const flags = {
     {
       conflicts: [
         ...["seeds", "seed", "faults", "promises", "minNoticed", "failOn", "minCoverage", "now"],
-        ...["only", "budget", "like", "bail", "clientVersion", "capture", "badge", "verify"],
+        ...["only", "budget", "like", "bail", "capture", "badge", "verify"],
       ],
     },
   ),
@@ -149,7 +144,7 @@ const flags = {
   now: worldFlags.now,
   frozen: worldFlags.frozen,
   ...interceptFlags,
-  ...{ host, handlers, maxBody, control, tls, cert, key },
+  ...{ host, handlers, control, tls, cert, key },
   color,
   wide,
   quiet,

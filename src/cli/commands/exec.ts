@@ -75,7 +75,7 @@ const flags = {
     "--break <path>:<row>",
     "break one promise of the specification, such as 200.test:scopes-empty, and show whether the command notices; without a report",
     readPromise,
-    { conflicts: ["report", "format", "capture", "minCoverage", "failOn", "strict"] },
+    { conflicts: ["report", "format", "capture", "minCoverage", "failOn"] },
   ),
   fault: flag(
     "--fault <fault>[@<path>]",

@@ -16,7 +16,6 @@ export const command = declareCommand({
   flags: {
     port: flag("-p, --port <number>", "the port to listen on (default: 0, any free port)", readPort),
     handlers: serverFlags.handlers,
-    maxBody: serverFlags.maxBody,
     ...worldFlags,
     log: log("off"),
     quiet,

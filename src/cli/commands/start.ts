@@ -47,11 +47,10 @@ const flags = {
     "--watch",
     "load the scenario again when its file or the file of --changes changes; a broken file does not replace the running scenario",
   ),
-  envFile: flag(
-    "--write-env, --env-file <file>",
-    "write SVC_BASE_URL, SVC_API_KEY and your client's other variables to this file (Node itself reads --env-file and needs an existing file: use --write-env)",
+  writeEnv: flag(
+    "--write-env <file>",
+    "write SVC_BASE_URL, SVC_API_KEY and your client's other variables to this file",
     fileName,
-    { variables: ["SVC_SANDBOX_WRITE_ENV", "SVC_SANDBOX_ENV_FILE"] },
   ),
   ...keepingFlags,
   drain: flag(
@@ -136,7 +135,7 @@ export const command = declareCommand({
       },
     );
     const writeVariables = async () => {
-      if (flags.envFile !== undefined) await writeEnvFile(flags.envFile, io.cwd, runtime.world(), server);
+      if (flags.writeEnv !== undefined) await writeEnvFile(flags.writeEnv, io.cwd, runtime.world(), server);
     };
     let stopWatching = async () => {};
     let isSaved = true;
