@@ -1,3 +1,4 @@
+import { isFault } from "../domain/outcomes.js";
 import type { ActionName } from "../domain/steps.js";
 import type { RequestSource } from "../scenario/format/input-shapes.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -53,6 +54,8 @@ export interface JournalQuery {
   readonly probes?: boolean | undefined;
   /** Who sent them: clients, or the story and `POST /send`. Default: both. */
   readonly source?: RequestSource | undefined;
+  /** Whether to include requests that their client had to send again because of a fault. Default: true. */
+  readonly faults?: boolean | undefined;
 }
 
 /** The part of the current state that a history needs. */
@@ -171,8 +174,8 @@ export function createHistory<Event>(first: Subject, capacity = mostKept) {
       return [...asked, ...events.after(position)].sort(byPosition);
     },
     /** Returns the latest requests since the start, oldest first. */
-    requests({ limit, pathId, key, source, probes = false }: JournalQuery = {}): Exchange[] {
-      const matching = list().filter(
+    requests({ limit, pathId, key, source, probes = false, faults = true }: JournalQuery = {}): Exchange[] {
+      const matching = (faults ? list() : withoutFaults(list())).filter(
         (one) =>
           (probes || !one.isProbe) &&
           (pathId === undefined || one.pathId === pathId || one.fault === pathId) &&
@@ -226,6 +229,18 @@ export function createHistory<Event>(first: Subject, capacity = mostKept) {
 }
 
 export type History<Event> = ReturnType<typeof createHistory<Event>>;
+
+// A client may accept the status of a truncated response, so a request that it did not send again stays.
+function withoutFaults(all: readonly Exchange[]): Exchange[] {
+  const sentLater = new Set<string>();
+  const isKept = ({ method, path, fingerprint, pathId, isUnread }: Exchange) => {
+    const name = `${method} ${path} ${fingerprint}`;
+    const isRepeated = sentLater.has(name);
+    sentLater.add(name);
+    return !(isRepeated && (isFault(pathId) || isUnread === true));
+  };
+  return [...all].reverse().filter(isKept).reverse();
+}
 
 interface Entry<Content> {
   readonly position: number;

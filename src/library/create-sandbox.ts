@@ -207,7 +207,7 @@ export function sandboxOn(runtime: Runtime): Sandbox {
     },
     requests: {
       list(query = {}) {
-        requireKnownOptions("list the requests", query, ["limit", "pathId", "key", "probes"]);
+        requireKnownOptions("list the requests", query, ["limit", "pathId", "key", "probes", "faults"]);
         const input = checkRequestQuery(snakeCase(query), "Failed to list the requests");
         return listRequests(world(), input).map(viewRequest);
       },

@@ -213,6 +213,8 @@ export interface RequestQuery<KeyRef extends string = string> {
   readonly key?: KeyRef | ListedKeyRef;
   /** Includes keyless requests that browsers and monitors send to any server, such as `/favicon.ico`. Default: false. */
   readonly probes?: boolean;
+  /** If false, leaves out requests that their client sent again because of a fault. Default: true. */
+  readonly faults?: boolean;
 }
 
 /** The journal: the last 1,000 requests. */

@@ -70,10 +70,10 @@ export function viewOrganization(organization: Organization): OrganizationView {
 /** Lists the matching requests of the journal; throws `unknown_ref` for an unknown key. */
 export function listRequests(
   { history, registry }: ViewedWorld & { readonly history: Pick<History<never>, "requests"> },
-  { limit, path_id: pathId, key, source, probes }: ValueOf<typeof requestQuery>,
+  { limit, path_id: pathId, key, source, probes, faults }: ValueOf<typeof requestQuery>,
 ): Exchange[] {
   if (key !== undefined) registry.key(key);
-  return history.requests({ limit, pathId, key, source, probes });
+  return history.requests({ limit, pathId, key, source, probes, faults });
 }
 
 export function viewRequest(exchange: Exchange): RequestView {

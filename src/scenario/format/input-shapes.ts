@@ -57,4 +57,5 @@ export const requestQuery = query({
   key: ref(),
   source: choice(requestSources),
   probes: flag(),
+  faults: flag(),
 });

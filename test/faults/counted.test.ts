@@ -1,0 +1,67 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { Fault } from "../../src/index.js";
+import { startServer } from "../../src/serve/index.js";
+import { control } from "../support/call-control.js";
+import { mePath } from "../support/doors.js";
+import { scenarioWith } from "../support/faulty.js";
+import { requested } from "../support/requested.js";
+
+/** How a client handles the response to the first request, which a fault hits. */
+type Care = "gives up waiting" | "reads it to the end" | "looks at the status";
+
+const faults: readonly (readonly [then: Fault["then"], ...Care[]])[] = [
+  [{ latency: "1ms" }, "reads it to the end", "looks at the status"],
+  [{ latency: "1h" }, "gives up waiting"],
+  [{ status: 503 }, "reads it to the end", "looks at the status"],
+  [{ status: 502, body: "html" }, "reads it to the end", "looks at the status"],
+  [{ reset: true }, "reads it to the end", "looks at the status"],
+  [{ hang: true }, "gives up waiting"],
+  [{ truncate: true }, "reads it to the end", "looks at the status"],
+  [{ malformed: true }, "reads it to the end"],
+  [{ slow: 1 }, "gives up waiting"],
+  [{ slow: 100_000 }, "reads it to the end", "looks at the status"],
+];
+
+/** Opens a server whose first request with the revoked key gets the fault; `ask` sends it again after the fault. */
+async function open(then: Fault["then"], care: Care) {
+  const when = { key: "revoked", requests: [1] };
+  const { sandbox, url, controlUrl, close } = await startServer({ scenario: scenarioWith([{ when, then }]) });
+  onTestFinished(() => close(0));
+  const headers = { "x-api-key": sandbox.secret("revoked") };
+  const send = async (signal?: AbortSignal) => {
+    const response = await fetch(url + mePath, { headers, signal: signal ?? null });
+    if (care !== "looks at the status") await response.json();
+    if (response.status >= 500) throw new Error("an outage");
+    return response.status;
+  };
+  const first = async () => {
+    if (care !== "gives up waiting") return send();
+    const timeout = new AbortController();
+    const sent = send(timeout.signal);
+    requested(sandbox).then(() => timeout.abort());
+    return sent;
+  };
+  return {
+    send,
+    ask: () => first().catch(() => send()),
+    counted: async (query: string) => (await control(controlUrl, `GET /requests?${query}`)).body.data.length,
+  };
+}
+
+describe.each(faults)("a request that %j hits", (then, ...cares) => {
+  test.each(cares)("counts once with the request that the client sends instead: it %s", async (care) => {
+    const { ask, counted } = await open(then, care);
+    expect(await ask()).toBe(401);
+    expect(await counted("key=revoked&faults=false")).toBe(1);
+  });
+});
+
+test.each([
+  { latency: "1ms" },
+  { status: 503 },
+] as const)("a request that the client resends after its rejection counts, also if %j hit it", async (then) => {
+  const { ask, send, counted } = await open(then, "reads it to the end");
+  await ask();
+  await send();
+  expect(await counted("key=revoked&faults=false")).toBe(2);
+});
