@@ -139,10 +139,10 @@ public class Main {
       control(controlUrl, "PUT", "/clock", "{\"frozen\":true}");
     }
 
-    /** The statuses of the requests with a key, oldest first. */
+    /** The statuses of the requests with a key, oldest first. A request and its retries after faults count once. */
     List<Integer> statuses(String ref) throws IOException, InterruptedException {
       List<Integer> statuses = new ArrayList<>();
-      Matcher found = Pattern.compile("\"status\":\\s*(\\d+)").matcher(control(controlUrl, "GET", "/requests?key=" + ref, ""));
+      Matcher found = Pattern.compile("\"status\":\\s*(\\d+)").matcher(control(controlUrl, "GET", "/requests?faults=false&key=" + ref, ""));
       while (found.find()) statuses.add(Integer.valueOf(found.group(1)));
       return statuses;
     }

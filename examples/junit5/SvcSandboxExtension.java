@@ -120,10 +120,10 @@ public class SvcSandboxExtension implements ParameterResolver {
       control("POST", "/clock/advance", "{\"by\":\"" + by.toMillis() + "ms\"}");
     }
 
-    /** The statuses of the requests with a key, oldest first. */
+    /** The statuses of the requests with a key, oldest first. A request and its retries after faults count once. */
     public List<Integer> statuses(String ref) {
       List<Integer> statuses = new ArrayList<>();
-      Matcher found = Pattern.compile("\"status\":(\\d+)").matcher(control("GET", "/requests?key=" + ref, ""));
+      Matcher found = Pattern.compile("\"status\":(\\d+)").matcher(control("GET", "/requests?faults=false&key=" + ref, ""));
       while (found.find()) statuses.add(Integer.valueOf(found.group(1)));
       return statuses;
     }

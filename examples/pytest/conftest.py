@@ -27,8 +27,8 @@ class Sandbox:
         self.control("POST", "/clock/advance", {"by": f"{seconds:g}s"})
 
     def statuses(self, ref):
-        """The statuses of the requests with a key, oldest first."""
-        return [request["status"] for request in self.control("GET", f"/requests?key={ref}")]
+        """The statuses of the requests with a key, oldest first. A request and its retries after faults count once."""
+        return [request["status"] for request in self.control("GET", f"/requests?key={ref}&faults=false")]
 
 
 def _send(method, url, body=None):

@@ -44,8 +44,8 @@ class Sandbox:
         self._control("POST", "/clock/advance", {"by": f"{seconds:g}s"})
 
     def statuses(self, key):
-        """The statuses of the requests with a key, oldest first."""
-        return [request["status"] for request in self._control("GET", f"/requests?key={key}")["data"]]
+        """The statuses of the requests with a key, oldest first. A request and its retries after faults count once."""
+        return [request["status"] for request in self._control("GET", f"/requests?key={key}&faults=false")["data"]]
 
     def reset(self):
         """Starts the scenario again, and freezes its clock."""

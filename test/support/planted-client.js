@@ -106,3 +106,7 @@ if (mistake !== "idle") {
   same((await Promise.all(others)).join(), "401,401,403");
 }
 if (mistake === "broken") throw new Error("broken, whatever the sandbox does");
+if (mistake === "none") {
+  const listed = await fetch(`${process.env.SVC_CONTROL_URL}/requests?key=revoked&faults=false`);
+  same((await listed.json()).data.length, 1);
+}

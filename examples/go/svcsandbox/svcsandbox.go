@@ -88,11 +88,12 @@ func (s *Sandbox) Advance(by time.Duration) {
 	s.Control("POST", "/clock/advance", map[string]string{"by": fmt.Sprintf("%dms", by.Milliseconds())}, nil)
 }
 
-// Statuses returns the statuses of the requests with a key, oldest first.
+// Statuses returns the statuses of the requests with a key, oldest first. A request and its retries after faults count
+// once.
 func (s *Sandbox) Statuses(ref string) []int {
 	s.t.Helper()
 	var requests []struct{ Status int }
-	s.Control("GET", "/requests?key="+ref, nil, &requests)
+	s.Control("GET", "/requests?faults=false&key="+ref, nil, &requests)
 	statuses := []int{}
 	for _, request := range requests {
 		statuses = append(statuses, request.Status)
