@@ -13,11 +13,12 @@ const letterWidth = 6.5;
 const padding = 7;
 
 /** Renders the verdict as a small SVG, for a page about the client. */
-export function certificateBadge({ verdict, promises }: CertifyResult): string {
+export function certificateBadge({ verdict, promises, report: { coverage } }: CertifyResult): string {
   const label = "svc-sandbox";
   const share =
     promises.tried === 0 ? "promises not tested" : `${promises.noticed}/${promises.tried} promises`;
-  const text = verdict === "passed" ? `certified, ${share}` : verdict;
+  const covered = `${coverage.met}/${coverage.promised} paths`;
+  const text = verdict === "passed" ? `certified, ${covered}, ${share}` : verdict;
   const left = widthOf(label);
   const width = left + widthOf(text);
   const title = xmlText(`${label}: ${text}`);

@@ -6,7 +6,7 @@ import type { CertifyResult, PromiseRun, Run } from "./result.js";
 
 /** Facts that only the program that made the runs has. */
 export interface Seen {
-  /** The last lines of a run's output. */
+  /** The lines of a run's output, as far as they were kept. */
   readonly outputOf?: (run: Run) => readonly string[];
   /** The fix when the baseline does not pass or sends no request. */
   readonly hint?: string | undefined;
@@ -50,13 +50,13 @@ export function certificateBrief(
   const isSeen = runs[0]?.outcome === "passed";
   const failed = failuresByReason(runs).map(([run]): Failure => {
     const { name, cause } = run;
-    const output = outputOf(run).slice(-5);
+    const output = tellingLines(outputOf(run));
     return {
       id: name,
       actual: outcomeText(run),
       wanted: "passed",
       cause: cause?.sentence ?? (isSeen ? `${name} ${outcomeText(run)}` : conclusion),
-      whatToDo: cause?.whatToDo.join(" ") ?? hint ?? "Find out what else the client depends on.",
+      whatToDo: cause?.whatToDo.join(" ") ?? hint ?? whatToDoWithout(run, result),
       rerun: runAgain(run, result),
       ...(output.length > 0 && { output: [...output] }),
     };
@@ -81,7 +81,24 @@ export function certificateBrief(
   const verdict = briefVerdict(result, failed.length > 0);
   const tooLittle = `A certificate needs ${leastPaths} covered paths. ${coverMissed}`;
   const unusable = { next: whyTooLittle(report) === undefined ? conclusion : tooLittle };
-  return { verdict, ...facts, ...(verdict === "unusable" && unusable) };
+  const { tried, noticed } = promises;
+  return { verdict, ...facts, promises: { tried, noticed }, ...(verdict === "unusable" && unusable) };
+}
+
+// The names of failed tests in the output of usual test runners.
+const failedTest =
+  /^\W*(?:FAIL(?:ED|URE)?\b|ERROR\b|not ok\b|--- FAIL|\[ERROR\] +\w+\.|Failed \w|\d+\) \S)|^\s*[✖✗✘×●]|\bFAILED\b|\[X\]/;
+const mostLines = 5;
+
+/** Returns the lines with the names of failed tests, or the last lines if there are none. */
+export function tellingLines(output: readonly string[]): string[] {
+  const named = [...new Set(output.filter((line) => failedTest.test(line)))];
+  return named.length > 0 ? named.slice(0, mostLines) : output.slice(-mostLines);
+}
+
+function whatToDoWithout({ name, outcome }: Run, { command }: CertifyResult): string {
+  if (outcome === "flaky") return "Find out what else the client depends on: time, order, other tests.";
+  return `To find the cause, run ${commandLine(["svc-sandbox", "certify", "--only", name, "--", ...command])}`;
 }
 
 function briefVerdict({ verdict, runs, report }: CertifyResult, hasFailed: boolean): Brief["verdict"] {

@@ -3,7 +3,7 @@ import { variationTable } from "../api/variation/table.js";
 import words from "../api/variation/words.json" with { type: "json" };
 import { faultPathIds, outcomeOf } from "../domain/outcomes.js";
 import { type Attempt, type Narrowed, narrowFault, narrowVaried } from "./narrow.js";
-import { patienceFor, planOf, recordPoints, variationCause } from "./plan.js";
+import { causedRun, patienceFor, planOf, recordPoints, variationCause } from "./plan.js";
 import remedies from "./remedies.json" with { type: "json" };
 import type { CausePoint } from "./result.js";
 
@@ -198,6 +198,13 @@ test("a cause of several things is one clause, with the remedies of all", () => 
       "fails when a 403 has an `X-Request-Id` and has an `X-Request-Id` of 200 characters and a 200 has its scopes sorted",
     whatToDo: [remedies.request_id_on_errors, remedies.request_id_form, remedies.scope_order],
   });
+});
+
+test("a run that a fault breaks has the remedy of the fault, also if there was no time to find the path", () => {
+  const facts = { code: 1, durationMs: 1, requests: 1, percent: 1 };
+  const run = { ...minimal, ...facts, fault: "fault.truncate", outcome: "failed" } as const;
+  expect(causedRun(run).cause?.whatToDo).toEqual([outcomeOf("fault.truncate").whatToDo]);
+  expect(causedRun({ ...run, outcome: "flaky" }).cause).toBeUndefined();
 });
 
 test("every variant but that of minimal has words", () => {

@@ -103,6 +103,12 @@ export function faultCause(fault: FaultPathId, path?: PathId): RunCause {
   return { sentence, whatToDo, points: [], fault, ...(path !== undefined && { pathId: path }) };
 }
 
+/** Returns a run with the cause that its fault is, if there was no time to find the path. */
+export function causedRun(run: Run): Run {
+  const isBroken = run.outcome === "failed" || run.outcome === "timed_out";
+  return isBroken && run.fault !== undefined ? { cause: faultCause(run.fault), ...run } : run;
+}
+
 const wordsOf: Readonly<Record<string, Readonly<Record<string, string>>>> = words;
 
 const remedyOf: Readonly<Record<string, string>> = remedies;

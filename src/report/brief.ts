@@ -25,7 +25,12 @@ export const failureShape = mapping({
   cause: described(text(), "Why it failed."),
   whatToDo: described(text(), "The fix."),
   rerun: optional(described(text(), "The command that shows it again.")),
-  output: optional(described(list(text()), "The last lines of the client's output, without keys.")),
+  output: optional(
+    described(
+      list(text()),
+      "The names of failed tests, or the last lines, of the client's output, without keys.",
+    ),
+  ),
 });
 /** Why a run did not pass. */
 export interface Failure extends ValueOf<typeof failureShape> {}
@@ -39,6 +44,12 @@ export const briefShape = mapping({
   ),
   advice: described(list(growingChoice(adviceIds)), "The ids of the advice, the most serious first."),
   repeats: described(record(count()), "How often each key was sent again after a rejection."),
+  promises: optional(
+    described(
+      mapping({ tried: count(), noticed: count() }),
+      "The number of broken promises, and how many the client noticed; only of certify.",
+    ),
+  ),
   failed: described(count(), "The number of failures."),
   failures: described(list(failureShape), "The first five failures."),
   next: described(text(), "What to do next."),

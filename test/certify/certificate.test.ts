@@ -1,6 +1,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it, test } from "vitest";
 import { certificateBadge } from "../../src/certify/badge.js";
+import { tellingLines } from "../../src/certify/brief.js";
 import { certificateOf, readCertificate } from "../../src/certify/certificate.js";
 import { renderCertificate } from "../../src/certify/document.js";
 import { certificateJsonSchema } from "../../src/certify/json-schema.js";
@@ -82,18 +83,42 @@ test("a text ends with the causes and the verdict, and has one line for all runs
   expect(unusable).toMatch(/\nCauses\n {2}minimal failed with exit code 1\n/);
 });
 
-test("only a client that passed has a badge with certified, and the share of promises that it notices", async () => {
+test.each([
+  ["vitest", " FAIL  test/whoami.test.js > a revoked key is rejected"],
+  ["pytest", "FAILED tests/test_whoami.py::test_revoked - assert 200 == 401"],
+  ["unittest", "FAIL: test_revoked (__main__.Suite.test_revoked)"],
+  ["node:test", "✖ a revoked key is rejected (3.1ms)"],
+  ["TAP", "not ok 2 - a revoked key is rejected"],
+  ["go test", "--- FAIL: TestRevoked (0.00s)"],
+  ["Maven", "[ERROR] WhoamiTest.revoked:31 expected: <401> but was: <200>"],
+  ["Gradle", "WhoamiTest > revoked() FAILED"],
+  ["JUnit's console", "│  └─ revoked() [X] expected: <401> but was: <200>"],
+  ["Jest", "  ● whoami › a revoked key is rejected"],
+  ["Mocha", "  1) a revoked key is rejected:"],
+  [".NET", "  Failed Whoami.Revoked [12 ms]"],
+])("a brief shows the failed test in the output of %s, and not its last lines", (_, line) => {
+  const rest = Array.from({ length: 30 }, (_, i) => `  at line ${i}`);
+  expect(tellingLines(["12 tests passed", line, ...rest])).toEqual([line]);
+  expect(tellingLines(rest)).toEqual(rest.slice(-5));
+});
+
+test("a brief has the number of broken promises, and of the noticed ones", () => {
+  const brief = JSON.parse(renderCertificate(failed, "brief", undefined, {}));
+  expect(brief.promises).toEqual({ tried: 4, noticed: 1 });
+});
+
+test("only a client that passed has a badge with certified, its coverage, and the share of promises that it notices", async () => {
   await expect(certificateBadge(passed)).toMatchFileSnapshot("./golden/badge.svg");
   for (const verdict of certifyVerdicts) {
     const [svg, title] = elementsOf(certificateBadge({ ...passed, verdict }));
-    const says = `svc-sandbox: ${verdict === "passed" ? "certified, 2/2 promises" : verdict}`;
+    const says = `svc-sandbox: ${verdict === "passed" ? "certified, 2/3 paths, 2/2 promises" : verdict}`;
     expect([svg?.attributes["aria-label"], title?.text]).toEqual([says, says]);
   }
   const untested = certificateBadge({
     ...passed,
     promises: { kinds: "none", tried: 0, noticed: 0, runs: [] },
   });
-  expect(untested).toContain("certified, promises not tested<");
+  expect(untested).toContain("certified, 2/3 paths, promises not tested<");
 });
 
 test("a certificate that was written can be read, and says the same", () => {

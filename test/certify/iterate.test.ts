@@ -52,7 +52,7 @@ test.each([
   expect([code, stderr]).toEqual([2, expect.stringMatching(why)]);
 });
 
-test("--budget makes no run that does not fit, shows those, and certifies nothing", async () => {
+test("--budget ends all runs in time, shows which are left, and certifies nothing", async () => {
   const { code, stdout, stderr } = await certify("none", "--budget", "1ms", "--seeds", "3", "--faults");
   expect([code, runsIn(stderr)]).toEqual([1, ["minimal"]]);
   expect(stdout).toMatch(/^ {2}typical and 10 more +not run/m);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { apiVersion } from "../../api/openapi.js";
 import { type BrokenPromise, breaking, brokenPromises, promisesOn } from "../../api/promises.js";
 import { type Attempt, type Narrowed, narrowFault, narrowVaried } from "../../certify/narrow.js";
-import { faultsOn, type PlannedRun, patienceFor, planOf, verdictOf } from "../../certify/plan.js";
+import { causedRun, faultsOn, type PlannedRun, patienceFor, planOf, verdictOf } from "../../certify/plan.js";
 import { promiseRun, promisesIn, unmetGates, whyTooLittle } from "../../certify/promises.js";
 import type { CertifyResult, PromiseRun, RetryResult, Run } from "../../certify/result.js";
 import {
@@ -76,7 +76,7 @@ export interface CertifyFlags extends ServeFlags {
 }
 
 export interface Certified {
-  /** Returns the last output lines of a failed run. */
+  /** Returns the output lines of a failed run. */
   readonly outputOf: (run: Run) => readonly string[];
   /** `undefined` if not even the first run ended. */
   readonly result: CertifyResult | undefined;
@@ -253,7 +253,7 @@ async function makeRuns(
   const reports = [...done.values()].map(({ made }) => made.report);
   const [one, ...rest] = reports;
   return {
-    runs: plan.map((planned) => done.get(planned.name)?.run ?? notRun(planned)) as [Run, ...Run[]],
+    runs: plan.map((planned) => causedRun(done.get(planned.name)?.run ?? notRun(planned))) as [Run, ...Run[]],
     promises: promisesIn(kinds, broken),
     /** The merged report of all runs without a broken promise; `undefined` if not even the first run ended. */
     report: one && withRetries(mergeReports([one, ...rest]), retries),

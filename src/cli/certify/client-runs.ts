@@ -166,7 +166,6 @@ function listenTo(runtime: Runtime) {
 }
 
 const mostKept = 64 * 1024;
-const mostLines = 20;
 
 function createTail() {
   let chunks: Buffer[] = [];
@@ -186,7 +185,6 @@ function createTail() {
         .trimEnd()
         .split(/\r?\n/)
         .filter((line, at) => line !== "" || at > 0)
-        .slice(-mostLines)
         .map((line) => line.slice(0, 500));
     },
   };

@@ -266,7 +266,7 @@ function showOutput(
   const { palette } = styleFor(io.stderr, io.env, flags);
   for (const [run] of failuresByReason(result.runs)) {
     const bar = `  ${palette.dim("|")} `;
-    const lines = outputOf(run);
+    const lines = outputOf(run).slice(-20);
     const heading = lines.length === 0 ? `${run.name} printed nothing` : `Last output of ${run.name}`;
     tell(io.stderr, `${palette.bold(heading)}\n`, flags);
     for (const line of lines) tell(io.stderr, redactKeys(`${bar}${line}\n`), { ...flags, hang: bar });
