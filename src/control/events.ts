@@ -8,8 +8,11 @@ import { stepData } from "../node/step-data.js";
 import { snakeCase } from "../schema/spelling.js";
 import type { WorldEvent } from "../world/events.js";
 import type { Runtime } from "../world/runtime.js";
+import { HttpRefusal } from "./refusals.js";
 import type { LocalContext, RouteContext } from "./route.js";
 
+/** The maximum number of subscribers to a runtime's events. */
+const mostSubscribers = 100;
 /** Unread bytes until a subscriber is disconnected; it can resume. */
 const mostUnread = 1024 * 1024;
 /** After two missing heartbeats, the dashboard shows that the server hangs. */
@@ -154,6 +157,10 @@ export function streamEvents(
   { runtime }: RouteContext,
   { request, response, server, gone }: LocalContext,
 ): void {
+  if (subscribersOf(runtime) >= mostSubscribers) {
+    const why = `${mostSubscribers} clients read these events already. Close one of them.`;
+    throw new HttpRefusal("too_many_event_streams", why);
+  }
   response.writeHead(200, {
     "Content-Type": "text/event-stream",
     "Cache-Control": "no-store",

@@ -19,6 +19,7 @@ export const httpRefusals = {
   sign_in_required: [403, "With `--trust-header`, partners must come through the proxy that signs them in."],
   daily_limit_reached: [429, "The address has reached `--self-service-daily`."],
   not_ready: [503, "From `GET /ready`: the server accepts no requests now."],
+  too_many_event_streams: [503, "100 clients read the events of this sandbox or instance already."],
   machine_exhausted: [503, "The machine has reached a limit, such as its number of open files."],
   internal_error: [500, "A defect of svc-sandbox; the log shows more."],
 } as const;

@@ -95,8 +95,11 @@ export async function createCustomHandlers(
     } catch (error) {
       // The handler is not at fault if its client has gone or has sent too much.
       if (isOver(response)) return;
-      onHandlerError(error);
-      refuse(response, 500);
+      try {
+        onHandlerError(error);
+      } finally {
+        refuse(response, 500);
+      }
     }
   };
 }

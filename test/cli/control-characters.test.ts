@@ -27,6 +27,16 @@ const commands: readonly (readonly string[])[] = [
   ["exec", "--report", evil, "--", "true"],
 ];
 
+test("play prints no line that a scenario starts, which a CI log could take for a command", async () => {
+  const text = JSON.stringify(`a\n::error::b\r\n::error::c ${"d".repeat(20)} ::error::${"e".repeat(50)}`);
+  const organizations = "{ bank: { type: bank, keys: { only: { environment: test } } } }";
+  const story = `version: 1\nname: ${text}\norganizations: ${organizations}\nstory: [{ say: ${text} }]\n`;
+  const cwd = temporaryFolder({ "story.yaml": story });
+  const { stdout, stderr } = await runCli(["play", "story.yaml"], { cwd });
+  expect(stdout + stderr).toContain("c dddd");
+  expect(stdout + stderr).not.toMatch(/^\s*::/m);
+});
+
 test.each(commands)("svc-sandbox %j %j prints nothing that plays with a terminal", async (...argv) => {
   const cwd = temporaryFolder({
     [name]: scenario,

@@ -68,6 +68,24 @@ test.each([
   expect(stderr).not.toContain("defect");
 });
 
+test("any value that a handler throws gets 500, and its text starts no line of the log", async () => {
+  const thrown = [
+    "Object.create(null)",
+    "{ toString() { throw 1; } }",
+    "Object.defineProperty(new Error(), 'stack', { get() { throw 1; } })",
+    "new Proxy({}, { get() { throw 1; }, getPrototypeOf() { throw 1; } })",
+    "new Error('first\\n::error::second')",
+  ];
+  const code = `import { http } from "msw";
+    export default [${thrown.map((one, index) => `http.get("/${index}", () => { throw ${one}; })`)}];`;
+  const { get, stop } = await served("handlers.mjs", code);
+  for (const index of thrown.keys()) expect((await get(`/${index}`)).status).toBe(500);
+  const { stderr } = await stop();
+  expect(stderr.match(/A handler failed, and its request got 500: /g)?.length).toBe(thrown.length);
+  expect(stderr).toContain("first\\n::error::second");
+  expect(stderr).not.toMatch(/^\s*::/m);
+});
+
 const careless = `
 import { HttpResponse, http } from "msw";
 const done = () => HttpResponse.json({});

@@ -52,6 +52,19 @@ describe("events", () => {
     for (const one of [secret, rotated]) expect(subscriber.text()).not.toContain(one.slice(12));
   });
 
+  test("have at most 100 readers of an instance, and a place again once one leaves", async () => {
+    const { server, ask } = await serveControl();
+    const readers = await Promise.all(Array.from({ length: 100 }, () => subscribe(server.url)));
+    expect(readers.filter(({ status }) => status !== 200)).toEqual([]);
+    const refused = await ask("/events");
+    expect([refused.status, refused.body.error]).toEqual([
+      503,
+      expect.objectContaining({ code: "too_many_event_streams", message: expect.stringMatching(/100/) }),
+    ]);
+    readers[0]?.leave();
+    await expect.poll(async () => (await subscribe(server.url)).status).toBe(200);
+  });
+
   test("leave out probes of any server, as do the journal, its count and a capture", async () => {
     const control = await serveControl({ profile: "varied" });
     const { server, ask } = control;

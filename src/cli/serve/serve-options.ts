@@ -52,9 +52,14 @@ async function ownHandlers(
   return { handlers, handlersFile: file };
 }
 
-// Users must fix their own code, and need the place.
+// Users must fix their own code, and need the place. Only a place starts a line: a CI log runs some lines as commands.
 function withStack(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  try {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return text.replace(/\r?\n(?! {4}at )|\r/g, "\\n");
+  } catch {
+    return "an error that cannot be shown";
+  }
 }
 
 async function tlsOf({ tls, cert, key }: ServeFlags, { cwd }: Io): Promise<ServeOptions["tls"]> {

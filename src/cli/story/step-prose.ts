@@ -86,8 +86,11 @@ function problemLines(problems: readonly PlacedProblem[], { palette, width, isTe
 }
 
 function prose(text: string, width: number): string[] {
-  const lines = text.trim().split(/\r?\n/).map(escapeControls);
-  return wrapAnsi(redactKeys(lines.join("\n")), width, { hard: true }).split("\n");
+  const line = escapeControls(text.trim().replace(/\s*\n\s*/g, " "));
+  // A line that starts with two colons is a command in a CI log.
+  return wrapAnsi(redactKeys(line), width, { hard: true })
+    .split("\n")
+    .map((one) => one.replace(/^::/, ": :"));
 }
 
 /** Returns an approximate duration: `40 seconds`, `3 minutes`. */
