@@ -5,28 +5,13 @@ import { openApiDocument } from "../src/api/openapi.js";
 import { certificateJsonSchema } from "../src/certify/json-schema.js";
 import { scenarioNames } from "../src/scenario/bundled.js";
 import { scenarioJsonSchema } from "../src/scenario/format/json-schema.js";
-import { bundle, emitTypes } from "./bundle.js";
+import { bundle, emitTypes, entries, shared } from "./bundle.js";
 import { buildDashboard } from "./dashboard.js";
 import { buildSite } from "./site.js";
 import { thirdParty } from "./third-party-notices.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
-/** Entry points for pages, too. `svc-sandbox/preview` is that of farmers, which a preview shows. */
-const shared = {
-  index: "src/index.ts",
-  msw: "src/msw/index.ts",
-  capture: "src/library/entries/capture.ts",
-  farmers: "src/library/entries/farmers.ts",
-};
-const entries = {
-  ...shared,
-  node: "src/serve/index.ts",
-  undici: "src/undici/create-dispatcher.ts",
-  vitest: "src/runners/vitest.ts",
-  playwright: "src/runners/playwright.ts",
-};
-
 await rm(dist, { recursive: true, force: true });
 const [page, commonJs, dashboard, site] = await Promise.all([
   bundle("page", { root, entries: shared, into: join(dist, "browser") }),

@@ -12,6 +12,21 @@ export interface Build {
   readonly into: string;
 }
 
+/** Entry points for pages, too. `svc-sandbox/preview` is that of farmers, which a preview shows. */
+export const shared = {
+  index: "src/index.ts",
+  msw: "src/msw/index.ts",
+  capture: "src/library/entries/capture.ts",
+  farmers: "src/library/entries/farmers.ts",
+};
+export const entries = {
+  ...shared,
+  node: "src/serve/index.ts",
+  undici: "src/undici/create-dispatcher.ts",
+  vitest: "src/runners/vitest.ts",
+  playwright: "src/runners/playwright.ts",
+};
+
 /** The packages that entry points take from the user's project. */
 const usersPackages = ["msw", "undici", "vitest", "@playwright/test"];
 
@@ -106,7 +121,8 @@ export async function emitTypes({ root, entries, into }: Build): Promise<void> {
     resolve: { extensionAlias },
     plugins: [dts({ emitDtsOnly: true, tsconfig: join(root, "tsconfig.json") })],
   });
-  await bundled.write({ dir: into, format: "esm" });
+  // Without hashes, which depend on the project's folder.
+  await bundled.write({ dir: into, format: "esm", chunkFileNames: "[name].d.ts" });
   await bundled.close();
 }
 

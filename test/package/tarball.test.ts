@@ -1,4 +1,5 @@
 import {
+  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -15,6 +16,7 @@ import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { emitTypes, entries } from "../../scripts/bundle.js";
 import { install } from "../../scripts/install.js";
 import { type Packed, packProject } from "../../scripts/pack.js";
 import { runProgram } from "../../scripts/run-program.js";
@@ -49,6 +51,19 @@ test("the build of the image gets each file of the package", () => {
   const allowed = readFileSync(join(root, ".dockerignore"), "utf8").split("\n");
   const sources = files.filter((name: string) => name !== "dist" && !name.startsWith("!"));
   expect(sources.filter((name: string) => !allowed.includes(`!${name}`))).toEqual([]);
+});
+
+test("the declarations are the same when another folder builds them", async () => {
+  const other = join(folder, "other");
+  for (const name of ["src", "package.json", "tsconfig.json"])
+    cpSync(join(root, name), join(other, name), { recursive: true });
+  symlinkSync(join(root, "node_modules"), join(other, "node_modules"));
+  await emitTypes({ root: other, entries, into: join(other, "dist") });
+  const textsIn = (path: string) =>
+    readdirSync(path)
+      .filter((name) => name.endsWith(".d.ts"))
+      .map((name) => [name, readFileSync(join(path, name), "utf8")]);
+  expect(textsIn(join(other, "dist"))).toEqual(textsIn(join(root, "dist/esm")));
 });
 
 describe("the tarball", () => {
