@@ -34,7 +34,7 @@ import type { Platform, World } from "../world/world.js";
 import { captureWorld } from "./capture.js";
 import { runtimeKey } from "./current-sandbox.js";
 import { steadyTime, stopwatch, wallTime } from "./real-time.js";
-import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource } from "./sandbox.js";
+import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource, WithKnownFields } from "./sandbox.js";
 import { fetchAnswer } from "./web-request.js";
 
 /** Options of `createSandbox`. */
@@ -65,7 +65,7 @@ export interface SandboxOptions<Source extends ScenarioSource = ScenarioSource> 
  * response.status; // 401
  */
 export function createSandbox<const Source extends ScenarioSource>(
-  options: SandboxOptions<Source> & { readonly scenario: Source },
+  options: SandboxOptions<Source> & { readonly scenario: Source & WithKnownFields<Source, ScenarioSource> },
 ): Sandbox<KeyRef<Source>, OrganizationRef<Source>>;
 // A separate overload: with a default for `Source`, editors would suggest only that name.
 export function createSandbox(

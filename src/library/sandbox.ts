@@ -257,3 +257,22 @@ export type KeyRef<Source> = Source extends ScenarioName ? BundledKeyRefs[Source
 export type OrganizationRef<Source> = Source extends ScenarioName
   ? BundledOrganizationRefs[Source]
   : OrganizationsIn<Source>;
+
+/** A value without fields that the wanted type does not have: the compiler does not check them in inferred types. */
+export type WithKnownFields<Given, Wanted> = unknown extends Wanted
+  ? unknown
+  : Given extends object
+    ? {
+        readonly [Name in keyof Given]: FieldOf<Wanted, Name> extends never
+          ? `unknown field ${Name & string}`
+          : WithKnownFields<Given[Name], FieldOf<Wanted, Name>>;
+      }
+    : unknown;
+// Of any type of a union; of a list, its items.
+type FieldOf<Wanted, Name> = Wanted extends readonly (infer Item)[]
+  ? Item
+  : Wanted extends object
+    ? Name extends keyof Wanted
+      ? Wanted[Name]
+      : never
+    : never;

@@ -1,7 +1,13 @@
 import { resolve } from "node:path";
 import type { Profile } from "../domain/assumptions.js";
 import { sandboxOn, starterOf } from "../library/create-sandbox.js";
-import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource } from "../library/sandbox.js";
+import type {
+  KeyRef,
+  OrganizationRef,
+  Sandbox,
+  ScenarioSource,
+  WithKnownFields,
+} from "../library/sandbox.js";
 import type { Log } from "../log/log.js";
 import { createMemoryLog } from "../log/memory-log.js";
 import { loadScenario } from "../node/files/load-scenario.js";
@@ -90,7 +96,7 @@ export interface SandboxServer<Key extends string = string, Organization extends
  * response.status; // 200
  */
 export function startServer<const Source extends ScenarioSource>(
-  options: ServerOptions<Source> & { readonly scenario: Source },
+  options: ServerOptions<Source> & { readonly scenario: Source & WithKnownFields<Source, ScenarioSource> },
 ): Promise<SandboxServer<KeyRef<Source>, OrganizationRef<Source>>>;
 export function startServer(
   options?: ServerOptions<never>,

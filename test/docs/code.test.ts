@@ -9,6 +9,7 @@ import { createMiddleware } from "@mswjs/http-middleware";
 import express from "express";
 import * as msw from "msw";
 import * as mswNode from "msw/node";
+import ts from "typescript";
 import * as undici from "undici";
 import { expect, onTestFinished, test, vi } from "vitest";
 import * as core from "../../src/index.js";
@@ -121,6 +122,58 @@ test("--handlers of docs/integrations.md serves what the handlers module says", 
   expect(await answer.json()).toEqual({ data: [], for: "Harvest Cooperative Bank" });
   expect((await running.stop()).code).toBe(0);
 });
+
+test("every example compiles in TypeScript, except the lines that show an error", () => {
+  const typed = blocks.map(({ text }) => {
+    const code = text.replace(/^.*; \/\/ throws \w+\n/gm, "");
+    const used = /import \{[^}]*\bcreateSandbox\b/.test(code)
+      ? ""
+      : 'import { createSandbox } from "svc-sandbox";\n';
+    const given = "declare const me: (sandbox: unknown, ref: string) => Promise<Response>;\n";
+    const vi = /import .*\bvi\b/.test(code) ? "" : 'import { vi } from "vitest";\n';
+    return used + vi + given + code;
+  });
+  // Inside the project, to find its packages.
+  const files = new Map(
+    [handlersModule, ...typed].map((code, index) => [
+      join(root, "test", index === 0 ? "handlers.mts" : `example-${index}.ts`),
+      code,
+    ]),
+  );
+  const source = (path: string) => [join(root, "src", path)];
+  const options: ts.CompilerOptions = {
+    ...{ noEmit: true, strict: false, skipLibCheck: true, resolveJsonModule: true },
+    target: ts.ScriptTarget.ESNext,
+    module: ts.ModuleKind.ESNext,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+    types: ["node"],
+    paths: {
+      "svc-sandbox": source("index.ts"),
+      "svc-sandbox/msw": source("msw/index.ts"),
+      "svc-sandbox/node": source("serve/index.ts"),
+      "svc-sandbox/undici": source("undici/create-dispatcher.ts"),
+    },
+  };
+  // The examples are short: they catch errors without a type, and expect their own data.
+  const host = ts.createCompilerHost(options);
+  const { readFile, fileExists, getSourceFile } = host;
+  host.readFile = (name) => files.get(name) ?? readFile(name);
+  host.fileExists = (name) => files.has(name) || fileExists(name);
+  host.getSourceFile = (name, version) => {
+    const code = files.get(name);
+    return code === undefined ? getSourceFile(name, version) : ts.createSourceFile(name, code, version);
+  };
+  const program = ts.createProgram([...files.keys()], options, host);
+  const problems = [...files.keys()].flatMap((name) =>
+    ts
+      .getPreEmitDiagnostics(program, program.getSourceFile(name))
+      .map(({ messageText, start }) => [
+        files.get(name)?.slice(start, (start ?? 0) + 60),
+        ts.flattenDiagnosticMessageText(messageText, " ").slice(0, 200),
+      ]),
+  );
+  expect(problems).toEqual([]);
+}, 300_000);
 
 const documented = ["create-sandbox", "guard"]
   .map((name) => `library/${name}.ts`)

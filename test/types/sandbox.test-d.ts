@@ -115,6 +115,33 @@ test("unknown options are mistakes", () => {
   expectTypeOf(createSandbox(options)).toEqualTypeOf<Sandbox>();
 });
 
+test("a misspelled field of an inline scenario is a mistake", () => {
+  const keys = { main: { environment: "test" } } as const;
+  const organizations = { bank: { type: "bank", keys } } as const;
+  // @ts-expect-error organizations
+  createSandbox({ scenario: { version: 1, organisations: {} } });
+  // @ts-expect-error clock
+  createSandbox({ scenario: { version: 1, organizations, clok: { frozen: true } } });
+  // @ts-expect-error live_access
+  createSandbox({ scenario: { version: 1, organizations: { b: { type: "bank", live_acess: "approved" } } } });
+  createSandbox({
+    scenario: {
+      version: 1,
+      // @ts-expect-error expires
+      organizations: { b: { type: "bank", keys: { k: { environment: "test", expirs: "-1d" } } } },
+    },
+  });
+  // @ts-expect-error revoke
+  createSandbox({
+    scenario: { version: 1, organizations, timeline: [{ at: "1h", revok: { key: "main" } }] },
+  });
+  const body = { anything: { at: ["all"] } };
+  const story = [{ request: { key: "main", method: "POST", body } }];
+  expectTypeOf(createSandbox({ scenario: { version: 1, organizations, story } }).secret)
+    .parameter(0)
+    .toEqualTypeOf<"main">();
+});
+
 test("path ids and error codes are closed lists", () => {
   expectTypeOf<"401.rotated">().toExtend<PathId>();
   expectTypeOf<"401.tired">().not.toExtend<PathId>();
