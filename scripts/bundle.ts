@@ -121,8 +121,8 @@ export async function emitTypes({ root, entries, into }: Build): Promise<void> {
     resolve: { extensionAlias },
     plugins: [dts({ emitDtsOnly: true, tsconfig: join(root, "tsconfig.json") })],
   });
-  // Without hashes, which depend on the project's folder.
-  await bundled.write({ dir: into, format: "esm", chunkFileNames: "[name].d.ts" });
+  // Without hashes, which depend on the project's folder, and never the name of an entry point.
+  await bundled.write({ dir: into, format: "esm", chunkFileNames: "shared-[name].d.ts" });
   await bundled.close();
 }
 
