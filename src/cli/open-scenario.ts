@@ -24,7 +24,7 @@ function ownIn(cwd: string): string | undefined {
   return [ownScenario, "svc-sandbox.yml"].find((name) => existsSync(resolve(cwd, name)));
 }
 
-/** Loads a scenario by name or file. Default: this folder's own, or `key-states`. The signal ends the wait for a pipe. */
+/** Loads a scenario by name or file. Default: this folder's own, or `key-states`. The signal ends the wait for stdin. */
 export async function loadNamed(
   word: string | undefined,
   { cwd, stdin }: Pick<Io, "cwd" | "stdin">,

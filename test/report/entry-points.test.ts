@@ -113,7 +113,7 @@ test("report exits with 1 and the reason when it misses a threshold", async () =
     1,
     expect.stringMatching(/\nThe coverage is 5%, below the required 6%/),
   ]);
-  const strict = await run("--strict", "--format", "json");
+  const strict = await run("--fail-on", "error", "--format", "json");
   expect([strict.code, JSON.parse(strict.stdout).failures]).toEqual([
     1,
     ["--fail-on error does not allow advice of level error: key-in-query."],

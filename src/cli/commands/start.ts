@@ -160,7 +160,7 @@ export const command = declareCommand({
         const onLoad = (fresh: LoadedScenario) => {
           served = fresh;
         };
-        stopWatching = await startWatching(call, { loaded, runtime, log: logger, stop, onLoad, onReload });
+        stopWatching = await startWatching(call, { loaded, runtime, log: logger, onLoad, onReload });
       }
       const warn = async () => {
         warnOfPinned(runtime.world(), flags, logger);

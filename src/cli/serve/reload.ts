@@ -15,8 +15,6 @@ interface Served {
   /** Called with a changed scenario before its sandbox starts. */
   readonly onLoad: (loaded: LoadedScenario) => void;
   readonly log: Logger;
-  /** Ends the wait for a pipe. */
-  readonly stop: AbortSignal;
   /** Called once the sandbox of a changed scenario runs. */
   readonly onReload: (loaded: LoadedScenario) => Promise<void>;
 }
@@ -28,7 +26,7 @@ interface Served {
  */
 export async function startWatching(
   { flags, io }: Call<WorldFlags & { readonly changes?: string }>,
-  { loaded: first, runtime, log, stop, onLoad, onReload }: Served,
+  { loaded: first, runtime, log, onLoad, onReload }: Served,
 ): Promise<() => Promise<void>> {
   const { name } = first;
   if (first.piped !== undefined || first.files.length === 0) {
@@ -55,7 +53,7 @@ export async function startWatching(
   let loaded = first;
   let isBroken = false;
   const reload = async () => {
-    const fresh = await withChanges(await loadNamed(name, io, stop), flags.changes, io);
+    const fresh = await withChanges(await loadNamed(name, io), flags.changes, io);
     await watching.follow(fresh.files);
     const isChanged = JSON.stringify(fresh.scenario) !== JSON.stringify(loaded.scenario);
     const wasBroken = isBroken;
@@ -75,7 +73,6 @@ export async function startWatching(
   const { createWatch } = await import("../../node/files/watch.js");
   const watching = createWatch(() =>
     reload().catch((error) => {
-      if (stop.aborted) return;
       isBroken = true;
       log.problem(`${describeFailure(error, flags)}The running scenario continues.`);
     }),

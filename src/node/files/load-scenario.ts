@@ -1,6 +1,6 @@
-import { closeSync, constants, existsSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import type { Readable } from "node:stream";
+import { addAbortSignal, type Readable } from "node:stream";
 import { SandboxError } from "../../domain/errors.js";
 import { isScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
 import type { ScenarioLookup } from "../../scenario/parse-scenario.js";
@@ -29,8 +29,8 @@ export const stdinName = "-";
  * Loads a bundled scenario by name, or a scenario file.
  *
  * A bundled name wins; write `./name` for a file with the same name. Throws `scenario_not_found`, `file_unreadable`, or a
- * `ScenarioError` with all problems of the file. Reads a pipe until its writers close it, or throws `file_unreadable` when
- * the signal is aborted.
+ * `ScenarioError` with all problems of the file. Reads stdin to its end, or throws `file_unreadable` when the signal is
+ * aborted.
  */
 export async function loadScenario(
   nameOrFile: string,
@@ -44,16 +44,11 @@ export async function loadScenario(
     return { scenario: withStory(nameOrFile), name: nameOrFile, files: [] };
   }
   const isStdin = nameOrFile === stdinName && stdin !== undefined;
-  const path = resolve(cwd, nameOrFile);
-  const failed = (error: NodeJS.ErrnoException) => {
+  // The types of this package must not need Node's.
+  const reading = isStdin ? readStdin(stdin as Readable, signal) : undefined;
+  const piped = await reading?.catch((error: NodeJS.ErrnoException) => {
     throw unreadable(error, nameOrFile, cwd);
-  };
-  const piped = isStdin
-    ? // The types of this package must not need Node's.
-      await readPipe(stdin as Readable, signal).catch(failed)
-    : isPipe(path)
-      ? await readPipe(openPipe(path), signal).catch(failed)
-      : undefined;
+  });
   const { text, file, load, files } = openScenarioFile(nameOrFile, cwd, piped);
   const { parseScenario } = await import("../../scenario/parse-scenario.js");
   const scenario = parseScenario(text, { file, load });
@@ -64,7 +59,6 @@ export async function loadScenario(
 
 /**
  * Reads a scenario file, unless its text is given. `load` reads the files that it extends, and `files` collects all paths.
- * None of the files may be a pipe.
  */
 export function openScenarioFile(nameOrFile: string, cwd: string, text?: string) {
   const file = resolve(cwd, nameOrFile);
@@ -77,43 +71,19 @@ export function openScenarioFile(nameOrFile: string, cwd: string, text?: string)
   return { text: text ?? readScenarioFile(file, nameOrFile, cwd), file: nameOrFile, load, files };
 }
 
-function isPipe(file: string): boolean {
-  return statSync(file, { throwIfNoEntry: false })?.isFIFO() === true;
-}
-
 const utf8 = new TextDecoder("utf-8");
 
-function openPipe(file: string): Readable {
-  // Loaded when needed: most scenarios are files.
-  const { Socket } = process.getBuiltinModule("node:net");
-  const { O_RDONLY, O_NONBLOCK = 0 } = constants;
-  return new Socket({ fd: openSync(file, O_RDONLY | O_NONBLOCK), writable: false });
-}
-
-// Does not block signals, because a writer may never come.
-function readPipe(pipe: Readable, signal: AbortSignal | undefined): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let length = 0;
-    const end = () => {
-      resolve(utf8.decode(Buffer.concat(chunks)));
-      pipe.destroy();
-    };
-    pipe.on("data", (chunk: Buffer) => {
-      chunks.push(chunk);
-      length += chunk.length;
-      // The parser rejects it.
-      if (length > maximumScenarioBytes) end();
-    });
-    pipe.once("end", end).once("error", reject);
-    const interrupt = () => {
-      reject(new Error("it is a pipe, and it was interrupted while it was read"));
-      pipe.destroy();
-    };
-    if (signal?.aborted) interrupt();
-    signal?.addEventListener("abort", interrupt);
-    pipe.once("close", () => signal?.removeEventListener("abort", interrupt));
-  });
+async function readStdin(stdin: Readable, signal: AbortSignal | undefined): Promise<string> {
+  if (signal !== undefined) addAbortSignal(signal, stdin);
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of stdin) {
+    chunks.push(chunk);
+    length += chunk.length;
+    // The parser rejects it.
+    if (length > maximumScenarioBytes) break;
+  }
+  return utf8.decode(Buffer.concat(chunks));
 }
 
 // Reads UTF-8; the parser rejects anything but text. Reads at most one byte more than a scenario may have, which is enough for
@@ -123,7 +93,8 @@ function readScenarioFile(file: string, given: string, folder: string): string {
   let length = 0;
   try {
     // Would wait for a writer and block signals.
-    if (isPipe(file)) throw new Error("it is a pipe");
+    if (statSync(file, { throwIfNoEntry: false })?.isFIFO())
+      throw new Error("it is a pipe; use - for a scenario from stdin");
     const descriptor = openSync(file, "r");
     try {
       for (let more = -1; more !== 0 && length < start.length; length += more) {
