@@ -1,4 +1,3 @@
-import { isFault } from "../domain/outcomes.js";
 import type { ActionName } from "../domain/steps.js";
 import type { RequestSource } from "../scenario/format/input-shapes.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -54,7 +53,7 @@ export interface JournalQuery {
   readonly probes?: boolean | undefined;
   /** Who sent them: clients, or the story and `POST /send`. Default: both. */
   readonly source?: RequestSource | undefined;
-  /** Whether to include requests that their client had to send again because of a fault. Default: true. */
+  /** Whether to include requests that a fault hit and that their client sent again. Default: true. */
   readonly faults?: boolean | undefined;
 }
 
@@ -230,14 +229,15 @@ export function createHistory<Event>(first: Subject, capacity = mostKept) {
 
 export type History<Event> = ReturnType<typeof createHistory<Event>>;
 
-// A client may accept the status of a truncated response, so a request that it did not send again stays.
+// A client may wait for a delayed response, or accept the status of a truncated one: a request that it did not send again
+// stays.
 function withoutFaults(all: readonly Exchange[]): Exchange[] {
   const sentLater = new Set<string>();
-  const isKept = ({ method, path, fingerprint, pathId, isUnread }: Exchange) => {
+  const isKept = ({ method, path, fingerprint, fault }: Exchange) => {
     const name = `${method} ${path} ${fingerprint}`;
     const isRepeated = sentLater.has(name);
     sentLater.add(name);
-    return !(isRepeated && (isFault(pathId) || isUnread === true));
+    return fault === null || !isRepeated;
   };
   return [...all].reverse().filter(isKept).reverse();
 }
