@@ -1,4 +1,5 @@
 import type { BrokenPromise } from "../api/promises.js";
+import { variableOf } from "../domain/api-key.js";
 import { pluralize } from "../report/plain-text.js";
 import type { Report } from "../report/report-shape.js";
 import { type UnmetThreshold, unmetThresholds } from "../report/thresholds.js";
@@ -15,8 +16,8 @@ export function whyTooLittle({ coverage: { met, promised }, paths }: Report): st
     ? `the client covers ${met} of ${promised} promised paths, and a certificate needs ${leastPaths}`
     : "the client sends no key in x-api-key";
   const keys = paths.flatMap(({ promised, met, pathId, howToMeet }) => {
-    const [variable] = /SVC_KEY_\w+/.exec(howToMeet ?? "") ?? [];
-    return promised && !met && variable !== undefined ? [`${variable} (${pathId})`] : [];
+    const ref = howToMeet?.ref ?? "none";
+    return promised && !met && ref !== "none" ? [`${variableOf(ref)} (${pathId})`] : [];
   });
   return `${why}. Send ${leastPaths - met} or more of these keys, and check each response: ${keys.join(", ")}`;
 }

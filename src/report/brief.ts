@@ -12,8 +12,7 @@ import {
   type ValueOf,
 } from "../schema/shape.js";
 import { snakeCase } from "../schema/spelling.js";
-import type { Report } from "./report-shape.js";
-import { keyToSend } from "./reproduce.js";
+import type { HowToMeet, Report } from "./report-shape.js";
 import type { UnmetThreshold } from "./thresholds.js";
 
 const verdicts = ["passed", "client_failed", "threshold_missed", "no_request", "flaky", "unusable"] as const;
@@ -115,13 +114,19 @@ export function briefFacts(
   };
   return {
     coverage: coverage.percent,
-    missed: Object.fromEntries(missed.map(({ pathId, howToMeet }) => [pathId, keyToSend(howToMeet ?? "")])),
+    missed: Object.fromEntries(missed.map(({ pathId, howToMeet }) => [pathId, keyToSend(howToMeet)])),
     advice: advice.map(({ id }) => id),
     repeats: counts,
     failed: failures.length,
     failures: [...failures],
     next: next(),
   };
+}
+
+/** The ref of the key, or also the steps before the request. */
+function keyToSend(how: HowToMeet | null): string {
+  if (how === null) return "";
+  return how.scenario === null && !how.reset ? how.ref : how.text;
 }
 
 export const coverMissed =

@@ -22,7 +22,6 @@ import type {
   ReportedRepeat,
   ReportedRequest,
 } from "./report-shape.js";
-import { splitInstruction } from "./reproduce.js";
 import type { UnmetThreshold } from "./thresholds.js";
 
 interface RenderOptions extends TextStyle, Ran {
@@ -104,7 +103,7 @@ export function reportDocument(
       title: "How to cover them",
       columns: ["path", "how to cover it"],
       rows: uncovered.map(({ pathId, howToMeet }) => ({
-        cells: [pathId, splitInstruction(howToMeet ?? "")],
+        cells: [pathId, howToMeet === null ? "" : { text: `${howToMeet.text}:`, code: howToMeet.curl }],
       })),
     },
     {
@@ -239,7 +238,7 @@ function pathCase({ pathId, met, when, howToMeet }: ReportedPath): TestCase {
     name,
     verdict: "skipped",
     message: "not covered",
-    output: howToMeet ?? undefined,
+    output: howToMeet === null ? undefined : `${howToMeet.text}: ${howToMeet.curl}`,
   };
 }
 

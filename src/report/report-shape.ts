@@ -13,6 +13,7 @@ import {
   nullable,
   optional,
   orNull,
+  record,
   text,
   type ValueOf,
 } from "../schema/shape.js";
@@ -39,6 +40,22 @@ export interface Coverage extends ValueOf<typeof coverage> {}
 
 const share = () => mapping({ met: count(), total: count() });
 
+const howToMeet = mapping({
+  /** The ref of the key to send; `none`, `malformed` or `unknown` for no key of the sandbox. */
+  ref: text(),
+  request: mapping({ method: text(), path: text(), headers: record(text()), body: nullable(text()) }),
+  /** The bundled scenario to start first. */
+  scenario: nullable(text()),
+  /** Whether to reset the sandbox first. */
+  reset: flag(),
+  /** The steps in words. */
+  text: text(),
+  /** The request as a command for a shell with the environment of clients. */
+  curl: text(),
+});
+/** How to cover a path. */
+export interface HowToMeet extends ValueOf<typeof howToMeet> {}
+
 const path = mapping({
   pathId: growingChoice(outcomes.map(({ path }) => path)),
   /** Whether the specification promises it; the coverage counts only promised paths. */
@@ -51,11 +68,8 @@ const path = mapping({
   previewCount: count(),
   /** The requests that end there. */
   when: text(),
-  /**
-   * How to cover it, with a command for a shell with the environment of clients; `null` if it is covered, or if it is not
-   * promised and no single request covers it.
-   */
-  howToMeet: nullable(text()),
+  /** How to cover it; `null` if it is covered, or if it is not promised and no single request covers it. */
+  howToMeet: orNull(howToMeet),
 });
 /** An outcome of requests. */
 export interface ReportedPath extends ValueOf<typeof path> {}

@@ -10,14 +10,15 @@ import type { KeyEntry } from "../world/registry.js";
 import { announcedKeys } from "../world/secrets.js";
 import type { World } from "../world/world.js";
 import { shellWord } from "./plain-text.js";
+import type { HowToMeet } from "./report-shape.js";
 import { type KeylessRequest, previewRequests } from "./reproduce-preview.js";
 
 /** A request that always covers a path. */
 export interface Reproduction extends KeylessRequest {
   /** The variable with the key to send; `undefined` for no key. */
   readonly variable?: string;
-  /** The ref of the key, if the sandbox has that key. */
-  readonly ref?: string;
+  /** The ref of the key; `none`, `malformed` or `unknown` if the sandbox does not have it. */
+  readonly ref: string;
   /** The path where it would end without faults. */
   readonly apiPath: ApiPathId;
   /** The fault that always hits it. */
@@ -37,32 +38,43 @@ export const fallbackScenarios: readonly ScenarioName[] = ["key-states", "bad-da
 export function howToCover(
   world: World,
   { curlOptions = "", underExec = false }: { curlOptions?: string; underExec?: boolean } = {},
-): (pathId: PathId) => string | null {
+): (pathId: PathId) => HowToMeet | null {
   const known = new Map<ScenarioName | undefined, ReturnType<typeof reproductionsIn>>();
-  const instructionIn = (name: ScenarioName | undefined, pathId: PathId) => {
+  const reproductionIn = (name: ScenarioName | undefined, pathId: PathId) => {
     const running = known.has(name) ? undefined : worldOf(name);
-    const found = known.get(name) ?? (running ? reproductionsIn(running) : new Map());
+    const found = known.get(name) ?? (running ? reproductionsIn(running) : new Map<PathId, Reproduction>());
     known.set(name, found);
-    const reproduction = found.get(pathId);
-    return reproduction && `${wordsOf(reproduction)}: ${curlLine(reproduction, curlOptions, pathId)}`;
+    return found.get(pathId);
   };
   const worldOf = (name: ScenarioName | undefined) =>
     name === undefined ? world : openBundled(name, world.platform);
   return (pathId) => {
-    const here = instructionIn(undefined, pathId);
-    if (here !== undefined) return here;
-    const other = fallbackScenarios.find((name) => instructionIn(name, pathId) !== undefined);
-    if (other === undefined) return null;
-    const line = instructionIn(other, pathId);
-    if (other === world.name) {
+    const name = [undefined, ...fallbackScenarios].find((one) => reproductionIn(one, pathId) !== undefined);
+    const found = reproductionIn(name, pathId);
+    if (found === undefined) return null;
+    const { ref, variable, method = "GET", path, headers = {}, body = null } = found;
+    const isKey = variable !== undefined && ref !== "malformed" && ref !== "unknown";
+    const text = variable === undefined ? "send no key" : `send ${variable}${isKey ? ` (ref ${ref})` : ""}`;
+    const reset = name === world.name;
+    return {
+      ref,
+      request: { method, path, headers, body },
+      scenario: name === undefined || reset ? null : name,
+      reset,
+      text: name === undefined ? text : `${beforeIt(name, pathId)} ${text}`,
+      curl: curlLine(found, curlOptions, pathId),
+    };
+  };
+  function beforeIt(name: ScenarioName, pathId: PathId): string {
+    if (name === world.name) {
       const options = `${curlOptions && `${curlOptions} `}-X POST -H content-type:application/json`;
-      return `reset the sandbox (curl ${options} $SVC_CONTROL_URL/reset), then ${line}`;
+      return `reset the sandbox (curl ${options} $SVC_CONTROL_URL/reset), then`;
     }
     const needs = outcomeOf(pathId).preview === true ? " (it has preview: true)" : "";
     return underExec
-      ? `with svc-sandbox exec ${other} -- <command>${needs}, ${line}`
-      : `start svc-sandbox ${other}${needs}, then ${line}`;
-  };
+      ? `with svc-sandbox exec ${name} -- <command>${needs},`
+      : `start svc-sandbox ${name}${needs}, then`;
+  }
 }
 
 // Returns `undefined` for a scenario with the preview, in a page without farmers.
@@ -73,25 +85,6 @@ function openBundled(name: ScenarioName, platform: World["platform"]): World | u
     if (isSandboxError(error)) return undefined;
     throw error;
   }
-}
-
-/** Splits an instruction before its command: `text` ends with the colon, `code` is the shell command. */
-export function splitInstruction(text: string): string | { readonly text: string; readonly code: string } {
-  const cut = text.indexOf(": curl ");
-  return cut === -1 ? text : { text: text.slice(0, cut + 1), code: text.slice(cut + 2) };
-}
-
-/** Returns the key that an instruction sends (its ref, none, malformed or unknown), or the steps before its request. */
-export function keyToSend(instruction: string): string {
-  const [, ref, word, none] =
-    /^send (?:SVC_KEY_\w+ \(ref (\S+)\)|SVC_KEY_(\w+)|(no key)): curl /.exec(instruction) ?? [];
-  const [steps = ""] = instruction.split(": curl ");
-  return ref ?? word?.toLowerCase() ?? (none === undefined ? steps : "none");
-}
-
-function wordsOf({ variable, ref }: Reproduction): string {
-  if (variable === undefined) return "send no key";
-  return ref === undefined ? `send ${variable}` : `send ${variable} (ref ${ref})`;
 }
 
 // Returns a command for a shell.
@@ -130,12 +123,12 @@ export function reproductionsIn(world: World): ReadonlyMap<PathId, Reproduction>
       add(pathId, { ...key, ...request }, entry);
     }
   }
-  add("401.missing", { path });
+  add("401.missing", { ref: "none", path });
   for (const word of ["malformed", "unknown"] as const) {
-    add(`401.${word}`, { variable: variableOf(word), path });
+    add(`401.${word}`, { variable: variableOf(word), ref: word, path });
   }
-  add("404.unknown_path", { path: "/v1/relying-party/nothing" });
-  add("405.method", { method: "DELETE", path });
+  add("404.unknown_path", { ref: "none", path: "/v1/relying-party/nothing" });
+  add("405.method", { ref: "none", method: "DELETE", path });
   return found;
 }
 

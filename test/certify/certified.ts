@@ -12,7 +12,17 @@ const path = (
   count,
   previewCount: 0,
   when: `what ends on ${pathId}`,
-  howToMeet: count > 0 ? null : 'send the key of "bank": curl -H "x-api-key: $SVC_KEY_BANK" $SVC_BASE_URL',
+  howToMeet:
+    count > 0
+      ? null
+      : {
+          ref: "bank",
+          request: { method: "GET", path: "/v1/relying-party/me", headers: {}, body: null },
+          scenario: null,
+          reset: false,
+          text: "send SVC_KEY_BANK (ref bank)",
+          curl: 'curl -H "x-api-key: $SVC_KEY_BANK" "$SVC_BASE_URL/v1/relying-party/me"',
+        },
   ...more,
 });
 

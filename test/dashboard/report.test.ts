@@ -36,6 +36,15 @@ describe.skipIf(noBrowser)("the report", () => {
     for (const { what_to_do: whatToDo } of advice) await page.getByText(whatToDo).waitFor();
   });
 
+  test("shows how often a key was resent after its rejection", async () => {
+    const { page, server, go } = await openDashboard({ scenario: "key-states" });
+    const headers = { "x-api-key": server.sandbox.secret("revoked") };
+    for (let sent = 0; sent < 3; sent++) await fetch(server.url + mePath, { headers });
+    await go("report");
+    const table = page.getByRole("region", { name: "Resent after a rejection", exact: true });
+    expect(await table.getByRole("cell").allTextContents()).toEqual(["revoked", "2"]);
+  });
+
   test("fits a phone: each figure is on the line of its name", async () => {
     const { page } = await openDashboard({ view: "/report" });
     await page.setViewportSize({ width: 390, height: 844 });

@@ -5,6 +5,7 @@ import { outcomeOf, outcomes, type PathId } from "../../src/domain/outcomes.js";
 import type { Sandbox } from "../../src/index.js";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
 import { clientEnvironment } from "../../src/node/client-variables.js";
+import type { HowToMeet } from "../../src/report/report-shape.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { startServer } from "../../src/serve/index.js";
@@ -44,8 +45,11 @@ const scenarios: Readonly<Record<string, string | Scenario>> = {
 
 const inPreview = (pathId: PathId) => outcomeOf(pathId).preview === true;
 
-const hintFor = (sandbox: Sandbox, pathId: PathId) =>
-  sandbox.report().paths.find((row) => row.pathId === pathId)?.howToMeet ?? "";
+function hintFor(sandbox: Sandbox, pathId: PathId): HowToMeet {
+  const hint = sandbox.report().paths.find((row) => row.pathId === pathId)?.howToMeet;
+  if (!hint) throw new Error(`The report has no instruction for ${pathId}.`);
+  return hint;
+}
 
 /** Runs the line of a hint as a shell runs it, until the sandbox has met the request. */
 async function follow(line: string, sandbox: Sandbox, environment: Record<string, string>): Promise<void> {
@@ -75,16 +79,12 @@ test.each(
   for (const { path } of outcomes) {
     running.sandbox.requests.clear();
     const hint = hintFor(running.sandbox, path);
-    const [, other, line] =
-      /^(?:start svc-sandbox (\S+)(?: \(it has preview: true\))?, then |reset the sandbox \(curl [^)]*\), then )?send? ?[^:]*: (curl .*)$|^$/.exec(
-        hint,
-      ) ?? [];
-    expect([path, line ?? hint]).toEqual([path, expect.stringMatching(/^curl /)]);
-    if (other !== undefined && !others.has(other)) others.set(other, await serve(other));
-    if (hint.startsWith("reset")) running.sandbox.reset();
-    const { sandbox, environment } = other === undefined ? running : (others.get(other) as typeof running);
+    const { scenario: other, curl } = hint;
+    if (other !== null && !others.has(other)) others.set(other, await serve(other));
+    if (hint.reset) running.sandbox.reset();
+    const { sandbox, environment } = other === null ? running : (others.get(other) as typeof running);
     sandbox.requests.clear();
-    await follow(line as string, sandbox, environment());
+    await follow(curl, sandbox, environment());
     const report = sandbox.report();
     expect([hint, report.paths.find((row) => row.pathId === path)?.count]).toEqual([hint, 1]);
     expect(report.advice.filter(({ level }) => level === "error")).toEqual([]);
@@ -93,19 +93,24 @@ test.each(
 
 test("a key of the running world is preferred to another scenario", async () => {
   const { sandbox } = await serve("key-states");
-  expect(sandbox.report().paths.filter(({ howToMeet }) => howToMeet?.startsWith("start"))).toEqual(
+  expect(sandbox.report().paths.filter(({ howToMeet }) => howToMeet?.scenario)).toEqual(
     sandbox.report().paths.filter(({ pathId }) => pathId.startsWith("fault.") || inPreview(pathId)),
   );
-  expect(hintFor(sandbox, "401.revoked")).toBe(
-    'send SVC_KEY_REVOKED (ref revoked): curl -H "x-api-key: $SVC_KEY_REVOKED" "$SVC_BASE_URL/v1/relying-party/me"',
-  );
+  expect(hintFor(sandbox, "401.revoked")).toEqual({
+    ref: "revoked",
+    request: { method: "GET", path: "/v1/relying-party/me", headers: {}, body: null },
+    scenario: null,
+    reset: false,
+    text: "send SVC_KEY_REVOKED (ref revoked)",
+    curl: 'curl -H "x-api-key: $SVC_KEY_REVOKED" "$SVC_BASE_URL/v1/relying-party/me"',
+  });
 });
 
 test("over TLS the instructions accept the certificate", async () => {
   const { sandbox, environment } = await serve("key-states", true);
-  const [, line = ""] = /: (curl .*)$/.exec(hintFor(sandbox, "401.revoked")) ?? [];
-  expect(line).toMatch(/^curl -k /);
-  await follow(line, sandbox, environment());
+  const { curl } = hintFor(sandbox, "401.revoked");
+  expect(curl).toMatch(/^curl -k /);
+  await follow(curl, sandbox, environment());
   expect(sandbox.report().paths.find(({ pathId }) => pathId === "401.revoked")?.met).toBe(true);
 });
 
@@ -113,11 +118,12 @@ test("a path that the running scenario offers at its start only is brought back 
   const { sandbox, environment } = await serve("key-states");
   sandbox.clock.advance("61s");
   const hint = hintFor(sandbox, "429.per_minute");
-  expect(hint).toMatch(
+  expect(hint.text).toMatch(
     /^reset the sandbox \(curl -X POST -H content-type:application\/json \$SVC_CONTROL_URL\/reset\), then send SVC_KEY_RATE_LIMITED_MINUTE /,
   );
+  expect(hint).toMatchObject({ scenario: null, reset: true });
   sandbox.reset();
-  await follow(hint.slice(hint.indexOf(": curl ") + 2), sandbox, environment());
+  await follow(hint.curl, sandbox, environment());
   expect(sandbox.requests.list({ pathId: "429.per_minute" })).toHaveLength(1);
 });
 

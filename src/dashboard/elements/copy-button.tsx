@@ -39,3 +39,19 @@ export function CopyButton({
     </span>
   );
 }
+
+/** Code with a button that copies it. */
+export function CodeLine({
+  code,
+  children,
+}: {
+  readonly code: string;
+  readonly children?: ComponentChildren;
+}) {
+  return (
+    <div class="code-line">
+      <pre>{code}</pre>
+      <CopyButton text={code}>{children}</CopyButton>
+    </div>
+  );
+}

@@ -1,8 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { Report, Sent } from "../../control/answers.js";
 import { baseUrl, call } from "../../control/call.js";
-import { type HowToMeet, howToMeet, type SendableRequest } from "../../control/how-to-meet.js";
-import { CopyButton } from "../../elements/copy-button.js";
+import { CodeLine } from "../../elements/copy-button.js";
 import { aboutPath, DocsLink } from "../../elements/docs-link.js";
 import { ActionButton } from "../../elements/forms/action.js";
 import { LossButton } from "../../elements/forms/loss.js";
@@ -11,6 +10,7 @@ import { SentResponse } from "../../elements/traffic/sent-response.js";
 import { linkTo } from "../../route.js";
 
 export type ReportedPath = Report["paths"][number];
+type HowToMeet = NonNullable<ReportedPath["how_to_meet"]>;
 
 interface ExitProps {
   readonly path: ReportedPath;
@@ -37,50 +37,38 @@ export function Exit({ path, fromStory }: ExitProps) {
           <a href={linkTo("requests", [], { path: pathId })}>Show these requests</a>
         )}
       </p>
-      {how === null ? null : <Meeting how={howToMeet(how)} />}
+      {how === null ? null : <Meeting how={how} />}
     </section>
   );
 }
 
 function Meeting({ how }: { readonly how: HowToMeet }) {
-  const { words, code, scenario, resets, request } = how;
   return (
     <>
       <p>
-        <strong>How to cover it:</strong> {words}.
+        <strong>How to cover it:</strong> {how.text}.
       </p>
-      {code === undefined ? null : (
-        <>
-          <div class="code-line">
-            <pre>{code}</pre>
-            <CopyButton text={code} />
-          </div>
-          <p class="muted">
-            Run it in a shell with the variables from <code>--write-env</code>. Here <code>SVC_BASE_URL</code>{" "}
-            is <code>{baseUrl}</code>.
-          </p>
-        </>
-      )}
-      {request === undefined ? null : <SendNow request={request} scenario={scenario} resets={resets} />}
+      <CodeLine code={how.curl} />
+      <p class="muted">
+        Run it in a shell with the variables from <code>--write-env</code>. Here <code>SVC_BASE_URL</code> is{" "}
+        <code>{baseUrl}</code>.
+      </p>
+      <SendNow how={how} />
     </>
   );
 }
 
-interface SendNowProps extends Pick<HowToMeet, "scenario" | "resets"> {
-  readonly request: SendableRequest;
-}
-
 /** Sends the request from this page. It does not count as a client request. */
-function SendNow({ request, scenario, resets }: SendNowProps) {
+function SendNow({ how: { ref, request, scenario, reset } }: { readonly how: HowToMeet }) {
   const sent = useSignal<Sent | undefined>(undefined);
   const send = async () => {
     sent.value = undefined;
-    if (scenario !== undefined) await call("/scenario", { method: "PUT", body: { name: scenario } });
-    else if (resets) await call("/reset", { method: "POST" });
-    sent.value = await call<Sent>("/send", { method: "POST", body: request });
+    if (scenario !== null) await call("/scenario", { method: "PUT", body: { name: scenario } });
+    else if (reset) await call("/reset", { method: "POST" });
+    const body = { key: ref, ...request, body: request.body ?? undefined };
+    sent.value = await call<Sent>("/send", { method: "POST", body });
   };
-  const before =
-    scenario !== undefined ? `Start ${scenario} here, then send it` : resets && "Reset, then send it";
+  const before = scenario !== null ? `Start ${scenario} here, then send it` : reset && "Reset, then send it";
   return (
     <div>
       {before ? (

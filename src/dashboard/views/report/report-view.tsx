@@ -1,10 +1,9 @@
 import type { ComponentChildren } from "preact";
 import type { Report } from "../../control/answers.js";
 import { fetchControl } from "../../control/call.js";
-import { howToMeet } from "../../control/how-to-meet.js";
 import { useResources } from "../../control/resource.js";
 import { report } from "../../control/resources.js";
-import { CopyButton } from "../../elements/copy-button.js";
+import { CodeLine } from "../../elements/copy-button.js";
 import { ActionButton } from "../../elements/forms/action.js";
 import { LossButton } from "../../elements/forms/loss.js";
 import { saveFile } from "../../elements/save-file.js";
@@ -28,7 +27,7 @@ export function ReportView() {
 }
 
 function Whole({ report: read }: { readonly report: Report }) {
-  const { scenario, seed, profile, pinned, requests, unread, paths, advice } = read;
+  const { scenario, seed, profile, pinned, requests, unread, paths, repeats, advice } = read;
   const shown = paths.filter(({ promised, met }) => promised || met);
   const unmet = shown.filter(({ met }) => !met);
   const inPreview = paths.filter(({ preview_count }) => preview_count > 0);
@@ -61,6 +60,7 @@ function Whole({ report: read }: { readonly report: Report }) {
       <Paths rows={shown} />
       {inPreview.length === 0 ? null : <PreviewPaths rows={inPreview} />}
       {unmet.length === 0 ? null : <OtherPaths rows={unmet} />}
+      {repeats.length === 0 ? null : <Repeats rows={repeats} />}
       <AdviceSection title="Advice" advice={advice.filter((one) => !isNote(one))} />
       <AdviceSection title="Notes" advice={advice.filter(isNote)} />
     </>
@@ -116,26 +116,36 @@ function PreviewPaths({ rows }: PathsProps) {
   );
 }
 
+function Repeats({ rows }: { readonly rows: Report["repeats"] }) {
+  return (
+    <PathTable title="Resent after a rejection" columns={["Path", "Key", "Requests"]}>
+      {rows.map(({ path_id: pathId, key, fingerprint, count }) => (
+        <tr key={`${pathId} ${key} ${fingerprint}`}>
+          <PathCell pathId={pathId} />
+          <td>
+            <a href={linkTo("requests", [], { path: pathId, key: key ?? fingerprint ?? undefined })}>
+              <bdi>{key ?? fingerprint}</bdi>
+            </a>
+          </td>
+          <td class="number">{count.toLocaleString("en")}</td>
+        </tr>
+      ))}
+    </PathTable>
+  );
+}
+
 function OtherPaths({ rows }: PathsProps) {
   return (
     <PathTable title="How to cover the other paths" columns={["Path", "How to cover it"]}>
-      {rows.map(({ path_id: pathId, how_to_meet: how }) => {
-        const { words, code } = howToMeet(how ?? "");
-        return (
-          <tr key={pathId}>
-            <PathCell pathId={pathId} />
-            <td>
-              {words}
-              {code === undefined ? null : (
-                <div class="code-line">
-                  <pre>{code}</pre>
-                  <CopyButton text={code} />
-                </div>
-              )}
-            </td>
-          </tr>
-        );
-      })}
+      {rows.map(({ path_id: pathId, how_to_meet: how }) => (
+        <tr key={pathId}>
+          <PathCell pathId={pathId} />
+          <td>
+            {how?.text}
+            {how === null ? null : <CodeLine code={how.curl} />}
+          </td>
+        </tr>
+      ))}
     </PathTable>
   );
 }

@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { RequestDetails } from "../../control/answers.js";
 import { baseUrl, type ControlError, call } from "../../control/call.js";
 import { connection } from "../../control/events.js";
-import { CopyButton } from "../../elements/copy-button.js";
+import { CodeLine, CopyButton } from "../../elements/copy-button.js";
 import { aboutPath, DocsLink } from "../../elements/docs-link.js";
 import { Refusal } from "../../elements/forms/action.js";
 import { Instant } from "../../elements/instant.js";
@@ -207,10 +207,9 @@ function SendAgain({ request }: { readonly request: RequestDetails }) {
     <>
       <h3>Send it again</h3>
       {Object.entries(clientCode(request)).map(([name, code]) => (
-        <div class="code-line" key={name}>
-          <pre>{code}</pre>
-          <CopyButton text={code}>Copy as {name}</CopyButton>
-        </div>
+        <CodeLine code={code} key={name}>
+          Copy as {name}
+        </CodeLine>
       ))}
       <p class="muted">
         The key and the base URL come from the variables of <code>--write-env</code>. Here{" "}
