@@ -112,7 +112,7 @@ export interface Wording {
 }
 
 export type Fields = Readonly<Record<string, Field>>;
-type Field = Shape | Optional;
+export type Field = Shape | Optional;
 export interface Optional<Of extends Shape = Shape> {
   readonly optional: Of;
 }

@@ -1,5 +1,6 @@
+import { isMapping } from "../domain/json.js";
 import aliases from "./aliases.json" with { type: "json" };
-import { type Around, fieldsOf, type Path, pathText, type Shape, shapeOf } from "./shape.js";
+import { type Around, type Field, fieldsOf, type Path, pathText, type Shape, shapeOf } from "./shape.js";
 import { listed, nearest, quote } from "./words.js";
 
 /**
@@ -24,6 +25,11 @@ export function unknownField(path: Path, shape: Shape, holder: unknown, around?:
     suggestion: [...parent, field],
   });
 
+  const members = (holder ?? {}) as Readonly<Record<string, unknown>>;
+  const emptied = fields.find((field) => members[field] === null && isOfRefs(fieldsOf(shape)?.[field]));
+  if (emptied !== undefined && isMapping(members[name])) {
+    return { ...diagnostic, hint: `indent ${name} by more spaces than ${emptied}` };
+  }
   const spelled = snakeCase(name);
   // `overlap_minutes: 60`: a duration contains its unit.
   const withoutUnit = spelled.replace(/_(?:ms|millis|seconds|minutes|hours|days)$/, "");
@@ -34,11 +40,22 @@ export function unknownField(path: Path, shape: Shape, holder: unknown, around?:
   if (around !== undefined && writtenFields(around.shape).includes(name)) {
     return { ...diagnostic, hint: `${name} belongs next to ${around.name}, not in it` };
   }
+  const chooser = fields.find((field) => isChoiceOf(fieldsOf(shape)?.[field], spelled));
+  if (chooser !== undefined) return { ...diagnostic, hint: `write ${chooser}: ${spelled}` };
   const near = nearest(name, fields);
   if (near !== undefined) return suggest(near);
   const hint =
     fields.length === 0 ? "no fields are known here" : `known fields here: ${listed(fields, "and")}`;
   return { ...diagnostic, hint };
+}
+
+function isOfRefs(field: Field | undefined): boolean {
+  return field !== undefined && shapeOf(field).kind === "record";
+}
+
+function isChoiceOf(field: Field | undefined, word: string): boolean {
+  const shape = field && shapeOf(field);
+  return shape?.kind === "choice" && (shape.choices as readonly unknown[]).includes(word);
 }
 
 // The fields that people write, without those that only snapshots write.

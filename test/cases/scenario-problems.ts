@@ -160,6 +160,21 @@ export const brokenScenarios: readonly BrokenScenario[] = [
   ["unknown_scope", key("scopes: [▲attestation:read]"), "did you mean attestations:read?"],
   ["unknown_scope", top("assumptions: { me_scope: ▲farmers:read }"), "or to null"],
   ["duplicate_scope", key("scopes: [consents:read, ▲consents:read]"), "list it once"],
+  // What people write instead
+  ["bad_time", key("expires: ▲3M"), "3m is 3 minutes"],
+  ["unknown_field", key("▲revoked: true"), "write state: revoked"],
+  [
+    "state_contradiction",
+    keys("main: { environment: test, state: active, expires: ▲-1d }"),
+    "write state: expired",
+  ],
+  ["bad_choice", key("state: ▲revok\u200Bed"), "did you mean revoked?"],
+  ["unknown_field", "version: 1\norganizations:\n▲bank:\n  type: bank\n", "indent bank"],
+  [
+    "unknown_field",
+    "version: 1\norganizations:\n  bank:\n    type: bank\n    keys:\n    ▲main:\n      environment: test\n",
+    "indent main",
+  ],
   // More digits than a number in a RateLimit header can have (RFC 9651).
   ["out_of_range", key("limits: { per_day: ▲1000000000000000 }"), "from 0 to 999,999,999,999,999"],
   ["out_of_range", key("usage: { today: ▲1e30 }"), "from 0 to 9,007,199,254,740,991"],

@@ -132,6 +132,8 @@ function inOneUnit(text: string): string | undefined {
  */
 export function durationHint(text: string): string | undefined {
   if (/^[+-]?\d+$/.test(text)) return `add the unit: ${text}s or ${text}m, for example`;
+  const [, months] = /^[+-]?(\d+)M$/.exec(text) ?? [];
+  if (months !== undefined) return `${months}m is ${months} minutes; write months in days, such as 90d`;
   const single = inOneUnit(text);
   if (single !== undefined) return `write one number with one unit: ${single}`;
   if (parseTime(text) !== undefined) return "write a duration: 90s, 10m, 2h or 7d";

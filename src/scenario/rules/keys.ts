@@ -86,7 +86,10 @@ const expiryFitsState: ScenarioRule = ({ keys, fromStart, wrong }) => {
     if (state === "expired" && end > 0) {
       contradiction("an expired key expires in the future", "write a time in the past, such as -1d");
     } else if ((state === "active" || state === "retiring") && end <= 0) {
-      contradiction(`the key is ${state} but expired in the past`, "a key has expired at that instant");
+      contradiction(
+        `the key is ${state} but expired in the past`,
+        "write state: expired, or a time in the future",
+      );
     } else if (state === "rotated" && overlapEnd !== undefined && end <= Math.min(overlapEnd, 0)) {
       contradiction("the key expired before its overlap ended", "such a key is expired, not rotated");
     }
