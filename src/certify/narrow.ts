@@ -2,10 +2,12 @@ import type { FaultPathId, PathId } from "../domain/outcomes.js";
 import type { Trial } from "../world/world.js";
 import { minimize } from "./minimize.js";
 import {
+  butFor,
   everywhere,
   faultCause,
   faultsOn,
   includesAll,
+  joinedCause,
   type PlannedRun,
   variationCause,
   whereTheyWere,
@@ -34,78 +36,98 @@ interface FailingRun {
 
 type OnFound = (run: PlannedRun, narrowed: Narrowed) => void;
 
+/** A cause, and the variation with only some points that shows it. */
+interface Found {
+  readonly cause: RunCause;
+  readonly only: typeof everywhere;
+}
+
 interface OpenRun extends FailingRun {
-  /** The rows of earlier causes that the run does not need to fail. */
-  readonly excluded: ReadonlySet<string>;
-  /** Whether it passes without the rows of earlier causes, although its points in them differ. */
-  readonly isExplained: boolean;
+  /** The causes that break the run, and do not explain it completely. */
+  readonly found: readonly Found[];
 }
 
 /**
- * Finds out why runs with varied responses fail, one after the other. A run that passes without the rows of an earlier
- * cause fails for the same reason, which takes a single attempt to show.
+ * Finds out why runs with varied responses fail, one after the other. A named cause breaks its run alone, and without all its
+ * causes the run passes. If an earlier cause does this, two attempts show it.
  */
 export async function narrowVaried(
   failing: readonly FailingRun[],
   attempt: Attempt,
   onFound: OnFound,
 ): Promise<void> {
-  const guilty = new Set<string>();
-  const causes: RunCause[] = [];
-  let open = failing.map((one): OpenRun => ({ ...one, excluded: new Set(), isExplained: false }));
-  for (let first = open.shift(); first !== undefined; first = open.shift()) {
-    const found = await narrowOne(first, guilty, attempt);
-    onFound(first.run, found);
-    if (found === "flaky" || found.points.length === 0) continue;
-    causes.push(found);
-    for (const { row } of found.points) guilty.add(row);
-    const excluded = new Set(guilty);
-    const next = open.map(async (one): Promise<OpenRun[]> => {
-      const { run, points } = one;
-      if (!points.some(({ row }) => guilty.has(row))) return [one];
-      if (!one.isExplained) {
-        // A client that stopped at the earlier cause now continues, to responses that it had not reached.
-        const further = await attempt(run, without(excluded));
-        if (further.failed) return [{ ...one, points: further.points, excluded }];
-      }
-      const known = causes.find((cause) => includesAll(points, cause.points));
-      if (known === undefined) return [{ ...one, isExplained: true }];
-      onFound(run, known);
-      return [];
+  let open = failing.map((one): OpenRun => ({ ...one, found: [] }));
+  /** Reports a run that is explained; resolves to what remains open. */
+  const remaining = async ({ run, found }: OpenRun): Promise<OpenRun[]> => {
+    const named = found.flatMap(({ cause }) => cause.points);
+    const rows = new Set(named.map(({ row }) => row));
+    const [rest, exact] = await Promise.all([attempt(run, without(rows)), attempt(run, butFor(named))]);
+    if (rest.failed) return [{ run, points: rest.points, found }];
+    // Other variants of these rows may also break the run.
+    const others = exact.failed ? exact.points.filter(({ row }) => rows.has(row)) : [];
+    const { only } = found[0] as Found;
+    const more = others.map(async (point) => {
+      const { failed, lastPath } = await attempt(run, only([point]));
+      return failed ? [variationCause([point], run, lastPath([point.status]))] : [];
     });
-    open = (await Promise.all(next)).flat();
+    const causes = found.map(({ cause }) => cause);
+    onFound(run, joinedCause([...causes, ...(await Promise.all(more)).flat()]));
+    return [];
+  };
+  for (let first = open.shift(); first !== undefined; first = open.shift()) {
+    const { run, found } = first;
+    const next = await narrowOne(first, attempt);
+    if (next === "flaky" || next.cause.points.length === 0) {
+      const known = found.map(({ cause }) => cause);
+      onFound(run, next !== "flaky" ? next.cause : known.length > 0 ? joinedCause(known) : next);
+      continue;
+    }
+    const { cause, only } = next;
+    const again = open.map(async (one): Promise<OpenRun[]> => {
+      if (!includesAll(one.points, cause.points)) return [one];
+      const isBroken = (await attempt(one.run, only(cause.points))).failed;
+      return isBroken ? remaining({ ...one, found: [...one.found, next] }) : [one];
+    });
+    const [own = [], ...others] = await Promise.all([
+      remaining({ ...first, found: [...found, next] }),
+      ...again,
+    ]);
+    open = [...own, ...others.flat()];
   }
 }
 
-async function narrowOne(
-  { run, points, excluded, isExplained }: OpenRun,
-  guilty: ReadonlySet<string>,
-  attempt: Attempt,
-): Promise<Narrowed> {
+function rowsOf(found: readonly Found[]): ReadonlySet<string> {
+  return new Set(found.flatMap(({ cause }) => cause.points.map(({ row }) => row)));
+}
+
+async function narrowOne({ run, points, found }: OpenRun, attempt: Attempt): Promise<Found | "flaky"> {
   const fails = async (trial: Trial) => (await attempt(run, trial)).failed;
-  const suspects = points.filter(({ row }) => guilty.has(row));
-  const causeIn = async (some: readonly CausePoint[], only: typeof everywhere) => {
-    const least = await minimize(some, (part) => fails(only(part)));
+  const excluded = rowsOf(found);
+  const suspects = points.filter(({ row }) => !excluded.has(row));
+  const causeIn = async (only: typeof everywhere): Promise<Found | undefined> => {
+    const least = await minimize(suspects, (part) => fails(only(part)));
     // Also without any point: a client that fails by chance must not get a cause.
     const [shown, ...others] = await Promise.all([
       attempt(run, only(least)),
-      isExplained || fails(only(least)),
-      !isExplained && fails(everywhere([])),
-      !isExplained && fails(everywhere([])),
+      fails(only(least)),
+      fails(everywhere([])),
+      fails(everywhere([])),
     ]);
-    if (!shown.failed || others.join() !== "true,false,false") return "flaky";
-    return variationCause(least, run, shown.lastPath(least.map(({ status }) => status)));
+    if (!shown.failed || others.join() !== "true,false,false") return undefined;
+    return { cause: variationCause(least, run, shown.lastPath(least.map(({ status }) => status))), only };
   };
-  if (isExplained && (await fails(everywhere(suspects)))) return causeIn(suspects, everywhere);
   const [again, bare, all] = await Promise.all([
     fails(without(excluded)),
     fails(everywhere([])),
-    fails(everywhere(points)),
+    fails(everywhere(suspects)),
   ]);
-  if (bare) return again && all && (await fails(everywhere([]))) ? variationCause([], run) : "flaky";
-  // Requests may come in another order and get other variants. Some clients fail only if responses differ.
-  if (!again && !all) return "flaky";
-  return causeIn(points, all ? everywhere : whereTheyWere);
+  if (bare) {
+    const isSeed = again && all && (await fails(everywhere([])));
+    return isSeed ? { cause: variationCause([], run), only: everywhere } : "flaky";
+  }
+  // On every response, points could break the client where this run did not. But the order of requests may differ each time.
+  const where = again ? await causeIn(whereTheyWere) : undefined;
+  return where ?? (all ? await causeIn(everywhere) : undefined) ?? "flaky";
 }
 
 /**
