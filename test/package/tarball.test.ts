@@ -12,8 +12,6 @@ import {
 import { tmpdir } from "node:os";
 import { join, posix } from "node:path";
 import { gzipSync } from "node:zlib";
-import { publint } from "publint";
-import { formatMessage } from "publint/utils";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { emitTypes, entries } from "../../scripts/bundle.js";
@@ -67,19 +65,6 @@ test("the declarations are the same when another folder builds them", async () =
 });
 
 describe("the tarball", () => {
-  test("publint finds nothing", async () => {
-    const bytes = new Uint8Array(readFileSync(packed.tarball));
-    const { messages } = await publint({ pack: { tarball: bytes.buffer }, strict: true });
-    expect(messages.map((message) => formatMessage(message, project, { color: false }))).toEqual([]);
-  });
-
-  test("arethetypeswrong finds nothing, in no way of resolving", async () => {
-    const attw = join(root, "node_modules/@arethetypeswrong/cli/dist/index.js");
-    const argv = [attw, packed.tarball, "--format", "ascii", "--no-color", "--no-emoji"];
-    const { code, output } = await runProgram("node", argv, { cwd: folder });
-    expect([code, output]).toEqual([0, expect.stringContaining("No problems found")]);
-  });
-
   test("holds what it should, and nothing else", () => {
     const expected = [
       /^(?:package\.json|README\.md|LICENSE|AGENTS\.md|CHANGELOG\.md|bin\/(?:svc-sandbox\.js|package\.json))$/,
