@@ -36,7 +36,7 @@ class WhoamiTest {
     HttpRequest request =
         HttpRequest.newBuilder(URI.create(baseUrl + "/v1/relying-party/me"))
             .header("x-api-key", key)
-            .timeout(Duration.ofSeconds(2))
+            .timeout(Duration.ofSeconds(3))
             .build();
     HttpResponse<String> response = HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
     // Read the body with your JSON library here.

@@ -23,7 +23,7 @@ def ask(api_key):
     url = os.environ["SVC_BASE_URL"] + "/v1/relying-party/me"
     request = urllib.request.Request(url, headers={"x-api-key": api_key})
     try:
-        with urllib.request.urlopen(request, timeout=2) as response:
+        with urllib.request.urlopen(request, timeout=3) as response:
             return response.status, json.load(response)["data"]["organization"]["type"]
     except urllib.error.HTTPError as error:
         if error.code >= 500:

@@ -9,7 +9,7 @@ async function whoami(key) {
   const headers = key === undefined ? {} : { "x-api-key": key };
   for (let pause = 1000; ; pause *= 2) {
     try {
-      const signal = AbortSignal.timeout(2000);
+      const signal = AbortSignal.timeout(3000);
       const response = await fetch(`${env.SVC_BASE_URL}/v1/relying-party/me`, { headers, signal });
       const body = await response.json();
       if (response.status < 500) return { status: response.status, ...body };
@@ -49,7 +49,7 @@ test.each([
   ["rate-limited", 429],
   ["retiring", 200, "test"],
   ["replacement", 200, "test"],
-])("the key %s gets %i", async (ref, status, word) => {
+])("the key %s gets %i", { timeout: 20_000 }, async (ref, status, word) => {
   const response = await whoami(env[`SVC_KEY_${ref.toUpperCase().replaceAll("-", "_")}`]);
   expect(response.status).toBe(status);
   if (word !== undefined) expect(response.data?.environment ?? response.error.code).toBe(word);

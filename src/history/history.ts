@@ -229,15 +229,16 @@ export function createHistory<Event>(first: Subject, capacity = mostKept) {
 
 export type History<Event> = ReturnType<typeof createHistory<Event>>;
 
-// A client may wait for a delayed response, or accept the status of a truncated one: a request that it did not send again
-// stays.
+// Leaves out requests that a fault hit and that their client sent again: after no or a broken response, before the end of a
+// delayed one, or after a delayed 401 or 403, because a timeout may come just after its end.
 function withoutFaults(all: readonly Exchange[]): Exchange[] {
   const sentLater = new Set<string>();
-  const isKept = ({ method, path, fingerprint, fault }: Exchange) => {
+  const isKept = ({ method, path, fingerprint, fault, pathId, status, isUnread }: Exchange) => {
     const name = `${method} ${path} ${fingerprint}`;
     const isRepeated = sentLater.has(name);
     sentLater.add(name);
-    return fault === null || !isRepeated;
+    const wasInVain = fault === pathId || isUnread === true || status === 401 || status === 403;
+    return fault === null || !isRepeated || !wasInVain;
   };
   return [...all].reverse().filter(isKept).reverse();
 }

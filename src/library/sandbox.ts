@@ -213,7 +213,7 @@ export interface RequestQuery<KeyRef extends string = string> {
   readonly key?: KeyRef | ListedKeyRef;
   /** Includes keyless requests that browsers and monitors send to any server, such as `/favicon.ico`. Default: false. */
   readonly probes?: boolean;
-  /** If false, leaves out requests that a fault hit and that their client sent again. Default: true. */
+  /** If false, leaves out requests that a fault hit and that their client sent again because of it. Default: true. */
   readonly faults?: boolean;
 }
 

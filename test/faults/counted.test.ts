@@ -49,6 +49,17 @@ async function open(then: Fault["then"], care: Care) {
   };
 }
 
+test("each call of a client that waits for delayed responses counts, except after a 401 or 403", async () => {
+  const { sandbox, url, controlUrl, close } = await startServer({
+    scenario: scenarioWith([{ then: { latency: "1ms" } }]),
+  });
+  onTestFinished(() => close(0));
+  for (const ref of ["main", "main", "revoked", "revoked"])
+    await (await fetch(url + mePath, { headers: { "x-api-key": sandbox.secret(ref) } })).text();
+  const { body } = await control(controlUrl, "GET /requests?faults=false");
+  expect(body.data.map(({ key }: { key: string }) => key)).toEqual(["main", "main", "revoked"]);
+});
+
 describe.each(faults)("a request that $then hits", ({ then, cares }) => {
   test.each(cares)("counts once with the request that the client sends instead: it %s", async (care) => {
     const { ask, counted } = await open(then, care);
