@@ -20,8 +20,7 @@ const [page, commonJs, dashboard, site] = await Promise.all([
   // Without pictures: they would be more than a third of it.
   buildSite({ root, into: join(dist, "site"), isWhole: false }),
   bundle("esm", { root, entries, into: join(dist, "esm") }),
-  emitTypes({ root, entries, into: join(dist, "esm") }),
-  emitTypes({ root, entries, into: join(dist, "cjs") }),
+  emitTypes(root, [join(dist, "esm"), join(dist, "cjs")]),
 ]);
 // The package is one of ES modules; this part of it is not.
 await writeFile(join(dist, "cjs/package.json"), '{ "type": "commonjs" }\n');

@@ -1,8 +1,11 @@
+import { mkdtemp, rm } from "node:fs/promises";
 import { builtinModules } from "node:module";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type CodeSplittingGroup, type Plugin, type RolldownOptions, rolldown } from "rolldown";
 import { esmExternalRequirePlugin } from "rolldown/plugins";
 import { dts } from "rolldown-plugin-dts";
+import ts from "typescript";
 
 /** What to build, and into which folder. */
 export interface Build {
@@ -111,19 +114,28 @@ export async function bundle(
   return output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
 }
 
-/** Writes the declarations of the entry points. */
-export async function emitTypes({ root, entries, into }: Build): Promise<void> {
+/** Writes the declarations of the entry points into some folders. */
+export async function emitTypes(root: string, into: readonly string[]): Promise<void> {
+  const cwd = await mkdtemp(join(tmpdir(), "svc-sandbox-types-"));
+  // All at once and in order: the order of checks decides the order in which TypeScript writes the members of a union.
+  const { config } = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
+  const { options } = ts.parseJsonConfigFileContent({ ...config, include: [] }, ts.sys, root);
+  const emitted = { ...options, noEmit: false, emitDeclarationOnly: true, rootDir: root, outDir: cwd };
+  const files = Object.values(entries).map((file) => join(root, file));
+  ts.createProgram(files, emitted).emit();
+  const declared = Object.entries(entries).map(([name, file]) => [name, file.replace(/ts$/, "d.ts")]);
   const bundled = await rolldown({
-    cwd: root,
-    input: { ...entries },
+    cwd,
+    input: Object.fromEntries(declared),
     onLog: failOnWarning,
     external: [...usersPackages, /^node:/],
-    resolve: { extensionAlias },
-    plugins: [dts({ emitDtsOnly: true, tsconfig: join(root, "tsconfig.json") })],
+    resolve: { extensionAlias: { ".js": [".d.ts"] } },
+    plugins: [dts({ dtsInput: true, emitDtsOnly: true })],
   });
   // Without hashes, which depend on the project's folder, and never the name of an entry point.
-  await bundled.write({ dir: into, format: "esm", chunkFileNames: "shared-[name].d.ts" });
+  for (const dir of into) await bundled.write({ dir, format: "esm", chunkFileNames: "shared-[name].d.ts" });
   await bundled.close();
+  await rm(cwd, { recursive: true });
 }
 
 const failOnWarning: NonNullable<RolldownOptions["onLog"]> = (level, { code = "", message }) => {

@@ -14,7 +14,7 @@ import { join, posix } from "node:path";
 import { gzipSync } from "node:zlib";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { emitTypes, entries } from "../../scripts/bundle.js";
+import { emitTypes } from "../../scripts/bundle.js";
 import { install } from "../../scripts/install.js";
 import { type Packed, packProject } from "../../scripts/pack.js";
 import { runProgram } from "../../scripts/run-program.js";
@@ -56,7 +56,7 @@ test("the declarations are the same when another folder builds them", async () =
   for (const name of ["src", "package.json", "tsconfig.json"])
     cpSync(join(root, name), join(other, name), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(other, "node_modules"));
-  await emitTypes({ root: other, entries, into: join(other, "dist") });
+  await emitTypes(other, [join(other, "dist")]);
   const textsIn = (path: string) =>
     readdirSync(path)
       .filter((name) => name.endsWith(".d.ts"))
