@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { command } from "../../src/cli/commands/collection.js";
@@ -24,7 +24,6 @@ interface Sent {
 const readers: Readonly<Record<string, (folder: string) => Sent[]>> = {
   http: (folder) => readHttp(readFileSync(join(folder, "out"), "utf8")),
   postman: (folder) => readPostman(JSON.parse(readFileSync(join(folder, "out"), "utf8"))),
-  bruno: (folder) => readBruno(join(folder, "out")),
 };
 
 function readHttp(text: string): Sent[] {
@@ -75,41 +74,6 @@ function readPostman({ item }: { item: readonly { readonly item: readonly Postma
         code: /error\.code\)\.to\.equal\("(\w+)"\)/.exec(script)?.[1] ?? null,
       };
     });
-}
-
-function readBruno(folder: string): Sent[] {
-  expect(JSON.parse(readFileSync(join(folder, "bruno.json"), "utf8")).type).toBe("collection");
-  const blockOf = (text: string, name: string) =>
-    new RegExp(`^${name} \\{\\n([\\s\\S]*?)^\\}`, "m").exec(text)?.[1];
-  const pairsOf = (text: string, name: string) =>
-    Object.fromEntries(
-      (blockOf(text, name) ?? "").split("\n").map((line) => line.trim().split(/: (.*)/, 2)),
-    ) as Record<string, string>;
-  const inOrder = (files: string[]) =>
-    files
-      .map((file) => ({ file, text: readFileSync(join(folder, file), "utf8") }))
-      .sort((a, b) => Number(pairsOf(a.text, "meta").seq) - Number(pairsOf(b.text, "meta").seq));
-  const groups = readdirSync(folder, { withFileTypes: true }).filter((one) => one.isDirectory());
-  return inOrder(groups.map(({ name }) => join(name, "folder.bru"))).flatMap(({ file }) => {
-    const group = file.replace("folder.bru", "");
-    const files = readdirSync(join(folder, group)).filter((name) => name !== "folder.bru");
-    return inOrder(files.map((name) => join(group, name))).map(({ text }) => {
-      const method = /^(get|post|put|delete) \{/m.exec(text)?.[1] as string;
-      const asserted = pairsOf(text, "assert");
-      const { "": _, ...headers } = pairsOf(text, "headers");
-      return {
-        name: pairsOf(text, "meta").name as string,
-        method: method.toUpperCase(),
-        url: pairsOf(text, method).url?.replaceAll("process.env.", "") as string,
-        headers: Object.fromEntries(
-          Object.entries(headers).map(([name, value]) => [name, value.replace("process.env.", "")]),
-        ),
-        body: blockOf(text, "body:json")?.trim(),
-        status: asserted["res.status"] === undefined ? undefined : Number(asserted["res.status"].slice(3)),
-        code: asserted["res.body.error.code"]?.slice(3) ?? null,
-      };
-    });
-  });
 }
 
 /** The values of the file that --environment has written. */
@@ -189,12 +153,8 @@ test.each(Object.keys(readers))("%s: there are variables in it and no keys", asy
     name.startsWith("SVC_KEY_") ? [value] : [],
   );
   expect(keys.length).toBeGreaterThan(20);
-  const files =
-    format === "bruno" ? readdirSync(join(cwd, "out"), { recursive: true, encoding: "utf8" }) : [""];
-  for (const file of files.map((name) => join(cwd, "out", name)).filter((name) => statSync(name).isFile())) {
-    const text = readFileSync(file, "utf8");
-    expect([file, keys.filter((key) => text.includes(key))]).toEqual([file, []]);
-  }
+  const text = readFileSync(join(cwd, "out"), "utf8");
+  expect(keys.filter((key) => text.includes(key))).toEqual([]);
   expect(statSync(join(cwd, "values")).mode & 0o077).toBe(0);
 });
 
@@ -271,17 +231,13 @@ test("another program's .env is left as it is, and its own is replaced", async (
   for (const _ of [1, 2]) expect(await runCli([...argv, "own/.env"], { cwd })).toMatchObject({ code: 0 });
 });
 
-test("a folder of Bruno has to be named, and what cannot be written is said", async () => {
+test("what cannot be written is said", async () => {
   const cwd = temporaryFolder({ taken: "" });
-  expect(await runCli(["collection", "--format", "bruno"], { cwd })).toEqual({
-    code: 2,
-    stdout: "",
-    stderr: "A Bruno collection is a folder. Name one with --output.\n",
-  });
-  const { code, stderr } = await runCli(["collection", "--format", "bruno", "-o", "taken"], { cwd });
-  expect([code, stderr]).toEqual([2, 'Failed to write "taken/bruno.json": its folder is a file.\n']);
-  expect(await runCli(["collection", "--environment", "."], { cwd })).toMatchObject({
-    code: 2,
-    stderr: 'Failed to write ".": it is a directory.\n',
-  });
+  for (const [file, why] of [
+    ["taken/out", "its folder is a file"],
+    [".", "it is a directory"],
+  ]) {
+    const { code, stderr } = await runCli(["collection", "-o", file as string], { cwd });
+    expect([code, stderr]).toEqual([2, `Failed to write "${file}": ${why}.\n`]);
+  }
 });

@@ -80,7 +80,6 @@ describe.skipIf(noBrowser)("the report", () => {
       ["JUnit", "junit", "xml"],
       ["JSON", "json", "json"],
       ["Text", "text", "txt"],
-      ["HAR", "har", "har"],
     ] as const) {
       const download = page.waitForEvent("download");
       await page.getByRole("button", { name, exact: true }).click();

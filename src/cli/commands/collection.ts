@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { controlPath } from "../../node/addresses.js";
 import { clientEnvironment } from "../../node/client-variables.js";
 import { makeFolder, writeFileAtomically } from "../../node/files/write-file.js";
@@ -19,18 +19,18 @@ import { loadNamed, openNamed } from "../open-scenario.js";
 import { tell, writeData } from "../tell.js";
 
 export const command = declareCommand({
-  summary: "print requests for Postman, Bruno or an .http file: one for each path",
+  summary: "print requests for an .http file, Postman or Bruno: one for each path",
   description:
     "Prints one request for each path, with its expected response, for an editor or an API client. It contains variables instead of keys; --environment writes their values. With a bundled scenario, the requests for faults and the preview switch to other scenarios. With your own file, you get only the paths that it covers.",
   words: scenarioWord,
   flags: {
     format: flag(
       "--format <format>",
-      "http (a file for VS Code, JetBrains, Visual Studio or httpYac), postman (a collection, v2.1) or bruno (a folder, named with --output) (default: http)",
+      "http (a file for VS Code, JetBrains, Visual Studio or httpYac) or postman (a collection, v2.1, which Bruno imports) (default: http)",
       oneOf(Object.keys(renderCollection) as CollectionFormat[]),
       noVariable,
     ),
-    output: flag("-o, --output <file>", "write it to this file or folder (default: stdout)", fileName),
+    output: flag("-o, --output <file>", "write it to this file (default: stdout)", fileName),
     environment: flag(
       "--environment <file>",
       "write the variables to this file, for Postman or as .env: the keys, and SVC_BASE_URL and SVC_CONTROL_URL (default: a sandbox on the default port)",
@@ -41,8 +41,7 @@ export const command = declareCommand({
   },
   examples: {
     "svc-sandbox collection -o sandbox.http --environment .env": "for an editor",
-    "svc-sandbox collection --format postman -o sandbox.json --environment env.json": "for Postman",
-    "svc-sandbox collection --format bruno -o sandbox --environment sandbox/.env": "for Bruno",
+    "svc-sandbox collection --format postman -o sandbox.json --environment env.json": "for Postman or Bruno",
   },
   async run({ words, flags, io }) {
     const { format = "http", output } = flags;
@@ -53,15 +52,10 @@ export const command = declareCommand({
     const world = openNamed(loaded, flags);
     const otherWorlds = loadedOthers.map((one) => openNamed(one, flags));
     const collection = collectionOf(world, otherWorlds);
-    const files = renderCollection[format](collection);
-    if (output === undefined && format === "bruno") {
-      throw usageError("A Bruno collection is a folder. Name one with --output.");
-    }
     if (flags.environment !== undefined) refuseOther(flags.environment, io);
-    for (const [path, text] of Object.entries(files)) {
-      if (output === undefined) writeData(io.stdout, text);
-      else write(join(output, path), text, io);
-    }
+    const text = renderCollection[format](collection);
+    if (output === undefined) writeData(io.stdout, text);
+    else write(output, text, io);
     if (flags.environment !== undefined) {
       const all = [...otherWorlds, world].map((one) => clientEnvironment(one, addresses(io)));
       const known: Readonly<Record<string, string>> = Object.assign({}, ...all);

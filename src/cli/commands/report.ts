@@ -1,14 +1,13 @@
 import { isMapping, parsedJson } from "../../domain/json.js";
 import { redactKeys } from "../../domain/redact.js";
-import { askHar, askReport } from "../../node/clients/ask-control.js";
+import { askReport } from "../../node/clients/ask-control.js";
 import { githubAnnotations } from "../../report/render/annotations.js";
-import { reportFormats } from "../../report/render/document.js";
 import { mergeReports } from "../../report/report.js";
 import { renderReport } from "../../report/report-document.js";
 import { parseReport, type Report } from "../../report/report-shape.js";
 import { unmetThresholds } from "../../report/thresholds.js";
 import { quote } from "../../schema/words.js";
-import { declareCommand, flag, noVariable, oneOf, toggle } from "../command.js";
+import { declareCommand, noVariable, toggle } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
 import {
@@ -38,12 +37,7 @@ export const command = declareCommand({
       "merge the reports in these files, written with --report or --json, into one",
       noVariable,
     ),
-    format: flag(
-      formatFlag.spec,
-      `${formatFlag.text}; har is the last 1,000 requests, for the tools that read HAR 1.2`,
-      oneOf([...reportFormats, "har"]),
-      noVariable,
-    ),
+    format: formatFlag,
     json: jsonOrFormat,
     ...thresholdFlags,
     ...askFlags,
@@ -52,23 +46,17 @@ export const command = declareCommand({
   examples: {
     "svc-sandbox report": "for people",
     'svc-sandbox report --format markdown >> "$GITHUB_STEP_SUMMARY"': "in the summary of a CI job",
-    "svc-sandbox report --format har > requests.har": "for the network view of a browser's developer tools",
     "svc-sandbox report --min-coverage 80 --fail-on warning": "with thresholds",
     "svc-sandbox report --merge unit.json end-to-end.json": "of two runs of exec --report",
   },
   async run({ words, flags, io }) {
     const format = flags.json ? "json" : (flags.format ?? "text");
-    if (flags.merge && format === "har") {
-      throw usageError(
-        "Report files contain no requests, so they cannot become a HAR. Read it from a running sandbox: svc-sandbox report --format har.",
-      );
-    }
-    const call = () => controlCall(oneUrl(words), flags, io);
-    const found = flags.merge ? await readReports(words, io) : await askReport(call());
+    const found = flags.merge
+      ? await readReports(words, io)
+      : await askReport(controlCall(oneUrl(words), flags, io));
     const unmet = unmetThresholds(found, flags);
     const style = { ...styleFor(io.stdout, io.env, flags), failures: unmet };
-    const text = format === "har" ? await askHar(call()) : renderReport(found, format, style);
-    tellAs(format, io.stdout, text, flags);
+    tellAs(format, io.stdout, renderReport(found, format, style), flags);
     if (runsOnGithub(io) && format !== "brief")
       writeData(io.stderr, redactKeys(githubAnnotations(found, unmet)));
     return unmet.length === 0 ? exitCode.fine : exitCode.failed;

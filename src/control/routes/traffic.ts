@@ -2,9 +2,7 @@ import { requestLine } from "../../api/request-line.js";
 import { storySender } from "../../api/story-sender.js";
 import { SandboxError } from "../../domain/errors.js";
 import { captureText } from "../../library/capture-text.js";
-import { version } from "../../node/package-files.js";
 import { stepJson } from "../../node/step-data.js";
-import { harOf } from "../../report/har.js";
 import { type ReportFormat, reportFormats } from "../../report/render/document.js";
 import { reportOf } from "../../report/report.js";
 import { renderReport } from "../../report/report-document.js";
@@ -38,9 +36,6 @@ const reportTypes: Readonly<Record<Exclude<ReportFormat, "json">, string>> = {
   html: "text/html",
 };
 
-/** Differs from JSON, the type of the report itself; HAR has no registered type. */
-const harType = "application/har+json";
-
 /** Routes for the traffic of clients: requests, their report, farmers, and the story. */
 export const trafficRoutes: readonly Route[] = [
   route("GET /requests", {
@@ -56,17 +51,11 @@ export const trafficRoutes: readonly Route[] = [
   route("GET /report", {
     summary: "The paths that clients have covered, and advice, over all instances",
     query: query({
-      format: described(
-        choice([...reportFormats, "har"]),
-        "The format of the report; har is the last 1,000 requests as HAR 1.2. Default: json.",
-      ),
+      format: described(choice(reportFormats), "The format of the report. Default: json."),
     }),
     answer: answers.Report,
-    types: [...new Set(["application/json", harType, ...Object.values(reportTypes)])],
-    run({ world, runtime, baseUrl, query: { format = "json" } }) {
-      if (format === "har") {
-        return textAnswer(harType, JSON.stringify(harOf(world, { version, baseUrl: baseUrl() })));
-      }
+    types: [...new Set(["application/json", ...Object.values(reportTypes)])],
+    run({ runtime, query: { format = "json" } }) {
       const report = reportOf(runtime);
       return format === "json"
         ? snakeCase(report)

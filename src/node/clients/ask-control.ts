@@ -29,13 +29,6 @@ export async function askReport(call: ControlCall): Promise<Report> {
   throw failed(status === 404 ? noControlPlane : isNot(status, "a report"));
 }
 
-/** Gets the last requests of a running sandbox as HAR 1.2. Throws `usage` if that fails. */
-export async function askHar(call: ControlCall): Promise<string> {
-  const { status, text, failed } = await ask(call, "get the requests from", "GET", "/report?format=har");
-  if (status === 200) return `${text}\n`;
-  throw failed(isNot(status, "a HAR"));
-}
-
 /** Captures a running sandbox as the text of a scenario file. Throws `usage` if that fails. */
 export async function askCapture(call: ControlCall, part: CaptureOptions): Promise<string> {
   const chosen = Object.entries(part).filter((one): one is [string, string] => one[1] !== undefined);

@@ -183,7 +183,6 @@ const formats = [
   { name: "JUnit", format: "junit", ending: "xml" },
   { name: "JSON", format: "json", ending: "json" },
   { name: "Text", format: "text", ending: "txt" },
-  { name: "HAR", format: "har", ending: "har" },
 ] as const;
 
 function Downloads({ scenario }: { readonly scenario: string }) {
@@ -191,8 +190,7 @@ function Downloads({ scenario }: { readonly scenario: string }) {
     <section class="panel downloads" aria-labelledby="downloads">
       <h2 id="downloads">Download</h2>
       <p class="muted">
-        The output of <code>npx --no-install svc-sandbox report</code>. JUnit is for CI servers, and HAR
-        contains the requests.
+        The output of <code>npx --no-install svc-sandbox report</code>. JUnit is for CI servers.
       </p>
       <div class="buttons">
         {formats.map(({ name: title, format, ending }) => (
