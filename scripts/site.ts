@@ -3,11 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { marked } from "marked";
 import { rolldown } from "rolldown";
-import { openApiDocument } from "../src/api/openapi.js";
-import { controlOpenApiDocument } from "../src/control/openapi.js";
-import { routes } from "../src/control/routes/routes.js";
 import { layout } from "./site/layout.js";
-import { openApiMarkdown } from "./site/openapi.js";
 import { type Page, readPages } from "./site/pages.js";
 import { placesOf, renderPage } from "./site/render.js";
 import { searchIndexOf } from "./site/search-index.js";
@@ -25,19 +21,19 @@ export interface SiteOptions {
  */
 export async function buildSite({ root, into, isWhole }: SiteOptions): Promise<string[]> {
   const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
-  const all = [...readPages(root), ...referencePages()];
+  const all = readPages(root);
   // Decisions are for contributors, who have the project.
   const pages = isWhole ? all : all.filter(({ source }) => !source.startsWith("docs/decisions"));
   const read = pages.map((page) => {
     const tokens = marked.lexer(page.text);
-    return { page, tokens, places: placesOf(page, tokens) };
+    return { page, tokens, places: placesOf(tokens) };
   });
   const anchors = new Map(read.map(({ page, places }) => [page.source, places.map(({ id }) => id)]));
   const problems: string[] = [];
   const site = { root, pages, anchors, isWhole, report: (problem: string) => problems.push(problem) };
   const files = read.map(({ page, tokens, places }) => {
     const content = renderPage(page, tokens, site);
-    return [page.file, layout({ page, pages, places, content, version, isServed: !isWhole })] as const;
+    return [page.file, layout({ page, pages, places, content, version })] as const;
   });
   if (problems.length > 0) throw new Error(`The pages have dead links:\n${problems.join("\n")}`);
   await rm(into, { recursive: true, force: true });
@@ -72,29 +68,13 @@ async function llmsText(root: string, pages: readonly Page[]): Promise<string> {
     `- [For coding agents](AGENTS.md): ${size(agents)}`,
   ];
   let last = "";
-  for (const { source, label, group = "", text, isMade } of pages) {
-    if (!/^docs\/[\w-]+\.md$/.test(source) || source === "docs/README.md" || isMade) continue;
+  for (const { source, label, group = "", text } of pages) {
+    if (!/^docs\/[\w-]+\.md$/.test(source) || source === "docs/README.md") continue;
     if (group !== last) lines.push("", `## ${group}`, "");
     last = group;
     lines.push(`- [${label}](${source.slice("docs/".length)}): ${size(text)}`);
   }
   return `${lines.join("\n")}\n`;
-}
-
-/** The OpenAPI documents as pages. */
-function referencePages(): Page[] {
-  const page = (name: string, label: string, document: object, before: string): Page => {
-    const text = openApiMarkdown(document, label, before);
-    return { source: `docs/${name}.md`, file: `${name}.html`, label, group: "Reference", text, isMade: true };
-  };
-  const api =
-    "`npx --no-install svc-sandbox openapi` prints it as JSON, with `--preview` for the announced endpoints. [Each response](errors.md) has its own section.";
-  const control =
-    "A running sandbox returns it as JSON from `GET /__sandbox/control.openapi.json`. [The reference](control-plane-reference.md) adds events, metrics and access, and [one table](error-codes.md#errors-of-the-sandbox) lists each error.";
-  return [
-    page("api", "The API, call by call", openApiDocument({ preview: true }), api),
-    page("control-api", "The control plane, call by call", controlOpenApiDocument(routes), control),
-  ];
 }
 
 // `npm run docs:site`: with the pictures, to be put on any server or opened from its folder.

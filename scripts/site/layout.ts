@@ -8,12 +8,10 @@ interface Layout {
   readonly places: readonly Place[];
   readonly content: string;
   readonly version: string;
-  /** Whether a running sandbox serves the page, below its dashboard. */
-  readonly isServed: boolean;
 }
 
 /** A whole page; everything that it needs is a file next to it. */
-export function layout({ page, pages, places, content, version, isServed }: Layout): string {
+export function layout({ page, pages, places, content, version }: Layout): string {
   const [second = [], third = []] = [2, 3].map((level) => places.filter((place) => place.level === level));
   const sections = (second.length > 1 ? second : third).map(({ id, title }) => link(`#${id}`, title));
   const inside = sections.length > 1 ? `<ul>${sections.join("")}</ul>` : "";
@@ -45,7 +43,7 @@ export function layout({ page, pages, places, content, version, isServed }: Layo
 <output></output>
 <ul class="results" hidden></ul>
 </form>
-${isServed ? '<a href="../">Dashboard</a>\n' : ""}<a class="to-pages" href="#pages">Pages</a>
+<a class="to-pages" href="#pages">Pages</a>
 </header>
 <main id="content" tabindex="-1">
 ${content}${next === undefined ? "" : `<p class="next">Next: <a href="${next.file}">${escaped(next.label)}</a></p>\n`}</main>

@@ -12,8 +12,6 @@ export interface Page {
   /** The group in the sidebar; `undefined` for pages that only others link to. */
   readonly group?: string | undefined;
   readonly text: string;
-  /** Whether it is made from a description: the rows of its tables have no anchors then. */
-  readonly isMade?: true;
 }
 
 /**

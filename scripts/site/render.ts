@@ -14,7 +14,7 @@ export interface Place {
 }
 
 /** The places of a page. Headings have the anchors that the hosts of Markdown give them; rows have their own. */
-export function placesOf(page: Page, tokens: readonly Token[]): Place[] {
+export function placesOf(tokens: readonly Token[]): Place[] {
   const places: Place[] = [];
   const used = new Map<string, number>();
   const add = (slug: string, title: string, text: string, level?: number) => {
@@ -28,7 +28,7 @@ export function placesOf(page: Page, tokens: readonly Token[]): Place[] {
       const title = token.text.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replaceAll("`", "");
       add(slugOf(title), title, title, token.depth);
     }
-    const { header = [], rows = [] } = token.type === "table" && !page.isMade ? (token as Tokens.Table) : {};
+    const { header = [], rows = [] } = token.type === "table" ? (token as Tokens.Table) : {};
     const isOfCodes = rows.some(([first]) => first !== undefined && codeOf(first) !== undefined);
     if (token.type !== "heading" && last !== undefined && !isOfCodes) last.text += ` ${token.raw}`;
     for (const row of rows) {
@@ -62,7 +62,7 @@ export interface Site {
 
 /** The HTML of a page. Reports links that lead nowhere. */
 export function renderPage(page: Page, tokens: readonly Token[], site: Site): string {
-  const places = placesOf(page, tokens);
+  const places = placesOf(tokens);
   const headings = places.filter(({ level }) => level !== undefined).values();
   const rows = places.filter(({ level }) => level === undefined).values();
 
@@ -116,7 +116,7 @@ export function renderPage(page: Page, tokens: readonly Token[], site: Site): st
         const body = lines.map(([first, ...others]) => {
           const cells = others.map((cell) => `<td>${textOf(cell)}</td>`).join("");
           const text = first === undefined ? "" : textOf(first);
-          if (page.isMade || codeOf(first) === undefined) return `<tr><td>${text}</td>${cells}</tr>`;
+          if (codeOf(first) === undefined) return `<tr><td>${text}</td>${cells}</tr>`;
           const { id = "" } = rows.next().value ?? {};
           return `<tr id="${id}"><td><a href="#${id}">${text}</a></td>${cells}</tr>`;
         });

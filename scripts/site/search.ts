@@ -1,16 +1,16 @@
-import { createSearch } from "./find.js";
-import type { SearchIndex } from "./search-index.js";
+import MiniSearch, { type AsPlainObject } from "minisearch";
+import { searchOptions } from "./search-index.js";
 
 // Runs in the browser, on every page. The index is read when the search is first used, by an element: browsers refuse
 // modules and `fetch` to pages that are files.
 
-declare const searchIndex: SearchIndex;
+declare const searchIndex: AsPlainObject;
 
 const form = document.querySelector("#search") as HTMLFormElement;
 const input = form.querySelector("input") as HTMLInputElement;
 const list = form.querySelector("ul") as HTMLUListElement;
 const status = form.querySelector("output") as HTMLOutputElement;
-let find: ReturnType<typeof createSearch> | undefined;
+let search: MiniSearch | undefined;
 
 // In the sidebar the page itself comes into sight.
 const current = document.querySelector<HTMLElement>("nav [aria-current]");
@@ -39,24 +39,24 @@ function load(): void {
   const script = document.createElement("script");
   script.src = "search-index.js";
   script.onload = () => {
-    find = createSearch(searchIndex);
+    search = MiniSearch.loadJS(searchIndex, searchOptions);
     show();
   };
   document.head.append(script);
 }
 
 function show(): void {
-  const found = find?.(input.value) ?? [];
-  const items = found.slice(0, 12).map(([href, title, page]) => {
+  const found = search?.search(input.value) ?? [];
+  const items = found.slice(0, 12).map(({ id, title, where }) => {
     const [item, link, small] = ["li", "a", "small"].map((name) => document.createElement(name));
-    link?.setAttribute("href", href);
-    small?.append(page);
+    link?.setAttribute("href", id);
+    small?.append(where);
     link?.append(title, small as HTMLElement);
     item?.append(link as HTMLElement);
     return item as HTMLElement;
   });
   list.replaceChildren(...items);
   list.hidden = items.length === 0;
-  const isAsked = input.value.trim() !== "" && find !== undefined;
+  const isAsked = input.value.trim() !== "" && search !== undefined;
   status.value = isAsked ? `${found.length === 0 ? "Nothing" : found.length} found` : "";
 }
