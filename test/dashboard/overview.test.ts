@@ -128,48 +128,6 @@ describe.skipIf(noBrowser)("the overview", () => {
     expect((await ask("/requests")).body.data).toHaveLength(0);
   });
 
-  test("a dot goes the way of a new request, where motion is not unwelcome", async () => {
-    const { page, server } = await openDashboard();
-    await page.locator("a.exit", { hasText: "401.missing" }).waitFor();
-    await page.evaluate(() => {
-      const seen = globalThis as typeof globalThis & { moved?: boolean };
-      const { animate } = Element.prototype;
-      Element.prototype.animate = function (...given) {
-        seen.moved ||= this.className.startsWith("traveller");
-        return animate.apply(this, given);
-      };
-    });
-    await fetch(server.url + mePath);
-    // As a function: the page's policy lets no text run.
-    await page.waitForFunction(() => (globalThis as { moved?: boolean }).moved);
-    await page.locator("a.exit-met", { hasText: "401.missing" }).waitFor();
-  });
-
-  test("a dot on its way does not widen the page when the window becomes narrow", async () => {
-    const { page, server } = await openDashboard();
-    await page.locator("a.exit", { hasText: "200.test" }).waitFor();
-    await page.evaluate(() => {
-      const { animate } = Element.prototype;
-      Element.prototype.animate = function (...given) {
-        const animation = animate.apply(this, given);
-        animation.pause();
-        animation.currentTime = 850;
-        // The window is drawn before the page hears of its new size and stops the dot.
-        animation.cancel = () => {};
-        this.setAttribute("data-held", "");
-        return animation;
-      };
-    });
-    await fetch(server.url + mePath);
-    const dot = page.locator("[data-held]");
-    await dot.waitFor({ state: "attached" });
-    const place = () => dot.evaluate((element) => element.getBoundingClientRect().right);
-    expect(await place()).toBeGreaterThan(360);
-    await page.setViewportSize({ width: 360, height: 800 });
-    expect(await place()).toBeGreaterThan(360);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
-  });
-
   test("nothing moves where less motion is wanted", async () => {
     const { page, server } = await openDashboard({ context: { reducedMotion: "reduce" } });
     await fetch(server.url + mePath);

@@ -241,20 +241,15 @@ story:
     await expect.poll(filled).toBeNull();
   });
 
-  test("a scenario without a story says how to write one, and others are started from there", async () => {
+  test("a scenario without a story shows how to write one, and leads to others", async () => {
     const bare = parseScenario(
       "version: 1\norganizations:\n  a-bank: { type: bank, keys: { one: { environment: test } } }\n",
     );
-    const { page, ask } = await openDashboard({ scenario: bare, view: "/story" });
+    const { page } = await openDashboard({ scenario: bare, view: "/story" });
     await page.getByText("- say: A bank calls the API for the first time.").waitFor();
     await page.keyboard.press("Space");
-    await page.getByRole("button", { name: "Rotation", exact: true }).press("Enter");
-    await page.getByRole("dialog", { name: "Start rotation?" }).waitFor();
-    expect((await ask("/health")).body.scenario).not.toBe("rotation");
-    await page.getByRole("button", { name: "Start it" }).press("Enter");
-    await page.getByText("Press Space for the first step.").waitFor();
-    expect((await ask("/health")).body).toMatchObject({ scenario: "rotation" });
-    expect((await ask("/story")).body.data.done).toBe(0);
+    await page.getByRole("link", { name: "load a bundled scenario" }).press("Enter");
+    await page.getByRole("button", { name: "Load rotation" }).waitFor();
   });
 
   test("a fault that hits a request is told, and a step that cannot run says why", async () => {

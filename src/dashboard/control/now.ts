@@ -1,7 +1,9 @@
-import { computed, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { connection } from "./events.js";
-import { clock } from "./resources.js";
+import type { Upcoming } from "./answers.js";
+import { connection, notifyOfTime } from "./events.js";
+import { resource, useResources } from "./resource.js";
+import { clock, keyEvents } from "./resources.js";
 
 // The sandbox's clock keeps running between two readings.
 const elapsed = signal(0);
@@ -37,4 +39,23 @@ export function useNow(): void {
       timer = undefined;
     };
   }, []);
+}
+
+/** The next events of the clock, the earliest first. */
+export const upcoming = resource<readonly Upcoming[]>("/upcoming", {
+  on: [...keyEvents, "consent."],
+});
+
+/** Keeps `now` and `upcoming` up to date while a component is shown, and notifies listeners when an event of the clock comes. */
+export function useUpcoming(): void {
+  useNow();
+  useResources(upcoming);
+  const first = upcoming.data.value?.[0]?.at;
+  useEffect(
+    () =>
+      effect(() => {
+        if (first !== undefined && now.value >= Date.parse(first)) notifyOfTime();
+      }),
+    [first],
+  );
 }

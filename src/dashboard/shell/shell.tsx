@@ -1,13 +1,14 @@
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { instanceId, isTokenRefused, needsToken, useToken } from "../control/call.js";
+import { instanceId, isTokenRefused, needsToken, serverPage, useToken } from "../control/call.js";
 import { connection, isGone } from "../control/events.js";
 import { now, useNow } from "../control/now.js";
 import { useResources } from "../control/resource.js";
-import { farmersStart, health } from "../control/resources.js";
+import { assumptions, clock, farmersStart, faults, health } from "../control/resources.js";
 import { DocsLink } from "../elements/docs-link.js";
 import { Instant } from "../elements/instant.js";
+import { counted } from "../elements/words.js";
 import { linkTo, route } from "../route.js";
-import { Chips } from "./chips.js";
+import { actor } from "../views/keys/actor.js";
 import { views } from "./views.js";
 
 /** The frame around every view: scenario name, clock, connection and navigation. */
@@ -75,6 +76,37 @@ function Header() {
         {connection.value === "open" ? "live" : "not connected"}
       </output>
     </header>
+  );
+}
+
+/** The settings that make responses differ from a plain sandbox, each with a link to change it. */
+function Chips() {
+  // The header keeps the clock up to date.
+  useResources(assumptions, faults);
+  const { profile = "minimal" } = assumptions.data.value ?? {};
+  const active = faults.data.value?.length ?? 0;
+  const chips = [
+    active > 0 && { words: `${counted(active, "fault")} active`, to: linkTo("faults"), kind: "fault" },
+    profile !== "minimal" && { words: `profile ${profile}`, to: linkTo("faults"), kind: "access" },
+    instanceId !== undefined && {
+      words: `instance ${instanceId}`,
+      to: serverPage + linkTo("instances"),
+      kind: "other",
+    },
+    actor.value === "member" && { words: "acting as member", to: linkTo("keys"), kind: "key" },
+    clock.data.value?.frozen === true && { words: "clock frozen", to: linkTo("time"), kind: "limit" },
+  ].filter((chip) => chip !== false);
+  if (chips.length === 0) return null;
+  return (
+    <ul class="chips" aria-label="Active settings">
+      {chips.map(({ words, to, kind }) => (
+        <li key={kind}>
+          <a class={`badge tone-${kind}`} href={to}>
+            {words}
+          </a>
+        </li>
+      ))}
+    </ul>
   );
 }
 

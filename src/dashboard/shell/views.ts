@@ -2,7 +2,7 @@ import type { ComponentType } from "preact";
 import { instanceId } from "../control/call.js";
 import { farmersStart } from "../control/resources.js";
 import { FarmersView } from "../views/farmers/farmers-view.js";
-import { FaultsView } from "../views/faults/faults-view.js";
+import { FaultsView } from "../views/faults/faults.js";
 import { InstancesView } from "../views/instances/instances-view.js";
 import { KeysView } from "../views/keys/keys-view.js";
 import { OverviewView } from "../views/overview/overview-view.js";

@@ -2,12 +2,42 @@ import { signal } from "@preact/signals";
 import type { Fault } from "../../control/answers.js";
 import { call } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
-import { faults } from "../../control/resources.js";
+import { assumptions, faults, health } from "../../control/resources.js";
+import { Fact } from "../../elements/fact.js";
 import { ActionButton } from "../../elements/forms/action.js";
 import { capitalized } from "../../elements/words.js";
+import { linkTo } from "../../route.js";
+import { Assumptions } from "./assumptions.js";
 import { FaultForm } from "./fault-form.js";
 import { conditionWords, effectWords } from "./fault-words.js";
 import { FaultsAsJson } from "./faults-as-json.js";
+
+/** The differences from an ideal API: assumptions and faults. */
+export function FaultsView() {
+  useResources(health, assumptions);
+  const { scenario, seed } = health.data.value ?? {};
+  return (
+    <>
+      <h1>Faults and assumptions</h1>
+      <dl class="world-facts">
+        <Fact name="Scenario">
+          <a href={linkTo("scenario")}>
+            <bdi>{scenario}</bdi>
+          </a>
+        </Fact>
+        <Fact name="Seed">
+          {seed}{" "}
+          <span class="muted">The seed of all generated data. To change it, use --seed or an instance.</span>
+        </Fact>
+        <Fact name="Profile">{assumptions.data.value?.profile}</Fact>
+      </dl>
+      <div class="faults-and-assumptions">
+        <Assumptions />
+        <Faults />
+      </div>
+    </>
+  );
+}
 
 // The sandbox knows only active faults.
 const switchedOff = signal<readonly Fault[]>([]);
@@ -33,7 +63,7 @@ function nameOf({ when, then }: Fault): string {
 }
 
 /** The active faults, the faults that this page has turned off, a form for a new fault, and all faults as JSON. */
-export function Faults() {
+function Faults() {
   useResources(faults);
   const on = faults.data.value;
   if (on === undefined) return <p class="muted">Reading…</p>;

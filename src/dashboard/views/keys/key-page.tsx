@@ -9,9 +9,7 @@ import { PathBadge } from "../../elements/traffic/path-badge.js";
 import { shortened } from "../../elements/words.js";
 import { linkTo, withQuery } from "../../route.js";
 import type { Doing } from "./key-dialogs.js";
-import { NextRequest } from "./next-request.js";
-import { KeyActions } from "./organization-panel.js";
-import { UsageMeters } from "./usage-meter.js";
+import { KeyActions, NextRequest, UsageMeters } from "./organization-panel.js";
 
 const mostRequests = 10;
 

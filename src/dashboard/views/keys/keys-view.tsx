@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import type { Directory } from "../../control/answers.js";
+import { useUpcoming } from "../../control/now.js";
 import { useResource } from "../../control/resource.js";
 import { keyEvents } from "../../control/resources.js";
-import { useUpcoming } from "../../control/upcoming.js";
 import { Refusal } from "../../elements/forms/action.js";
 import { stateShapes } from "../../elements/key-state.js";
 import { Paging } from "../../elements/paging.js";

@@ -1,16 +1,17 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { Directory, Key, Organization } from "../../control/answers.js";
+import type { Directory, Key, Organization, Sent } from "../../control/answers.js";
 import { call } from "../../control/call.js";
-import { Refusal, useActionQueue } from "../../elements/forms/action.js";
+import { upcoming } from "../../control/now.js";
+import { ActionButton, Refusal, useActionQueue } from "../../elements/forms/action.js";
 import { Until } from "../../elements/instant.js";
 import { endOf, hasEnded, KeyState } from "../../elements/key-state.js";
+import { toneOf } from "../../elements/traffic/path-badge.js";
+import { SentResponse } from "../../elements/traffic/sent-response.js";
 import { codeWords } from "../../elements/words.js";
 import { linkTo } from "../../route.js";
 import { actor } from "./actor.js";
 import type { Doing } from "./key-dialogs.js";
-import { NextRequest } from "./next-request.js";
-import { UsageMeters } from "./usage-meter.js";
 
 interface OrganizationPanelProps {
   readonly section: Directory["sections"][number];
@@ -153,5 +154,83 @@ export function KeyActions({ of: key, onDo }: { readonly of: Key; readonly onDo:
         </button>
       )}
     </div>
+  );
+}
+
+/** The outcome of the next request with a key, a button that sends it, and its response. */
+export function NextRequest({ of: { ref, next_request: next } }: { readonly of: Key }) {
+  const sent = useSignal<Sent | undefined>(undefined);
+  const send = async () => {
+    sent.value = undefined;
+    sent.value = await call<Sent>("/send", { method: "POST", body: { key: ref } });
+  };
+  return (
+    <div class="next-request">
+      <p>
+        <span class="muted">Next request gets</span>{" "}
+        <strong class={`key-verdict tone-${toneOf(next.path_id)}`}>{next.verdict}</strong>
+      </p>
+      <ActionButton class="quiet" run={send}>
+        Send a request<span class="visually-hidden"> with {ref}</span>
+      </ActionButton>
+      <output>{sent.value === undefined ? null : <SentResponse sent={sent.value} />}</output>
+    </div>
+  );
+}
+
+interface UsageMeterProps {
+  readonly keyRef: string;
+  readonly used: number;
+  readonly limit: number;
+  readonly window: "minute" | "day";
+}
+
+/** A key's usage of one of its limits: yellow from 80%, red at the limit. */
+function UsageMeter({ keyRef, used, limit, window }: UsageMeterProps) {
+  // A meter needs a length. A limit of 0 is always reached.
+  const [value, max] = limit === 0 ? [1, 1] : [Math.min(used, limit), limit];
+  return (
+    <div class="usage">
+      <span>
+        {used.toLocaleString("en")}{" "}
+        <span class="muted">
+          of {limit.toLocaleString("en")} per {window}
+        </span>
+      </span>
+      <meter
+        aria-label={`${keyRef}: used this ${window}`}
+        min={0}
+        low={max * 0.8}
+        high={max - max / 1e6}
+        max={max}
+        optimum={0}
+        value={value}
+      >
+        {used} of {limit}
+      </meter>
+      {used === 0 ? null : <Reset keyRef={keyRef} window={window} />}
+    </div>
+  );
+}
+
+function Reset({ keyRef, window }: Pick<UsageMeterProps, "keyRef" | "window">) {
+  // The reset of a sliding minute belongs to one key.
+  const reset = upcoming.data.value?.find(
+    ({ kind, key }) => kind === `${window}_reset` && (key ?? keyRef) === keyRef,
+  );
+  return reset === undefined ? null : (
+    <span class="muted">
+      resets <Until at={reset.at} />
+    </span>
+  );
+}
+
+/** The usage of a key against both of its limits. */
+export function UsageMeters({ of: { ref, usage, limits } }: { readonly of: Key }) {
+  return (
+    <>
+      <UsageMeter keyRef={ref} used={usage.this_minute} limit={limits.per_minute} window="minute" />
+      <UsageMeter keyRef={ref} used={usage.today} limit={limits.per_day} window="day" />
+    </>
   );
 }

@@ -4,11 +4,12 @@ import type { Request, Story } from "../../control/answers.js";
 import { call } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { gate, health, scenarios, story } from "../../control/resources.js";
+import { CopyButton } from "../../elements/copy-button.js";
 import { Refusal, useActionQueue } from "../../elements/forms/action.js";
 import { ConfirmLoss, LossButton } from "../../elements/forms/loss.js";
 import { useKeyboard } from "../../elements/keyboard.js";
 import { shortened } from "../../elements/words.js";
-import { NoStory } from "./no-story.js";
+import { linkTo } from "../../route.js";
 import { Stage } from "./stage.js";
 
 /** The scenario's story, step by step, for an audience. */
@@ -222,4 +223,37 @@ function useKeys({
     event.preventDefault();
     if (!repeat) void run();
   });
+}
+
+const example = `story:
+  - say: A bank calls the API for the first time.
+  - request: { key: active }
+    expect: { status: 200 }
+  - revoke: { key: active }
+  - request: { key: active }
+    expect: { status: 401, path: 401.revoked }
+`;
+
+/** Instructions for a scenario without a story: write one, or start a bundled story. */
+function NoStory() {
+  useResources(health);
+  return (
+    <>
+      <h1>Story</h1>
+      <p>
+        The scenario <bdi>{health.data.value?.scenario}</bdi> has no story. A story describes events, sends
+        requests and checks their responses. You play it here; <code>svc-sandbox verify</code> runs it as a
+        test.
+      </p>
+      <section class="panel">
+        <h2>Write one</h2>
+        <p>Add to the end of the scenario file:</p>
+        <pre class="story-example">{example}</pre>
+        <CopyButton text={example} />
+      </section>
+      <p>
+        Or <a href={linkTo("scenario")}>load a bundled scenario</a>, such as rotation.
+      </p>
+    </>
+  );
 }

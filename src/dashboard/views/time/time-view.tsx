@@ -1,9 +1,8 @@
 import { useId } from "preact/hooks";
 import type { Key, Upcoming } from "../../control/answers.js";
-import { now } from "../../control/now.js";
+import { now, upcoming, useUpcoming } from "../../control/now.js";
 import { useResources } from "../../control/resource.js";
 import { clock, keys, keyTotal } from "../../control/resources.js";
-import { upcoming, useUpcoming } from "../../control/upcoming.js";
 import { type ActionQueue, Refusal, useActionQueue } from "../../elements/forms/action.js";
 import { Instant, Until } from "../../elements/instant.js";
 import { changeQuery, linkTo, route } from "../../route.js";
