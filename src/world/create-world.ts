@@ -16,7 +16,7 @@ import { scenarioRecords, startKey } from "./scenario-keys.js";
 import { snapshotWorld } from "./snapshot.js";
 import { createStory, createTimeline } from "./steps.js";
 import { settleTimeline } from "./story/timeline.js";
-import { withGrantedScopes, withNameEnding } from "./varied-records.js";
+import { addedLimitsOf, withGrantedScopes, withNameEnding } from "./varied-records.js";
 import type { World, WorldOptions } from "./world.js";
 
 /**
@@ -47,8 +47,11 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
   const profiled = { seed, profile, givenAssumptions: assumed, trial };
   const { organizations, keys, unknownKey } = scenarioRecords(scenario, seed, platform.sha256);
   const isVaried = profile === "varied";
-  const withGranted = isVaried
-    ? (first: string, scopes: readonly string[]) => withGrantedScopes(profiled, first, scopes)
+  const varied = isVaried
+    ? {
+        scopes: (first: string, scopes: readonly string[]) => withGrantedScopes(profiled, first, scopes),
+        added: (first: string) => addedLimitsOf(profiled, first),
+      }
     : undefined;
   const requestIds = createRequestIds(seed, scenario.requests_answered);
   const farmers = farmersOf(scenario, { seed, start, make: platform.farmers });
@@ -74,7 +77,7 @@ export function createWorld(given: Scenario, options: WorldOptions): World {
     story: createStory(scenario.story ?? []),
     registry: createRegistry(
       isVaried ? organizations.map((one) => withNameEnding(profiled, one)) : organizations,
-      keys.map((one) => startKey(one, { start, windows, withGranted })),
+      keys.map((one) => startKey(one, { start, windows, varied })),
     ),
     requestIds,
     history: createHistory({ beginning: { scenario, at: start }, look: () => beginningOf(world) }),

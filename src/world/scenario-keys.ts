@@ -5,7 +5,7 @@ import {
   type KeyRecord,
   parseApiKey,
 } from "../domain/api-key.js";
-import { defaultLimits } from "../domain/limits.js";
+import { defaultLimits, type KeyLimits } from "../domain/limits.js";
 import type { Organization } from "../domain/organization.js";
 import { parseWhen } from "../scenario/format/time.js";
 import { organizationIdOf, secretOf, unknownSecret } from "../scenario/generated-values.js";
@@ -37,8 +37,7 @@ interface ScenarioKeyRecord {
   /** Without the members that end the key. */
   readonly record: KeyRecord;
   readonly given: ScenarioKey;
-  /** The ref of the first key of its rotation; its own if it replaced none. */
-  readonly first: string;
+  readonly shared: Shared;
 }
 
 // By the scenario's organizations, which are immutable. Sandboxes of the same scenario and seed share the records.
@@ -93,7 +92,7 @@ function buildKeys(described: readonly DescribedKey[], seed: number, sha256: Has
       ...(given.replaced_by !== undefined && { replacedBy: given.replaced_by }),
       ...(replaces !== undefined && { replaces }),
     };
-    return { record, given, first: shared.first };
+    return { record, given, shared };
   });
 }
 
@@ -102,21 +101,43 @@ interface KeyStart {
   /** The start of the clock (epoch milliseconds). Durations in the scenario count from here. */
   readonly start: number;
   readonly windows: Windows;
-  /** Adds the scopes that the profile grants. Default: adds none. */
-  readonly withGranted?: ((first: string, scopes: readonly string[]) => readonly string[]) | undefined;
+  /** What the profile adds to a key; `first` is the ref of the first key of its rotation. Default: nothing. */
+  readonly varied?:
+    | {
+        readonly scopes: (first: string, scopes: readonly string[]) => readonly string[];
+        readonly added: (first: string) => KeyLimits;
+      }
+    | undefined;
 }
 
 /** Returns the state of a scenario's key at the start of the clock. */
 export function startKey(
-  { record, given, first }: ScenarioKeyRecord,
-  { start, windows, withGranted }: KeyStart,
+  { record, given, shared }: ScenarioKeyRecord,
+  { start, windows, varied }: KeyStart,
 ): UsedKey {
   const { this_minute: thisMinute, today, counted_at: times } = given.usage ?? {};
-  const past = { thisMinute, today, countedAt: times?.map(Date.parse) };
+  const countedAt = times?.map(Date.parse);
   const ends = endsOf(given, start);
-  const isChanged = ends !== endless || withGranted !== undefined;
-  const scopes = withGranted?.(first, record.scopes) ?? record.scopes;
-  const key = isChanged ? { ...record, scopes, ...ends } : record;
+  if (varied === undefined) {
+    const key = ends === endless ? record : { ...record, ...ends };
+    return { key, usage: startUsage(windows, start, { thisMinute, today, countedAt }) };
+  }
+  const { first, perMinute, perDay } = shared;
+  const added = varied.added(first);
+  const perDayMore = perDay === undefined ? added.perDay : 0;
+  // A minute's usage is also the day's.
+  const perMinuteMore = (perMinute ?? perDay) === undefined ? added.perMinute : 0;
+  const limits = {
+    perMinute: record.limits.perMinute + perMinuteMore,
+    perDay: record.limits.perDay + perDayMore,
+  };
+  // A key at a limit stays there.
+  const past = {
+    thisMinute: thisMinute && thisMinute + perMinuteMore,
+    today: today && today + perDayMore,
+    countedAt,
+  };
+  const key = { ...record, scopes: varied.scopes(first, record.scopes), limits, ...ends };
   return { key, usage: startUsage(windows, start, past) };
 }
 

@@ -1,4 +1,5 @@
 import type { Assumptions, Profile } from "../domain/assumptions.js";
+import type { KeyLimits } from "../domain/limits.js";
 import type { Organization } from "../domain/organization.js";
 import { pick, randomStream } from "../domain/seed.js";
 import type { Trial } from "./world.js";
@@ -52,6 +53,19 @@ export function withoutGrantedScopes(
 ): readonly string[] {
   if (profile !== "varied" || givenAssumptions.scopes !== undefined) return scopes;
   return scopes.filter((scope) => !allOfNoDocument.has(scope));
+}
+
+/** By how much the limits of a key are higher that the scenario leaves open. Never lower, which would reject requests. */
+const addedLimits: RecordRow<KeyLimits> = {
+  none: { perMinute: 0, perDay: 0 },
+  some: { perMinute: 15, perDay: 250 },
+  half: { perMinute: 30, perDay: 500 },
+  twice: { perMinute: 60, perDay: 1000 },
+};
+
+/** Returns by how much the profile raises the open limits of a key; `first` is the ref of the first key of its rotation. */
+export function addedLimitsOf(world: ProfiledWorld, first: string): KeyLimits {
+  return chosen(world, ["key.limits", addedLimits], first);
 }
 
 /** Endings of names: accents, decomposed letters, other scripts, characters beyond 16 bits, markup, extra length. */

@@ -278,6 +278,10 @@ export const traits = {
       );
     },
   ],
+  "key.limits": [
+    200,
+    (answer) => ({ 75: "some", 90: "half", 120: "twice" })[data(answer).limits.per_minute] ?? "none",
+  ],
   "key.granted_scopes": [
     200,
     (answer) => {

@@ -43,7 +43,11 @@ function expectBody(answer: Answered, minimal: Answered): void {
 }
 
 function expectContext(found: typeof context, promised: typeof context): void {
-  expect(found).toMatchObject({ ...promised, organization: expect.anything(), scopes: expect.anything() });
+  const any = expect.anything();
+  expect(found).toMatchObject({ ...promised, organization: any, scopes: any, limits: any });
+  // Only higher, so that no request is rejected.
+  expect(found.limits.per_minute).toBeGreaterThanOrEqual(promised.limits.per_minute);
+  expect(found.limits.per_day).toBeGreaterThanOrEqual(promised.limits.per_day);
   // R2: exactly these three.
   const { name, ...organization } = found.organization;
   const { name: given, ...rest } = promised.organization;
@@ -51,7 +55,8 @@ function expectContext(found: typeof context, promised: typeof context): void {
   expect(name.startsWith(given)).toBe(true);
   expect(found.scopes).toEqual(expect.arrayContaining(promised.scopes));
 }
-const context = { organization: { id: "", name: "", type: "" }, scopes: [""] };
+const limits = { per_minute: 0, per_day: 0 };
+const context = { organization: { id: "", name: "", type: "" }, scopes: [""], limits };
 
 function expectHeaders(answer: Answered): void {
   const names = answer.headers.map(([name]) => name.toLowerCase()).filter((name) => name !== "vary");
@@ -188,7 +193,11 @@ const scenario: Scenario = {
       name: "Bänk <A/B>",
       type: "bank",
       keys: {
-        key: { environment: "test", scopes: ["consents:read", "attestations:read", "attestations:write"] },
+        key: {
+          environment: "test",
+          scopes: ["consents:read", "attestations:read", "attestations:write"],
+          limits: { per_minute: 60, per_day: 1000 },
+        },
       },
     },
   },
@@ -263,4 +272,32 @@ test.each(givable)("%s does not vary when its assumption is given", (id, given) 
   const { selected, assumptions } = call.variation as NonNullable<typeof call.variation>;
   expect(selected.map(({ row }) => row.id)).not.toContain(id);
   expect(assumptions).toMatchObject(given);
+});
+
+test("R5 R22 R23 varied raises the limits that a scenario leaves open, and the usage with them", () => {
+  const organizations: NonNullable<Scenario["organizations"]> = {
+    bank: {
+      type: "bank",
+      keys: {
+        open: { environment: "test", usage: { this_minute: 59, today: 400 } },
+        full: { environment: "test", usage: { today: 1000 } },
+        set: { environment: "test", limits: { per_minute: 60, per_day: 1000 } },
+      },
+    },
+  };
+  const seen = new Set<string>();
+  for (let seed = 1; seed <= 20; seed++) {
+    const world = openTestWorld({ version: 1, organizations }, { profile: "varied", seed });
+    const [open, full, set] = ["open", "full", "set"].map((ref) => world.registry.key(ref));
+    expect(set?.key.limits).toEqual({ perMinute: 60, perDay: 1000 });
+    const { perMinute = 0, perDay = 0 } = open?.key.limits ?? {};
+    expect([perMinute - (open?.usage.minuteCount ?? 0), perDay - (open?.usage.dayCount ?? 0)]).toEqual([
+      1, 600,
+    ]);
+    expect(ask(world, { key: "full" }).status).toBe(429);
+    expect(full?.usage.dayCount).toBe(full?.key.limits.perDay);
+    expect([ask(world, { key: "open" }).status, ask(world, { key: "open" }).status]).toEqual([200, 429]);
+    seen.add(`${perMinute}, ${perDay}`);
+  }
+  expect([...seen].sort()).toEqual(["120, 2000", "60, 1000", "75, 1250", "90, 1500"]);
 });

@@ -53,7 +53,7 @@ test("every point that there is can be chosen, and has words", () => {
     Object.keys(variants).map((one) => `${row} ${one}`),
   );
   const asInMinimal = [...variationTable.map(({ id, variants }) => `${id} ${variants[0].id}`)];
-  const records = ["key.granted_scopes none", "organization.name_ending none"];
+  const records = ["key.limits none", "key.granted_scopes none", "organization.name_ending none"];
   expect([...ids].sort()).toEqual([...worded, ...asInMinimal, ...records].sort());
 });
 
