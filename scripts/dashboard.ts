@@ -1,6 +1,5 @@
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { brotliCompressSync } from "node:zlib";
 import { build } from "vite";
 import { fewerOutlines } from "./outlines.js";
@@ -44,10 +43,4 @@ export async function buildDashboard({
       ? result.output
       : [];
   return output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
-}
-
-// `npm run dashboard`: the page alone, anew.
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const root = fileURLToPath(new URL("..", import.meta.url));
-  await buildDashboard({ root, into: join(root, "dist/dashboard") });
 }
