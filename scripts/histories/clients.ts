@@ -26,7 +26,7 @@ interface Asking {
 
 /** Sends a call to one of the replicas. */
 export async function ask(
-  { url }: Process,
+  { url, checkPromptness }: Process,
   call: string,
   { body, key, token, timeout = 5000, agent }: Asking = {},
 ): Promise<Response> {
@@ -41,6 +41,7 @@ export async function ask(
     ...(agent !== undefined && { agent }),
     ...(body !== undefined && { body: JSON.stringify(body) }),
   };
+  const sent = performance.now();
   try {
     const { status, bytes } = await exchange(`${url}${path}`, options);
     // The store did not respond, but may have stored the operation.
@@ -48,6 +49,8 @@ export async function ask(
   } catch (error) {
     const { code, message } = error as { code?: string; message: string };
     return code === "ECONNREFUSED" ? "never" : message;
+  } finally {
+    checkPromptness(call, sent);
   }
 }
 
@@ -94,7 +97,7 @@ export async function record(recording: Recording): Promise<History> {
   const agent = new Agent({ keepAlive: true });
   const shared: Shared = { ...recording, instance: made.id, token, agent, secrets, seen: [] };
   const names = Array.from({ length: 4 + below(draw, 3) }, (_, index) => `client ${index}`);
-  await Promise.all(names.map((name) => useAs(name, shared)));
+  await Promise.all([...names.map((name) => useAs(name, shared)), fill(shared)]);
   // Every replica must have what was acknowledged.
   for (const replica of replicas) {
     await untilKnown(`replica ${replica.index} did not check a token`, async () => {
@@ -124,6 +127,16 @@ async function untilKnown<Result>(problem: string, act: () => Promise<Result | f
     if (result !== false) return result;
   }
   throw new Error(`${problem} within ${lastPatience} ms`);
+}
+
+/** Sends long requests, so that the sandbox is compacted several times. They change nothing that the others see. */
+async function fill({ seed, number, replicas, rest, instance, agent, patience }: Shared): Promise<void> {
+  const draw = randomStream(seed, "history", String(number), "filler");
+  const path = `GET /i/${instance}/v1/${"words/".repeat(600)}`;
+  for (let left = 60; left > 0; left -= 1) {
+    await ask(pick(draw, replicas), path, { agent, timeout: patience });
+    if (rest > 0) await sleep(below(draw, rest / 5));
+  }
 }
 
 async function useAs(client: string, shared: Shared): Promise<void> {

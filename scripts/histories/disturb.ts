@@ -14,9 +14,7 @@ const disturbances: readonly Disturbance[] = [
     await one.start();
   },
   async function pauseReplica(_, one, draw) {
-    one.signal("SIGSTOP");
-    await sleep(1000 + below(draw, 2000));
-    one.signal("SIGCONT");
+    await one.pause(1000 + below(draw, 2000));
   },
   async function cutOff(_, { proxy }, draw) {
     proxy.cut();
@@ -32,6 +30,11 @@ const disturbances: readonly Disturbance[] = [
     proxy.loseReplies();
     await sleep(100 + below(draw, 500));
     proxy.mend();
+  },
+  async function pauseRedis({ redis }, _, draw) {
+    redis.signal("SIGSTOP");
+    await sleep(500 + below(draw, 4000));
+    redis.signal("SIGCONT");
   },
   async function killRedis({ redis }, _, draw) {
     await redis.crash();

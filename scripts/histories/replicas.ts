@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { freePort, type RedisServer, startRedis } from "../../test/support/redis-server.js";
 import { startProxy, type TcpProxy } from "../../test/support/tcp-proxy.js";
@@ -15,7 +16,10 @@ export interface Process {
   readonly index: number;
   readonly url: string;
   readonly proxy: TcpProxy;
-  readonly signal: (name: NodeJS.Signals) => void;
+  /** Stops it with SIGSTOP for so many milliseconds. */
+  readonly pause: (ms: number) => Promise<void>;
+  /** Notes how long a response took since an instant, longer than a request may wait for the store and one second more. */
+  readonly checkPromptness: (call: string, since: number) => void;
   /** Ends it as `kill -9` does. */
   readonly kill: () => Promise<void>;
   /** Starts it again at the same address; resolves when it accepts requests. */
@@ -51,6 +55,7 @@ export async function startReplicas(fsync: string, storeTimeout: number): Promis
     const { PATH, HOME } = process.env;
     let child: ChildProcess;
     let isEnding = false;
+    const pauses: { readonly from: number; readonly to: number }[] = [];
     const start = async () => {
       isEnding = false;
       child = spawn(process.execPath, argv, { env: { PATH, HOME }, stdio: ["ignore", "pipe", "pipe"] });
@@ -71,7 +76,22 @@ export async function startReplicas(fsync: string, storeTimeout: number): Promis
     return {
       ...{ index, proxy, start },
       url: `http://127.0.0.1:${port}`,
-      signal: (name) => void child.kill(name),
+      async pause(ms) {
+        const from = performance.now();
+        child.kill("SIGSTOP");
+        await sleep(ms);
+        child.kill("SIGCONT");
+        pauses.push({ from, to: performance.now() });
+      },
+      checkPromptness(call, since) {
+        // A stopped process responds to nobody.
+        const paused = pauses
+          .filter(({ to }) => to > since)
+          .reduce((sum, { from, to }) => sum + to - from, 0);
+        const waited = performance.now() - since - paused;
+        if (waited > storeTimeout + 1000)
+          complaints.push(`${call} to replica ${index} took ${waited.toFixed(0)} ms`);
+      },
       async kill() {
         isEnding = true;
         if (child.exitCode !== null || child.signalCode !== null) return;

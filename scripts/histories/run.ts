@@ -27,7 +27,7 @@ export interface Found {
 // How many histories run in parallel. A disturbed one takes its time, so that something happens in it; if nothing fails,
 // a busy machine has time to respond. Times are milliseconds.
 const quiet = { atOnce: 4, rest: 0, patience: 60_000, storeTimeout: 30_000 };
-const disturbed = { atOnce: 10, rest: 500, patience: 5000, storeTimeout: 2000 };
+const disturbed = { atOnce: 10, rest: 500, patience: 10_000, storeTimeout: 2000 };
 
 /** Records histories on three replicas over a Redis, and checks each. */
 export async function runHistories(options: HistoriesOptions): Promise<Found> {

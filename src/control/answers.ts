@@ -226,13 +226,20 @@ export const answers = {
     Health: mapping({
       status: always("ok"),
       version: text(),
-      store: optional(choice(["reachable", "unreachable"])),
+      store: optional(choice(["reachable", "unreachable", "full", "unwritable"])),
+      state: optional(choice(["saved", "full", "unwritable"])),
       scenario: optional(text()),
       seed: optional(count()),
       now: optional(instant()),
       startedAt: optional(instant()),
     }),
-    Readiness: mapping({ status: always("ready"), version: text(), memory: choice(["free", "full"]) }),
+    // `state` exists only with `--state`: requests continue, but changes are not saved.
+    Readiness: mapping({
+      status: always("ready"),
+      version: text(),
+      memory: choice(["free", "full"]),
+      state: optional(choice(["saved", "full", "unwritable"])),
+    }),
     State: mapping({
       ...running,
       clock: records.Clock,

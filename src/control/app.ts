@@ -107,19 +107,15 @@ async function runRoute(row: Route, served: Served) {
 
 async function perform(row: Route, { server, request, response, context, callers }: Served, asked: Asked) {
   const { gone, ...place } = context;
-  const body = row.prepare === undefined ? asked.body : row.prepare(asked.body as never, server);
-  const owner = row.makes === "instance" ? callers.nameOf(request) : undefined;
-  const call: ControlCall = { ...asked, route: nameOf(row), body, makes: row.makes, owner };
+  const owner = row.isOfInstances ? callers.nameOf(request) : undefined;
+  const call: ControlCall = { ...asked, route: nameOf(row), makes: row.makes, owner };
   const baseUrl = () => server.baseUrlFor(request);
   const { log } = server;
   const from = { ...place, baseUrl };
   const run = (place: ControlPlace) => runCall(call, place, { gone, server, request, response });
-  const ask = () => {
-    if (row.isLocal) return run(placeOf(from, log.instances));
-    return row.method === "GET" ? log.look(run, from) : log.call(call, run, from);
-  };
-  const answer = await ask();
-  return row.complete === undefined ? answer : row.complete(answer as never, server);
+  if (row.isLocal) return run(placeOf(from, log.instances));
+  if (row.method === "GET") return log.look(run, from);
+  return row.isOfInstances ? log.manage(run, from) : log.call(call, run, from);
 }
 
 function queryOf({ query }: Route, request: Request): Readonly<Record<string, unknown>> {

@@ -84,8 +84,8 @@ function requireToken(
     if (opensAll) return next();
     if (id === undefined) throw noToken(response);
     // Another replica may just have replaced the token.
-    Promise.resolve(log.catchUp()).then(
-      () => next(opensOne(log.instances.get(id)) ? undefined : noToken(response)),
+    Promise.resolve(log.instances.get(id)).then(
+      (found) => next(opensOne(found) ? undefined : noToken(response)),
       next,
     );
   };

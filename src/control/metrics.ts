@@ -27,7 +27,7 @@ export async function metricsOf(world: World, server: Scraped): Promise<MetricsT
   addTraffic(registry, traffic);
   addWorld(registry, world, server);
   const status = server.log.status();
-  if (status !== undefined) addStore(registry, status, traffic.unstored);
+  if (status !== undefined) addStored(registry, status, traffic.unstored);
   const texts = await Promise.all([registry.metrics(), processMetrics().metrics()]);
   return { contentType: registry.contentType, text: texts.join("\n") };
 }
@@ -93,7 +93,7 @@ function addWorld(registry: Registry, { clock, registry: { keys } }: World, { lo
   for (const state of keyStates) byState.set({ state }, 0);
   for (const { key } of keys.values()) byState.inc({ state: keyStateAt(key, clock.now()) });
   const set = gaugesIn(registry);
-  set("instances", "Instances that exist now.", log.instances.list().length);
+  set("instances", "Instances that exist now.", log.instances.count());
   set("instances_loaded", "Instances whose sandbox is in this process.", log.instances.loaded().length);
   const open = runtimesOf(log).reduce((sum, one) => sum + subscribersOf(one), 0);
   set("event_subscribers", "Streams of events that are open now, including those of instances.", open);
@@ -105,20 +105,18 @@ function addWorld(registry: Registry, { clock, registry: { keys } }: World, { lo
   new Gauge({ ...build, labelNames: ["version"] }).set({ version }, 1);
 }
 
-function addStore(registry: Registry, status: LogStatus, unstored: number) {
-  const { reachable, latencyMs, entries, losses, characters, snapshotCharacters, snapshotMs } = status;
+function addStored(registry: Registry, status: LogStatus, unstored: number) {
+  const set = gaugesIn(registry);
+  const { reachable, latencyMs, losses, bytes, problem, isFull } = status;
+  const place = status.in;
+  set(`${place}_bytes`, "Size of all sandboxes there, as of a few seconds ago.", bytes);
+  set(`${place}_full`, "1 when it has no room, 0 when it has.", isFull ? 1 : 0);
+  set(`${place}_writable`, "1 when changes can be stored, 0 when not.", problem === undefined ? 1 : 0);
+  if (place === "file") return;
   const refused = "Requests to the API that got 503 because the store was away.";
   new Counter(named(registry, "store_refusals_total", refused)).inc(unstored);
-  const set = gaugesIn(registry);
   set("store_up", "1 when the store responded the last time, 0 when not.", reachable ? 1 : 0);
-  set("store_latency_seconds", "Seconds to store the last entry.", latencyMs / 1000);
-  const applied =
-    "Entries that this replica has applied since the last snapshot; a replica that lags has fewer.";
-  set("store_entries", applied, entries);
-  set("store_log_bytes", "Size of those entries.", characters);
-  set("store_snapshot_bytes", "Size of the newest snapshot that this replica has made.", snapshotCharacters);
-  const made = "Seconds that the snapshot took; this replica sent no response in that time.";
-  set("store_snapshot_seconds", made, snapshotMs / 1000);
+  set("store_latency_seconds", "Seconds to store the last entries.", latencyMs / 1000);
   const lost = "How often the store has lost data: the sandbox restarted from the rest.";
   new Counter(named(registry, "store_losses_total", lost)).inc(losses);
 }

@@ -9,7 +9,7 @@ import type { World } from "../world/world.js";
 
 /** The context of a route. With a shared store, it is the same on every replica, except the base URL. */
 export interface RouteContext<Body = unknown, Parameters = Readonly<Record<string, unknown>>>
-  extends Pick<ControlPlace, "runtime" | "instances" | "baseUrl" | "newSecret"> {
+  extends Pick<ControlPlace, "runtime" | "instances" | "baseUrl"> {
   readonly world: World;
   readonly actor: Actor;
   /** The caller's name, if a trusted proxy has sent it. */
@@ -50,15 +50,10 @@ export interface Route<Name extends ControlBodyName = ControlBodyName, Parameter
    * store, and may send its response itself. Default: false. With a store, other writes run on every replica.
    */
   readonly isLocal?: true;
-  /** The random value that it makes. Default: none. */
+  /** Whether it is about the list of instances: it runs only in the process that got the call. Default: false. */
+  readonly isOfInstances?: true;
+  /** Whether it may make a key. Default: false. */
   readonly makes?: ControlCall["makes"];
-  /**
-   * Changes the body in the process that got the call, before it is stored: adds this server's values, and replaces a secret
-   * with its hash. Default: no change.
-   */
-  readonly prepare?: (body: ControlBody<Name>, server: ControlSurroundings) => ControlBody<Name>;
-  /** Adds values that are in no log to the response, in the process that got the call. Default: adds none. */
-  readonly complete?: (answer: { readonly id: string }, server: ControlSurroundings) => Promise<unknown>;
   /** Returns the response: a value for JSON, or a `textAnswer`. */
   readonly run: (
     context: RouteContext<ControlBody<Name>, ValueOf<Parameters>>,
@@ -90,11 +85,15 @@ export function isTextAnswer(answer: unknown): answer is TextAnswer {
 /** A row of the table before its defaults: only a local route gets the exchange. */
 type Row<Name extends ControlBodyName, Parameters extends Query> = Omit<
   Route<Name, Parameters>,
-  "method" | "path" | "status" | "run" | "isLocal"
+  "method" | "path" | "status" | "run" | "isLocal" | "isOfInstances"
 > & { readonly status?: 201 } & (
-    | { readonly isLocal: true; readonly run: Route<Name, Parameters>["run"] }
+    | ((
+        | { readonly isLocal: true; readonly isOfInstances?: never }
+        | { readonly isOfInstances: true; readonly isLocal?: never }
+      ) & { readonly run: Route<Name, Parameters>["run"] })
     | {
         readonly isLocal?: never;
+        readonly isOfInstances?: never;
         readonly run: (context: RouteContext<ControlBody<Name>, ValueOf<Parameters>>) => unknown;
       }
   );

@@ -54,6 +54,7 @@ export const errorCauses = {
   certificate_unusable: "The certificate and the key for HTTPS do not match, or cannot be used.",
   clock_backwards: "The clock cannot run backwards. Reset the sandbox instead.",
   secret_not_kept: "A key's secret is shown once, when it is created (R36). Create another key.",
+  instance_ended: "The instance was removed or has expired. Ask whoever runs the server for another one.",
   instance_limit_reached: "Remove unused instances, or raise `--max-instances`.",
   memory_limit_reached: "No memory for another instance. Remove unused ones, or raise `--max-memory`.",
   capture_impossible: "A story cannot repeat the recorded requests, or none are recorded yet.",

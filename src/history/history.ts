@@ -193,11 +193,12 @@ export function createHistory<Event>(first: Subject, capacity = mostKept) {
         (sum, one) => sum + bytesOf(one),
         0,
       ),
-    /** Discards requests except the latest since the start that fit into `most` bytes. The total stays. */
-    keep(most: number): void {
+    /** Discards requests except the latest `count` since the start that fit into `most` bytes. The total stays. */
+    keep(most: number, count = capacity): void {
       const recent = requests.after(after);
       const all = list();
-      const first = all.length - latestOf(all, most).length;
+      const latest = count === 0 ? [] : all.slice(-count);
+      const first = all.length - latestOf(latest, most).length;
       const restored = all.length - recent.length;
       world = { ...world, requests: all.slice(first, restored) };
       requests.discard(recent[first - restored - 1]?.position ?? after);

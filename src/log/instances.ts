@@ -3,6 +3,7 @@ import { base62From } from "../domain/seed.js";
 import { starterOf } from "../library/create-sandbox.js";
 import { nodePlatform } from "../node/platform.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
+import { isoOf } from "../world/clock.js";
 import { createRuntime, type GivenOptions, type Runtime } from "../world/runtime.js";
 import { describeRuntime, type RuntimeState, restoreRuntime } from "../world/state.js";
 import type { Platform } from "../world/world.js";
@@ -30,8 +31,8 @@ export interface ListedInstance {
   readonly tenancy: Tenancy;
   /** On the wall clock (epoch milliseconds). */
   readonly createdAt: number;
-  /** When it was last used, on the stopwatch. */
-  readonly usedAt: number;
+  /** Milliseconds since its last use. */
+  readonly idle: number;
   /** The name of its scenario, and its seed. */
   readonly name: string;
   readonly seed: number;
@@ -44,37 +45,55 @@ export interface Instance extends ListedInstance {
   readonly gone: AbortSignal;
 }
 
-/** Manages the instances of a server, loaded or not. */
-export interface InstanceList {
-  /**
-   * Starts an instance from a scenario; `given` applies to every scenario that starts there. Throws
-   * `instance_limit_reached`.
-   */
-  readonly create: (source: NamedScenario, given: GivenOptions, tenancy?: Tenancy) => Instance;
-  readonly list: () => ListedInstance[];
-  /** Returns the instance of an id, loaded or not; `undefined` for an unknown id. */
-  readonly get: (id: string) => ListedInstance | undefined;
-  /** Throws `not_found`. */
-  readonly remove: (id: string) => void;
-  /** Changes the hashes of an instance. Throws `not_found`. */
-  readonly changeHashes: (id: string, hashes: Pick<Tenancy, "tokenHash" | "claimHash">) => ListedInstance;
+/** An instance that was removed or has expired, and when (epoch milliseconds). */
+export interface EndedInstance {
+  readonly ended: "removed" | "expired";
+  readonly at: number;
 }
 
-/** The instances of a server whose sandboxes are in this process. */
-export interface LoadedInstances {
+/** The instances of a server. With a store, the functions about all of them return promises. */
+export interface Instances {
+  /**
+   * Starts an instance from a scenario; `given` applies to every scenario that starts there. Throws
+   * `instance_limit_reached` or `memory_limit_reached`.
+   */
+  readonly create: (
+    source: NamedScenario,
+    given: GivenOptions,
+    tenancy?: Tenancy,
+  ) => Instance | Promise<Instance>;
+  readonly list: () => readonly ListedInstance[] | Promise<readonly ListedInstance[]>;
+  /** Returns the instance of an id, loaded or not; `undefined` for an unknown id. */
+  readonly get: (id: string) => ListedInstance | undefined | Promise<ListedInstance | undefined>;
+  /** Throws `not_found`. */
+  readonly remove: (id: string) => void | Promise<void>;
+  /** Changes the hashes of an instance. Throws `not_found`, or what `check` throws for its current settings. */
+  readonly changeHashes: (
+    id: string,
+    hashes: Pick<Tenancy, "tokenHash" | "claimHash">,
+    check?: (tenancy: Tenancy | undefined) => void,
+  ) => ListedInstance | Promise<ListedInstance>;
+  /** The number of instances; with a store, as of a few seconds ago. */
+  readonly count: () => number;
+  /** Returns the instances whose sandboxes are in this process. */
   readonly loaded: () => Instance[];
-  /** Returns the instance of an id, or `undefined`. */
+  /** Returns the loaded instance of an id, or `undefined`. */
   readonly find: (id: string) => Instance | undefined;
-  /** Calls the listener with each current and later instance. */
+  /** Calls the listener with each current and later loaded instance. */
   readonly follow: (listener: (instance: Instance) => void) => void;
+  /** Calls the listener with each instance that expires. With a store, one of its servers does so. */
+  readonly onExpired: (listener: (instance: Pick<ListedInstance, "id" | "tenancy">) => void) => void;
   /** Aborts the `gone` signal of each. */
   readonly close: () => void;
 }
 
 /** The instances of a server whose sandboxes are all in this process. */
-export interface Instances extends InstanceList, LoadedInstances {
-  /** Returns the instance of an id and counts this as a use; `undefined` if there is none. */
-  readonly use: (id: string) => Instance | undefined;
+export interface MemoryInstances extends Instances {
+  readonly create: (source: NamedScenario, given: GivenOptions, tenancy?: Tenancy) => Instance;
+  readonly list: () => readonly Instance[];
+  readonly get: (id: string) => Instance | undefined;
+  /** Returns the instance of an id and counts this as a use, or when it ended; `undefined` if there was none. */
+  readonly use: (id: string) => Instance | EndedInstance | undefined;
   /** Removes expired instances, and instances without an expiry that were idle for `ttl` milliseconds. */
   readonly sweep: (ttl: number) => void;
   /** Replaces the instances with described ones; an instance with the same id continues as described. */
@@ -88,7 +107,7 @@ export interface Instances extends InstanceList, LoadedInstances {
 /** A server's own sandbox, and its instances in this process. */
 export interface ServerSandboxes {
   readonly runtime: Runtime;
-  readonly instances: LoadedInstances;
+  readonly instances: Pick<Instances, "loaded">;
 }
 
 /** An instance as plain data. */
@@ -108,6 +127,8 @@ interface InstancesOptions {
   readonly platform: Platform;
   /** Returns a new id. */
   readonly newId: () => string;
+  /** Throws if there is no room for another instance. Default: there is. */
+  readonly requireRoom?: () => void;
   /** The limit of all journals together, in bytes. Default: 16 MB. */
   readonly mostJournals?: number | undefined;
 }
@@ -131,29 +152,39 @@ export const defaultInstanceTtl = 60 * 60_000;
 /** The default maximum number of instances. */
 export const defaultMaxInstances = 1000;
 
+/** How many ended instances are remembered. */
+const mostEnded = 1000;
+
 /** Creates an instance id that cannot be guessed. */
 export function newInstanceId(): string {
   return base62From(nodePlatform.random, 12);
 }
 
-/** Creates the instances of a server. */
+type Kept = Instance & { tenancy: Tenancy; usedAt: number; readonly end: () => void };
+
+/** Creates the instances of a server in this process. */
 export function createInstances({
   most,
   server,
   platform,
   newId,
+  requireRoom = () => {},
   mostJournals = defaultMostJournals,
-}: InstancesOptions): Instances {
-  const instances = new Map<
-    string,
-    Instance & { usedAt: number; tenancy: Tenancy; readonly end: () => void }
-  >();
+}: InstancesOptions): MemoryInstances {
+  const instances = new Map<string, Kept>();
+  const ended = new Map<string, EndedInstance>();
   const listeners = new Set<(instance: Instance) => void>();
-  const discard = (id: string): boolean => {
+  const onExpired = new Set<(instance: Instance) => void>();
+  const find = (id: string): Kept => {
     const instance = instances.get(id);
+    if (instance === undefined) throw noInstance(id);
+    return instance;
+  };
+  const discard = ({ id, end }: Kept, how: EndedInstance["ended"]) => {
     instances.delete(id);
-    instance?.end();
-    return instance !== undefined;
+    ended.set(id, { ended: how, at: platform.time() });
+    if (ended.size > mostEnded) ended.delete(ended.keys().next().value as string);
+    end();
   };
   const keepJournals = (most: number) => {
     const { long, share } = journals.share(instances.values(), most);
@@ -161,12 +192,15 @@ export function createInstances({
   };
   const journals = createJournals(mostJournals, keepJournals);
   const add = (
-    described: Pick<Instance, "id" | "tenancy" | "createdAt" | "usedAt">,
+    described: Pick<Kept, "id" | "tenancy" | "createdAt" | "usedAt">,
     runtime: Runtime,
   ): Instance => {
     const ending = new AbortController();
-    const instance = {
+    const instance: Kept = {
       ...described,
+      get idle() {
+        return platform.stopwatch() - this.usedAt;
+      },
       get name() {
         return runtime.world().name;
       },
@@ -185,6 +219,7 @@ export function createInstances({
 
   return {
     create({ scenario, name, text }, given, tenancy = {}) {
+      requireRoom();
       if (instances.size >= most) throw tooMany(most);
       const start = starterOf(platform, scenario, { ...given, name, text });
       server.idSeries.last += 1;
@@ -193,28 +228,33 @@ export function createInstances({
     },
     list: () => [...instances.values()],
     get: (id) => instances.get(id),
+    count: () => instances.size,
     loaded: () => [...instances.values()],
     find: (id) => instances.get(id),
     use(id) {
       const instance = instances.get(id);
       if (instance !== undefined) instance.usedAt = platform.stopwatch();
-      return instance;
+      return instance ?? ended.get(id);
     },
-    remove(id) {
-      if (!discard(id)) throw noInstance(id);
-    },
-    changeHashes(id, hashes) {
-      const instance = instances.get(id);
-      if (instance === undefined) throw noInstance(id);
+    remove: (id) => discard(find(id), "removed"),
+    changeHashes(id, hashes, check) {
+      check?.(instances.get(id)?.tenancy);
+      const instance = find(id);
       instance.tenancy = { ...instance.tenancy, ...hashes };
       return instance;
     },
     sweep(ttl) {
-      for (const instance of instances.values()) if (isOver(instance, ttl, platform)) discard(instance.id);
+      for (const instance of instances.values()) {
+        const { expiresAt } = instance.tenancy;
+        const isOver = expiresAt === undefined ? instance.idle >= ttl : expiresAt <= platform.time();
+        if (!isOver) continue;
+        discard(instance, "expired");
+        for (const listener of onExpired) listener(instance);
+      }
     },
     restore(described) {
       const ids = new Set(described.map(({ id }) => id));
-      for (const id of instances.keys()) if (!ids.has(id)) discard(id);
+      for (const instance of instances.values()) if (!ids.has(instance.id)) discard(instance, "removed");
       for (const { id, createdAt, idle, given, idGroup, runtime: state, ...tenancy } of described) {
         const there = instances.get(id);
         const usedAt = platform.stopwatch() - idle;
@@ -243,24 +283,25 @@ export function createInstances({
       for (const instance of instances.values()) listener(instance);
       listeners.add(listener);
     },
+    onExpired: (listener) => void onExpired.add(listener),
     close() {
       for (const { end } of instances.values()) end();
     },
   };
 }
 
-/** Whether an instance has expired or, without an expiry, was idle for `ttl` milliseconds. */
-export function isOver(
-  { tenancy: { expiresAt }, usedAt }: Pick<Instance, "tenancy" | "usedAt">,
-  ttl: number,
-  { time, stopwatch }: Pick<Platform, "time" | "stopwatch">,
-): boolean {
-  return expiresAt === undefined ? usedAt <= stopwatch() - ttl : expiresAt <= time();
-}
-
 export function noInstance(id: string): SandboxError {
   const message = `Failed to find the instance ${JSON.stringify(id)}: it may have expired or been idle for too long.`;
   return new SandboxError("not_found", message);
+}
+
+/** The error for a request to an instance that has ended. */
+export function endedInstance({ ended, at }: EndedInstance): SandboxError {
+  const how = ended === "expired" ? "expired" : "was removed";
+  return new SandboxError(
+    "instance_ended",
+    `This sandbox ${how} at ${isoOf(at)}. Ask whoever runs this server for another one.`,
+  );
 }
 
 export function tooMany(most: number): SandboxError {
@@ -288,12 +329,11 @@ export function describeServer(
   { runtime, instances }: ServerSandboxes,
   describe: (runtime: Runtime) => RuntimeState = describeRuntime,
 ): ServerState {
-  const now = runtime.world().platform.stopwatch();
   return {
     idSeries: runtime.idSeries.last,
     own: describe(runtime),
-    instances: instances.loaded().map(({ id, tenancy, createdAt, usedAt, runtime: inside }) => ({
-      ...{ ...tenancy, id, createdAt, idle: now - usedAt, given: inside.given, idGroup: inside.idGroup },
+    instances: instances.loaded().map(({ id, tenancy, createdAt, idle, runtime: inside }) => ({
+      ...{ ...tenancy, id, createdAt, idle, given: inside.given, idGroup: inside.idGroup },
       runtime: describe(inside),
     })),
   };

@@ -5,7 +5,7 @@ import type { Actor } from "../world/operations/initiator.js";
 import type { Runtime } from "../world/runtime.js";
 import type { World } from "../world/world.js";
 import type { EventIds } from "./event-ids.js";
-import type { Instance, InstanceList, LoadedInstances, ServerSandboxes, ServerState } from "./instances.js";
+import type { EndedInstance, Instance, Instances, ServerState } from "./instances.js";
 import type { MemoryStatus } from "./memory-budget.js";
 
 /** The target of a request or a call: the server's own sandbox, or an instance. */
@@ -33,13 +33,12 @@ export interface ControlCall {
   readonly isYaml: boolean;
   /** The name of a caller who signed in at a trusted proxy. */
   readonly owner?: string | undefined;
-  /** The random value that it may create. Default: none. */
-  readonly makes?: "key" | "instance" | "token" | undefined;
+  /** Whether it may create a key. Default: false. */
+  readonly makes?: "key" | undefined;
 }
 
 /** A secret that a call creates. Only its hash is stored. */
 export interface NewSecret {
-  /** Empty on other replicas than the caller's. */
   readonly text: string;
   readonly sha256: string;
 }
@@ -47,14 +46,12 @@ export interface NewSecret {
 /** The sandbox that a call runs in. */
 export interface ControlPlace {
   readonly runtime: Runtime;
-  /** The server's instances; `undefined` inside an instance. */
-  readonly instances: InstanceList | undefined;
+  /** The server's instances; `undefined` inside an instance, and for a call that another server got. */
+  readonly instances: Instances | undefined;
   /** Whether the target instance was removed in between. */
   readonly isGone: boolean;
   /** Returns the base URL that the caller uses for the server. */
   readonly baseUrl: () => string;
-  /** Creates the token of an instance, or the code for a token. */
-  readonly newSecret: () => NewSecret;
 }
 
 /** Creates a secret of 190 bits. */
@@ -64,61 +61,55 @@ export function newSecret(): NewSecret {
 }
 
 /** Returns the place of a call in this process. */
-export function placeOf({ runtime, instance, baseUrl }: Caller, instances: InstanceList): ControlPlace {
+export function placeOf({ runtime, instance, baseUrl }: Caller, instances?: Instances): ControlPlace {
   return {
-    runtime,
+    ...{ runtime, baseUrl, isGone: false },
     instances: instance === undefined ? instances : undefined,
-    isGone: false,
-    baseUrl,
-    newSecret,
   };
 }
 
 /** Runs or reads for a call to the control plane. */
 export type RunIn = (place: ControlPlace) => unknown;
 
-/** The state of a shared store, for health checks and metrics. */
+/** The state of the place where sandboxes are stored, for health checks and metrics. */
 export interface LogStatus {
-  /** Whether the store responded the last time. */
+  readonly in: "store" | "file";
+  /** Why changes cannot be stored now, as a sentence; `undefined` if they can. */
+  readonly problem: string | undefined;
+  /** Whether it has no room: a full disk, or a full Redis. */
+  readonly isFull: boolean;
+  /** Whether it responded the last time. */
   readonly reachable: boolean;
   /** Milliseconds of the last append. */
   readonly latencyMs: number;
-  /** The number of entries after the snapshot that late replicas load. */
-  readonly entries: number;
-  /** How often the store lost data since this server started. */
+  /** The bytes of all sandboxes there, as of a few seconds ago. */
+  readonly bytes: number;
+  /** How often a store lost data since this server started. */
   readonly losses: number;
-  /** The characters of those entries. */
-  readonly characters: number;
-  /** The characters of the newest snapshot from this server, and the milliseconds that it blocked the server; 0 if there is none. */
-  readonly snapshotCharacters: number;
-  readonly snapshotMs: number;
 }
 
 /**
  * Orders and stores everything that happens to the sandboxes of a server: in memory, in a file, or in a store that several
  * servers share. With a store, functions return promises, which reject with `store_unavailable` if the outcome is unknown.
  */
-export interface Log extends ServerSandboxes {
-  /** For reading. With a store, only the log may change it. */
+export interface Log {
+  /** The server's own sandbox, for reading. With a store, only the log may change it. */
   readonly runtime: Runtime;
-  readonly instances: InstanceList & LoadedInstances;
-  /** Returns the instance of an id and counts this as a use; `undefined` if there is none. */
-  readonly enter: (id: string) => Instance | undefined | Promise<Instance | undefined>;
+  readonly instances: Instances;
+  /** Returns the instance of an id and counts this as a use, or when it ended; `undefined` if there was none. */
+  readonly enter: (id: string) => Entered | Promise<Entered>;
   /** Whether a request may reach the preview by the time it is handled. */
   readonly mayPreview: (world: World) => boolean;
   /** Handles a request to the API. */
   readonly request: (request: ApiRequest, place: Place) => Exchange | Promise<Exchange>;
   /** Counts a response whose client had gone, by its request id. */
   readonly countUnread: (place: Place, id: string) => void;
-  /**
-   * Runs a call that may change something; `run` is the route's part. Throws `memory_limit_reached` if there is no room for
-   * another instance.
-   */
+  /** Runs a call that may change a sandbox; `run` is the route's part. */
   readonly call: (call: ControlCall, run: RunIn, from: Caller) => unknown;
+  /** Runs a call that may change the list of instances, in this process. */
+  readonly manage: (run: RunIn, from: Caller) => unknown;
   /** Calls `read` after applying everything that any server has acknowledged. */
   readonly look: (read: RunIn, from: Caller) => unknown;
-  /** Resolves once this server has everything that any server has acknowledged. Cheaper than `look`: no time passes. */
-  readonly catchUp: () => unknown;
   /** Returns the numbering of a sandbox's events, which starts with its first follower. */
   readonly eventIds: (runtime: Runtime) => EventIds;
   /** Whether the current change was requested from this server, not from another with the same store. */
@@ -127,7 +118,7 @@ export interface Log extends ServerSandboxes {
   readonly settle: () => void;
   /** Starts storing what happens, before the server accepts requests. Throws `state_unwritable`. */
   readonly begin: () => void;
-  /** Returns the state of the store; `undefined` without a store. */
+  /** Returns the state of the store or the file; `undefined` in memory. */
   readonly status: () => LogStatus | undefined;
   /** Describes the server's own sandbox and all instances, loaded or not. Does not count as a use. */
   readonly describe: () => ServerState | Promise<ServerState>;
@@ -136,3 +127,6 @@ export interface Log extends ServerSandboxes {
   /** Stores everything that is not stored yet, and nothing after that. Throws `state_unwritable`. */
   readonly close: () => void | Promise<void>;
 }
+
+/** What a path under `/i/{id}` leads to. */
+export type Entered = Instance | EndedInstance | undefined;

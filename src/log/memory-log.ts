@@ -1,6 +1,7 @@
-import { handle } from "../api/handle.js";
+import type { Exchange } from "../history/exchange.js";
 import { nodePlatform } from "../node/platform.js";
-import { countUnread, type Runtime } from "../world/runtime.js";
+import type { Runtime } from "../world/runtime.js";
+import { applyEntry } from "./entries.js";
 import { createEventIds } from "./event-ids.js";
 import {
   createInstances,
@@ -8,7 +9,7 @@ import {
   defaultMaxInstances,
   describeServer,
   type InstanceLimits,
-  type Instances,
+  type MemoryInstances,
   newInstanceId,
   runtimesOf,
 } from "./instances.js";
@@ -22,7 +23,7 @@ interface MemoryLogOptions extends InstanceLimits {
 
 /** A log whose sandboxes are all in this process. */
 export interface MemoryLog extends Log {
-  readonly instances: Instances;
+  readonly instances: MemoryInstances;
 }
 
 /** Creates the log of a single server. It ends with the process. */
@@ -30,10 +31,8 @@ export function createMemoryLog(runtime: Runtime, options: MemoryLogOptions = {}
   const { maxInstances = defaultMaxInstances, instanceTtl = defaultInstanceTtl } = options;
   const { eventIds = createEventIds().of } = options;
   const instances = createInstances({
-    most: maxInstances,
-    server: runtime,
-    platform: nodePlatform,
-    newId: newInstanceId,
+    ...{ most: maxInstances, server: runtime, platform: nodePlatform, newId: newInstanceId },
+    requireRoom: () => budget.requireRoom(),
   });
   const budget = createMemoryBudget(options.maxMemory, instances.discardJournals);
   return {
@@ -41,14 +40,12 @@ export function createMemoryLog(runtime: Runtime, options: MemoryLogOptions = {}
     instances,
     enter: instances.use,
     mayPreview: ({ preview }) => preview,
-    request: (request, { runtime: here }) => handle(here.world(), request),
-    countUnread: ({ runtime: here }, id) => countUnread(here, id),
-    call({ makes }, run, from) {
-      if (makes === "instance") budget.requireRoom();
-      return run(placeOf(from, instances));
-    },
-    look: (read, from) => read(placeOf(from, instances)),
-    catchUp() {},
+    request: (request, { runtime: here }) => applyEntry({ kind: "request", request }, here) as Exchange,
+    countUnread: ({ runtime: here }, id) => void applyEntry({ kind: "unread", id }, here),
+    call: (call, run, from) =>
+      applyEntry({ kind: "call", call }, from.runtime, () => run(placeOf(from, instances))),
+    manage: (run, from) => run(placeOf(from, instances)),
+    look: (read, from) => applyEntry({ kind: "look" }, from.runtime, () => read(placeOf(from, instances))),
     describe: () => describeServer({ runtime, instances }),
     eventIds,
     isOwn: () => true,

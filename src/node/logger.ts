@@ -20,6 +20,10 @@ export interface Logger {
   readonly event: (event: LoggedEvent, instance?: LoggedInstance) => void;
   /** Information. */
   readonly note: (message: string) => void;
+  /** Something to look at, although the server continues. */
+  readonly warning: (message: string) => void;
+  /** Who changed the list of instances, and requests that could not be stored. */
+  readonly audit: (message: string) => void;
   /** An error. */
   readonly problem: (message: string) => void;
 }
@@ -27,7 +31,7 @@ export interface Logger {
 /** Makes a log that writes JSON lines; requests have the journal's member names. Never writes a full key (R46). */
 export function createJsonLog(write: (line: string) => void): Logger {
   // `time` is real, as in other logs; the `at` of events is the time of the sandbox's clock.
-  const line = (level: "info" | "error", members: Readonly<Record<string, unknown>>) =>
+  const line = (level: "info" | "warning" | "error", members: Readonly<Record<string, unknown>>) =>
     write(`${JSON.stringify({ level, time: isoOf(nodePlatform.time()), ...members })}\n`);
   return {
     event(event, instance) {
@@ -36,6 +40,8 @@ export function createJsonLog(write: (line: string) => void): Logger {
       line("info", { event: event.type, instance: id, label: label && redactKeys(label), ...data });
     },
     note: (message) => line("info", { event: "note", message: redactKeys(message) }),
+    warning: (message) => line("warning", { event: "warning", message: redactKeys(message) }),
+    audit: (message) => line("info", { event: "audit", message: redactKeys(message) }),
     problem: (message) => line("error", { event: "problem", message: redactKeys(message) }),
   };
 }

@@ -9,10 +9,11 @@ import { errorBody } from "../api/messages.js";
 import { inputAt } from "../api/routes.js";
 import { SandboxError } from "../domain/errors.js";
 import { outcomeOf } from "../domain/outcomes.js";
+import { redactPath } from "../domain/redact.js";
 import type { ApiAnswer, ApiRequest, Exchange } from "../history/exchange.js";
 import { stopwatch } from "../library/real-time.js";
-import type { Instance } from "../log/instances.js";
-import type { Log, Place } from "../log/log.js";
+import { endedInstance, type Instance } from "../log/instances.js";
+import type { Entered, Log, Place } from "../log/log.js";
 import { controlPath } from "../node/addresses.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import {
@@ -27,7 +28,14 @@ import type { CustomHandlers } from "./custom-handlers.js";
 import type { acceptHttp2 } from "./http2.js";
 import { createInstanceLimit, rejectExcess } from "./instance-limit.js";
 import { isControlPath, queryOf, readContent, readRequest } from "./read-request.js";
-import { keepAliveTimeout, refuse, refuseUnstored, sendAnswer, sendFaulty } from "./send-answer.js";
+import {
+  keepAliveTimeout,
+  refuse,
+  refuseEnded,
+  refuseUnstored,
+  sendAnswer,
+  sendFaulty,
+} from "./send-answer.js";
 import type { CertificatePair } from "./tls.js";
 import type { Traffic } from "./traffic.js";
 
@@ -87,6 +95,8 @@ export interface ControlSurroundings {
   /** Why the server is not ready for requests, as a sentence; `undefined` if it is ready. */
   readonly unreadiness: () => string | undefined;
   readonly traffic: Traffic;
+  /** Records who created, claimed and removed instances, and requests that could not be stored. */
+  readonly audit: (message: string) => void;
 }
 
 // Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
@@ -117,6 +127,8 @@ export interface HttpServerOptions {
   readonly onDefect: (error: unknown) => void;
   /** Counts the API's responses. */
   readonly traffic: Traffic;
+  /** Called with each request that could not be stored. Default: ignored. */
+  readonly audit?: (message: string) => void;
 }
 
 /** A server with its open connections; with HTTPS, both the bare and the encrypted ones. */
@@ -132,7 +144,15 @@ export interface OpenServer {
  */
 export function createHttpServer(options: HttpServerOptions): OpenServer {
   const { log, gone = new AbortController().signal, control, customHandlers, baseUrlFor } = options;
-  const { hasFirstPage = false, certificate, explain = false, onDefect, traffic, draining } = options;
+  const {
+    hasFirstPage = false,
+    certificate,
+    explain = false,
+    onDefect,
+    traffic,
+    draining,
+    audit = () => {},
+  } = options;
   const outermost: ControlContext = { runtime: log.runtime, instance: undefined, gone };
 
   const dateOf = createDate();
@@ -157,7 +177,12 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
   const failWith = (error: unknown, response: ServerResponse) => {
     if (error instanceof SandboxError && error.code === "store_unavailable") {
       traffic.countUnstored();
+      const { method, url = "" } = response.req;
+      audit(`503 for ${method} ${redactPath(url.split("?", 1)[0] as string)}: ${error.message}`);
       return refuseUnstored(response);
+    }
+    if (error instanceof SandboxError && error.code === "instance_ended") {
+      return refuseEnded(response, error.message);
     }
     onDefect(error);
     refuse(response, 500);
@@ -201,9 +226,10 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
     if (read === undefined) return refuse(response, 400);
     const place = placeOf(read.path);
     if (place === undefined) return serveOn(outermost, read, request, response);
-    const enter = (instance: Instance | undefined) => {
-      if (instance === undefined) serveOn(outermost, read, request, response);
-      else serveInside(instance, place.path, read, request, response);
+    const enter = (entered: Entered) => {
+      if (entered === undefined) serveOn(outermost, read, request, response);
+      else if ("ended" in entered) failWith(endedInstance(entered), response);
+      else serveInside(entered, place.path, read, request, response);
     };
     const entered = log.enter(place.id);
     if (entered instanceof Promise) entered.then(enter).catch((error) => failWith(error, response));

@@ -139,6 +139,11 @@ export function refuseUnstored(response: ServerResponse): void {
   sendError(response, 503, errorBody(code, message));
 }
 
+/** Responds with 404: the instance has ended. */
+export function refuseEnded(response: ServerResponse, why: string): void {
+  sendError(response, 404, errorBody("not_found", why));
+}
+
 /** Responds with 413 and the reason. The connection stays open: otherwise a client that is still sending would not read it. */
 export function refuseBody(response: ServerResponse, why: string): void {
   sendError(response, 413, errorBody("bad_request", why));

@@ -32,7 +32,6 @@ import {
 } from "./http-server.js";
 import type { InterceptOptions, Interceptor } from "./intercept.js";
 import { listen } from "./listen.js";
-import { unreachable } from "./serve-unready.js";
 import type { CertificatePair } from "./tls.js";
 import { createTraffic } from "./traffic.js";
 
@@ -74,6 +73,8 @@ export interface Hosting {
   readonly onStop?: () => void;
   /** Returns the server's scenario. Default: the one that runs at the start. */
   readonly own?: () => NamedScenario;
+  /** Called when an instance is created, claimed, removed or expires, and when a request cannot be stored. Default: ignored. */
+  readonly onAudit?: (message: string) => void;
   /** Whether the control plane is loaded soon after the start instead of with the first call. Default: false. */
   readonly loadsControl?: boolean;
   /** The state file; a self-signed certificate is kept next to it for the next start. Default: none. */
@@ -149,6 +150,10 @@ export async function serveLog(
     if (!isOfMachine(error)) traffic.countDefect();
     options.onDefect?.(error);
   };
+  const audit = (message: string) => options.onAudit?.(message);
+  instances.onExpired(({ id, tenancy: { label } }) => {
+    audit(`The instance ${id}${label === undefined ? "" : ` (${label})`} has expired.`);
+  });
   // `loopback` and `token` are set once the server listens, before the first call.
   const surroundings = {
     loopback: false,
@@ -163,13 +168,14 @@ export async function serveLog(
     startedAt: nodePlatform.time(),
     unreadiness() {
       if (draining.signal.aborted || stopping.signal.aborted) return "The sandbox is stopping.";
-      return log.status()?.reachable === false ? unreachable : undefined;
+      const status = log.status();
+      return status?.in === "store" ? status.problem : undefined;
     },
-    traffic,
+    ...{ traffic, audit },
   };
   const control = mountControl?.(surroundings, onDefect);
   const signals = { gone: stopping.signal, draining: draining.signal };
-  const shared = { ...signals, log, customHandlers, explain, onDefect, traffic };
+  const shared = { ...signals, log, customHandlers, explain, onDefect, traffic, audit };
   const { server, open } = createHttpServer({
     ...shared,
     control: control?.serve,

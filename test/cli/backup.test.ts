@@ -83,7 +83,7 @@ test("--migrate continues a state with added organizations and keys, after a bac
   const next = serve([...argv, "--migrate", "--json"], { cwd });
   const { base_url: url, keys } = JSON.parse((await next.stdout.shows(/.*\n/))[0]);
   expect(next.stderr.text()).toContain(
-    'Migrated: the key "two" and the organization "b-bank". The previous state is in "state.json.backup-0.1.0".\n',
+    'Migrated: the key "two" and the organization "b-bank". The previous state is in "state.json.backup-0.2.0".\n',
   );
   for (const key of [keys.two, keys.three, first.made]) expect(await statusOf(url, key)).toBe(200);
   expect(await statusOf(`${url}/i/${first.instance.id}`, first.instance.keys.one)).toBe(200);
@@ -91,7 +91,7 @@ test("--migrate continues a state with added organizations and keys, after a bac
   for (const key of [keys.two, keys.three]) expect(await statusOf(url, key)).toBe(200);
   await next.stop();
 
-  expect(readFileSync(join(cwd, "state.json.backup-0.1.0"), "utf8")).toBe(before);
+  expect(readFileSync(join(cwd, "state.json.backup-0.2.0"), "utf8")).toBe(before);
   writeFileSync(file, before);
   writeFileSync(join(cwd, "a.yaml"), bank(one));
   const back = serve(argv, { cwd });
@@ -128,12 +128,12 @@ test("--migrate reports an update from another version and keeps a backup; anoth
   await (await used(cwd)).stop();
   const file = join(cwd, "state.json");
   const of = (version: string) =>
-    readFileSync(file, "utf8").replace('"version":"0.1.0"', `"version":"${version}"`);
+    readFileSync(file, "utf8").replace('"version":"0.2.0"', `"version":"${version}"`);
   writeFileSync(file, of("0.0.9"));
   const updated = serve(["a.yaml", "--state", "state.json", "--migrate"], { cwd });
   await baseUrl(updated);
   expect(updated.stderr.text()).toContain(
-    'Migrated: svc-sandbox 0.0.9 to 0.1.0. The previous state is in "state.json.backup-0.0.9".\n',
+    'Migrated: svc-sandbox 0.0.9 to 0.2.0. The previous state is in "state.json.backup-0.0.9".\n',
   );
   await updated.stop();
   writeFileSync(file, of("1.0.0"));

@@ -98,7 +98,7 @@ describe("the value of a flag", () => {
 
 describe("help and version", () => {
   it("prints the version", async () => {
-    expect(await runCli(["--version"])).toEqual({ code: 0, stdout: "0.1.0\n", stderr: "" });
+    expect(await runCli(["--version"])).toEqual({ code: 0, stdout: "0.2.0\n", stderr: "" });
   });
 
   it.each([

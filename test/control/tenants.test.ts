@@ -1,12 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { readRedisAddress } from "../../src/log/redis/address.js";
-import { openRedisLog } from "../../src/log/redis/redis-store.js";
 import { startServer } from "../../src/serve/start-server.js";
-import { createMemoryStore } from "../support/memory-log.js";
 import { noRedis, startRedis } from "../support/redis-server.js";
-import { foundedAt, startReplica } from "../support/replicas.js";
+import { startReplica } from "../support/replicas.js";
 import { mePath } from "../support/send.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { type Ask, clientOf, serveControl } from "./client.js";
@@ -131,18 +128,6 @@ describe("an instance's own token", () => {
   });
 });
 
-test("the check of an instance's own token appends nothing to the server's log", async () => {
-  const store = createMemoryStore({ time: Date.now, random: () => 0.9 });
-  const server = await startReplica(store.open(), "key-states", { controlToken });
-  onTestFinished(() => server.close(0));
-  const ask = clientOf(server.url);
-  const { id, token } = await create(ask);
-  expect([await stateOf(ask, id, token), await stateOf(ask, id, `${token}x`)]).toEqual([200, 401]);
-  const looks = (entries: readonly { readonly text: string }[] = []) =>
-    entries.filter(({ text }) => text.startsWith('{"kind":"look"')).length;
-  expect([looks(store.entries), looks(store.entriesOf(id))]).toEqual([0, 1]);
-});
-
 test("an instance shows its own token's holder nothing of any other instance", async () => {
   const { ask } = await serveControl({ controlToken });
   const [own, other] = [await create(ask), await create(ask, { label: "Another Bank", seed: 7 })];
@@ -250,9 +235,7 @@ describe("no call of the control plane opens an instance to another instance's t
     const redis = await startRedis();
     onTestFinished(redis.close);
     const openOne = async () => {
-      const address = readRedisAddress(redis.url) as never;
-      const log = await openRedisLog({ address, founding: "{}", first: foundedAt });
-      const server = await startReplica(log, "key-states", { controlToken, compactEvery: 500 });
+      const server = await startReplica(redis.url, "key-states", { controlToken });
       onTestFinished(() => server.close(0));
       return clientOf(server.url);
     };

@@ -3,16 +3,16 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import { runCall } from "../../src/control/run-call.js";
+import type { Entry } from "../../src/log/entries.js";
 import { openFileLog } from "../../src/log/file/file-log.js";
 import { createStateWriter, parseState } from "../../src/log/file/format.js";
 import { createInstances, describeServer, newInstanceId } from "../../src/log/instances.js";
-import { copyInstance } from "../../src/log/replica/copies.js";
-import type { EntryContent } from "../../src/log/replica/entries.js";
-import { firstStateOf } from "../../src/log/replica/registry.js";
-import type { FirstState, LogSnapshot } from "../../src/log/replica/shared-log.js";
+import { startAt } from "../../src/log/redis-log.js";
+import { createSandboxCopy } from "../../src/log/sandbox-copy.js";
 import { nodePlatform, openWorld } from "../../src/node/platform.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { createRuntime, type Runtime } from "../../src/world/runtime.js";
+import { describeRuntime } from "../../src/world/state.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const { active } = bundledScenarios;
@@ -116,34 +116,26 @@ test("a state has each scenario once, and no path or advice that never was: an i
   expect(one?.runtime.scenario).toBe(other?.runtime.scenario);
 });
 
-test("a snapshot has at most 4 MB of an instance's journal, and each copy continues from it in the same way", () => {
-  let count = 0;
-  const listed = { id: "a", tenancy: {}, createdAt: 0, usedAt: 0, name: "active", seed: 1 };
+test("a snapshot has at most 100 requests and 64 kB of a journal, and each copy continues from it in the same way", () => {
   const announced = bundledScenarios["announced-endpoints"];
-  const registered = { ...listed, given: {}, idGroup: 1, source: { scenario: announced, name: "announced" } };
-  const [one, late] = [copyInstance(registered, runCall), copyInstance(registered, runCall)];
-  const { text } = firstStateOf(registered) as FirstState;
-  one.startFrom({ position: "0", text });
-  const apply = (content: EntryContent, copies = [one]) => {
-    count += 1;
-    const entry = { ...content, by: "a", n: count };
-    return copies.map((copy) => copy.apply(entry, { position: String(count), at: count, text: "" }));
+  const first = describeRuntime(startAt(0, { scenario: announced, name: "announced" }, {}));
+  const one = createSandboxCopy(first, { given: {} }, runCall);
+  let at = 0;
+  const apply = (entry: Entry, copies = [one]) => {
+    at += 1;
+    return copies.map((copy) => copy.apply(entry, at, 0));
   };
-  const body = { text: "words ".repeat(1500) };
-  const input = { query: "", contentType: "application/json", idempotencyKey: undefined, body };
-  const path = "/v1/relying-party/consent-requests";
-  const content = {
-    kind: "request",
-    request: { method: "POST", path, apiKey: undefined, content: input, hashes: [] },
-  } as const;
-  for (let n = 0; n < 900; n += 1) apply(content);
-  expect(one.runtime().history.bytes()).toBeGreaterThan(5e6);
-  const [outcome] = apply({ kind: "compact", least: 0 });
-  const snapshot = (outcome as { readonly value: LogSnapshot }).value;
-  expect(snapshot.text.length).toBeLessThan(4.5e6);
-  late.startFrom(snapshot);
-  apply(content, [one, late]);
-  const [requests, expected] = [late, one].map((copy) => copy.runtime().history.requests());
+  const send = (path: string, copies = [one]) =>
+    apply({ kind: "request", request: { method: "GET", path, apiKey: undefined, hashes: [] } }, copies);
+  const compact = () => JSON.parse(apply({ kind: "compact", least: 1, journal: 100 })[0] as string);
+  for (let n = 0; n < 150; n += 1) send(`/v1/${n}`);
+  expect(compact().exchanges).toHaveLength(100);
+  for (let n = 0; n < 50; n += 1) send(`/v1/${"words/".repeat(600)}`);
+  const state = compact();
+  expect(JSON.stringify(state.exchanges).length).toBeLessThan(100_000);
+  const late = createSandboxCopy(state, { given: {} }, runCall);
+  send("/v1/last", [one, late]);
+  const [requests, expected] = [late, one].map((copy) => copy.runtime.history.requests());
   expect(requests).toEqual(expected);
-  expect(requests?.length).toBeGreaterThan(100);
+  expect(requests?.length).toBeGreaterThan(3);
 });

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { findKeys } from "../../src/domain/redact.js";
 import { control } from "../support/call-control.js";
 import { noRedis, type RedisServer, startRedis } from "../support/redis-server.js";
@@ -12,7 +12,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 const bank = (keys: string) => `version: 1\norganizations:\n  a-bank: { type: bank, keys: { ${keys} } }\n`;
 const one = "one: { environment: test, limits: { per_minute: 1000, per_day: 100000 } }";
 const two = "two: { environment: test }";
-const meta = "{svc-sandbox:}:meta";
+const meta = "{svc-sandbox:}:own:state";
 
 describe.skipIf(noRedis !== undefined)("a sandbox in Redis", () => {
   let redis: RedisServer;
@@ -67,19 +67,18 @@ describe.skipIf(noRedis !== undefined)("a sandbox in Redis", () => {
     const next = start("--json", "--migrate");
     const { base_url: url, keys } = JSON.parse((await next.stdout.shows(/.*\n/))[0]);
     expect(next.stderr.text()).toContain(
-      'Migrated: the key "two". The previous state is in the key "{svc-sandbox:}:backup-0.1.0".\n',
+      'Migrated: the key "two". The previous state is in the key "{svc-sandbox:}:backup-0.2.0".\n',
     );
     for (const at of [url, first.url]) {
       for (const key of [keys.one, keys.two, first.made]) expect(await statusOf(at, key)).toBe(200);
     }
     await call(url, "POST /reset");
     for (const at of [url, first.url]) expect(await statusOf(at, keys.two)).toBe(200);
-    expect(await redis.command("HGET", meta, "backed_up")).toBe(null);
     const again = start("--migrate");
     await baseUrl(again);
     expect(again.stderr.text()).not.toContain("Migrated");
 
-    const kept = String(await redis.command("GET", "{svc-sandbox:}:backup-0.1.0"));
+    const kept = String(await redis.command("GET", "{svc-sandbox:}:backup-0.2.0"));
     writeFileSync(join(cwd, "backup.json"), gunzipSync(Buffer.from(kept, "base64")));
     writeFileSync(join(cwd, "a.yaml"), bank(one));
     const before = await baseUrl(start());
@@ -90,15 +89,38 @@ describe.skipIf(noRedis !== undefined)("a sandbox in Redis", () => {
     expect(await statusOf(`${back}/i/${first.instance.id}`, first.instance.keys.one)).toBe(200);
   });
 
-  test("that is full of instances accepts their removal, and then has room", async () => {
-    const { url, keys, instance } = await used();
-    const used_memory = /used_memory:(\d+)/.exec(String(await redis.command("INFO", "memory")))?.[1];
-    await redis.command("CONFIG", "SET", "maxmemory", String(Number(used_memory) - 200_000));
-    expect(await statusOf(url, keys.one)).toBe(503);
-    expect((await call(url, `DELETE /instances/${instance.id}`)).status).toBe(204);
-    expect(await redis.command("EXISTS", `{svc-sandbox:${instance.id}}:instance:snapshot`)).toBe(0);
-    await redis.command("CONFIG", "SET", "maxmemory", "0");
-    await expect.poll(() => statusOf(url, keys.one)).toBe(200);
+  test("--migrate changes --instance-ttl and --max-instances, and a server with the old values continues", async () => {
+    const first = await used();
+    const flags = ["--instance-ttl", "30d", "--max-instances", "5"];
+    const rejected = await start(...flags).done;
+    expect([rejected.code, rejected.stderr]).toEqual([2, expect.stringContaining("Add --migrate")]);
+    const next = start(...flags, "--migrate");
+    const url = await baseUrl(next);
+    expect(next.stderr.text()).toContain("Migrated: --max-instances 1000 to 5 and --instance-ttl 1h to 30d.");
+    expect(await statusOf(url, first.made)).toBe(200);
+    expect(await statusOf(await baseUrl(start()), first.made)).toBe(200);
+    await statusOf(`${url}/i/${first.instance.id}`, first.instance.keys.one);
+    const left = Number(await redis.command("PTTL", `{svc-sandbox:}:${first.instance.id}:state`));
+    expect(left).toBeGreaterThan(29 * 86_400_000);
+  });
+
+  test("of an earlier layout is rejected with what to do, and --import replaces it", async () => {
+    const { url, made } = await used();
+    expect((await runCli(["export", url, "-o", "backup.json"], { cwd })).code).toBe(0);
+    const own = await startRedis();
+    onTestFinished(own.close);
+    for (const key of ["{svc-sandbox:}:meta", "{svc-sandbox:kzmHPvGU74tR}:instance:snapshot"]) {
+      await own.command("SET", key, "a");
+    }
+    const open = (...argv: string[]) => serve(["a.yaml", "--store", own.url, ...argv], { cwd });
+    const { code, stderr } = await open().done;
+    expect(code).toBe(2);
+    expect(stderr.replaceAll(/\s+/g, " ")).toMatch(
+      /its key "\{svc-sandbox:.*" belongs to a sandbox of svc-sandbox 0\.1, and svc-sandbox 0\.2\.0 cannot read it\. Run svc-sandbox export .* --import backup\.json/,
+    );
+    const next = await baseUrl(open("--import", "backup.json"));
+    expect(await statusOf(next, made)).toBe(200);
+    expect(await own.command("KEYS", "*:meta")).toEqual([]);
   });
 
   test("--migrate rejects a scenario that has lost a key, and the sandbox stays as it is", async () => {
@@ -112,13 +134,13 @@ describe.skipIf(noRedis !== undefined)("a sandbox in Redis", () => {
   });
 
   test.each([
-    ["0.0.9", "--migrate", "Migrated: svc-sandbox 0.0.9 to 0.1.0. The previous state is in"],
+    ["0.0.9", "--migrate", "Migrated: svc-sandbox 0.0.9 to 0.2.0. The previous state is in"],
     ["0.0.9", "--frozen", 'version "0.0.9"'],
     ["1.0.0", "--migrate", 'version "1.0.0"'],
-    ["0.2.0", "--migrate", 'version "0.2.0"'],
+    ["0.3.0", "--migrate", 'version "0.3.0"'],
   ])("a log of version %s with %s: %s", async (version, flag, said) => {
     await (await used()).stop();
-    const founding = String(await redis.command("HGET", meta, "founding")).replace("0.1.0", version);
+    const founding = String(await redis.command("HGET", meta, "founding")).replace("0.2.0", version);
     await redis.command("HSET", meta, "founding", founding);
     const running = start(flag);
     await running.stderr.shows(/\n/);

@@ -248,8 +248,7 @@ describe.skipIf(noRedis)("a Redis", () => {
   test("that has somebody else's keys under the prefix", async () => {
     const redis = await redisWith([]);
     for (const [key, ...write] of [
-      ["{mine:}:log", "SET", "text"],
-      ["{mine:}:meta", "HSET", "a", "b"],
+      ["{mine:}:other", "HSET", "a", "b"],
       ["{mine:users}", "SET", "text"],
     ] as const) {
       await redis.command("FLUSHALL");
@@ -312,7 +311,7 @@ describe.skipIf(noRedis)("a Redis", () => {
     expect(other).toMatch(
       /was started with scenario "revoked" and content of the scenario "\w+", and this one has scenario "key-states"/,
     );
-    await redis.command("HSET", "{svc-sandbox:}:meta", "founding", '{"version":"0.0.1"}');
+    await redis.command("HSET", "{svc-sandbox:}:own:state", "founding", '{"version":"0.0.1"}');
     expect(await refusal(["revoked", "--store", redis.url])).toContain('started with version "0.0.1"');
   });
 });

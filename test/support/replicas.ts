@@ -2,22 +2,18 @@ import { runCall } from "../../src/control/run-call.js";
 import type { Sandbox, Scenario, ScenarioName } from "../../src/index.js";
 import { sandboxOn } from "../../src/library/create-sandbox.js";
 import type { Log } from "../../src/log/log.js";
-import { startAt } from "../../src/log/replica/registry.js";
-import { openReplica } from "../../src/log/replica/replica.js";
-import { type FirstStates, firstStatesOf } from "../../src/log/replica/server-state.js";
-import type { ServerLog } from "../../src/log/replica/shared-log.js";
+import { openStore, type StoreOptions } from "../../src/log/open-store.js";
+import { readRedisAddress } from "../../src/log/redis-address.js";
 import { loadScenario } from "../../src/node/files/load-scenario.js";
 import { parseDuration } from "../../src/scenario/format/time.js";
-import { type NamedScenario, resolveSource } from "../../src/scenario/parse-scenario.js";
+import { resolveSource } from "../../src/scenario/parse-scenario.js";
 import { serve } from "../../src/serve/serve.js";
 import type { RunningServer } from "../../src/server/serve-log.js";
 import { instantOf } from "../../src/world/clock.js";
 import { givenOptions } from "../../src/world/runtime.js";
-import { describeRuntime } from "../../src/world/state.js";
 import { control } from "./call-control.js";
 import type { Operated } from "./conformance-script.js";
 import type { OpenOptions } from "./doors.js";
-import { foundedAs } from "./memory-log.js";
 
 /** A server on a socket that is one replica. */
 export interface ReplicaServer extends RunningServer {
@@ -25,83 +21,46 @@ export interface ReplicaServer extends RunningServer {
   /** Looks at this replica's own copy; what is changed by it, the others do not know. */
   readonly copy: Sandbox;
   readonly port: number;
+  /** Its warnings, notes and audit lines. */
+  readonly lines: readonly string[];
 }
 
 /** Options of a replica in a test. */
-export interface ReplicaTestOptions extends OpenOptions {
-  readonly compactEvery?: number;
-  readonly instanceTtl?: number;
-  readonly maxMemory?: number;
+export interface ReplicaTestOptions extends OpenOptions, Partial<StoreOptions> {
   readonly controlToken?: string;
-  readonly onProblem?: (error: unknown) => void;
   /** Default: a free one. */
   readonly port?: number;
 }
 
-/** The first states of a log that is founded before its scenario is known. */
-export function foundedAt(now: number): FirstStates {
-  return { server: { at: now, text: foundedAs(now) }, instances: [] };
-}
-
-/** Starts a server that is a replica of a log, its clock frozen at the start unless told otherwise. */
+/** Starts a server that is a replica over a Redis, its clock frozen at the start unless told otherwise. */
 export async function startReplica(
-  log: ServerLog,
+  url: string,
   source: ScenarioName | Scenario,
-  {
-    compactEvery,
-    instanceTtl,
-    maxMemory,
-    controlToken,
-    onProblem = fail,
-    port = 0,
-    ...options
-  }: ReplicaTestOptions = {},
+  { controlToken, port = 0, now, frozen = true, seed, profile, ...options }: ReplicaTestOptions = {},
 ): Promise<ReplicaServer> {
-  const own = await named(source);
-  const given = givenOptions({
-    frozen: true,
+  const address = readRedisAddress(url);
+  if (address === undefined) throw new Error("no address");
+  const lines: string[] = [];
+  const add = (line: string) => void lines.push(line);
+  const log = await openStore({
+    ...{ address, runCall, onProblem: fail, onNote: add, onWarning: add },
+    named: typeof source === "string" ? await loadScenario(source) : resolveSource(source),
+    given: givenOptions({ frozen, seed, profile, now: now === undefined ? undefined : instantOf(now) }),
     ...options,
-    now: options.now === undefined ? undefined : instantOf(options.now),
   });
-  const firstText = (now: number) => {
-    const runtime = startAt(now, own, given);
-    const state = { own: describeRuntime(runtime), idSeries: runtime.idSeries.last, instances: [] };
-    return firstStatesOf(state, now).server.text;
-  };
-  const replica = await openReplica({
-    ...{ given, runCall },
-    log: {
-      ...log,
-      follow: ({ start, ...follower }) =>
-        log.follow({
-          ...follower,
-          start({ position, text }) {
-            const now = Number(text);
-            start({ position, text: text === foundedAs(now) ? firstText(now) : text });
-          },
-        }),
-    },
-    onProblem,
-    ...(compactEvery !== undefined && { compactEvery }),
-    ...(instanceTtl !== undefined && { instanceTtl }),
-    maxMemory,
+  const server = await serve(log, {
+    ...{ port, onDefect: fail, onAudit: add },
+    ...(controlToken && { controlToken }),
   });
-  const server = await serve(replica, { port, onDefect: fail, ...(controlToken && { controlToken }) });
   return {
-    ...server,
-    log: replica,
-    copy: sandboxOn(replica.runtime),
+    ...{ ...server, log, lines },
+    copy: sandboxOn(log.runtime),
     port: Number(new URL(server.url).port),
     async close(...how) {
       await server.close(...how);
-      await replica.close();
+      await log.close();
     },
   };
-}
-
-// As startServer does it.
-async function named(source: ScenarioName | Scenario): Promise<NamedScenario> {
-  return typeof source === "string" ? loadScenario(source) : resolveSource(source);
 }
 
 function fail(error: unknown): void {

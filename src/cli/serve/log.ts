@@ -103,6 +103,8 @@ function textLog(
       } else line(stepLogLine(event, palette) + where, "  ");
     },
     note: (message) => line(printable(message)),
+    warning: (message) => line(palette.yellow(printable(message))),
+    audit: (message) => line(printable(message)),
     problem: (message) => line(palette.red(printable(message))),
   };
 }

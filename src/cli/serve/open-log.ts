@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { SandboxError } from "../../domain/errors.js";
 import type { Log } from "../../log/log.js";
 import { createMemoryLog } from "../../log/memory-log.js";
-import { defaultPrefix, isPrefix, type RedisAddress, readRedisAddress } from "../../log/redis/address.js";
+import { defaultPrefix, isPrefix, type RedisAddress, readRedisAddress } from "../../log/redis-address.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
 import { listed, quote } from "../../schema/words.js";
@@ -103,7 +103,7 @@ async function openNamedStore(
   const { storePrefix: prefix, storeTimeout: timeout, maxInstances, instanceTtl, maxMemory } = flags;
   // Loaded on demand: the Redis client, and every route, because a replica also runs the others' calls.
   const [{ openStore }, { runCall }] = await Promise.all([
-    import("../../log/redis/open-store.js"),
+    import("../../log/open-store.js"),
     import("../../control/run-call.js"),
   ]);
   const imported = await readImport(flags, io);
@@ -111,7 +111,8 @@ async function openNamedStore(
     openStore({
       ...{ imported, migrate: flags.migrate },
       ...{ address, named: own(), given: givenOptions(flags), runCall },
-      ...{ prefix, timeout, maxInstances, instanceTtl, maxMemory, onProblem, onNote: logger.note },
+      ...{ prefix, timeout, maxInstances, instanceTtl, maxMemory, onProblem },
+      ...{ onNote: logger.note, onWarning: logger.warning },
     });
   let close: (() => Promise<void>) | undefined;
   let known = "";

@@ -40,7 +40,8 @@ export function servePartnerPages(
     };
   const opened = async (made: Answer<"ClaimedInstance">) => {
     const instance = await server.log.enter(made.id);
-    if (instance === undefined) throw new SandboxError("not_found", "The sandbox was removed in between.");
+    if (instance === undefined || "ended" in instance)
+      throw new SandboxError("not_found", "The sandbox was removed in between.");
     const addresses = { url: made.base_url, controlUrl: made.control_url };
     const variables = Object.entries(clientEnvironment(instance.runtime.world(), addresses));
     const { curlOptions } = server.log.runtime.counters;

@@ -1,7 +1,8 @@
 import { SandboxError } from "../../domain/errors.js";
 import { isOfWords } from "../../domain/redact.js";
 import type { ScenarioSource } from "../../library/sandbox.js";
-import type { InstanceList, ListedInstance } from "../../log/instances.js";
+import type { Instances, ListedInstance, Tenancy } from "../../log/instances.js";
+import { newSecret } from "../../log/log.js";
 import { controlPath } from "../../node/addresses.js";
 import { nodePlatform } from "../../node/platform.js";
 import { query } from "../../scenario/format/input-shapes.js";
@@ -22,16 +23,16 @@ import { requireQuickStart } from "./scenario.js";
 export const instanceRoutes: readonly Route[] = [
   route("GET /instances", {
     summary: "All instances",
+    isOfInstances: true,
     query: query({ label: described(text(), "Only instances with this text in their label, in any case.") }),
     answer: list(answers.InstanceSummary),
-    run(context) {
-      const now = context.world.platform.stopwatch();
-      return requireInstances(context)
-        .list()
+    async run(context) {
+      const all = await requireInstances(context).list();
+      return all
         .filter(({ tenancy: { label = "" } }) => hasText(label, context.query.label))
-        .map((instance) => ({
-          ...summaryOf(instance, context),
-          idle_seconds: Math.max(0, Math.floor((now - instance.usedAt) / 1000)),
+        .map((one) => ({
+          ...summaryOf(one, context),
+          idle_seconds: Math.max(0, Math.floor(one.idle / 1000)),
         }));
     },
   }),
@@ -39,13 +40,9 @@ export const instanceRoutes: readonly Route[] = [
     summary: "Starts an isolated sandbox under its own base URL; only this response has its token",
     body: "instance_creation",
     status: 201,
-    makes: "instance",
+    isOfInstances: true,
     answer: answers.Instance,
-    prepare: ({ requests_per_minute, ...body }, { instanceRate: most }) => {
-      const limit = requests_per_minute ?? most;
-      return { ...body, ...(limit !== undefined && { requests_per_minute: limit }) };
-    },
-    run(context) {
+    async run(context, { server }) {
       const instances = requireInstances(context);
       const { scenario, now, label, expires, requests_per_minute, ...asked } = context.body;
       // A longer word may be an encoded key (R46).
@@ -64,15 +61,14 @@ export const instanceRoutes: readonly Route[] = [
       // Default: the server's own scenario, in its initial state.
       const source = scenario === undefined ? context.world : resolveSource(scenario as ScenarioSource);
       if (scenario !== undefined) requireQuickStart(source.scenario);
-      const [token, code] = [context.newSecret(), context.newSecret()];
-      const instance = instances.create(source, given, {
-        ...{ label, owner: context.owner, requestsPerMinute: requests_per_minute },
+      const [token, code] = [newSecret(), newSecret()];
+      const time = context.world.platform.time();
+      const instance = await instances.create(source, given, {
+        ...{ label, owner: context.owner, requestsPerMinute: requests_per_minute ?? server.instanceRate },
         ...{ tokenHash: token.sha256, claimHash: code.sha256 },
-        expiresAt:
-          expires === undefined
-            ? undefined
-            : context.world.platform.time() + (parseDuration(expires) as number),
+        expiresAt: expires === undefined ? undefined : time + (parseDuration(expires) as number),
       });
+      server.audit(`Created the ${nameOf(instance)}.`);
       return {
         ...summaryOf(instance, context),
         keys: scenarioSecrets(instance.runtime.world()),
@@ -83,11 +79,13 @@ export const instanceRoutes: readonly Route[] = [
   route("POST /instances/{id}/link", {
     summary: "Makes a new one-time link; an earlier link stops working",
     status: 201,
-    makes: "token",
+    isOfInstances: true,
     answer: answers.InstanceLink,
-    run(context) {
-      const code = context.newSecret();
-      const instance = requireInstances(context).changeHashes(idIn(context), { claimHash: code.sha256 });
+    async run(context, { server }) {
+      const code = newSecret();
+      const hashes = { claimHash: code.sha256 };
+      const instance = await requireInstances(context).changeHashes(idIn(context), hashes);
+      server.audit(`Created a claim link for the ${nameOf(instance)}.`);
       return { claim_url: linkTo(instance, code.text, context) };
     },
   }),
@@ -101,35 +99,51 @@ export const instanceRoutes: readonly Route[] = [
   route("POST /instances/{id}/claim", {
     summary: "Exchanges the code of a link for a new token; the earlier token stops working",
     body: "instance_claim",
-    makes: "token",
+    isOfInstances: true,
     answer: answers.ClaimedInstance,
-    prepare: ({ code }) => ({ code: nodePlatform.sha256(code) }),
-    run(context) {
-      const instances = requireInstances(context);
-      const instance = instances.get(idIn(context));
-      const claimHash = instance?.tenancy.claimHash;
-      // The same error for an unknown instance, which reveals nothing to callers without a code.
-      if (claimHash === undefined || claimHash !== context.body.code) throw usedLink();
-      const token = context.newSecret();
+    async run(context, { server }) {
+      const token = newSecret();
+      const code = nodePlatform.sha256(context.body.code);
       const hashes = { tokenHash: token.sha256, claimHash: undefined };
-      const claimed = instances.changeHashes(idIn(context), hashes);
-      return { ...summaryOf(claimed, context), token: instanceTokenPrefix + token.text };
-    },
-    // Loads its sandbox, which may not be in any process yet.
-    async complete(answer, { log }) {
-      const instance = await log.enter(answer.id);
-      if (instance === undefined) throw usedLink();
-      return { ...answer, keys: scenarioSecrets(instance.runtime.world()) };
+      const claimed = await claim(requireInstances(context), idIn(context), hashes, code);
+      const instance = await server.log.enter(claimed.id);
+      if (instance === undefined || "ended" in instance) throw usedLink();
+      server.audit(`Claimed the ${nameOf(instance)}.`);
+      const keys = scenarioSecrets(instance.runtime.world());
+      return { ...summaryOf(claimed, context), token: instanceTokenPrefix + token.text, keys };
     },
   }),
   route("DELETE /instances/{id}", {
     summary: "Removes an instance",
-    run: (context) => requireInstances(context).remove(idIn(context)),
+    isOfInstances: true,
+    async run(context, { server }) {
+      const instances = requireInstances(context);
+      const id = idIn(context);
+      await instances.remove(id);
+      server.audit(`Removed the instance ${id}.`);
+    },
   }),
 ];
 
+/** Names an instance in audit lines. */
+export function nameOf({ id, tenancy: { label } }: Pick<ListedInstance, "id" | "tenancy">): string {
+  return label === undefined ? `instance ${id}` : `instance ${id} (${label})`;
+}
+
+// The same error for an unknown instance, which reveals nothing to callers without a code.
+function claim(
+  { changeHashes }: Instances,
+  id: string,
+  hashes: Pick<Tenancy, "tokenHash" | "claimHash">,
+  code: string,
+) {
+  return changeHashes(id, hashes, (tenancy) => {
+    if (tenancy?.claimHash === undefined || tenancy.claimHash !== code) throw usedLink();
+  });
+}
+
 /** Returns the instances of the server; throws `not_found` inside an instance. */
-export function requireInstances({ instances }: Pick<RouteContext, "instances">): InstanceList {
+export function requireInstances({ instances }: Pick<RouteContext, "instances">): Instances {
   if (instances !== undefined) return instances;
   throw new SandboxError(
     "not_found",

@@ -1,6 +1,7 @@
 import { variationTable } from "../../api/variation/table.js";
 import { type AssumptionRow, type Assumptions, assumptionTable } from "../../domain/assumptions.js";
 import words from "../../domain/assumptions.json" with { type: "json" };
+import type { LogStatus } from "../../log/log.js";
 import { version } from "../../node/package-files.js";
 import { controlBodySchema } from "../../scenario/format/json-schema.js";
 import { list } from "../../schema/shape.js";
@@ -28,7 +29,8 @@ export const worldRoutes: readonly Route[] = [
       return {
         status: "ok",
         version,
-        ...(store !== undefined && { store: store.reachable ? "reachable" : "unreachable" }),
+        ...(store?.in === "store" && { store: store.reachable ? storeState(store) : "unreachable" }),
+        ...(store?.in === "file" && { state: storeState(store) }),
         ...(response.locals.mayKnowAll && { ...summaryOf(world), started_at: isoOf(server.startedAt) }),
       };
     },
@@ -41,7 +43,11 @@ export const worldRoutes: readonly Route[] = [
     run(_context, { server }) {
       const why = server.unreadiness();
       if (why !== undefined) throw new HttpRefusal("not_ready", why);
-      return { status: "ready", version, memory: server.log.memory().isFull ? "full" : "free" };
+      const stored = server.log.status();
+      return {
+        ...{ status: "ready", version, memory: server.log.memory().isFull ? "full" : "free" },
+        ...(stored?.in === "file" && { state: storeState(stored) }),
+      };
     },
   }),
   route("GET /state", {
@@ -145,4 +151,10 @@ function assumptionsOf({ assumptions, profile }: World) {
 /** Shows the running scenario. Only a sent scenario has warnings, one for each step with an unexpected result. */
 export function running(world: World) {
   return { ...summaryOf(world), warnings: [] };
+}
+
+function storeState({ in: place, isFull, problem }: LogStatus) {
+  if (isFull) return "full";
+  if (problem !== undefined) return "unwritable";
+  return place === "store" ? "reachable" : "saved";
 }

@@ -136,6 +136,8 @@ function openLocked(
   let saves = 0;
   let written = text && markOf(text);
   let savedAt = "";
+  let bytes = 0;
+  let failure: { readonly reason: string; readonly isFull: boolean } | undefined;
   const save = (whatToDo: string) => {
     if (own() !== served) {
       served = own();
@@ -152,7 +154,17 @@ function openLocked(
       throw new Error("another program has written it, such as a server in another container");
     };
     // Readable only by its owner: a scenario may pin keys.
-    orUnwritable(place.given, whatToDo, () => writeFileAtomically(place.file, text, 0o600, isUnchanged));
+    orUnwritable(place.given, whatToDo, () => {
+      try {
+        writeFileAtomically(place.file, text, 0o600, isUnchanged);
+        failure = undefined;
+      } catch (error) {
+        const { code = "" } = error as NodeJS.ErrnoException;
+        failure = { reason: fileFailure(error), isFull: /^(?:ENOSPC|EDQUOT)$/.test(code) };
+        throw error;
+      }
+    });
+    bytes = text.length;
     written = mark;
     savedAt = isoOf(state.own.at);
   };
@@ -167,6 +179,28 @@ function openLocked(
     });
   };
   let isKept = false;
+  const afterCall = (answer: unknown, must: boolean) => {
+    try {
+      if (saver.isDue() || must) saver.now();
+    } catch (error) {
+      onProblem(error);
+      const { code, message } = error as SandboxError;
+      throw new SandboxError(code, message, answer === undefined ? {} : { data: answer });
+    }
+    return answer;
+  };
+  // A call changes something before it waits for anything.
+  const keeping = (run: () => unknown, must: boolean): unknown => {
+    isCalled = true;
+    try {
+      const answer = run();
+      return answer instanceof Promise
+        ? answer.then((value) => afterCall(value, must))
+        : afterCall(answer, must);
+    } finally {
+      isCalled = false;
+    }
+  };
   return {
     ...log,
     savedAt: saved?.own.at,
@@ -176,23 +210,13 @@ function openLocked(
       unchanged.delete(at.runtime);
       saver.soon();
     },
-    call(call, run, from) {
-      isCalled = true;
-      let answer: unknown;
-      try {
-        answer = log.call(call, run, from);
-      } finally {
-        isCalled = false;
-      }
-      try {
-        if (saver.isDue() || call.makes === "token") saver.now();
-      } catch (error) {
-        onProblem(error);
-        const { code, message } = error as SandboxError;
-        throw new SandboxError(code, message, answer === undefined ? {} : { data: answer });
-      }
-      return answer;
-    },
+    call: (call, run, from) => keeping(() => log.call(call, run, from), false),
+    manage: (run, from) => keeping(() => log.manage(run, from), true),
+    status: () => ({
+      ...{ in: "file", reachable: true, latencyMs: 0, losses: 0, bytes },
+      problem: failure && `The state cannot be saved: ${failure.reason}.`,
+      isFull: failure?.isFull ?? false,
+    }),
     begin() {
       const whatToDo = "Name another file with --state.";
       orUnwritable(place.given, whatToDo, () => makeFolder(dirname(place.file)));

@@ -34,13 +34,29 @@ export function isPrefix(text: string): boolean {
   return /^[A-Za-z0-9._:/-]{1,64}$/.test(text);
 }
 
-/** Returns the key names of a log, by default the server's. A log's keys share one slot of a cluster. */
-export function keysOf(prefix: string, id?: string): readonly [string, string, string] {
-  const name = id === undefined ? `{${prefix}}` : `{${prefix}${id}}:instance`;
-  return [`${name}:meta`, `${name}:log`, `${name}:snapshot`];
+/** The key names of a sandbox and of the list of instances. All share one hash tag. */
+export function keysOf(prefix: string) {
+  const start = `{${prefix}}:`;
+  return {
+    list: `${start}instances`,
+    /** Returns the hash, the stream, the list, and the key about the end of a sandbox; `own` is the server's own. */
+    of: (id: string) =>
+      [`${start}${id}:state`, `${start}${id}:log`, `${start}instances`, `${start}${id}:end`] as const,
+    /** The parts around an instance's id. */
+    parts: [start, ":state", ":log", ":end"] as const,
+    backup: (version: string) => `${start}backup-${version}`,
+  };
 }
 
-// Excludes keys of a longer prefix.
-export function isOfInstance(prefix: string, key: string): boolean {
-  return /^\w{12}\}:instance:(?:meta|log|snapshot)$/.test(key.slice(prefix.length + 1));
+/** The id of a server's own sandbox. */
+export const ownId = "own";
+
+/** Whether a key belongs to the layout of svc-sandbox 0.1. */
+export function isOfEarlier(prefix: string, key: string): boolean {
+  return /^(?:\w{12}\}:instance|\}):(?:meta|log|snapshot)$/.test(key.slice(prefix.length + 1));
+}
+
+/** Whether a key belongs to a sandbox under the prefix. */
+export function isOwnKey(prefix: string, key: string): boolean {
+  return /^\}:(?:instances|\w+:(?:state|log|end)|backup-.*)$/.test(key.slice(prefix.length + 1));
 }

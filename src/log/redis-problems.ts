@@ -5,9 +5,12 @@ import {
   DisconnectsClientError,
   ErrorReply,
   SocketClosedUnexpectedlyError,
+  SocketTimeoutError,
 } from "@redis/client";
-import { SandboxError } from "../../domain/errors.js";
-import { silentCode } from "./link.js";
+import { SandboxError } from "../domain/errors.js";
+
+/** The code of the error for a reply that did not arrive in time. */
+export const silentCode = "REDIS_SILENT";
 
 /**
  * A problem with a Redis, by the code or message of its error, and what to do. The first text continues "Failed to use the
@@ -107,7 +110,7 @@ const failures: readonly Problem[] = [
 const closed = [ClientClosedError, ClientOfflineError, DisconnectsClientError, SocketClosedUnexpectedlyError];
 
 function codeOf(error: unknown): string {
-  if (error instanceof ConnectionTimeoutError) return silentCode;
+  if (error instanceof ConnectionTimeoutError || error instanceof SocketTimeoutError) return silentCode;
   return closed.some((kind) => error instanceof kind)
     ? "EPIPE"
     : ((error as NodeJS.ErrnoException).code ?? "");
@@ -145,20 +148,12 @@ export function reasonOf(error: unknown): string {
 
 /** Whether Redis rejects writes because its memory is full. */
 export function isFullness(error: unknown): boolean {
-  return error instanceof ErrorReply && error.message.includes("OOM");
+  return error instanceof Error && /\bOOM\b/.test(error.message);
 }
 
 /** Whether Redis responded with this error, so that the command had no effect. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof SandboxError || error instanceof ErrorReply;
-}
-
-/** The error for a log without its snapshot, and thus without the entries before it. */
-export function snapshotGone(shown: string): SandboxError {
-  return unfitStore(
-    shown,
-    "its snapshot is gone, and so are the entries before it. Delete its keys to start again, or name others with --store-prefix.",
-  );
 }
 
 /** The error for a key that does not belong to a log. */

@@ -1,0 +1,62 @@
+import { handle } from "../api/handle.js";
+import { type Environment, environments } from "../domain/api-key.js";
+import type { RandomStream } from "../domain/seed.js";
+import type { ApiRequest } from "../history/exchange.js";
+import { nodePlatform } from "../node/platform.js";
+import { secretFrom } from "../scenario/generated-values.js";
+import type { NamedScenario } from "../scenario/parse-scenario.js";
+import { countUnread, type Runtime } from "../world/runtime.js";
+import type { ControlCall } from "./log.js";
+import type { MaskedRequest } from "./mask.js";
+
+/** The SHA-256 of a key that a call may create, for each environment; never the key. */
+export type NewKeyHashes = Readonly<Record<Environment, string>>;
+
+/** An event of a sandbox, in the order that its log keeps. In a store, requests are masked. */
+export type Entry =
+  | { readonly kind: "request"; readonly request: ApiRequest | MaskedRequest }
+  | { readonly kind: "call"; readonly call: ControlCall; readonly newKey?: NewKeyHashes }
+  /** A read that advances time. Only its own server uses the result. */
+  | { readonly kind: "look" }
+  /** A client did not wait for a response that a fault delayed. */
+  | { readonly kind: "unread"; readonly id: string }
+  /** Shortens the journal, and continues from the state's description. Ignored after fewer than `least` entries. */
+  | { readonly kind: "compact"; readonly least: number; readonly journal: number }
+  /** Adds new organizations and keys to the scenario with the hash `from`. */
+  | ({ readonly kind: "extend"; readonly from: string } & NamedScenario);
+
+/** Applies an entry to a sandbox. `run` is the call's route, or the read of a look. */
+export function applyEntry(
+  entry: Exclude<Entry, { readonly kind: "compact" | "extend" }>,
+  runtime: Runtime,
+  run?: () => unknown,
+): unknown {
+  switch (entry.kind) {
+    case "request":
+      return handle(runtime.world(), entry.request as ApiRequest);
+    case "unread":
+      return countUnread(runtime, entry.id);
+    case "call":
+    case "look":
+      // Runs what is due first.
+      runtime.world();
+      return run?.();
+  }
+}
+
+/** Draws the random numbers of a key. The hashes are for both environments, since the call decides later. */
+export function drawKey(): { readonly newKey: NewKeyHashes; readonly words: () => RandomStream } {
+  const drawn: number[] = [];
+  const words = (): RandomStream => {
+    let next = 0;
+    return () => {
+      if (next === drawn.length) drawn.push(nodePlatform.random());
+      next += 1;
+      return drawn[next - 1] as number;
+    };
+  };
+  const hashIn = (environment: Environment) =>
+    nodePlatform.sha256(secretFrom(words(), { environment, legacy: false }));
+  const hashes = environments.map((environment) => [environment, hashIn(environment)]);
+  return { newKey: Object.fromEntries(hashes), words };
+}

@@ -1,0 +1,171 @@
+import { createHash } from "node:crypto";
+
+// The scripts that run in Redis. Every sandbox, the server's own and each instance, has two keys:
+//
+// - a hash: `snapshot` (its state), `position` (of the snapshot), `head` (the position of the last batch), and for the server's
+//   own sandbox `founding`, `previous` and `groups`. Redis removes both keys of an instance when it expires.
+// - a stream of the batches since the snapshot. A batch has the entries that one server appended together, as texts separated
+//   by a character that JSON cannot contain. Redis makes its id, so that its time never goes back.
+//
+// A position is the id of a batch. A new sandbox starts at `0-<random>`, so that no two sandboxes share a position.
+//
+// All instances are listed in one hash: their settings by id. When an instance ends, a key with the reason and the time remains
+// for a week.
+
+/** A script, and its name in Redis. */
+export interface Script {
+  readonly text: string;
+  readonly sha1: string;
+}
+
+const script = (text: string): Script => ({ text, sha1: createHash("sha1").update(text).digest("hex") });
+
+const nowInLua = `
+local function now()
+  local time = redis.call('TIME')
+  return string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
+end
+`;
+
+/**
+ * Creates a sandbox unless it exists. An instance is also added to the list unless that is full.
+ *
+ * KEYS: hash, stream, list. ARGV: snapshot, position, founding, id (empty for the server's own), settings, maximum number of
+ * instances, when it expires (epoch milliseconds, or empty).
+ */
+export const createScript = script(`
+if redis.call('EXISTS', KEYS[1]) == 1 then return 'exists' end
+if ARGV[4] ~= '' then
+  if redis.call('HLEN', KEYS[3]) >= tonumber(ARGV[6]) then return 'full' end
+  redis.call('HSET', KEYS[3], ARGV[4], ARGV[5])
+end
+redis.call('HSET', KEYS[1], 'snapshot', ARGV[1], 'position', ARGV[2], 'head', ARGV[2], 'founding', ARGV[3])
+redis.call('UNLINK', KEYS[2])
+if ARGV[7] ~= '' then redis.call('PEXPIREAT', KEYS[1], ARGV[7]) end
+return 'created'
+`);
+
+/**
+ * Returns a sandbox: its snapshot, its position, the batches since, its settings, its founding. Without it, returns why and
+ * when it ended.
+ *
+ * KEYS: hash, stream, list, end. ARGV: id.
+ */
+export const loadScript = script(`
+local found = redis.call('HMGET', KEYS[1], 'snapshot', 'position', 'founding', 'previous')
+if not found[1] then return {'gone', redis.call('GET', KEYS[4]) or ''} end
+return {found[1], found[2], redis.call('XRANGE', KEYS[2], '(' .. found[2], '+'),
+  redis.call('HGET', KEYS[3], ARGV[1]) or '', found[3], found[4] or ''}
+`);
+
+/**
+ * For each of several sandboxes, appends a batch if there is one, and returns the batches after this server's position. A
+ * server that is behind the snapshot, or at a position that Redis lost, must load the sandbox first.
+ *
+ * A full Redis rejects a write that needs memory, unless the script has already written.
+ *
+ * KEYS, for each: hash, stream. ARGV, for each: position, when it expires (epoch milliseconds, or empty to leave that), whether
+ * a full Redis must store the batch, batch.
+ */
+export const appendScript = script(`${nowInLua}
+local replies = {now()}
+for index = 1, #KEYS, 2 do
+  local hash, log = KEYS[index], KEYS[index + 1]
+  local position, expires, isUrgent, batch = unpack(ARGV, index * 2 - 1, index * 2 + 2)
+  local found = redis.call('HMGET', hash, 'head', 'position')
+  local state, id, between = 'ok', '', {}
+  if not found[1] then state = 'gone'
+  elseif position ~= found[1] then
+    if position ~= found[2] and #redis.call('XRANGE', log, position, position) == 0 then state = 'behind'
+    else between = redis.call('XRANGE', log, '(' .. position, '+') end
+  end
+  if state == 'ok' and batch ~= '' then
+    if isUrgent ~= '' then redis.call('XTRIM', log, 'MINID', '0') end
+    local added = redis.pcall('XADD', log, '*', 'e', batch)
+    if type(added) == 'table' then id = added.err
+    else
+      id = added
+      redis.call('HSET', hash, 'head', id)
+    end
+  end
+  if state == 'ok' and expires ~= '' then
+    redis.call('PEXPIREAT', hash, expires)
+    redis.call('PEXPIREAT', log, expires)
+  end
+  replies[#replies + 1] = {state, id, between}
+end
+return replies
+`);
+
+/**
+ * Replaces the snapshot of a sandbox by a newer one, and discards the batches up to it.
+ *
+ * KEYS: hash, stream. ARGV: position, the id after it, snapshot.
+ */
+export const compactScript = script(`
+local found = redis.call('HMGET', KEYS[1], 'head', 'position')
+if not found[1] or found[2] == ARGV[1] then return 'old' end
+if found[1] ~= ARGV[1] and #redis.call('XRANGE', KEYS[2], ARGV[1], ARGV[1]) == 0 then return 'old' end
+redis.call('XTRIM', KEYS[2], 'MINID', ARGV[2])
+redis.call('HSET', KEYS[1], 'snapshot', ARGV[3], 'position', ARGV[1])
+return 'stored'
+`);
+
+/**
+ * Removes the instances from the list that have ended; returns them, the others, the time, and the memory of all sandboxes.
+ *
+ * KEYS: list, own hash, own stream. ARGV: the start and the ends of an instance's keys (hash, stream, end), and what to return:
+ * `all` or an empty text.
+ */
+export const listScript = script(`${nowInLua}
+local at, alive, ended, bytes = now(), {}, {}, 0
+local function add(key)
+  local used = redis.pcall('MEMORY', 'USAGE', key)
+  if type(used) == 'number' then bytes = bytes + used end
+end
+add(KEYS[1])
+add(KEYS[2])
+add(KEYS[3])
+local all = redis.call('HGETALL', KEYS[1])
+for index = 1, #all, 2 do
+  local id, settings = all[index], all[index + 1]
+  local head = redis.call('HGET', ARGV[1] .. id .. ARGV[2], 'head')
+  if head then
+    add(ARGV[1] .. id .. ARGV[2])
+    add(ARGV[1] .. id .. ARGV[3])
+    if ARGV[5] == 'all' then
+      alive[#alive + 1] = {id, settings, head, redis.call('PTTL', ARGV[1] .. id .. ARGV[2])}
+    end
+  else
+    redis.call('HDEL', KEYS[1], id)
+    redis.call('SET', ARGV[1] .. id .. ARGV[4], 'expired ' .. at, 'PX', 604800000)
+    ended[#ended + 1] = {id, settings}
+  end
+end
+return {at, bytes, #all / 2 - #ended, ended, alive}
+`);
+
+/** Removes an instance; returns whether it was there. KEYS: hash, stream, list, end. ARGV: id. */
+export const removeScript = script(`${nowInLua}
+redis.call('UNLINK', KEYS[1], KEYS[2])
+if redis.call('HDEL', KEYS[3], ARGV[1]) == 0 then return 0 end
+redis.call('SET', KEYS[4], 'removed ' .. now(), 'PX', 604800000)
+return 1
+`);
+
+/**
+ * Changes a field of a hash if it has an expected value; returns an empty text, or its other value.
+ *
+ * KEYS: hash, and optionally a key for a backup. ARGV: field, expected, new; with a backup, also the field for the former value
+ * and the backup.
+ */
+export const changeScript = script(`
+local found = redis.call('HGET', KEYS[1], ARGV[1])
+if found ~= ARGV[2] then return found or 'nothing' end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+if KEYS[2] then
+  redis.call('HSET', KEYS[1], ARGV[4], ARGV[2])
+  redis.call('SET', KEYS[2], ARGV[5])
+end
+return ''
+`);

@@ -1,0 +1,156 @@
+import { type Environment, environments } from "../domain/api-key.js";
+import { type RandomStream, randomStream } from "../domain/seed.js";
+import { latestOf } from "../history/exchange.js";
+import { nodePlatform } from "../node/platform.js";
+import { secretFrom } from "../scenario/generated-values.js";
+import type { GivenOptions, Runtime } from "../world/runtime.js";
+import { describeRuntime, type RuntimeState, restoreRuntime } from "../world/state.js";
+import type { Platform } from "../world/world.js";
+import { applyEntry, type Entry, type NewKeyHashes } from "./entries.js";
+import { contentHashOf, extendState } from "./extend-state.js";
+import { type ControlCall, type ControlPlace, placeOf, type RunIn } from "./log.js";
+import { hashOf, type MaskedRequest } from "./mask.js";
+
+/** The part of an entry that only its own server has. */
+export interface OwnPart {
+  readonly place?: ControlPlace;
+  readonly read?: RunIn;
+  /** The random numbers of a key whose hashes are in the entry. */
+  readonly words?: RandomStream;
+}
+
+export type RunCall = (call: ControlCall, place: ControlPlace) => unknown;
+
+/** The requests of a journal that a compaction keeps: at most so many, and about so many bytes. */
+export const keptJournal = { requests: 100, bytes: 100_000 };
+
+const noHashes: readonly string[] = [];
+
+export type SandboxCopy = ReturnType<typeof createSandboxCopy>;
+
+/**
+ * Creates a server's copy of a sandbox in a store. Only entries change it.
+ *
+ * The same entries result in equal copies: time, randomness and hashes of keys come from the entry, and time stops between
+ * entries.
+ */
+export function createSandboxCopy(
+  first: RuntimeState,
+  options: { readonly given: GivenOptions; readonly idGroup?: number | undefined },
+  runCall: RunCall,
+) {
+  let now = first.at;
+  let startedAt = now;
+  let hashes = noHashes;
+  let random: RandomStream | undefined;
+  /** The entries since the snapshot, and their characters. */
+  let entries = 0;
+  let characters = 0;
+  const platform: Platform = {
+    ...nodePlatform,
+    time: () => now,
+    steadyTime: () => now,
+    stopwatch: () => now,
+    sha256: (text) => (typeof text === "string" && hashOf(text, hashes)) || nodePlatform.sha256(text),
+    random() {
+      if (random === undefined) throw new Error("an entry drew randomness that it does not contain");
+      return random();
+    },
+  };
+  const runtime = restoreRuntime(first, platform, options);
+  const restored = () => {
+    runtime.idSeries.last = runtime.world().requestIds.series();
+    [entries, characters] = [0, 0];
+  };
+  restored();
+  // Other servers use a fixed key with the hash of the new one.
+  const useKey = (newKey: NewKeyHashes, words: RandomStream | undefined) => {
+    random = words ?? standIn();
+    if (words !== undefined) return;
+    const fixed = (environment: Environment) => secretFrom(standIn(), { environment, legacy: false });
+    hashes = environments.flatMap((one) => [fixed(one), newKey[one]]);
+  };
+  const compact = (journal: number): string => {
+    runtime.history.keep(keptJournal.bytes, journal);
+    const state = describeRuntime(runtime);
+    const { exchanges } = state;
+    // Every copy continues from the description as JSON. Requests never change, so that parsing them would only take time.
+    const text = JSON.stringify(state);
+    const rest: RuntimeState = JSON.parse(JSON.stringify({ ...state, exchanges: [] }));
+    restoreRuntime({ ...rest, exchanges }, platform, options, runtime);
+    restored();
+    return text;
+  };
+  const run = (entry: Entry, { place, read, words }: OwnPart): unknown => {
+    switch (entry.kind) {
+      case "request":
+        hashes = (entry.request as MaskedRequest).hashes;
+        return applyEntry(entry, runtime);
+      case "call": {
+        if (entry.newKey !== undefined) useKey(entry.newKey, words);
+        const at = place ?? placeOf({ runtime, instance: undefined, baseUrl: () => "" });
+        return applyEntry(entry, runtime, () => runCall(entry.call, at));
+      }
+      case "compact":
+        return entries < entry.least ? undefined : compact(entry.journal);
+      case "extend": {
+        const state = describeRuntime(runtime);
+        // A scenario that was loaded at run time stays.
+        if (contentHashOf(state) !== entry.from) return { state, changes: [] };
+        const extended = extendState(state, entry);
+        if (typeof extended !== "string") restoreRuntime(extended.state, platform, options, runtime);
+        return extended;
+      }
+      default:
+        return applyEntry(entry, runtime, place && read && (() => read(place)));
+    }
+  };
+  return {
+    runtime: runtime as Runtime,
+    /** The time of the last entry or read (epoch milliseconds). */
+    now: () => now,
+    sizes: () => ({ entries, characters }),
+    /** Whether a timeline step is due at a time. */
+    isDue(time: number): boolean {
+      const { timeline, clock } = runtime.world();
+      return timeline.dueAt <= clock.now() + (clock.isFrozen() ? 0 : time - now);
+    },
+    /** Reads at a time when nothing is due. */
+    read<Result>(time: number, read: () => Result): Result {
+      now = Math.max(now, time);
+      return read();
+    },
+    /** Continues from another state. */
+    start(state: RuntimeState): void {
+      now = startedAt = state.at;
+      restoreRuntime(state, platform, options, runtime);
+      restored();
+      // The description does not contain earlier requests, so that the followers' events have a gap.
+      runtime.history.keep(Number.POSITIVE_INFINITY);
+      const { name, seed } = runtime.world();
+      runtime.history.announce({ type: "world.started", scenario: name, seed });
+    },
+    /** Applies an entry that was stored at a time; throws its error. The server that appended it passes its own part. */
+    apply(entry: Entry, at: number, length: number, own: OwnPart = {}): unknown {
+      now = Math.max(startedAt, at);
+      entries += 1;
+      characters += length;
+      try {
+        return run(entry, own);
+      } finally {
+        hashes = noHashes;
+        random = undefined;
+      }
+    },
+  };
+}
+
+/** Returns a state whose journal is as short as after a compaction. */
+export function shortened(state: RuntimeState): RuntimeState {
+  const latest = state.exchanges.slice(-keptJournal.requests);
+  return { ...state, exchanges: latestOf(latest, keptJournal.bytes) };
+}
+
+function standIn(): RandomStream {
+  return randomStream(0, "stand-in");
+}

@@ -1,0 +1,203 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { control } from "../support/call-control.js";
+import { inParallel } from "../support/in-parallel.js";
+import { noRedis, type RedisServer, startRedis } from "../support/redis-server.js";
+import { type ReplicaServer, type ReplicaTestOptions, startReplica } from "../support/replicas.js";
+import { mePath } from "../support/send.js";
+import { sendOnSocket } from "../support/send-on-socket.js";
+import { startProxy, type TcpProxy } from "../support/tcp-proxy.js";
+
+const banks = {
+  version: 1,
+  organizations: {
+    bank: {
+      type: "bank",
+      keys: { one: { environment: "test", limits: { per_minute: 1_000_000, per_day: 1_000_000 } } },
+    },
+  },
+} as const;
+
+describe.skipIf(noRedis)("sandboxes in a Redis", () => {
+  let redis: RedisServer;
+  let proxy: TcpProxy;
+  let servers: ReplicaServer[] = [];
+
+  beforeEach(async () => {
+    redis = await startRedis(["--appendonly", "no"]);
+    proxy = await startProxy(redis.port);
+  });
+  afterEach(async () => {
+    await Promise.all(servers.map((server) => server.close(0)));
+    servers = [];
+    proxy.close();
+    await redis.close();
+  });
+
+  const open = async (options: ReplicaTestOptions = {}, url = redis.url) => {
+    const server = await startReplica(url, banks, options);
+    servers.push(server);
+    return server;
+  };
+  const behindProxy = (timeout = 2000) => open({ timeout }, `redis://127.0.0.1:${proxy.port}`);
+  const call = ({ controlUrl }: ReplicaServer, route: string, body?: object) =>
+    control(controlUrl, route, body);
+  const statusAt = async ({ port, copy }: ReplicaServer, base = "", path = mePath) =>
+    (await sendOnSocket(port)({ path: base + path, headers: { "x-api-key": copy.secret("one") } })).status;
+  const create = async (server: ReplicaServer, body: object = {}) => {
+    const made = await call(server, "POST /instances", body);
+    expect(made.status).toBe(201);
+    return `/i/${made.body.data.id}`;
+  };
+  const setMemory = (bytes: number) => redis.command("CONFIG", "SET", "maxmemory", String(bytes));
+  const usedMemory = async () =>
+    Number(/used_memory:(\d+)/.exec(String(await redis.command("INFO", "memory")))?.[1]);
+  const journalOf = async (server: ReplicaServer, base: string) => {
+    const { body } = await control(`${server.url}${base}/__sandbox`, "GET /requests?limit=1000");
+    return (body.data as readonly { id: string }[]).map(({ id }) => id);
+  };
+
+  test("every request gets a response soon after --store-timeout while Redis is silent, also those that wait for others", async () => {
+    const server = await behindProxy(1000);
+    expect(await statusAt(server)).toBe(200);
+    proxy.stall();
+    const first = Array.from({ length: 20 }, () => statusAt(server));
+    await Promise.race(first);
+    const next = Array.from({ length: 20 }, () => statusAt(server));
+    expect(new Set(await Promise.all([...first, ...next]))).toEqual(new Set([503]));
+    expect((await call(server, "GET /ready")).status).toBe(503);
+    expect(server.lines).toContainEqual(expect.stringMatching(/is away: it does not respond\./));
+    expect(server.lines).toContainEqual(expect.stringMatching(/^503 for GET \/v1\/relying-party\/me: /));
+    proxy.mend();
+    await expect.poll(() => statusAt(server)).toBe(200);
+    await expect.poll(async () => (await call(server, "GET /ready")).status).toBe(200);
+    expect(server.lines).toContainEqual(expect.stringMatching(/ is back\.$/));
+  });
+
+  test("a request whose reply is lost gets 503, and is counted at most once", async () => {
+    const [server, other] = [await behindProxy(), await open()];
+    await statusAt(server);
+    proxy.loseReplies();
+    expect(await statusAt(server)).toBe(503);
+    proxy.mend();
+    await expect.poll(() => statusAt(server)).toBe(200);
+    const [{ usage }] = (await call(other, "GET /keys")).body.data;
+    const accepted = (await journalOf(other, "")).length;
+    expect(usage.today).toBe(accepted);
+    expect(await journalOf(server, "")).toEqual(await journalOf(other, ""));
+  });
+
+  test("a sandbox is compacted after 256 requests, and its journal is equal on every server", async () => {
+    const [one, other] = [await open(), await open()];
+    const base = await create(one);
+    await inParallel(1000, 16, async (n) => {
+      expect(await statusAt(n % 2 === 0 ? one : other, base)).toBe(200);
+    });
+    const [, id] = /\/i\/(.*)/.exec(base) as unknown as [string, string];
+    const entries = async () => Number(await redis.command("XLEN", `{svc-sandbox:}:${id}:log`));
+    await expect.poll(entries).toBeLessThan(256);
+    const late = await open();
+    const journals = await Promise.all([one, other, late].map((server) => journalOf(server, base)));
+    expect(journals[0]?.length).toBeGreaterThanOrEqual(100);
+    expect(journals[0]?.length).toBeLessThan(400);
+    for (const journal of journals) expect(journal).toEqual(journals[0]);
+    const { usage } = (await control(`${late.url}${base}/__sandbox`, "GET /keys")).body.data[0];
+    expect(usage.today).toBe(1000);
+  });
+
+  test("a Redis that becomes full is compacted; reads and removals continue; everything works when it has room", async () => {
+    const server = await open();
+    const bases = await Promise.all(Array.from({ length: 5 }, () => create(server)));
+    await inParallel(500, 16, async (n) => {
+      await statusAt(server, bases[n % 5], `/v1/${"words/".repeat(30)}${n}`);
+    });
+    await setMemory(await usedMemory());
+    // The logs make room for what comes.
+    expect(await statusAt(server, bases[0])).toBe(200);
+    await setMemory(1);
+    expect(await statusAt(server, bases[0])).toBe(503);
+    expect((await call(server, "GET /keys")).status).toBe(200);
+    expect((await call(server, "GET /ready")).body.error.message).toMatch(/it is full/);
+    expect((await call(server, "GET /health")).body).toMatchObject({ store: "full" });
+    const { status, body } = await call(server, "POST /instances", {});
+    expect([status, body.error.code]).toEqual([507, "memory_limit_reached"]);
+    expect((await call(server, `DELETE ${bases[4]?.replace("/i", "/instances")}`)).status).toBe(204);
+    await setMemory(0);
+    expect(await statusAt(server, bases[0])).toBe(200);
+    await expect.poll(async () => (await call(server, "GET /ready")).status).toBe(200);
+    expect(server.lines).toContainEqual(expect.stringMatching(/accepts writes again\.$/));
+  });
+
+  test("an instance that may not fit into Redis is rejected before the others fail", async () => {
+    const server = await open();
+    await setMemory((await usedMemory()) + 1_000_000);
+    let made = 0;
+    for (let status = 201; status === 201; made += 1) {
+      ({ status } = await call(server, "POST /instances", {}));
+    }
+    expect(made).toBeLessThan(7);
+    expect(await statusAt(server)).toBe(200);
+  });
+
+  test("a server that is behind the snapshot continues from it", async () => {
+    const [late, other] = [await open(), await open()];
+    expect(await statusAt(late)).toBe(200);
+    await inParallel(600, 16, async () => void (await statusAt(other)));
+    expect(await statusAt(late)).toBe(200);
+    expect((await call(late, "GET /keys")).body.data[0].usage.today).toBe(602);
+    expect(await journalOf(late, "")).toEqual(await journalOf(other, ""));
+  });
+
+  test("a Redis that comes back empty starts the sandbox again, and every server reports it", async () => {
+    const [one, other] = [await open(), await open()];
+    await call(one, "POST /keys/one/revoke", {});
+    const base = await create(one);
+    await redis.command("FLUSHALL");
+    for (const server of [other, one]) expect(await statusAt(server)).toBe(200);
+    expect(await statusAt(one, base)).toBe(404);
+    expect((await call(other, "GET /instances")).body.data).toEqual([]);
+    for (const server of [one, other]) {
+      expect(server.lines).toContainEqual(expect.stringMatching(/has lost data/));
+    }
+  });
+
+  test("an instance that expired shows when, also on a server that had not loaded it, and one server records it", async () => {
+    const [one, other] = [await open({ instanceTtl: 400 }), await open({ instanceTtl: 400 })];
+    const base = await create(one, { label: "partner" });
+    const until = Date.now() + 400;
+    while (Date.now() < until) expect(await statusAt(one, base)).toBe(200);
+    const textAt = async ({ url }: ReplicaServer) => (await fetch(url + base + mePath)).text();
+    // Asking more often would be a use.
+    await expect.poll(() => textAt(one), { timeout: 15_000, interval: 2000 }).toMatch(/expired at 20\d\d-/);
+    expect(await textAt(other)).toMatch(/This sandbox expired at 20\d\d-.*Ask whoever runs this server/);
+    expect((await call(other, "GET /instances")).body.data).toEqual([]);
+    const id = base.slice(3);
+    const expired = [...one.lines, ...other.lines].filter((line) => line.includes("has expired"));
+    expect(expired).toEqual([`The instance ${id} (partner) has expired.`]);
+  });
+
+  test("creating, linking, claiming and removing an instance is recorded, without a secret", async () => {
+    const server = await open();
+    const { id, claim_url } = (await call(server, "POST /instances", { label: "partner" })).body.data;
+    const link = (await call(server, `POST /instances/${id}/link`, {})).body.data.claim_url;
+    const codes = [claim_url, link].map((url) => new URL(url).searchParams.get("code") as string);
+    const claims = await Promise.all(
+      [codes[0], codes[1], codes[1]].map((code) => call(server, `POST /instances/${id}/claim`, { code })),
+    );
+    expect(claims.map(({ status }) => status).sort()).toEqual([200, 404, 404]);
+    await call(server, `DELETE /instances/${id}`);
+    expect(server.lines.slice(-4)).toEqual([
+      `Created the instance ${id} (partner).`,
+      `Created a claim link for the instance ${id} (partner).`,
+      `Claimed the instance ${id} (partner).`,
+      `Removed the instance ${id}.`,
+    ]);
+  });
+
+  test("the list shows the current scenario of an instance, and the last use on any server", async () => {
+    const [one, other] = [await open(), await open()];
+    const base = await create(one);
+    await control(`${one.url}${base}/__sandbox`, "PUT /scenario", { name: "key-states" });
+    const [listed] = (await call(other, "GET /instances")).body.data;
+    expect(listed).toMatchObject({ scenario: "key-states", idle_seconds: 0 });
+  });
+});
