@@ -98,17 +98,13 @@ export function createHistory<Event>(first: Subject, capacity = mostKept) {
   // Its repeatable recordings.
   let stretches: readonly Stretch[];
   let length: number;
-  let lastAt: number;
 
   const stretchFrom = (beginning = world.look()): Stretch => ({ beginning, after: latest, operations: [] });
   const restart = (beginning?: Beginning) => {
     stretches = [stretchFrom(beginning)];
     length = 0;
   };
-  const count = (at: number) => {
-    // A story cannot run backwards, but the clock does with a fake `Date`.
-    if (at < lastAt) restart();
-    lastAt = at;
+  const count = () => {
     length += 1;
     if (length < stretchLength) return;
     stretches = [...stretches.slice(-1), stretchFrom()];
@@ -132,7 +128,6 @@ export function createHistory<Event>(first: Subject, capacity = mostKept) {
     after = latest;
     recorded = 0;
     restart(subject.beginning);
-    lastAt = stretches[0]?.beginning?.at ?? Number.NEGATIVE_INFINITY;
   };
   enter(first);
 
@@ -142,14 +137,14 @@ export function createHistory<Event>(first: Subject, capacity = mostKept) {
       latest += 1;
       if (!exchange.isProbe) recorded += 1;
       requests.push(exchange, latest);
-      if (exchange.isRepeatable) count(exchange.at);
+      if (exchange.isRepeatable) count();
       else restart();
       if (listeners.size > 0) tell({ type: "request", exchange }, latest);
     },
     /** Records an operation, for captures. */
     operation(operation: RecordedOperation): void {
       stretches.at(-1)?.operations.push({ position: latest, entry: operation });
-      count(operation.at);
+      count();
     },
     /** Records any other event. */
     announce(event: Event): void {

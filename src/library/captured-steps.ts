@@ -6,7 +6,7 @@ import type { Exchange, RequestContent } from "../history/exchange.js";
 import type { RecordedOperation } from "../history/history.js";
 import { storyPlaceholder } from "../scenario/format/fields.js";
 import { durationOf, type Instant, instantFrom, isoOf } from "../world/clock.js";
-import type { Action, StoryAnswer, StoryStep } from "../world/steps.js";
+import type { Action, StoryStep } from "../world/steps.js";
 
 /** A request or an operation as a step of a story. */
 export interface CapturedStep {
@@ -99,27 +99,6 @@ function telling(pairs: readonly string[]): [name: string, value: string][] {
   return [...headers.values()];
 }
 
-/** Returns which part of a response differs when its request is repeated; `undefined` if none does. */
-export function differenceBetween(
-  { answer, delivery, pathId, fault }: Exchange,
-  again: StoryAnswer,
-  { ignoresIds }: { readonly ignoresIds: boolean },
-): string | undefined {
-  const comparable = ({ status, headers, body, ...on }: StoryAnswer) => ({
-    status,
-    path: on.fault ?? on.pathId,
-    body,
-    headers: Object.entries(headers)
-      .filter(([name]) => !(ignoresIds && name === "x-request-id"))
-      .sort(),
-  });
-  const before = comparable({ ...sentAnswer(answer, delivery), pathId, fault });
-  const now = comparable(again);
-  return (["status", "path", "body", "headers"] as const).find(
-    (part) => JSON.stringify(before[part]) !== JSON.stringify(now[part]),
-  );
-}
-
 /** Returns the step that repeats an operation; `undefined` if a story cannot contain it, as it changed nothing. */
 export function operationStep(operation: RecordedOperation): CapturedStep | undefined {
   const { at, refusal } = operation;
@@ -187,19 +166,28 @@ export function durationText(milliseconds: number) {
   return `${milliseconds / length}${unit}` as const;
 }
 
-/** Makes the story of captured steps since an instant. Equal requests with equal results at one instant become one step. */
-export function storyOf(captured: readonly CapturedStep[], start: number): StoryStep[] {
+/**
+ * Makes the story of captured steps since an instant; shows where the step of index `start` is, unless it is the first.
+ * Equal requests with equal results at one instant become one step.
+ */
+export function storyOf(
+  captured: readonly CapturedStep[],
+  { since, start }: { readonly since: number; readonly start: number },
+): StoryStep[] {
   const story: StoryStep[] = [];
   const advised = new Set<string>();
-  let now = start;
+  let now = since;
   let last: StoryStep | undefined;
-  for (const { at, step, exchange } of captured) {
+  for (const [index, { at, step, exchange }] of captured.entries()) {
+    const isStart = index === start && index > 0;
+    if (isStart) story.push({ say: "The capture starts here. Everything before is needed to repeat it." });
     const news = step.expect === undefined ? [] : (exchange?.advice ?? []).filter((id) => !advised.has(id));
     for (const id of news) advised.add(id);
     if (news.length > 0) story.push({ say: `The next request causes advice: ${adviceIn(news)}.` });
     const { repeat = 1, ...request } = last?.request ?? {};
     const isSame =
       at === now &&
+      !isStart &&
       news.length === 0 &&
       step.request !== undefined &&
       JSON.stringify([step.request, step.expect]) === JSON.stringify([request, last?.expect]);

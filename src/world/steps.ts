@@ -57,6 +57,8 @@ export function createStory(steps: readonly StoryStep[], stepsRun = 0): Story {
 export interface Timeline {
   readonly steps: readonly { readonly at: number; readonly step: TimelineStep }[];
   next: number;
+  /** The codes of its rejected steps, by index. */
+  readonly refusals: Map<number, RefusalCode>;
   /** When the next step or assumption of an announced change is due (epoch milliseconds); `Infinity` if none is left. */
   dueAt: number;
 }
@@ -69,7 +71,7 @@ export function createTimeline(
 ): Timeline {
   const timed = steps.map((step) => ({ step, at: parseWhen(step.at, start) ?? start }));
   const first = timed[0]?.at ?? Number.POSITIVE_INFINITY;
-  return { steps: timed, next: 0, dueAt: Math.min(first, nextAssumed(changes, start)) };
+  return { steps: timed, next: 0, refusals: new Map(), dueAt: Math.min(first, nextAssumed(changes, start)) };
 }
 
 /** Returns the steps that have not run, with absolute times, so that a later start does not shift them. */

@@ -1,4 +1,4 @@
-import { afterEach, expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { storySender } from "../../src/api/story-sender.js";
 import { findKeys } from "../../src/domain/redact.js";
 import { createSandbox, guard, parseScenario, type Sandbox, type Scenario } from "../../src/index.js";
@@ -13,8 +13,6 @@ import { control } from "../support/call-control.js";
 import { mePath } from "../support/doors.js";
 import { noRedis, startRedis } from "../support/redis-server.js";
 import { startReplica } from "../support/replicas.js";
-
-afterEach(() => void vi.useRealTimers());
 
 const url = `https://any.example${mePath}`;
 
@@ -51,6 +49,7 @@ test("of a long session the last stretches are captured, with the limits as they
   sandbox.keys.rotate("main", { overlap: "10s" });
   await send(sandbox, 60);
   const statuses = capturedStatuses(sandbox);
+  expect(sandbox.capture().description).toMatch(/ It starts after request \d{4}\.$/);
   expect(statuses.length).toBeGreaterThanOrEqual(480);
   expect(statuses.length).toBeLessThan(960);
   const seen = sandbox.requests.list().map(({ status }) => status);
@@ -99,19 +98,6 @@ test("R46 nothing is kept of a query that may hold an encoded key", async () => 
   expect(sandbox.capture().story).toHaveLength(1);
 });
 
-test("a capture begins behind a fake Date that went back", async () => {
-  vi.useFakeTimers({ now: Date.parse("2026-05-01T00:00:00Z"), toFake: ["Date"] });
-  const { clock: _, ...running } = scenario;
-  const sandbox = createSandbox({ scenario: running });
-  await send(sandbox, 2);
-  vi.setSystemTime("2026-04-01T00:00:00Z");
-  await send(sandbox);
-  expect(() => sandbox.capture()).toThrow(expect.objectContaining({ code: "capture_impossible" }));
-  vi.setSystemTime("2026-04-01T00:00:01Z");
-  await send(sandbox);
-  expect(capturedStatuses(sandbox)).toEqual([200]);
-});
-
 test("a world of many keys is captured until it has seen more than a journal holds", async () => {
   const sandbox = createSandbox({
     scenario: { ...scenario, population: { organizations: 300, keys_per_organization: 2 } },
@@ -148,11 +134,8 @@ test("what the tools of the control plane send is captured, too, and a captured 
   expect(provenStatuses(captureText(world))).toEqual([200, 200]);
 });
 
-test.each([
-  "minimal",
-  "varied",
-] as const)("probes of any server are not in a capture of %s, unless later responses depend on their number", async (profile) => {
-  const sandbox = createSandbox({ scenario: "active", profile });
+test("probes of any server stay in a capture without expectations, as later responses may depend on their number", async () => {
+  const sandbox = createSandbox({ scenario: "active", profile: "varied" });
   const call = (path: string, key = "") =>
     sandbox.fetch(`https://any.example${path}`, key === "" ? {} : { headers: { "x-api-key": key } });
   await call("/v1/relying-party/me", sandbox.secret("active"));
@@ -161,7 +144,7 @@ test.each([
   const steps = sandbox.capture().story ?? [];
   expect(steps.map(({ request, expect: expected }) => [request?.path, expected?.status])).toEqual([
     [undefined, 200],
-    ...(profile === "varied" ? [["/healthz", undefined]] : []),
+    ["/healthz", undefined],
     [undefined, 200],
   ]);
 });
@@ -202,7 +185,9 @@ test("what would be no scenario any more is refused, and a part of it is capture
   const world = runtimeOf(sandbox).world();
   expect(() => captureText(world)).toThrow(expect.objectContaining({ code: "capture_impossible" }));
   const from = sandbox.requests.list().at(-20)?.id;
-  expect(provenStatuses(captureText(world, { from }))).toEqual(new Array(20).fill(201));
+  const part = captureText(world, { from });
+  expect(part.match(/status: 201/g)).toHaveLength(20);
+  expect(new Set(provenStatuses(part))).toEqual(new Set([201]));
 });
 
 test("R46 a capture has no key, also if a scenario has one in its texts, and still comes out the same", async () => {

@@ -57,19 +57,10 @@ function captures(world: World, keys: ReadonlySet<string>, [from, to]: readonly 
     number,
   ];
   const part = captured(world, { from: seen[first]?.id, to: seen[last]?.id });
-  expect(answersOf(verified(part))).toEqual(seen.slice(first, last + 1));
+  expect(answersOf(verified(part))).toEqual(seen.slice(0, last + 1));
 
   const ref = exchanges[first]?.key;
-  if (typeof ref !== "string") return;
-  const ofKey = answersOf(verified(captured(world, { key: ref })));
-  const own = answersOf(
-    world,
-    exchanges.filter(({ key }) => key === ref),
-  );
-  // Others may be left out, and ids are those of the numbers then.
-  const withoutIds = (all: typeof own) =>
-    all.map(({ at, status, pathId, body }) => ({ at, status, pathId, body }));
-  expect(withoutIds(ofKey)).toEqual(expect.arrayContaining(withoutIds(own)));
+  if (typeof ref === "string") expect(answersOf(verified(captured(world, { key: ref })))).toEqual(seen);
 }
 
 async function session(

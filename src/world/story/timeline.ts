@@ -28,6 +28,7 @@ export function settleTimeline(world: World): void {
     timeline.dueAt = Math.min(next, nextAssumed(world.changes, at));
     const worldThen = { ...world, clock: { ...clock, now: () => at } };
     const performed = performAction(worldThen, step, { isOfTimeline: true });
+    if (performed.refusal !== null) timeline.refusals.set(index, performed.refusal.code);
     if (step.assumptions !== undefined) {
       const { profile, assumptions, givenAssumptions, windows } = worldThen;
       Object.assign(world, { profile, assumptions, givenAssumptions, windows });
