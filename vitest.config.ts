@@ -9,8 +9,29 @@ const files = ["src", "test"]
     readdirSync(folder, { recursive: true, encoding: "utf8" }).map((file) => join(folder, file)),
   )
   .filter((file) => file.endsWith(".test.ts"));
+
+// The tier of a file, by the start of its path: `npm test` runs the project `quick`, `npm run test:all` both.
+const slow = [
+  "test/certify/",
+  "test/dashboard/",
+  "test/docs/",
+  "test/package/",
+  "test/runners/",
+  "test/site/",
+  "test/store/",
+];
+// One path of `certify`, one look at the page in Chromium, and fast files of these folders.
+const quick = ["test/certify/promises.test.ts", "test/dashboard/safety.test.ts"];
+const isSlow = (file: string) => !quick.includes(file) && slow.some((path) => file.startsWith(path));
+
 // A module that is already loaded for another file cannot be mocked any more, and a heap snapshot is about one file.
-const alone = files.filter((file) => /vi\.mock\(|writeHeapSnapshot\(/.test(readFileSync(file, "utf8")));
+const isAlone = (file: string) => /vi\.mock\(|writeHeapSnapshot\(/.test(readFileSync(file, "utf8"));
+
+const project = (name: string, include: readonly string[]) =>
+  [
+    { extends: true, test: { name, isolate: false, include: include.filter((file) => !isAlone(file)) } },
+    { extends: true, test: { name: `${name}-alone`, include: include.filter(isAlone) } },
+  ] as const;
 
 export default defineConfig({
   test: {
@@ -24,11 +45,11 @@ export default defineConfig({
     // Left to itself, Vitest takes one of two cores.
     maxWorkers: availableParallelism(),
     projects: [
-      {
-        extends: true,
-        test: { name: "together", isolate: false, include: files, exclude: alone },
-      },
-      { extends: true, test: { name: "alone", include: alone } },
+      ...project(
+        "quick",
+        files.filter((file) => !isSlow(file)),
+      ),
+      ...project("slow", files.filter(isSlow)),
     ],
   },
 });

@@ -5,7 +5,8 @@ import { noBrowser } from "../test/support/chromium-page.js";
 import { noRedis } from "../test/support/redis-server.js";
 import { runProgram } from "./run-program.js";
 
-// `npm test`: lint, types and build (unless it is up to date) side by side, then all tests.
+// `npm test`: lint, types and build (unless it is up to date) side by side, then the quick tests. `npm run test:all`: all
+// tests, then the checks that no single Node can show.
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -18,16 +19,41 @@ async function step(name: string, argv: readonly string[]): Promise<boolean> {
   return code === 0;
 }
 
-function runTests(): Promise<boolean> {
-  console.log("… tests");
-  const vitest = spawn("npx", ["vitest", "run", ...process.argv.slice(2)], { cwd: root, stdio: "inherit" });
-  return new Promise((resolve) => vitest.on("close", (code) => resolve(code === 0)));
+const isWhole = process.argv[2] === "--all";
+const checks = [["matrix"], ["install-check"], ["image"], ["examples"], ["binary", "--check"]] as const;
+
+function run(argv: readonly string[]): Promise<boolean> {
+  const child = spawn("npx", argv, { cwd: root, stdio: "inherit" });
+  return new Promise((resolve) => child.on("close", (code) => resolve(code === 0)));
+}
+
+/** Runs the checks, two at a time; each prints `<name>: N passed, N failed` at its end. */
+async function runChecks(): Promise<boolean> {
+  const waiting = [...checks];
+  const results: boolean[] = [];
+  const worker = async () => {
+    for (let check = waiting.shift(); check !== undefined; check = waiting.shift()) {
+      const [name, ...argv] = check;
+      results.push(await run(["tsx", `scripts/${name}.ts`, ...argv]));
+    }
+  };
+  await Promise.all([worker(), worker()]);
+  return results.every(Boolean);
 }
 
 console.log("… lint, types, build");
 const steps = [step("lint", ["lint"]), step("types", ["types"]), step("build", ["prepublish"])];
-const passed = (await Promise.all(steps)).every(Boolean) && (await runTests());
+let passed = (await Promise.all(steps)).every(Boolean);
+if (passed) {
+  console.log("… tests");
+  passed = await run([
+    "vitest",
+    "run",
+    ...(isWhole ? [] : ["--project", "quick*", ...process.argv.slice(2)]),
+  ]);
+  if (isWhole) passed = (await runChecks()) && passed;
+}
 if (noBrowser) console.log(`The tests in a browser were skipped: ${noBrowser}`);
-if (noRedis) console.log(`The tests of the shared store were skipped: ${noRedis}`);
-if (noBalancer) console.log(`The tests behind a load balancer were skipped: ${noBalancer}`);
+if (isWhole && noRedis) console.log(`The tests of the shared store were skipped: ${noRedis}`);
+if (isWhole && noBalancer) console.log(`The tests behind a load balancer were skipped: ${noBalancer}`);
 process.exitCode = passed ? 0 : 1;

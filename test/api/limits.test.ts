@@ -72,14 +72,6 @@ test.each([
   expect(await status(ref)).toBe(200);
 });
 
-test("a sliding minute has more quota when its oldest request is a minute old", async () => {
-  const { sandbox, me } = gateway({ profile: "typical", minute_window: "sliding" });
-  await me({ ref: "key" });
-  sandbox.clock.advance("20s");
-  await me({ ref: "key" });
-  expect(headerOf(await me({ ref: "key" }), "retry-after")).toBe("40");
-});
-
 test("R22 refused requests that count in a sliding minute postpone the end of a wait", async () => {
   const assumptions = { minute_window: "sliding", count_refused: true } as const;
   const { sandbox, me, status } = gateway({ profile: "typical", ...assumptions });

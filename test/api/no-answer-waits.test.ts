@@ -38,20 +38,13 @@ interface Asked {
 
 const requests: readonly (readonly [pathId: string, asked: Asked])[] = [
   ["401.missing", {}],
-  ["401.malformed", { headers: { "x-api-key": "not-a-key" } }],
   ["401.unknown", { headers: { "x-api-key": "SVC_test_sbxNotKnownToThisSandbox" } }],
   ["401.revoked", { key: "revoked" }],
-  ["401.expired", { key: "expired" }],
-  ["401.rotated", { key: "rotated" }],
-  ["403.access_denied", { key: "organization-inactive" }],
-  ["403.live_not_approved", { key: "live-not-approved" }],
   ["403.insufficient_scope", { key: "wrong-scope" }],
-  ["429.per_minute", { key: "rate-limited-minute" }],
   ["429.per_day", { key: "rate-limited" }],
   ["404.unknown_path", { key: "active", path: "/v1/nothing" }],
   ["405.method", { key: "active", method: "DELETE" }],
   ["200.test", { key: "active" }],
-  ["200.replacement", { key: "replacement" }],
   ["200.test", { key: "active", method: "HEAD" }],
   // A body whose end has not come yet.
   ["401.revoked", { key: "revoked", headers: { "transfer-encoding": "chunked" }, body: "x" }],

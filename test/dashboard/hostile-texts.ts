@@ -10,41 +10,23 @@ const markup = [
   script,
   `">${script}`,
   `</title></textarea></style></script>${script}`,
-  `<!--><script>${run}//--></script>`,
   `<img src=x onerror=${run}>`,
   `<img src="${evil}/x.png">`,
-  `<svg onload=${run}>`,
-  `<svg><script>${run}</script></svg>`,
-  `<math><mtext><table><mglyph><style><img src=x onerror=${run}>`,
   `<iframe srcdoc="<script>parent.stolen=1</script>">`,
-  `<iframe src="javascript:parent.stolen=1">`,
-  `<body onload=${run}>`,
-  `<input autofocus onfocus=${run}>`,
-  `<details open ontoggle=${run}>`,
-  `<video><source onerror=${run}></video>`,
   `<a href="javascript:${run}">press</a>`,
   `<form action="javascript:${run}"><button>press</button></form>`,
-  `<object data="javascript:${run}">`,
-  `<embed src="data:text/html,<script>top.stolen=1</script>">`,
   `<meta http-equiv="refresh" content="0;url=${evil}">`,
   `<base href="${evil}/">`,
-  `<link rel="stylesheet" href="${evil}/x.css">`,
   `<style>@import "${evil}/x.css"; * { display: none }</style>`,
-  `<noscript><p title="</noscript><img src=x onerror=${run}>">`,
   `<dialog open style="position:fixed;inset:0">Your token, please</dialog>`,
   `&lt;script&gt;${run}&lt;/script&gt;`,
-  `&#60;img src=x onerror=${run}&#62;`,
-  `\\u003cscript\\u003e${run}\\u003c/script\\u003e`,
   `" onmouseover="${run}" x="`,
-  `' autofocus onfocus='${run}' x='`,
 ];
 
 const addresses = [
   `javascript:${run}`,
-  `JaVaScRiPt:${run}`,
   `java\tscript:${run}`,
   `data:text/html,${script}`,
-  `data:text/html;base64,${Buffer.from(script).toString("base64")}`,
   `${evil}/?take=`,
   "//evil.example/x",
   "../../../../etc/passwd%00%2e%2e%2f",
@@ -54,12 +36,8 @@ const addresses = [
 const templates = [
   `{{constructor.constructor('${run}')()}}`,
   `\${${run}}`,
-  `#{${run}}`,
-  `<%= ${run} %>`,
-  `');${run};//`,
   `\`;${run};\``,
   `url(${evil}/x.png)`,
-  `=HYPERLINK("${evil}")`,
 ];
 
 const names = ["__proto__", "constructor", "toString", "[object Object]"];
@@ -82,7 +60,7 @@ const writing = [
 /** As long as a text can be that reaches the page; one word, so that no line ends by itself. */
 const endless = "W".repeat(100_000);
 
-/** More than sixty hostile texts, each different. */
+/** Hostile texts, each different. */
 export const hostileTexts: readonly string[] = [
   ...markup,
   ...addresses,

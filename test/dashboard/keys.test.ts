@@ -107,29 +107,6 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     expect(await tracesOf(page)).not.toContain(secret);
   });
 
-  test("a key is created by keyboard alone, and the focus comes back", async () => {
-    const { page, ask } = await openDashboard({ view });
-    const button = page.getByRole("button", { name: "Create a key for harvest-bank" });
-    await button.focus();
-    await page.keyboard.press("Enter");
-    await page.getByLabel("Name", { exact: true }).focus();
-    await page.keyboard.type("By hand");
-    await page.keyboard.press("Enter");
-    await page.locator(".secret-text").waitFor();
-    // However often: a question comes, which Escape closes, and the secret stays.
-    const question = page.getByRole("dialog", { name: "Did you store the secret?" });
-    await page.keyboard.press("Escape");
-    await question.waitFor();
-    await page.keyboard.press("Escape");
-    await question.waitFor({ state: "detached" });
-    await page.locator(".secret-text").waitFor();
-    await page.keyboard.press("Escape");
-    await page.getByRole("button", { name: "Discard the secret" }).press("Enter");
-    await page.getByRole("dialog").waitFor({ state: "detached" });
-    expect((await ask("/keys/by-hand")).body.data.state).toBe("active");
-    expect(await button.evaluate((element) => element === document.activeElement)).toBe(true);
-  });
-
   test("Escape closes an empty form and keeps a filled one; its button closes both", async () => {
     const { page } = await openDashboard({ view });
     const open = page.getByRole("button", { name: "Create a key for harvest-bank" });
@@ -417,12 +394,5 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     await page.goto(`${server.controlUrl}/#/keys?filter=${secret}&page=1`);
     await quiet(page);
     expect(asked.filter((url) => !url.includes("#") && url.includes(secret))).toEqual([]);
-  });
-
-  test("an organization without keys says what to do", async () => {
-    const bank = { type: "bank" } as const;
-    const { page } = await openDashboard({ view, scenario: { version: 1, organizations: { bank } } });
-    await page.getByText("No keys yet. Create one to call the API.").waitFor();
-    await page.getByText("0 keys", { exact: true }).waitFor();
   });
 });

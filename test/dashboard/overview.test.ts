@@ -68,21 +68,6 @@ describe.skipIf(noBrowser)("the overview", () => {
     expect((await ask("/requests?path_id=fault.status")).body.data).toHaveLength(1);
   });
 
-  test("two pages side by side see what each of them sends", async () => {
-    const { page, another, server } = await openDashboard({ scenario: "key-states" });
-    const other = await another();
-    await page.locator("a.exit", { hasText: "401.unknown" }).click();
-    await page.getByRole("button", { name: "Send it now" }).click();
-    await other.locator("a.exit-by-story", { hasText: "401.unknown" }).getByText("1 by the story").waitFor();
-    await other.locator("a.exit", { hasText: "401.unknown" }).click();
-    await other.getByRole("button", { name: "Send it now" }).click();
-    await page.locator("a.exit-by-story", { hasText: "401.unknown" }).getByText("2 by the story").waitFor();
-    expect(server.sandbox.requests.list().map(({ pathId, source }) => [pathId, source])).toEqual([
-      ["401.unknown", "story"],
-      ["401.unknown", "story"],
-    ]);
-  });
-
   test("advice stands beside the coverage, and leads to its requests", async () => {
     const { page, server } = await openDashboard({ scenario: "key-states" });
     const apiKey = server.sandbox.secret("active");

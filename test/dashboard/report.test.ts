@@ -45,17 +45,6 @@ describe.skipIf(noBrowser)("the report", () => {
     expect(await table.getByRole("cell").allTextContents()).toEqual(["revoked", "2"]);
   });
 
-  test("fits a phone: each figure is on the line of its name", async () => {
-    const { page } = await openDashboard({ view: "/report" });
-    await page.setViewportSize({ width: 390, height: 844 });
-    const tops = await page
-      .locator(".report-coverage .figures")
-      .locator("dt, dd")
-      .evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().top)));
-    expect(tops.length).toBeGreaterThan(2);
-    for (let pair = 0; pair < tops.length; pair += 2) expect(tops[pair]).toBe(tops[pair + 1]);
-  });
-
   test("on paper it stands without navigation and buttons", async () => {
     const { page } = await openDashboard({ view: "/report" });
     await page.getByRole("heading", { name: "How to cover the other paths" }).waitFor();

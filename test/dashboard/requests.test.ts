@@ -80,36 +80,6 @@ describe.skipIf(noBrowser)("the requests", () => {
     expect(await page.locator("a.request-row").getAttribute("data-id")).toBe(id);
   });
 
-  test("marks of a request are whole beside its key, also on a phone", async () => {
-    const { page, server, go, ask } = await openDashboard({ scenario: "key-states" });
-    await ask("/faults", { method: "PUT", json: { faults: [{ then: { latency: "1ms" } }] } });
-    await send(server, ["active", "legacy"]);
-    await fetch(`${server.url}/v1/relying-party/mee`, {
-      headers: { "x-api-key": server.sandbox.secret("active") },
-    });
-    for (const width of [390, 1440]) {
-      await page.setViewportSize({ width, height: 900 });
-      await go("requests");
-      await rows(page).nth(2).waitFor();
-      const wrong = await rows(page).evaluateAll((all) =>
-        all.flatMap((row) => {
-          const key = row.querySelector(".request-key")?.getBoundingClientRect().right ?? 0;
-          const marks = row.querySelector(".request-marks") as Element;
-          const { left, right } = marks.getBoundingClientRect();
-          const isCut = [...marks.children].some((one) => one.getBoundingClientRect().right > right + 1);
-          return isCut || left < key + 4 ? [row.textContent] : [];
-        }),
-      );
-      expect(wrong, `${width} pixels`).toEqual([]);
-      expect(
-        await page
-          .locator(".filters select")
-          .first()
-          .evaluate(({ offsetWidth }: HTMLElement) => offsetWidth),
-      ).toBeGreaterThan(140);
-    }
-  });
-
   test("a pause lets the list stand still, and says how much is new", async () => {
     const { page, server } = await openDashboard({ scenario: "key-states", view: "/requests" });
     await send(server, ["active"]);
@@ -179,11 +149,6 @@ describe.skipIf(noBrowser)("the requests", () => {
     expect(await rows(page).locator(".request-key").allTextContents()).toEqual(["live", "revoked"]);
   });
 
-  test("one that the journal has forgotten says so", async () => {
-    const { page } = await openDashboard({ view: "/requests/req_gone" });
-    await page.getByRole("alert").getByText("There is no request").waitFor();
-  });
-
   test("moves by j, k and the arrows, Enter opens, Escape closes", async () => {
     const { page, server, ask } = await openDashboard({ scenario: "key-states", view: "/requests" });
     await send(server, ["active", "revoked", "live"]);
@@ -215,21 +180,6 @@ describe.skipIf(noBrowser)("the requests", () => {
     expect(await page.getByLabel("Key").inputValue()).toBe("jk");
   });
 
-  test("on a phone the one opened takes the place of the list, and has the focus", async () => {
-    const { page, server, ask, go } = await openDashboard({
-      scenario: "key-states",
-      context: { viewport: { width: 360, height: 700 } },
-    });
-    await send(server, ["revoked"]);
-    const [{ id }] = (await ask("/requests")).body.data;
-    await go("requests");
-    await rows(page).click();
-    await page.locator(".request-detail").getByText(id).waitFor();
-    expect(await page.evaluate(() => document.activeElement?.className)).toContain("request-detail");
-    await page.getByRole("link", { name: "Close" }).click();
-    await rows(page).waitFor();
-  });
-
   test("a full journal draws only what can be seen, and its end can be reached", async () => {
     const { page, server, ask, go } = await openDashboard({ scenario: "key-states" });
     await sendMany(server, 1200);
@@ -247,39 +197,24 @@ describe.skipIf(noBrowser)("the requests", () => {
     expect(await rows(page).count()).toBeLessThan(60);
   });
 
-  for (const view of ["overview", "requests", "report"]) {
-    test(`${view}: thousands of requests leave no nodes and no listeners behind`, async () => {
-      const { page, server, go } = await openDashboard({ scenario: "key-states" });
-      await go(view);
-      const session = await page.context().newCDPSession(page);
-      const counted = async () => {
-        await session.send("HeapProfiler.collectGarbage");
-        return session.send("Memory.getDOMCounters");
-      };
-      const seen = async (count: number) => {
-        await sendMany(server, count);
-        // The page hears of events in their order, so of all requests when it hears of the clock.
-        server.sandbox.clock.advance("1s");
-        await page.locator(`.page-header time[title="${server.sandbox.clock.now()}"]`).waitFor();
-        return counted();
-      };
-      const before = await seen(1100);
-      const after = await seen(2500);
-      expect(after.nodes).toBeLessThan(before.nodes * 1.2 + 200);
-      expect(after.jsEventListeners).toBeLessThan(before.jsEventListeners * 1.2 + 50);
-    });
-  }
-
-  test("what a client sends is shown as text", async () => {
-    const { page, server, go, ask } = await openDashboard({ scenario: "key-states" });
-    const hostile = `/<img src=x onerror=alert(1)>%0a{{7*7}}\u202e${"a".repeat(2000)}`;
-    await server.sandbox.fetch(`https://sandbox.test${encodeURI(hostile)}`);
-    await fetch(`${server.url}/%3Cscript%3Ealert(1)%3C/script%3E`);
-    for (const { id } of (await ask("/requests")).body.data) {
-      await go(`requests/${id}`);
-      await page.locator(".code-line").first().waitFor();
-      expect(await page.locator("main img, main script").count()).toBe(0);
-    }
+  test("thousands of requests leave no nodes and no listeners behind", async () => {
+    const { page, server } = await openDashboard({ scenario: "key-states", view: "/requests" });
+    const session = await page.context().newCDPSession(page);
+    const counted = async () => {
+      await session.send("HeapProfiler.collectGarbage");
+      return session.send("Memory.getDOMCounters");
+    };
+    const seen = async (count: number) => {
+      await sendMany(server, count);
+      // The page hears of events in their order, so of all requests when it hears of the clock.
+      server.sandbox.clock.advance("1s");
+      await page.locator(`.page-header time[title="${server.sandbox.clock.now()}"]`).waitFor();
+      return counted();
+    };
+    const before = await seen(1100);
+    const after = await seen(2500);
+    expect(after.nodes).toBeLessThan(before.nodes * 1.2 + 200);
+    expect(after.jsEventListeners).toBeLessThan(before.jsEventListeners * 1.2 + 50);
   });
 
   test("a request that a fault hit is shown as caused by a fault set in this sandbox", async () => {

@@ -72,38 +72,18 @@ export const screens: readonly Screen[] = [
   { title: "overview", view: "overview" },
   { title: "overview with requests", view: "overview", options: { scenario: "key-states" }, clients },
   { title: "overview with an exit", view: "overview/401.rotated", options: { scenario: "key-states" } },
-  {
-    title: "overview with the preview",
-    view: "overview/fault.reset",
-    options: { scenario: "announced-endpoints" },
-    before: told(60),
-  },
-  { title: "requests before the first one", view: "requests" },
   { title: "requests", view: "requests", options: { scenario: "key-states" }, clients },
-  {
-    title: "requests of a story with faults",
-    view: "requests",
-    options: { scenario: "bad-day" },
-    before: told(60),
-  },
-  { title: "requests that do not fit", view: "requests?path=200.live&key=nothing", before: told(1) },
   {
     title: "one request",
     view: "requests/req_bc8550a0796dcd925b0903ef",
     options: { scenario: "key-states" },
     clients,
   },
-  { title: "a request that there is not", view: "requests/req_gone" },
   { title: "report", view: "report", options: { scenario: "key-states" }, clients },
   {
     title: "faults, and assumptions as the profile has them",
     view: "faults",
     options: { scenario: "bad-day" },
-  },
-  {
-    title: "assumptions that differ",
-    view: "faults",
-    before: [["PUT", "/assumptions", { profile: "varied", me_scope: null, count_refused: true }]],
   },
   {
     title: "instances",
@@ -114,14 +94,8 @@ export const screens: readonly Screen[] = [
     ],
   },
   { title: "story before its first step", view: "story", options: { scenario: "rotation" } },
-  { title: "story with an answer", view: "story", options: { scenario: "rotation" }, before: told(2) },
   { title: "story with a refusal", view: "story", options: { scenario: "rotation" }, before: told(22) },
   { title: "story that is over", view: "story", options: { scenario: "bad-day" }, before: told(60) },
-  {
-    title: "story that there is not",
-    view: "story",
-    options: { scenario: parseScenario("version: 1\norganizations: { a: { type: bank } }\n") },
-  },
   {
     title: "scenario with suggestions",
     view: "scenario",
@@ -135,26 +109,8 @@ export const screens: readonly Screen[] = [
     act: refuseText,
   },
   {
-    title: "scenario with a problem",
-    view: "scenario",
-    options: {
-      scenario: {
-        version: 1,
-        organizations: { "village-bank": { type: "bank", keys: { main: { environment: "test" } } } },
-        story: [{ say: "It is expected to fail." }, { request: {}, expect: { status: 401 } }],
-      },
-    },
-    act: waitFor(".problems li"),
-  },
-  {
     title: "farmers",
     view: "farmers",
-    options: { scenario: "announced-endpoints" },
-    act: waitFor(".farmer-list tbody tr"),
-  },
-  {
-    title: "farmers found by a crop",
-    view: "farmers?find=rice",
     options: { scenario: "announced-endpoints" },
     act: waitFor(".farmer-list tbody tr"),
   },
@@ -181,11 +137,6 @@ export const screens: readonly Screen[] = [
     },
     act: waitFor(".empty"),
   },
-  {
-    title: "a farmer that there is not",
-    view: "farmers/farmer_0000000000000000",
-    act: waitFor("[role=alert]"),
-  },
   { title: "keys", view: "keys" },
   {
     title: "keys of a population, as a member who was refused",
@@ -196,13 +147,10 @@ export const screens: readonly Screen[] = [
     act: refuseMember,
   },
   { title: "one key", view: "keys/retiring", before: [["POST", "/send", { key: "retiring" }]] },
-  { title: "a key that there is not", view: "keys/nothing" },
   { title: "the form of a new key, refused", view: "keys", act: refuseNewKey },
   { title: "the secret of a new key", view: "keys", act: showSecret },
-  { title: "the form of a rotation", view: "keys/active", act: press("Rotate active") },
   { title: "the question before a revocation", view: "keys/active", act: press("Revoke active") },
   { title: "time", view: "time" },
-  { title: "time of many keys, a week", view: "time?scale=week", options: { scenario: "population" } },
   { title: "time with a timeline and faults", view: "time?scale=day", options: { scenario: "bad-day" } },
   { title: "the question before a reset", view: "time", act: press("Reset…") },
 ];

@@ -102,16 +102,6 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     }
   });
 
-  test("on another host it asks for the token, takes it from the fragment and removes it there", async () => {
-    const controlToken = "a-token-of-the-test";
-    const { page } = await openDashboard({ controlToken, view: `token=${controlToken}` });
-    expect(page.url()).not.toContain(controlToken);
-    await page.getByRole("heading", { name: "Overview" }).waitFor();
-    await page.reload();
-    await settled(page);
-    expect(await page.evaluate(() => [localStorage.length, document.cookie])).toEqual([0, ""]);
-  });
-
   test("a link with the token leads to a view, also in a page that is open", async () => {
     const controlToken = "a-token-of-the-test";
     const { page } = await openDashboard({ controlToken, settles: false });
@@ -200,12 +190,6 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
       expect(await page.evaluate(() => scrollY), view).toBe(0);
       await page.evaluate(() => scrollTo(0, 200));
     }
-  });
-
-  test("a view that there is not leads back", async () => {
-    const { page } = await openDashboard({ view: "/nothing" });
-    await page.getByRole("link", { name: "Go to the overview." }).click();
-    await page.getByRole("heading", { name: "Overview" }).waitFor();
   });
 
   test("every view's header shows what is set in the sandbox, and links to where it is changed", async () => {

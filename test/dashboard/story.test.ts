@@ -211,15 +211,6 @@ story:
     expect(html).not.toMatch(/SVC_(?:test|live)_\w{20}/);
   });
 
-  test("two pages tell the same story", async () => {
-    const dashboard = await openDashboard({ scenario, view: "/story" });
-    const other = await dashboard.another();
-    await other.getByText("Press Space for the first step.").waitFor();
-    await other.keyboard.press("Space");
-    await dashboard.page.getByText("Step 1 of 6").waitFor();
-    expect(await doneOn(dashboard)).toBe(1);
-  });
-
   test("F fills the screen with the story, and so does its button", async () => {
     const { page } = await openDashboard({ scenario, view: "/story" });
     const filled = () => page.evaluate(() => document.fullscreenElement?.className ?? null);
@@ -272,26 +263,5 @@ story:
     await page.getByText("This step cannot run:").waitFor();
     await page.getByRole("alert").waitFor();
     expect((await ask("/story")).body.data).toMatchObject({ done: 2, outline: [{}, { as_expected: false }] });
-  });
-
-  test("texts of a scenario are texts, however long and whatever is in them", async () => {
-    const evil = `<img src=x onerror="globalThis.hit=1"> {{7*7}} javascript:alert(1) \u202e ${"x".repeat(1_900)}`;
-    const hostile = {
-      version: 1,
-      organizations: { "a-bank": { type: "bank", keys: { one: { environment: "test" } } } },
-      story: [
-        { say: evil },
-        { request: { key: "one", headers: { "X-Evil": "<script>globalThis.hit=1</script>" } } },
-      ],
-    } as never;
-    const dashboard = await openDashboard({ scenario: hostile, view: "/story" });
-    const { page } = dashboard;
-    for (const count of [1, 2]) {
-      await tell(dashboard, count);
-      expect(await page.evaluate(() => (globalThis as { hit?: number }).hit ?? null)).toBeNull();
-      expect(await page.locator(".story img, .story script").count()).toBe(0);
-      expect((await page.content()).length).toBeLessThan(30_000);
-    }
-    await page.getByText("<script>globalThis.hit=1</script>").waitFor();
   });
 });

@@ -233,28 +233,6 @@ describe.skipIf(noBrowser)("time", () => {
     expect((await ask("/keys/active")).body.data.state).toBe("active");
   });
 
-  test("the scale stands in the address; marks beyond it are left out", async () => {
-    const { page } = await openDashboard({ view, scenario: eventful });
-    const marks = () => page.locator(".time-event").count();
-    await expect.poll(marks).toBe(4);
-    await page.getByLabel("hour").press("Space");
-    await expect.poll(marks).toBe(3);
-    await page.getByLabel("week").check();
-    await expect.poll(marks).toBe(5);
-    await page.reload();
-    await expect.poll(marks).toBe(5);
-    expect(page.url()).toContain("scale=week");
-  });
-
-  test("of a thousand keys those with something to happen have the first lanes, and the number left out is told", async () => {
-    const population = { organizations: 100, keys_per_organization: 10 };
-    const { page } = await openDashboard({ view, scenario: { ...eventful, population } });
-    await page.getByText("12 of 1007 keys").waitFor();
-    expect(await page.locator(".lane-label").first().textContent()).toBe("retiring");
-    await page.getByRole("button", { name: "Show 24 more" }).click();
-    await page.getByText("36 of 1007 keys").waitFor();
-  });
-
   test("a refusal of the clock is shown as the sandbox says it", async () => {
     const { page, ask } = await openDashboard({ view, scenario: eventful });
     await page.getByRole("button", { name: "Go there The limits per minute reset" }).waitFor();

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join, normalize } from "node:path";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { anyStatus, refused, variationTable } from "../../src/api/variation/table.js";
 import { keyedPathsFor, limitPaths } from "../../src/check/keys.js";
@@ -11,7 +11,7 @@ import { type Outcome, outcomeOf } from "../../src/domain/outcomes.js";
 import { openApiDocument, outcomes, scenarioNames } from "../../src/index.js";
 import { brokenScenarios } from "../cases/scenario-problems.js";
 import { hostileGroups } from "../support/hostile-requests.js";
-import { membersIn, pageNames, pageOf, root, scenarioSchema, sectionOf } from "../support/pages.js";
+import { membersIn, pageOf, root, scenarioSchema, sectionOf } from "../support/pages.js";
 
 // Each page names all that there is of its subject, and its links lead somewhere.
 
@@ -25,23 +25,6 @@ const sources = (folder: string) =>
     .filter((file) => file.endsWith(".ts"))
     .map((file) => readFileSync(join(root, "src", folder, file), "utf8"))
     .join("\n");
-
-/** The anchors of a page's headings, as the hosts of Markdown make them. */
-function anchorsOf(page: string): string[] {
-  const titles = [...pageOf(page).matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) => title.toLowerCase());
-  return titles.map((title) => title.replace(/[^\w\- ]/g, "").replaceAll(" ", "-"));
-}
-
-test.each(pageNames)("the links of %s lead somewhere", (page) => {
-  const links = [...pageOf(page).matchAll(/\]\(([^)#\s]*)(?:#([^)\s]*))?\)/g)];
-  const broken = links.filter(([, target = "", anchor]) => {
-    if (target.includes("://")) return false;
-    const file = target === "" ? page : normalize(join(dirname(page), target));
-    if (!existsSync(join(root, file))) return true;
-    return anchor !== undefined && file.endsWith(".md") && !anchorsOf(file).includes(anchor);
-  });
-  expect(broken.map(([link]) => link)).toEqual([]);
-});
 
 test("no page, example or scenario runs what the registry has under the package's name, which is not published", () => {
   const filesIn = (folder: string) =>
@@ -98,14 +81,6 @@ test("docs/error-codes.md has one row for each code: of the API, of refusals, of
   const broken = brokenScenarios.map(([code]) => code);
   expect(rowsOf("Problems of a scenario")).toEqual(expect.arrayContaining(broken));
   expect(rowsOf("Exit codes")).toEqual(Object.values(exitCode).map(String));
-});
-
-test("docs/README.md lists every page once", () => {
-  const linked = [...pageOf("docs/README.md").matchAll(/^- \[[^\]]+\]\((\S+\.md)\): \S/gm)].map(
-    ([, to = ""]) => normalize(join("docs", to)),
-  );
-  const others = ["CHANGELOG.md", "CONTRIBUTING.md", "examples/README.md"];
-  expect(linked.sort()).toEqual([...pageNames.filter((page) => page !== "docs/README.md"), ...others].sort());
 });
 
 test("docs/preview.md names every endpoint with its scope, every refusal, member and value", () => {
@@ -184,10 +159,4 @@ test("docs/scenario-reference.md names every field of timelines and stories", ()
   const fields = membersIn([timeline, story], ["limits", "faults", "assumptions"]);
   expect(fields).toContain("overlap");
   expect(fields.filter((field) => !sections.includes(`\`${field}`) && field !== "expect")).toEqual([]);
-});
-
-test("docs/scenario-reference.md leaves the assumptions to their own page", () => {
-  const section = sectionOf("docs/scenario-reference.md", "`assumptions`");
-  expect(section).toContain("(assumptions.md)");
-  expect(section).not.toContain("\n|");
 });

@@ -78,14 +78,6 @@ test("the stories of docs/scenarios.md and docs/preview.md go as they say", asyn
   await expectStory(blockWith("docs/preview.md", "yaml"), 3);
 });
 
-test("a scenario inherits a timeline, which [] takes away, and no story", () => {
-  const extended = (more: string) => parseScenario(`version: 1\nextends: live-suspended\n${more}`);
-  expect(extended("").timeline).toHaveLength(1);
-  expect(extended("timeline: []").timeline).toEqual([]);
-  expect(extended("")).not.toHaveProperty("story");
-  expect(extended("story: [{ say: Mine. }]").story).toEqual([{ say: "Mine." }]);
-});
-
 test("the first farmers are as docs/preview.md says, whatever the seed", () => {
   const rows = [...pageOf("docs/preview.md").matchAll(/^\| (\d) \| `(\w+)` \|/gm)].map(
     ([, _farmer, persona]) => persona,

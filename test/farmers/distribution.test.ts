@@ -175,11 +175,3 @@ test.each([1, 7])("seed %i: a drought cuts rain-fed harvests; irrigation helps",
   expect(dry.unpaid).toBeGreaterThan(2 * usual.unpaid);
   expect(irrigated.claimed - watered.claimed).toBeLessThan(0.2 * (dry.claimed - usual.claimed));
 });
-
-test.each(["SN-KA", "UA-53", "BR-PR"])("%s has droughts in some years, not in most", (subdivision) => {
-  const years = Array.from({ length: 400 }, (_, i) => 1900 + i);
-  const summers = years.map((year) => ({ from: Date.UTC(year, 0, 15), to: Date.UTC(year, 9, 31) }));
-  const dry = summers.filter((summer) => droughtsIn(siteOf(1, subdivision), summer).length > 0);
-  expect(dry.length / years.length).toBeGreaterThan(0.1);
-  expect(dry.length / years.length).toBeLessThan(0.3);
-});

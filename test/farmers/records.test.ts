@@ -225,23 +225,6 @@ holds("a loan owes no more than was lent, and is in default from 90 days past du
   );
 });
 
-test("a few in a hundred of the loans that are not repaid are in default, and as many in arrears", () => {
-  const open = loans.filter(({ status }) => status !== "repaid");
-  for (const late of ["defaulted", "in_arrears"]) {
-    const share = open.filter(({ status }) => status === late).length / open.length;
-    expect(share).toBeGreaterThan(0.03);
-    expect(share).toBeLessThan(0.1);
-  }
-});
-
-test("loans of every status occur, and few farmers share a name", () => {
-  const statuses = new Set(loans.map(({ status }) => status));
-  expect(statuses).toEqual(new Set(["current", "defaulted", "in_arrears", "repaid"]));
-  expect(new Set(farmers.map(({ name }) => `${name.given_name} ${name.surname}`)).size).toBeGreaterThan(
-    6_000,
-  );
-});
-
 test("no two farmers, loans, policies or claims share an id", () => {
   const ids = everyFarmer.flatMap((one) => [
     one.farmer_id,

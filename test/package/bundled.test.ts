@@ -35,7 +35,6 @@ run();`;
 
 test.each([
   ["import", "esm"],
-  ["import", "cjs"],
   ["require", "cjs"],
 ] as const)("a bundle by %s as %s runs anywhere, and its reader provides the pages", async (kind, format) => {
   const program =

@@ -236,20 +236,3 @@ test("the preview is in a page as in Node; farmers are in one that imports them,
   const withoutPreview = (howTo: [string][]) => howTo.filter(([pathId]) => !ofPreview.test(pathId));
   expect(withoutPreview(alone.howTo)).toEqual(withoutPreview(whole.howTo));
 });
-
-test("the imports of pages do nothing in Node, with every condition that a test runner sets in Node", () => {
-  const code = `import "svc-sandbox/farmers"; import "svc-sandbox/preview"; import { createSandbox } from "svc-sandbox";
-    console.log(createSandbox({ scenario: "announced-endpoints" }).farmers.at(0).synthetic);`;
-  const cjs = code
-    .replaceAll(/import ("[^"]+");/g, "require($1);")
-    .replace(/import (.+) from (.+);/, "const $1 = require($2);");
-  for (const conditions of [[], ["--conditions=browser"]]) {
-    for (const program of [
-      ["--input-type=module", "-e", code],
-      ["-e", cjs],
-    ]) {
-      const flags = [...conditions, ...program];
-      expect(execFileSync(process.execPath, flags, { cwd: root, encoding: "utf8" })).toBe("true\n");
-    }
-  }
-});

@@ -1,18 +1,8 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { linkTo } from "../../route.js";
-import {
-  drawMap,
-  type MapPlace,
-  moved,
-  placeOf,
-  type Size,
-  scaleBar,
-  scaleOfFields,
-  zoomed,
-} from "./map-drawing.js";
-import { outlines } from "./outlines.js";
-import { type FarmerRow, fieldsRead } from "./population.js";
+import { drawMap, type MapPlace, moved, placeOf, type Size, scaleBar, zoomed } from "./map-drawing.js";
+import type { FarmerRow } from "./population.js";
 
 const step = 2;
 
@@ -22,7 +12,7 @@ interface FarmerMapProps {
   readonly search: string;
 }
 
-/** A map of the farmers' fields, moved by pointer, keyboard and buttons. At first it shows all of these farmers. */
+/** A map of the farmers, moved by pointer, keyboard and buttons. At first it shows all of these farmers. */
 export function FarmerMap({ farmers, search }: FarmerMapProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   // The place after a move. Default: the place that shows all farmers.
@@ -57,7 +47,7 @@ export function FarmerMap({ farmers, search }: FarmerMapProps) {
       points.current = drawMap(element, place, farmers);
     });
     return () => cancelAnimationFrame(frame);
-  }, [farmers, place.scale, ...place.center, size.value, outlines.value, fieldsRead.value]);
+  }, [farmers, place.scale, ...place.center, size.value]);
 
   const go = (next: MapPlace) => {
     wanted.value = next;
@@ -71,10 +61,9 @@ export function FarmerMap({ farmers, search }: FarmerMapProps) {
   };
   const near = (event: MouseEvent) => {
     const { x, y } = pointOf(event);
-    const reach = place.scale > scaleOfFields ? 30 : 10;
     return farmers.filter((_, index) => {
       const [left, top] = points.current[index] ?? [Number.NaN, Number.NaN];
-      return Math.hypot(left - x, top - y) < reach;
+      return Math.hypot(left - x, top - y) < 10;
     });
   };
   const open = (event: MouseEvent) => {
@@ -98,7 +87,7 @@ export function FarmerMap({ farmers, search }: FarmerMapProps) {
     <figure class="farmer-map">
       <div
         role="application"
-        aria-label="Map of the fields"
+        aria-label="Map of the farmers"
         aria-describedby="map-keys"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: keys move the map
         tabIndex={0}

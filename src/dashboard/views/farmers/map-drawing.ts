@@ -1,6 +1,13 @@
 import { type GeoProjection, geoMercator, geoPath } from "d3-geo";
-import { outlines, readFineOutlines } from "./outlines.js";
-import { type Degrees, type FarmerRow, fieldsOf } from "./population.js";
+import { feature, mesh } from "topojson-client";
+// The build rounds the outlines: see scripts/outlines.ts.
+import atlas from "world-atlas/countries-110m.json" with { type: "json" };
+import type { Degrees, FarmerRow } from "./population.js";
+
+const topology = atlas as unknown as Parameters<typeof mesh>[0];
+const countries = topology.objects.countries as NonNullable<Parameters<typeof mesh>[1]>;
+const land = feature(topology, countries);
+const borders = mesh(topology, countries, (one, other) => one !== other);
 
 /** The part of the Earth that the map shows. */
 export interface MapPlace {
@@ -16,13 +23,8 @@ export interface Size {
 
 const earthRadius = 6_371_009;
 
-// At this scale, a field of 100 meters is larger than a dot.
-export const scaleOfFields = 400_000;
-
-// At this scale, a continent fills the map and coarse outlines become visible.
-const scaleOfFineOutlines = 900;
-
-const mostScale = 12_000_000;
+// At this scale, a region fills the map.
+const mostScale = 100_000;
 const margin = 40;
 
 function projectionOf({ center, scale }: MapPlace, { width, height }: Size): GeoProjection {
@@ -54,7 +56,7 @@ export function placeOf(farmers: readonly FarmerRow[], { width, height }: Size):
   const scale = projection.scale();
   const first = farmers[0]?.position ?? [0, 0];
   // A single farmer would fit at any scale.
-  if (!Number.isFinite(scale)) return { center: first, scale: scaleOfFields / 4 };
+  if (!Number.isFinite(scale)) return { center: first, scale: mostScale };
   return bounded({ center: projection.invert?.([width / 2, height / 2]) ?? first, scale });
 }
 
@@ -113,60 +115,22 @@ export function drawMap(
   const color = (name: string) => colors.getPropertyValue(`--${name}`);
   const projection = projectionOf(place, size);
   const path = geoPath(projection, pen);
-  if (place.scale > scaleOfFineOutlines) void readFineOutlines();
-  for (const { land, borders } of outlines.value) {
-    pen.beginPath();
-    path(land);
-    pen.fillStyle = color("surface");
-    pen.fill();
-    pen.beginPath();
-    path(borders);
-    pen.strokeStyle = color("muted");
-    pen.globalAlpha = 0.4;
-    pen.lineWidth = 1;
-    pen.stroke();
-    pen.globalAlpha = 1;
-  }
-  pen.fillStyle = pen.strokeStyle = color("accent");
+  pen.beginPath();
+  path(land);
+  pen.fillStyle = color("surface");
+  pen.fill();
+  pen.beginPath();
+  path(borders);
+  pen.strokeStyle = color("muted");
+  pen.globalAlpha = 0.4;
+  pen.stroke();
+  pen.fillStyle = color("accent");
   pen.globalAlpha = 0.7;
-  return drawFarmers(pen, projection, size, farmers);
-}
-
-function drawFarmers(
-  pen: CanvasRenderingContext2D,
-  projection: GeoProjection,
-  { width, height }: Size,
-  farmers: readonly FarmerRow[],
-): readonly (readonly [number, number])[] {
-  const showsFields = projection.scale() > scaleOfFields;
-  return farmers.map(({ position, farmer_id: id }) => {
+  return farmers.map(({ position }) => {
     const [x, y] = projection([...position]) ?? [Number.NaN, Number.NaN];
-    const isNear = x > -200 && x < width + 200 && y > -200 && y < height + 200;
-    const fields = isNear && showsFields ? fieldsOf(id) : [];
-    for (const field of fields) drawField(pen, projection, field);
-    if (isNear && fields.length === 0) {
-      pen.beginPath();
-      pen.arc(x, y, 2.5, 0, 2 * Math.PI);
-      pen.fill();
-    }
+    pen.beginPath();
+    pen.arc(x, y, 2.5, 0, 2 * Math.PI);
+    pen.fill();
     return [x, y];
   });
-}
-
-function drawField(
-  pen: CanvasRenderingContext2D,
-  projection: GeoProjection,
-  field: readonly Degrees[],
-): void {
-  pen.beginPath();
-  for (const corner of field) {
-    const [x, y] = projection([...corner]) ?? [0, 0];
-    pen.lineTo(x, y);
-  }
-  const alpha = pen.globalAlpha;
-  pen.globalAlpha = alpha / 2;
-  pen.fill();
-  pen.globalAlpha = alpha;
-  pen.lineWidth = 1;
-  pen.stroke();
 }

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { Farmer, FarmerSummaryPage } from "../../control/answers.js";
-import { type ControlError, call, fetchControl } from "../../control/call.js";
+import type { FarmerSummaryPage } from "../../control/answers.js";
+import { type ControlError, fetchControl } from "../../control/call.js";
 import { farmersStart } from "../../control/resources.js";
 
 /** A position in degrees: longitude, latitude. */
@@ -90,29 +90,4 @@ async function readOn(until: AbortSignal): Promise<void> {
   } catch (problem) {
     if (!until.aborted) show(problem as ControlError);
   }
-}
-
-type Fields = readonly (readonly Degrees[])[];
-
-const fields = new Map<string, Fields>();
-
-/** Changes after each reading of fields. */
-export const fieldsRead = signal(0);
-
-/** The outlines of a farmer's fields; empty until they are read. */
-export function fieldsOf(id: string): Fields {
-  if (!fields.has(id)) {
-    fields.set(id, []);
-    void call<Farmer>(`/farmers/${id}`).then(
-      ({ parcels }) => {
-        fields.set(
-          id,
-          parcels.map(({ geometry }) => geometry.coordinates[0] as unknown as readonly Degrees[]),
-        );
-        fieldsRead.value += 1;
-      },
-      () => fields.delete(id),
-    );
-  }
-  return fields.get(id) ?? [];
 }
