@@ -25,7 +25,6 @@ import { faultsFit } from "./rules/faults.js";
 import { keyRules } from "./rules/keys.js";
 import { stepRules } from "./rules/steps.js";
 import type { Scenario } from "./scenario.generated.js";
-import { soundPart } from "./sound-part.js";
 
 // These compare the fields of a scenario with each other.
 const rules = [...refRules, ...keyRules, faultsFit, ...stepRules];
@@ -53,16 +52,15 @@ export function interpretScenario({ read, file }: FoundScenario, options: Extend
     diagnostics.push(...found.filter(({ code }) => code !== "missing_field"));
     throw new ScenarioError(problemsOf(diagnostics, own, file));
   }
-  diagnostics.push(...shapeProblems(scenarioSchema, whole.fields));
-  const sound = diagnostics.length === 0 ? undefined : soundPart(whole.fields);
-  diagnostics.push(...(sound?.inMisspelt ?? []));
-  const scenario = sound?.scenario ?? (whole.fields as unknown as Scenario);
-  const facts = factsOf(scenario, (found) => {
-    const trusted = sound === undefined ? found : sound.trust(found);
-    if (trusted !== undefined) report(trusted);
-  });
-  for (const rule of rules) rule(facts);
-  for (const [field, rule] of rulesOfField) if (scenario[field] !== undefined) rule(facts);
+  const misshapen = shapeProblems(scenarioSchema, whole.fields);
+  diagnostics.push(...misshapen);
+  const scenario = whole.fields as unknown as Scenario;
+  // The rules compare fields, which must have the right shape.
+  if (misshapen.length === 0) {
+    const facts = factsOf(scenario, report);
+    for (const rule of rules) rule(facts);
+    for (const [field, rule] of rulesOfField) if (scenario[field] !== undefined) rule(facts);
+  }
   if (diagnostics.length === 0) return scenario;
   throw new ScenarioError(problemsOf(diagnostics, whole, file));
 }

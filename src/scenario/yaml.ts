@@ -18,7 +18,13 @@ import { quote } from "../schema/words.js";
 import type { FoundScenario, ReadScenario, Report } from "./extends.js";
 import { readPlain } from "./interpret-scenario.js";
 import { maximumDepth, maximumScenarioBytes, type ScenarioProblemCode } from "./problems/scenario-error.js";
-import { describePlace, type Place, type ScenarioSource } from "./problems/source.js";
+import {
+  describePlace,
+  isOfSecret,
+  type Place,
+  type ScenarioSource,
+  type TextRange,
+} from "./problems/source.js";
 
 /**
  * The maximum number of tokens (names, values, punctuation, line ends) in a text; a thousand keys need about 40,000.
@@ -67,6 +73,7 @@ function readYaml(source: ScenarioSource, report: Report): ReadScenario | undefi
   }
   const document = compose(text, reportAt);
   if (document === undefined) return undefined;
+  source.secrets = secretsIn(document);
   if (document.contents === null || (isScalar(document.contents) && document.contents.value === null)) {
     const hint = 'start with "version: 1" and "organizations:"';
     return reportAt("empty", document.contents?.range?.[0] ?? 0, "the scenario is empty", hint);
@@ -88,7 +95,7 @@ function placeAt(source: ScenarioSource, offset: number): Place {
 /** Creates a source from the text of a file or a request body. */
 function createSource(text: string, file?: string): ScenarioSource {
   // YAML allows a lone carriage return as a line end; a line feed is one for every reader and keeps the offsets.
-  return { file, text: text.replace(/^\uFEFF/, "").replace(/\r(?!\n)/g, "\n"), shown: new Map() };
+  return { file, text: text.replace(/^\uFEFF/, "").replace(/\r(?!\n)/g, "\n"), secrets: undefined };
 }
 
 /**
@@ -172,6 +179,19 @@ const syntaxHints: Readonly<Record<string, string>> = {
   MULTILINE_IMPLICIT_KEY: "is a colon missing, or a space after it?",
   BAD_SCALAR_START: "put quotes around a text that starts with a special character",
 };
+
+/** The ranges of the values of secrets, in order, no matter what they look like. */
+export function secretsIn(document: Document.Parsed): TextRange[] {
+  const ranges: TextRange[] = [];
+  visit(document, {
+    Pair(_, { key, value }) {
+      if (!isOfSecret(nameOf(key as Node)) || !isNode(value) || value.range == null) return undefined;
+      ranges.push([value.range[0], value.range[1]]);
+      return visit.SKIP;
+    },
+  });
+  return ranges;
+}
 
 const plainTag = /^tag:yaml\.org,2002:(?:str|int|float|bool|null|map|seq)$/;
 

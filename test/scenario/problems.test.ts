@@ -32,42 +32,6 @@ test("everything that is wrong with the shape is reported at once, from top to e
   ]);
 });
 
-test("wrong refs and contradictions are reported together with mistakes in the shape", () => {
-  const text = `version: 1
-colour: red
-default_key: nope
-default_key: mian
-organisations:
-  bank:
-    type: bank
-    keys:
-      main: { environment: test, usage: { this_minute: 3, today: 1 } }
-      broken: { environment: tst, state: retiring }
-faults:
-  - when: { key: mani }
-    then: { status: 429 }
-story:
-  - request: { key: gone }
-    expct: { status: 200 }
-  - request: { key: main }
-    expect: { error: key_not_active }
-  - revoke: {}
-`;
-  expect(problemsOf(text).map(({ code, line, column }) => `${line}:${column} ${code}`)).toEqual([
-    "2:1 unknown_field",
-    "3:14 unknown_key_ref",
-    "4:1 duplicate_field",
-    "5:1 unknown_field",
-    "10:30 bad_choice",
-    "12:18 unknown_key_ref",
-    "13:21 bad_choice",
-    "15:21 unknown_key_ref",
-    "16:5 unknown_field",
-    "18:15 step_contradiction",
-    "19:5 missing_field",
-  ]);
-});
-
 test.each([
   [
     "version: 1\norganizations: { bank: { type: bank }\ntimeline: []\n",

@@ -132,9 +132,7 @@ test("a misspelled field of an inline scenario is a mistake", () => {
     },
   });
   // @ts-expect-error revoke
-  createSandbox({
-    scenario: { version: 1, organizations, timeline: [{ at: "1h", revok: { key: "main" } }] },
-  });
+  createSandbox({ scenario: { version: 1, organizations, timeline: [{ at: "1h", revok: { key: "k" } }] } });
   const body = { anything: { at: ["all"] } };
   const story = [{ request: { key: "main", method: "POST", body } }];
   expectTypeOf(createSandbox({ scenario: { version: 1, organizations, story } }).secret)

@@ -140,7 +140,9 @@ function problemText(
 ): string {
   // A wrapped line would misplace the caret. The indent has two columns.
   const excerpt =
-    place && isTerminal ? narrowExcerpt({ text: place.source, caret: place.caret }, width - 2) : undefined;
+    place?.source !== undefined && place.caret !== undefined && isTerminal
+      ? narrowExcerpt({ text: place.source, caret: place.caret }, width - 2)
+      : undefined;
   // Without a place, the file and the field must do.
   const text = formatProblem({
     ...place,

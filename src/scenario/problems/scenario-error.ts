@@ -1,6 +1,6 @@
 import { isSandboxError, SandboxError } from "../../domain/errors.js";
 import type { Diagnostic as Mistake } from "../../schema/messages.js";
-import { type Place, redactLine, redactSecrets } from "./source.js";
+import { type Place, redactSecrets } from "./source.js";
 
 /** The size of the largest scenario text that is read, in UTF-8 bytes: 1 MiB. */
 export const maximumScenarioBytes = 1024 * 1024;
@@ -89,11 +89,11 @@ export interface ScenarioProblem {
   /** How to fix it. */
   readonly hint?: string;
   readonly file?: string;
-  /** Counted from 1. Missing, like `column` and `source`, if the scenario was not read from a text. */
+  /** Counted from 1. Missing, like `column`, if the scenario was not read from a text. */
   readonly line?: number;
   /** Counted from 1, in UTF-16 units, as editors count. */
   readonly column?: number;
-  /** The text of the line; of a long one the part around the column. */
+  /** The text of the line; of a long one the part around the column. Missing if the text is not valid YAML. */
   readonly source?: string;
   /** The line to print under `source`: empty space and `^` at the column. */
   readonly caret?: string;
@@ -166,6 +166,6 @@ function withoutKeys(problem: ScenarioProblem): ScenarioProblem {
     path: redactSecrets(path),
     message: redactSecrets(message),
     ...(hint !== undefined && { hint: redactSecrets(hint) }),
-    ...(source !== undefined && { source: redactLine(source) }),
+    ...(source !== undefined && { source: redactSecrets(source) }),
   };
 }

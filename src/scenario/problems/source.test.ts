@@ -1,7 +1,12 @@
 import { expect, test } from "vitest";
+import { parseDocument } from "yaml";
 import { type Shape, shapeOf } from "../../schema/shape.js";
 import { scenarioSchema } from "../format/schema.js";
-import { describePlace, excerptOf, narrowExcerpt, redactLine } from "./source.js";
+import { secretsIn } from "../yaml.js";
+import { describePlace, excerptOf, narrowExcerpt } from "./source.js";
+
+const sourceOf = (text: string) => ({ file: undefined, text, secrets: secretsIn(parseDocument(text)) });
+const lineOf = (text: string, offset = 0) => describePlace({ source: sourceOf(text), offset }).source;
 
 test("the caret stands under the column", () => {
   expect(excerptOf("  perMinute: 60", 3)).toEqual({ text: "  perMinute: 60", caret: "  ^" });
@@ -60,10 +65,10 @@ test.each([
   ["secret: 'legacysvc_live_4eC39HqLyjWD' # ours", "secret: 'legacysvc_live_…' # ours"],
   ['{ environment: test, "secret": "sk_live_4eC39HqLyjWD" }', '{ environment: test, "secret": "sk_l…" }'],
   ["secret: SVC-test-4eC39HqLyjWD", "secret: SVC-…"],
-  ["a: SVC_test_4eC39, b: SVC_live_4eC39", "a: SVC_test_…, b: SVC_live_…"],
+  ["{ a: SVC_test_4eC39, b: SVC_live_4eC39 }", "{ a: SVC_test_…, b: SVC_live_… }"],
 ])("%s is shown as %s (R46)", (line, shown) => {
-  expect(redactLine(line)).toBe(shown);
-  expect(redactLine(shown)).toBe(shown);
+  expect(lineOf(line)).toBe(shown);
+  expect(lineOf(shown)).toBe(shown);
 });
 
 function namesOf(shape: Shape): string[] {
@@ -93,9 +98,7 @@ test.each<[where: string, text: string]>([
   ["as a name", `${wanted}: {}`],
   ["in another language's syntax", `secret = ${wanted}`],
 ])("a secret %s is in no excerpt (R46)", (_where, text) => {
-  const source = () => ({ file: undefined, text, shown: new Map() });
-  const offsets = Array.from({ length: text.length }, (_, offset) => offset);
-  const shown = offsets.map((offset) => describePlace({ source: source(), offset }).source).join("\n");
+  const shown = Array.from(text, (_, offset) => lineOf(text, offset)).join("\n");
   expect(shown).not.toMatch(/horse|battery|staple|7Lw2X/);
 });
 
@@ -111,28 +114,31 @@ test.each(
   ]),
 )("what looks like a key is in no excerpt, wherever it stands: %j (R46)", (text) => {
   for (const offset of [0, text.length]) {
-    const source = { file: undefined, text, shown: new Map() };
-    expect(describePlace({ source, offset }).source).not.toMatch(/horse|battery|staple/);
+    expect(lineOf(text, offset)).not.toMatch(/horse|battery|staple/);
   }
 });
 
 test("another value is shown in a field whose name only resembles token", () => {
-  expect(redactLine(`tokne: ${words}`)).toBe(`tokne: ${words}`);
+  expect(lineOf(`tokne: ${words}`)).toBe(`tokne: ${words}`);
 });
 
 test.each(namesOf(scenarioSchema))("what stands in the field %s is shown", (name) => {
-  expect(redactLine(`${name}: { status: 503 }`)).toBe(`${name}: { status: 503 }`);
+  expect(lineOf(`${name}: { status: 503 }`)).toBe(`${name}: { status: 503 }`);
 });
 
 test("what stands beside a secret is shown", () => {
   const text = `main: { secret: ${words}, environment: staging }\nenvironment: staging\nid: 3f0e8a52-9a0c-4f55-8d0b-0d9b0f6f0a11`;
-  const source = { file: undefined, text, shown: new Map() };
-  const at = (part: string) => describePlace({ source, offset: text.lastIndexOf(part) }).source;
-  expect(describePlace({ source, offset: 0 }).source).toBe("main: { secret: corr…, environment: staging }");
+  const at = (part: string) => lineOf(text, text.lastIndexOf(part));
+  expect(lineOf(text)).toBe("main: { secret: corr…, environment: staging }");
   expect([at("staging"), at("3f0e")]).toEqual(text.split("\n").slice(1));
 });
 
 test("characters that could play with a terminal are replaced", () => {
-  expect(redactLine("name: \u001B[31mred\u202E")).toBe("name: \uFFFD[31mred\uFFFD");
-  expect(redactLine("\tname: Bänk 銀行")).toBe("\tname: Bänk 銀行");
+  expect(lineOf("name: \u001B[31mred\u202E")).toBe("name: \uFFFD[31mred\uFFFD");
+  expect(lineOf("name: Bänk 銀行")).toBe("name: Bänk 銀行");
+});
+
+test("no line is shown of a text that is not valid YAML (R46)", () => {
+  const source = { file: undefined, text: "a: 1\nsecret: {", secrets: undefined };
+  expect(describePlace({ source, offset: 7 })).toEqual({ line: 2, column: 3 });
 });

@@ -7,11 +7,11 @@ export interface ScenarioSource {
   readonly file: string | undefined;
   /** Without a byte order mark, each line end a `\n` or `\r\n`. */
   readonly text: string;
-  /** The redacted lines, by offset, because many problems may share a line. */
-  readonly shown: Map<number, string>;
-  /** The offsets of lines that continue the value of a secret; computed for the first problem. */
-  secretLines?: ReadonlySet<number>;
+  /** The values of secrets as `[start, end]`, in order; `undefined` if the text is not valid YAML: no line is shown then. */
+  secrets: readonly TextRange[] | undefined;
 }
+
+export type TextRange = readonly [start: number, end: number];
 
 /** A place in the text of a scenario. */
 export interface Place {
@@ -25,46 +25,45 @@ export interface Place {
 export interface PlaceDescription {
   readonly line: number;
   readonly column: number;
-  readonly source: string;
-  readonly caret: string;
+  readonly source?: string;
+  readonly caret?: string;
 }
+
+/** The number of characters before and after a place that are searched for keys: more than an excerpt has. */
+const searched = 1000;
 
 /** Describes a place; the line is shown without keys. */
 export function describePlace({ source, offset }: Pick<Place, "source" | "offset">): PlaceDescription {
-  const { text, shown } = source;
+  const { text, secrets } = source;
   // A problem at the end of the text is shown after its last visible character, not on the next empty line.
   const at = Math.max(0, Math.min(offset, text.trimEnd().length));
   const start = at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
-  const end = text.indexOf("\n", at);
-  const written = text.slice(start, end === -1 ? undefined : end).replace(/\r$/, "");
-  source.secretLines ??= secretLinesOf(text);
-  const isSecret = source.secretLines.has(start);
-  const line = shown.get(start) ?? redactLine(written, isSecret);
-  shown.set(start, line);
-  // A shortened key moves the rest of the line to the left. Ignored on very long lines.
-  const moved = line !== written && written.length < 10_000;
+  const line = text.slice(0, start).split("\n").length;
   const column = at - start + 1;
-  const excerpt = excerptOf(line, moved ? redactLine(text.slice(start, at), isSecret).length + 1 : column);
-  const number = text.slice(0, start).split("\n").length;
-  return { line: number, column, source: excerpt.text, caret: excerpt.caret };
+  if (secrets === undefined) return { line, column };
+  const lineEnd = text.indexOf("\n", at);
+  const end = Math.min(lineEnd === -1 ? text.length : lineEnd, at + searched);
+  const first = Math.max(start, at - searched);
+  const safe = (until: number) => withoutSecrets(text.slice(first, until), first, secrets);
+  // A shortened key moves the rest of the line to the left.
+  const excerpt = excerptOf(safe(end).replace(/\r$/, ""), safe(at).length + 1);
+  return { line, column, source: excerpt.text, caret: excerpt.caret };
 }
 
-/**
- * A line of a scenario that is safe to show: without invisible characters, with keys, values of secrets and similar
- * texts shortened (R46). `isSecret`: the line continues the value of a secret.
- *
- * @example
- * redactLine("secret: SVC_test_sbx123"); // "secret: SVC_test_…"
- */
-export function redactLine(line: string, isSecret = false): string {
-  const text = redactKeys(line);
+// A part of a text, from an offset, that is safe to show: without invisible characters, with keys, values of secrets and
+// similar texts shortened (R46).
+function withoutSecrets(part: string, offset: number, secrets: readonly TextRange[]): string {
   let shown = "";
   let from = 0;
-  for (const [start, end] of isSecret ? [[0, text.length] as const] : secretsIn(text)) {
-    shown += text.slice(from, start) + text.slice(start, end).replace(longWord, shortened);
-    from = end;
+  for (const [start, end] of secrets) {
+    const [first, last] = [start - offset, end - offset].map((at) =>
+      Math.max(from, Math.min(at, part.length)),
+    );
+    const secret = redactKeys(part.slice(first, last));
+    shown += part.slice(from, first) + secret.replace(/[^\s"',]{5,}/g, shortened);
+    from = last as number;
   }
-  return printable(redactSecrets(shown + text.slice(from)));
+  return printable(redactSecrets(shown + part.slice(from)));
 }
 
 /** A text without possible keys, with a prefix or not: long runs of letters and digits that are not words. */
@@ -73,60 +72,15 @@ export function redactSecrets(text: string): string {
   return redactKeys(text).replace(/[A-Za-z0-9]{16,}/g, (run) => (isWord(run) ? run : shortened(run)));
 }
 
-const longWord = /[^\s"',]{5,}/g;
 const shortened = (word: string) => (word.endsWith("…") ? word : `${word.slice(0, 4)}…`);
 
 // Fields with these names may contain a real key without its prefix.
 const otherName = /(?:^|_)(?:token|api_?key)s?(?:_|$)/i;
 
 /** Whether a field is a secret, even if misspelled; other tools' names count only as whole words. */
-function isOfSecret(name: string): boolean {
+export function isOfSecret(name: string): boolean {
   const words = name.replace(/([a-z])([A-Z])/g, "$1_$2").replaceAll("-", "_");
   return otherName.test(words) || words.split("_").some((word) => nearest(word, ["secret"]) !== undefined);
-}
-
-// Bounded, so that a very long line does not take very long.
-const nameOfField = /([\w-]{1,30})["']?\s{0,9}:/g;
-
-/** The parts of a line, as `[start, end]`, that are values of secrets, no matter what they look like. */
-function secretsIn(line: string): (readonly [start: number, end: number])[] {
-  const found: [number, number][] = [];
-  for (const { 0: whole, 1: name = "", index } of line.matchAll(nameOfField)) {
-    if (index < (found.at(-1)?.[1] ?? 0) || !isOfSecret(name)) continue;
-    const start = index + whole.length;
-    found.push([start, endOfValue(line, start)]);
-  }
-  return found;
-}
-
-// Up to the comma, bracket or comment that ends the value, or the end of the line.
-function endOfValue(line: string, start: number): number {
-  const pieces = /"(?:[^"\\]|\\.){0,300}"|'[^']{0,300}'|[[{]|[\]}]|,(?=\s|$)|\s#/g;
-  pieces.lastIndex = start;
-  let depth = 0;
-  for (let piece = pieces.exec(line); piece !== null; piece = pieces.exec(line)) {
-    const [sign = ""] = piece;
-    if (/^["']/.test(sign)) continue;
-    if (/[[{]/.test(sign)) depth += 1;
-    else if (depth === 0) return piece.index;
-    else if (/[\]}]/.test(sign)) depth -= 1;
-  }
-  return line.length;
-}
-
-// A value continues in lines with deeper indentation: after an anchor, in a mapping, in a block.
-function secretLinesOf(text: string): ReadonlySet<number> {
-  const lines = new Set<number>();
-  let indent: number | undefined;
-  let offset = 0;
-  for (const line of text.split("\n")) {
-    const own = line.search(/\S/);
-    if (own !== -1 && indent !== undefined && own <= indent) indent = undefined;
-    if (indent !== undefined) lines.add(offset);
-    else if (secretsIn(line).at(-1)?.[1] === line.length) indent = own;
-    offset += line.length + 1;
-  }
-  return lines;
 }
 
 /** A line of text to show to a person, and the line under it that points at a column. */
