@@ -78,7 +78,6 @@ const rows: Row[] = [
   ],
   ["Python requests", "works", python("import requests", "requests.get(u, headers=h)")],
   ["Python httpx", "works", python("import httpx", "httpx.get(u, headers=h)")],
-  ["Python httpx, HTTP/2", "works", python("import httpx", "httpx.Client(http2=True).get(u, headers=h)")],
   ["Python aiohttp", "ignores the proxy", aiohttp("")],
   ["Python aiohttp, trust_env", "works", aiohttp("trust_env=True")],
   ["Java HttpClient", "works", java("HttpClient")],

@@ -10,15 +10,11 @@ export const lastAnswer = Symbol("last answer");
 
 const waitingAnswers = Symbol("waiting answers");
 
-/** The member that closes a connection with parallel responses once they are sent. */
-export const endGently = Symbol("end gently");
-
 /** A connection. The data is in members, because a map would slow down every request. */
 export interface Connection extends Duplex {
   [lastAnswer]?: ServerResponse;
   /** The number of responses that wait for the one before. */
   [waitingAnswers]?: number;
-  [endGently]?: () => void;
 }
 
 /** The number of waiting responses that pauses reading from a connection. */
@@ -130,11 +126,10 @@ export function closeServer(server: AnyServer, open: ReadonlySet<Socket>, grace:
     // A bare connection does not know the responses of its encrypted one.
     const owing = new Set<Socket | undefined>();
     for (const connection of open) {
-      const { [endGently]: end }: Connection = connection;
       const owed = owedBy(connection);
-      if (owed !== undefined || end !== undefined) owing.add(connection).add(bareOf(connection));
-      owed?.once("finish", () => connection.destroySoon());
-      end?.();
+      if (owed === undefined) continue;
+      owing.add(connection).add(bareOf(connection));
+      owed.once("finish", () => connection.destroySoon());
     }
     for (const connection of open) if (!owing.has(connection)) connection.destroy();
   });

@@ -25,7 +25,6 @@ import {
   refuseInTurn,
 } from "./connections.js";
 import type { CustomHandlers } from "./custom-handlers.js";
-import type { acceptHttp2 } from "./http2.js";
 import { createInstanceLimit, rejectExcess } from "./instance-limit.js";
 import { isControlPath, queryOf, readContent, readRequest } from "./read-request.js";
 import {
@@ -121,8 +120,6 @@ export interface HttpServerOptions {
   readonly explain?: boolean | undefined;
   /** The certificate for HTTPS. Default: HTTP. */
   readonly certificate?: (CertificatePair & Pick<TlsOptions, "SNICallback">) | undefined;
-  /** Adds HTTP/2 to HTTPS. Default: only HTTP/1.1. */
-  readonly acceptHttp2?: typeof acceptHttp2 | undefined;
   /** Called with a defect of the sandbox; the client got a 500. */
   readonly onDefect: (error: unknown) => void;
   /** Counts the API's responses. */
@@ -258,9 +255,6 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
     (request.socket as Connection)[lastAnswer] = response;
     if (draining?.aborted === true) response.shouldKeepAlive = false;
     if (response.socket === null) queueAnswer(request.socket, response);
-    serveTimed(request, response);
-  };
-  const serveTimed = (request: IncomingMessage, response: ServerResponse) => {
     (response as TimedResponse)[arrivedAt] = stopwatch();
     try {
       serve(request, response);
@@ -269,13 +263,12 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
     }
   };
 
-  const protocols = options.acceptHttp2 === undefined ? ["http/1.1"] : ["h2", "http/1.1"];
   const server =
     certificate === undefined
       ? http.createServer(serverOptions, listener)
       : process
           .getBuiltinModule("node:https")
-          .createServer({ ...serverOptions, ...certificate, ALPNProtocols: protocols }, listener);
+          .createServer({ ...serverOptions, ...certificate, ALPNProtocols: ["http/1.1"] }, listener);
   // Node would drop all headers after the first 1,000, among them a key or the second of two keys.
   server.maxHeadersCount = 0;
   // An unknown expectation is not a reason to reject a valid request.
@@ -295,7 +288,6 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
     refuseInTurn(socket, code);
   });
   const open = followConnections(server, { encrypted: certificate !== undefined });
-  options.acceptHttp2?.(server, customHandlers === undefined ? serveTimed : undefined);
   return { server, open };
 }
 

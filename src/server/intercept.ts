@@ -6,7 +6,6 @@ import { bareName, nameIn } from "../node/addresses.js";
 import { didYouMean, listed } from "../schema/words.js";
 import { closeServer, followConnections } from "./connections.js";
 import type { HttpServerOptions, OpenServer } from "./http-server.js";
-import { acceptHttp2 } from "./http2.js";
 import { listen } from "./listen.js";
 import { makeCertificate } from "./tls.js";
 
@@ -35,7 +34,7 @@ export interface Interceptor {
  */
 export async function startInterceptor(
   { intercept: hosts, passThrough = false }: InterceptOptions,
-  open: (secure: Pick<HttpServerOptions, "certificate" | "acceptHttp2">) => OpenServer,
+  open: (secure: Pick<HttpServerOptions, "certificate">) => OpenServer,
 ): Promise<Interceptor> {
   // Differs from the subject of its certificates: otherwise OpenSSL takes them for self-signed.
   const issuer = await makeCertificate({ subject: "svc-sandbox, for one run", hosts });
@@ -60,21 +59,12 @@ export async function startInterceptor(
     rejected.add(host);
     return `svc-sandbox rejects ${host}: add --intercept ${host}, or --pass-through to reach the real host`;
   };
-  const onRequest = ({ rawHeaders }: Pick<IncomingMessage, "rawHeaders">) => {
-    const at = rawHeaders.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === "host");
-    reached.set(nameIn(rawHeaders[at + 1] ?? ""), true);
-  };
   const inside = open({
     certificate: { ...(await makeCertificate({ names: hosts, issuer })), SNICallback },
-    acceptHttp2(server, serve) {
-      const serveSeen: typeof serve = (request, response) => {
-        onRequest(request);
-        serve?.(request, response);
-      };
-      acceptHttp2(server, serve && serveSeen);
-    },
   });
-  inside.server.prependListener("request", onRequest);
+  inside.server.prependListener("request", ({ headers: { host = "" } }: IncomingMessage) => {
+    reached.set(nameIn(host), true);
+  });
 
   const proxy = process.getBuiltinModule("node:http").createServer((request, response) => {
     const target = readUrl(request.url);

@@ -135,11 +135,14 @@ export async function serveLog(
     (await import("./custom-handlers.js").then(({ createCustomHandlers }) =>
       createCustomHandlers(handlers, options, runtime, () => localUrl),
     ));
-  const secure =
+  // Loaded when needed: most servers speak HTTP.
+  const certificate =
     tls === false
       ? undefined
-      : await loadTls(tls, [bindTo, ...allowedHosts.map(bareName)], options.stateFile);
-  const certificate = secure?.certificate;
+      : await import("./tls.js").then(({ certificatePair }) => {
+          const names = [bindTo, ...allowedHosts.map(bareName)];
+          return certificatePair(tls, names, options.stateFile && `${options.stateFile}.pem`);
+        });
   if (certificate !== undefined) {
     for (const { counters } of runtimesOf(log)) counters.curlOptions = "-k";
   }
@@ -182,7 +185,6 @@ export async function serveLog(
     hasFirstPage: control !== undefined && options.selfService !== undefined,
     baseUrlFor: control && surroundings.baseUrlFor,
     certificate,
-    acceptHttp2: secure?.acceptHttp2,
   });
   const address = await listen(server, port, bindTo);
   localUrl = baseUrlOf(address, certificate === undefined ? "http" : "https");
@@ -229,15 +231,6 @@ export async function serveLog(
     proxy,
     close,
   };
-}
-
-// Loaded when needed: most servers speak HTTP.
-async function loadTls(tls: true | CertificatePair, names: readonly string[], stateFile: string | undefined) {
-  const [{ certificatePair }, { acceptHttp2 }] = await Promise.all([
-    import("./tls.js"),
-    import("./http2.js"),
-  ]);
-  return { certificate: await certificatePair(tls, names, stateFile && `${stateFile}.pem`), acceptHttp2 };
 }
 
 // Throws `usage` for an invalid URL, name or network.

@@ -1,14 +1,15 @@
+import type { Duplex } from "node:stream";
 import type { Dispatcher } from "undici";
 import { SandboxError } from "../domain/errors.js";
 import { runtimeOf } from "../library/current-sandbox.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { usersPackage } from "../library/users-package.js";
+import { connectionReset } from "../library/web-request.js";
 import { createMemoryLog } from "../log/memory-log.js";
 import { readBaseUrl } from "../node/addresses.js";
 import { olderVersion } from "../node/older-version.js";
-import { nextTick } from "../node/platform.js";
+import { clearTimeout, nextTick, setImmediate, setTimeout } from "../node/platform.js";
 import { requireKnownOptions } from "../schema/check.js";
-import { connectionPair } from "../server/connection-pair.js";
 import { createHttpServer } from "../server/http-server.js";
 import { createTraffic } from "../server/traffic.js";
 
@@ -84,4 +85,32 @@ function baseOf(baseUrl: string): string {
     "usage",
     `Invalid base URL ${JSON.stringify(baseUrl)}. Use one such as https://api.example.`,
   );
+}
+
+const { duplexPair } = process.getBuiltinModule("node:stream");
+
+const longestTimer = 2 ** 31 - 1;
+
+/** The two ends of a connection inside this process, with the socket methods that an HTTP client and our server use. */
+function connectionPair(): { readonly client: Duplex; readonly server: Duplex } {
+  const [client, server] = duplexPair();
+  // Like a socket, it keeps the process alive while a response is awaited.
+  const awaited = setTimeout(() => {}, longestTimer);
+  client.once("close", () => {
+    clearTimeout(awaited);
+    server.destroy();
+  });
+  server.once("close", () => client.push(null));
+  return {
+    client: Object.assign(client, { ref: () => awaited.ref(), unref: () => awaited.unref() }),
+    // Delayed, because undici's `fetch` misses an end that arrives together with the head of a response.
+    server: Object.assign(server, {
+      destroySoon: () => void setImmediate(() => server.end(() => server.destroy())),
+      resetAndDestroy: () =>
+        void setImmediate(() => {
+          client.destroy(connectionReset());
+          server.destroy();
+        }),
+    }),
+  };
 }

@@ -9,13 +9,12 @@ import { startBin } from "../support/running-command.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 /**
- * Requests each URL through the proxy, as clients with its support do, and prints the status; `h2+https:` in HTTP/2, `raw+` as
- * old versions of axios. `pinned+https:` trusts no certificate. `page` asks the proxy as a server, `files` prints what is in the
+ * Requests each URL through the proxy, as clients with its support do, and prints the status; `raw+` as old versions of
+ * axios. `pinned+https:` trusts no certificate. `page` asks the proxy as a server, `files` prints what is in the
  * folder of SVC_CA_FILE.
  */
 const clientCode = `
 import http from "node:http";
-import http2 from "node:http2";
 import https from "node:https";
 import tls from "node:tls";
 import { once } from "node:events";
@@ -49,13 +48,6 @@ async function get(word) {
   if (how === "sni") {
     await tunnelTo(url, { servername: "other.example" });
     return "secure";
-  }
-  if (how === "h2") {
-    const socket = await tunnelTo(url, { ALPNProtocols: ["h2"] });
-    const session = http2.connect(url, { createConnection: () => socket });
-    const [{ ":status": status }] = await once(session.request({ ":path": url.pathname, ...headers }), "response");
-    session.destroy();
-    return "HTTP/2 " + status;
   }
   const isPlain = how === "raw" || url.protocol === "http:";
   const socket = isPlain ? undefined : await tunnelTo(url, how === "pinned" ? { ca: [] } : {});
@@ -98,19 +90,11 @@ async function otherServer() {
 
 describe("exec --intercept", () => {
   it("leads a client with a hard-coded address into the sandbox, and its report counts", async () => {
-    const words = [`https://api.example${me}`, `h2+https://api.example${me}`, "h2+https://api.example/"];
+    const words = [`https://api.example${me}`, `https://api.example${me}`, "https://api.example/"];
     const { code, lines, stderr } = await intercept(["exec", "--intercept", "api.example"], words);
-    expect([code, lines]).toEqual([0, ["200", "HTTP/2 200", "HTTP/2 404"]]);
+    expect([code, lines]).toEqual([0, ["200", "200", "404"]]);
     expect(stderr).toContain("3 requests to key-states");
     expect(stderr).toMatch(/^ {2}200\.test +2 {2}covered/m);
-    expect(stderr).toMatch(/\nCoverage .*\n$/);
-  });
-
-  it("counts a client that speaks HTTP/2 alone as one that gets there", async () => {
-    const { stderr } = await intercept(
-      ["exec", "--intercept", "api.example"],
-      [`h2+https://api.example${me}`],
-    );
     expect(stderr).toMatch(/\nCoverage .*\n$/);
   });
 

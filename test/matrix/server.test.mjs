@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { connect } from "node:http2";
 import { get } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -37,26 +36,6 @@ test("a server with TLS speaks HTTP/1.1", async () => {
   });
   response.resume();
   assert.equal(response.statusCode, 401);
-  await server.close();
-});
-
-// Bun's server does not let a client choose it.
-const noHttp2 = "Bun" in globalThis;
-
-test("a server with TLS speaks HTTP/2, and so does its control plane", async () => {
-  if (noHttp2 || noCertificate) return;
-  const server = await startServer({ tls: true });
-  const session = connect(server.url, { ca: server.certificate });
-  const ask = (path) =>
-    new Promise((resolve, reject) => {
-      const stream = session.request({ ":path": path });
-      stream.on("response", (headers) => resolve(headers[":status"]));
-      stream.on("error", reject);
-      stream.resume();
-    });
-  assert.equal(await ask("/v1/relying-party/me"), 401);
-  assert.equal(await ask("/__sandbox/health"), 200);
-  session.close();
   await server.close();
 });
 

@@ -31,6 +31,15 @@ test("a client with the certificate reaches the API by all names of this machine
   expect((await askHttps(`${six.url}${me}`, six.certificate)).status).toBe(401);
 });
 
+test("a client that prefers HTTP/2 gets HTTP/1.1", async () => {
+  const server = await start();
+  const ALPNProtocols = ["h2", "http/1.1"];
+  const socket = connectTls({ port: portOf(server), ca: server.certificate, ALPNProtocols });
+  await once(socket, "secureConnect");
+  expect(socket.alpnProtocol).toBe("http/1.1");
+  socket.destroy();
+});
+
 test("a certificate names its own key and its issuer's, as Python 3.13 requires", async () => {
   const issuer = await makeCertificate({ subject: "authority", hosts: ["api.example"] });
   const { cert } = await makeCertificate({ names: ["api.example"], issuer });

@@ -33,7 +33,6 @@ test.each([
   ["Express", /x-powered-by/],
   ["the client of Redis", /disableOfflineQueue/],
   ["the metrics", /nodejs_eventloop_lag/],
-  ["HTTP/2", /performServerHandshake/],
   ["the scripts of completion", /shellCompDirective/],
 ])("a start does not load %s", (_what, sign) => {
   expect(files.some((file) => file.endsWith(".js") && sign.test(textOf(file)))).toBe(true);

@@ -12,10 +12,8 @@ import { createHandlers } from "../../src/msw/index.js";
 import { type OpenWorldOptions, openWorld } from "../../src/node/platform.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { startServer } from "../../src/serve/index.js";
-import { makeSelfSigned } from "../../src/server/tls.js";
 import type { World } from "../../src/world/world.js";
 import { type Seen, type Send, sendWithFetch } from "./send.js";
-import { sendOnHttp2 } from "./send-on-http2.js";
 import { sendOnSocket } from "./send-on-socket.js";
 
 export { headerOf, mePath, type Seen, type Sent } from "./send.js";
@@ -94,24 +92,8 @@ const socket: Door = {
   },
 };
 
-let pair: ReturnType<typeof makeSelfSigned> | undefined;
-
-const http2: Door = {
-  name: "http2",
-  async open(scenario, options) {
-    pair ??= makeSelfSigned();
-    const tls = await pair;
-    const { sandbox, url, close } = await startServer({ scenario, frozen: true, tls, ...options });
-    const { send, session } = sendOnHttp2(url, tls.cert);
-    return clientOf(sandbox, send, async () => {
-      session.destroy();
-      await close();
-    });
-  },
-};
-
 /** The entry points that every test of the API goes through. */
-export const doors: readonly Door[] = [core, msw, socket, http2];
+export const doors: readonly Door[] = [core, msw, socket];
 
 /** Opens a world of a scenario, frozen at its start unless told otherwise. */
 export function openTestWorld(scenario: ScenarioName | Scenario, options: OpenWorldOptions = {}): World {
