@@ -1,5 +1,6 @@
+import { spawn } from "node:child_process";
 import { cp, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { CertifyResult } from "../src/certify/result.js";
@@ -7,12 +8,16 @@ import { alignColumns } from "../src/report/plain-text.js";
 import { runProgram } from "./run-program.js";
 import { createTally } from "./tally.js";
 
-// Certifies clients of the usual kinds. Each good one must pass. For each with a planted mistake, the certificate must name this
-// mistake and nothing else. Words choose the clients whose names contain one of them.
+// Certifies clients of the usual kinds. Each good one must pass at each pace without a warning. For each with a planted mistake, the
+// certificate must name this mistake and nothing else. Words choose the clients whose language, library, mistake and pace contain all
+// words of one argument, as in `npm run clients -- "go slow" wget`.
 
 type Language = "mjs" | "py" | "java" | "go" | "sh";
 
+type Pace = "idle" | "slow" | "at once" | "busy";
+
 interface Client {
+  readonly pace: Pace;
   readonly language: Language;
   readonly library: string;
   /** What the client does wrong; `none`, and a few others, are right. */
@@ -48,9 +53,27 @@ const trusting: Readonly<Record<Language, Readonly<Record<string, string>>>> = {
   },
 };
 
-const tooSoon = "too-soon-after-429";
+/** Good clients that do more than send five keys. */
+const habits: Readonly<Record<Language, readonly (readonly [library: string, ...habits: string[]])[]>> = {
+  mjs: [
+    ["fetch", "burst", "cache", "waits", "all", "tests"],
+    ["got", "burst"],
+    ["axios", "tests", "all"],
+  ],
+  py: [
+    ["urllib", "tests", "all"],
+    ["requests-retry", "all"],
+  ],
+  java: [["sync", "tests", "all"]],
+  go: [["net-http", "tests", "all"]],
+  sh: [["curl-loop", "tests", "all"]],
+};
 
-/** Other mistakes, and behavior that only looks like one, with what the certificate shows. */
+const tooSoon = "too-soon-after-429";
+const limits = "failed: key.limits";
+const outage = "failed: no-pause-after-failure";
+
+/** Other mistakes, with what the certificate shows. */
 const behaviors: readonly (readonly [Language, library: string, mistake: string, expected: string])[] = [
   ["mjs", "fetch", "hollow", "failed: swaps not noticed"],
   ["sh", "curl-loop", "key-in-url", "failed: key-in-query"],
@@ -71,36 +94,71 @@ const behaviors: readonly (readonly [Language, library: string, mistake: string,
   ["mjs", "got", "as-it-comes", `failed: ${tooSoon}`],
   ["mjs", "ky", "as-it-comes", `failed: ${tooSoon}`],
   ["mjs", "undici-retry", "as-it-comes", `failed: ${tooSoon}`],
-  ["mjs", "fetch", "burst", "passed"],
-  ["mjs", "got", "burst", "passed"],
-  ["mjs", "axios", "tests", "passed"],
-  ["py", "urllib", "tests", "passed"],
+  ["java", "sync", "retry-401", "failed: same-key-after-401"],
+  ["sh", "curl-loop", "retry-401", "failed: same-key-after-401"],
+  ["py", "requests", "retry-401", "failed: same-key-after-401"],
+  ["mjs", "fetch", "forever", outage],
+  ["py", "requests", "forever", outage],
+  ["java", "sync", "forever", outage],
+  ["go", "net-http", "forever", outage],
+  ["mjs", "fetch", "limits", limits],
+  ["py", "urllib", "limits", limits],
+  ["java", "async", "limits", limits],
+  ["go", "net-http", "limits", limits],
+  ["mjs", "node-http", "first-part", "failed: fault.truncate, fault.malformed, fault.slow"],
 ];
 
-const seeded = ["--seeds", "6"];
-const all = [
-  ...Object.entries(trusting).flatMap(([name, ones]) =>
-    Object.entries(ones).flatMap(([library, mistake]): Client[] => {
-      const client = { language: name as Language, library };
-      return [
-        { ...client, mistake: "none", expected: "passed", flags: [...seeded, "--faults"] },
-        { ...client, mistake, expected: `failed: ${mistake}`, flags: seeded },
-      ];
-    }),
-  ),
-  ...behaviors.map(([language, library, mistake, expected]): Client => {
-    const faults = mistake === "no-timeout" ? ["--faults"] : [];
-    const timeout = mistake === "as-it-comes" ? ["--timeout", "6s"] : [];
-    return { language, library, mistake, expected, flags: ["--seeds", "1", ...faults, ...timeout] };
+const paces: readonly Pace[] = ["idle", "slow", "at once", "busy"];
+const goods = Object.entries(trusting).flatMap(([name, ones]) => {
+  const language = name as Language;
+  const more = habits[language].flatMap(([library, ...some]) =>
+    some.map((habit) => [library, habit] as const),
+  );
+  return [...Object.keys(ones).map((library) => [library, "none"] as const), ...more].flatMap(
+    ([library, mistake]) =>
+      paces.map((pace): Client => {
+        const flags = pace === "idle" ? ["--seeds", "6", "--faults"] : ["--seeds", "1"];
+        return { pace, language, library, mistake, expected: "passed", flags };
+      }),
+  );
+});
+const trustful = Object.entries(trusting).flatMap(([language, ones]) =>
+  Object.entries(ones).map(([library, mistake]): Client => {
+    const expected = `failed: ${mistake}`;
+    return {
+      pace: "idle",
+      language: language as Language,
+      library,
+      mistake,
+      expected,
+      flags: ["--seeds", "6"],
+    };
   }),
-];
+);
+const bad = behaviors.map(([language, library, mistake, expected]): Client => {
+  const faults = ["no-timeout", "first-part"].includes(mistake) ? ["--faults"] : [];
+  const timeout = mistake === "as-it-comes" ? ["--timeout", "6s"] : [];
+  const seeds = mistake === "limits" ? "3" : "1";
+  return {
+    pace: "idle",
+    language,
+    library,
+    mistake,
+    expected,
+    flags: ["--seeds", seeds, ...faults, ...timeout],
+  };
+});
+// The busy ones last, because they disturb the others.
+const all = [...goods, ...trustful, ...bad].sort(
+  (one, other) => Number(one.pace === "busy") - Number(other.pace === "busy"),
+);
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const words = process.argv.slice(2);
-const chosen = all.filter(
-  ({ language, library, mistake }) =>
-    words.length === 0 || words.some((word) => `${language} ${library} ${mistake}`.includes(word)),
-);
+const chosen = all.filter(({ language, library, mistake, pace }) => {
+  const name = ` ${language} ${library} ${mistake} ${pace} `;
+  return words.length === 0 || words.some((some) => some.split(" ").every((word) => name.includes(word)));
+});
 
 const tally = createTally("clients");
 const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-clients-"));
@@ -136,11 +194,13 @@ const commands: Readonly<Record<Language, readonly string[]>> = {
 const fixed = ["--json", "--now", "2026-03-02T09:00:05Z", "--fail-on", "warning", "--jobs", "3"];
 
 /** What the certificate of a client names: its verdict, and why. */
-async function certify({ language, library, mistake, flags }: Client): Promise<string> {
+async function certify({ pace, language, library, mistake, flags }: Client): Promise<string> {
+  const pause = language === "sh" ? "0.3" : "300";
+  const paced = pace === "slow" ? { PAUSE: pause } : pace === "at once" ? { AT_ONCE: "1" } : {};
   const argv = ["certify", ...fixed, ...flags, "--", ...commands[language], library, mistake];
   const { stdout, stderr } = await runProgram(process.execPath, [join(root, "bin/svc-sandbox.js"), ...argv], {
     cwd: folder,
-    env,
+    env: { ...env, ...paced },
     timeout: 900_000,
   });
   if (stdout === "") return stderr;
@@ -151,28 +211,36 @@ async function certify({ language, library, mistake, flags }: Client): Promise<s
       ({ outcome, cause }) => cause?.points.map(({ row }) => row).join(" and ") || cause?.fault || outcome,
     );
   const swaps = unmet.some(({ threshold }) => threshold === "--promises swaps") ? ["swaps not noticed"] : [];
-  const advice = report.advice.map(({ id }) => id);
+  const advice = report.advice.flatMap(({ id, level }) => (level === "note" ? [] : id));
   const why = [...new Set(causes), ...swaps, ...advice].join(", ");
   return why === "" ? verdict : `${verdict}: ${why}`;
 }
 
-const rows = [["language", "library", "mistake", "expected", "found"]];
+const rows = [["language", "library", "mistake", "pace", "expected", "found"]];
 
-/** Six at a time: clients mostly wait. */
+/** Several at a time: clients mostly wait. */
 async function work(waiting: Client[]): Promise<void> {
   for (let client = waiting.shift(); client !== undefined; client = waiting.shift()) {
-    const { language, library, mistake, expected } = client;
+    const { language, library, mistake, pace, expected } = client;
     const found = await certify(client);
-    rows.push([language, library, mistake, expected, found]);
-    tally.count(`${library}, ${mistake}: ${expected}`, found === expected ? undefined : found);
+    rows.push([language, library, mistake, pace, expected, found]);
+    tally.count(`${library}, ${mistake}, ${pace}: ${expected}`, found === expected ? undefined : found);
   }
 }
 
 try {
   await cp(join(root, "scripts/clients"), folder, { recursive: true });
   await Promise.all([...new Set(chosen.map(({ language }) => language))].map((one) => prepare[one]()));
-  const waiting = [...chosen];
-  await Promise.all(Array.from({ length: 6 }, () => work(waiting)));
+  const workers = (waiting: Client[]) =>
+    Promise.all(Array.from({ length: Math.min(6, 2 * availableParallelism()) }, () => work(waiting)));
+  await workers(chosen.filter(({ pace }) => pace !== "busy"));
+  const busy = chosen.filter(({ pace }) => pace === "busy");
+  const loops = Array.from({ length: busy.length === 0 ? 0 : 8 }, () =>
+    spawn(process.execPath, ["-e", "for (;;);"], { stdio: "ignore" }),
+  );
+  await workers(busy).finally(() => {
+    for (const loop of loops) loop.kill();
+  });
 } finally {
   await rm(folder, { recursive: true, force: true });
 }

@@ -1,9 +1,12 @@
 # A good client over one of the usual libraries of Python: `client.py <library> <mistake>`. The mistake is `none`, a row of the
-# variation table, `as-it-comes` (urllib3's Retry without options), `retry-403`, `retry-429` or `key-logged`; `tests` is none,
-# but a suite with three tests of the revoked key.
+# variation table, `as-it-comes` (urllib3's Retry without options), `retry-401`, `retry-403`, `retry-429`, `key-logged`,
+# `forever` (sends again until an outage ends) or `limits` (expects 60 and 1,000); no mistakes are `tests`, a suite with three tests of
+# the revoked key, and `all`, with a key for each path. PAUSE is the time before each check in milliseconds, AT_ONCE runs them together.
+from concurrent.futures import ThreadPoolExecutor
 import json
 import os
 import sys
+import time
 import unittest
 import urllib.error
 import urllib.request
@@ -11,7 +14,7 @@ import urllib.request
 library, mistake = sys.argv[1:]
 url = os.environ["SVC_BASE_URL"] + "/v1/relying-party/me"
 failures = (500, 502, 503, 504)
-retried = {"retry-403": (403,), "retry-429": (429,)}.get(mistake, ())
+retried = {"retry-401": (401,), "retry-403": (403,), "retry-429": (429,)}.get(mistake, ())
 
 
 def by_urllib(headers):
@@ -26,7 +29,7 @@ def retrying(urllib3):
     if mistake == "as-it-comes":
         return urllib3.Retry(3)
     options = {"backoff_factor": 0.05, "respect_retry_after_header": False, "raise_on_status": False}
-    return urllib3.Retry(3, status_forcelist=failures + retried, **options)
+    return urllib3.Retry(2, status_forcelist=failures + retried, **options)
 
 
 def by_urllib3(retries):
@@ -57,14 +60,16 @@ def by_requests(retries):
 
 
 def ask(send, key):
-    for left in (2, 1, 0):
+    # Together with the library's own, at most six.
+    tries = (1, 0) if library.endswith("retry") else (2, 1, 0)
+    for left in tries if mistake != "forever" else iter(int, 1 / 2):
         try:
-            status, headers, text = send({"x-api-key": key})
+            status, headers, text = send({"x-api-key": key} if key else {})
             if status in failures:
                 raise IOError(status)
             return status, headers, json.loads(text)
         except Exception:
-            if left == 0:
+            if left == 0 and mistake != "forever":
                 raise
 
 
@@ -79,10 +84,13 @@ send = made[library]()
 
 
 def check(name, expected):
-    status, headers, body = ask(send, os.environ[name])
+    time.sleep(int(os.environ.get("PAUSE", "0")) / 1000)
+    status, headers, body = ask(send, os.environ.get(name))
     if mistake == "key-logged":
         print("sent", os.environ[name])
     assert status == expected, status
+    if mistake == "limits" and status == 200:
+        assert body["data"]["limits"] == {"per_minute": 60, "per_day": 1000}, body
     if mistake == "limits_members" and status == 200:
         assert all(isinstance(limit, int) for limit in body["data"]["limits"].values()), body
         assert len(body["data"]["limits"]) == 2, body
@@ -116,7 +124,18 @@ keys = (
     ("SVC_KEY_ORGANIZATION_INACTIVE", 403),
     ("SVC_KEY_RATE_LIMITED", 429),
 )
+if mistake == "all":
+    keys += tuple(
+        ("SVC_KEY_" + ref, status)
+        for status, refs in (
+            (200, ("LEGACY", "RETIRING", "REPLACEMENT", "LIVE")),
+            (401, ("ROTATED", "MALFORMED", "UNKNOWN", "NONE")),
+            (403, ("WRONG_SCOPE", "LIVE_SUSPENDED", "LIVE_NOT_APPROVED")),
+            (429, ("RATE_LIMITED_MINUTE",)),
+        )
+        for ref in refs
+    )
 if mistake == "tests":
     unittest.main(argv=sys.argv[:1])
-for name, expected in keys:
-    check(name, expected)
+with ThreadPoolExecutor(8 if os.environ.get("AT_ONCE") else 1) as pool:
+    list(pool.map(lambda row: check(*row), keys))

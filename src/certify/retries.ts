@@ -25,6 +25,8 @@ export interface Sent {
 export interface CountedRun {
   readonly sent: readonly Sent[];
   readonly failed: boolean;
+  /** Whether its time was over. Default: false. */
+  readonly isTimedOut?: boolean;
 }
 
 /** `control`: a key that is always rejected is accepted in its last request, to find runners that repeat failing tests. */
@@ -60,8 +62,9 @@ const usualPaths = { "401": "401.revoked", "403": "403.access_denied", "429": "4
 /** Seconds in `Retry-After` of the 429. Timers may end a little early. */
 const limitSeconds = 2;
 const limitMs = limitSeconds * 1000 - 50;
-/** The tries after which a client does not give up: its run ends. */
-const mostTries = 10;
+/** The tries after which a client does not give up: its run ends. Fewer if its time is over. */
+const mostTries = 20;
+const mostTriesInTime = 10;
 /** Repeats with pauses shorter than a second, after which a client does not pause. */
 const mostWithoutPause = 5;
 
@@ -178,8 +181,8 @@ export function retryResults(
       const why = `The runs do not send ${key} equally often.`;
       return unclear({ why, whatToDo: "Send the same requests in each run." });
     }
-    const sentence = after === "outage" ? outageSentence(key, times) : rejectionSentence(after, key, again);
-    if (after === "outage" ? !isRelentless(times) : again === 0)
+    const sentence = after === "outage" ? outageSentence(key, run) : rejectionSentence(after, key, again);
+    if (after === "outage" ? !isHasty(times) && !isEndless(run) : again === 0)
       return { after, outcome: "passed", sentence };
     const found: RetryResult = {
       after,
@@ -229,21 +232,25 @@ function pausesOf(times: readonly number[]): number[] {
   return times.slice(1).map((time, i) => time - (times[i] as number));
 }
 
-function isRelentless(times: readonly number[]): boolean {
+function isHasty(times: readonly number[]): boolean {
   let inRow = 0;
-  const isHasty = pausesOf(times).some((pause) => {
+  return pausesOf(times).some((pause) => {
     inRow = pause < 1000 ? inRow + 1 : 0;
     return inRow > mostWithoutPause;
   });
-  return isHasty || times.length > mostTries;
 }
 
-function outageSentence(key: string, times: readonly number[]): string {
+function isEndless({ times, isTimedOut = false }: Made): boolean {
+  return times.length > (isTimedOut ? mostTriesInTime : mostTries);
+}
+
+function outageSentence(key: string, run: Made): string {
+  const { times } = run;
   const shortest = Math.round(Math.min(...pausesOf(times)));
-  const isEnded = times.length > mostTries;
-  const sent = isEnded ? `more than ${mostTries} requests` : pluralize(times.length, "request");
+  const isMany = times.length > mostTries;
+  const sent = isMany ? `more than ${mostTries} requests` : pluralize(times.length, "request");
   const pause = times.length === 1 ? "" : `, with a shortest pause of ${shortest} ms`;
-  const end = isEnded ? ", and did not give up" : "";
+  const end = isEndless(run) ? ", and did not give up" : "";
   return `While ${key} got 503, your client sent ${sent}${pause}${end}.`;
 }
 

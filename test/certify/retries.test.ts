@@ -77,7 +77,7 @@ test("a client that never gives up in an outage is found, with its tries and its
     }
   }`);
   const meaning = expect.stringMatching(
-    /While active got 503, your client sent more than 10 requests, with a shortest pause of \d+ ms, and did not give up\.$/,
+    /While active got 503, your client sent more than 20 requests, with a shortest pause of \d+ ms, and did not give up\.$/,
   );
   expect(advice).toMatchObject([{ id: "no-pause-after-failure", meaning }]);
 });

@@ -188,7 +188,7 @@ async function makeRuns(
     const made = await client.run(baseline, { ...always, ...trial }, patience(baseline), fits, isOver);
     progress.tried();
     if (made === undefined) return [];
-    return [{ ...facts(), experiment, sent: made.sent, failed: made.outcome !== "passed" }];
+    return [{ ...countedOf(made), ...facts(), experiment }];
   };
   const attempt: Attempt = async (planned, trial) => {
     const made = await client.run(planned, { ...always, ...trial }, patience(planned), fits);
@@ -293,7 +293,7 @@ async function concluded(
 }
 
 function countedOf({ sent, outcome }: ClientRun): CountedRun {
-  return { sent, failed: outcome !== "passed" };
+  return { sent, failed: outcome !== "passed", isTimedOut: outcome === "timed_out" };
 }
 
 function notRun(planned: PlannedRun): Run {
