@@ -1,7 +1,6 @@
 import { fingerprintOf, isWellFormedKey } from "../domain/api-key.js";
 import type { Presented } from "../domain/authorize.js";
 import { outcomeOf } from "../domain/outcomes.js";
-import { isProbe } from "../domain/probe.js";
 import { containsKey, copyOf, isOfWords, redactKeys, redactPath } from "../domain/redact.js";
 import {
   hasBody,
@@ -150,12 +149,17 @@ function sentAs(answer: ApiAnswer, { request, route }: Call): ApiAnswer {
   return request.method === "HEAD" ? { ...marked, body: "" } : marked;
 }
 
+// The paths that browsers, watchdogs and load balancers request from any server.
+const probedPath =
+  /^\/(?:favicon\.ico|apple-touch-icon[^/]*\.png|robots\.txt|healthz?|livez|readyz|ping|status|metrics|actuator\/health(?:\/.*)?|\.well-known\/.*)?$/;
+
+// Whether a browser or a watchdog sent a request, not a client of the API.
 function isProbeOfServer(call: Call): boolean {
   const { method, path, apiKey, traits = 0, fromStory } = call.request;
   // Checked first, because it is cheap and every request gets here.
   if (!hasUnknownPath(call) || fromStory === true) return false;
   const hasKey = apiKey !== undefined || shows(traits, hasKeyInQuery | hasKeyInOtherHeader);
-  return isProbe(method, redactPath(path), hasKey);
+  return !hasKey && (method === "GET" || method === "HEAD") && probedPath.test(redactPath(path));
 }
 
 function hasUnknownPath({ route, isGuarded }: Call): boolean {

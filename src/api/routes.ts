@@ -1,10 +1,23 @@
 import type { Endpoint, InputSchema } from "./endpoint.js";
+import { getAttestation, listAttestations } from "./endpoints/attestations.js";
+import {
+  cancelConsentRequest,
+  createConsentRequest,
+  getConsentRequest,
+} from "./endpoints/consent-requests.js";
 import { me } from "./endpoints/me.js";
-import { previewEndpoints } from "./endpoints/preview.js";
 
-/** All endpoints, with or without the preview. */
+/** All endpoints, with or without the preview: the announced ones (R49). */
 export function endpointsOf(preview: boolean): readonly Endpoint[] {
-  return preview ? [me, ...previewEndpoints()] : [me];
+  if (!preview) return [me];
+  return [
+    me,
+    createConsentRequest,
+    getConsentRequest,
+    cancelConsentRequest,
+    listAttestations,
+    getAttestation,
+  ];
 }
 
 /** The endpoints at a path, by method, and the value of `Allow`. */

@@ -1,11 +1,11 @@
+import { endpointsOf, routeAt } from "../api/routes.js";
 import { pinnedAssumptions } from "../api/variation/vary.js";
 import { adviceIds, adviceTable } from "../domain/advice.js";
 import { isFault, outcomeOf, outcomes } from "../domain/outcomes.js";
-import { listed } from "../schema/words.js";
+import { listed, nearest } from "../schema/words.js";
 import type { Runtime } from "../world/runtime.js";
 import type { Report, ReportedAdvice, ReportedPath, ReportedRepeat } from "./report-shape.js";
 import { howToCover } from "./reproduce.js";
-import { suggestEndpoint } from "./suggest-endpoint.js";
 
 /**
  * Makes the report of all clients of a runtime since the start, or since the requests were cleared; resets do not matter. The
@@ -130,4 +130,30 @@ function mergeRepeats(repeats: readonly ReportedRepeat[]): ReportedRepeat[] {
 
 function sum<Row>(rows: readonly Row[], numberOf: (row: Row) => number): number {
   return rows.reduce((total, row) => total + numberOf(row), 0);
+}
+
+/**
+ * Suggests a method and path of the API for an unknown one; `undefined` if none is similar. Suggests endpoints of the preview
+ * only with the preview (R49).
+ *
+ * @example
+ * suggestEndpoint("GET", "/v1/Relying-Party/me/"); // "GET /v1/relying-party/me"
+ */
+export function suggestEndpoint(method: string, path: string, preview = false): string | undefined {
+  const route = routeAt(path, preview) ?? routeAt(nearestPath(path, preview) ?? "", preview);
+  if (route === undefined) return undefined;
+  const methods = [...route.methods.keys()];
+  const suggestion = `${methods.includes(method) ? method : methods[0]} ${route.path}`;
+  // An announced change has ended this path.
+  return suggestion === `${method} ${path}` ? undefined : suggestion;
+}
+
+function nearestPath(path: string, preview: boolean): string | undefined {
+  const paths = endpointsOf(preview).map((endpoint) => endpoint.path);
+  const asked = path.toLowerCase().replace(/\/+/g, "/").replace(/\/$/, "");
+  const nameOf = (one: string) => one.slice(one.lastIndexOf("/") + 1);
+  // The same endpoint under another parent, or with a suffix.
+  const related = (one: string) =>
+    nameOf(asked) === nameOf(one) || asked.startsWith(`${one}/`) || asked.startsWith(`${one}.`);
+  return paths.find(related) ?? nearest(asked, paths);
 }

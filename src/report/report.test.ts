@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { suggestEndpoint } from "./suggest-endpoint.js";
+import { suggestEndpoint } from "./report.js";
 
 test.each([
   ["POST", "/v1/relying-party/me"],
