@@ -7,16 +7,15 @@ const letterH = "H".charCodeAt(0);
 
 /** Keeps one request in progress on each connection until `requests` are done; rejects on a status that is not due. */
 function load(order: ClientOrder): Promise<ClientReading> {
-  const { port, bases = [""], connections, keys, requests, headerLines, statuses } = order;
+  const { port, bases = [""], connections, keys, requests, statuses } = order;
   // Every key under every path.
   const texts = bases
     .flatMap((base) => keys.map((key) => [base, key]))
-    .map(([base, key], index) => {
-      const own = headerLines === undefined ? "" : `${headerLines[index]}\r\n`;
-      return Buffer.from(
-        `GET ${base}/v1/relying-party/me HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nX-Api-Key: ${key}\r\n${own}\r\n`,
-      );
-    });
+    .map(([base, key]) =>
+      Buffer.from(
+        `GET ${base}/v1/relying-party/me HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nX-Api-Key: ${key}\r\n\r\n`,
+      ),
+    );
   const closing = Buffer.from(order.closing ?? "}}}");
   const isDue = (response: Buffer, index: number) => {
     const at = (place: number) => (response[firstDigit + place] as number) - 48;

@@ -21,8 +21,6 @@ export interface ClientOrder {
   readonly keys: readonly string[];
   /** Ends after this many requests. */
   readonly requests: number;
-  /** An additional header line for each key; none when left out. */
-  readonly headerLines?: readonly string[] | undefined;
   /** The status that each key must get; 200 for all of them when left out. */
   readonly statuses?: readonly number[] | undefined;
   /** The bytes with which every response ends, and which do not occur before its end; `}}}` when left out. */

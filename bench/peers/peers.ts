@@ -1,44 +1,30 @@
 import { stringify } from "yaml";
-import { type Exchange, type Job, path } from "./job.js";
+import { commandFile } from "../children.js";
+import { type Job, path } from "./job.js";
 
 /** A mock server, set up for the job as its own documentation describes. */
 export interface Peer {
   readonly title: string;
-  /** What sets its figures apart in the tables, in a few words. */
-  readonly caveat?: string;
   /** The package in bench/peers/package.json whose version it has; `undefined` for the sandbox. */
   readonly package?: string;
   /** How it was set up and what it cannot do, in Markdown. */
   readonly setUp: string;
   /** Its files for the job, by their paths in its folder. */
   readonly files: (job: Job, port: number) => Readonly<Record<string, string>>;
-  /** Its command; a path in it that starts with `modules/` or `programs/` is a file in bench/peers. */
-  readonly command: (port: number, spare: number) => readonly [program: string, ...argv: string[]];
-  /** The additional header line of a request, if the peer cannot choose by the key. */
-  readonly headerLine?: (exchange: Exchange) => string;
+  /** Its command; a path in it that starts with `modules/` is a package of bench/peers. */
+  readonly command: (port: number) => readonly [program: string, ...argv: string[]];
 }
 
-/** The responses by their keys, with the names of the members that a peer uses. */
-function byKey(
-  { exchanges }: Pick<Job, "exchanges">,
-  member: (exchange: Exchange) => object = ({ status, body }) => ({ status, body }),
-): string {
-  return JSON.stringify(Object.fromEntries(exchanges.map((exchange) => [exchange.key, member(exchange)])));
+/** The responses by their keys. */
+function byKey({ exchanges }: Pick<Job, "exchanges">): string {
+  return JSON.stringify(
+    Object.fromEntries(exchanges.map(({ key, status, body }) => [key, { status, body }])),
+  );
 }
-
-// Parsed, as the programs of json-server and msw send it.
-const asValue = ({ status, body }: Exchange) => ({ status, body: JSON.parse(body) });
 
 // https://mockoon.com/docs/latest/data-buckets/overview/ and https://mockoon.com/docs/latest/templating/mockoon-response-helpers/
 const mockoonTemplate =
   "{{#with (dataRaw 'answers' (header 'x-api-key')) as |answer|}}{{status answer.status}}{{{answer.body}}}{{/with}}";
-
-// mountebank's own pages (`mb`, then http://localhost:2525/docs/api/injection): `state` is kept between calls.
-const mountebankInject = `(config) => {
-  config.state.answers ??= JSON.parse(require("fs").readFileSync("answers.json", "utf8"));
-  const { headers } = config.request;
-  return config.state.answers[headers["x-api-key"] ?? headers["X-Api-Key"]];
-}`;
 
 /** All that are measured, by the names that `--only` takes, in the order of the tables. */
 export const peers: Readonly<Record<string, Peer>> = {
@@ -48,7 +34,7 @@ export const peers: Readonly<Record<string, Peer>> = {
     files: ({ scenario }) => ({ "job.yaml": stringify(scenario, { aliasDuplicateObjects: false }) }),
     command: (port) => [
       "node",
-      "programs/../../../bin/svc-sandbox.js",
+      commandFile,
       ...["start", "job.yaml", "--port", String(port), "--log", "off"],
     ],
   },
@@ -74,41 +60,6 @@ export const peers: Readonly<Record<string, Peer>> = {
       ...["--no-request-journal", "--disable-request-logging", "--disable-response-templating"],
       ...["--use-chunked-encoding", "never"],
     ],
-  },
-  mountebank: {
-    title: "mountebank",
-    package: "mountebank",
-    setUp:
-      "An `inject` response, which finds the response by the key in the imposter's `state`; " +
-      "a stub with a predicate for each key was slower. `--nologfile --loglevel error --allowInjection --localOnly`, " +
-      "connections kept by a `Connection` header.",
-    files: (job, port) => {
-      const headers = { "Content-Type": "application/json", Connection: "keep-alive" };
-      const stub = {
-        predicates: [{ equals: { method: "GET", path } }],
-        responses: [{ inject: mountebankInject }],
-      };
-      const imposters = [{ port, protocol: "http", host: "127.0.0.1", stubs: [stub] }];
-      return {
-        "answers.json": byKey(job, ({ status, body }) => ({ statusCode: status, headers, body })),
-        "imposters.json": JSON.stringify({ imposters }),
-      };
-    },
-    command: (_port, spare) => [
-      "node",
-      ...["modules/mountebank/bin/mb", "start", "--configfile", "imposters.json", "--noParse"],
-      ...["--port", String(spare), "--host", "127.0.0.1", "--localOnly", "--allowInjection"],
-      ...["--nologfile", "--loglevel", "error"],
-    ],
-  },
-  // https://github.com/mswjs/http-middleware#readme: "Option 2: Middleware".
-  msw: {
-    title: "msw in Express",
-    caveat: "a custom program",
-    package: "msw",
-    setUp: "One handler, which finds the response by the key in a `Map`, with `@mswjs/http-middleware`.",
-    files: (job) => ({ "answers.json": byKey(job, asValue) }),
-    command: (port) => ["node", "programs/msw.js", "answers.json", String(port)],
   },
   mockoon: {
     title: "Mockoon CLI",
@@ -145,47 +96,5 @@ export const peers: Readonly<Record<string, Peer>> = {
       ...["--port", String(port), "--disable-log-to-file", "--disable-admin-api"],
       ...["--max-transaction-logs", "0"],
     ],
-  },
-  // https://github.com/typicode/json-server/tree/v0.17.4#module: "Custom routes example".
-  "json-server": {
-    title: "json-server",
-    caveat: "a custom route",
-    package: "json-server",
-    setUp:
-      "**Cannot choose by a header**: a custom route, which finds the response by the key in a `Map`; no logger, no CORS, " +
-      "read-only.",
-    files: (job) => ({ "answers.json": byKey(job, asValue) }),
-    command: (port) => ["node", "programs/json-server.js", "answers.json", String(port)],
-  },
-  // https://github.com/stoplightio/prism/blob/master/docs/guides/01-mocking.md: `Prefer: code=…, example=…`.
-  prism: {
-    title: "Prism",
-    caveat: "each request names its response",
-    package: "@stoplight/prism-cli",
-    setUp:
-      "**Cannot choose a response by the key**: each request names its status and example in a `Prefer` header. An OpenAPI " +
-      "document with an example for each key, static mode, `--verboseLevel silent --cors=false`, one process " +
-      "(`--multiprocess` was slower).",
-    files: ({ exchanges }) => {
-      const responses = [...new Set(exchanges.map(({ status }) => status))].map((status) => {
-        const ofStatus = exchanges.filter((one) => one.status === status);
-        const examples = ofStatus.map(({ ref, body }) => [ref, { value: JSON.parse(body) }]);
-        const content = { schema: { type: "object" }, examples: Object.fromEntries(examples) };
-        return [status, { description: `A ${status}`, content: { "application/json": content } }];
-      });
-      const document = {
-        openapi: "3.1.0",
-        info: { title: "Key states", version: "1" },
-        paths: { [path]: { get: { responses: Object.fromEntries(responses) } } },
-      };
-      return { "openapi.json": JSON.stringify(document) };
-    },
-    command: (port) => [
-      "node",
-      ...["modules/@stoplight/prism-cli/dist/index.js", "mock", "openapi.json"],
-      ...["--host", "127.0.0.1", "--port", String(port), "--verboseLevel", "silent"],
-      ...["--cors=false", "--multiprocess=false"],
-    ],
-    headerLine: ({ status, ref }) => `Prefer: code=${status}, example=${ref}`,
   },
 };

@@ -19,12 +19,12 @@ const patience = 120_000;
 /** Writes a peer's files and starts it. Resolves at its first correct response. */
 export async function serve(peer: Peer, job: Job) {
   const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-peer-"));
-  const [port, spare] = [await freePort(), await freePort()];
+  const port = await freePort();
   for (const [file, text] of Object.entries(peer.files(job, port))) {
     await mkdir(dirname(join(folder, file)), { recursive: true });
     await writeFile(join(folder, file), text);
   }
-  const [program, ...argv] = peer.command(port, spare).map(inPlace);
+  const [program, ...argv] = peer.command(port).map(inPlace);
   const started = performance.now();
   const child = spawn(program as string, argv, {
     cwd: folder,
@@ -49,7 +49,7 @@ export async function serve(peer: Peer, job: Job) {
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    await firstCorrect(child, peer, job.exchanges[0] as Exchange, port);
+    await firstCorrect(child, job.exchanges[0] as Exchange, port);
   } catch (error) {
     await stop();
     throw new Error(`${peer.title}: ${(error as Error).message}\n${printed}`);
@@ -59,19 +59,14 @@ export async function serve(peer: Peer, job: Job) {
 
 function inPlace(word: string): string {
   if (word === "node") return process.execPath;
-  return word.replace(/^modules\//, `${here}node_modules/`).replace(/^programs\//, `${here}programs/`);
+  return word.replace(/^modules\//, `${here}node_modules/`);
 }
 
-async function firstCorrect(
-  child: ChildProcess,
-  peer: Peer,
-  exchange: Exchange,
-  port: number,
-): Promise<void> {
+async function firstCorrect(child: ChildProcess, exchange: Exchange, port: number): Promise<void> {
   let fault: string | undefined = "it did not listen";
   for (const until = performance.now() + patience; performance.now() < until; await wait(2)) {
     if (child.exitCode !== null || child.pid === undefined) throw new Error("ended before it responded");
-    const response = await ask(peer, exchange, port).catch(() => undefined);
+    const response = await ask(exchange, port).catch(() => undefined);
     if (response === undefined) continue;
     fault = faultOf(exchange, response);
     if (fault === undefined) return;
@@ -91,10 +86,8 @@ export interface Response {
 const agent = new Agent({ keepAlive: true });
 
 /** Sends a request of the job. */
-export async function ask({ headerLine }: Peer, exchange: Exchange, port: number): Promise<Response> {
-  const [name = "", value = ""] = headerLine?.(exchange).split(": ") ?? [];
-  const own: Record<string, string> = name === "" ? {} : { [name]: value };
-  const headers = { "x-api-key": exchange.key, ...own };
+export async function ask(exchange: Exchange, port: number): Promise<Response> {
+  const headers = { "x-api-key": exchange.key };
   const signal = AbortSignal.timeout(10_000);
   const got = await send(`http://127.0.0.1:${port}${path}`, { headers, agent, signal });
   return {

@@ -39,8 +39,8 @@ export function partOf({ machine, peers: results }: Results): string {
     const result = results[name];
     return result === undefined ? [] : [{ ...peer, ...result }];
   });
-  const rows = measured.map(({ title, caveat, readings }) => [
-    caveat === undefined ? title : `${title} (${caveat})`,
+  const rows = measured.map(({ title, readings }) => [
+    title,
     ...cells.map(({ keys, of }) => {
       const reading = readings[keys];
       return reading === undefined || "failure" in reading ? "–" : of(reading);

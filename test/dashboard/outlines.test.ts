@@ -5,11 +5,11 @@ import type { Feature, FeatureCollection, MultiPolygon, Polygon } from "geojson"
 import { feature } from "topojson-client";
 import type { GeometryCollection, Topology } from "topojson-specification";
 import { expect, test } from "vitest";
-import { fewerOutlines } from "../../scripts/outlines.js";
+import { outlinesOfRegions } from "../../scripts/outlines.js";
 
 function outlines(): Feature<Polygon | MultiPolygon>[] {
   const path = createRequire(import.meta.url).resolve("world-atlas/countries-110m.json");
-  const { transform } = fewerOutlines() as unknown as { transform: (code: string, id: string) => string };
+  const { transform } = outlinesOfRegions() as unknown as { transform: (code: string, id: string) => string };
   const topology = JSON.parse(transform(readFileSync(path, "utf8"), path)) as Topology<{
     countries: GeometryCollection;
   }>;
