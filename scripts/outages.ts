@@ -1,8 +1,12 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { alignColumns } from "../src/report/plain-text.js";
 import { inParallel } from "../test/support/in-parallel.js";
 import { noRedis, type RedisServer, startRedis } from "../test/support/redis-server.js";
-import { dataOf, type Server, send, startServer, stopServers } from "./outages/server.js";
+import { dataOf, forgetProblems, type Server, send, startServer, stopServers } from "./outages/server.js";
 import { update } from "./outages/update.js";
 import { createTally } from "./tally.js";
 
@@ -38,57 +42,127 @@ const waitFor = async (what: string, holds: () => Promise<boolean>): Promise<num
   }
   return Math.round(performance.now() - before);
 };
-const countOf = async ({ controlUrl }: Server) => dataOf(await send(`${controlUrl}/report`)).requests;
+/** Sends requests to instances on two replicas in turn; resolves to the paths of the instances and how often each status came. */
+async function serveInstances(replicas: readonly Server[], instances: number, requests: number) {
+  const made = await Promise.all(
+    Array.from({ length: instances }, () => send(`${replicas[0]?.controlUrl}/instances`, { body: {} })),
+  );
+  for (const one of made) expectStatus("POST /instances", one?.status, 201);
+  const all = made.map((one) => dataOf(one) as { id: string; keys: Record<string, string> });
+  const statuses: Record<string, number> = {};
+  await inParallel(requests, 32, async (n) => {
+    const { id, keys } = all[n % instances] as (typeof all)[number];
+    const { url } = replicas[Math.floor(n / instances) % replicas.length] as Server;
+    const status = (await send(`${url}/i/${id}${mePath}`, { key: keys.active }))?.status ?? 0;
+    statuses[status] = (statuses[status] ?? 0) + 1;
+    expectStatus("a request", status, 200, 429);
+  });
+  return { paths: all.map(({ id }) => `/i/${id}`), statuses };
+}
 
 /** Instances send their requests to two replicas in turn; a late one must start and have the same counts. */
 const fillInstances = (instances: number, requests: number) =>
   withReplicas([], async (replicas, _redis, argv) => {
-    await inParallel(instances, 32, async (index) => {
-      const made = await send(`${replicas[0].controlUrl}/instances`, { body: {} });
-      expectStatus("POST /instances", made?.status, 201);
-      const { id, keys } = dataOf(made);
-      for (let n = 0; n < requests; n += 1) {
-        const { url } = replicas[(index + n) % 2] as Server;
-        expectStatus(
-          "a request",
-          (await send(`${url}/i/${id}${mePath}`, { key: keys.active }))?.status,
-          200,
-          429,
-        );
-      }
-    });
-    // Each reports what it has counted.
-    await Promise.all(replicas.map(countOf));
+    const { paths } = await serveInstances(replicas, instances, instances * requests);
     const before = performance.now();
     const late = await startServer(argv);
     const start = Math.round(performance.now() - before);
-    const counted = await countOf(late);
-    if (counted !== instances * requests) failures.push(`a late replica counts ${counted} requests`);
+    for (const path of paths) {
+      const { requests: counted } = dataOf(await send(`${late.url}${path}/__sandbox/report`));
+      if (counted !== requests) failures.push(`a late replica counts ${counted} requests`);
+    }
     return `late replica in ${start} ms`;
   });
 
-/** A client fills a small Redis with long paths; when it ends, the replicas must recover without any traffic. */
+/** Instances in a small Redis must all be served. */
+const fitIn = (instances: number, megabytes: number, requests: number) =>
+  withReplicas(["--maxmemory", `${megabytes}mb`], async (replicas, redis) => {
+    const { statuses } = await serveInstances(replicas, instances, requests);
+    const used = /used_memory_peak:(\d+)/.exec(String(await redis.command("INFO", "memory")))?.[1];
+    return `${JSON.stringify(statuses)}, Redis had ${(Number(used) / 1e6).toFixed(1)} MB at most`;
+  });
+
+/** Something else fills Redis to the last byte, and is removed. */
 const fillRedis = () =>
-  withReplicas(["--maxmemory", "32mb"], async (replicas, redis, argv) => {
-    // What others keep there.
-    await redis.command("SETRANGE", "ballast", "27000000", "x");
+  withReplicas(["--maxmemory", "16mb"], async (replicas, redis, argv) => {
+    const { paths } = await serveInstances(replicas, 10, 5000);
+    const { keys } = replicas[0];
+    const statusesOf = () =>
+      Promise.all(
+        paths.map(async (path, n) => {
+          const { url } = replicas[n % 2] as Server;
+          return (await send(url + path + mePath, { key: keys["rate-limited"] }))?.status;
+        }),
+      );
+    for (let size = 1_000_000; size >= 1000; size /= 10) {
+      const fill = (n: number) => redis.command("SETRANGE", `ballast-${size}-${n}`, String(size), "x");
+      for (let n = 0; await fill(n).then(Boolean, () => false); n += 1);
+    }
     let rejected = 0;
-    await inParallel(6000, 32, async (n) => {
-      const response = await send((replicas[n % 2] as Server).url + longPath + n);
+    await inParallel(3000, 32, async (n) => {
+      const { url } = replicas[n % 2] as Server;
+      const response = await send(url + paths[n % 10] + longPath + n);
       expectStatus("a request", response?.status, 404, 503);
       if (response?.status === 503) rejected += 1;
     });
-    const isBack = async () => {
-      const all = await Promise.all(replicas.map(({ controlUrl }) => send(`${controlUrl}/ready`)));
-      return all.every((response) => response?.status === 200);
-    };
-    const recovery = await waitFor("all replicas are ready without traffic", isBack);
-    const { url, keys } = await startServer(argv);
-    await waitFor("a late replica serves", async () => {
-      return (await send(url + mePath, { key: keys.active }))?.status === 200;
+    for (const { controlUrl } of replicas) {
+      expectStatus("a read", (await send(`${controlUrl}/keys`))?.status, 200);
+    }
+    for (const key of (await redis.command("KEYS", "ballast-*")) as string[]) await redis.command("DEL", key);
+    const recovery = await waitFor("all instances are served", async () => {
+      return (await statusesOf()).every((status) => status === 429);
     });
-    return `${rejected} of 6000 got 503, ready after ${recovery} ms`;
+    if (recovery > 2000) failures.push(`recovery took ${recovery} ms`);
+    const late = await startServer(argv);
+    expectStatus(
+      "a late replica",
+      (await send(late.url + mePath, { key: late.keys["rate-limited"] }))?.status,
+      429,
+    );
+    return `${rejected} of 3000 got 503, all served after ${recovery} ms`;
   });
+
+/** The disk of a state fills up, and the server is killed; the next one continues from the state. */
+async function fillDisk(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "svc-sandbox-disk-"));
+  execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", folder]);
+  try {
+    const argv = ["key-states", "--state", join(folder, "state.json")];
+    const first = await startServer(argv);
+    const made = dataOf(await send(`${first.controlUrl}/instances`, { body: {} }));
+    const fill = () => writeFileSync(join(folder, "ballast"), Buffer.alloc(2_000_000));
+    try {
+      fill();
+    } catch {
+      // It has taken what was left.
+    }
+    const change = await send(`${first.controlUrl}/instances`, { body: {} });
+    expectStatus("a change on a full disk", change?.status, 507);
+    expectStatus(
+      "a request on a full disk",
+      (await send(first.url + mePath, { key: first.keys.active }))?.status,
+      200,
+    );
+    const ready = JSON.parse(String((await send(`${first.controlUrl}/ready`))?.bytes));
+    if (ready.state !== "full") failures.push(`/ready shows ${JSON.stringify(ready)}`);
+    await first.kill();
+    const problem = await startServer(argv).then(
+      () => "it started",
+      (error: Error) => error.message,
+    );
+    if (!/Free disk space/.test(problem)) failures.push(`the next start reports: ${problem}`);
+    forgetProblems();
+    rmSync(join(folder, "ballast"));
+    const next = await startServer(argv);
+    const kept = await send(`${next.url}/i/${made.id}${mePath}`, { key: made.keys.active });
+    expectStatus("the instance after that", kept?.status, 200);
+    return "";
+  } finally {
+    await stopServers();
+    execFileSync("umount", [folder]);
+    rmSync(folder, { recursive: true });
+  }
+}
 
 /** A server without a store gets long paths in four instances. */
 async function fillJournals(): Promise<string> {
@@ -104,7 +178,10 @@ async function fillJournals(): Promise<string> {
 const outages: Readonly<Record<string, () => Promise<string>>> = {
   "100 instances, 500 requests each": () => fillInstances(100, 500),
   "1,000 instances, 50 requests each": () => fillInstances(1000, 50),
-  "6,000 long paths, 3 MB left in a Redis of 32 MB": fillRedis,
+  "30 instances in a Redis of 8 MB, 100,000 requests": () => fitIn(30, 8, 100_000),
+  "50 instances in a Redis of 32 MB, 100,000 requests": () => fitIn(50, 32, 100_000),
+  "a Redis of 16 MB that is filled on purpose": fillRedis,
+  "a full disk of --state, and a kill": fillDisk,
   "8,000 long paths in four instances, no store": fillJournals,
   "a rolling update of three replicas": () => update(failures),
 };

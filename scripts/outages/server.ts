@@ -20,6 +20,8 @@ export interface Server {
   /** The secrets of the scenario, by ref. */
   readonly keys: Readonly<Record<string, string>>;
   readonly stop: () => Promise<void>;
+  /** Ends it as `kill -9` does. */
+  readonly kill: () => Promise<void>;
 }
 
 const running = new Set<() => Promise<void>>();
@@ -53,17 +55,23 @@ export async function startServer(
     clearInterval(looking);
     if (!isStopping) problems.push(`a server ended with ${code ?? signal}: ${stderr.slice(-300)}`);
   });
-  const stop = async () => {
+  const end = async (signal: "SIGTERM" | "SIGKILL") => {
     isStopping = true;
     running.delete(stop);
-    child.kill("SIGTERM");
+    child.kill(signal);
     await gone;
   };
+  const stop = () => end("SIGTERM");
   running.add(stop);
   const line = await Promise.race([once(child.stdout.setEncoding("utf8"), "data"), gone]);
   if (line === undefined) throw new Error(problems.at(-1));
   const { base_url: url, control_url: controlUrl, keys } = JSON.parse(String(line[0]));
-  return { url, controlUrl, keys, stop };
+  return { url, controlUrl, keys, stop, kill: () => end("SIGKILL") };
+}
+
+/** Forgets servers that were expected to end. */
+export function forgetProblems(): void {
+  problems = [];
 }
 
 /** Ends every server; returns what was wrong with any, and the most megabytes that one had. */

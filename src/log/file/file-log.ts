@@ -159,8 +159,7 @@ function openLocked(
         writeFileAtomically(place.file, text, 0o600, isUnchanged);
         failure = undefined;
       } catch (error) {
-        const { code = "" } = error as NodeJS.ErrnoException;
-        failure = { reason: fileFailure(error), isFull: /^(?:ENOSPC|EDQUOT)$/.test(code) };
+        failure = { reason: fileFailure(error), isFull: isFullDisk(error) };
         throw error;
       }
     });
@@ -310,9 +309,16 @@ function orUnwritable(given: string, whatToDo: string, write: () => void): void 
   try {
     write();
   } catch (error) {
+    const advice = isFullDisk(error)
+      ? `Free disk space, for example by removing copies ${JSON.stringify(`${given}.backup-…`)} that you no longer need. The file keeps its last saved state.`
+      : whatToDo;
     throw new SandboxError(
       "state_unwritable",
-      `Failed to write the state to ${JSON.stringify(given)}: ${fileFailure(error)}. ${whatToDo}`,
+      `Failed to write the state to ${JSON.stringify(given)}: ${fileFailure(error)}. ${advice}`,
     );
   }
+}
+
+function isFullDisk(error: unknown): boolean {
+  return /^(?:ENOSPC|EDQUOT)$/.test((error as NodeJS.ErrnoException).code ?? "");
 }
