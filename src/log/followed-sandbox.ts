@@ -92,7 +92,6 @@ export function followSandbox(loaded: Loaded, options: SandboxOptions) {
   let isCompacting = false;
   let loading: Promise<boolean> | undefined;
   let usedAt = nodePlatform.stopwatch();
-  let underWay = 0;
 
   const applyBatch = ({ position: at, texts }: StoredBatch) => {
     position = at;
@@ -111,24 +110,23 @@ export function followSandbox(loaded: Loaded, options: SandboxOptions) {
   };
   begin(loaded);
 
-  const push = (entry: Entry | undefined, own: OwnPart, isUrgent = false): Promise<unknown> => {
-    underWay += 1;
-    return new Promise((resolve, reject) => {
+  const push = (entry: Entry | undefined, own: OwnPart, isUrgent = false): Promise<unknown> =>
+    new Promise((resolve, reject) => {
       const text = entry && JSON.stringify(entry);
+      const isLast = entry?.kind === "compact";
       const waiting: Own = {
-        ...{ entry, own, text, isUrgent, isLast: entry?.kind === "compact" },
-        resolve(outcome) {
-          underWay -= 1;
-          resolve(outcome);
-        },
-        reject(error) {
-          underWay -= 1;
-          reject(error);
-        },
+        entry,
+        own,
+        text,
+        isUrgent,
+        isLast,
+        resolve,
+        reject,
+        deadline: 0,
+        isOver: false,
       };
       connection.push(followed, waiting);
     });
-  };
   const append = (entry: Entry, own: OwnPart = {}, isUrgent = false) => push(entry, own, isUrgent);
   const read = ({ own: { read, place }, resolve, reject }: Own, time: number) => {
     if (read === undefined || place === undefined) return resolve(undefined);
@@ -187,6 +185,18 @@ export function followSandbox(loaded: Loaded, options: SandboxOptions) {
       for (const one of own) one.reject(error);
     }
   };
+  const applyStored = (own: readonly Own[], at: string) => {
+    position = at;
+    onOwn(true);
+    for (const one of own) {
+      if (one.entry?.kind === "compact") compacted = at;
+      if (one.text !== undefined) applyOwn(one, Number.parseInt(at, 10));
+    }
+    onOwn(false);
+    compactIfLong();
+    // A full Redis stores urgent entries.
+    if (!own.some(({ isUrgent }) => isUrgent)) options.onRejected();
+  };
   const followed: Followed = {
     keys: [keys[0], keys[1]],
     position: () => position,
@@ -194,17 +204,7 @@ export function followSandbox(loaded: Loaded, options: SandboxOptions) {
     expires,
     apply(found, own, at, time) {
       found.forEach(applyBatch);
-      if (at !== "") {
-        position = at;
-        onOwn(true);
-        for (const one of own) {
-          if ((one as Own).entry?.kind === "compact") compacted = at;
-          if (one.text !== undefined) applyOwn(one as Own, Number.parseInt(at, 10));
-        }
-        onOwn(false);
-        compactIfLong();
-        options.onRejected();
-      }
+      if (at !== "") applyStored(own as readonly Own[], at);
       for (const one of own) if (one.text === undefined) read(one as Own, time);
     },
     onGone(_, own) {
@@ -236,7 +236,6 @@ export function followSandbox(loaded: Loaded, options: SandboxOptions) {
       usedAt = nodePlatform.stopwatch();
     },
     usedAt: () => usedAt,
-    isIdle: () => underWay === 0 && !isCompacting,
   };
 }
 

@@ -17,6 +17,10 @@ export interface Waiting {
   readonly isLast: boolean;
   readonly resolve: (outcome: unknown) => void;
   readonly reject: (error: unknown) => void;
+  /** On the stopwatch; set here. */
+  deadline: number;
+  /** Whether it was resolved or rejected; set here. */
+  isOver: boolean;
 }
 
 /** A stored batch. Its position is its id. */
@@ -44,11 +48,6 @@ export interface Followed {
   readonly onGone: (state: "gone" | "behind", own: readonly Waiting[]) => void;
   /** Called if Redis rejected the batch. */
   readonly onRejected: (own: readonly Waiting[], error: Error) => void;
-}
-
-interface Timed extends Waiting {
-  readonly deadline: number;
-  isOver: boolean;
 }
 
 interface ConnectionOptions {
@@ -94,9 +93,9 @@ export async function connectRedis({ address, timeout, onWarning, onNote, check 
   let calledAt = 0;
   /** The clock of Redis minus the stopwatch. */
   let timeAt = 0;
-  const queues = new Map<Followed, Timed[]>();
+  const queues = new Map<Followed, Waiting[]>();
   /** All that wait for a reply, the oldest first. */
-  const open = new Set<Timed>();
+  const open = new Set<Waiting>();
   let timer: NodeJS.Timeout | undefined;
 
   const client = createClient({
@@ -157,7 +156,7 @@ export async function connectRedis({ address, timeout, onWarning, onNote, check 
   const isAway = () => isClosed || (away !== undefined && now() - away.since > timeout);
   const whenReady = () => new Promise<void>((resolve) => client.once("ready", () => resolve()));
 
-  const settle = (one: Timed) => {
+  const settle = (one: Waiting) => {
     open.delete(one);
     one.isOver = true;
   };
@@ -262,17 +261,17 @@ export async function connectRedis({ address, timeout, onWarning, onNote, check 
         one.reject(unavailable());
         return;
       }
-      const timed = Object.assign(one, { deadline: now() + timeout, isOver: false });
+      one.deadline = now() + timeout;
       const queue = queues.get(followed);
-      if (queue === undefined) queues.set(followed, [timed]);
-      else queue.push(timed);
-      open.add(timed);
+      if (queue === undefined) queues.set(followed, [one]);
+      else queue.push(one);
+      open.add(one);
       timer ??= setTimeout(expire, timeout);
       callSoon();
     },
     /** Lets something that was not stored wait again, for the rest of its time. */
     again(followed: Followed, own: readonly Waiting[]): void {
-      const left = (own as readonly Timed[]).filter(({ isOver }) => !isOver);
+      const left = own.filter(({ isOver }) => !isOver);
       const queue = queues.get(followed) ?? [];
       if (left.length + queue.length > 0) queues.set(followed, [...left, ...queue]);
       callSoon();
@@ -296,23 +295,23 @@ export async function connectRedis({ address, timeout, onWarning, onNote, check 
 /** A sandbox with what goes out for it in one call. */
 interface Taken {
   readonly followed: Followed;
-  readonly own: Timed[];
+  readonly own: Waiting[];
 }
 
 /** What the script returns for a sandbox: the id of the own batch, or the error of Redis, and what others have appended. */
 type AppendReply = readonly [state: "ok" | "gone" | "behind", id: string, found: readonly Reply[]];
 
 /** Takes what goes out in one call. */
-function takeFrom(queues: Map<Followed, Timed[]>): Taken[] {
+function takeFrom(queues: Map<Followed, Waiting[]>): Taken[] {
   const taken: Taken[] = [];
   let characters = 0;
   for (const [followed, queue] of queues) {
     if (taken.length === mostSandboxes || characters > mostCharacters) break;
     if (followed.isLoading()) continue;
-    const own: Timed[] = [];
+    const own: Waiting[] = [];
     let end = 0;
     while (end < queue.length && characters <= mostCharacters && own.at(-1)?.isLast !== true) {
-      const one = queue[end] as Timed;
+      const one = queue[end] as Waiting;
       end += 1;
       if (!one.isOver) own.push(one);
       characters += one.text?.length ?? 0;

@@ -173,8 +173,8 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
   const budget = createMemoryBudget(options.maxMemory, () => unloadTo(open.size / 2));
   const mostLoaded = Math.max(10, Math.floor(budget.status().most / 2 / bytesOfLoaded));
 
-  const canGo = ({ sandbox, instance: { gone } }: Open) =>
-    sandbox.isIdle() && getEventListeners(gone, "abort").length === 0;
+  // An append that is under way is applied to the copy that appended it, also after that is unloaded.
+  const canGo = ({ instance: { gone } }: Open) => getEventListeners(gone, "abort").length === 0;
   const close = (id: string) => {
     open.get(id)?.end();
     open.delete(id);
@@ -394,7 +394,7 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
     // Also shows whether Redis still responds, and brings the entries of other servers to followers of events.
     const followed = Array.from(open.values()).filter((one) => !canGo(one));
     const reads = [own, ...followed.map(({ sandbox }) => sandbox)].map((one) => one.look());
-    const due = sandboxes().filter((one) => one.isIdle() && one.copy.isDue(connection.time()));
+    const due = sandboxes().filter((one) => one.copy.isDue(connection.time()));
     const looks = due.map((one) => one.append({ kind: "look" }, {}, true));
     if (rejection !== undefined) looks.push(own.append({ kind: "look" }));
     await Promise.all([...reads, ...looks]);
