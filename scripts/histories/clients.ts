@@ -89,7 +89,7 @@ export async function record(recording: Recording): Promise<History> {
     const path = `POST /__sandbox/instances/${made.id}`;
     const link = await ask(pick(draw, replicas), `${path}/link`, { body: {}, timeout: patience });
     if (typeof link === "string" || link.status !== 201) return false;
-    const code = new URL(JSON.parse(link.body).data.claim_url).searchParams.get("code");
+    const code = JSON.parse(link.body).data.claim_url.replace(/^.*#code=/, "");
     const got = await ask(pick(draw, replicas), `${path}/claim`, { body: { code }, timeout: patience });
     return typeof got === "object" && got.status === 200 && JSON.parse(got.body).data.token;
   });

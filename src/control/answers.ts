@@ -58,8 +58,6 @@ const instance = {
   // `null`: after the server's idle time.
   expiresAt: orNull(instant()),
   requestsPerMinute: nullable(count()),
-  /** Its creator's name, from a trusted proxy. */
-  owner: nullable(text()),
 };
 const ownInstance = { ...instance, keys: record(text()), token: text() };
 

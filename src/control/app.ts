@@ -15,12 +15,10 @@ import { type Actor, requireAdministrator } from "../world/operations/initiator.
 import { sendCompressed } from "./compressed.js";
 import { guardControl } from "./guard.js";
 import { servePageFiles } from "./page.js";
-import { type Callers, createCallers } from "./partners/callers.js";
-import { type Perform, servePartnerPages } from "./partners/serve-pages.js";
 import { HttpRefusal, sendError } from "./refusals.js";
 import { isTextAnswer, type LocalContext, type Route } from "./route.js";
 import { routes } from "./routes/routes.js";
-import { nameOf, routeNamed, runCall } from "./run-call.js";
+import { nameOf, runCall } from "./run-call.js";
 
 /**
  * Makes the control plane, `/__sandbox`, of a server and its instances.
@@ -39,24 +37,14 @@ export function createControlApp(
   app.set("case sensitive routing", true);
   app.use(guardControl(surroundings, (request) => contexts.get(request)?.instance));
   app.use(servePageFiles);
-  const callers = createCallers(surroundings.selfService ?? {});
-  const servedTo = (request: Request, response: Response): Served => {
-    const context = contexts.get(request) as ControlContext;
-    return { server: surroundings, request, response, context, callers };
-  };
-  const performFor: Perform = (name, request, response, body) => {
-    const row = routeNamed(name);
-    const [actor, params] = [actorOf(request), request.params as Record<string, string>];
-    const checked = checkInput(controlBodies[row.body ?? "nothing"], body);
-    const asked = { actor, params, query: {}, body: checked, isYaml: false };
-    return perform(row, servedTo(request, response), asked) as ReturnType<Perform>;
-  };
-  servePartnerPages(app, surroundings, callers, performFor, onDefect);
   for (const path of new Set(routes.map((row) => row.path))) {
     const mounted = app.route(controlPath + path.replace(/\{(\w+)\}/g, ":$1"));
     const rows = routes.filter((row) => row.path === path);
     for (const row of rows) {
-      const answer = (request: Request, response: Response) => runRoute(row, servedTo(request, response));
+      const answer = (request: Request, response: Response) => {
+        const context = contexts.get(request) as ControlContext;
+        return runRoute(row, { server: surroundings, request, response, context });
+      };
       const method = row.method.toLowerCase() as "get" | "post" | "put" | "patch" | "delete";
       mounted[method](...(method === "get" ? [] : [requireType(row), readBody]), answer);
     }
@@ -78,10 +66,9 @@ export function createControlApp(
 /** The input of a call, checked by its route. */
 type Asked = Pick<ControlCall, "actor" | "params" | "query" | "body" | "isYaml">;
 
-/** The exchange of a call, its server, and the functions about callers. */
+/** The exchange of a call, and its server. */
 interface Served extends Omit<LocalContext, "gone"> {
   readonly context: ControlContext;
-  readonly callers: Callers;
 }
 
 async function runRoute(row: Route, served: Served) {
@@ -105,10 +92,9 @@ async function runRoute(row: Route, served: Served) {
   }
 }
 
-async function perform(row: Route, { server, request, response, context, callers }: Served, asked: Asked) {
+async function perform(row: Route, { server, request, response, context }: Served, asked: Asked) {
   const { gone, ...place } = context;
-  const owner = row.isOfInstances ? callers.nameOf(request) : undefined;
-  const call: ControlCall = { ...asked, route: nameOf(row), makes: row.makes, owner };
+  const call: ControlCall = { ...asked, route: nameOf(row), makes: row.makes };
   const baseUrl = () => server.baseUrlFor(request);
   const { log } = server;
   const from = { ...place, baseUrl };

@@ -14,8 +14,8 @@ const probePaths = [`${controlPath}/health`, `${controlPath}/ready`];
 /** The prefix of instance tokens, so that secret scanners and this server recognize them. */
 export const instanceTokenPrefix = "svci_";
 
-// Partners have no token yet: they create an instance, or have a link's code, which is checked.
-const partnerPath = new RegExp(`^/$|^${controlPath}/instances/[^/]+/claim$`);
+// Partners have no token yet, but a link's code, which is checked.
+const claimPath = new RegExp(`^${controlPath}/instances/[^/]+/claim$`);
 
 /**
  * Keeps foreign pages and other machines out of the control plane.
@@ -76,7 +76,7 @@ function requireToken(
     const id = isForInstance ? instanceOf(request) : undefined;
     const opensOne = (found: Pick<ListedInstance, "tenancy"> | undefined) =>
       isSame(nodePlatform.sha256(given.slice(instanceTokenPrefix.length)), found?.tenancy.tokenHash);
-    if (probePaths.includes(path) || isPagePath(path) || partnerPath.test(path)) {
+    if (probePaths.includes(path) || isPagePath(path) || claimPath.test(path)) {
       response.locals.mayKnowAll = opensAll || (id !== undefined && opensOne(log.instances.find(id)));
       return next();
     }

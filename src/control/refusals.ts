@@ -16,8 +16,6 @@ export const httpRefusals = {
     429,
     "The instance got more requests in a minute than its host allows. The API has no such limit.",
   ],
-  sign_in_required: [403, "With `--trust-header`, partners must come through the proxy that signs them in."],
-  daily_limit_reached: [429, "The address has reached `--self-service-daily`."],
   not_ready: [503, "From `GET /ready`: the server accepts no requests now."],
   too_many_event_streams: [503, "100 clients read the events of this sandbox or instance already."],
   machine_exhausted: [503, "The machine has reached a limit, such as its number of open files."],

@@ -12,8 +12,6 @@ export interface RouteContext<Body = unknown, Parameters = Readonly<Record<strin
   extends Pick<ControlPlace, "runtime" | "instances" | "baseUrl"> {
   readonly world: World;
   readonly actor: Actor;
-  /** The caller's name, if a trusted proxy has sent it. */
-  readonly owner?: string | undefined;
   /** The named parts of the path, decoded. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: Parameters;

@@ -10,11 +10,6 @@ export function nameOf({ method, path }: Pick<Route, "method" | "path">): string
   return `${method} ${path}`;
 }
 
-/** Returns the route of a name. */
-export function routeNamed(name: string): Route {
-  return rowOf.get(name) as Route;
-}
-
 /** Runs a call with its route; only a local route gets the exchange. */
 export function runCall(
   { route, isYaml, ...input }: ControlCall,
@@ -22,7 +17,7 @@ export function runCall(
   local?: LocalContext,
 ): unknown {
   if (isGone) throw new SandboxError("not_found", "The instance has been removed.");
-  const row = routeNamed(route);
+  const row = rowOf.get(route) as Route;
   const context = { ...place, ...input, world: place.runtime.world() };
   const withYaml = isYaml ? row.runYaml : undefined;
   if (withYaml !== undefined) return withYaml({ ...context, body: input.body as string });

@@ -3,7 +3,7 @@ import { takeToken } from "./control/call.js";
 import { followEvents } from "./control/events.js";
 import { Shell } from "./shell/shell.js";
 
-takeToken();
+await takeToken();
 // The printed link may be pasted into an open page.
 addEventListener("hashchange", takeToken);
 followEvents();

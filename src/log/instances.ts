@@ -21,8 +21,6 @@ export interface Tenancy {
   readonly expiresAt?: number | undefined;
   /** The limit of requests in a minute, over all keys. Default: no limit. */
   readonly requestsPerMinute?: number | undefined;
-  /** The user who created it, signed in at a proxy. */
-  readonly owner?: string | undefined;
 }
 
 /** A list entry for an isolated sandbox of a server, served under `/i/{id}`. */

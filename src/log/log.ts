@@ -31,8 +31,6 @@ export interface ControlCall {
   /** The text of a YAML body, or a parsed body. */
   readonly body: unknown;
   readonly isYaml: boolean;
-  /** The name of a caller who signed in at a trusted proxy. */
-  readonly owner?: string | undefined;
   /** Whether it may create a key. Default: false. */
   readonly makes?: "key" | undefined;
 }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import { type AddressInfo, isIP } from "node:net";
+import type { AddressInfo } from "node:net";
 
 /** The path of the control plane; all other paths belong to the API. */
 export const controlPath = "/__sandbox";
@@ -54,20 +54,6 @@ export function bareName(host: string): string {
 /** Reads the value of a `Host` header, a name or an address with an optional port; `undefined` for anything else. */
 export function readHostName(text: string): string | undefined {
   return hostPattern.test(text) ? text.toLowerCase() : undefined;
-}
-
-/**
- * Reads a network such as `10.1.2.3` or `10.0.0.0/8`, also in IPv6. Returns its first address and the number of common bits;
- * `undefined` for anything else.
- */
-export function readNetwork(
-  text: string,
-): [address: string, bits: number, family: "ipv4" | "ipv6"] | undefined {
-  const [, address = "", given] = /^([\d.a-f:]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? [];
-  const version = isIP(address);
-  const most = version === 6 ? 128 : 32;
-  const bits = Number(given ?? most);
-  return version === 0 || bits > most ? undefined : [address, bits, version === 6 ? "ipv6" : "ipv4"];
 }
 
 /** Reads an HTTP or HTTPS URL without credentials; `undefined` for anything else. */

@@ -35,7 +35,7 @@ export function clientEnvironment(
 type Variables = Readonly<Record<string, string>>;
 
 /** Makes a function that formats each variable. */
-export const linesOf = (line: (name: string, value: string) => string) => (variables: Variables) =>
+const linesOf = (line: (name: string, value: string) => string) => (variables: Variables) =>
   Object.entries(variables)
     .map(([name, value]) => line(name, value))
     .join("");

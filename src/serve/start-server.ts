@@ -56,7 +56,6 @@ const optionNames: Readonly<Record<keyof ServerOptions, true>> = {
   controlToken: true,
   instanceTtl: true,
   instanceRate: true,
-  selfService: true,
   maxInstances: true,
   maxMemory: true,
   publicUrl: true,

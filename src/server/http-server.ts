@@ -44,18 +44,6 @@ export interface ControlContext extends Place {
   readonly gone: AbortSignal;
 }
 
-/** The page at `/` where partners create instances. */
-export interface SelfService {
-  /** The names of bundled scenarios that it offers. Default: the server's own scenario. */
-  readonly scenarios?: readonly string[] | undefined;
-  /** The instances that an address may create in a day. Default: 5. */
-  readonly daily?: number | undefined;
-  /** The header with the caller's name, set by a proxy; a caller without a name is rejected. Default: callers have no names. */
-  readonly trustHeader?: string | undefined;
-  /** The addresses and networks of trusted proxies. Default: this machine. */
-  readonly trustProxies?: readonly string[] | undefined;
-}
-
 const arrivedAt = Symbol("arrived at");
 
 /** A response with the arrival of its request, on the stopwatch. */
@@ -87,8 +75,6 @@ export interface ControlSurroundings {
   readonly instanceRate: number | undefined;
   /** Returns the server's scenario. */
   readonly own: () => NamedScenario;
-  /** The options of the page for partners; `undefined` without that page. */
-  readonly selfService: SelfService | undefined;
   /** When the server started, on the wall clock (epoch milliseconds). */
   readonly startedAt: number;
   /** Why the server is not ready for requests, as a sentence; `undefined` if it is ready. */
@@ -110,8 +96,6 @@ export interface HttpServerOptions {
   readonly draining?: AbortSignal;
   /** Serves the control plane. Default: its paths are unknown paths of the API. */
   readonly control?: ControlHandler | undefined;
-  /** Whether the control plane serves a page at `/`. Default: false. */
-  readonly hasFirstPage?: boolean;
   /** Returns the server's base URL for a browser, to link to the dashboard. Default: no link. */
   readonly baseUrlFor?: ((request: IncomingMessage) => string) | undefined;
   /** Serves paths that the API does not have. Default: they get 404. */
@@ -141,15 +125,7 @@ export interface OpenServer {
  */
 export function createHttpServer(options: HttpServerOptions): OpenServer {
   const { log, gone = new AbortController().signal, control, customHandlers, baseUrlFor } = options;
-  const {
-    hasFirstPage = false,
-    certificate,
-    explain = false,
-    onDefect,
-    traffic,
-    draining,
-    audit = () => {},
-  } = options;
+  const { certificate, explain = false, onDefect, traffic, draining, audit = () => {} } = options;
   const outermost: ControlContext = { runtime: log.runtime, instance: undefined, gone };
 
   const dateOf = createDate();
@@ -204,9 +180,6 @@ export function createHttpServer(options: HttpServerOptions): OpenServer {
     response: ServerResponse,
   ) => {
     if (control !== undefined && isControlPath(read.path)) return control(request, response, context);
-    if (hasFirstPage && read.path === "/" && context === outermost && takesPage(request)) {
-      return control?.(request, response, context);
-    }
     const world = context.runtime.world();
     if (customHandlers !== undefined && routeOf(world, read.path) === undefined) {
       const fallback = () => answerLater(context, read, response);
@@ -315,11 +288,7 @@ const serverOptions: ServerOptions = {
 
 // People open the printed base URL; clients of the API do not request HTML.
 function isFirstPage({ path, method }: Exchange, { req }: ServerResponse): boolean {
-  return path === "/" && method === "GET" && takesPage(req);
-}
-
-function takesPage({ headers }: IncomingMessage): boolean {
-  return headers.accept?.includes("text/html") === true;
+  return path === "/" && method === "GET" && req.headers.accept?.includes("text/html") === true;
 }
 
 function toDashboard(baseUrl: string, { instance }: ControlContext): ApiAnswer {

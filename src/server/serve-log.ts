@@ -10,7 +10,6 @@ import {
   isLoopback,
   readBaseUrl,
   readHostName,
-  readNetwork,
 } from "../node/addresses.js";
 import { isOfMachine } from "../node/files/write-file.js";
 import {
@@ -24,12 +23,7 @@ import {
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { closeServer } from "./connections.js";
 import type { HandlerOptions } from "./custom-handlers.js";
-import {
-  type ControlHandler,
-  type ControlSurroundings,
-  createHttpServer,
-  type SelfService,
-} from "./http-server.js";
+import { type ControlHandler, type ControlSurroundings, createHttpServer } from "./http-server.js";
 import type { InterceptOptions, Interceptor } from "./intercept.js";
 import { listen } from "./listen.js";
 import type { CertificatePair } from "./tls.js";
@@ -57,8 +51,6 @@ export interface ServeOptions extends InstanceLimits, HandlerOptions {
   readonly controlToken?: string;
   /** API requests per minute for an instance that is created without its own limit. Default: no limit. */
   readonly instanceRate?: number;
-  /** Serves a page at `/` where partners create instances. Default: no such page. */
-  readonly selfService?: SelfService | undefined;
 }
 
 /** Makes the control plane of a server. */
@@ -167,7 +159,6 @@ export async function serveLog(
     log,
     instanceRate: options.instanceRate,
     own: options.own ?? (() => ({ name, scenario })),
-    selfService: options.selfService,
     startedAt: nodePlatform.time(),
     unreadiness() {
       if (draining.signal.aborted || stopping.signal.aborted) return "The sandbox is stopping.";
@@ -182,7 +173,6 @@ export async function serveLog(
   const { server, open } = createHttpServer({
     ...shared,
     control: control?.serve,
-    hasFirstPage: control !== undefined && options.selfService !== undefined,
     baseUrlFor: control && surroundings.baseUrlFor,
     certificate,
   });
@@ -234,7 +224,7 @@ export async function serveLog(
 }
 
 // Throws `usage` for an invalid URL, name or network.
-function namesOf({ publicUrl: given, allowHosts = [], selfService }: ServeOptions) {
+function namesOf({ publicUrl: given, allowHosts = [] }: ServeOptions) {
   const publicUrl = given === undefined ? undefined : readBaseUrl(given);
   if (given !== undefined && publicUrl === undefined) {
     throw new SandboxError("usage", "Invalid public URL: use one such as https://sandbox.example.");
@@ -244,12 +234,6 @@ function namesOf({ publicUrl: given, allowHosts = [], selfService }: ServeOption
     if (name !== undefined) return name;
     throw new SandboxError("usage", "Invalid allowed host: use a name such as sandbox.example.");
   });
-  if (selfService?.trustProxies?.some((network) => readNetwork(network) === undefined)) {
-    throw new SandboxError(
-      "usage",
-      "Invalid trusted proxy: use an address, or a network such as 10.0.0.0/8.",
-    );
-  }
   const own = publicUrl === undefined ? [] : [new URL(publicUrl).host];
   return { publicUrl, allowedHosts: [...own, ...allowedHosts] };
 }

@@ -49,7 +49,7 @@ describe("an instance", () => {
       seed: 7,
       label: "a test",
       created_at: expect.stringMatching(/Z$/),
-      ...{ expires_at: null, requests_per_minute: null, owner: null },
+      ...{ expires_at: null, requests_per_minute: null },
     });
     expect([token, claim_url]).toEqual([expect.any(String), expect.any(String)]);
     expect(Math.abs(Date.parse(made.created_at) - Date.now())).toBeLessThan(600_000);

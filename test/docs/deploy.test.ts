@@ -209,31 +209,6 @@ describe("the page about hosting", () => {
     const [redis] = named("StatefulSet", "redis").spec.template.spec.containers;
     expect(redis.args.join(" ")).toMatch(/--appendonly yes .*--maxmemory-policy noeviction/);
   });
-
-  test("trusts the proxy where partners create their own: otherwise all share one address's instances of a day", () => {
-    const section = pageOf(host)
-      .split(/^## /m)
-      .find((one) => one.startsWith("Let partners create"));
-    expect(section).toContain("`--self-service --trust-proxy ");
-    expect(pageOf("compose.yaml")).toMatch(/--self-service.*--trust-proxy/);
-  });
-
-  test("has flags that start reads, and lets everything but the page for partners through", () => {
-    readWords(["start", ...blockWith(host, "text", "--trust-header").trim().split(" ")]);
-    const { args } = parse(blockWith(host, "yaml", "--skip-auth-route"));
-    const [route] = args.filter((one: string) => one.startsWith("--skip-auth-route="));
-    const isOpen = (path: string) => new RegExp(route.replace("--skip-auth-route=", "")).test(path);
-    for (const path of [
-      mePath,
-      `/i/x${mePath}`,
-      "/i/x/__sandbox/",
-      ...pathsOfGet.filter((one) => one !== "/__sandbox"),
-    ]) {
-      expect([path, isOpen(path)]).toEqual([path, true]);
-    }
-    expect(isOpen("/")).toBe(false);
-    expect(args).toContain("--pass-basic-auth=false");
-  });
 });
 
 describe("compose.yaml", () => {

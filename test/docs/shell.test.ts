@@ -19,7 +19,14 @@ const run: Readonly<Record<string, readonly string[]>> = {
     ...["npm start", "curl -i", "while IFS==", "explain", "npm test", "npm pack", "svc-sandbox exec"],
     ...["svc-sandbox list\nnpx", "svc-sandbox init", "--write-env"],
   ],
-  "docs/host.md": ["--self-service\n", "claim_url", "mine.json", "/link", "create namespace", "get secret"],
+  "docs/host.md": [
+    "--instance-rate 600\n",
+    "claim_url",
+    "mine.json",
+    "/link",
+    "create namespace",
+    "get secret",
+  ],
   "docs/control-plane.md": ["send() {", "send P", "curl -sN", "urllib", "HttpClient"],
   "docs/control-plane-reference.md": ["/control.openapi.json", "/story/next", "/metrics"],
 };
@@ -286,10 +293,10 @@ test("docs/host.md: its lines lead from a server to a partner's first response, 
       .replace("$(openssl rand -hex 24)", token)
       .replaceAll("http://127.0.0.1:4747", url);
   const [, url = ""] =
-    /Base URL +(\S+)/.exec(await serving(block("--self-service\n"), cwd).until(/listening on/)) ?? [];
+    /Base URL +(\S+)/.exec(await serving(block("--instance-rate 600\n"), cwd).until(/listening on/)) ?? [];
   const env = { SVC_SANDBOX_CONTROL_TOKEN: token };
   const { stdout: link } = await ended(block("claim_url", url), cwd, env);
-  expect(link).toMatch(new RegExp(`^${url}/__sandbox/instances/\\w{12}/claim\\?code=\\w{32}\n$`));
+  expect(link).toMatch(new RegExp(`^${url}/i/\\w{12}/__sandbox/#code=\\w{32}\n$`));
   const claimed = await ended(block("mine.json", url), cwd);
   expect([claimed.stdout, claimed.stderr]).toEqual(["200\n", ""]);
   const again = await ended(block("/link", url), cwd, env);

@@ -31,7 +31,6 @@ import { openDashboard } from "../serve/dashboard-link.js";
 import { createLog, logEvents } from "../serve/log.js";
 import { keepingFlags, openNamedLog } from "../serve/open-log.js";
 import { startWatching } from "../serve/reload.js";
-import { selfServiceFlags, selfServiceOf } from "../serve/self-service.js";
 import { serveOptions } from "../serve/serve-options.js";
 import { tell, writeData } from "../tell.js";
 import { styleFor } from "../terminal.js";
@@ -58,7 +57,6 @@ const flags = {
     "time after SIGTERM when the server still responds but is not ready, so that load balancers notice: 10s, 0s (default: 5s with --store, or 0s)",
     reader(parseDuration, "a duration such as 0s, 5s or 1m"),
   ),
-  ...selfServiceFlags,
   detach: toggle(
     "--detach",
     "serve in the background: print the line of --json once requests are accepted, and return; svc-sandbox stop ends it",
@@ -121,7 +119,7 @@ export const command = declareCommand({
     const loaded = await withChanges(named, flags.changes, io);
     let served = loaded;
     const logger = await createLog(flags, io);
-    const options = { ...(await serveOptions(flags, io, logger)), selfService: selfServiceOf(flags) };
+    const options = await serveOptions(flags, io, logger);
     const onProblem = (error: unknown) => options.onDefect?.(error);
     const log = await openNamedLog(call, { own: () => served, logger, onProblem, stop });
     if (log === undefined) return exitCode.fine;

@@ -15,7 +15,6 @@ import { givenOptions } from "../../world/runtime.js";
 import { scenarioSecrets } from "../../world/secrets.js";
 import { answers } from "../answers.js";
 import { instanceTokenPrefix } from "../guard.js";
-import { claimPage, sendPage } from "../partners/pages.js";
 import { type Route, type RouteContext, route } from "../route.js";
 import { requireQuickStart } from "./scenario.js";
 
@@ -64,7 +63,7 @@ export const instanceRoutes: readonly Route[] = [
       const [token, code] = [newSecret(), newSecret()];
       const time = context.world.platform.time();
       const instance = await instances.create(source, given, {
-        ...{ label, owner: context.owner, requestsPerMinute: requests_per_minute ?? server.instanceRate },
+        ...{ label, requestsPerMinute: requests_per_minute ?? server.instanceRate },
         ...{ tokenHash: token.sha256, claimHash: code.sha256 },
         expiresAt: expires === undefined ? undefined : time + (parseDuration(expires) as number),
       });
@@ -88,13 +87,6 @@ export const instanceRoutes: readonly Route[] = [
       server.audit(`Created a claim link for the ${nameOf(instance)}.`);
       return { claim_url: linkTo(instance, code.text, context) };
     },
-  }),
-  route("GET /instances/{id}/claim", {
-    summary: "The page of a one-time link",
-    answer: text(),
-    types: ["text/html"],
-    isLocal: true,
-    run: (_context, { response }) => sendPage(response, 200, claimPage()),
   }),
   route("POST /instances/{id}/claim", {
     summary: "Exchanges the code of a link for a new token; the earlier token stops working",
@@ -166,16 +158,17 @@ function hasText(text: string, wanted = ""): boolean {
 
 function summaryOf(instance: ListedInstance, { baseUrl }: RouteContext) {
   const { id, tenancy, createdAt, name, seed } = instance;
-  const { label = null, owner = null, expiresAt, requestsPerMinute = null } = tenancy;
+  const { label = null, expiresAt, requestsPerMinute = null } = tenancy;
   const url = `${baseUrl()}/i/${id}`;
   return {
     ...{ id, label, created_at: isoOf(createdAt) },
     ...{ base_url: url, control_url: url + controlPath, scenario: name, seed },
     expires_at: expiresAt === undefined ? null : isoOf(expiresAt),
-    ...{ requests_per_minute: requestsPerMinute, owner },
+    requests_per_minute: requestsPerMinute,
   };
 }
 
+// The code follows `#`, because mails and logs of proxies keep the rest of an address.
 function linkTo({ id }: ListedInstance, code: string, { baseUrl }: RouteContext): string {
-  return `${baseUrl()}${controlPath}/instances/${id}/claim?code=${code}`;
+  return `${baseUrl()}/i/${id}${controlPath}/#code=${code}`;
 }

@@ -86,13 +86,30 @@ export function useToken(token: string): void {
   needsToken.value = false;
 }
 
-/** Moves the token from the address to this tab. The printed link has `#token=…`, or `#token=…&/story` for a view. */
-export function takeToken(): void {
-  const [, token, view = ""] = /^#token=([^&]+)&?(.*)$/.exec(location.hash) ?? [];
-  if (token === undefined) return;
-  useToken(decodeURIComponent(token));
+/** Why the code of a one-time link was rejected. */
+export const linkProblem = signal<string | undefined>(undefined);
+
+/**
+ * Moves the token from the address to this tab. The printed link has `#token=…`, or `#token=…&/story` for a view. The one-time
+ * link of an instance has `#code=…`, which is exchanged for a token.
+ */
+export async function takeToken(): Promise<void> {
+  const [, kind, text, view = ""] = /^#(token|code)=([^&]+)&?(.*)$/.exec(location.hash) ?? [];
+  if (text === undefined) return;
   history.replaceState(null, "", `${location.pathname}${location.search}#${view}`);
+  if (kind === "token") useToken(decodeURIComponent(text));
+  else await exchangeCode(text);
   dispatchEvent(new Event("hashchange"));
+}
+
+async function exchangeCode(code: string): Promise<void> {
+  try {
+    // The server has this call, not the instance.
+    const path = `/../../../__sandbox/instances/${instanceId}/claim`;
+    useToken((await call<{ readonly token: string }>(path, { method: "POST", body: { code } })).token);
+  } catch (error) {
+    linkProblem.value = (error as ControlError).message;
+  }
 }
 
 /** Calls the control plane. Returns a successful response, or throws a `ControlError`. */

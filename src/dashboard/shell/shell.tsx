@@ -1,5 +1,12 @@
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { instanceId, isTokenRefused, needsToken, serverPage, useToken } from "../control/call.js";
+import {
+  instanceId,
+  isTokenRefused,
+  linkProblem,
+  needsToken,
+  serverPage,
+  useToken,
+} from "../control/call.js";
 import { connection, isGone } from "../control/events.js";
 import { now, useNow } from "../control/now.js";
 import { useResources } from "../control/resource.js";
@@ -185,6 +192,11 @@ function TokenForm() {
           Control token <input ref={input} name="token" type="password" autocomplete="off" required />
         </label>
         <button type="submit">Continue</button>
+        {linkProblem.value === undefined ? null : (
+          <p class="refusal" role="alert">
+            {linkProblem}
+          </p>
+        )}
         {isTokenRefused() ? (
           <p class="refusal" role="alert">
             The sandbox rejected this token. Each start prints a new one, unless --control-token sets it.

@@ -57,18 +57,12 @@ function InstanceList() {
           label="List of instances"
           columns={["Instance", "Scenario", "Created", "Idle", "Expires", "Base URL", "Action"]}
         >
-          {all.slice(0, mostShown).map(({ id, label, owner, scenario, seed, base_url: url, ...times }) => (
+          {all.slice(0, mostShown).map(({ id, label, scenario, seed, base_url: url, ...times }) => (
             <tr key={id}>
               <th scope="row">
                 <a href={`${baseUrl}/i/${id}/__sandbox/`}>
                   <bdi>{label ?? id}</bdi>
                 </a>
-                {owner === null ? null : (
-                  <span class="muted">
-                    {" "}
-                    by <bdi>{owner}</bdi>
-                  </span>
-                )}
               </th>
               <td>
                 <bdi>{scenario}</bdi> <span class="muted">seed {seed}</span>
