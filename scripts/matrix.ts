@@ -1,10 +1,10 @@
+import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { install } from "./install.js";
 import { type Cell, cells, nameOf } from "./matrix/cells.js";
-import { nodeFolder } from "./matrix/nodes.js";
 import { runCell } from "./matrix/run-cell.js";
 import type { NodeMajor } from "./matrix/versions.js";
 import { packProject } from "./pack.js";
@@ -23,7 +23,7 @@ const tally = createTally("matrix");
 const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-matrix-"));
 try {
   const { tarball } = await packProject(folder);
-  const nodes = remembered((major: NodeMajor) => nodeFolder(major, cache));
+  const nodes = remembered(nodeFolder);
   const installations = remembered(async (packages: string) => {
     const into = join(folder, packages.replace(/[^\w.]+/g, "-") || "alone");
     await install(into, [tarball, ...packages.split(" ").filter((one) => one !== "")]);
@@ -57,4 +57,19 @@ function remembered<Argument, Result>(work: (argument: Argument) => Promise<Resu
     done.set(argument, known);
     return known;
   };
+}
+
+/**
+ * The folder of the newest Node of a major version, to be put into `PATH`.
+ *
+ * Taken from the npm registry, which is reachable wherever `npm ci` works, and kept in the cache folder. Throws when npm
+ * does.
+ */
+async function nodeFolder(major: NodeMajor): Promise<string> {
+  const folder = join(cache, `node-${major}`);
+  const name = `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
+  const bin = join(folder, "node_modules", name, "bin");
+  if (existsSync(join(bin, "node"))) return bin;
+  await install(folder, [`${name}@${major}`]);
+  return bin;
 }

@@ -4,7 +4,7 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { exchange } from "../test/support/exchange.js";
 import { programPath } from "../test/support/programs.js";
 
-// `npm run screenshots` takes the pictures of docs/dashboard.md and the README from the built package. Scenario, seed
+// Takes the pictures of docs/dashboard.md and the README from the built package. Scenario, seed
 // and clock are fixed, so a picture changes only with the page.
 
 const folder = fileURLToPath(new URL("../docs/images/", import.meta.url));

@@ -1,5 +1,7 @@
-import { documentedCode } from "./documented.js";
+import { readFileSync } from "node:fs";
 import { type NodeMajor, nodeMajors, versions } from "./versions.js";
+
+const page = readFileSync(new URL("../../docs/test-runners.md", import.meta.url), "utf8");
 
 /** How a test file says what it needs. */
 export type Format = "esm" | "cjs";
@@ -199,4 +201,12 @@ function playwright(node: NodeMajor, version: string): Cell[] {
     { ...cell, format: "esm", tests, files, quick: node === 20 && version === versions.playwright },
     { ...cell, format: "cjs", tests },
   ];
+}
+
+/** The first JavaScript of `docs/test-runners.md` under a heading. Throws when there is none. */
+function documentedCode(heading: string): string {
+  const section = page.split(/^#+ /m).find((text) => text.startsWith(`${heading}\n`)) ?? "";
+  const code = /^```js\n([\s\S]*?)^```$/m.exec(section)?.[1];
+  if (code === undefined) throw new Error(`docs/test-runners.md: no JavaScript under ${heading}`);
+  return code;
 }
