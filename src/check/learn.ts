@@ -1,6 +1,5 @@
 import { type Assumptions, assumptionTable, errorCodePattern, scopePattern } from "../domain/assumptions.js";
 import { isMapping } from "../domain/json.js";
-import { wrapWords } from "../report/plain-text.js";
 import { type Answer, headerOf, memberAt, quoted, shown } from "./answer.js";
 import type { Attempt } from "./judge.js";
 
@@ -151,7 +150,6 @@ function meScope(attempts: readonly Attempt[]): Inferred {
 }
 
 const widest = 60;
-const comment = (text: string) => wrapWords(text, 76).map((line) => `  # ${line}`);
 
 /** Renders inferred assumptions as an `assumptions:` block for a scenario. Comments show why others are left out. */
 export function assumptionsYaml(assumptions: readonly InferredAssumption[]): string {
@@ -162,15 +160,10 @@ export function assumptionsYaml(assumptions: readonly InferredAssumption[]): str
   const reasons = [...new Set(open.map(({ because }) => because))];
   return [
     `assumptions:${learned.length === 0 ? " {}" : ""}`,
-    ...lines.flatMap((line, index) => {
-      const because = learned[index]?.because ?? "";
-      const whole = `${line.padEnd(width)}  # ${because}`;
-      // A list continues on a line indented deeper than its name.
-      return whole.length <= 80 ? whole : [...comment(because), wrapWords(line, 76).join("\n    ")];
-    }),
-    ...reasons.flatMap((reason) => {
+    ...lines.map((line, index) => `${line.padEnd(width)}  # ${learned[index]?.because}`),
+    ...reasons.map((reason) => {
       const names = open.filter(({ because }) => because === reason).map(({ name }) => name);
-      return comment(`not learned: ${names.join(", ")} (${reason})`);
+      return `  # not learned: ${names.join(", ")} (${reason})`;
     }),
     "",
   ].join("\n");

@@ -240,8 +240,6 @@ export const json = toggle("--json", "print JSON instead of text");
 /** `--json` for commands with `--format`. */
 export const jsonOrFormat = toggle("--json", "print JSON instead of text", { conflicts: ["format"] });
 
-export const wide = toggle("--wide", "print all columns and whole lines, wider than the terminal");
-
 export const color = toggle("--no-color", "print no colors");
 
 export const quiet = toggle("--quiet", "print as little as possible: no notes and no request log");

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { Command as Commander, CommanderError, Option } from "commander";
 import type { SandboxError } from "../domain/errors.js";
 import { stdinName } from "../node/files/load-scenario.js";
-import { alignColumns, wrapWords } from "../report/plain-text.js";
+import { alignColumns } from "../report/plain-text.js";
 import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
 import { didYouMean, nearest, quote } from "../schema/words.js";
 import { type Call, type Command, type Flag, type FlagSet, type FlagValues, longForm } from "./command.js";
@@ -56,15 +56,16 @@ const rootExamples = {
   "svc-sandbox init && svc-sandbox --watch": "start your own scenario",
 };
 
-const rootNotes =
-  "Run `svc-sandbox <command> --help` for a command's flags. `svc-sandbox key-states` is short for `svc-sandbox start key-states`. To set a flag in the environment, use the variable in brackets.";
+const rootNotes = `Run \`svc-sandbox <command> --help\` for a command's flags.
+\`svc-sandbox key-states\` is short for \`svc-sandbox start key-states\`.
+To set a flag in the environment, use the variable in brackets.`;
 
 /** The same on every terminal, because the documentation contains the help. */
 const helpWidth = 80;
 
 /** Prints the program's help: its commands, without their flags. */
 export async function printHelp(io: Io): Promise<void> {
-  const notes = wrapWords(rootNotes.replaceAll("svc-sandbox", programName(io.env)), helpWidth).join("\n");
+  const notes = rootNotes.replaceAll("svc-sandbox", programName(io.env));
   const program = configure(new Commander(programName(io.env)), io)
     .description(
       "A sandbox of the relying-party API: every key state, limit and error, the same way each time.\n\nCoding agents: read AGENTS.md in the package first (3 kB; node_modules/svc-sandbox/AGENTS.md).",

@@ -20,23 +20,10 @@ export interface Output {
   readonly columns?: number | undefined;
 }
 
-interface Telling {
-  /** Whether long lines stay whole. */
-  readonly wide?: boolean | undefined;
-  /** The start of a wrapped line's continuation. Default: the line's indent. */
-  readonly hang?: string;
-  readonly done?: Done | undefined;
-}
-
-/** The width for people: the terminal's, or 80 in a pipe or the log of a CI job. */
-export function columnsOf({ columns = 80 }: Pick<Output, "columns">, wide = false): number {
-  return wide ? Number.POSITIVE_INFINITY : columns;
-}
-
-/** Writes a text for people. Wraps long lines at spaces; commands to copy and JSON stay whole, on separate lines. */
-export function tell(output: Output, text: string, { wide, hang, done }: Telling = {}): void {
-  const { worded = (same) => same } = output;
-  output.write(wrapLines(worded(text), columnsOf(output, wide), hang), done);
+/** Writes a text for people. A terminal gets lines that fit: long ones wrap at spaces, except commands, JSON and YAML to copy. */
+export function tell(output: Output, text: string, done?: Done): void {
+  const { worded = (same) => same, columns } = output;
+  output.write(columns === undefined ? worded(text) : wrapLines(worded(text), columns), done);
 }
 
 /** Writes data for other programs (JSON, YAML, Markdown, shell lines), with unchanged lines. */
@@ -46,37 +33,32 @@ export function writeData(output: Output, text: string, done?: Done): void {
 }
 
 /** Writes a report without keys: wrapped as text for people, with unchanged lines in any other format. */
-export function tellAs(format: string, output: Output, report: string, how: Telling = {}): void {
-  if (format === "text") tell(output, redactKeys(report), how);
+export function tellAs(format: string, output: Output, report: string): void {
+  if (format === "text") tell(output, redactKeys(report));
   else writeData(output, redactKeys(report));
 }
 
+// What is there to copy must not be broken: a command, alone or after a colon, a body in a story, a comment of YAML.
 const program = "(?:npx (?:--no-install )?)?svc-sandbox|curl|node|eval";
-const command = new RegExp(String.raw`^\s+(?:${program}) `);
-// A command after the last colon of a line is also there to copy.
-const endsWithCommand = new RegExp(`^(.*?:) ((?:${program}) .*)$`);
-// A body in a story: JSON must not be broken.
-const json = /^\s*(?:\p{Cc}\[\d+m)*(?:[[{] ?["[{]|"[^"]*"(?:\p{Cc}\[\d+m)*: )/u;
+const json = String.raw`^\s*(?:\p{Cc}\[\d+m)*(?:[[{] ?["[{]|"[^"]*"(?:\p{Cc}\[\d+m)*: )`;
+const copied = new RegExp(String.raw`(?:^\s+|: | {2})(?:${program}) |${json}| # `, "u");
 const caretLine = /^ *\^$/;
 
 /** Wraps a text's long lines; the text may be colored. A line with a caret under it is shortened around the caret. */
-export function wrapLines(text: string, width: number, hang?: string): string {
+function wrapLines(text: string, width: number): string {
   const lines = text.split("\n");
   return lines
     .flatMap((line, index) => {
       const [above = "", below = ""] = [lines[index - 1], lines[index + 1]];
       if (caretLine.test(line)) return narrowExcerpt({ text: above, caret: line }, width).caret;
       if (caretLine.test(below)) return narrowExcerpt({ text: line, caret: below }, width).text;
-      return textWidth(line) <= width || command.test(line) || json.test(line)
-        ? line
-        : wrapLine(line, width, hang);
+      return textWidth(line) <= width || copied.test(line) ? line : wrapLine(line, width);
     })
     .join("\n");
 }
 
-function wrapLine(line: string, width: number, hang = /^\s*/.exec(line)?.[0] ?? ""): string[] {
-  const [, before, copied] = endsWithCommand.exec(line) ?? [];
-  if (before !== undefined) return [...wrapLine(before, width, hang), `${hang}  ${copied}`];
+function wrapLine(line: string, width: number): string[] {
+  const indent = /^\s*/.exec(line)?.[0] ?? "";
   const lines: string[] = [];
   let last = "";
   // Text in backquotes counts as one word.
@@ -84,7 +66,7 @@ function wrapLine(line: string, width: number, hang = /^\s*/.exec(line)?.[0] ?? 
     if (last === "" || textWidth(last + word) <= width) last += word;
     else {
       lines.push(last);
-      last = hang + word.trimStart();
+      last = indent + word.trimStart();
     }
   }
   return [...lines, last];

@@ -1,7 +1,6 @@
 import picocolors from "picocolors";
 import { escapeControls } from "../domain/printable.js";
 import type { Io, Output } from "./io.js";
-import { columnsOf } from "./tell.js";
 
 export type Palette = ReturnType<typeof picocolors.createColors>;
 
@@ -15,7 +14,7 @@ export interface Style {
   readonly palette: Palette;
   /** Whether signs replace words. */
   readonly isTerminal: boolean;
-  /** The number of characters per line; `Infinity` with `--wide`. */
+  /** The number of characters per line of a terminal; `Infinity` in a pipe. */
   readonly width: number;
 }
 
@@ -23,10 +22,10 @@ export interface Style {
 export function styleFor(
   output: Output,
   env: Io["env"],
-  { color = true, wide = false }: { readonly color?: boolean; readonly wide?: boolean } = {},
+  { color = true }: { readonly color?: boolean } = {},
 ): Style {
-  const { isTTY = false } = output;
-  return { palette: paletteFor(output, env, { color }), isTerminal: isTTY, width: columnsOf(output, wide) };
+  const { isTTY = false, columns = Number.POSITIVE_INFINITY } = output;
+  return { palette: paletteFor(output, env, { color }), isTerminal: isTTY, width: columns };
 }
 
 /** Green for success, yellow for "later", red for a rejection. */

@@ -30,7 +30,7 @@ beforeEach(() => {
 });
 
 async function check(url: string, ...argv: string[]) {
-  const ran = await runCli(["check", url, "--wide", ...argv], { env: probeKeys, cwd: folder });
+  const ran = await runCli(["check", url, ...argv], { env: probeKeys, cwd: folder });
   const added = [...`${ran.stdout}${ran.stderr}`.matchAll(/^New on (.+)\.$/gm)].map(([, fact]) => fact);
   return { ...ran, added };
 }

@@ -69,7 +69,7 @@ describe("against the sandbox itself, a check", () => {
 
   test("needs no key to try three paths, and says what the others need", async () => {
     const server = await serveSandbox(1, {});
-    const { code, stdout } = await runCli(["check", server.url, "--wide"], { env: {} });
+    const { code, stdout } = await runCli(["check", server.url], { env: {} });
     expect(stdout).toMatch(/^ {2}401\.unknown +agrees +401 unauthorized$/m);
     expect(stdout).toMatch(/^ {2}200\.test +not tried +needs a test key in SVC_KEY_ACTIVE or SVC_API_KEY$/m);
     expect(stdout).toMatch(/^ {2}401\.revoked +not tried +needs SVC_KEY_REVOKED$/m);
@@ -80,7 +80,7 @@ describe("against the sandbox itself, a check", () => {
     const server = await serveSandbox(1, {});
     const path = async (ref: string) => {
       const env = { SVC_API_KEY: server.sandbox.secret(ref) };
-      const { stdout } = await runCli(["check", server.url, "--wide"], { env });
+      const { stdout } = await runCli(["check", server.url], { env });
       return /^ {2}(\S+) +agrees +200, SVC_API_KEY$/m.exec(stdout)?.[1];
     };
     expect([await path("active"), await path("live"), await path("legacy-live")]).toEqual([
@@ -122,7 +122,7 @@ describe("against the sandbox itself, a check", () => {
   test("works under a base URL with a path, with a slash at its end, and when it is the URL of the endpoint", async () => {
     const server = await serveProbed(undefined, "/gateway/v1/relying-party/me");
     for (const base of ["/gateway", "/gateway/", `/gateway${mePath}/`].map((path) => server.url + path)) {
-      expect(await runCli(["check", base, "--wide"], { env: probeKeys })).toMatchObject({
+      expect(await runCli(["check", base], { env: probeKeys })).toMatchObject({
         code: 0,
         stderr: "",
       });
@@ -138,7 +138,7 @@ describe("a check", () => {
 
   test.each([1, 3, 4, 10])("sends no more than %i requests, one for each path", async (most) => {
     const server = await serveProbed();
-    const ran = await runCli(["check", server.url, "--wide", "--max-requests", String(most)], {
+    const ran = await runCli(["check", server.url, "--max-requests", String(most)], {
       env: probeKeys,
     });
     const sent = server.requests().map(({ ref }) => ref);
@@ -153,7 +153,7 @@ describe("a check", () => {
       reply.headers[`X-${number}`] = "1";
       reply.status = 500 + (number % 4);
     });
-    await runCli(["check", server.url, "--wide"], {
+    await runCli(["check", server.url], {
       env: { ...probeKeys, SVC_KEY_LEGACY: "legacysvc_test_0123456789abcdef" },
     });
     expect(server.requests().length).toBeLessThanOrEqual(40);
@@ -171,21 +171,21 @@ describe("a check", () => {
       });
     const env = { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE as string };
     const small = await limited(3);
-    const ran = await runCli(["check", small.url, "--wide", "--probe-limits"], { env });
+    const ran = await runCli(["check", small.url, "--probe-limits"], { env });
     expect(ran.stdout).toMatch(/^ {2}429\.per_minute +agrees +429 slow_down, SVC_API_KEY$/m);
     expect(ran.stdout).toMatch(/^ {2}rate_limit_code: slow_down +# /m);
     expect(ran.stdout).toMatch(/^ {2}retry_after: seconds +# /m);
     expect(small.requests()).toHaveLength(7);
 
     const large = await limited(60);
-    const refused = await runCli(["check", large.url, "--wide", "--probe-limits"], { env });
+    const refused = await runCli(["check", large.url, "--probe-limits"], { env });
     expect(refused.stdout).toContain(
       "needs 61 requests, one more than per_minute, and 35 are left; --max-requests 66 has room for them",
     );
     expect(large.requests()).toHaveLength(5);
 
     const without = await limited(3);
-    await runCli(["check", without.url, "--wide"], { env });
+    await runCli(["check", without.url], { env });
     expect(without.requests()).toHaveLength(5);
   });
 
@@ -198,11 +198,11 @@ describe("a check", () => {
       });
     const env = { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE as string };
     const unlimited = await serve(() => "Mon, 02 Mar 2026 09:00:30 GMT");
-    const ran = await runCli(["check", unlimited.url, "--wide", "--probe-limits"], { env });
+    const ran = await runCli(["check", unlimited.url, "--probe-limits"], { env });
     expect(ran.stdout).toMatch(/429\.per_minute {2}status {2}R22\n.*429\n.*200 for 3 requests in one minute/);
     expect(ran.code).toBe(1);
     const turning = await serve((number) => `Mon, 02 Mar 2026 09:0${number}:00 GMT`);
-    const unsure = await runCli(["check", turning.url, "--wide", "--probe-limits"], { env });
+    const unsure = await runCli(["check", turning.url, "--probe-limits"], { env });
     expect(unsure.stdout).toMatch(/429\.per_minute +not tried +200, SVC_API_KEY, a minute may have ended/);
   });
 
@@ -211,7 +211,7 @@ describe("a check", () => {
       if (ref !== "live") return;
       Object.assign(reply, { status: 429, body: { error: { code: "busy", message: "Later." } } });
     });
-    const { code, stdout } = await runCli(["check", url, "--wide"], { env: probeKeys });
+    const { code, stdout } = await runCli(["check", url], { env: probeKeys });
     expect(stdout).toMatch(/^ {2}200\.live +not tried +429 busy, SVC_KEY_LIVE, a limit was reached instead/m);
     expect(stdout).toMatch(/^ {2}rate_limit_code: busy/m);
     expect(code).toBe(0);
@@ -219,7 +219,7 @@ describe("a check", () => {
 
   test("sends no more after two requests in a row without an answer", async () => {
     const server = await serveProbed((_reply, { number }) => (number > 1 ? "handled" : undefined));
-    const ran = await runCli(["check", server.url, "--wide", "--timeout", "100ms"], { env: probeKeys });
+    const ran = await runCli(["check", server.url, "--timeout", "100ms"], { env: probeKeys });
     expect(server.requests()).toHaveLength(3);
     expect(ran.stdout).toContain("nothing was sent after 2 requests without a response");
     expect(ran.code).toBe(1);
@@ -236,7 +236,7 @@ describe("a check", () => {
       SVC_KEY_UNKNOWN: "SVC_test_sbxnobody",
       SVC_KEY_MALFORMED: "not-an-api-key",
     };
-    const { stdout, code } = await runCli(["check", server.url, "--wide"], { env });
+    const { stdout, code } = await runCli(["check", server.url], { env });
     expect(server.requests().map(({ ref }) => ref)).toEqual(["none", "malformed", "unknown"]);
     expect(stdout).toMatch(/200\.test +not tried +SVC_KEY_ACTIVE is not a key: it does not start with/);
     expect(stdout).toMatch(/200\.live +not tried +SVC_KEY_LIVE is not a live key$/m);

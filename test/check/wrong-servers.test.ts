@@ -19,7 +19,7 @@ const cases: readonly WrongServer[] = parse(
 /** Checks a server and expects this difference. */
 async function expectDifference(misbehave: Misbehave, says: WrongServer["says"], ...argv: string[]) {
   const { url } = await serveProbed(misbehave);
-  const args = ["check", url, "--wide", ...argv];
+  const args = ["check", url, ...argv];
   const { code, stdout, stderr } = await runCli(args, { env: probeKeys });
   const [where, expected, found] = says.map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
   const lines = `^  ${where}(?:  request .*)?\n    expected  ${expected}.*\n    found     ${found}`;

@@ -139,7 +139,7 @@ describe("--report", () => {
   });
 
   it("has lines that trust the certificate that the command was given", async () => {
-    const { stderr } = await runExec(["--tls", "--wide", "--", ...client("active")]);
+    const { stderr } = await runExec(["--tls", "--", ...client("active")]);
     expect(stderr).toContain('curl --cacert "$SVC_CA_FILE" -H "x-api-key: $SVC_KEY_REVOKED"');
   });
 });

@@ -22,7 +22,7 @@ export default [
 const inFunction = "export default async ({ sandbox }) => sandbox.name && ";
 
 const start = (file: string, cwd: string, flags = "") =>
-  runCommand(`${commandLine} --port 0 --wide --handlers ${file} ${flags}`, { cwd });
+  runCommand(`${commandLine} --port 0 --handlers ${file} ${flags}`, { cwd });
 
 async function served(file: string, code: string) {
   const running = start(file, userFolder({ [file]: code }), "--json");

@@ -20,7 +20,7 @@ async function json(argv: readonly string[], ...flags: string[]) {
 
 describe("svc-sandbox keys", () => {
   it("lists the keys with their state, secret and what they get", async () => {
-    const { code, stdout } = await runCli(["keys", "key-states", "--wide"]);
+    const { code, stdout } = await runCli(["keys", "key-states"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^KEY +ORGANIZATION +STATE +SECRET +A REQUEST GETS +PATH\n/);
     expect(stdout).toMatch(
@@ -45,7 +45,7 @@ describe("svc-sandbox keys", () => {
   });
 
   it("shows which faults may replace a response", async () => {
-    const { stdout } = await runCli(["keys", "bad-day", "--wide"]);
+    const { stdout } = await runCli(["keys", "bad-day"]);
     expect(stdout).toMatch(/^untouched .* 200 +200\.test$/m);
     expect(stdout).toMatch(/^unavailable .* 200 or a fault +200\.test or fault\.status$/m);
     const rows = await json(["keys", "bad-day"]);
@@ -76,7 +76,7 @@ story:
   - request: { key: nightly-run }
 `,
     });
-    const { stdout } = await runCli(["keys", "a.yaml", "--wide"], { cwd });
+    const { stdout } = await runCli(["keys", "a.yaml"], { cwd });
     const rows = stdout.split("\nCreated later:\n")[1]?.trimEnd().split("\n") ?? [];
     const secret = "SVC_test_sbx\\w{29}";
     expect(rows).toEqual([
@@ -117,7 +117,7 @@ story:
 
 describe("svc-sandbox explain", () => {
   it("shows the checks in their order, the answer and what to do, in words when nobody looks", async () => {
-    const { code, stdout } = await runCli(["explain", "wrong-scope", "--wide"], { cwd: temporaryFolder() });
+    const { code, stdout } = await runCli(["explain", "wrong-scope"], { cwd: temporaryFolder() });
     expect(code).toBe(0);
     expect(stdout).toMatch(/^GET \S+ with the key wrong-scope, scenario key-states, at 2026-03-02T09:00:0/);
     const checks = stdout.matchAll(/^ {2}(passed|rejected|not reached) +(key|[a-z]+(?: [a-z]+)?) {2}/gm);

@@ -14,7 +14,7 @@ const good = scenario("      only: { environment: test }\n");
 
 describe("svc-sandbox list", () => {
   it("names every bundled scenario with one line on what it shows", async () => {
-    const { code, stdout, stderr } = await runCli(["list", "--wide"]);
+    const { code, stdout, stderr } = await runCli(["list"]);
     expect([code, stderr]).toEqual([0, ""]);
     const lines = stdout.trimEnd().split("\n");
     expect(lines.map((line) => line.split(" ")[0])).toEqual([...scenarioNames]);
@@ -23,7 +23,7 @@ describe("svc-sandbox list", () => {
 
   it("describes each scenario in one line of 80 columns, uncut", async () => {
     const { stdout } = await runCli(["list"], { terminal: true, columns: 80, env: { NO_COLOR: "1" } });
-    expect(stdout).toBe((await runCli(["list", "--wide"])).stdout);
+    expect(stdout).toBe((await runCli(["list"])).stdout);
   });
 
   it("gives name, title and description with --json", async () => {

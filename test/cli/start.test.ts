@@ -21,7 +21,7 @@ async function started(...argv: string[]) {
 
 describe("svc-sandbox start", () => {
   it("prints addresses, scenario, keys and what each one gets, and a curl line that works when it is pasted", async () => {
-    const { url, stdout } = await started("key-states", "--wide");
+    const { url, stdout } = await started("key-states");
     const text = stdout.text();
     expect(text).toMatch(new RegExp(`^svc-sandbox is listening on ${url}\n`));
     expect(text).toContain(`  Control    ${url}/__sandbox\n  Dashboard  ${url}/__sandbox/\n`);
@@ -176,7 +176,7 @@ describe("svc-sandbox start", () => {
 
 describe("the request log", () => {
   it("has one aligned line for each request, on stderr", async () => {
-    const { url, stderr } = await started("--frozen", "--wide");
+    const { url, stderr } = await started("--frozen");
     await fetch(url + me);
     await fetch(`${url}/v2`, { method: "POST" });
     const [line] = await stderr.shows(/.*401\.missing.*\n.*404\.unknown_path.*\n/);
@@ -188,7 +188,7 @@ describe("the request log", () => {
   });
 
   it("R46 names the key by its ref, or by its fingerprint, and never shows it", async () => {
-    const { url, stdout, stderr } = await started("--json", "--wide");
+    const { url, stdout, stderr } = await started("--json");
     const { revoked } = JSON.parse(stdout.text()).keys;
     const real = "SVC_live_of-somebody-else";
     await fetch(url + me, { headers: { "x-api-key": revoked } });
@@ -198,14 +198,14 @@ describe("the request log", () => {
   });
 
   it("shows nothing that would move the cursor or recolour the terminal", async () => {
-    const { url, stderr } = await started("--wide");
+    const { url, stderr } = await started();
     await fetch(`${url}/%1b%5b31m%0aSVC_test_abc`);
     await stderr.shows(/404\.unknown_path/);
     expect(stderr.text()).toMatch(/^[^\p{Cc}]+\n$/u);
   });
 
   it("adds the request id with --verbose, and is silent with --log off", async () => {
-    const { url, stderr } = await started("--verbose", "--wide");
+    const { url, stderr } = await started("--verbose");
     await fetch(url + me);
     await stderr.shows(/401\.missing.* req_[0-9a-f]{24}\n/);
     const off = await started("--log", "off");

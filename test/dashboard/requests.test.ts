@@ -34,7 +34,7 @@ describe.skipIf(noBrowser)("the requests", () => {
     await page.getByRole("button", { name: "Capture" }).click();
     const file = await download;
     expect(file.suggestedFilename()).toBe("capture.yaml");
-    const { code, stdout } = await runCli(["verify", "--wide", await file.path()]);
+    const { code, stdout } = await runCli(["verify", await file.path()]);
     expect([code, stdout]).toEqual([0, expect.stringContaining("2 steps, 2 expectations, all passed")]);
   });
 

@@ -87,11 +87,9 @@ test("report takes the base URL, the control URL, that of an instance, and SVC_C
   await call(server.url, server.sandbox.secret("active"));
   const expected = { code: 0, stdout: renderReport(server.sandbox.report(), "text"), stderr: "" };
   for (const url of [server.url, `${server.url}/`, `${server.controlUrl}`, `${server.controlUrl}/report`]) {
-    expect(await runCli(["report", url, "--wide"])).toEqual(expected);
+    expect(await runCli(["report", url])).toEqual(expected);
   }
-  expect(await runCli(["report", "--wide"], { env: { SVC_CONTROL_URL: String(server.controlUrl) } })).toEqual(
-    expected,
-  );
+  expect(await runCli(["report"], { env: { SVC_CONTROL_URL: String(server.controlUrl) } })).toEqual(expected);
   const created = await fetch(`${server.controlUrl}/instances`, {
     method: "POST",
     body: "{}",

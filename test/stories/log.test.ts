@@ -23,7 +23,6 @@ story:
 async function tellAll(argv: readonly string[]) {
   const running = startCli(["a.yaml", "--port", "0", ...argv], {
     cwd: temporaryFolder({ "a.yaml": scenario }),
-    asPrinted: true,
   });
   const url = await baseUrl(running);
   const post = (path: string, body = "{}") =>
@@ -50,7 +49,7 @@ async function tellAll(argv: readonly string[]) {
 }
 
 it("logs what the timeline does, and each step of the story that is told, with no key in it", async () => {
-  const lines = await tellAll(["--wide"]);
+  const lines = await tellAll([]);
   const why = '\\(Failed to revoke the key "main": .+\\)';
   const wanted = [
     /^2026-03-02T09:00:00Z {2}story 1\/5 {2}A bank calls\.$/,

@@ -7,8 +7,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 import { failing, good, storyScenario } from "./stories.js";
 
 function verify(files: Readonly<Record<string, string>>, argv: readonly string[], options: RunOptions = {}) {
-  const wide = options.terminal === true ? [] : ["--wide"];
-  return runCli(["verify", ...wide, ...argv], { cwd: temporaryFolder(files), ...options });
+  return runCli(["verify", ...argv], { cwd: temporaryFolder(files), ...options });
 }
 
 const withoutTimes = (text: string) => text.replace(/\(\d+ ms\)/g, "(… ms)");
@@ -323,7 +322,7 @@ story:
 `;
 
 it("R42 verifies a story whose timeline revokes a key in its overlap, which is not revoked twice", async () => {
-  const { code, stdout, stderr } = await runCli(["verify", "--wide", "contract.yaml"], {
+  const { code, stdout, stderr } = await runCli(["verify", "contract.yaml"], {
     cwd: temporaryFolder({ "contract.yaml": example }),
   });
   expect([code, stderr]).toEqual([0, ""]);

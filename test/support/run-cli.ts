@@ -3,7 +3,6 @@ import { onTestFinished } from "vitest";
 import { cli } from "../../src/cli/cli.js";
 import type { KeyPresses, Output } from "../../src/cli/io.js";
 import { temporaryFolder } from "./temporary-folder.js";
-import { unwrapped } from "./unwrapped.js";
 
 /** How a test runs the command line. */
 export interface RunOptions {
@@ -15,8 +14,6 @@ export interface RunOptions {
   readonly terminal?: boolean;
   /** How wide that terminal is. */
   readonly columns?: number;
-  /** Whether stderr has its lines as they are printed. Default: whole ones, as `unwrapped` makes them. */
-  readonly asPrinted?: boolean;
   /** The keys that somebody presses, in order, by their names; left out when nobody sits at a keyboard. */
   readonly keys?: readonly string[];
   /** Waits so many milliseconds. Default: does not wait. */
@@ -66,7 +63,7 @@ export function serve(argv: readonly string[], options: RunOptions = {}): Runnin
 function run(argv: readonly string[], options: RunOptions): Running {
   const stopping = new AbortController();
   const stdout = createWritten(options);
-  const stderr = createWritten(options, options.asPrinted || options.terminal ? undefined : unwrapped);
+  const stderr = createWritten(options);
   const { env = {}, cwd = process.cwd(), keys, input, wait = async () => {} } = options;
   const io = {
     stdout,
@@ -110,7 +107,7 @@ function pressed(keys: readonly string[]): KeyPresses {
   return { next, close() {} };
 }
 
-function createWritten({ terminal = false, columns }: RunOptions, shown = (text: string) => text): Written {
+function createWritten({ terminal = false, columns }: RunOptions): Written {
   let written = "";
   const waiting = new Set<() => void>();
   return {
@@ -120,11 +117,11 @@ function createWritten({ terminal = false, columns }: RunOptions, shown = (text:
       written += text;
       for (const look of waiting) look();
     },
-    text: () => shown(written),
+    text: () => written,
     shows: (pattern) =>
       new Promise((resolve) => {
         const look = () => {
-          const match = pattern.exec(shown(written));
+          const match = pattern.exec(written);
           if (match === null) return;
           waiting.delete(look);
           resolve(match);

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { root } from "./pages.js";
 import { temporaryFolder } from "./temporary-folder.js";
-import { unwrapped } from "./unwrapped.js";
 
 const { TESTED_BINARY } = process.env;
 
@@ -17,7 +16,7 @@ export const words: readonly string[] = TESTED_BINARY ? [bin] : [process.execPat
 /** The start of a shell line that runs it. */
 export const commandLine = words.map((word) => `"${word}"`).join(" ");
 
-/** How a command ended, and what it wrote; the lines of stderr are whole, as `unwrapped` makes them. */
+/** How a command ended, and what it wrote */
 export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -110,7 +109,6 @@ function watched(child: ChildProcess, title: string): RunningCommand {
       code,
       signal,
       ...written,
-      stderr: unwrapped(written.stderr),
     }),
   );
   return {

@@ -28,7 +28,7 @@ interface Output {
 export async function certifyNext(
   next: string,
   loaded: LoadedScenario,
-  call: Call<CertifyFlags & { readonly wide?: boolean }>,
+  call: Call<CertifyFlags>,
   { format, targets }: Output,
 ): Promise<number> {
   const { flags, io, rest: command } = call;
@@ -74,7 +74,7 @@ export async function certifyNext(
     const { intercept } = flags;
     const rehearsal: Rehearsal = { scenario, next, command, intercept, verdict, runs, changes: found };
     const style = styleFor(io.stdout, io.env, flags);
-    tellAs(format, io.stdout, renderCalendar(rehearsal, format, style), flags);
+    tellAs(format, io.stdout, renderCalendar(rehearsal, format, style));
     const failures = await writeCalendar(rehearsal, targets, io);
     for (const one of failures) tell(io.stderr, describeFailure(one, flags));
     if (verdict !== "passed") return baseline?.report.requests === 0 ? exitCode.noRequest : exitCode.failed;

@@ -16,7 +16,6 @@ interface VerifyFlags {
   readonly format?: "text" | "brief";
   readonly quiet?: boolean;
   readonly color?: boolean;
-  readonly wide?: boolean;
 }
 
 /**
@@ -49,7 +48,7 @@ export async function verifyFile(
   const verification = verifyCertificate(result, again);
   const format = flags.json ? "json" : (flags.format ?? "text");
   const style = styleFor(io.stdout, io.env, flags);
-  tellAs(format, io.stdout, renderVerification(verification, format, style), flags);
+  tellAs(format, io.stdout, renderVerification(verification, format, style));
   return verification.verified ? exitCode.fine : exitCode.failed;
 }
 

@@ -40,7 +40,6 @@ import {
   readSeed,
   serverFlags,
   thresholdFlags,
-  wide,
   worldFlags,
 } from "../flags.js";
 import type { Io } from "../io.js";
@@ -146,7 +145,6 @@ const flags = {
   ...interceptFlags,
   ...{ host, handlers, control, tls, cert, key },
   color,
-  wide,
   quiet,
 };
 type CertifyCall = Call<FlagValues<typeof flags>>;
@@ -192,7 +190,7 @@ export const command = declareCommand({
       if (!flags.quiet) showOutput(result, outputOf, call);
       const style = styleFor(io.stdout, io.env, flags);
       const hint = whyUnusable(result.runs[0], notes.join(" "), call);
-      tellAs(format, io.stdout, renderCertificate(result, format, style, { outputOf, hint }), flags);
+      tellAs(format, io.stdout, renderCertificate(result, format, style, { outputOf, hint }));
       const failures = await writeCertificates(result, targets, io);
       for (const one of failures) tell(io.stderr, describeFailure(one, flags));
       if (hint !== undefined && format !== "brief") tell(io.stderr, redactKeys(`${hint}\n`));
@@ -268,9 +266,9 @@ function showOutput(
     const bar = `  ${palette.dim("|")} `;
     const lines = outputOf(run).slice(-20);
     const heading = lines.length === 0 ? `${run.name} printed nothing` : `Last output of ${run.name}`;
-    tell(io.stderr, `${palette.bold(heading)}\n`, flags);
-    for (const line of lines) tell(io.stderr, redactKeys(`${bar}${line}\n`), { ...flags, hang: bar });
-    tell(io.stderr, redactKeys(`See it again: ${runAgain(run, result)}\n\n`), flags);
+    tell(io.stderr, `${palette.bold(heading)}\n`);
+    for (const line of lines) tell(io.stderr, redactKeys(`${bar}${line}\n`));
+    tell(io.stderr, redactKeys(`See it again: ${runAgain(run, result)}\n\n`));
   }
 }
 

@@ -14,7 +14,7 @@ import { soughtChanges } from "../../world/changes.js";
 import { declareCommand, fileName, flag, noVariable, toggle, wholeNumber } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
-import { defaultWait, formatFlag, jsonOrFormat, timeout, wide } from "../flags.js";
+import { defaultWait, formatFlag, jsonOrFormat, timeout } from "../flags.js";
 import type { Io } from "../io.js";
 import { loadChanges } from "../open-scenario.js";
 import { tell, tellAs } from "../tell.js";
@@ -45,7 +45,6 @@ export const command = declareCommand({
       "reach limits on purpose, with keys at their limits or with up to per_minute + 1 requests of a working key, if --max-requests allows it",
       noVariable,
     ),
-    wide,
   },
   examples: {
     "svc-sandbox check https://api.example": "the keys are in SVC_API_KEY, SVC_KEY_REVOKED, …",
@@ -78,8 +77,8 @@ export const command = declareCommand({
     if (format !== "text")
       for (const fact of newFacts ?? []) tell(io.stderr, redactKeys(`New on ${fact}.\n`));
     if (format !== "text" || stopped === undefined) {
-      const style = styleFor(io.stdout, io.env, flags);
-      tellAs(format, io.stdout, renderCheck(report, format, style), flags);
+      const style = styleFor(io.stdout, io.env);
+      tellAs(format, io.stdout, renderCheck(report, format, style));
     }
     return report.verdict === "agrees" && !newFacts?.length ? exitCode.fine : exitCode.failed;
   },

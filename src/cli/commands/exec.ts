@@ -23,7 +23,6 @@ import {
   readPort,
   serverFlags,
   thresholdFlags,
-  wide,
   worldFlags,
 } from "../flags.js";
 import { loadNamed, startNamed, withChanges } from "../open-scenario.js";
@@ -98,7 +97,6 @@ const flags = {
   ),
   log: log("off"),
   color,
-  wide,
   quiet,
 };
 

@@ -6,7 +6,7 @@ import { adviceOf } from "../../domain/advice.js";
 import { fingerprintOf, isSandboxKey, parseApiKey } from "../../domain/api-key.js";
 import { SandboxError } from "../../domain/errors.js";
 import { outcomeOf } from "../../domain/outcomes.js";
-import { alignColumns, wrapWords } from "../../report/plain-text.js";
+import { alignColumns } from "../../report/plain-text.js";
 import { isReserved, reservedKeyRefs } from "../../scenario/format/fields.js";
 import { didYouMean, listed, quote } from "../../schema/words.js";
 import { isoOf } from "../../world/clock.js";
@@ -14,7 +14,7 @@ import { secretFor } from "../../world/story/run-step.js";
 import type { World } from "../../world/world.js";
 import { declareCommand, scenarioWord } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { json, wide, worldFlags } from "../flags.js";
+import { json, worldFlags } from "../flags.js";
 import { programName } from "../io.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
 import { tell, writeData } from "../tell.js";
@@ -25,7 +25,7 @@ export const command = declareCommand({
   description:
     "Shows what GET /v1/relying-party/me returns for a key: the checks in order, the response, and what to do about it. Sends nothing and counts nothing. Never prints the key.",
   words: { "<key>": "a key's ref, a full key, or one of: none, malformed, unknown", ...scenarioWord },
-  flags: { json, wide, ...worldFlags },
+  flags: { json, ...worldFlags },
   examples: {
     "svc-sandbox explain revoked": "a key of the scenario, by its ref",
     'svc-sandbox explain "$SVC_API_KEY" my.yaml': "the key that your client sends",
@@ -36,10 +36,10 @@ export const command = declareCommand({
     const loaded = await loadNamed(scenario, io);
     const world = openNamed(loaded, flags);
     const explained = explain(headerOf(word, world, loaded.name), world);
-    const style = styleFor(io.stdout, io.env, flags);
+    const style = styleFor(io.stdout, io.env);
     const lines = describe(explained, loaded.name, style, programName(io.env));
     if (flags.json) writeData(io.stdout, `${JSON.stringify(explained, null, 2)}\n`);
-    else tell(io.stdout, `${lines.join("\n")}\n`, flags);
+    else tell(io.stdout, `${lines.join("\n")}\n`);
     return exitCode.fine;
   },
 });
@@ -104,7 +104,7 @@ const marks = {
 } as const;
 
 function describe(explained: Explanation, scenario: string, style: Style, program: string): string[] {
-  const { palette, isTerminal, width } = style;
+  const { palette, isTerminal } = style;
   const { checks, status, path_id, fault_paths: faults, when } = explained;
   const { method, path, at } = explained;
   const rows = checks.map(({ name, question, result }) => {
@@ -121,13 +121,13 @@ function describe(explained: Explanation, scenario: string, style: Style, progra
       : [["Faults", `${faults.join(", ")} may replace this response; ${program} show ${scenario}`]]),
   ];
   return [
-    ...wrapWords(`${method} ${path} with ${subject(explained)}, scenario ${scenario}, at ${at}`, width),
+    `${method} ${path} with ${subject(explained)}, scenario ${scenario}, at ${at}`,
     "",
-    ...alignColumns(rows, width - 2).map((line) => `  ${line}`),
+    ...alignColumns(rows).map((line) => `  ${line}`),
     "",
-    ...alignColumns(facts, width),
-    ...(explained.real_key_suspected ? ["", ...wrapWords(realKeyWarning, width).map(palette.yellow)] : []),
-    ...(explained.key_of_another_sandbox ? ["", ...wrapWords(strayKeyNote, width)] : []),
+    ...alignColumns(facts),
+    ...(explained.real_key_suspected ? ["", palette.yellow(realKeyWarning)] : []),
+    ...(explained.key_of_another_sandbox ? ["", strayKeyNote] : []),
   ];
 }
 

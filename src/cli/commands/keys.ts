@@ -5,7 +5,7 @@ import { scenarioSecret } from "../../world/secrets.js";
 import type { World } from "../../world/world.js";
 import { declareCommand, flag, noVariable, oneOf, scenarioWord } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { jsonOrFormat, wide, worldFlags } from "../flags.js";
+import { jsonOrFormat, worldFlags } from "../flags.js";
 import { firstThatFits, keyRows, keyTable } from "../key-rows.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
 import { tell, writeData } from "../tell.js";
@@ -24,7 +24,6 @@ export const command = declareCommand({
       noVariable,
     ),
     json: jsonOrFormat,
-    wide,
     ...worldFlags,
   },
   examples: {
@@ -44,10 +43,10 @@ export const command = declareCommand({
       dotenv: () => environmentLines(variables()),
       powershell: () => powershellLines(variables()),
       json: () => `${JSON.stringify(keyRows(world), null, 2)}\n`,
-      table: () => tableOf(world, open, styleFor(io.stdout, io.env, flags)),
+      table: () => tableOf(world, open, styleFor(io.stdout, io.env)),
     };
     const text = await textOf[format]();
-    if (format === "table") tell(io.stdout, text, flags);
+    if (format === "table") tell(io.stdout, text);
     else writeData(io.stdout, text);
     return exitCode.fine;
   },

@@ -202,7 +202,7 @@ function noteElsewhere(last: number, number: number, { stderr }: PlayCall["io"])
   if (missed > 0) tell(stderr, `Run elsewhere: ${pluralize(missed, "step")}, up to step ${number - 1}.\n\n`);
 }
 
-// Longer lines are hard to read.
+// Longer lines of JSON are hard to read.
 function proseStyle({ flags, io: { stdout, env } }: PlayCall): Style {
   const style = styleFor(stdout, env, flags);
   return { ...style, width: Math.max(20, Math.min(100, style.width)) };

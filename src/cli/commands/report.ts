@@ -10,15 +10,7 @@ import { quote } from "../../schema/words.js";
 import { declareCommand, noVariable, toggle } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
-import {
-  askFlags,
-  controlCall,
-  formatFlag,
-  jsonOrFormat,
-  runningUrl,
-  thresholdFlags,
-  wide,
-} from "../flags.js";
+import { askFlags, controlCall, formatFlag, jsonOrFormat, runningUrl, thresholdFlags } from "../flags.js";
 import type { Io } from "../io.js";
 import { runsOnGithub } from "../serve/exec-report.js";
 import { tellAs, writeData } from "../tell.js";
@@ -41,7 +33,6 @@ export const command = declareCommand({
     json: jsonOrFormat,
     ...thresholdFlags,
     ...askFlags,
-    wide,
   },
   examples: {
     "svc-sandbox report": "for people",
@@ -55,8 +46,8 @@ export const command = declareCommand({
       ? await readReports(words, io)
       : await askReport(controlCall(oneUrl(words), flags, io));
     const unmet = unmetThresholds(found, flags);
-    const style = { ...styleFor(io.stdout, io.env, flags), failures: unmet };
-    tellAs(format, io.stdout, renderReport(found, format, style), flags);
+    const style = { ...styleFor(io.stdout, io.env), failures: unmet };
+    tellAs(format, io.stdout, renderReport(found, format, style));
     if (runsOnGithub(io) && format !== "brief")
       writeData(io.stderr, redactKeys(githubAnnotations(found, unmet)));
     return unmet.length === 0 ? exitCode.fine : exitCode.failed;

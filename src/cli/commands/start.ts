@@ -22,7 +22,7 @@ import {
   toggle,
 } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
-import { changes, json, log, quiet, readPort, serverFlags, wide, worldFlags } from "../flags.js";
+import { changes, json, log, quiet, readPort, serverFlags, worldFlags } from "../flags.js";
 import { aborted, type Io, programName } from "../io.js";
 import { loadNamed, warnOfPinned, warnOfSteps, withChanges } from "../open-scenario.js";
 import { banner, listeningLine } from "../serve/banner.js";
@@ -77,7 +77,6 @@ const flags = {
     "--show-keys",
     "print full keys and a generated control token; SVC_SANDBOX_SHOW_KEYS=0 hides them (default: print them, except with --log json)",
   ),
-  wide,
   json,
   quiet,
 };
@@ -238,9 +237,9 @@ function announce(world: World, server: RunningServer, { flags, io }: StartCall,
     // It appears nowhere else.
     if (tokenIsNew) tell(io.stderr, `Control token: ${server.controlToken}\n`);
   } else {
-    const style = styleFor(io.stdout, io.env, flags);
+    const style = styleFor(io.stdout, io.env);
     const text = banner(world, server, style, { tokenIsNew, program: programName(io.env) });
-    tell(io.stdout, shown(text), flags);
+    tell(io.stdout, shown(text));
   }
   if (isTokenNew(server, flags) && !showKeys) {
     log.note("The generated control token is hidden. Set one with --control-token, or add --show-keys.");

@@ -11,7 +11,7 @@ import { isScenarioName, scenarioNames } from "../../scenario/bundled.js";
 import { ScenarioError } from "../../scenario/problems/scenario-error.js";
 import { type Call, declareCommand, type FlagValues, noVariable, toggle } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf } from "../exit-codes.js";
-import { color, jsonOrFormat, quiet, testFormatFlag, wide, worldFlags } from "../flags.js";
+import { color, jsonOrFormat, quiet, testFormatFlag, worldFlags } from "../flags.js";
 import { aborted } from "../io.js";
 import { namedOrOwn, problemsJson, withCount } from "../open-scenario.js";
 import { createLog } from "../serve/log.js";
@@ -28,7 +28,6 @@ const flags = {
   json: jsonOrFormat,
   quiet,
   color,
-  wide,
 };
 type VerifyCall = Call<FlagValues<typeof flags>>;
 
@@ -97,8 +96,8 @@ async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Ve
     const outcome = await outcomeOf(name, call);
     // Separates long texts.
     const isLater = !quiet && outcomes.some(({ text }) => text !== undefined);
-    if (isText && outcome.text !== undefined) tell(io.stdout, `${isLater ? "\n" : ""}${outcome.text}`, flags);
-    if (isText && outcome.error !== undefined) tell(io.stderr, `${outcome.error}\n`, flags);
+    if (isText && outcome.text !== undefined) tell(io.stdout, `${isLater ? "\n" : ""}${outcome.text}`);
+    if (isText && outcome.error !== undefined) tell(io.stderr, `${outcome.error}\n`);
     outcomes.push(outcome);
   }
   const failed = outcomes.filter((outcome) => outcome.exitCode !== exitCode.fine).length;

@@ -1,7 +1,7 @@
 import { me } from "../../api/endpoints/me.js";
 import { type Assumptions, assumptionsFor } from "../../domain/assumptions.js";
 import { nodeCrypto } from "../../node/platform.js";
-import { alignColumns, wrapCommand } from "../../report/plain-text.js";
+import { alignColumns } from "../../report/plain-text.js";
 import type { RunningServer } from "../../server/serve-log.js";
 import { announcedKeys, defaultSecret, firstKeys, secretsOf } from "../../world/secrets.js";
 import type { World } from "../../world/world.js";
@@ -26,7 +26,7 @@ export function banner(
   const { keys, leftOut } = firstKeys(world, shownKeys);
   const lines = (facts: Readonly<Record<string, string | undefined | false>>) => {
     const known = Object.entries(facts).flatMap(([name, fact]) => (fact ? [[name, fact]] : []));
-    return alignColumns(known, inner.width).map((line) => `  ${line}`);
+    return alignColumns(known).map((line) => `  ${line}`);
   };
   return [
     palette.bold(`svc-sandbox is listening on ${localUrl}`),
@@ -51,7 +51,7 @@ export function banner(
     }),
     "",
     "Try it:",
-    ...curlLines(world, server, style).map((line) => `  ${line}`),
+    `  ${curlLine(world, server)}`,
     "",
     "",
   ].join("\n");
@@ -81,12 +81,6 @@ export function listeningLine(world: World, server: RunningServer): string {
 function certificateText(certificate: string): string {
   const { fingerprint256, issuer, subject } = new nodeCrypto.X509Certificate(certificate);
   return `${issuer === subject ? "self-signed" : "yours"}, SHA-256 ${fingerprint256}`;
-}
-
-// One line in a pipe, for scripts.
-function curlLines(world: World, server: RunningServer, { isTerminal, width }: Style): string[] {
-  const line = curlLine(world, server);
-  return isTerminal ? wrapCommand(line, width - 2) : [line];
 }
 
 function curlLine(world: World, { url, certificate }: RunningServer): string {

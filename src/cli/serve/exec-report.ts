@@ -16,7 +16,6 @@ interface ReportFlags {
   readonly report?: readonly string[];
   readonly format?: ReportFormat;
   readonly color?: boolean;
-  readonly wide?: boolean;
   readonly quiet?: boolean;
   readonly verbose?: boolean;
 }
@@ -60,9 +59,9 @@ export async function deliverReport(
   ran: Ran,
 ): Promise<boolean> {
   const { quiet = false, format = "text" } = flags;
-  const { palette, width } = styleFor(io.stderr, io.env, flags);
+  const { palette } = styleFor(io.stderr, io.env, flags);
   const print = (text: string) => writeData(io.stderr, redactKeys(text));
-  const say = (text: string) => tell(io.stderr, redactKeys(text), flags);
+  const say = (text: string) => tell(io.stderr, redactKeys(text));
   const why = ran.hint || whyNoRequest(io);
   const how = { ...ran, failures: unmet, hint: `The command has sent no request. ${why}` };
   const inFormat = (as: ReportFormat) => renderReport(report, as, how);
@@ -77,7 +76,7 @@ export async function deliverReport(
     return end();
   }
   if (isInFull) {
-    const shown = `\n${renderReport(report, format, { ...how, palette, width })}`;
+    const shown = `\n${renderReport(report, format, { ...how, palette })}`;
     if (format === "text") say(shown);
     else print(shown);
   } else if (!quiet) {

@@ -9,14 +9,13 @@ import { pluralize } from "../../report/plain-text.js";
 import type { Runtime } from "../../world/runtime.js";
 import type { Io } from "../io.js";
 import { stepLogLine } from "../story/step-line.js";
-import { columnsOf, tell, writeData } from "../tell.js";
+import { tell, writeData } from "../tell.js";
 import { answerText, type Palette, paintStatus, paletteFor } from "../terminal.js";
 
 export interface LogFlags {
   readonly log?: "pretty" | "json" | "off";
   readonly quiet?: boolean;
   readonly verbose?: boolean;
-  readonly wide?: boolean;
 }
 
 // About a hundred thousand lines: a reader that stops reading must not fill the memory.
@@ -32,7 +31,7 @@ const fullWidth = 110;
  * number of lost lines once it can write again.
  */
 export async function createLog(flags: LogFlags, io: Io): Promise<Logger> {
-  const { log, quiet = false, verbose = false, wide = false } = flags;
+  const { log, quiet = false, verbose = false } = flags;
   let lost = 0;
   const written = (error?: Error | null) => {
     if (error) lost += 1;
@@ -55,15 +54,14 @@ export async function createLog(flags: LogFlags, io: Io): Promise<Logger> {
     });
   };
   const write = (text: string) => counted(text, (done) => writeData(io.stderr, text, done));
-  const show = (text: string, hang?: string) =>
-    counted(text, (done) => tell(io.stderr, text, { wide, done, ...(hang !== undefined && { hang }) }));
+  const show = (text: string) => counted(text, (done) => tell(io.stderr, text, done));
   const said: Logger =
     log === "json"
       ? // Loaded when needed: most logs are read by people.
         (await import("../../node/logger.js")).createJsonLog(write)
       : textLog(show, paletteFor(io.stderr, io.env), {
           verbose,
-          isNarrow: () => columnsOf(io.stderr, wide) < fullWidth,
+          isNarrow: () => (io.stderr.columns ?? fullWidth) < fullWidth,
         });
   return quiet ? { ...said, note: () => {} } : said;
 }
@@ -88,19 +86,19 @@ export function logEvents(
 }
 
 function textLog(
-  write: (text: string, hang?: string) => void,
+  write: (text: string) => void,
   palette: Palette,
   { verbose, isNarrow }: { verbose: boolean; isNarrow: () => boolean },
 ): Logger {
-  const line = (text: string, hang?: string) => write(`${redactKeys(text).trimEnd()}\n`, hang);
+  const line = (text: string) => write(`${redactKeys(text).trimEnd()}\n`);
   return {
     event(event, instance) {
       const { label = instance?.id } = instance ?? {};
       const where = label === undefined ? "" : `  ${palette.dim(`in ${escapeControls(redactKeys(label))}`)}`;
       if (event.type === "request") {
         const options = { verbose, isNarrow: isNarrow() };
-        write(`${requestLine(event.exchange, palette, options)}${where}\n`, "  ");
-      } else line(stepLogLine(event, palette) + where, "  ");
+        write(`${requestLine(event.exchange, palette, options)}${where}\n`);
+      } else line(stepLogLine(event, palette) + where);
     },
     note: (message) => line(printable(message)),
     warning: (message) => line(palette.yellow(printable(message))),

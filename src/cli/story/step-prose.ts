@@ -1,4 +1,3 @@
-import wrapAnsi from "wrap-ansi";
 import { escapeControls } from "../../domain/printable.js";
 import { redactKeys } from "../../domain/redact.js";
 import { pluralize } from "../../report/plain-text.js";
@@ -11,21 +10,19 @@ import type { PlacedProblem } from "./verdict.js";
 
 /** Returns a story's title, its start time and its outline. */
 export function openingProse({ name, scenario, clock }: World, outline: string, style: Style): string {
-  const { palette, width } = style;
+  const { palette } = style;
   const time = `It is ${timeInWords(new Date(clock.now()).toISOString())} (UTC), and the clock is frozen.`;
   return [
-    ...prose(scenario.name ?? name, width).map(palette.bold),
-    ...prose(time, width).map(palette.dim),
-    ...prose(outline, width).map(palette.dim),
+    palette.bold(prose(scenario.name ?? name)),
+    palette.dim(time),
+    palette.dim(prose(outline)),
     "",
     "",
   ].join("\n");
 }
 
 /**
- * Describes a step as a narrator, with the timeline's actions in between and unexpected results. Ends with an empty line.
- * Wraps prose, but not requests and responses.
- */
+ * Describes a step as a narrator, with the timeline's actions in between and unexpected results. Ends with an empty line. */
 export function stepProse(
   result: StepResult,
   problems: readonly PlacedProblem[],
@@ -48,8 +45,8 @@ export function stepProse(
 
 function stepLines(result: StepResult, world: World, style: Style): string[] {
   const { say, request, answer, performed, step, failure, now } = result;
-  const { palette, width, isTerminal } = style;
-  if (say !== null) return prose(say, width);
+  const { palette, isTerminal } = style;
+  if (say !== null) return [prose(say)];
   // The problem describes it.
   if (failure !== null) return [];
   if (request !== null && answer !== null) {
@@ -57,40 +54,29 @@ function stepLines(result: StepResult, world: World, style: Style): string[] {
     return [...requestLines(request, world, style), "", ...answerLines(answer, style)].map(indented);
   }
   if (performed !== null) return actionLines("", step, performed, style);
-  return prose(`${isTerminal ? "⏱ " : ""}${clockSentence(step.advance ?? "", now)}`, width).map(palette.blue);
+  return [palette.blue(`${isTerminal ? "⏱ " : ""}${clockSentence(step.advance ?? "", now)}`)];
 }
 
-function actionLines(
-  before: string,
-  action: Action,
-  performed: Performed,
-  { palette, width }: Style,
-): string[] {
-  const text = prose(before + actionSentences(action, performed), width);
+function actionLines(before: string, action: Action, performed: Performed, { palette }: Style): string[] {
+  const text = prose(before + actionSentences(action, performed));
   const { refusal } = performed;
-  if (refusal === null) return text.map(palette.magenta);
-  return [...text.map(palette.yellow), ...prose(refusal.message, width).map(palette.dim)];
+  if (refusal === null) return [palette.magenta(text)];
+  return [palette.yellow(text), palette.dim(prose(refusal.message))];
 }
 
-function problemLines(problems: readonly PlacedProblem[], { palette, width, isTerminal }: Style): string[] {
+function problemLines(problems: readonly PlacedProblem[], { palette, isTerminal }: Style): string[] {
   const mark = isTerminal ? "✗ " : "";
   return problems.flatMap(({ at, message, place }) => {
     const what = at === null ? "This step cannot run" : "Unexpected result";
     // On a separate line: terminals open file positions.
     const where = place === undefined ? [] : [`${place.file ?? ""}:${place.line}:${place.column}`];
-    return [
-      "",
-      ...[...prose(`${mark}${what}: ${message}`, width), ...where.map(escapeControls)].map(palette.red),
-    ];
+    return ["", ...[prose(`${mark}${what}: ${message}`), ...where.map(escapeControls)].map(palette.red)];
   });
 }
 
-function prose(text: string, width: number): string[] {
-  const line = escapeControls(text.trim().replace(/\s*\n\s*/g, " "));
+function prose(text: string): string {
   // A line that starts with two colons is a command in a CI log.
-  return wrapAnsi(redactKeys(line), width, { hard: true })
-    .split("\n")
-    .map((one) => one.replace(/^::/, ": :"));
+  return redactKeys(escapeControls(text.trim().replace(/\s*\n\s*/g, " "))).replace(/^::/, ": :");
 }
 
 /** Returns an approximate duration: `40 seconds`, `3 minutes`. */

@@ -7,7 +7,6 @@ import { stepJson } from "../../node/step-data.js";
 import { alignColumns, pluralize } from "../../report/plain-text.js";
 import type { FoundPlace } from "../../scenario/parse-scenario.js";
 import { formatProblem } from "../../scenario/problems/scenario-error.js";
-import { narrowExcerpt } from "../../scenario/problems/source.js";
 import { pathText } from "../../schema/shape.js";
 import { snakeCase } from "../../schema/spelling.js";
 import { isAsExpected, type StepResult } from "../../world/steps.js";
@@ -97,7 +96,7 @@ export function verdictText(given: StoryVerdict, style: Style, quiet: boolean): 
   if (verdict.passed && quiet) return "";
   const lines = [
     ...(quiet || verdict.stepCount === 0 ? [] : [...stepTable(verdict, style), ""]),
-    ...verdict.problems.flatMap((problem) => [problemText(problem, verdict, style), ""]),
+    ...verdict.problems.flatMap((problem) => [problemText(problem, verdict), ""]),
     summary(verdict, style.palette),
     "",
   ];
@@ -129,24 +128,14 @@ function stepTable({ name, seed, startedAt, stepCount, results }: StoryVerdict, 
   });
   return [
     `${palette.bold(name)}  ${palette.dim(`seed ${seed}, from ${shortTime(startedAt)}`)}`,
-    ...alignColumns(rows, width - 2).map((line) => `  ${line}`),
+    ...alignColumns(rows).map((line) => `  ${line}`),
   ];
 }
 
-function problemText(
-  { message, path, place }: PlacedProblem,
-  { name, results }: StoryVerdict,
-  { isTerminal, width }: Style,
-): string {
-  // A wrapped line would misplace the caret. The indent has two columns.
-  const excerpt =
-    place?.source !== undefined && place.caret !== undefined && isTerminal
-      ? narrowExcerpt({ text: place.source, caret: place.caret }, width - 2)
-      : undefined;
+function problemText({ message, path, place }: PlacedProblem, { name, results }: StoryVerdict): string {
   // Without a place, the file and the field must do.
   const text = formatProblem({
     ...place,
-    ...(excerpt && { source: excerpt.text, caret: excerpt.caret }),
     file: place?.file ?? name,
     path: pathText(path),
     message: `step ${results.length}: ${message}`,

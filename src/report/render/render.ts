@@ -1,11 +1,10 @@
 import { escapeControls } from "../../domain/printable.js";
-import { alignColumns, wrapCommand, wrapWords } from "../plain-text.js";
+import { alignColumns } from "../plain-text.js";
 import {
   type Cell,
   detailed,
   type ReportDocument,
   type ReportFormat,
-  type Row,
   type Section,
   type Tone,
 } from "./document.js";
@@ -20,71 +19,53 @@ type ReportPalette = Readonly<Record<"bold" | "dim" | "green" | "yellow" | "red"
 const same: Paint = (text) => text;
 const colourless: ReportPalette = { bold: same, dim: same, green: same, yellow: same, red: same };
 
-/** The style of the text format. Default: no colors and no line breaks. */
+/** The style of the text format. Default: no colors. */
 export interface TextStyle {
   readonly palette?: ReportPalette;
-  readonly width?: number;
 }
 
 /** Renders a document in a format, with a final line break. */
 export function render(
   document: ReportDocument,
   format: ReportFormat,
-  { palette = colourless, width = Number.POSITIVE_INFINITY }: TextStyle = {},
+  { palette = colourless }: TextStyle = {},
 ): string {
   if (format === "brief") return `${JSON.stringify(document.brief ?? document.json)}\n`;
   if (format === "json") return `${JSON.stringify(document.json, null, 2)}\n`;
   if (format === "junit") return renderJunit(document);
   if (format === "html") return renderHtml(document);
   const inWords = { ...document, sections: document.sections.filter(({ rows }) => rows.length > 0) };
-  return format === "markdown" ? renderMarkdown(inWords) : renderText(inWords, palette, width);
+  return format === "markdown" ? renderMarkdown(inWords) : renderText(inWords, palette);
 }
 
 /** Renders the document as aligned tables and lists. */
-function renderText(document: ReportDocument, palette: ReportPalette, width: number): string {
+function renderText(document: ReportDocument, palette: ReportPalette): string {
   const { title, sections, yaml, notes, conclusion, failures } = document;
-  const wrapped = (text: string) => wrapWords(escapeControls(text), width);
   return [
-    ...wrapped(title),
+    escapeControls(title),
     "",
-    ...sections.flatMap((one) => [palette.bold(one.title), ...sectionLines(one, palette, width), ""]),
+    ...sections.flatMap((one) => [palette.bold(one.title), ...sectionLines(one, palette), ""]),
     ...(yaml === undefined ? [] : [palette.bold(yaml.title), "", yaml.text]),
-    ...notes.flatMap((note) => [...wrapped(note), ""]),
-    ...wrapped(conclusion.text).map((line) => paint(line, conclusion.tone, palette)),
-    ...failures.flatMap(wrapped).map(palette.red),
+    ...notes.flatMap((note) => [escapeControls(note), ""]),
+    paint(escapeControls(conclusion.text), conclusion.tone, palette),
+    ...failures.map((failure) => palette.red(escapeControls(failure))),
     "",
   ].join("\n");
 }
 
-function sectionLines({ columns, rows }: Section, palette: ReportPalette, width: number): string[] {
+function sectionLines({ columns, rows }: Section, palette: ReportPalette): string[] {
   const painted = (cell: Cell) => paint(textOf(cell), detailed(cell).tone, palette);
   if (rows.every(({ details }) => details === undefined)) {
-    const lines = alignColumns(rows.map(({ cells }) => cells.map(painted)));
-    const fits = lines.every((line) => line.length <= width - 2);
-    return (fits ? lines : narrowLines(rows, painted, width - 2)).map((line) => `  ${line}`);
+    return alignColumns(rows.map(({ cells }) => cells.map(painted))).map((line) => `  ${line}`);
   }
   return rows.flatMap(({ cells, details = [] }) => {
     const head = cells.filter((cell) => textOf(cell) !== "");
     const labelled = details.flatMap((lines, index) =>
       lines.map((line, i) => [i === 0 ? (columns[cells.length + index] ?? "") : "", escapeControls(line)]),
     );
-    const below = alignColumns(labelled, width - 4, wrapCell).map((line) => `    ${line}`);
+    const below = alignColumns(labelled).map((line) => `    ${line}`);
     return [`  ${head.map(painted).join("  ")}`, ...below];
   });
-}
-
-// Puts commands on their own lines.
-function narrowLines(rows: readonly Row[], painted: (cell: Cell) => string, width: number): string[] {
-  const parts = rows.flatMap(({ cells }) => {
-    const commands = cells.map((cell) => detailed(cell).code ?? "");
-    const texts = cells.map((cell) => painted({ ...detailed(cell), code: undefined }));
-    return commands.some(Boolean) ? [texts, commands] : [texts];
-  });
-  return alignColumns(parts, width, wrapCell);
-}
-
-function wrapCell(text: string, width: number): string[] {
-  return /^(?:curl|svc-sandbox) /.test(text) ? wrapCommand(text, width) : wrapWords(text, width);
 }
 
 function textOf(cell: Cell): string {
