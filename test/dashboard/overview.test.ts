@@ -112,11 +112,4 @@ describe.skipIf(noBrowser)("the overview", () => {
     expect((await ask("/requests", { base: `/i/${id}` })).body.data).toHaveLength(2);
     expect((await ask("/requests")).body.data).toHaveLength(0);
   });
-
-  test("nothing moves where less motion is wanted", async () => {
-    const { page, server } = await openDashboard({ context: { reducedMotion: "reduce" } });
-    await fetch(server.url + mePath);
-    await page.locator("a.exit-met", { hasText: "401.missing" }).waitFor();
-    expect(await page.evaluate(() => document.getAnimations().length)).toBe(0);
-  });
 });

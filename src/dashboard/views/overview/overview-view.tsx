@@ -106,7 +106,7 @@ function Gate({ report }: { readonly report: Report }) {
       <Legend />
       <ol class="gate">
         <li class="stage stage-start">
-          <Trunk count={all} below={all} of={all} />
+          <Trunk count={all} />
           <div class="check">
             <h3>Incoming request</h3>
             <p class="muted">
@@ -116,12 +116,7 @@ function Gate({ report }: { readonly report: Report }) {
         </li>
         {stages.map(({ kind, name, question, rules, exits }, index) => (
           <li key={name} class={`stage stage-${kind}`}>
-            <Trunk
-              count={all - sum(left.slice(0, index))}
-              below={kind === "successes" ? (left[index] ?? 0) : all - sum(left.slice(0, index + 1))}
-              of={all}
-              mark={kind === "check" ? index : undefined}
-            />
+            <Trunk count={all - sum(left.slice(0, index))} mark={kind === "check" ? index : undefined} />
             <div class="check">
               <h3>{name}</h3>
               <p class="muted">
@@ -157,23 +152,13 @@ function clientCount(path: ReportedPath | undefined): number {
   return path === undefined ? 0 : path.count + path.preview_count;
 }
 
-interface TrunkProps {
-  /** The number of requests that reach this point, that continue, and in total. */
-  readonly count: number;
-  readonly below: number;
-  readonly of: number;
-  /** The number of the check. */
-  readonly mark?: number | undefined;
-}
-
-/** The line between two checks, as wide as the share of requests that reach it. */
-function Trunk({ count, below, of, mark }: TrunkProps) {
-  const all = Math.max(1, of);
+/** The line between two checks, with the number of requests that reach it and the number of the check. */
+function Trunk({ count, mark }: { readonly count: number; readonly mark?: number | undefined }) {
   return (
-    <div class="trunk" style={{ "--share": count / all, "--share-below": below / all }}>
+    <div class="trunk">
       <span class="trunk-mark">{mark}</span>
       <span class="trunk-count">
-        {of === 0 ? null : (
+        {count === 0 ? null : (
           <>
             {count.toLocaleString("en")}
             <span class="visually-hidden"> requests reach this point</span>
@@ -196,8 +181,6 @@ function ExitLink(props: { readonly pathId: string; readonly count: number; read
         aria-expanded={isOpen}
         data-path={pathId}
       >
-        {/* A new key creates a new element, which flashes again. */}
-        {count + fromStory === 0 ? null : <span class="flash" key={count + fromStory} />}
         <code>{pathId}</code>
         {count === 0 ? null : (
           <span class="exit-count">

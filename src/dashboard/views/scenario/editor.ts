@@ -13,6 +13,7 @@ import {
   defaultHighlightStyle,
   foldGutter,
   foldKeymap,
+  HighlightStyle,
   indentOnInput,
   syntaxHighlighting,
 } from "@codemirror/language";
@@ -28,9 +29,9 @@ import {
   keymap,
   lineNumbers,
 } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
 import type { Validation } from "../../control/answers.js";
 import { describeAt, type Schema, suggest } from "./completion.js";
-import { colors, highlighting } from "./editor-theme.js";
 
 /** A problem of the text, as in `svc-sandbox validate`. */
 export type Problem = Validation["problems"][number];
@@ -182,3 +183,60 @@ function description(schema: Schema | undefined, { state }: EditorView, position
     },
   };
 }
+
+/** The colors of the editor, from the page's light and dark colors. */
+const colors = EditorView.theme({
+  "&": { height: "100%", color: "var(--text)", backgroundColor: "var(--surface)", fontSize: "0.875rem" },
+  "&.cm-focused": { outline: "none" },
+  ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.55" },
+  ".cm-content": { caretColor: "var(--text)" },
+  ".cm-cursor": { borderLeftColor: "var(--text)" },
+  ".cm-gutters": { color: "var(--muted)", backgroundColor: "var(--surface)" },
+  ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "var(--raised)" },
+  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
+    background: "color-mix(in srgb, var(--accent) 25%, transparent)",
+  },
+  ".cm-selectionMatch": { backgroundColor: "color-mix(in srgb, var(--limit) 20%, transparent)" },
+  "&.cm-focused .cm-matchingBracket": { backgroundColor: "var(--raised)", outline: "1px solid var(--muted)" },
+  ".cm-tooltip": {
+    maxWidth: "28rem",
+    color: "var(--text)",
+    backgroundColor: "var(--surface)",
+    border: "1px solid var(--line)",
+  },
+  ".cm-tooltip.cm-completionInfo, .field-description, .cm-diagnostic": {
+    padding: "0.4rem 0.6rem",
+    fontFamily: "var(--sans)",
+    whiteSpace: "pre-wrap",
+  },
+  ".cm-tooltip-autocomplete ul li[aria-selected]": { color: "var(--on-accent)", background: "var(--accent)" },
+  // All rendered options are visible: a scrolling list would need keyboard focus.
+  ".cm-tooltip.cm-tooltip-autocomplete > ul": { maxHeight: "none", fontFamily: "var(--mono)" },
+  ".cm-completionDetail": { color: "var(--muted)", fontStyle: "normal" },
+  "li[aria-selected] .cm-completionDetail": { color: "inherit" },
+  ".cm-diagnostic-error": { borderLeftColor: "var(--danger)" },
+  ".cm-diagnostic-warning": { borderLeftColor: "var(--limit)" },
+  // The editor's own underline is a data URL image, which the page's policy blocks.
+  ".cm-lintRange": { backgroundImage: "none", paddingBottom: "0" },
+  ".cm-lintRange-error": { backgroundImage: "none", textDecoration: "underline wavy var(--danger)" },
+  ".cm-lintRange-warning": { backgroundImage: "none", textDecoration: "underline wavy var(--limit)" },
+  ".cm-lintRange-active": { backgroundColor: "var(--notice)" },
+  ".cm-lintPoint:after": { borderBottomColor: "var(--danger)" },
+  ".cm-panels": { color: "var(--text)", backgroundColor: "var(--raised)" },
+  ".cm-textfield, .cm-button": { color: "var(--text)", background: "var(--surface)" },
+  ".cm-foldPlaceholder": { color: "var(--muted)", backgroundColor: "var(--raised)" },
+});
+
+/** The colors of YAML syntax. */
+const highlighting = HighlightStyle.define([
+  { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: "var(--fault)" },
+  { tag: [tags.string, tags.special(tags.string)], color: "var(--success)" },
+  { tag: [tags.number, tags.bool, tags.null, tags.keyword], color: "var(--access)" },
+  { tag: [tags.comment, tags.lineComment], color: "var(--muted)", fontStyle: "italic" },
+  {
+    tag: [tags.punctuation, tags.separator, tags.bracket, tags.squareBracket, tags.brace],
+    color: "var(--muted)",
+  },
+  { tag: [tags.meta, tags.typeName, tags.labelName], color: "var(--limit)" },
+  { tag: tags.content, color: "var(--text)" },
+]);
