@@ -127,17 +127,6 @@ describe.skipIf(noBrowser)("the view of farmers", () => {
     await page.getByRole("heading", { name: name.surname }).waitFor();
   });
 
-  test("without farmers there is no way to the view, and the view says how to have some", async () => {
-    const { page, ask, go } = await openDashboard({ scenario: worldOf({ farmers: 0 }) });
-    await page.getByRole("link", { name: "Overview" }).waitFor();
-    await expect.poll(() => page.getByRole("link", { name: "Farmers" }).count()).toBe(0);
-    await go("farmers");
-    await page.getByText("farmers: 0").waitFor();
-    await ask("/scenario", { method: "PUT", json: { name: "announced-endpoints" } });
-    await page.getByRole("link", { name: "Farmers" }).waitFor();
-    await showsNumbered(page, "of 100");
-  });
-
   test("the farmer grants, rejects and revokes, and attestations are suspended and resumed", async () => {
     const { page, server, ask, go } = await openDashboard({ scenario: "announced-endpoints" });
     const { farmer_id: farmer } = server.sandbox.farmers.at(2);

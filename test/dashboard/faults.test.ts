@@ -197,14 +197,4 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     expect((await ask("/instances")).body.data).toEqual([]);
     expect(await page.evaluate(() => (globalThis as { hit?: number }).hit ?? null)).toBeNull();
   });
-
-  test("an instance's page has the server's token", async () => {
-    const controlToken = "a-token-of-the-test";
-    const { page, ask } = await openDashboard({ controlToken, view: `token=${controlToken}&/instances` });
-    const headers = { authorization: `Bearer ${controlToken}` };
-    const { id } = (await ask("/instances", { method: "POST", json: { label: "mine" }, headers })).body.data;
-    await page.getByRole("link", { name: "mine" }).click();
-    await settled(page);
-    expect(page.url()).toContain(`/i/${id}/`);
-  });
 });

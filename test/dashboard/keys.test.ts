@@ -327,51 +327,6 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     await page.getByText("Response: 200").waitFor();
   });
 
-  test("a revoked key has one end, which is not to come, and a limit resets", async () => {
-    const { page, ask, server, go } = await openDashboard({ view });
-    const create = { organization: "harvest-bank", environment: "test", name: "Short", expires: "30d" };
-    const { secret } = (await ask("/keys", { method: "POST", json: create })).body.data;
-    await fetch(`${server.url}/v1/relying-party/me`, { headers: { "x-api-key": secret } });
-    await ask("/keys/short/revoke", { method: "POST", json: {} });
-    await page.route("**/__sandbox/clock", async (route) => {
-      const now = "2026-03-02T08:59:59.000Z";
-      await route.fulfill({ json: { data: { now, frozen: true } } });
-    });
-    await go("keys/short");
-    await page.reload();
-    const facts = page.locator(".key-facts");
-    await facts.getByText("(just now)").waitFor();
-    expect(await facts.getByText("Expires").count()).toBe(0);
-    await page
-      .getByText(/resets in \d+ min/)
-      .first()
-      .waitFor();
-  });
-
-  test("a key that there is not is told of, with the way back", async () => {
-    const { page } = await openDashboard({ view: "/keys/activ" });
-    await page.getByText("Did you mean").waitFor();
-    await page.getByRole("link", { name: "All keys" }).click();
-    await rowOf(page, "active").waitFor();
-  });
-
-  test("of a thousand keys fifty are shown, with the number left out; a filter finds one, and stands in the address", async () => {
-    const population = { organizations: 100, keys_per_organization: 10 };
-    const { page } = await openDashboard({ view, scenario: { version: 1, organizations: {}, population } });
-    await page.getByText("Keys 1 to 50 of 1,000").waitFor();
-    expect(await page.locator(".key-row").count()).toBe(50);
-    await page.getByRole("button", { name: "Next" }).click();
-    await page.getByText("Keys 51 to 100 of 1,000").waitFor();
-    const last = (await page.locator(".key-name > a").last().textContent()) as string;
-    await page.getByLabel("Filter").fill(last);
-    await rowOf(page, last).waitFor();
-    await expect.poll(() => page.locator(".key-row").count()).toBeLessThan(12);
-    await page.reload();
-    await rowOf(page, last).waitFor();
-    await page.getByLabel("State").selectOption("revoked");
-    await page.getByText("No keys match the filter.").waitFor();
-  });
-
   test("the server filters: each key of a large population is found, also by digits alone, and few bytes are read", async () => {
     const population = { organizations: 2000, keys_per_organization: 2 };
     const scenario = { version: 1 as const, organizations: {}, population };

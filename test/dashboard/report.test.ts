@@ -45,13 +45,15 @@ describe.skipIf(noBrowser)("the report", () => {
     expect(await table.getByRole("cell").allTextContents()).toEqual(["revoked", "2"]);
   });
 
-  test("on paper it stands without navigation and buttons", async () => {
+  test("fits a phone: each figure is on the line of its name", async () => {
     const { page } = await openDashboard({ view: "/report" });
-    await page.getByRole("heading", { name: "How to cover the other paths" }).waitFor();
-    await page.emulateMedia({ media: "print" });
-    expect(await page.getByRole("navigation").count()).toBe(0);
-    expect(await page.getByRole("button").count()).toBe(0);
-    expect(await page.getByRole("row").count()).toBeGreaterThan(1);
+    await page.setViewportSize({ width: 390, height: 844 });
+    const tops = await page
+      .locator(".report-coverage .figures")
+      .locator("dt, dd")
+      .evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().top)));
+    expect(tops.length).toBeGreaterThan(2);
+    for (let pair = 0; pair < tops.length; pair += 2) expect(tops[pair]).toBe(tops[pair + 1]);
   });
 
   test("is saved in each format as the control plane gives it", async () => {

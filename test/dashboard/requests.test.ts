@@ -116,26 +116,6 @@ describe.skipIf(noBrowser)("the requests", () => {
     expect(await page.content()).not.toContain(server.sandbox.secret("wrong-scope"));
   });
 
-  test("its code and its answer are copied as they are shown and as they were sent", async () => {
-    const { page, server, ask, go } = await openDashboard({
-      scenario: "key-states",
-      context: { permissions: ["clipboard-read", "clipboard-write"] },
-    });
-    await send(server, ["revoked"]);
-    const [{ id }] = (await ask("/requests")).body.data;
-    await go(`requests/${id}`);
-    const copied = () => page.evaluate(() => navigator.clipboard.readText());
-    for (const form of ["curl", "fetch"]) {
-      const line = page.locator(".code-line", { hasText: `Copy as ${form}` });
-      const code = await line.locator("pre").textContent();
-      await line.getByRole("button", { name: `Copy as ${form}` }).click();
-      await page.getByRole("button", { name: "Copied" }).first().waitFor();
-      await expect.poll(copied).toBe(code);
-    }
-    await page.getByRole("button", { name: "Copy the body" }).click();
-    await expect.poll(copied).toBe((await ask(`/requests/${id}`)).body.data.answer.body);
-  });
-
   test("the list goes on when the sandbox was away", async () => {
     const { page, server } = await openDashboard({ scenario: "key-states", view: "/requests" });
     await send(server, ["active"]);
@@ -215,19 +195,5 @@ describe.skipIf(noBrowser)("the requests", () => {
     const after = await seen(2500);
     expect(after.nodes).toBeLessThan(before.nodes * 1.2 + 200);
     expect(after.jsEventListeners).toBeLessThan(before.jsEventListeners * 1.2 + 50);
-  });
-
-  test("a request that a fault hit is shown as caused by a fault set in this sandbox", async () => {
-    const { page, ask } = await openDashboard({ view: "/requests" });
-    const faults = [{ when: { key: "active", requests: [1] }, then: { status: 503 } }];
-    await ask("/faults", { method: "PUT", json: { faults } });
-    for (let sent = 0; sent < 2; sent++) await ask("/send", { method: "POST", json: { key: "active" } });
-    const rows = page.locator(".request-row");
-    await rows.nth(1).getByText("fault set in this sandbox").waitFor();
-    expect(await rows.first().innerText()).not.toContain("fault");
-    await rows.nth(1).click();
-    const detail = page.locator(".request-detail");
-    await detail.getByRole("link", { name: "caused by a fault set in this sandbox" }).click();
-    await page.getByRole("heading", { name: "Faults and assumptions" }).waitFor();
   });
 });

@@ -127,17 +127,6 @@ describe.skipIf(noBrowser)("the view of the scenario", () => {
     await expect.poll(() => editor.innerText()).toContain("default_key: main");
   });
 
-  test("Tab indents, and Escape and Tab leave the editor", async () => {
-    const { page } = await openDashboard({ view: "/scenario" });
-    const editor = await editorOf(page);
-    await write(page, "version: 1");
-    await editor.press("Tab");
-    await expect.poll(() => editor.innerText()).toBe("  version: 1");
-    await editor.press("Escape");
-    await editor.press("Tab");
-    expect(await page.evaluate(() => document.activeElement?.className)).not.toContain("editor");
-  });
-
   test("edits are taken back, and are found again in the view after another one", async () => {
     const { page, go } = await openDashboard({ view: "/scenario" });
     const editor = await editorOf(page);

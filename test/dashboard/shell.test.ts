@@ -16,13 +16,6 @@ test("the page runs only its own files, is framed by no other page, and is found
   expect([moved.status, moved.headers.get("location")]).toEqual([308, "./__sandbox/"]);
 });
 
-test("there are no other files than the page's own", async () => {
-  const { ask } = await serveControl();
-  for (const file of ["..%2findex.html", "%2e%2e%2f%2e%2e%2fpackage.json", "nothing.js", "", "%00.js"]) {
-    expect((await ask(`/assets/${file}`)).status, file).toBe(404);
-  }
-});
-
 test("without JavaScript the page leads to what can be called instead, in an instance as well", async () => {
   const { ask } = await serveControl();
   const { id } = (await ask("/instances", { method: "POST" })).body.data;
@@ -188,28 +181,6 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     const stopped = await time();
     await page.clock.runFor(20_000);
     expect(await time()).toBe(stopped);
-  });
-
-  test("the page of an instance that was removed says so", async () => {
-    const { page, ask } = await openDashboard();
-    const { id, control_url: address } = (await ask("/instances", { method: "POST", json: {} })).body.data;
-    await page.goto(`${address}/`);
-    await settled(page);
-    await ask(`/instances/${id}`, { method: "DELETE" });
-    await page.getByRole("status").getByText("This address no longer has a sandbox.").waitFor();
-  });
-
-  test.each([
-    1440, 390,
-  ])("another view begins with the header and the navigation in place, at %i pixels", async (width) => {
-    const { page } = await openDashboard({ scenario: "key-states" });
-    await page.setViewportSize({ width, height: 900 });
-    for (const view of [...(await viewsOf(page)).slice(1), "overview"]) {
-      await page.locator(`nav.page-navigation a[href="#/${view}"]`).click();
-      await page.locator(`main.view-${view}:focus`).waitFor();
-      expect(await page.evaluate(() => scrollY), view).toBe(0);
-      await page.evaluate(() => scrollTo(0, 200));
-    }
   });
 
   test("every view's header shows what is set in the sandbox, and links to where it is changed", async () => {

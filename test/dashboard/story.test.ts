@@ -109,24 +109,6 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     expect(await doneOn(dashboard)).toBe(4);
   });
 
-  test("a failed expectation is visible without scrolling", async () => {
-    const long = "A bank calls the API, which is told at length for an audience that reads it all. ".repeat(
-      9,
-    );
-    const failing = {
-      version: 1,
-      organizations: { "a-bank": { type: "bank", keys: { one: { environment: "test" } } } },
-      story: [{ say: long }, { request: { key: "one" }, expect: { status: 403 } }],
-    } as never;
-    const context = { viewport: { width: 1440, height: 900 } };
-    const dashboard = await openDashboard({ scenario: failing, view: "/story", context });
-    await tell(dashboard, 2);
-    const failed = dashboard.page.getByText("expected 403, found 200");
-    await failed.waitFor();
-    const { y = 900, height = 0 } = (await failed.boundingBox()) ?? {};
-    expect(y + height).toBeLessThan(900);
-  });
-
   test("a request is shown with its answer, its way through the gate and the verdict", async () => {
     const dashboard = await openDashboard({ scenario, view: "/story" });
     const { page } = dashboard;

@@ -172,18 +172,6 @@ describe.skipIf(noBrowser)("time", () => {
     await page.locator('.lane[data-key="active"] .rejected').waitFor();
   });
 
-  test("a minute in which requests were counted is an event, and its end gives the limit back", async () => {
-    const { page, ask, server } = await openDashboard({ view, scenario: eventful });
-    await page.getByText("Next: Overlap of retiring").waitFor();
-    await fetch(`${server.url}/v1/relying-party/me`, {
-      headers: { "x-api-key": server.sandbox.secret("steady") },
-    });
-    await page.getByText("Next: The limits per minute reset").waitFor();
-    await page.keyboard.press("n");
-    await shows(page, "09:01:00");
-    expect((await ask("/keys/steady")).body.data.usage).toEqual({ this_minute: 0, today: 1 });
-  });
-
   test("it goes to any event of the list", async () => {
     const { page, ask } = await openDashboard({ view, scenario: eventful });
     await page.getByRole("button", { name: "Go there Key expiring expires" }).press("Enter");
@@ -231,15 +219,5 @@ describe.skipIf(noBrowser)("time", () => {
     await shows(second, "2 Mar 2026");
     expect(await nowOf(ask)).toBe("2026-03-02T09:00:00.000Z");
     expect((await ask("/keys/active")).body.data.state).toBe("active");
-  });
-
-  test("a refusal of the clock is shown as the sandbox says it", async () => {
-    const { page, ask } = await openDashboard({ view, scenario: eventful });
-    await page.getByRole("button", { name: "Go there The limits per minute reset" }).waitFor();
-    await ask("/clock", { method: "PUT", json: { now: "9999-12-24T12:00:00Z" } });
-    await shows(page, "9999");
-    await page.keyboard.press("d");
-    await page.getByRole("alert").waitFor();
-    expect(await nowOf(ask)).toBe("9999-12-24T12:00:00.000Z");
   });
 });

@@ -224,10 +224,23 @@ describe("docs/ci.md", () => {
     expect(JSON.parse(readFileSync(join(cwd, job.artifacts.paths[0]), "utf8")).coverage.percent).toBe(5);
   });
 
+  test("a schedule starts both nightly jobs", () => {
+    expect(Object.keys(nightly.on)).toContain("schedule");
+    expect(scheduled.check.rules).toEqual([{ if: '$CI_PIPELINE_SOURCE == "schedule"' }]);
+    const files = nightly.jobs.check.steps.flatMap(
+      ({ with: given }: { with?: { path?: string } }) => given?.path ?? [],
+    );
+    expect(files).toEqual(["last.json", "last.json", ...scheduled.check.artifacts.paths]);
+    expect(scheduled.check.cache.paths).toEqual(["last.json"]);
+    expect([install, scheduled.check.script[0]]).toEqual(["npm ci", "npm ci"]);
+  });
+
   const nightly = parse(blockWith("docs/ci.md", "yaml", "restore-keys"));
   const scheduled = parse(blockWith("docs/ci.md", "yaml", "after_script"));
 
-  const [, ofGithub, ...after] = nightly.jobs.check.steps.flatMap(({ run }: { run?: string }) => run ?? []);
+  const [install, ofGithub, ...after] = nightly.jobs.check.steps.flatMap(
+    ({ run }: { run?: string }) => run ?? [],
+  );
   test.each<[string, string, string[]]>([
     ["GitHub", ofGithub, after],
     ["GitLab", scheduled.check.script.slice(1).join("\n"), scheduled.check.after_script],

@@ -13,7 +13,7 @@ import { temporaryFolder, userFolder } from "../support/temporary-folder.js";
 
 // The commands of the pages do what the pages say, with the built package.
 
-/** The words by which the tests below find the blocks that they run; `.ci/run` runs `npm ci && npm test`. */
+/** The words by which the tests below find the blocks that they run; `.ci/run` runs `npm ci` and all tests. */
 const run: Readonly<Record<string, readonly string[]>> = {
   "README.md": [
     ...["npm start", "curl -i", "while IFS==", "explain", "npm test", "npm pack", "svc-sandbox exec"],
@@ -28,7 +28,7 @@ const run: Readonly<Record<string, readonly string[]>> = {
     "get secret",
   ],
   "docs/control-plane.md": ["send() {", "send P", "curl -sN", "urllib", "HttpClient"],
-  "docs/control-plane-reference.md": ["/control.openapi.json", "/story/next", "/metrics"],
+  "docs/control-plane-reference.md": ["/story/next", "/metrics", "/control.openapi.json"],
 };
 
 test.each(Object.entries(run))("every block of %s is run", (page, words) => {
@@ -237,12 +237,6 @@ test("docs/control-plane.md: its commands print the responses below them", async
   }
 });
 
-test("docs/control-plane-reference.md: the line for the description prints it", async () => {
-  const line = blockFor(await openServer(), reference, "sh", "/control.openapi.json");
-  const { stdout } = await ended(line, temporaryFolder());
-  expect(JSON.parse(stdout).openapi).toMatch(/^3\.1/);
-});
-
 test("docs/control-plane-reference.md: the line for a story runs its next step", async () => {
   const line = blockFor(await openServer(), reference, "sh", "/story/next");
   const { stdout } = await ended(line, temporaryFolder());
@@ -270,14 +264,6 @@ test("docs/deploy.md: a client with the certificate reaches HTTPS", async () => 
   const line = text.replace("https://127.0.0.1:4747", JSON.parse(printed()).base_url);
   const { stdout, stderr } = await ended(line, cwd);
   expect([stdout, stderr]).toEqual([promised(text), ""]);
-});
-
-test("docs/state.md: the line for a state starts a server that writes the file", async () => {
-  const cwd = userFolder();
-  await serving(blockWith("docs/state.md", "sh", "npx --no-install svc-sandbox --state"), cwd).until(
-    /listening on/,
-  );
-  expect(JSON.parse(readFileSync(join(cwd, "sandbox.json"), "utf8")).own.name).toBe("key-states");
 });
 
 test("docs/deploy.md: the line for a public URL starts a server that says it", async () => {
@@ -333,17 +319,6 @@ test("docs/report.md: its lines print a report of the server, and fail below the
   const env = { SVC_CONTROL_URL: String(server.controlUrl) };
   const { code, stdout } = await ended(blockWith("docs/report.md", "sh", "--fail-on"), userFolder(), env);
   expect([code, stdout]).toEqual([1, expect.stringMatching(/^# Coverage 5%[\s\S]*below the required 80%/)]);
-});
-
-test("docs/report.md: its lines for several runs merge their reports", async () => {
-  const cwd = userFolder();
-  const script = "node -e 'fetch(process.env.SVC_BASE_URL + `/v1/relying-party/me`)'";
-  writeFileSync(join(cwd, "package.json"), JSON.stringify({ scripts: { test: script } }));
-  const { code, stdout } = await ended(blockWith("docs/report.md", "sh", "--merge"), cwd);
-  expect([code, stdout]).toEqual([
-    1,
-    expect.stringMatching(/^2 requests in 2 runs, to key-states .*, bad-day /m),
-  ]);
 });
 
 const execLines = [

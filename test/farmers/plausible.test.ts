@@ -82,16 +82,6 @@ test("no speaker of a minority's language in Vietnam has the commonest Kinh name
 });
 
 holds(
-  "farmers are 19 to 90 years old, and head the household when they live alone",
-  everyFarmer,
-  ({ birth_year, household }) =>
-    2026 - birth_year >= 19 &&
-    2026 - birth_year <= 90 &&
-    household.group_size >= 1 &&
-    (household.group_size > 1 || household.is_head),
-);
-
-holds(
   "a farmer in arrears gets no further loan",
   everyFarmer.flatMap(({ loans }) =>
     loans.filter(({ days_past_due }) => days_past_due > 0).map((loan) => ({ loan, loans })),
@@ -123,13 +113,6 @@ holds(
         before >= 0 && before <= 30 && (harvested_on === null || harvested_on < loan.due_on) && after < 121
       );
     }),
-);
-
-holds(
-  "no land is insured twice at once",
-  everyFarmer.filter(({ insurance }) => insurance.length > 1),
-  ({ insurance }) =>
-    insurance.every(({ term_end }, i) => term_end < (insurance[i + 1]?.term_start ?? "9999")),
 );
 
 holds(
@@ -181,12 +164,6 @@ holds(
       (harvested_on === null || isMonthIn(monthOf(harvested_on), calendar.slice(2)))
     );
   },
-);
-
-holds(
-  "frost harms only where it can freeze on a field with a crop",
-  seasons.filter(({ season }) => season.loss_cause === "frost"),
-  ({ place }) => /^(UA-|TR-(42|45|55)$|MX-(GUA|SIN|ZAC)$|BR-(PR|RS)$)/.test(place),
 );
 
 const claims = everyFarmer.flatMap((farmer) =>

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createSandbox, guard, parseScenario, SandboxError, ScenarioError, scenarioNames } from "svc-sandbox";
+import { createSandbox, parseScenario, SandboxError, ScenarioError, scenarioNames } from "svc-sandbox";
 
 const me = "https://any.example/v1/relying-party/me";
 const statusOf = async (sandbox, key) =>
@@ -29,14 +29,6 @@ test("its clock, keys and organizations change what it answers", async () => {
   assert.equal(await statusOf(sandbox, active), 200);
 });
 
-test("farmers and the preview are there without an import of their own", async () => {
-  const sandbox = createSandbox({ scenario: "announced-endpoints" });
-  assert.equal(sandbox.farmers.at(0).synthetic, true);
-  const headers = { "x-api-key": sandbox.secret("lending") };
-  const answer = await sandbox.fetch("https://any.example/v1/relying-party/attestations", { headers });
-  assert.deepEqual([answer.status, answer.headers.get("x-sandbox-preview")], [200, "true"]);
-});
-
 test("scenarios are parsed, errors are of exported classes, and the clock follows the runner's own Date", async () => {
   const text =
     "version: 1\norganizations: { bank: { type: bank, keys: { main: { environment: test, expires: 10m } } } }\n";
@@ -52,12 +44,4 @@ test("scenarios are parsed, errors are of exported classes, and the clock follow
   assert.throws(() => parseScenario("version: 1\norganisations: {}\n"), ScenarioError);
   assert.throws(() => createSandbox().keys.revoke("nobody"), SandboxError);
   assert.ok(scenarioNames.includes("key-states"));
-});
-
-test("the gate stands before an endpoint of one's own", () => {
-  const sandbox = createSandbox();
-  const request = (headers) => new Request("https://any.example/v1/relying-party/attestations", { headers });
-  assert.equal(guard(request({}), { sandbox }).refusal.status, 401);
-  const { caller } = guard(request({ "x-api-key": sandbox.secret("active") }), { sandbox });
-  assert.equal(caller.key.ref, "active");
 });

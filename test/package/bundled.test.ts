@@ -61,20 +61,10 @@ test("the command runs as one file, and its reader provides the bundled scenario
   expect(run("--version")).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
-test.each([
-  "mjs",
-  "cjs",
-])("an uncaught error of the library shows its line and its message in .%s", (type) => {
-  const file = join(temporaryFolder(), `app.${type}`);
-  const built = join(root, "dist", type === "mjs" ? "esm" : "cjs", "index.js");
-  const load =
-    type === "mjs"
-      ? `import(${JSON.stringify(built)})`
-      : `Promise.resolve(require(${JSON.stringify(built)}))`;
-  writeFileSync(
-    file,
-    `${load}.then(({ createSandbox }) => setTimeout(() => createSandbox({ scenario: "nope" })));`,
-  );
+test("an uncaught error of the library shows its line and its message", () => {
+  const file = join(temporaryFolder(), "app.cjs");
+  const built = JSON.stringify(join(root, "dist/cjs/index.js"));
+  writeFileSync(file, `require(${built}).createSandbox({ scenario: "nope" });`);
   const { stderr } = spawnSync(process.execPath, [file], { encoding: "utf8" });
   expect(stderr).toMatch(/^\S+\.js:\d+\n\t*throw .*\n\t*\^\n\n/);
   expect(stderr).toContain("nope");

@@ -124,26 +124,6 @@ test("search finds codes, pages, misspelled words and pasted messages", () => {
   expect(found("qqqq")).toEqual([]);
 });
 
-test("no anchor is on a page twice", () => {
-  for (const page of pages()) {
-    const ids = [...fileOf(page).matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
-    expect([page, ids.filter((id, index) => ids.indexOf(id) !== index)]).toEqual([page, []]);
-  }
-});
-
-test("each page has one title, and no heading leaves a level out", () => {
-  for (const page of pages()) {
-    const levels = [
-      ...fileOf(page)
-        .replace(/<nav[\s\S]*/, "")
-        .matchAll(/<h(\d)/g),
-    ].map(([, level]) => Number(level));
-    expect([page, levels.filter((level) => level === 1).length, levels[0]]).toEqual([page, 1, 1]);
-    const jumps = levels.filter((level, index) => index > 0 && level > (levels[index - 1] as number) + 1);
-    expect([page, jumps]).toEqual([page, []]);
-  }
-});
-
 describe.skipIf(noBrowser)("in Chromium, from files", () => {
   /** Opens a page; the test fails when it throws, or asks for what is not a file of the site. */
   async function open(file: string, options?: BrowserContextOptions): Promise<Page> {
@@ -164,15 +144,6 @@ describe.skipIf(noBrowser)("in Chromium, from files", () => {
   }
 
   const widthOf = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth);
-
-  test("no page scrolls sideways on a phone", async () => {
-    const page = await open("index.html");
-    await page.setViewportSize({ width: 360, height: 800 });
-    for (const file of pages()) {
-      await page.goto(pathToFileURL(join(folder, file)).href);
-      expect([file, await widthOf(page)]).toEqual([file, 360]);
-    }
-  });
 
   // One page of each kind: words and code, a picture, tables with and without anchors, one that is only linked to.
   test.each([
@@ -209,13 +180,5 @@ describe.skipIf(noBrowser)("in Chromium, from files", () => {
     expect(await axeProblems(page)).toEqual([]);
     await page.keyboard.press("Escape");
     expect([await input.inputValue(), await page.locator("#search ul").isVisible()]).toEqual(["", false]);
-  });
-
-  test("without JavaScript everything but the search is there", async () => {
-    const page = await open("error-codes.html", { javaScriptEnabled: false });
-    expect(await page.getByRole("searchbox").isVisible()).toBe(false);
-    await page.locator("nav").getByText("Responses", { exact: true }).click();
-    await page.waitForURL(/errors\.html$/);
-    expect(await page.locator("h1").isVisible()).toBe(true);
   });
 });

@@ -7,7 +7,6 @@ import { startServer } from "../../src/serve/index.js";
 import { createDispatcher } from "../../src/undici/create-dispatcher.js";
 import { mePath } from "../support/doors.js";
 import { scenarioWith } from "../support/faulty.js";
-import { requested } from "../support/requested.js";
 
 const url = `https://api.example${mePath}`;
 const headersOf = (sandbox: Sandbox, key = "main") => ({ "x-api-key": sandbox.secret(key) });
@@ -20,12 +19,6 @@ function open(then?: Fault["then"]) {
     request(url, { dispatcher, headers: headersOf(sandbox, key), ...(options as object) });
   return { sandbox, dispatcher, ask };
 }
-
-const failureOf = (call: Promise<unknown>): Promise<Error & { code?: string }> =>
-  call.then(
-    () => Promise.reject(new Error("it did not fail")),
-    (error) => error,
-  );
 
 describe("faults look to undici's request as they do on a socket", () => {
   /** How a request ends: status and body, or the error. */
@@ -62,16 +55,6 @@ describe("faults look to undici's request as they do on a socket", () => {
       "slow" in then || ("latency" in then && !("reset" in then)) ? 1 : 0,
     );
   });
-});
-
-test("a signal ends a hang, and the connection with it", async () => {
-  const { sandbox, ask } = open({ latency: "1h" });
-  const abort = new AbortController();
-  const failure = failureOf(ask({ signal: abort.signal }));
-  await requested(sandbox);
-  abort.abort(new Error("enough"));
-  expect((await failure).message).toBe("enough");
-  await expect.poll(() => sandbox.report().unread).toBe(1);
 });
 
 test("no socket is opened, and no name is looked up", async () => {
