@@ -11,18 +11,11 @@ const files = ["src", "test"]
   .filter((file) => file.endsWith(".test.ts"));
 
 // The tier of a file, by the start of its path: `npm test` runs the project `quick`, `npm run test:all` both.
-const slow = [
-  "test/certify/",
-  "test/dashboard/",
-  "test/docs/",
-  "test/package/",
-  "test/runners/",
-  "test/site/",
-  "test/store/",
-];
-// One path of `certify`, one look at the page in Chromium, and fast files of these folders.
+const slow =
+  /^test\/(?:certify\/|dashboard\/|runners\/|site\/|store\/|(?:control|report)\/browser|docs\/(?:ci|code|deploy|generated|shell)|node\/store\/redis|package\/(?:bundled|doors|reinstall|tarball))/;
+// One path of `certify`, and one look at the page in Chromium.
 const quick = ["test/certify/promises.test.ts", "test/dashboard/safety.test.ts"];
-const isSlow = (file: string) => !quick.includes(file) && slow.some((path) => file.startsWith(path));
+const isSlow = (file: string) => slow.test(file) && !quick.includes(file);
 
 // A module that is already loaded for another file cannot be mocked any more, and a heap snapshot is about one file.
 const isAlone = (file: string) => /vi\.mock\(|writeHeapSnapshot\(/.test(readFileSync(file, "utf8"));
