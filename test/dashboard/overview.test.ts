@@ -82,22 +82,6 @@ describe.skipIf(noBrowser)("the overview", () => {
     expect(await page.locator(".request-row").count()).toBe(1);
   });
 
-  test("advice stands above the fold, each of its examples once, and rings of outcomes do not overlap", async () => {
-    const { page, server } = await openDashboard({ scenario: "key-states" });
-    await page.setViewportSize({ width: 1440, height: 900 });
-    const headers = { "x-api-key": server.sandbox.secret("active") };
-    for (let sent = 0; sent < 3; sent++) await fetch(`${server.url}/v1/relying-party/mee`, { headers });
-    const advice = page.locator(".overview-advice");
-    await advice.getByText("did you mean").first().waitFor();
-    expect(await advice.getByText("did you mean").count()).toBe(1);
-    expect((await advice.boundingBox())?.y).toBeLessThan(600);
-    const gaps = await page
-      .locator(".exits")
-      .evaluateAll((all) => all.map((one) => Number.parseFloat(getComputedStyle(one).columnGap)));
-    // Two rings of 2 pixels, 2 pixels away.
-    expect(Math.min(...gaps)).toBeGreaterThan(8);
-  });
-
   test("with the preview the gate has its checks, too; an instance shows its own", async () => {
     const { page, server, ask } = await openDashboard({ scenario: "announced-endpoints" });
     await page.locator("a.exit", { hasText: "422.idempotency_key" }).waitFor();

@@ -138,16 +138,6 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     await settled(page);
   });
 
-  test("it says when the sandbox is gone, and goes on when it is back", async () => {
-    const { page, server } = await openDashboard();
-    await server.close(0);
-    await page.getByText("The sandbox does not respond").waitFor();
-    const { port } = new URL(server.url);
-    await serveControl({ port: Number(port), scenario: "revoked" });
-    await settled(page);
-    await page.locator(".scenario-name", { hasText: "revoked" }).waitFor();
-  });
-
   test("a server that hangs is shown within twelve seconds, and the clock stops", async () => {
     const { page } = await openDashboard({ frozen: false, context: {} });
     // In a profile of its own, which ends with its clock.

@@ -32,7 +32,6 @@ describe("faults look to undici's request as they do on a socket", () => {
 
   test.each<Fault["then"]>([
     { reset: true },
-    { reset: true, latency: "20ms" },
     { hang: true },
     { truncate: true },
     { slow: 5000 },
@@ -131,10 +130,8 @@ describe("with a base URL", () => {
   };
 
   test.each([
-    ["https://api.example", "https://api.example/v1/relying-party/me", 200],
     ["https://api.example/", "https://api.example/v1/relying-party/me?a=b", 200],
     ["https://API.example:443/base/", "https://api.example/base/v1/relying-party/me", 200],
-    ["https://api.example/base", "https://api.example/base?a=b", 404],
     ["https://api.example/base", "https://api.example/basement/v1/relying-party/me", 299],
     ["https://api.example/a.c", "https://api.example/abc/v1/relying-party/me", 299],
     ["https://api.example", "https://other.example/v1/relying-party/me", 299],

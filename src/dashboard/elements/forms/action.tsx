@@ -66,7 +66,7 @@ export function Refusal({ problem }: { readonly problem: ControlError | undefine
   if (problem === undefined) return null;
   return (
     <p class="refusal" role="alert">
-      {problem.message}{" "}
+      <bdi>{problem.message}</bdi>{" "}
       {problem.isOfSandbox ? (
         <DocsLink to={aboutRefusal(problem.code)}>
           <code>{problem.code}</code>

@@ -52,7 +52,7 @@ function asFetch(request: Sent): string {
     ...(variable === undefined
       ? []
       : [`  headers: { "x-api-key": ${nodeEnvironment}.${variable} ?? "" },\n`]),
-    ...(request.path_id === "fault.hang" ? ["  signal: AbortSignal.timeout(2000),\n"] : []),
+    ...(request.path_id === "fault.hang" ? ["  signal: AbortSignal.timeout(5000),\n"] : []),
   ];
   const url = `${nodeEnvironment}.SVC_BASE_URL + ${JSON.stringify(urlPath(request))}`;
   return `const response = await fetch(${url}${options.length === 0 ? "" : `, {\n${options.join("")}}`});
