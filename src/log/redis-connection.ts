@@ -252,6 +252,14 @@ export async function connectRedis({ address, timeout, onWarning, onNote, check 
   return {
     shown,
     unavailable,
+    /** Rejects unless something that takes several calls ends within a part of the timeout. */
+    async within<Result>(part: number, result: Promise<Result>): Promise<Result> {
+      let late: NodeJS.Timeout | undefined;
+      const waiting = new Promise<never>((_, reject) => {
+        late = setTimeout(() => reject(unavailable()), part * timeout);
+      });
+      return Promise.race([result, waiting]).finally(() => clearTimeout(late));
+    },
     command,
     run: (script: Script, keys: readonly string[], argv: readonly string[]) =>
       inTime(() => send(script, keys, argv)),

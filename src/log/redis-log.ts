@@ -84,6 +84,8 @@ const bytesOfLoaded = 250_000;
 const times = { idle: 60_000, list: 5000, room: 1000 };
 /** How many requests journals keep when Redis is full, in the order of the attempts. */
 const journalsWhenFull = [100, 20, 0];
+/** The part of the timeout for what precedes a call: loading an instance, and checking its token. */
+const quick = 1 / 4;
 /** The first group of request ids of instances: the series before it belong to the server's own sandbox. */
 const firstGroup = 2 ** 20;
 
@@ -315,7 +317,7 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
     create,
     list,
     async get(id) {
-      const text = await textOf(id);
+      const text = await connection.within(quick, textOf(id));
       return text === null ? undefined : listedOf(id, text);
     },
     async remove(id) {
@@ -410,7 +412,7 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
     enter(id) {
       const there = open.get(id);
       if (there === undefined) {
-        return load(id).then((found) => {
+        return connection.within(quick, load(id)).then((found) => {
           if (found === undefined || "ended" in found) return found;
           use(found);
           return found.instance;
@@ -433,10 +435,10 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
       const outcome = await act(from, run, (sandbox, part) =>
         sandbox.append(entry, { ...part, ...(key && { words: key.words() }) }),
       );
-      if (from.instance !== undefined) await updateListed(from.instance);
+      if (from.instance !== undefined) await connection.within(quick, updateListed(from.instance));
       return outcome;
     },
-    manage: look,
+    manage: (run, from) => connection.within(1, Promise.resolve(look(run, from))),
     look,
     eventIds: createEventIds(distantId).of,
     isOwn: () => isOwn,
