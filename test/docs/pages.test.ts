@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import project from "../../package.json" with { type: "json" };
 import { anyStatus, refused, variationTable } from "../../src/api/variation/table.js";
 import { keyedPathsFor, limitPaths } from "../../src/check/keys.js";
 import { checkedRules } from "../../src/check/rules.js";
@@ -11,7 +12,7 @@ import { type Outcome, outcomeOf } from "../../src/domain/outcomes.js";
 import { openApiDocument, outcomes, scenarioNames } from "../../src/index.js";
 import { brokenScenarios } from "../cases/scenario-problems.js";
 import { hostileGroups } from "../support/hostile-requests.js";
-import { membersIn, pageOf, root, scenarioSchema, sectionOf } from "../support/pages.js";
+import { membersIn, pageNames, pageOf, root, scenarioSchema, sectionOf } from "../support/pages.js";
 
 // Each page names all that there is of its subject, and its links lead somewhere.
 
@@ -159,4 +160,11 @@ test("docs/scenario-reference.md names every field of timelines and stories", ()
   const fields = membersIn([timeline, story], ["limits", "faults", "assumptions"]);
   expect(fields).toContain("overlap");
   expect(fields.filter((field) => !sections.includes(`\`${field}`) && field !== "expect")).toEqual([]);
+});
+
+test("tarballs in the pages and examples have the version of the package", () => {
+  const examples = readdirSync(join(root, "examples")).map((name) => `examples/${name}/README.md`);
+  const pages = [...pageNames, ...examples.filter((page) => existsSync(join(root, page)))];
+  const named = pages.flatMap((page) => pageOf(page).match(/svc-sandbox-[\d.]+\.tgz/g) ?? []);
+  expect(new Set(named)).toEqual(new Set([`svc-sandbox-${project.version}.tgz`]));
 });
