@@ -12,12 +12,6 @@ const consent = (fields: Partial<ConsentRecord> = {}): ConsentRecord => ({
 const statusesAt = (record: ConsentRecord, now: number) =>
   consentHistory(record, now).map(({ status }) => status);
 
-test("a decision counts from its own instant on", () => {
-  const record = consent({ decisions: [{ at: 10, action: "grant" }] });
-  expect(statusesAt(record, 9)).toEqual(["pending"]);
-  expect(statusesAt(record, 10)).toEqual(["pending", "granted"]);
-});
-
 test("a decision that is not allowed when its time comes changes nothing", () => {
   const revoke = { at: 10, action: "revoke" } as const;
   const grant = { at: 20, action: "grant" } as const;

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { bundledScenarios } from "./bundled.js";
 import { checkScenario, parseScenario } from "./parse-scenario.js";
 import { ScenarioError } from "./problems/scenario-error.js";
 import { withStory } from "./stories.js";
@@ -42,28 +41,6 @@ describe("a text", () => {
     expect(organizations).toEqual({ one: { type: "bank" }, two: { type: "bank" } });
     expect(organizations?.one).not.toBe(organizations?.two);
   });
-
-  test("means the same with a byte order mark, with \\r\\n and with \\r", () => {
-    const expected = parseScenario(base);
-    for (const text of [`\uFEFF${base}`, base.replaceAll("\n", "\r\n"), base.replaceAll("\n", "\r")]) {
-      expect(parseScenario(text)).toEqual(expected);
-    }
-  });
-
-  test("is read by YAML 1.2 whatever version it says it is", () => {
-    const text = `%YAML 1.1\n---\n${base.replace("name: Base", "name: yes")}`;
-    expect(parseScenario(text).name).toBe("yes");
-  });
-
-  test("may be JSON", () => {
-    expect(parseScenario(JSON.stringify(parseScenario(base)))).toEqual(parseScenario(base));
-  });
-
-  test("keeps its keys in the order in which they are written", () => {
-    const refs = ["zebra", "k2", "k10", "alpha"];
-    const text = `version: 1\norganizations:\n  bank:\n    type: bank\n    keys:\n${refs.map((ref) => `      ${ref}: { environment: test }\n`).join("")}`;
-    expect(Object.keys(parseScenario(text).organizations?.bank?.keys ?? {})).toEqual(refs);
-  });
 });
 
 describe("extends", () => {
@@ -84,15 +61,6 @@ organizations:
     expect(parseScenario(text, { load })).toEqual(parse(`${merged}      more: { environment: live }\n`));
   });
 
-  test("finds a bundled scenario without load, and leaves it as it was", () => {
-    const before = structuredClone(bundledScenarios["key-states"]);
-    const { name, organizations } = parseScenario("version: 1\nextends: key-states\nname: Mine\n");
-    expect(name).toBe("Mine");
-    expect(organizations).toEqual(before.organizations);
-    expect(organizations).not.toBe(bundledScenarios["key-states"].organizations);
-    expect(bundledScenarios["key-states"]).toEqual(before);
-  });
-
   test("goes on over several scenarios and tells load who asks", () => {
     const asked: unknown[] = [];
     const texts: Readonly<Record<string, string>> = {
@@ -111,13 +79,6 @@ organizations:
       ["b.yaml", "a.yaml"],
       ["base.yaml", "b.yaml"],
     ]);
-  });
-
-  test("accepts a scenario that load answers as a value", () => {
-    const scenario = parseScenario("version: 1\nextends: other\nseed: 8", {
-      load: () => parseScenario(base),
-    });
-    expect(scenario).toEqual({ ...parseScenario(base), seed: 8 });
   });
 
   test("refuses a loop and names it", () => {
@@ -142,16 +103,6 @@ organizations:
     ]);
   });
 
-  test("refuses a chain that never ends", () => {
-    let count = 0;
-    const problems = problemsOf(() =>
-      parseScenario("version: 1\nextends: x\n", {
-        load: () => ({ text: "version: 1\nextends: x\n", file: `file-${count++}` }),
-      }),
-    );
-    expect(problems).toMatchObject([{ code: "extends_loop" }]);
-  });
-
   test("reports what is wrong in the other file there", () => {
     const problems = problemsOf(() =>
       parseScenario("version: 1\nextends: bad\n", {
@@ -170,16 +121,6 @@ organizations:
     expect(problem?.line).toBeGreaterThan(5);
   });
 
-  test("does not take over the version of the other scenario", () => {
-    expect(problemsOf(() => parseScenario("extends: base.yaml\n", { load }))).toMatchObject([
-      { code: "missing_field", path: "version", line: 1 },
-    ]);
-    const load2 = () => ({ text: base.replace("version: 1", "version: 2"), file: "two.yaml" });
-    expect(problemsOf(() => parseScenario("version: 1\nextends: two\n", { load: load2 }))).toMatchObject([
-      { code: "unsupported_version", file: "two.yaml", line: 1, column: 10 },
-    ]);
-  });
-
   test("reports a scenario that cannot be read at the line that names it", () => {
     const problems = problemsOf(() =>
       parseScenario("version: 1\nextends: gone.yaml\norganizations: { bank: {} }", {
@@ -195,14 +136,6 @@ organizations:
 });
 
 describe("a scenario given as an object", () => {
-  test("is answered as a new value and not changed", () => {
-    const value = Object.freeze({
-      version: 1,
-      organizations: Object.freeze({ bank: { type: "bank", name: undefined } }),
-    });
-    expect(checkScenario(value)).toEqual({ version: 1, organizations: { bank: { type: "bank" } } });
-  });
-
   test("is refused with the path of each problem", () => {
     const error = problemsOf(() =>
       checkScenario({ version: 1, organizations: { bank: { type: "banc", colour: 1 } } }),

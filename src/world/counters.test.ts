@@ -34,17 +34,6 @@ test("a path is met by a request, but not by one whose key was in another header
   expect(met("403.insufficient_scope")).toEqual([1, true]);
 });
 
-test("a request that a fault delayed counts for its path and for the fault, one that it answered only once", () => {
-  const counters = createCounters();
-  counters.count(exchange("200.test", { fault: "fault.latency" }));
-  counters.count(exchange("fault.status", { fault: "fault.status" }));
-  const { requests, paths } = counters.read();
-  expect(requests).toBe(2);
-  expect(["200.test", "fault.latency", "fault.status"].map((id) => paths[id as PathId].count)).toEqual([
-    1, 1, 1,
-  ]);
-});
-
 test("a promised path counts apart in the preview; a path of the preview alone counts for both", () => {
   const counters = createCounters();
   counters.count(exchange("200.test", { isPreview: true }));

@@ -29,23 +29,6 @@ test("what is left out has its default", () => {
   });
 });
 
-test("times count from the clock's start", () => {
-  const keys = build({
-    gone: { environment: "test", expires: "-1d" },
-    pinned: { environment: "test", expires: "2026-03-03T00:00:00+02:00" },
-    ended: { environment: "test", state: "expired" },
-    cut: { environment: "test", state: "revoked" },
-    old: { environment: "test", state: "retiring", replaced_by: "next", overlap_ends: "30m" },
-    next: { environment: "test" },
-  });
-  expect(keys.gone?.expiresAt).toBe(start - 86_400_000);
-  expect(keys.pinned?.expiresAt).toBe(Date.parse("2026-03-02T22:00:00Z"));
-  expect(keys.ended?.expiresAt).toBe(start);
-  expect(keys.cut?.revokedAt).toBe(start);
-  expect(keys.old).toMatchObject({ overlapEndsAt: start + 1_800_000, replacedBy: "next" });
-  expect(keys.next?.replaces).toBe("old");
-});
-
 test("R26 R37 the keys of a rotation share what one of them says, and the name of the first", () => {
   const keys = build({
     third: { environment: "test", limits: { per_day: 7 } },
@@ -65,13 +48,6 @@ test("R26 R37 the keys of a rotation share what one of them says, and the name o
       limits: { perMinute: 3, perDay: 7 },
     });
   }
-});
-
-test("a pinned secret says by its prefix whether the key is a legacy one", () => {
-  expect(build({ key: { environment: "test", secret: "legacysvc_test_mine" } }).key).toMatchObject({
-    legacy: true,
-    sha256: sha256("legacysvc_test_mine"),
-  });
 });
 
 test("a population has its keys after those written out, each with the hash of the secret that the seed gives", () => {

@@ -103,29 +103,3 @@ test("R38 a key whose overlap has ended never works again, even if a fake Date m
   }
   expect(sandbox.clock.now()).toBe("2026-03-02T10:00:00.000Z");
 });
-
-test("what was done in fake time stays done: a revoked key, a step of the timeline", async () => {
-  const sandbox = createSandbox({
-    scenario: {
-      version: 1,
-      organizations: {
-        bank: {
-          type: "bank",
-          keys: {
-            one: { environment: "test" },
-            two: { environment: "test" },
-            three: { environment: "test" },
-          },
-        },
-      },
-      timeline: [{ at: "20d", revoke: { key: "two" } }],
-    },
-  });
-  vi.setSystemTime(start + 30 * day);
-  sandbox.keys.revoke("one");
-  const states = () => sandbox.keys.list().map(({ state }) => state);
-  expect(states()).toEqual(["revoked", "revoked", "active"]);
-  vi.setSystemTime(start);
-  expect(states()).toEqual(["revoked", "revoked", "active"]);
-  expect((await ask(sandbox, "two")).status).toBe(401);
-});

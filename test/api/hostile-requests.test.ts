@@ -1,4 +1,3 @@
-import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { pick, randomStream } from "../../src/domain/seed.js";
 import type { Exchange } from "../../src/history/exchange.js";
@@ -79,22 +78,6 @@ test("R14 a key counts wherever it stands among the headers, and so does a secon
     readAnswers(await converse(port, { chunks: [requestText({ headers })] })).map(({ status }) => status);
   expect(await statusesOf([...filler, `X-Api-Key: ${live}`])).toEqual([200]);
   expect(await statusesOf([`X-Api-Key: ${live}`, ...filler, "X-Api-Key: x"])).toEqual([401]);
-});
-
-test.each([
-  ["a CONNECT", "CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n"],
-  ["nonsense", "nonsense\r\n\r\n"],
-  ["the start of a request", "GET / HT"],
-])("the server closes although a client that sent %s never does", async (_what, text) => {
-  const own = await serveRuntime(
-    createRuntime(() => openWorld(bundledScenarios["key-states"])),
-    { port: 0 },
-  );
-  const client = connect({ port: Number(new URL(own.url).port), host: "127.0.0.1", allowHalfOpen: true });
-  client.on("error", () => {});
-  await new Promise((resolve) => client.write(text, resolve));
-  await own.close(200);
-  client.destroy();
 });
 
 // So many at a time that connections meet each other, so few that none waits long.

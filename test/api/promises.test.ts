@@ -119,11 +119,3 @@ test("a response that a fault replaces, or outside of the specification, is left
   expect(world.trial?.broken?.responses).toBe(0);
   expect(ask(world, { key: "active" }).status).toBe(401);
 });
-
-test("no client gets advice on responses that were broken", () => {
-  const broken = breaking(byId("401.revoked:accepted"));
-  const world = openTestWorld("key-states", { now, trial: { broken } });
-  for (let i = 0; i < 3; i++) ask(world, { key: "revoked" });
-  expect(broken.responses).toBe(3);
-  expect(world.history.requests().flatMap(({ advice }) => advice)).toEqual([]);
-});

@@ -61,25 +61,6 @@ const planted = {
     () => pass(1500),
     ["401: 1520 ms instead of 20 ms", "200: 1520 ms instead of 20 ms"],
   ],
-  "a member in organization": [
-    onContext("organization.country", "NL"),
-    [
-      "200: $.data.organization.country",
-      "200.test: $.data.organization.country differs from the contract",
-      "200.live: $.data.organization.country differs from the contract",
-    ],
-  ],
-  "a type of organization": [
-    onContext("organization.type", "cooperative"),
-    [
-      "200.test: $.data.organization.type differs from the contract",
-      "200.live: $.data.organization.type differs from the contract",
-    ],
-  ],
-  "a RateLimit header": [
-    (reply) => setIn(reply, "headers.RateLimit-Reset", "7"),
-    ["401: ratelimit-reset", "200: ratelimit-reset", "403: ratelimit-reset"],
-  ],
   "a member in error": [
     (reply) => void (reply.status === 403 && setIn(reply, "body.error.trace", "hunter2")),
     ["403: $.error.trace"],
@@ -124,14 +105,6 @@ test.each<[before: number[], now: number[], facts: string[]]>([
   expect([code, added]).toEqual([1, facts.map((fact) => `error_details${fact}`)]);
 });
 
-test("all five drifts of a staging server are found in one check", async () => {
-  const drifts = Object.values(planted).slice(0, 5);
-  const { code, added } = await checkAgain((...given) => {
-    for (const [drift] of drifts) drift(...given);
-  });
-  expect([code, added.sort()]).toEqual([1, drifts.flatMap(([, facts]) => facts).sort()]);
-});
-
 test("nothing is new on an unchanged server, nor what a check had found before", async () => {
   expect(await checkAgain(() => {})).toMatchObject({ code: 0, added: [], stderr: "" });
   const drift: Misbehave = (...given) => {
@@ -145,18 +118,6 @@ test("a single slow response is not new, nor times that stay short", async () =>
   expect(once).toMatchObject({ code: 0, added: [] });
   const short = await checkAgain(() => pass(400));
   expect(short).toMatchObject({ code: 0, added: [] });
-});
-
-test("what only one of two checks has tried is not compared", async () => {
-  const { url } = await serve();
-  writeFileSync(join(folder, "last.json"), (await runCli(["check", url, "--json"])).stdout);
-  expect(await check(url, "--against", "last.json")).toMatchObject({ code: 0, added: [] });
-  writeFileSync(join(folder, "last.json"), (await check(url, "--json")).stdout);
-  const limited = await serve((reply, { ref }) => {
-    if (ref === "live")
-      Object.assign(reply, { status: 429, body: { error: { code: "busy", message: "No." } } });
-  });
-  expect(await check(limited.url, "--against", "last.json")).toMatchObject({ code: 0, added: [] });
 });
 
 test.each<Profile>(["minimal", "typical"])("nothing is new on a sandbox in profile %s", async (profile) => {
@@ -227,9 +188,6 @@ const stopped = async () => {
 };
 test.each<[what: string, text: () => string | Promise<string>]>([
   ["an empty file", () => ""],
-  ["text", () => "hello"],
-  ["a list", () => "[]"],
-  ["null", () => "null"],
   ["the report of exec", () => JSON.stringify({ coverage: {}, paths: [], advice: [] })],
   [
     "a check without responses",

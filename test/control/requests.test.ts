@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { handle } from "../../src/api/handle.js";
 import { parseScenario } from "../../src/index.js";
 import { serveControl } from "./client.js";
 
@@ -76,18 +75,6 @@ test("the kept answer is that of varied, of HEAD, and what a fault let through",
     path_id: "200.test",
     answer: { status: 200 },
   });
-});
-
-test("a request that the journal has forgotten is not found", async () => {
-  const { ask, runtime } = await serveControl();
-  const send = () => ask("/send", post({ key: "none" }));
-  const { id } = (await send()).body.data.request;
-  expect((await ask(`/requests/${id}`)).status).toBe(200);
-  await ask("/requests", { method: "DELETE", json: {} });
-  expect((await ask(`/requests/${id}`)).body.error.code).toBe("not_found");
-  const again = (await send()).body.data.request.id;
-  for (let i = 0; i < 1000; i++) handle(runtime.world(), { method: "GET", path: mePath, apiKey: undefined });
-  expect((await ask(`/requests/${again}`)).status).toBe(404);
 });
 
 test("a request is sent with a key by its ref, and no client is judged by it", async () => {

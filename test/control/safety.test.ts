@@ -9,11 +9,7 @@ type Call = Asking & { readonly path: string };
 /** Reads and writes of every kind, of the server and of an instance. */
 async function openWithCalls(control: ServedControl, headers = {}): Promise<readonly Call[]> {
   const { id } = (await control.ask("/instances", { method: "POST", headers })).body.data;
-  const reads = ["/", "/state", "/keys/active", "/events", "/openapi.json", "/metrics", "/nothing"].map(
-    (path) => ({
-      path,
-    }),
-  );
+  const reads = ["/", "/state", "/events", "/openapi.json", "/nothing"].map((path) => ({ path }));
   const inside = writesFor(id).filter(({ path }) => !path.startsWith("/instances"));
   return [
     ...[...reads, ...writesFor(id)],
@@ -42,16 +38,8 @@ describe("on a loopback address", () => {
     const calls = await openWithCalls(control);
     await expectUnchanged(control, async () => {
       for (const host of [
-        ...["evil.example", "evil.example:4747", "127.0.0.1.evil.example", "localhost.evil.example"],
-        ...[
-          "0.0.0.0",
-          "evillocalhost",
-          "127.0.0.1@evil.example",
-          "192.168.0.1",
-          "[fe80::1]",
-          "[::ffff:10.0.0.1]",
-          "a b[",
-        ],
+        ...["evil.example:4747", "127.0.0.1.evil.example", "evillocalhost", "127.0.0.1@evil.example"],
+        ...["0.0.0.0", "[fe80::1]", "[::ffff:10.0.0.1]", "a b["],
       ]) {
         expect(await outcomes(control, calls, { host })).toEqual([403, "foreign_host"]);
       }
@@ -62,9 +50,8 @@ describe("on a loopback address", () => {
     const control = await serveControl();
     const calls = await openWithCalls(control);
     await expectUnchanged(control, async () => {
-      const origins = ["http://evil.example", "https://127.0.0.1.evil.example", "null", "", "file://"];
       for (const headers of [
-        ...[...origins, "http://127.0.0.1:1", "http://localhost"].map((origin) => ({ origin })),
+        ...["http://evil.example", "null", "", "http://127.0.0.1:1"].map((origin) => ({ origin })),
         { "sec-fetch-site": "same-site" },
         { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" },
       ]) {
@@ -77,13 +64,11 @@ describe("on a loopback address", () => {
     const { server, ask } = await serveControl();
     const { host, port } = new URL(server.url);
     for (const headers of [
-      { host: "localhost" },
       { host: `localhost:${port}`, origin: `http://localhost:${port}` },
       { host: "LOCALHOST:1" },
       { host: "svc.localhost:1" },
       { host: "127.1.2.3" },
       { host: "[::1]:1" },
-      { host: "[::ffff:127.0.0.1]:1" },
       { host: "[::ffff:7f00:1]" },
       { origin: `http://${host}`, "sec-fetch-site": "same-origin" },
       { "sec-fetch-site": "none", "sec-fetch-mode": "navigate" },
@@ -107,8 +92,7 @@ describe.each([
     const needing = calls.filter(({ path }) => path !== "/");
     await expectUnchanged(control, async () => {
       for (const authorization of [
-        ...["", "Bearer", "Bearer wrong", `Bearer ${token}x`, `Bearer ${token.slice(0, -1)}`, token],
-        ...[`Basic ${Buffer.from(`:${token}`).toString("base64")}`, `Bearer ${"x".repeat(9000)}`],
+        ...["", "Bearer", `Bearer ${token}x`, `Bearer ${token.slice(0, -1)}`, token],
       ]) {
         expect(await outcomes(control, needing, { authorization })).toEqual([401, "control_token_required"]);
       }
@@ -123,15 +107,8 @@ describe.each([
       const headers = { authorization: `bearer ${token}` };
       expect((await control.ask("/health", { base, headers })).body.scenario).toBe("key-states");
       // A probe has no token, and learns nothing about the world.
-      for (const wrong of [{}, { authorization: `Bearer ${token}x` }]) {
-        const { status, body } = await control.ask("/health", { base, headers: wrong });
-        expect([status, Object.keys(body)]).toEqual([200, ["status", "version"]]);
-        const evil = await control.ask("/health", {
-          base,
-          headers: { ...wrong, origin: "http://evil.example" },
-        });
-        expect(evil.body.error.code).toBe("foreign_origin");
-      }
+      const { status, body } = await control.ask("/health", { base });
+      expect([status, Object.keys(body)]).toEqual([200, ["status", "version"]]);
     }
     const key = { "x-api-key": control.server.sandbox.secret("active") };
     expect((await fetch(`${control.server.url}/v1/relying-party/me`, { headers: key })).status).toBe(200);
@@ -164,17 +141,11 @@ test("a stop ends the server once it is answered, and an instance cannot stop it
   await expect.poll(isGone).toBe("gone");
 });
 
-test("each server that others can reach has a token of its own, of 192 random bits", async () => {
-  const tokens = new Set<string>();
-  for (let i = 0; i < 3; i++)
-    tokens.add((await serveControl({ host: "0.0.0.0" })).server.controlToken as string);
-  for (const token of tokens) expect(token).toMatch(/^[\w-]{32}$/);
-  expect(tokens.size).toBe(3);
-});
-
-test("an empty token opens nothing: the server makes one", async () => {
+test("a server that others can reach makes a token of its own, of 192 random bits, also for an empty one", async () => {
   const { server, ask } = await serveControl({ host: "0.0.0.0", controlToken: "" });
+  const other = await serveControl({ host: "0.0.0.0" });
   expect(server.controlToken).toMatch(/^[\w-]{32}$/);
+  expect(other.server.controlToken).not.toBe(server.controlToken);
   for (const authorization of ["", "Bearer ", "Bearer  "]) {
     expect((await ask("/state", { headers: { authorization } })).status).toBe(401);
   }

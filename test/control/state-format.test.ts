@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { createSandbox, type Sandbox, SandboxError } from "../../src/index.js";
+import { createSandbox, SandboxError } from "../../src/index.js";
 import { sandboxOn } from "../../src/library/create-sandbox.js";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
 import { createStateWriter, parseState, type SavedState } from "../../src/log/file/format.js";
@@ -75,18 +75,4 @@ test("whatever happened in a world, its state can be read again and goes on exac
     ),
     runs(40),
   );
-});
-
-test("a world that has grown larger than a scenario may be can be read again", () => {
-  const sandbox: Sandbox = createSandbox({ scenario: "active" });
-  let latest = "active";
-  // One long chain, so that what follows it is tried too.
-  for (let i = 0; i < 8000; i++) {
-    latest = sandbox.keys.rotate(latest, { overlap: 0, as: `key-${i}` }).key.ref;
-  }
-  const { keys } = restored(
-    parseState(createStateWriter()(stateOf(runtimeOf(sandbox)), "a.1"), "state.json"),
-  );
-  expect(keys.list()).toHaveLength(sandbox.keys.list().length);
-  for (const ref of ["active", latest]) expect(keys.get(ref)).toEqual(sandbox.keys.get(ref as "active"));
 });

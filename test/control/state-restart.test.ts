@@ -1,6 +1,4 @@
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { control } from "../support/call-control.js";
 import { startBin } from "../support/running-command.js";
@@ -102,18 +100,6 @@ test("after kill -9 the journal, the report, the story and the instances are as 
   expect((await dataOf(after, "GET /state", inside)).seed).toBe(5);
 }, 120_000);
 
-test("R35 after kill -9 a key that was made in an instance works, and stands in no file", async () => {
-  const cwd = begun();
-  const before = await start(cwd);
-  const { id } = await dataOf(before, "POST /instances", "", {});
-  const creation = { organization: "bank", environment: "test", name: "CI" };
-  const { secret } = await dataOf(before, "POST /keys", `/i/${id}`, creation);
-  await before.kill();
-  const after = await start(cwd);
-  expect(await send(after.url, secret, `/i/${id}${mePath}`)).toBe(200);
-  expect(readFileSync(join(cwd, "state.json"), "utf8")).not.toContain(secret.slice(12));
-}, 120_000);
-
 test("after kill -9 a follower of events resumes after the last one, and is told of a gap after any other", async () => {
   const cwd = begun();
   const before = await start(cwd);
@@ -134,36 +120,5 @@ test("after kill -9 a follower of events resumes after the last one, and is told
     const late = await subscribe(after.url, { from });
     await late.until(count(1));
     expect(late.events).toEqual([{ id: last(resumed), event: "events.lost", data: { last_event_id: from } }]);
-  }
-}, 120_000);
-
-test("a kill among requests loses the last of them at most: journal, report and usage end with the same one", async () => {
-  const cwd = begun();
-  for (let round = 0; round < 6; round++) {
-    const server = await start(cwd);
-    const known: string[] = (await dataOf(server, "GET /requests")).map((line: { id: string }) => line.id);
-    const before = known.length;
-    const sending = (async () => {
-      for (;;) {
-        const answer = await fetch(server.url + mePath, {
-          headers: { "x-api-key": server.keys.main as string },
-        });
-        known.push(answer.headers.get("x-request-id") as string);
-        await answer.text();
-      }
-    })().catch(() => {});
-    while (known.length < before + 20 + round * 10) await new Promise((resolve) => setImmediate(resolve));
-    await server.kill();
-    await sending;
-
-    const after = await start(cwd);
-    const kept = (await dataOf(after, "GET /requests")).map((line: { id: string }) => line.id);
-    expect(kept.length).toBeGreaterThanOrEqual(before);
-    // The answer to the very last one may not have reached the client.
-    expect(kept.length).toBeLessThanOrEqual(known.length + 1);
-    expect(kept.slice(0, known.length)).toEqual(known.slice(0, kept.length));
-    expect((await dataOf(after, "GET /report")).requests).toBe(kept.length);
-    expect((await dataOf(after, "GET /keys/main")).usage.today).toBe(kept.length);
-    await after.kill();
   }
 }, 120_000);

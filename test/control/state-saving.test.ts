@@ -24,13 +24,6 @@ test("what is saved soon is saved together, once, and nothing is saved after tha
   await expect.poll(() => times(save)).toBe(2);
 });
 
-test("to save now is also for what is due", () => {
-  const { save, soon, now, isDue } = saving();
-  soon();
-  now();
-  expect([times(save), isDue()]).toEqual([1, false]);
-});
-
 test("saving takes a small part of the time: the next save waits fifty times as long as the last one took", () => {
   let now = 1000;
   const delays: number[] = [];
@@ -65,23 +58,6 @@ test("a save that fails is reported once, and tried again until it works", async
   save.mockImplementation(full);
   soon();
   await expect.poll(() => times(problem)).toBe(2);
-});
-
-test("a save for which somebody waits fails for them, and is tried again later", async () => {
-  const { save, problem, now } = saving();
-  save.mockImplementationOnce(full);
-  expect(now).toThrow("disk full");
-  expect(times(problem)).toBe(0);
-  await expect.poll(() => times(save)).toBe(2);
-});
-
-test("to stop says whether something is unsaved, and nothing is saved later", () => {
-  const { save, stop, now, soon } = saving();
-  soon();
-  expect([stop(), stop()]).toEqual([true, false]);
-  soon();
-  now();
-  expect(times(save)).toBe(0);
 });
 
 test("fake timers of a test suite do not keep a state from being saved", async () => {

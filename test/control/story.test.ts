@@ -121,13 +121,6 @@ test("subscribers hear of each step of story and timeline, and of no key", async
   expect(subscriber.text()).not.toContain(secret);
 });
 
-test("steps that are asked for at the same time run one after the other", async () => {
-  const { ask } = await serveControl({ scenario });
-  const told = await Promise.all(Array.from({ length: 6 }, () => ask("/story/next", post)));
-  const numbers = told.map(({ body }) => body.data.step.number);
-  expect(numbers.toSorted((one, another) => one - another)).toEqual([1, 2, 3, 4, 5, 6]);
-});
-
 test("a scenario without a story has no next step", async () => {
   const { ask } = await serveControl({
     scenario: { version: 1, name: "Silent", organizations: { bank: { type: "bank" } } },

@@ -150,17 +150,6 @@ test("an instance shows its own token's holder nothing of any other instance", a
   for (const text of [other.id, "Another Bank", other.token, own.token]) expect(seen).not.toContain(text);
 });
 
-test("instances are found by a part of their label", async () => {
-  const { ask } = await serveControl();
-  for (const label of ["Harvest Bank", "bank of fields", undefined]) await create(ask, { label }, {});
-  const labels = async (query: string) =>
-    (await ask(`/instances${query}`)).body.data.map(({ label }: { label: string }) => label);
-  expect(await labels("?label=BANK")).toEqual(["Harvest Bank", "bank of fields"]);
-  expect(await labels("?label=harvest")).toEqual(["Harvest Bank"]);
-  expect(await labels("?label=nobody")).toEqual([]);
-  expect(await labels("")).toHaveLength(3);
-});
-
 test("a limit of an instance is unlike the API's, over all its keys, and leaves the others alone", async () => {
   const { ask } = await serveControl({ instanceRate: 3 });
   const [one, other] = [await create(ask, { requests_per_minute: 2 }, {}), await create(ask, {}, {})];
@@ -181,7 +170,7 @@ test("a limit of an instance is unlike the API's, over all its keys, and leaves 
   expect((await ask("/metrics")).text).toMatch(/^svc_sandbox_instance_rejections_total 1$/m);
 });
 
-const instanceCount = 50;
+const instanceCount = 5;
 /** What needs no token: it shows less then, or has its own secret. */
 const open = /^\/(?:health|ready|instances\/\w+\/claim)?$/;
 

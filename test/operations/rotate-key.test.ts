@@ -122,15 +122,6 @@ test("R41 R42 a replaced key is revoked in its overlap, its replacement goes on,
   }
 });
 
-test("R42 an unknown key is refused, with a suggestion", () => {
-  const sandbox = open();
-  const { rotate, revoke, get } = sandbox.keys;
-  for (const act of [rotate, revoke, get]) {
-    expectRefusal(sandbox, () => act("mian"), "unknown_ref", { kind: "key", ref: "mian" });
-    expect(() => act("mian")).toThrow('Did you mean "main"?');
-  }
-});
-
 test("R25 with replacement_usage: inherited, the keys of a rotation count on by themselves in a sliding minute", async () => {
   const sandbox = createSandbox({
     scenario: {

@@ -7,7 +7,6 @@ import { type FaultPathId, faultPathIds, mePath, outcomes, type PathId } from ".
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
 import { defaultKeyRef, scenarioSecret } from "../../src/world/secrets.js";
 import { openTestWorld } from "../support/doors.js";
-import { baseUrl, runCli, startCli } from "../support/run-cli.js";
 
 // Stories prove what happens in each scenario, and conformance that every door answers as the core does.
 
@@ -104,16 +103,4 @@ test("bad-day meets every fault with a key of its own, and one key meets a bit o
   for (const one of ["fault.status", "fault.reset", "fault.latency", "fault.truncate", null] as const) {
     expect(met).toContain(one);
   }
-});
-
-test("onboarding starts without a key, and every word of the command line knows what to do about it", async () => {
-  expect(await runCli(["keys", "onboarding", "--format", "json"])).toMatchObject({ code: 0, stdout: "[]\n" });
-  const { stdout } = await runCli(["keys", "onboarding", "--format", "env"]);
-  expect(stdout).toMatch(/^SVC_KEY_UNKNOWN=.*\nSVC_KEY_MALFORMED=.*\n$/);
-  expect((await runCli(["explain", "none", "onboarding"])).stdout).toContain("401.missing");
-  const running = startCli(["start", "onboarding", "--port", "0"]);
-  const url = await baseUrl(running);
-  expect(running.stdout.text()).toMatch(/^ {2}curl -i http:\/\/127\.0\.0\.1:\d+\/v1\/relying-party\/me$/m);
-  expect((await fetch(`${url}${mePath}`)).status).toBe(401);
-  expect((await running.stop()).code).toBe(0);
 });

@@ -52,16 +52,6 @@ test("a population is organizations and keys with refs that can be counted off, 
   }
 });
 
-test("without a word about keys each has one, and without a live key none is approved", () => {
-  const sandbox = sandboxOf({ organizations: 2 });
-  expect(sandbox.keys.list().map(({ ref }) => ref)).toEqual([
-    "main",
-    "organization-1-key-1",
-    "organization-2-key-1",
-  ]);
-  expect(sandbox.organizations.get("organization-2").liveAccess).toBe("not_approved");
-});
-
 test("a scenario has 100,000 keys at most, its population included; keys of which a snapshot has the hash do not count", () => {
   const problemsOf = (keys: number, more: Organizations[string]["keys"] = {}) => {
     const population = { organizations: keys / 10, keys_per_organization: 10 };
@@ -77,40 +67,6 @@ test("a scenario has 100,000 keys at most, its population included; keys of whic
   expect(problemsOf(100_000, { main: { environment: "test" } })).toEqual([
     ["too_many_keys", "population", "the scenario has 100001 keys; the maximum is 100000"],
   ]);
-});
-
-test("what a scenario says elsewhere may speak of its population", async () => {
-  const scenario = parseScenario(`
-version: 1
-clock: { now: 2026-03-02T09:00:00Z, frozen: true }
-population: { organizations: 20, keys_per_organization: 2 }
-default_key: organization-20-key-2
-faults:
-  - { when: { organization: organization-7 }, then: { status: 503 } }
-timeline:
-  - { at: 10m, revoke: { key: organization-3-key-1 } }
-`);
-  const sandbox: Sandbox = createSandbox({ scenario });
-  const ask = async (ref: string) =>
-    (await sandbox.fetch(mePath, { headers: { "x-api-key": sandbox.secret(ref) } })).status;
-  expect([await ask("organization-7-key-2"), await ask("organization-3-key-1")]).toEqual([503, 200]);
-  sandbox.clock.advance("10m");
-  expect(await ask("organization-3-key-1")).toBe(401);
-});
-
-test("a scenario that extends another one may have more of them, or others", () => {
-  const scenario = parseScenario(
-    "version: 1\nextends: population\npopulation: { organizations: 3, locale: tr }\n",
-  );
-  expect(scenario.population).toEqual({
-    organizations: 3,
-    keys_per_organization: 3,
-    farmers: 5000,
-    locale: "tr",
-  });
-  const sandbox: Sandbox = createSandbox({ scenario });
-  expect(sandbox.organizations.list()).toHaveLength(4);
-  expect(sandbox.farmers.at(0).location.country_code).toBe("TR");
 });
 
 test("a snapshot holds the organizations as they are, and the same farmers", () => {

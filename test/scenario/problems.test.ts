@@ -54,14 +54,6 @@ test("no hint offers a field that only snapshots write", () => {
   for (const name of ours) expect(hints.join("\n")).not.toContain(name);
 });
 
-test("contradictions are reported at once", () => {
-  const keys = ["a", "b", "c", "d", "e", "f"].map((ref) => `      ${ref}: { environment: test }\n`).join("");
-  expect(problemsOf(`default_key: nope\n${inKeys(keys)}`).map(({ code }) => code)).toEqual([
-    "unknown_key_ref",
-    "too_many_active_keys",
-  ]);
-});
-
 test("a key that a step makes may be used by any step, under the name that it will have", () => {
   const steps = [
     "  - rotate: { key: main }",
@@ -73,12 +65,6 @@ test("a key that a step makes may be used by any step, under the name that it wi
   expect(problemsOf(`${inKeys("      main: { environment: test }\n")}story:\n${steps.join("\n")}\n`)).toEqual(
     [],
   );
-});
-
-test("durations are understood in words as well", () => {
-  const expiries = ["5 minutes", "1.5h", "-2 days", "1w", "250ms"];
-  const lines = expiries.map((text, index) => `      k${index}: { environment: test, expires: ${text} }\n`);
-  expect(problemsOf(inKeys(lines.join("")))).toEqual([]);
 });
 
 const random = "4eC39HqLyjWDarjtT1zdp7dc";
@@ -95,33 +81,14 @@ test.each([
   expect(JSON.stringify(problems) + new ScenarioError(problems).message).not.toContain(random.slice(4));
 });
 
-test("prototypes stay as they are, whatever a scenario is called", () => {
-  problemsOf("version: 1\n__proto__: { polluted: true }\nconstructor: { prototype: { polluted: true } }\n");
-  expect(({} as Record<string, unknown>).polluted).toBeUndefined();
-});
-
 /** Texts that are too big, or too odd, to keep as files. */
 const hostile: Readonly<Record<string, readonly [string, ScenarioProblemCode]>> = {
   "ten thousand open brackets": ["[".repeat(10_000), "too_deep"],
-  "a staircase of mappings": [
-    Array.from({ length: 500 }, (_, depth) => `${" ".repeat(depth)}a:`).join("\n"),
-    "too_deep",
-  ],
   "more than 1 MiB": [inKeys(`# ${"x".repeat(maximumScenarioBytes)}`), "too_large"],
   "more than 1 MiB in UTF-8 only": [inKeys(`# ${"銀".repeat(maximumScenarioBytes / 2)}`), "too_large"],
-  "half a million closing brackets": ["]\n".repeat(500_000), "yaml_syntax"],
-  "a quote that is open for 1 MB": [`a: "${"x\n".repeat(500_000)}`, "yaml_syntax"],
-  "hundreds of thousands of documents": ["---\n".repeat(250_000), "several_documents"],
   "a wrong field thirty thousand times": [
     Array.from({ length: 30_000 }, (_, index) => `field${index}: 1\n`).join(""),
     "unknown_field",
-  ],
-  "the same field thirty thousand times on a line": [`{ ${"name: a, ".repeat(30_000)} }`, "duplicate_field"],
-  "an unknown alias thirty thousand times": [`version: 1\nx: [${"*x, ".repeat(30_000)}]`, "bad_alias"],
-  "a tag thirty thousand times": [`version: 1\nx: [${"!x 1, ".repeat(30_000)}]`, "yaml_tag"],
-  "eight thousand keys whose refs are wrong": [
-    inKeys(Array.from({ length: 8_000 }, (_, index) => `      k_${index}: {}\n`).join("")),
-    "bad_ref",
   ],
   "five thousand keys that replace each other in a circle": [
     inKeys(
@@ -134,7 +101,6 @@ const hostile: Readonly<Record<string, readonly [string, ScenarioProblemCode]>> 
   ],
   "60,000 aliases of a list": [`version: 1\nx: &x [1, 2, 3]\ny: [${"*x, ".repeat(60_000)}]`, "too_large"],
   "a NUL character": ["version: 1\nname: a\u0000b\n", "not_text"],
-  "a picture": ["\uFFFDPNG\r\n\u001A\n\u0000\u0000", "not_text"],
 };
 
 test.each(Object.entries(hostile))("%s is refused", { timeout: 20_000 }, (_name, [text, code]) => {

@@ -24,8 +24,6 @@ function validate(text: string, flags: readonly string[] = []) {
 /** Steps that do not come out, with ▲ before the character at which that is reported, and a part of what is said. */
 const failing: readonly (readonly [text: string, said: string])[] = [
   [story("{ request: { key: gone }, expect: { status: ▲200 } }"), "hint: the request results in 401.revoked"],
-  [story("{ request: { key: gone }, expect: { path: ▲401.expired } }"), 'found "401.revoked"'],
-  [story("{ request: { key: none }, expect: { headers: { X-Request-Id: ▲true } } }"), "expected a value"],
   [story("{ request: {}, expect: { body: { data: { environment: ▲live } } } }"), 'found "test"'],
   [story("{ request: {}, expect: { path: ▲fault.reset } }"), 'found "200.test"'],
   [story("▲request: { key: active-2 }", "rotate: { key: active }"), 'Did you mean "active"?'],
@@ -39,7 +37,6 @@ const failing: readonly (readonly [text: string, said: string])[] = [
     ),
     '"pinned" has pinned',
   ],
-  [story("▲rotate: { key: active, as: none }"), "stories use these words for no key"],
   [story("rotate: { key: active }", "▲revoke: { key: activ }"), 'Did you mean "active"?'],
   [timeline("▲{ at: 10m, revoke: { key: gone } }"), "write expect: { error: key_not_active }"],
   [
@@ -64,12 +61,6 @@ const fine: Readonly<Record<string, string>> = {
     "advance: 61m",
     "{ request: { key: active }, expect: { status: 401 } }",
   )}`,
-  "a timeline and a story that make a key with the same ref":
-    timeline("{ at: 1h, rotate: { key: active, as: active-2 } }") +
-    story("rotate: { key: active, as: active-2 }"),
-  "a timeline that counts on the story":
-    timeline("{ at: 1h, revoke: { key: ci } }") +
-    story("create_key: { organization: bank, environment: test, name: CI }", "advance: 2h"),
   "what is refused, as the step says":
     timeline("{ at: 10m, revoke: { key: gone }, expect: { error: key_not_active } }") +
     story("{ revoke: { key: active, actor: member }, expect: { error: not_an_administrator } }"),
@@ -78,13 +69,6 @@ const fine: Readonly<Record<string, string>> = {
 
 test.each(Object.entries(fine))("validate accepts %s", async (_title, text) => {
   expect(await validate(head + text)).toMatchObject({ code: 0, stderr: "" });
-});
-
-test("validate tells machines the same with --json", async () => {
-  const { stdout } = await validate(head + story("{ request: {}, expect: { status: 401 } }"), ["--json"]);
-  expect(JSON.parse(stdout)).toMatchObject([
-    { ok: false, problems: [{ code: "step_fails", path: "story[0].expect.status", line: 13 }] },
-  ]);
 });
 
 const failingStory = head + story("{ request: {}, expect: { status: 401 } }");

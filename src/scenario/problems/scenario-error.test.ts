@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { SandboxError } from "../../domain/errors.js";
 import { parseScenario } from "../parse-scenario.js";
-import { formatProblem, ScenarioError } from "./scenario-error.js";
+import { ScenarioError } from "./scenario-error.js";
 
 function errorOf(text: string, file?: string): ScenarioError {
   try {
@@ -53,10 +53,6 @@ test("the error is a SandboxError with the code scenario_invalid, and holds the 
   });
 });
 
-test("a text without a file name is called <scenario>", () => {
-  expect(errorOf("").message).toMatch(/^<scenario>:1:1: the scenario is empty\nhint: /);
-});
-
 test("of many problems the message shows twenty", () => {
   const error = errorOf(
     `version: 1\norganizations: { bank: { type: bank } }\n${Array.from({ length: 50 }, (_, i) => `x${i}: 1`).join("\n")}`,
@@ -72,9 +68,4 @@ test("the caret stays in its place behind a key that is shortened", () => {
   expect(problem?.source).toBe("      main: { environment: test, secret: SVC_test_…, colour: red }");
   expect(problem?.source?.slice(problem.caret?.indexOf("^"))).toMatch(/^colour/);
   expect(problem?.column).toBe(77);
-});
-
-test("a problem without a place names its field", () => {
-  const problem = { code: "bad_ref", path: "default_key", message: '"A" cannot be a ref' } as const;
-  expect(formatProblem(problem)).toBe('<scenario>: default_key: "A" cannot be a ref');
 });

@@ -54,10 +54,6 @@ test("lists are compared whole, and null is not a missing member", () => {
   ]);
 });
 
-test("a member that objects have by themselves is not one of the answer", () => {
-  expect(at({ body: { constructor: {} } })).toEqual(["body.constructor: {}, not nothing"]);
-});
-
 test("an answer that a fault let wait is on its own path and on that of the fault", () => {
   const late: StoryAnswer = { ...answer, fault: "fault.latency" };
   expect([at({ path: "200.test" }, late), at({ path: "fault.latency" }, late)]).toEqual([[], []]);
@@ -71,8 +67,4 @@ test("a request that got no answer has the status 0 and no body", () => {
     "status: 200, not 0",
     'body: {"data":{}}, not nothing',
   ]);
-});
-
-test("a body that is no JSON can be expected as a text", () => {
-  expect(at({ body: "<html>" }, { ...answer, body: "<html>" })).toEqual([]);
 });
