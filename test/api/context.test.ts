@@ -31,6 +31,14 @@ test.each([
   expect((await data(ref)).environment).toBe(environment);
 });
 
+test("R8 a query changes nothing in the answer", async () => {
+  const { sandbox, send, data } = openApi("key-states");
+  const plain = await data("active");
+  const headers = { "x-api-key": sandbox.secret("active"), "content-type": "application/json" };
+  const loaded = await send({ headers, path: `${mePath}?environment=live&x=1` });
+  expect(JSON.parse(loaded.body).data).toEqual({ ...plain, usage: { today: 2 } });
+});
+
 test("R48 the description is OpenAPI 3.1.0 of version 0.1.0, with the statuses of the specification", () => {
   expect(description.openapi).toBe("3.1.0");
   expect(description.info).toMatchObject({ version: "0.1.0", license: { name: "MIT" } });

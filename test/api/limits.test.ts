@@ -1,25 +1,9 @@
 import { expect, test } from "vitest";
 import type { Scenario } from "../../src/index.js";
-import { oneKey, openApi } from "../support/api-client.js";
+import { openApi } from "../support/api-client.js";
 import { headerOf } from "../support/doors.js";
 
 type Assumptions = NonNullable<Scenario["assumptions"]>;
-
-const limited = (limits: object, assumptions: Assumptions = {}) =>
-  openApi(oneKey({ limits }, { assumptions }));
-
-test("R23 one request more than per_day gets 429, until the day resets at the assumed time", async () => {
-  const { sandbox, status, statuses, lastPath } = limited(
-    { per_minute: 100, per_day: 2 },
-    { day_resets_at: "10:30" },
-  );
-  expect(await statuses("key", 3)).toEqual([200, 200, 429]);
-  expect(lastPath()).toBe("429.per_day");
-  sandbox.clock.set("2026-03-02T10:29:59.999Z");
-  expect(await status("key")).toBe(429);
-  sandbox.clock.set("2026-03-02T10:30:00Z");
-  expect(await status("key")).toBe(200);
-});
 
 const gateway = (assumptions: Assumptions) =>
   openApi({

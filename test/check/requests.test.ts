@@ -202,7 +202,7 @@ describe("a check", () => {
 
   test("sends no more after two requests in a row without an answer", async () => {
     const server = await serveProbed((_reply, { number }) => (number > 1 ? "handled" : undefined));
-    const ran = await runCli(["check", server.url, "--timeout", "100ms"], { env: probeKeys });
+    const ran = await runCli(["check", server.url, "--timeout", "1s"], { env: probeKeys });
     expect(server.requests()).toHaveLength(3);
     expect(ran.stdout).toContain("nothing was sent after 2 requests without a response");
     expect(ran.code).toBe(1);

@@ -78,18 +78,6 @@ test("a ref is made from the name, with a number when it is taken, cut to fit; a
   expectRefusal(sandbox, () => keys.create({ ...testKey, ref: "main" }), "name_taken", { ref: "main" });
 });
 
-test("R32 an expired key makes room from the instant of its expiry on", () => {
-  const sandbox = open();
-  const { keys, clock } = sandbox;
-  keys.create({ ...testKey, ref: "short", expires: "1m" });
-  for (const ref of ["b", "c", "d"]) keys.create({ ...testKey, ref });
-  clock.advance(minute - 1);
-  const details = { organization: "insurer", environment: "test", active: 5, maximum: 5 };
-  expectRefusal(sandbox, () => keys.create(testKey), "key_limit_reached", details);
-  clock.advance(1);
-  keys.create(testKey);
-});
-
 test("R32 R39 a retiring key needs a place of its own where that is assumed", () => {
   const sandbox = open({
     assumptions: { retiring_counts_as_active: true },

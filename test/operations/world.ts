@@ -25,7 +25,6 @@ export const scenario = {
         live: { environment: "live" },
         legacy: { environment: "test", legacy: true },
         "legacy-live": { environment: "live", legacy: true },
-        ending: { environment: "test", expires: "90s" },
         revoked: { environment: "test", state: "revoked" },
         expired: { environment: "test", expires: "-1d" },
         retiring: { environment: "test", state: "retiring", replaced_by: "replacement", overlap_ends: "30m" },
@@ -38,7 +37,6 @@ export const scenario = {
 } satisfies Scenario;
 
 export const testKey = { organization: "insurer", environment: "test", name: "CI" } as const;
-export const liveKey = { ...testKey, environment: "live" } as const;
 
 /** Starts the scenario; refs are not known to its type, since tests make keys. */
 export function open(changes: Partial<Scenario> = {}): Sandbox {

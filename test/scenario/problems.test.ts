@@ -86,15 +86,15 @@ const hostile: Readonly<Record<string, readonly [string, ScenarioProblemCode]>> 
   "ten thousand open brackets": ["[".repeat(10_000), "too_deep"],
   "more than 1 MiB": [inKeys(`# ${"x".repeat(maximumScenarioBytes)}`), "too_large"],
   "more than 1 MiB in UTF-8 only": [inKeys(`# ${"銀".repeat(maximumScenarioBytes / 2)}`), "too_large"],
-  "a wrong field thirty thousand times": [
-    Array.from({ length: 30_000 }, (_, index) => `field${index}: 1\n`).join(""),
+  "a wrong field five thousand times": [
+    Array.from({ length: 5_000 }, (_, index) => `field${index}: 1\n`).join(""),
     "unknown_field",
   ],
-  "five thousand keys that replace each other in a circle": [
+  "a thousand keys that replace each other in a circle": [
     inKeys(
       Array.from(
-        { length: 5_000 },
-        (_, i) => `      k${i}: { environment: test, state: retiring, replaced_by: k${(i + 1) % 5_000} }\n`,
+        { length: 1_000 },
+        (_, i) => `      k${i}: { environment: test, state: retiring, replaced_by: k${(i + 1) % 1_000} }\n`,
       ).join(""),
     ),
     "replacement_cycle",
