@@ -34,7 +34,7 @@ test.each(cases)("a check finds a server that $does", async ({ to, set, says }) 
   }, says);
 });
 
-const noAnswer = (found: string) => ["200.test  connection  R1", "an answer", found] as const;
+const noAnswer = (found: string) => ["200.test  connection  R1", "a response", found] as const;
 const json = { "Content-Type": "application/json" };
 const packed = (reply: Reply, encoding: string, bytes: Buffer) => {
   reply.headers["Content-Encoding"] = encoding;
@@ -115,4 +115,12 @@ test("R14 a challenge that depends on the key is found for every key", async () 
     '"ApiKey", as for 401.missing',
     '"ApiKey error=\\"bad\\""',
   ]);
+});
+
+test("the request id of a response that differs is named, to be quoted", async () => {
+  const { url } = await serveProbed((reply, { ref }) => {
+    if (ref === "active") setIn(reply, "body.data.environment", "live");
+  });
+  const { stdout } = await runCli(["check", url], { env: probeKeys });
+  expect(stdout).toMatch(/\$\.data\.environment {2}R3 {2}request req-4\n/);
 });
