@@ -37,7 +37,7 @@ import { maskCall, maskRequest } from "./mask.js";
 import { createMemoryBudget } from "./memory-budget.js";
 import { keysOf, ownId } from "./redis-address.js";
 import type { RedisConnection } from "./redis-connection.js";
-import { isFullness, isRefusal, reasonOf } from "./redis-problems.js";
+import { isFullness, reasonOf } from "./redis-problems.js";
 import { changeScript, createScript, listScript, removeScript } from "./redis-scripts.js";
 import { type OwnPart, type RunCall, shortened } from "./sandbox-copy.js";
 
@@ -94,7 +94,8 @@ const firstGroup = 2 ** 20;
  * through its log there, and each server that has loaded the sandbox applies the entries to its own copy.
  */
 export function createRedisLog(options: RedisLogOptions): RedisLog {
-  const { connection, prefix, given, runCall, onNote, onWarning } = options;
+  const { prefix, given, runCall, onNote, onWarning } = options;
+  const connection = inUse(options.connection);
   const { maxInstances = defaultMaxInstances, instanceTtl = defaultInstanceTtl } = options;
   const now = nodePlatform.stopwatch;
   const keys = keysOf(prefix);
@@ -541,6 +542,19 @@ export async function createIn(
   );
 }
 
+/** A connection whose calls reject with `store_unavailable`, also if Redis rejects them, such as while it loads its data. */
+function inUse(connection: RedisConnection): RedisConnection {
+  const reject = (error: unknown): never => {
+    if (error instanceof SandboxError) throw error;
+    throw Object.assign(connection.unavailable(reasonOf(error)), { cause: error });
+  };
+  return {
+    ...connection,
+    command: (...argv) => connection.command(...argv).catch(reject),
+    run: (...call) => connection.run(...call).catch(reject),
+  };
+}
+
 /** Reads why and when an instance ended. */
 function endOf(text: string): EndedInstance | undefined {
   const [ended, at] = text.split(" ");
@@ -548,7 +562,7 @@ function endOf(text: string): EndedInstance | undefined {
 }
 
 function notFull(error: unknown): never {
-  throw isRefusal(error) && isFullness(error) ? noRoomInRedis() : error;
+  throw isFullness((error as Error).cause) ? noRoomInRedis() : error;
 }
 
 function noRoomInRedis(): SandboxError {
