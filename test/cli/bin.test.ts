@@ -54,15 +54,10 @@ describe("the built svc-sandbox", () => {
     expect(readdirSync(join(folder, "shared"))).toEqual([".keep"]);
   });
 
-  it("prints a problem on stderr and exits with 2", async () => {
-    const { code, stdout, stderr } = await startBin(["--port", "abc"]).ended;
-    expect([code, stdout, stderr]).toEqual([2, "", expect.stringMatching(/^Invalid --port: .*\n$/)]);
-  });
-
-  it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("serves until %s, and exits with 0", async (signal) => {
+  it("serves until SIGHUP, and exits with 0", async () => {
     const { child, ended, url } = await serving("--log", "json");
     expect((await fetch(`${url}/v1/relying-party/me`)).status).toBe(401);
-    child.kill(signal);
+    child.kill("SIGHUP");
     expect(await ended).toMatchObject({ code: 0, signal: null });
   });
 

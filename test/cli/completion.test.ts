@@ -51,7 +51,7 @@ describe("completion", () => {
     expect(await fitting(["explain", "m"], cwd)).toEqual({ values: ["malformed"], files: false });
   });
 
-  it.each(["bash", "zsh", "fish", "powershell"])("prints a script for %s that calls it", async (shell) => {
+  it.each(["zsh", "fish", "powershell"])("prints a script for %s that calls it", async (shell) => {
     const { code, stdout, stderr } = await startBin(["completion", shell]).ended;
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toMatch(/svc-sandbox completion complete '?--'? /);

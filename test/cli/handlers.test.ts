@@ -125,11 +125,6 @@ test.each<[string, string | undefined, RegExp]>([
     "const a = 1;\nexport default [;\n",
     /: it is not valid JavaScript\.\s\S*h\.mjs:2\nexport default \[;\n +\^\n/,
   ],
-  [
-    "a missing export",
-    '// none\nimport { nothing } from "node:fs";',
-    /: The requested module 'node:fs' does not provide an export named 'nothing' \(line 2\)\n$/,
-  ],
   ["a module that throws", '\nthrow new Error("not configured");', /: not configured \(line 2\)\n$/],
   [
     "an import that is not there",

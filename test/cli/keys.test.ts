@@ -148,7 +148,6 @@ describe("svc-sandbox explain", () => {
     ["malformed", "401.malformed"],
     ["unknown", "401.unknown"],
     ["", "401.malformed"],
-    ["Bearer SVC_test_abc", "401.malformed"],
     ["SVC_test_sbxabc", "401.unknown"],
   ])("explains %j as %s", async (word, pathId) => {
     const expected = { key: null, path_id: pathId, real_key_suspected: false };

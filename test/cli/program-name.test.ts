@@ -7,10 +7,8 @@ const npx = { npm_command: "exec" };
 
 test.each([
   [["rotatoin"], "`npx --no-install svc-sandbox list`"],
-  [["keys", "--all"], "`npx --no-install svc-sandbox keys --help`"],
   [["exec"], ": npx --no-install svc-sandbox exec -- npm test"],
   [["play", "empty.yaml"], ": npx --no-install svc-sandbox play rotation"],
-  [["show", "rotatoin"], "`npx --no-install svc-sandbox list`"],
   [["init"], ": npx --no-install svc-sandbox --watch"],
   [["--help"], "Usage: npx --no-install svc-sandbox [command]"],
   [["--help"], " npx --no-install svc-sandbox init && npx --no-install svc-sandbox --watch"],

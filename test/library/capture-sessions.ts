@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { type Sandbox, SandboxError, type Scenario } from "../../src/index.js";
+import type { Sandbox, Scenario } from "../../src/index.js";
 import { control } from "../support/call-control.js";
 
 const everything = ["attestations:read", "attestations:write", "consents:read", "consents:write"];
@@ -170,11 +170,10 @@ export type Action = typeof action extends fc.Arbitrary<infer Value> ? Value : n
 
 export const actions = fc.array(action, { minLength: 1, maxLength: 30, size: "max" });
 
-/** A running sandbox in whose world a session happens, by its control plane where there is one. */
+/** A running sandbox in whose world a session happens, by its control plane. */
 export interface Place {
   readonly sandbox: Sandbox;
-  /** The base URL of the server; `undefined`: through the library. */
-  readonly url: string | undefined;
+  readonly url: string;
   /** The keys that were sent or made. */
   readonly keys: Set<string>;
 }
@@ -190,15 +189,6 @@ export async function perform(
     if (answer.status >= 500) throw new Error(`${route}: ${answer.status}`);
     const { key, secret } = answer.body?.data ?? {};
     if (secret !== undefined) made.set(key.ref, secret);
-  };
-  const through = async (library: () => unknown, route: string, body?: object) => {
-    if (url !== undefined) return call(route, body);
-    try {
-      const { key, secret } = (library() ?? {}) as { key?: { ref: string }; secret?: string };
-      if (key !== undefined && secret !== undefined) made.set(key.ref, secret);
-    } catch (error) {
-      if (!(error instanceof SandboxError)) throw error;
-    }
   };
   const secretOf = (ref: string): string | undefined => {
     if (ref === "none") return undefined;
@@ -216,11 +206,9 @@ export async function perform(
     if (secret !== undefined) headers.set("x-api-key", secret);
     if (ref === "two") headers.append("x-api-key", sandbox.unknownSecret());
     if (secret !== undefined && secret.length > 20) keys.add(secret);
-    const fetched = url === undefined ? sandbox.fetch : fetch;
     const signal = AbortSignal.timeout(50);
-    const target = `${url ?? "https://any.example"}${path}`;
     // A fault may leave it without an answer, or without all of it.
-    await fetched(target, { ...init, headers, signal })
+    await fetch(url + path, { ...init, headers, signal })
       .then((response) => response.text())
       .catch(() => {});
   };
@@ -258,48 +246,38 @@ export async function perform(
     case "revoke-consent": {
       const verb = step.do === "revoke-consent" ? "revoke" : step.do;
       const id = consent(step.which);
-      return through(() => sandbox.consents[verb](id), `POST /consents/${id}/${verb}`);
+      return call(`POST /consents/${id}/${verb}`);
     }
     case "suspend":
     case "resume": {
       const id = attestation(step.which);
-      return through(() => sandbox.attestations[step.do](id), `POST /attestations/${id}/${step.do}`);
+      return call(`POST /attestations/${id}/${step.do}`);
     }
     case "advance":
-      return through(() => sandbox.clock.advance(step.by), "POST /clock/advance", { by: `${step.by}ms` });
+      return call("POST /clock/advance", { by: `${step.by}ms` });
     case "freeze":
-      return through(() => sandbox.clock.freeze(), "PUT /clock", { frozen: true });
+      return call("PUT /clock", { frozen: true });
     case "resume-clock":
-      return through(() => sandbox.clock.resume(), "PUT /clock", { frozen: false });
+      return call("PUT /clock", { frozen: false });
     case "revoke":
-      return through(() => sandbox.keys.revoke(step.key), `POST /keys/${step.key}/revoke`);
+      return call(`POST /keys/${step.key}/revoke`);
     case "rotate": {
       const { key, as, overlap } = step;
       const minutes = overlap === undefined ? undefined : overlap / 60_000;
-      return through(
-        () => sandbox.keys.rotate(key, { ...(as && { as }), ...(overlap !== undefined && { overlap }) }),
-        `POST /keys/${key}/rotate`,
-        { as, overlap_minutes: minutes },
-      );
+      return call(`POST /keys/${key}/rotate`, { as, overlap_minutes: minutes });
     }
     case "create": {
       const { organization, environment, name, expires } = step;
       const input = { organization, environment, name, ...(expires !== undefined && { expires }) };
-      return through(() => sandbox.keys.create(input), "POST /keys", input);
+      return call("POST /keys", input);
     }
     case "organization":
-      return through(
-        () => sandbox.organizations.update(step.ref, { status: step.status }),
-        `PATCH /organizations/${step.ref}`,
-        { status: step.status },
-      );
+      return call(`PATCH /organizations/${step.ref}`, { status: step.status });
     case "faults":
-      return through(() => sandbox.faults.set(step.faults), "PUT /faults", { faults: step.faults });
+      return call("PUT /faults", { faults: step.faults });
     case "assumptions":
-      // The library has no way to change them.
-      if (url === undefined) return;
       return call("PUT /assumptions", step.change);
     case "clear":
-      return through(() => sandbox.requests.clear(), "DELETE /requests");
+      return call("DELETE /requests");
   }
 }

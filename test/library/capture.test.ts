@@ -87,15 +87,6 @@ test("what a sandbox of the model has seen comes out the same", async () => {
   );
 });
 
-test("what happens through the library comes out the same", async () => {
-  await fc.assert(
-    fc.asyncProperty(sessionScenario, actions, part, async (scenario, steps, chosen) => {
-      await session({ sandbox: createSandbox({ scenario }), url: undefined, keys: new Set() }, steps, chosen);
-    }),
-    runs(15),
-  );
-});
-
 let server: SandboxServer;
 beforeAll(async () => {
   server = await startServer();
