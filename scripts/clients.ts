@@ -209,7 +209,8 @@ async function certify({ pace, language, library, mistake, flags }: Client): Pro
   const causes = runs
     .filter(({ outcome }) => outcome !== "passed")
     .map(
-      ({ outcome, cause }) => cause?.points.map(({ row }) => row).join(" and ") || cause?.fault || outcome,
+      ({ outcome, cause }) =>
+        [...new Set(cause?.points.map(({ row }) => row))].join(" and ") || cause?.fault || outcome,
     );
   const swaps = unmet.some(({ threshold }) => threshold === "--promises swaps") ? ["swaps not noticed"] : [];
   const advice = report.advice.flatMap(({ id, level }) => (level === "note" ? [] : id));

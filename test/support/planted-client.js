@@ -19,8 +19,8 @@ const looks = {
 };
 
 /** What it does not do that it should. */
-const patiences = { "fault.hang": 0, "fault.latency": 2_000 };
-const { [mistake]: patience = 1_500 } = patiences;
+const patiences = { "fault.hang": 0, "fault.latency": 1_500, "no-retry": 4_000 };
+const { [mistake]: patience = 1_000 } = patiences;
 const attempts = mistake === "no-retry" ? 1 : 3;
 
 function same(found, expected) {
