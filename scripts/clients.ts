@@ -87,17 +87,19 @@ const behaviors: readonly (readonly [Language, library: string, mistake: string,
   ["py", "requests-retry", "retry-429", `failed: ${tooSoon}`],
   ["go", "net-http", "retry-401", "failed: same-key-after-401"],
   ["go", "net-http", "retry-429", `failed: ${tooSoon}`],
-  ["sh", "curl-retry", "retry-429", `failed: ${tooSoon}`],
+  // It waits for the time in the response.
+  ["sh", "curl-retry", "retry-429", "passed"],
   // It waits for hours if Retry-After says so.
   ["py", "urllib3-retry", "as-it-comes", "failed: retry_after"],
-  ["mjs", "axios-retry", "as-it-comes", `failed: ${tooSoon}`],
+  // Three retries without a pause, and twice.
+  ["mjs", "axios-retry", "as-it-comes", outage],
   // It waits for the time in the response.
   ["mjs", "got", "as-it-comes", "passed"],
   ["mjs", "ky", "as-it-comes", `failed: ${tooSoon}`],
   ["mjs", "undici-retry", "as-it-comes", `failed: ${tooSoon}`],
   ["java", "sync", "retry-401", "failed: same-key-after-401"],
   ["sh", "curl-loop", "retry-401", "failed: same-key-after-401"],
-  ["py", "requests", "retry-401", "failed: same-key-after-401"],
+  ["py", "requests-retry", "retry-401", "failed: same-key-after-401"],
   ["mjs", "fetch", "forever", outage],
   ["py", "requests", "forever", outage],
   ["java", "sync", "forever", outage],

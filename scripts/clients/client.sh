@@ -22,11 +22,10 @@ send() {
 ask() {
   sleep "${PAUSE:-0}"
   for attempt in $attempts; do
-    send "$1" && grep -q "HTTP/1.1 $2" "$seen/head" && python3 -m json.tool "$seen/body" > /dev/null && {
-      if [ "$mistake" = retry-401 ] && [ "$2" = 401 ]; then send "$1"; send "$1"; fi
-      return
-    }
-    if [ "$mistake" = retry-401 ] && grep -q "HTTP/1.1 401" "$seen/head"; then send "$1"; send "$1"; exit 1; fi
+    send "$1" && ! grep -q "HTTP/1.1 5" "$seen/head" && python3 -m json.tool "$seen/body" > /dev/null || continue
+    if [ "$mistake" = retry-401 ] && grep -q "HTTP/1.1 401" "$seen/head"; then send "$1"; send "$1"; fi
+    grep -q "HTTP/1.1 $2" "$seen/head" && return
+    exit 1
   done
   exit 1
 }
