@@ -129,7 +129,7 @@ describe("exec --intercept", () => {
     const flags = ["exec", "--intercept", "api.example", "--pass-through"];
     const { lines, stderr } = await intercept(flags, ["page"]);
     expect(lines).toEqual([expect.stringMatching(/^403 .* names no host$/)]);
-    expect(stderr).toMatch(/ Nothing came through the proxy .*\n$/);
+    expect(stderr).toMatch(/\nNothing came through the proxy .*\n$/);
   });
 
   it("with --pass-through lets clients reach other hosts", async () => {
