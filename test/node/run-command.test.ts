@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { runCommand } from "../../src/node/process/run-command.js";
 import { root } from "../support/pages.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -39,4 +40,14 @@ test.each([
   ["no such command", ["nope"], '/d /s /c "nope"', "ENOENT"],
 ])("on Windows a command can be %s", async (_title, command, words, end) => {
   expect(await runOnWindows(...command)).toEqual([words, end]);
+});
+
+test("a command that cannot start leaves no listeners on the output", async () => {
+  const count = () =>
+    ["error", "close", "finish", "unpipe"].map((event) => process.stdout.listenerCount(event));
+  const before = count();
+  expect(await runCommand(["no-such-command"], { takeSignals() {}, onOutput() {} })).toMatchObject({
+    failure: { code: "ENOENT" },
+  });
+  expect(count()).toEqual(before);
 });

@@ -87,7 +87,11 @@ export function runCommand(
       // Our reader has gone, so the command's reader also goes.
       const close = () => void stream?.destroy();
       process[name].once("error", close);
-      return () => process[name].off("error", close);
+      return () => {
+        process[name].off("error", close);
+        // A stream that is destroyed before its end would leave its listeners.
+        stream?.unpipe(process[name]);
+      };
     });
     // The command ends with this process.
     const endWithUs = () => void send(apart === undefined ? "SIGTERM" : "SIGKILL");
