@@ -2,9 +2,16 @@ import type { HttpHandler } from "msw";
 import { SandboxError } from "../domain/errors.js";
 import { runtimeOf } from "../library/current-sandbox.js";
 import type { Sandbox } from "../library/sandbox.js";
+import { usersPackage } from "../library/users-package.js";
 import { answerWebRequest } from "../library/web-request.js";
 import { requireKnownOptions } from "../schema/check.js";
-import { http } from "./http.js";
+
+// The user's own msw.
+const { http } = await usersPackage(
+  { entry: "svc-sandbox/msw", name: "msw", since: "2.0" },
+  () => import("msw"),
+  (msw) => ("http" in msw ? undefined : "an older one"),
+);
 
 /** The API's address for the client under test. */
 export interface HandlerOptions {

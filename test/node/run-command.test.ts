@@ -46,7 +46,9 @@ test("a command that cannot start leaves no listeners on the output", async () =
   const count = () =>
     ["error", "close", "finish", "unpipe"].map((event) => process.stdout.listenerCount(event));
   const before = count();
-  expect(await runCommand(["no-such-command"], { takeSignals() {}, onOutput() {} })).toMatchObject({
+  expect(
+    await runCommand(["no-such-command"], { cwd: root, env: process.env, takeSignals() {}, onOutput() {} }),
+  ).toMatchObject({
     failure: { code: "ENOENT" },
   });
   expect(count()).toEqual(before);

@@ -1,7 +1,10 @@
+import { isDeepStrictEqual } from "node:util";
 import { SandboxError } from "../../domain/errors.js";
+import { redactKeys } from "../../domain/redact.js";
 import { starterOf } from "../../library/create-sandbox.js";
+import { readBundledScenario } from "../../node/package-files.js";
+import { openWorld } from "../../node/platform.js";
 import { rehearsalProblems, unmarkedSecrets } from "../../node/rehearsal.js";
-import { scenarioText } from "../../node/scenario-text.js";
 import { bundledScenarios, isScenarioName, scenarioNames, scenarioNotFound } from "../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../scenario/format/json-schema.js";
 import { parseScenario, placeOf } from "../../scenario/parse-scenario.js";
@@ -9,8 +12,10 @@ import { populationOf } from "../../scenario/population.js";
 import { ScenarioError, type ScenarioProblem } from "../../scenario/problems/scenario-error.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { withStory } from "../../scenario/stories.js";
+import { yamlText } from "../../scenario/yaml.js";
 import { anything, list, type Path, record, text } from "../../schema/shape.js";
 import type { GivenOptions, Runtime } from "../../world/runtime.js";
+import type { World } from "../../world/world.js";
 import { type Answer, answers } from "../answers.js";
 import { scenarioFields } from "../refusals.js";
 import { type Route, route, textAnswer } from "../route.js";
@@ -138,4 +143,26 @@ function textProblem(
 function wordLength(rest: string): number {
   const [word = ""] = /^(?:"[^"]*"|'[^']*'|[^\s,:\]}#]+)/.exec(rest.slice(0, 10_000)) ?? [];
   return Math.max(1, word.length);
+}
+
+/**
+ * Returns a sandbox's scenario as YAML: the original text with its comments if known, or a rendered one. Every key in it is
+ * cut after its prefix.
+ */
+async function scenarioText(world: World, given: GivenOptions): Promise<string> {
+  const written = world.text ?? (await bundledText(world, given));
+  const pinned = Object.values(world.scenario.organizations ?? {}).flatMap(({ keys = {} }) =>
+    Object.values(keys).flatMap(({ secret = [] }) => secret),
+  );
+  // YAML can escape a key so that the text does not contain it.
+  const isPlain = written !== undefined && pinned.every((secret) => written.includes(secret));
+  return redactKeys(isPlain ? written : yamlText(world.scenario));
+}
+
+// The user's own scenario may have the name of a bundled one.
+async function bundledText({ name, scenario }: World, given: GivenOptions): Promise<string | undefined> {
+  if (!isScenarioName(name)) return undefined;
+  const { story: _, ...bundled } = openWorld(withStory(name), { name, ...given }).scenario;
+  const { story: __, ...running } = scenario;
+  return isDeepStrictEqual(running, bundled) ? readBundledScenario(name) : undefined;
 }
