@@ -3,7 +3,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 
 /**
  * Sends a request for each of its words: with the key of a ref, without one (`none`), with the key in the query
- * (`?ref`), or to a path of the control plane (`POST:/reset`). Ends with the code that the word `exit:3` says.
+ * (`?ref`), to another path (`/path`), or to a path of the control plane (`POST:/reset`). Ends with the code that the word `exit:3` says.
  */
 const clientCode = `
 const { SVC_BASE_URL, SVC_CONTROL_URL } = process.env;
@@ -14,6 +14,7 @@ for (const word of process.argv.slice(2)) {
   if (control) await fetch(SVC_CONTROL_URL + control[2], { method: control[1] });
   else if (word.startsWith("exit:")) process.exitCode = Number(word.slice(5));
   else if (word.startsWith("?")) await fetch(me + "?key=" + keyOf(word.slice(1)));
+  else if (word.startsWith("/")) await fetch(SVC_BASE_URL + word);
   else await fetch(me, { headers: word === "none" ? {} : { "x-api-key": keyOf(word) } });
 }
 `;

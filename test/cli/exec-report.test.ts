@@ -9,9 +9,9 @@ import { client, clientFolder, runExec } from "./exec-client.js";
 describe("the gate", () => {
   it.each([
     ["a coverage that is reached", ["--min-coverage", "17"], ["active", "revoked", "none"], 0],
-    ["a warning where errors count", ["--fail-on", "error"], ["revoked", "revoked"], 0],
-    ["a warning where warnings count", ["--fail-on", "warning"], Array(9).fill("revoked"), 1],
-    ["a note where warnings count", ["--fail-on", "warning"], ["legacy"], 0],
+    ["a warning where errors count", ["--fail-on", "error"], ["/v1/me"], 0],
+    ["a warning where warnings count", ["--fail-on", "warning"], ["/v1/me"], 1],
+    ["a note where warnings count", ["--fail-on", "warning"], Array(9).fill("revoked"), 0],
     ["an error, and nobody asked", [], ["?active"], 0],
     [
       "a coverage that is not reached, and a command with a code of its own",

@@ -35,7 +35,7 @@ describe.skipIf(process.platform !== "linux")("svc-sandbox start --open", () => 
     const open = start(["--host", "0.0.0.0"], { env: made.env });
     const address = await made.opened();
     expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/__sandbox\/#token=[\w-]{32}$/);
-    expect(open.stdout.text()).toContain(`\n  Dashboard\n  ${address}\n`);
+    expect(open.stdout.text()).toContain(`\n  Dashboard  ${address}\n`);
     const given = withOpener();
     const kept = start(["--control-token", "a-token-of-mine"], { env: given.env });
     expect(await given.opened()).toMatch(/\/__sandbox\/$/);

@@ -7,10 +7,11 @@ const operations = Object.entries(description.paths).flatMap(([path, verbs]) =>
   Object.entries(verbs).map(([verb, operation]) => ({ path, verb, operation })),
 );
 
-test("R48 both descriptions are served: OpenAPI 3.1.0 with the version of the package", async () => {
+test("R48 both descriptions are served: OpenAPI 3.1.0 with the version of the API, and of the package", async () => {
   const { ask } = await serveControl();
   const { version } = (await ask("/health")).body;
-  expect((await ask("/openapi.json")).body).toMatchObject({ openapi: "3.1.0", info: { version } });
+  const api = { openapi: "3.1.0", info: { version: "0.1.0" } };
+  expect((await ask("/openapi.json")).body).toMatchObject(api);
   const { body } = await ask("/control.openapi.json");
   expect(body).toEqual(JSON.parse(JSON.stringify(description)));
   expect(body).toMatchObject({ openapi: "3.1.0", info: { version }, servers: [{ url: "/" }] });
