@@ -64,7 +64,8 @@ test("a run with a fault can be seen again with exec --fault", async () => {
   const [, flags = ""] = /See it again: svc-sandbox exec key-states (.*?) -- /.exec(stderr) ?? [];
   expect(flags).toBe("--profile minimal --seed 1 --fault fault.reset");
   const again = (fault: string, mistake: string) =>
-    runCli(["exec", "--fault", fault, "--quiet", "--", ...planted(mistake)]);
+    // exec passes on what the client prints: without the end of a client that fails.
+    runCli(["exec", "--fault", fault, "--quiet", "--", "sh", "-c", '"$0" "$@" 2>&-', ...planted(mistake)]);
   expect((await again("fault.reset", "fault.reset")).code).not.toBe(0);
   expect((await again("fault.reset@401.revoked", "fault.reset")).code).not.toBe(0);
   expect((await again("fault.reset@429.per_day", "fault.reset")).code).toBe(0);
