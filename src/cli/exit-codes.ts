@@ -11,8 +11,8 @@ export const exitCode = {
   usage: 2,
   defect: 3,
   noRequest: 4,
-  /** Every run of `certify` passed, but a gate failed. */
-  gate: 5,
+  /** The command or every run passed, but a threshold was not reached. */
+  threshold: 5,
 } as const;
 
 /** Returns the exit code of an error: an expected error is a usage error, anything else a defect. */

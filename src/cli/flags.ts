@@ -197,12 +197,12 @@ export const testFormatFlag = flag(
 export const thresholdFlags = {
   minCoverage: flag(
     "--min-coverage <percent>",
-    "exit with 1 if the coverage of promised paths is lower, from 0 to 100 (default: 0)",
+    "exit with 5 if the coverage of promised paths is lower, from 0 to 100 (default: 0)",
     wholeNumber(0, 100),
   ),
   failOn: flag(
     "--fail-on <level>",
-    "exit with 1 if there is advice of this level or above: note, warning or error (default: none)",
+    "exit with 5 if there is advice of this level or above: note, warning or error (default: none)",
     oneOf(adviceLevels),
   ),
 };

@@ -130,7 +130,7 @@ test("exec writes what the sandbox has seen when the run fails, and only then", 
     ["--capture", "seen", "--min-coverage", "90", "--", ...client("active", "revoked")],
     { cwd },
   );
-  expect(failed.code).toBe(1);
+  expect(failed.code).toBe(5);
   expect(failed.stderr).toMatch(/The sandbox's captures are in seen: capture\.yaml\.\n$/);
   expect(await runCli(["verify", "seen/capture.yaml"], { cwd })).toMatchObject({ code: 0 });
 
@@ -152,7 +152,7 @@ test("exec writes what the sandbox has seen when the run fails, and only then", 
     { cwd },
   );
   expect([blocked.code, blocked.stderr]).toEqual([
-    1,
+    5,
     expect.stringMatching(/Failed to write "client\.mjs\/x"/),
   ]);
 });

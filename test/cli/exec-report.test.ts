@@ -10,7 +10,7 @@ describe("the gate", () => {
   it.each([
     ["a coverage that is reached", ["--min-coverage", "17"], ["active", "revoked", "none"], 0],
     ["a warning where errors count", ["--fail-on", "error"], ["/v1/me"], 0],
-    ["a warning where warnings count", ["--fail-on", "warning"], ["/v1/me"], 1],
+    ["a warning where warnings count", ["--fail-on", "warning"], ["/v1/me"], 5],
     ["a note where warnings count", ["--fail-on", "warning"], Array(9).fill("revoked"), 0],
     ["an error, and nobody asked", [], ["?active"], 0],
     [
@@ -27,7 +27,7 @@ describe("the gate", () => {
   it("says why it is not held, also when nothing else is said", async () => {
     const argv = ["--quiet", "--min-coverage", "90", "--fail-on", "error", "--", ...client("?active")];
     expect(await runExec(argv)).toMatchObject({
-      code: 1,
+      code: 5,
       stderr: expect.stringMatching(/^.*5%.* the required 90%.*\n.*level error.* key-in-query\.\n$/),
     });
   });
@@ -44,7 +44,7 @@ describe("the gate", () => {
     const env = { SVC_SANDBOX_MIN_COVERAGE: "90", SVC_SANDBOX_REPORT: "there.json", SVC_SANDBOX_QUIET: "1" };
     const cwd = clientFolder();
     const { code, stderr } = await runExec(["--", ...client("active")], { cwd, env });
-    expect([code, stderr.trimEnd().split("\n")]).toEqual([1, [expect.stringContaining("the required 90%")]]);
+    expect([code, stderr.trimEnd().split("\n")]).toEqual([5, [expect.stringContaining("the required 90%")]]);
     expect(JSON.parse(readFileSync(join(cwd, "there.json"), "utf8")).requests).toBe(1);
   });
 });
@@ -61,7 +61,7 @@ describe("--report", () => {
     const files = ["a.json", "deep/er/b.md", "c.XML", "d.txt"];
     const argv = [...files.flatMap((file) => ["--report", file]), "--min-coverage", "90"];
     const { code, stdout, stderr } = await runExec([...argv, "--", ...client("active", "?revoked")], { cwd });
-    expect([code, stdout]).toEqual([1, ""]);
+    expect([code, stdout]).toEqual([5, ""]);
     expect(stderr.split("\n")[0]).toBe(
       "Coverage 11%: 2 of 17 promised paths covered. Advice: 1 error. " +
         'The report is in "a.json", "deep/er/b.md", "c.XML" and "d.txt".',

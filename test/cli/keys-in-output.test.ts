@@ -74,7 +74,7 @@ const leak = `${call} console.log("a\\n" + process.env.SVC_API_KEY); console.err
 test("R46 exec reports keys in the output as an error, with stream and line, and passes the output through", async () => {
   const { code, stdout, stderr } = await runExec(["--fail-on", "error", ...print(leak)]);
   const secret = createSandbox().secret("active");
-  expect([code, stdout]).toEqual([1, `a\n${secret}\n`]);
+  expect([code, stdout]).toEqual([5, `a\n${secret}\n`]);
   const [own, ...report] = stderr.split("\n");
   expect(own).toBe(createSandbox().secret("revoked"));
   expect(report.join("\n")).toMatch(/^ {2}error {2}key-in-output {2}2 lines {2}section 5, point 11; R46\n/m);

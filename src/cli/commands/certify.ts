@@ -151,7 +151,7 @@ type CertifyCall = Call<FlagValues<typeof flags>>;
 
 const codes: Readonly<Record<string, number>> = {
   no_request: exitCode.noRequest,
-  threshold_missed: exitCode.gate,
+  threshold_missed: exitCode.threshold,
 };
 
 export const command = declareCommand({

@@ -103,7 +103,7 @@ const flags = {
 export const command = declareCommand({
   summary: "run a command against a sandbox, and report which error paths its client covers",
   description:
-    "Serves a scenario on a free port, runs the command with SVC_BASE_URL, SVC_API_KEY, SVC_KEY_<REF> and SVC_CONTROL_URL in its environment, stops, and prints on stderr which responses its client has covered (not with --quiet). stdin and stdout belong to the command, so there is no --json: use --report with a file. Exits with the command's code, or with 1 if that is 0 and --min-coverage or --fail-on is not reached. The command runs without a shell: write sh -c '…' to use one.",
+    "Serves a scenario on a free port, runs the command with SVC_BASE_URL, SVC_API_KEY, SVC_KEY_<REF> and SVC_CONTROL_URL in its environment, stops, and prints on stderr which responses its client has covered (not with --quiet). stdin and stdout belong to the command, so there is no --json: use --report with a file. Exits with the command's code, or with 5 if that is 0 and --min-coverage or --fail-on is not reached. The command runs without a shell: write sh -c '…' to use one.",
   words: scenarioWord,
   rest: "<command...>",
   flags,
@@ -161,7 +161,7 @@ export const command = declareCommand({
         await writeCaptures(flags.capture, sandboxes, call);
       }
       if (end.code !== exitCode.fine) return end.code;
-      if (unmet.length > 0) return report.requests === 0 ? exitCode.noRequest : exitCode.failed;
+      if (unmet.length > 0) return report.requests === 0 ? exitCode.noRequest : exitCode.threshold;
       return isWritten ? exitCode.fine : exitCode.usage;
     } finally {
       // Only now: a signal must not interrupt the writing of the report.
