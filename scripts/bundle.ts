@@ -18,16 +18,16 @@ export interface Build {
 /** Entry points for pages, too. `svc-sandbox/preview` is that of farmers, which a preview shows. */
 export const shared = {
   index: "src/index.ts",
-  msw: "src/msw/index.ts",
+  msw: "src/integrations/msw.ts",
   capture: "src/library/entries/capture.ts",
   farmers: "src/library/entries/farmers.ts",
 };
 export const entries = {
   ...shared,
-  node: "src/serve/index.ts",
-  undici: "src/undici/create-dispatcher.ts",
-  vitest: "src/runners/vitest.ts",
-  playwright: "src/runners/playwright.ts",
+  node: "src/server/index.ts",
+  undici: "src/integrations/undici.ts",
+  vitest: "src/integrations/vitest.ts",
+  playwright: "src/integrations/playwright.ts",
 };
 
 /** The packages that entry points take from the user's project. */
@@ -42,20 +42,20 @@ const inOrder = (groups: CodeSplittingGroup[]) =>
 // An import reads one file: dozens of small ones take longer to find and to link than to run.
 const moduleChunks = inOrder([
   { name: "library", test: /\/src\/index\.ts$/ },
-  { name: "server", test: /\/src\/serve\/index\.ts$/ },
+  { name: "server", test: /\/src\/server\/index\.ts$/ },
 ]);
 
 // A start of a bundled scenario reads `core`, `server` and `start`, and the others when it uses them.
 const commonJsChunks = inOrder([
   {
     name: "core",
-    test: /\/src\/(?:api|domain|history|schema|world|synthetic\/(?!farmers\/)|library\/(?:real-time|sha256)\.|report\/plain-text\.|scenario\/(?:bundled|problems\/scenario-error)\.)/,
+    test: /\/src\/(?:api\/|spec\/|sandbox\/|farmers\/(?:farmer-id|names|tables\/name-)|library\/real-time\.|report\/plain-text\.|scenario\/(?:bundled|problems\/scenario-error)\.)/,
   },
-  { name: "farmers", test: /\/src\/synthetic\/farmers\// },
+  { name: "farmers", test: /\/src\/farmers\// },
   { name: "checks", test: /\/src\/scenario\/(?:check-input|parse-scenario)\.ts$/ },
   { name: "report", test: /\/src\/report\/report\.ts$/ },
   { name: "library", test: /\/src\/index\.ts$/ },
-  { name: "server", test: /\/src\/(?:serve\/serve|node\/(?:files\/load-scenario|package-files))\.ts$/ },
+  { name: "server", test: /\/src\/(?:server\/serve|node\/(?:files\/load-scenario|package-files))\.ts$/ },
   { name: "start", test: /\/src\/cli\/(?:cli|commands\/start)\.ts$/ },
 ]);
 
@@ -89,7 +89,7 @@ export async function bundle(
         "ajv-formats": join(root, "scripts/no-validator.cjs"),
         depd: join(root, "scripts/no-deprecations.cjs"),
         "./dbcs-data": join(root, "scripts/no-asian-charsets.cjs"),
-        ...(isPage && { "../synthetic/farmers/farmers.js": join(root, "src/library/farmers-of-page.ts") }),
+        ...(isPage && { "../farmers/farmers.js": join(root, "src/library/farmers-of-page.ts") }),
       },
     },
     plugins: [

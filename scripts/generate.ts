@@ -15,7 +15,7 @@ const root = new URL("../", import.meta.url);
 export async function nameTables(): Promise<Record<string, string>> {
   const { nameWords } = await import("./name-words.js");
   return {
-    "src/synthetic/tables/name-words.generated.json": nameWords(),
+    "src/farmers/tables/name-words.generated.json": nameWords(),
   };
 }
 

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { farmerAt } from "../src/farmers/farmers.js";
 import { createSandbox, type Sandbox, type Scenario } from "../src/index.js";
-import { farmerAt } from "../src/synthetic/farmers/farmers.js";
 
 const folder = new URL("../fixtures/", import.meta.url);
 const seeds = [1, 7];

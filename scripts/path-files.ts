@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { handle } from "../src/api/handle.js";
 import { createSandbox, parseScenario } from "../src/index.js";
 import { runtimeOf } from "../src/library/current-sandbox.js";
-import { startServer } from "../src/serve/index.js";
+import { startServer } from "../src/server/index.js";
 
 /**
  * Counts the source files through which the two main paths run: a GET that answers 200, from the socket to the socket,

@@ -13,7 +13,7 @@ const mostBytes = 150_000;
 // The pictures show it.
 const port = 4747;
 
-const { startServer } = (await import(built)) as typeof import("../src/serve/index.js");
+const { startServer } = (await import(built)) as typeof import("../src/server/index.js");
 type Server = Awaited<ReturnType<typeof startServer>>;
 
 interface Picture {

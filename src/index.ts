@@ -1,12 +1,8 @@
 /* Sandboxes */
 
 export { openApiDocument } from "./api/openapi.js";
-export type { AdviceId, AdviceLevel } from "./domain/advice.js";
-export type { Assumptions, Profile } from "./domain/assumptions.js";
-/* Errors of this tool, as opposed to answers of the API */
-export { SandboxError, type SandboxErrorCode } from "./domain/errors.js";
-/* What is said of the API */
-export { type ApiErrorCode, outcomes, type PathId } from "./domain/outcomes.js";
+/* Synthetic data */
+export type { Farmer } from "./farmers/farmer-shape.js";
 export { createSandbox, type SandboxOptions } from "./library/create-sandbox.js";
 /* Endpoints of one's own behind the API's gate */
 export { type Caller, type Guarded, type GuardOptions, guard } from "./library/guard.js";
@@ -38,16 +34,20 @@ export type {
   ReportedPath,
   ReportedRequest,
 } from "./report/report-shape.js";
+export type { Duration, Instant } from "./sandbox/clock.js";
+export type { Fault } from "./sandbox/faults.js";
+export type { ConsentView } from "./sandbox/preview/consent-shape.js";
+export type { AttestationView } from "./sandbox/preview/consent-views.js";
+export type { KeyView, OrganizationView, RequestView } from "./sandbox/view-shapes.js";
 export { type ScenarioName, scenarioNames } from "./scenario/bundled.js";
 /* Scenarios */
 export { type ParseOptions, parseScenario } from "./scenario/parse-scenario.js";
 export type { ScenarioProblem, ScenarioProblemCode } from "./scenario/problems/scenario-error.js";
 export { ScenarioError } from "./scenario/problems/scenario-error.js";
 export type { Scenario } from "./scenario/scenario.generated.js";
-/* Synthetic data */
-export type { Farmer } from "./synthetic/farmers/farmer-shape.js";
-export type { Duration, Instant } from "./world/clock.js";
-export type { Fault } from "./world/faults.js";
-export type { ConsentView } from "./world/preview/consent-shape.js";
-export type { AttestationView } from "./world/preview/consent-views.js";
-export type { KeyView, OrganizationView, RequestView } from "./world/view-shapes.js";
+export type { AdviceId, AdviceLevel } from "./spec/advice.js";
+export type { Assumptions, Profile } from "./spec/assumptions.js";
+/* Errors of this tool, as opposed to answers of the API */
+export { SandboxError, type SandboxErrorCode } from "./spec/errors.js";
+/* What is said of the API */
+export { type ApiErrorCode, outcomes, type PathId } from "./spec/outcomes.js";

@@ -1,7 +1,7 @@
-import { randomStream } from "../../src/domain/seed.js";
 import { createSandbox } from "../../src/index.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
+import { randomStream } from "../../src/spec/seed.js";
 
 /** A key of the job, and the response that a server must send to it. */
 export interface Exchange {

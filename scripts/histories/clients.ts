@@ -1,6 +1,6 @@
 import { Agent } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { pick, type RandomStream, randomStream } from "../../src/domain/seed.js";
+import { pick, type RandomStream, randomStream } from "../../src/spec/seed.js";
 import { exchange } from "../../test/support/exchange.js";
 import { below } from "../../test/support/hostile-requests.js";
 import type { History, Seen } from "./linearize.js";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { pick, type RandomStream, randomStream } from "../../src/domain/seed.js";
+import { pick, type RandomStream, randomStream } from "../../src/spec/seed.js";
 import { below } from "../../test/support/hostile-requests.js";
 import { ask } from "./clients.js";
 import type { Process, Replicas } from "./replicas.js";

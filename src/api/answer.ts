@@ -1,10 +1,10 @@
-import type { Assumptions } from "../domain/assumptions.js";
-import { type AuthorizationFacts, authorize, type Presented } from "../domain/authorize.js";
-import { type ApiPathId, type FaultPathId, outcomeOf, outcomes, type PathId } from "../domain/outcomes.js";
-import type { ApiAnswer, Delivery } from "../history/exchange.js";
-import { settleUsage, type Usage, type Windows } from "../world/counters.js";
-import type { KeyEntry } from "../world/registry.js";
-import type { World } from "../world/world.js";
+import { settleUsage, type Usage, type Windows } from "../sandbox/counters.js";
+import type { ApiAnswer, Delivery } from "../sandbox/history/exchange.js";
+import type { KeyEntry } from "../sandbox/registry.js";
+import type { World } from "../sandbox/world.js";
+import type { Assumptions } from "../spec/assumptions.js";
+import { type AuthorizationFacts, authorize, type Presented } from "../spec/authorize.js";
+import { type ApiPathId, type FaultPathId, outcomeOf, outcomes, type PathId } from "../spec/outcomes.js";
 import { asChosen, type Call } from "./call.js";
 import type { Endpoint, EndpointInput, Success } from "./endpoint.js";
 import {

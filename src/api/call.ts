@@ -1,7 +1,7 @@
-import type { Assumptions } from "../domain/assumptions.js";
-import type { Presented } from "../domain/authorize.js";
-import type { ObservedCall } from "../world/client-behaviour.js";
-import type { World } from "../world/world.js";
+import type { ObservedCall } from "../sandbox/client-behaviour.js";
+import type { World } from "../sandbox/world.js";
+import type { Assumptions } from "../spec/assumptions.js";
+import type { Presented } from "../spec/authorize.js";
 import type { Endpoint } from "./endpoint.js";
 import type { Route } from "./routes.js";
 import { chosenVariation, type Variation } from "./variation/vary.js";

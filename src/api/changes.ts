@@ -1,10 +1,10 @@
-import { type Assumptions, assumptionsFor } from "../domain/assumptions.js";
-import { isMapping, parsedJson } from "../domain/json.js";
-import { outcomeOf } from "../domain/outcomes.js";
-import type { ApiAnswer } from "../history/exchange.js";
+import type { Change } from "../sandbox/changes.js";
+import type { ApiAnswer } from "../sandbox/history/exchange.js";
+import type { World } from "../sandbox/world.js";
 import type { AnnouncedAssumption } from "../scenario/format/changes.js";
-import type { Change } from "../world/changes.js";
-import type { World } from "../world/world.js";
+import { type Assumptions, assumptionsFor } from "../spec/assumptions.js";
+import { isMapping, parsedJson } from "../spec/json.js";
+import { outcomeOf } from "../spec/outcomes.js";
 import type { Ending } from "./answer.js";
 import type { Call } from "./call.js";
 import type { FlatHeaders } from "./limits.js";

@@ -1,7 +1,7 @@
-import type { PathId } from "../domain/outcomes.js";
-import type { Shape } from "../schema/shape.js";
-import type { KeyEntry } from "../world/registry.js";
-import type { World } from "../world/world.js";
+import type { KeyEntry } from "../sandbox/registry.js";
+import type { World } from "../sandbox/world.js";
+import type { PathId } from "../spec/outcomes.js";
+import type { Shape } from "../spec/schema/shape.js";
 import type { FlatHeaders } from "./limits.js";
 import type { TextBody } from "./messages.js";
 

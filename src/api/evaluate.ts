@@ -1,14 +1,14 @@
+import { matchingFaults } from "../sandbox/faults.js";
+import type { KeyEntry } from "../sandbox/registry.js";
+import type { World } from "../sandbox/world.js";
 import {
   type AuthorizationCheck,
   authorizationChecks,
   authorize,
   type Presented,
-} from "../domain/authorize.js";
-import { faultPathOf } from "../domain/fault.js";
-import type { ApiPathId, FaultPathId, PathId } from "../domain/outcomes.js";
-import { matchingFaults } from "../world/faults.js";
-import type { KeyEntry } from "../world/registry.js";
-import type { World } from "../world/world.js";
+} from "../spec/authorize.js";
+import { faultPathOf } from "../spec/fault.js";
+import type { ApiPathId, FaultPathId, PathId } from "../spec/outcomes.js";
 import { authorizationFacts, scopeOf } from "./answer.js";
 import type { Endpoint } from "./endpoint.js";
 import { me } from "./endpoints/me.js";

@@ -1,8 +1,8 @@
-import { type FailureStatus, type FaultEffect, failures, faultPathOf, onlyDelays } from "../domain/fault.js";
-import type { ApiPathId } from "../domain/outcomes.js";
-import { type ApiAnswer, type Delivery, noAnswer } from "../history/exchange.js";
-import { type FiredFault, fireFault } from "../world/faults.js";
-import type { World } from "../world/world.js";
+import { type FiredFault, fireFault } from "../sandbox/faults.js";
+import { type ApiAnswer, type Delivery, noAnswer } from "../sandbox/history/exchange.js";
+import type { World } from "../sandbox/world.js";
+import { type FailureStatus, type FaultEffect, failures, faultPathOf, onlyDelays } from "../spec/fault.js";
+import type { ApiPathId } from "../spec/outcomes.js";
 import { answerCall, answerOf, type Ending, evaluateAnswer } from "./answer.js";
 import { asChosen, type Call } from "./call.js";
 import { errorBody, textBody, utf8Length } from "./messages.js";

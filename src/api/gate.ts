@@ -1,5 +1,5 @@
-import { authorizationChecks, type GateCheck } from "../domain/authorize.js";
-import { type ApiPathId, apiPathIds, isFault, type PathId } from "../domain/outcomes.js";
+import { authorizationChecks, type GateCheck } from "../spec/authorize.js";
+import { type ApiPathId, apiPathIds, isFault, type PathId } from "../spec/outcomes.js";
 import { isAdmitted } from "./answer.js";
 
 const targetChecks: readonly GateCheck[] = [

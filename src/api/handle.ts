@@ -1,7 +1,10 @@
-import { fingerprintOf, isWellFormedKey } from "../domain/api-key.js";
-import type { Presented } from "../domain/authorize.js";
-import { outcomeOf } from "../domain/outcomes.js";
-import { containsKey, copyOf, isOfWords, redactKeys, redactPath } from "../domain/redact.js";
+import { noAdvice, observe } from "../sandbox/client-behaviour.js";
+import type { ApiAnswer, ApiRequest, Exchange, RequestContent } from "../sandbox/history/exchange.js";
+import type { World } from "../sandbox/world.js";
+import { fingerprintOf, isWellFormedKey } from "../spec/api-key.js";
+import type { Presented } from "../spec/authorize.js";
+import { outcomeOf } from "../spec/outcomes.js";
+import { containsKey, copyOf, isOfWords, redactKeys, redactPath } from "../spec/redact.js";
 import {
   hasBody,
   hasKeyInOtherHeader,
@@ -9,10 +12,7 @@ import {
   hasQuery,
   type RequestTraits,
   shows,
-} from "../domain/request-traits.js";
-import type { ApiAnswer, ApiRequest, Exchange, RequestContent } from "../history/exchange.js";
-import { noAdvice, observe } from "../world/client-behaviour.js";
-import type { World } from "../world/world.js";
+} from "../spec/request-traits.js";
 import { answerCall, type Ending } from "./answer.js";
 import { asChosen, type Call } from "./call.js";
 import { changedEnding, routeOf } from "./changes.js";

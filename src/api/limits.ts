@@ -1,7 +1,7 @@
-import type { Assumptions } from "../domain/assumptions.js";
-import { day, minute } from "../domain/limits.js";
-import type { KeyEntry } from "../world/registry.js";
-import type { World } from "../world/world.js";
+import type { KeyEntry } from "../sandbox/registry.js";
+import type { World } from "../sandbox/world.js";
+import type { Assumptions } from "../spec/assumptions.js";
+import { day, minute } from "../spec/limits.js";
 
 export interface LimitReading {
   readonly name: "minute" | "day";

@@ -1,7 +1,7 @@
-import type { Assumptions } from "../domain/assumptions.js";
-import { outcomeOf, type PathId } from "../domain/outcomes.js";
-import type { ApiAnswer } from "../history/exchange.js";
-import type { World } from "../world/world.js";
+import type { ApiAnswer } from "../sandbox/history/exchange.js";
+import type { World } from "../sandbox/world.js";
+import type { Assumptions } from "../spec/assumptions.js";
+import { outcomeOf, type PathId } from "../spec/outcomes.js";
 
 /** The reason phrases of error responses (RFC 9110). */
 export const reasonPhrases: Readonly<Record<number, string>> = {

@@ -1,9 +1,9 @@
-import type { AdviceId } from "../domain/advice.js";
-import { fingerprintOf, parseApiKey } from "../domain/api-key.js";
-import { findFirstKeys } from "../domain/redact.js";
-import { isMeantAsKey } from "../domain/request-traits.js";
-import type { ShownKey } from "../world/counters.js";
-import type { World } from "../world/world.js";
+import type { ShownKey } from "../sandbox/counters.js";
+import type { World } from "../sandbox/world.js";
+import type { AdviceId } from "../spec/advice.js";
+import { fingerprintOf, parseApiKey } from "../spec/api-key.js";
+import { findFirstKeys } from "../spec/redact.js";
+import { isMeantAsKey } from "../spec/request-traits.js";
 import type { Call } from "./call.js";
 
 /** Describes keys in places where no key belongs, without containing them (R46). */

@@ -1,9 +1,9 @@
-import { environments } from "../domain/api-key.js";
-import { failures } from "../domain/fault.js";
-import { type Outcome, outcomes, type PathId, type PromisedPathId } from "../domain/outcomes.js";
-import { fieldsOf, shapeAt, shapeOf } from "../schema/shape.js";
-import type { KeyEntry } from "../world/registry.js";
-import type { Trial, World } from "../world/world.js";
+import type { KeyEntry } from "../sandbox/registry.js";
+import type { Trial, World } from "../sandbox/world.js";
+import { environments } from "../spec/api-key.js";
+import { failures } from "../spec/fault.js";
+import { type Outcome, outcomes, type PathId, type PromisedPathId } from "../spec/outcomes.js";
+import { fieldsOf, shapeAt, shapeOf } from "../spec/schema/shape.js";
 import { type Ending, refuse, successAnswer } from "./answer.js";
 import type { Call } from "./call.js";
 import { contextOf, me } from "./endpoints/me.js";

@@ -1,4 +1,4 @@
-import type { ReadBody } from "../history/exchange.js";
+import type { ReadBody } from "../sandbox/history/exchange.js";
 
 /** Longest body, in bytes. */
 export const longestBody = 64 * 1024;

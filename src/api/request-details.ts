@@ -1,7 +1,7 @@
-import { adviceTable } from "../domain/advice.js";
-import { SandboxError } from "../domain/errors.js";
-import { outcomeOf } from "../domain/outcomes.js";
-import type { World } from "../world/world.js";
+import type { World } from "../sandbox/world.js";
+import { adviceTable } from "../spec/advice.js";
+import { SandboxError } from "../spec/errors.js";
+import { outcomeOf } from "../spec/outcomes.js";
 import { scopeOf } from "./answer.js";
 import { routeOf } from "./changes.js";
 import { gateResults } from "./gate.js";

@@ -1,8 +1,8 @@
-import { parsedJson } from "../domain/json.js";
-import { containsKey } from "../domain/redact.js";
-import type { RequestContent } from "../history/exchange.js";
-import { mismatchesIn } from "../schema/check.js";
-import { mapping, optional, type Shape } from "../schema/shape.js";
+import type { RequestContent } from "../sandbox/history/exchange.js";
+import { parsedJson } from "../spec/json.js";
+import { containsKey } from "../spec/redact.js";
+import { mismatchesIn } from "../spec/schema/check.js";
+import { mapping, optional, type Shape } from "../spec/schema/shape.js";
 import type { EndpointInput, InputSchema, OwnRefusal } from "./endpoint.js";
 import { noBody } from "./request-body.js";
 

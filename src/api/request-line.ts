@@ -1,6 +1,6 @@
-import type { Exchange } from "../history/exchange.js";
-import { snakeCase } from "../schema/spelling.js";
-import { viewRequest } from "../world/views.js";
+import type { Exchange } from "../sandbox/history/exchange.js";
+import { viewRequest } from "../sandbox/views.js";
+import { snakeCase } from "../spec/schema/spelling.js";
 
 /** A request in the spelling of JSON, with its duration to the microsecond. */
 export function requestLine(exchange: Exchange): Record<string, unknown> {

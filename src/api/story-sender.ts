@@ -1,7 +1,7 @@
-import { hasBody, traitsOfHeader, traitsOfQuery } from "../domain/request-traits.js";
-import type { ApiAnswer, Delivery } from "../history/exchange.js";
-import type { SendStoryRequest, StoryAnswer } from "../world/steps.js";
-import type { World } from "../world/world.js";
+import type { ApiAnswer, Delivery } from "../sandbox/history/exchange.js";
+import type { SendStoryRequest, StoryAnswer } from "../sandbox/steps.js";
+import type { World } from "../sandbox/world.js";
+import { hasBody, traitsOfHeader, traitsOfQuery } from "../spec/request-traits.js";
 import { partsOf } from "./faults.js";
 import { handle } from "./handle.js";
 import { bodyOf, noBody } from "./request-body.js";

@@ -1,8 +1,8 @@
-import { keyStateAt } from "../domain/api-key.js";
-import { type ApiPathId, outcomeOf } from "../domain/outcomes.js";
-import { isoOf } from "../world/clock.js";
-import type { KeyEntry } from "../world/registry.js";
-import type { World } from "../world/world.js";
+import { isoOf } from "../sandbox/clock.js";
+import type { KeyEntry } from "../sandbox/registry.js";
+import type { World } from "../sandbox/world.js";
+import { keyStateAt } from "../spec/api-key.js";
+import { type ApiPathId, outcomeOf } from "../spec/outcomes.js";
 import { scopeOf } from "./answer.js";
 import { me } from "./endpoints/me.js";
 import { evaluateKey } from "./evaluate.js";

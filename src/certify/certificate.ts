@@ -1,8 +1,8 @@
-import { parsedJson } from "../domain/json.js";
-import { redactEncoded, redactValue } from "../domain/redact.js";
-import { shapeProblems } from "../schema/check.js";
-import { pathText } from "../schema/shape.js";
-import { camelCase, snakeCase } from "../schema/spelling.js";
+import { parsedJson } from "../spec/json.js";
+import { redactEncoded, redactValue } from "../spec/redact.js";
+import { shapeProblems } from "../spec/schema/check.js";
+import { pathText } from "../spec/schema/shape.js";
+import { camelCase, snakeCase } from "../spec/schema/spelling.js";
 import { type CertifyResult, certificateFormat, certificateShape } from "./result.js";
 
 /** A certified result, and its file. */

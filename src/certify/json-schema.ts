@@ -1,5 +1,5 @@
 import { descriptionOf } from "../scenario/format/json-schema.js";
-import { describedFields, type JsonSchema, jsonSchemaDocument } from "../schema/json-schema.js";
+import { describedFields, type JsonSchema, jsonSchemaDocument } from "../spec/schema/json-schema.js";
 import descriptions from "./descriptions.json" with { type: "json" };
 import { certificateShape } from "./result.js";
 

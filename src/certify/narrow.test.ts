@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { variationTable } from "../api/variation/table.js";
 import words from "../api/variation/words.json" with { type: "json" };
-import { faultPathIds, outcomeOf } from "../domain/outcomes.js";
+import { faultPathIds, outcomeOf } from "../spec/outcomes.js";
 import { type Attempt, type Narrowed, narrowFault, narrowVaried } from "./narrow.js";
 import { causedRun, patienceFor, planOf, recordPoints, variationCause } from "./plan.js";
 import remedies from "./remedies.json" with { type: "json" };

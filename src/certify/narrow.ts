@@ -1,5 +1,5 @@
-import type { FaultPathId, PathId } from "../domain/outcomes.js";
-import type { Trial } from "../world/world.js";
+import type { Trial } from "../sandbox/world.js";
+import type { FaultPathId, PathId } from "../spec/outcomes.js";
 import { minimize } from "./minimize.js";
 import {
   butFor,

@@ -1,8 +1,8 @@
-import { redactEncoded, redactValue } from "../domain/redact.js";
 import { commandLine, pluralize } from "../report/plain-text.js";
 import type { ReportDocument, ReportFormat, Row, TestCase, Tone } from "../report/render/document.js";
 import { render, type TextStyle } from "../report/render/render.js";
-import { snakeCase } from "../schema/spelling.js";
+import { redactEncoded, redactValue } from "../spec/redact.js";
+import { snakeCase } from "../spec/schema/spelling.js";
 import { execAgain } from "./brief.js";
 import type { NextVerdict, Rehearsed } from "./next.js";
 

@@ -1,6 +1,3 @@
-import { day, minute } from "../domain/limits.js";
-import { outcomes } from "../domain/outcomes.js";
-import { listed } from "../schema/words.js";
 import {
   type Change,
   type ChangeFields,
@@ -8,7 +5,10 @@ import {
   dateText,
   type Part,
   partsOf,
-} from "../world/changes.js";
+} from "../sandbox/changes.js";
+import { day, minute } from "../spec/limits.js";
+import { outcomes } from "../spec/outcomes.js";
+import { listed } from "../spec/schema/words.js";
 import { minimize } from "./minimize.js";
 import words from "./next-words.json" with { type: "json" };
 import remedies from "./remedies.json" with { type: "json" };

@@ -1,8 +1,8 @@
 import words from "../api/variation/words.json" with { type: "json" };
-import type { Profile } from "../domain/assumptions.js";
-import { type FaultPathId, outcomeOf, type PathId } from "../domain/outcomes.js";
-import { listed } from "../schema/words.js";
-import type { Trial } from "../world/world.js";
+import type { Trial } from "../sandbox/world.js";
+import type { Profile } from "../spec/assumptions.js";
+import { type FaultPathId, outcomeOf, type PathId } from "../spec/outcomes.js";
+import { listed } from "../spec/schema/words.js";
 import { whyTooLittle } from "./promises.js";
 import remedies from "./remedies.json" with { type: "json" };
 import type { CausePoint, CertifyResult, CertifyVerdict, Run, RunCause } from "./result.js";

@@ -1,8 +1,8 @@
 import type { BrokenPromise } from "../api/promises.js";
-import { variableOf } from "../domain/api-key.js";
 import { pluralize } from "../report/plain-text.js";
 import type { Report } from "../report/report-shape.js";
 import { type UnmetThreshold, unmetThresholds } from "../report/thresholds.js";
+import { variableOf } from "../spec/api-key.js";
 import type { CertifyResult, Gates, PromiseRun } from "./result.js";
 
 /** The minimum of promised paths that a client must cover: fewer show too little. */

@@ -1,10 +1,10 @@
-import { adviceLevels } from "../domain/advice.js";
-import { type Assumptions, profiles } from "../domain/assumptions.js";
-import { faultPathIds, outcomes } from "../domain/outcomes.js";
 import { failureShape } from "../report/brief.js";
 import { reportShape } from "../report/report-shape.js";
 import { assumptionsSchema } from "../scenario/format/assumptions.js";
 import { sha256, time } from "../scenario/format/fields.js";
+import { adviceLevels } from "../spec/advice.js";
+import { type Assumptions, profiles } from "../spec/assumptions.js";
+import { faultPathIds, outcomes } from "../spec/outcomes.js";
 import {
   choice,
   count,
@@ -18,8 +18,8 @@ import {
   type Shape,
   text,
   type ValueOf,
-} from "../schema/shape.js";
-import { inJsonOfAnyVersion } from "../schema/spelling.js";
+} from "../spec/schema/shape.js";
+import { inJsonOfAnyVersion } from "../spec/schema/spelling.js";
 
 // `descriptions.json` describes each member for the JSON Schema.
 

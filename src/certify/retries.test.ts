@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type ApiPathId, outcomeOf } from "../domain/outcomes.js";
+import { type ApiPathId, outcomeOf } from "../spec/outcomes.js";
 import type { RetryResult } from "./result.js";
 import {
   type CountedRun,

@@ -2,13 +2,13 @@ import { type Ending, refuse } from "../api/answer.js";
 import type { Call } from "../api/call.js";
 import { unavailable } from "../api/faults.js";
 import { brokenPromises } from "../api/promises.js";
-import { type AdviceId, adviceIds, adviceOf } from "../domain/advice.js";
-import { fingerprintOf } from "../domain/api-key.js";
-import { type ApiPathId, outcomeOf, type PathId } from "../domain/outcomes.js";
 import { pluralize } from "../report/plain-text.js";
 import type { Report, ReportedAdvice, ReportedRequest } from "../report/report-shape.js";
-import { listed } from "../schema/words.js";
-import type { Trial, World } from "../world/world.js";
+import type { Trial, World } from "../sandbox/world.js";
+import { type AdviceId, adviceIds, adviceOf } from "../spec/advice.js";
+import { fingerprintOf } from "../spec/api-key.js";
+import { type ApiPathId, outcomeOf, type PathId } from "../spec/outcomes.js";
+import { listed } from "../spec/schema/words.js";
 import type { RetryResult } from "./result.js";
 
 // Experiments that show how a client treats a rejection or an outage. Each run is like the baseline up to the last request with

@@ -1,8 +1,8 @@
-import { canonicalJson } from "../domain/json.js";
 import { commandLine, pluralize } from "../report/plain-text.js";
 import type { ReportFormat, TestCase } from "../report/render/document.js";
 import { render, type TextStyle } from "../report/render/render.js";
-import { snakeCase } from "../schema/spelling.js";
+import { canonicalJson } from "../spec/json.js";
+import { snakeCase } from "../spec/schema/spelling.js";
 import { certificateOf } from "./certificate.js";
 import type { CertifyResult, Run } from "./result.js";
 

@@ -1,8 +1,8 @@
 import { me } from "../api/endpoints/me.js";
 import { errorShape } from "../api/openapi.js";
-import { canonicalJson, isMapping } from "../domain/json.js";
-import { mistakesIn } from "../schema/check.js";
-import * as shape from "../schema/shape.js";
+import { canonicalJson, isMapping } from "../spec/json.js";
+import { mistakesIn } from "../spec/schema/check.js";
+import * as shape from "../spec/schema/shape.js";
 import { type Answer, shown } from "./answer.js";
 import type { Attempt } from "./judge.js";
 

@@ -1,5 +1,5 @@
-import { isMapping } from "../domain/json.js";
-import { escapeControls } from "../domain/printable.js";
+import { isMapping } from "../spec/json.js";
+import { escapeControls } from "../spec/printable.js";
 import type { Redact } from "./redact.js";
 
 /** Sends a request to the endpoint with a key, or without one for `undefined`; never throws. */

@@ -1,8 +1,8 @@
 import { me } from "../api/endpoints/me.js";
 import { errorShape } from "../api/openapi.js";
-import { outcomeOf, outcomes, type PromisedPathId } from "../domain/outcomes.js";
-import { escapeControls } from "../domain/printable.js";
-import { type Mismatch, mismatchesIn } from "../schema/check.js";
+import { outcomeOf, outcomes, type PromisedPathId } from "../spec/outcomes.js";
+import { escapeControls } from "../spec/printable.js";
+import { type Mismatch, mismatchesIn } from "../spec/schema/check.js";
 import {
   type Answer,
   describeAnswer,

@@ -1,5 +1,5 @@
-import { type KeyPrefix, keyPrefixes, variableOf } from "../domain/api-key.js";
-import type { PromisedPathId } from "../domain/outcomes.js";
+import { type KeyPrefix, keyPrefixes, variableOf } from "../spec/api-key.js";
+import type { PromisedPathId } from "../spec/outcomes.js";
 import type { CheckedRule } from "./rules.js";
 
 /** A path that needs none of the server's keys. */

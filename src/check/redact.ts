@@ -1,5 +1,5 @@
-import { keyPrefixes } from "../domain/api-key.js";
-import { redactEncoded, redactValue } from "../domain/redact.js";
+import { keyPrefixes } from "../spec/api-key.js";
+import { redactEncoded, redactValue } from "../spec/redact.js";
 
 /** From this length on, a key without its prefix cannot be one of the server's words. */
 const tellingLength = 12;

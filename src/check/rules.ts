@@ -1,4 +1,4 @@
-import type { PromisedPathId } from "../domain/outcomes.js";
+import type { PromisedPathId } from "../spec/outcomes.js";
 
 /** The rules that a check reports, and why it never tries some of them. */
 export const checkedRules = {

@@ -1,4 +1,4 @@
-import { outcomeOf } from "../domain/outcomes.js";
+import { outcomeOf } from "../spec/outcomes.js";
 import { notesOn, type SeenResponse, seenResponse } from "./against.js";
 import {
   type Answer,

@@ -1,6 +1,6 @@
-import { printable } from "../domain/printable.js";
 import { version } from "../node/package-files.js";
-import { nearest } from "../schema/words.js";
+import { printable } from "../spec/printable.js";
+import { nearest } from "../spec/schema/words.js";
 import type { Command } from "./command.js";
 import { commands } from "./commands.js";
 import { describeFailure, exitCode, exitCodeOf } from "./exit-codes.js";

@@ -1,5 +1,5 @@
+import { announcedKeys } from "../sandbox/secrets.js";
 import { scenarioNames } from "../scenario/bundled.js";
-import { announcedKeys } from "../world/secrets.js";
 import type { Command } from "./command.js";
 import { commands } from "./commands.js";
 import { exitCode } from "./exit-codes.js";

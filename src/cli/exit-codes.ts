@@ -1,7 +1,7 @@
-import { SandboxError } from "../domain/errors.js";
-import { printable } from "../domain/printable.js";
-import { redactKeys } from "../domain/redact.js";
 import { fileFailure, isOfMachine } from "../node/files/write-file.js";
+import { SandboxError } from "../spec/errors.js";
+import { printable } from "../spec/printable.js";
+import { redactKeys } from "../spec/redact.js";
 
 /** The exit codes of every command. */
 export const exitCode = {

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { extname, resolve } from "node:path";
-import { SandboxError } from "../domain/errors.js";
-import { redactKeys } from "../domain/redact.js";
 import { fileFailure, writeFileAtomically, writeReportFile } from "../node/files/write-file.js";
 import type { ReportFormat } from "../report/render/document.js";
-import { quote } from "../schema/words.js";
+import { SandboxError } from "../spec/errors.js";
+import { redactKeys } from "../spec/redact.js";
+import { quote } from "../spec/schema/words.js";
 import { tryToWrite, unwritable, usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 import { tell, writeData } from "./tell.js";

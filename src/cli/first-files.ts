@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
-import { isMapping, parsedJson } from "../domain/json.js";
 import { packageFile } from "../node/package-files.js";
-import { quote } from "../schema/words.js";
+import { isMapping, parsedJson } from "../spec/json.js";
+import { quote } from "../spec/schema/words.js";
 import { unwritable, usageError } from "./exit-codes.js";
 import { newFile } from "./files.js";
 import { isExecutable } from "./io.js";

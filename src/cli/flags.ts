@@ -1,8 +1,8 @@
-import { adviceLevels } from "../domain/advice.js";
-import { profiles } from "../domain/assumptions.js";
 import { isLoopbackHost, readBaseUrl, readHostName } from "../node/addresses.js";
 import { reportFormats } from "../report/render/document.js";
 import { parseDuration, parseTime } from "../scenario/format/time.js";
+import { adviceLevels } from "../spec/advice.js";
+import { profiles } from "../spec/assumptions.js";
 import {
   type FlagValues,
   fileName,

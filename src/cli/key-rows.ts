@@ -1,11 +1,11 @@
 import { evaluateKey } from "../api/evaluate.js";
 import { expectedCode } from "../api/messages.js";
-import { keyStateAt } from "../domain/api-key.js";
-import { outcomeOf } from "../domain/outcomes.js";
-import { textWidth } from "../domain/printable.js";
 import { alignColumns } from "../report/plain-text.js";
-import { scenarioSecrets } from "../world/secrets.js";
-import type { World } from "../world/world.js";
+import { scenarioSecrets } from "../sandbox/secrets.js";
+import type { World } from "../sandbox/world.js";
+import { keyStateAt } from "../spec/api-key.js";
+import { outcomeOf } from "../spec/outcomes.js";
+import { textWidth } from "../spec/printable.js";
 import { answerText, type Palette, paintStatus, type Style } from "./terminal.js";
 
 /** A key of the scenario, and how a request with it would end now. */

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command as Commander, CommanderError, Option } from "commander";
-import type { SandboxError } from "../domain/errors.js";
 import { stdinName } from "../node/files/load-scenario.js";
 import { alignColumns } from "../report/plain-text.js";
 import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
-import { didYouMean, nearest, quote } from "../schema/words.js";
+import type { SandboxError } from "../spec/errors.js";
+import { didYouMean, nearest, quote } from "../spec/schema/words.js";
 import { type Call, type Command, type Flag, type FlagSet, type FlagValues, longForm } from "./command.js";
 import { commands } from "./commands.js";
 import { usageError } from "./exit-codes.js";

@@ -1,6 +1,6 @@
-import { textWidth } from "../domain/printable.js";
-import { redactKeys } from "../domain/redact.js";
 import { narrowExcerpt } from "../scenario/problems/source.js";
+import { textWidth } from "../spec/printable.js";
+import { redactKeys } from "../spec/redact.js";
 
 type Done = (error?: Error | null) => void;
 

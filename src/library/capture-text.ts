@@ -1,7 +1,7 @@
-import { SandboxError } from "../domain/errors.js";
+import type { World } from "../sandbox/world.js";
 import { maximumScenarioBytes } from "../scenario/problems/scenario-error.js";
 import { readableYaml } from "../scenario/yaml.js";
-import type { World } from "../world/world.js";
+import { SandboxError } from "../spec/errors.js";
 import { type CaptureOptions, captureWorld } from "./capture.js";
 
 /**

@@ -1,12 +1,12 @@
-import { SandboxError } from "../domain/errors.js";
-import { redactValue } from "../domain/redact.js";
-import type { Beginning } from "../history/history.js";
+import { isoOf } from "../sandbox/clock.js";
+import type { Beginning } from "../sandbox/history/history.js";
+import type { StoryStep, TimelineStep } from "../sandbox/steps.js";
+import type { World } from "../sandbox/world.js";
 import { isReserved } from "../scenario/format/fields.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { requireFields } from "../schema/check.js";
-import { isoOf } from "../world/clock.js";
-import type { StoryStep, TimelineStep } from "../world/steps.js";
-import type { World } from "../world/world.js";
+import { SandboxError } from "../spec/errors.js";
+import { redactValue } from "../spec/redact.js";
+import { requireFields } from "../spec/schema/check.js";
 import { type CapturedStep, operationStep, requestStep, storyOf } from "./captured-steps.js";
 
 /** The requests to capture. */

@@ -1,12 +1,12 @@
 import { sentAnswer } from "../api/story-sender.js";
-import { adviceIds } from "../domain/advice.js";
-import { isMapping, parsedJson } from "../domain/json.js";
-import { mePath } from "../domain/outcomes.js";
-import type { Exchange, RequestContent } from "../history/exchange.js";
-import type { RecordedOperation } from "../history/history.js";
+import { durationOf, type Instant, instantFrom, isoOf } from "../sandbox/clock.js";
+import type { Exchange, RequestContent } from "../sandbox/history/exchange.js";
+import type { RecordedOperation } from "../sandbox/history/history.js";
+import type { Action, StoryStep } from "../sandbox/steps.js";
 import { storyPlaceholder } from "../scenario/format/fields.js";
-import { durationOf, type Instant, instantFrom, isoOf } from "../world/clock.js";
-import type { Action, StoryStep } from "../world/steps.js";
+import { adviceIds } from "../spec/advice.js";
+import { isMapping, parsedJson } from "../spec/json.js";
+import { mePath } from "../spec/outcomes.js";
 
 /** A request or an operation as a step of a story. */
 export interface CapturedStep {

@@ -1,26 +1,17 @@
 import { sha256 as digestOf } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
-import type { Profile } from "../domain/assumptions.js";
+import { makeFarmers } from "../farmers/farmers.js";
 import { reportOf } from "../report/report.js";
-import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
-import { checkInput, checkRequestQuery } from "../scenario/check-input.js";
-import { inputShapes } from "../scenario/format/input-shapes.js";
-import { unknownSecret } from "../scenario/generated-values.js";
-import { resolveSource } from "../scenario/parse-scenario.js";
-import type { Scenario } from "../scenario/scenario.generated.js";
-import { requireFields, requireKnownOptions } from "../schema/check.js";
-import { snakeCase } from "../schema/spelling.js";
-import { makeFarmers } from "../synthetic/farmers/farmers.js";
-import { type Instant, instantOf } from "../world/clock.js";
-import { createWorld } from "../world/create-world.js";
-import { describeFaults, type Fault } from "../world/faults.js";
-import { type Decision, requirePreview } from "../world/operations/consents.js";
-import { operations } from "../world/operations/operations.js";
-import { attestationsOf, viewAttestation, viewConsent } from "../world/preview/consent-views.js";
-import { defaultFarmerPage } from "../world/preview/farmers.js";
-import { createRuntime, type GivenOptions, givenOptions, type Runtime } from "../world/runtime.js";
-import { scenarioSecret } from "../world/secrets.js";
-import { snapshotWorld } from "../world/snapshot.js";
+import { type Instant, instantOf } from "../sandbox/clock.js";
+import { createWorld } from "../sandbox/create-world.js";
+import { describeFaults, type Fault } from "../sandbox/faults.js";
+import { type Decision, requirePreview } from "../sandbox/operations/consents.js";
+import { operations } from "../sandbox/operations/operations.js";
+import { attestationsOf, viewAttestation, viewConsent } from "../sandbox/preview/consent-views.js";
+import { defaultFarmerPage } from "../sandbox/preview/farmers.js";
+import { createRuntime, type GivenOptions, givenOptions, type Runtime } from "../sandbox/runtime.js";
+import { scenarioSecret } from "../sandbox/secrets.js";
+import { snapshotWorld } from "../sandbox/snapshot.js";
 import {
   listRequests,
   viewClock,
@@ -29,8 +20,17 @@ import {
   viewOrganization,
   viewOrganizations,
   viewRequest,
-} from "../world/views.js";
-import type { Platform, World } from "../world/world.js";
+} from "../sandbox/views.js";
+import type { Platform, World } from "../sandbox/world.js";
+import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
+import { checkInput, checkRequestQuery } from "../scenario/check-input.js";
+import { inputShapes } from "../scenario/format/input-shapes.js";
+import { unknownSecret } from "../scenario/generated-values.js";
+import { resolveSource } from "../scenario/parse-scenario.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+import type { Profile } from "../spec/assumptions.js";
+import { requireFields, requireKnownOptions } from "../spec/schema/check.js";
+import { snakeCase } from "../spec/schema/spelling.js";
 import { captureWorld } from "./capture.js";
 import { runtimeKey } from "./current-sandbox.js";
 import { steadyTime, stopwatch, wallTime } from "./real-time.js";

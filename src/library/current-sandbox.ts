@@ -1,5 +1,5 @@
-import { SandboxError } from "../domain/errors.js";
-import type { Runtime } from "../world/runtime.js";
+import type { Runtime } from "../sandbox/runtime.js";
+import { SandboxError } from "../spec/errors.js";
 import type { Sandbox } from "./sandbox.js";
 
 /** Passes the current sandbox through asynchronous calls, like Node's `AsyncLocalStorage`. */

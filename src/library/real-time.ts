@@ -1,4 +1,4 @@
-import { createSteadyTime } from "../world/clock.js";
+import { createSteadyTime } from "../sandbox/clock.js";
 
 // Saved when this module loads: a test runner's fake timers should move a sandbox's clock, but not delay anything.
 

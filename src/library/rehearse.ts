@@ -1,12 +1,12 @@
 import { storySender } from "../api/story-sender.js";
+import { advanceClock } from "../sandbox/operations/world.js";
+import type { Action, Performed, TimelineResult } from "../sandbox/steps.js";
+import { stepProblems } from "../sandbox/story/differences.js";
+import { tryNextStep } from "../sandbox/story/run-step.js";
+import type { World } from "../sandbox/world.js";
 import type { Diagnostic } from "../scenario/problems/scenario-error.js";
-import type { Path } from "../schema/shape.js";
-import { quote } from "../schema/words.js";
-import { advanceClock } from "../world/operations/world.js";
-import type { Action, Performed, TimelineResult } from "../world/steps.js";
-import { stepProblems } from "../world/story/differences.js";
-import { tryNextStep } from "../world/story/run-step.js";
-import type { World } from "../world/world.js";
+import type { Path } from "../spec/schema/shape.js";
+import { quote } from "../spec/schema/words.js";
 
 /** The maximum number of requests in a rehearsal; a story may repeat a request often. */
 const mostRequests = 5_000;

@@ -1,19 +1,19 @@
-import type { Environment } from "../domain/api-key.js";
-import type { Assumptions, Profile } from "../domain/assumptions.js";
-import type { KeyLimits } from "../domain/limits.js";
-import type { LiveAccess, OrganizationStatus } from "../domain/organization.js";
-import type { PathId } from "../domain/outcomes.js";
+import type { Farmer } from "../farmers/farmer-shape.js";
 import type { Report } from "../report/report-shape.js";
+import type { Duration, Instant } from "../sandbox/clock.js";
+import type { Fault } from "../sandbox/faults.js";
+import type { Actor } from "../sandbox/operations/initiator.js";
+import type { ConsentView } from "../sandbox/preview/consent-shape.js";
+import type { AttestationView } from "../sandbox/preview/consent-views.js";
+import type { KeyView, ListedKeyRef, OrganizationView, RequestView } from "../sandbox/view-shapes.js";
 import type { BundledKeyRefs, BundledOrganizationRefs } from "../scenario/bundled.generated.js";
 import type { ScenarioName } from "../scenario/bundled.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { Farmer } from "../synthetic/farmers/farmer-shape.js";
-import type { Duration, Instant } from "../world/clock.js";
-import type { Fault } from "../world/faults.js";
-import type { Actor } from "../world/operations/initiator.js";
-import type { ConsentView } from "../world/preview/consent-shape.js";
-import type { AttestationView } from "../world/preview/consent-views.js";
-import type { KeyView, ListedKeyRef, OrganizationView, RequestView } from "../world/view-shapes.js";
+import type { Environment } from "../spec/api-key.js";
+import type { Assumptions, Profile } from "../spec/assumptions.js";
+import type { KeyLimits } from "../spec/limits.js";
+import type { LiveAccess, OrganizationStatus } from "../spec/organization.js";
+import type { PathId } from "../spec/outcomes.js";
 
 // Functions with refs are methods, not function members, so that a sandbox with known refs can be passed as any sandbox.
 

@@ -1,4 +1,4 @@
-import { SandboxError } from "../domain/errors.js";
+import { SandboxError } from "../spec/errors.js";
 
 /** A package that an entry point loads from the user's project. */
 export interface UsersPackage {

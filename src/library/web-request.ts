@@ -1,9 +1,9 @@
 import { handle } from "../api/handle.js";
 import { bodyOf, longestBody, noBody, tooLongBody } from "../api/request-body.js";
 import { inputAt } from "../api/routes.js";
-import { evidenceOf, traitsOfWebRequest } from "../domain/request-traits.js";
-import type { ApiRequest, ReadBody, RequestContent } from "../history/exchange.js";
-import type { World } from "../world/world.js";
+import type { ApiRequest, ReadBody, RequestContent } from "../sandbox/history/exchange.js";
+import type { World } from "../sandbox/world.js";
+import { evidenceOf, traitsOfWebRequest } from "../spec/request-traits.js";
 import { deliverOverWeb, toResponse } from "./web-response.js";
 
 /**

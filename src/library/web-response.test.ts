@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { expect, test } from "vitest";
-import { failures } from "../domain/fault.js";
-import { outcomes } from "../domain/outcomes.js";
+import { failures } from "../spec/fault.js";
+import { outcomes } from "../spec/outcomes.js";
 import { toResponse } from "./web-response.js";
 
 test("each status has the reason phrase that Node's server sends", () => {

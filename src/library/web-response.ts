@@ -1,7 +1,7 @@
 import { partsOf } from "../api/faults.js";
 import { reasonPhrases } from "../api/messages.js";
-import { failures } from "../domain/fault.js";
-import type { ApiAnswer, Delivery } from "../history/exchange.js";
+import type { ApiAnswer, Delivery } from "../sandbox/history/exchange.js";
+import { failures } from "../spec/fault.js";
 import { clearTimeout, setTimeout } from "./real-time.js";
 
 /** Converts a response of the API to a web `Response`, with another `body` if given; a response to HEAD has none. */

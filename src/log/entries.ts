@@ -1,11 +1,11 @@
 import { handle } from "../api/handle.js";
-import { type Environment, environments } from "../domain/api-key.js";
-import type { RandomStream } from "../domain/seed.js";
-import type { ApiRequest } from "../history/exchange.js";
 import { nodePlatform } from "../node/platform.js";
+import type { ApiRequest } from "../sandbox/history/exchange.js";
+import { countUnread, type Runtime } from "../sandbox/runtime.js";
 import { secretFrom } from "../scenario/generated-values.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
-import { countUnread, type Runtime } from "../world/runtime.js";
+import { type Environment, environments } from "../spec/api-key.js";
+import type { RandomStream } from "../spec/seed.js";
 import type { ControlCall } from "./log.js";
 import type { MaskedRequest } from "./mask.js";
 

@@ -1,4 +1,4 @@
-import type { Runtime } from "../world/runtime.js";
+import type { Runtime } from "../sandbox/runtime.js";
 
 /** How a sandbox's events are numbered for followers: an id is a position in its history plus an offset. */
 export interface EventIds {

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { nodePlatform } from "../node/platform.js";
+import type { RuntimeState } from "../sandbox/state.js";
 import { checkScenario, type NamedScenario } from "../scenario/parse-scenario.js";
 import { describedKeys, type ScenarioOrganization } from "../scenario/population.js";
 import { ScenarioError } from "../scenario/problems/scenario-error.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { RuntimeState } from "../world/state.js";
 
 /** Returns a hash of a scenario's content. */
 export function contentHashOf({ scenario }: Pick<NamedScenario, "scenario">): string {

@@ -1,8 +1,8 @@
 import { promisify } from "node:util";
 import zlib from "node:zlib";
 import { nodePlatform } from "../node/platform.js";
-import type { GivenOptions } from "../world/runtime.js";
-import type { RuntimeState } from "../world/state.js";
+import type { GivenOptions } from "../sandbox/runtime.js";
+import type { RuntimeState } from "../sandbox/state.js";
 import type { Entry } from "./entries.js";
 import type { RunIn } from "./log.js";
 import {

@@ -1,12 +1,12 @@
-import { SandboxError } from "../domain/errors.js";
-import { base62From } from "../domain/seed.js";
 import { starterOf } from "../library/create-sandbox.js";
 import { nodePlatform } from "../node/platform.js";
+import { isoOf } from "../sandbox/clock.js";
+import { createRuntime, type GivenOptions, type Runtime } from "../sandbox/runtime.js";
+import { describeRuntime, type RuntimeState, restoreRuntime } from "../sandbox/state.js";
+import type { Platform } from "../sandbox/world.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
-import { isoOf } from "../world/clock.js";
-import { createRuntime, type GivenOptions, type Runtime } from "../world/runtime.js";
-import { describeRuntime, type RuntimeState, restoreRuntime } from "../world/state.js";
-import type { Platform } from "../world/world.js";
+import { SandboxError } from "../spec/errors.js";
+import { base62From } from "../spec/seed.js";
 import { createJournals, defaultMostJournals } from "./journals.js";
 
 /** Who an instance is for. */

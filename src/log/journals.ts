@@ -1,5 +1,5 @@
-import { bytesOf } from "../history/exchange.js";
-import type { Runtime } from "../world/runtime.js";
+import { bytesOf } from "../sandbox/history/exchange.js";
+import type { Runtime } from "../sandbox/runtime.js";
 
 /** The default limit of all journals of a server's instances, in bytes. */
 export const defaultMostJournals = 16e6;

@@ -1,9 +1,9 @@
-import { base62From } from "../domain/seed.js";
-import type { ApiRequest, Exchange } from "../history/exchange.js";
 import { nodePlatform } from "../node/platform.js";
-import type { Actor } from "../world/operations/initiator.js";
-import type { Runtime } from "../world/runtime.js";
-import type { World } from "../world/world.js";
+import type { ApiRequest, Exchange } from "../sandbox/history/exchange.js";
+import type { Actor } from "../sandbox/operations/initiator.js";
+import type { Runtime } from "../sandbox/runtime.js";
+import type { World } from "../sandbox/world.js";
+import { base62From } from "../spec/seed.js";
 import type { EventIds } from "./event-ids.js";
 import type { EndedInstance, Instance, Instances, ServerState } from "./instances.js";
 import type { MemoryStatus } from "./memory-budget.js";

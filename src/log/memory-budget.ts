@@ -1,6 +1,6 @@
-import { SandboxError } from "../domain/errors.js";
 import { defaultMaxMemory, type Memory, nodeMemory } from "../node/memory.js";
 import { nodePlatform } from "../node/platform.js";
+import { SandboxError } from "../spec/errors.js";
 
 /** The memory of a server. */
 export interface MemoryStatus {

@@ -1,6 +1,6 @@
-import type { Exchange } from "../history/exchange.js";
 import { nodePlatform } from "../node/platform.js";
-import type { Runtime } from "../world/runtime.js";
+import type { Exchange } from "../sandbox/history/exchange.js";
+import type { Runtime } from "../sandbox/runtime.js";
 import { applyEntry } from "./entries.js";
 import { createEventIds } from "./event-ids.js";
 import {

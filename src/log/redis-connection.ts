@@ -1,6 +1,6 @@
 import { createClient } from "@redis/client";
-import { SandboxError } from "../domain/errors.js";
 import { clearTimeout, nodePlatform, setImmediate, setTimeout } from "../node/platform.js";
+import { SandboxError } from "../spec/errors.js";
 import type { RedisAddress } from "./redis-address.js";
 import { isRefusal, reasonOf, silentCode } from "./redis-problems.js";
 import { appendScript, type Script } from "./redis-scripts.js";

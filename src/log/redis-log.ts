@@ -1,11 +1,11 @@
 import { getEventListeners } from "node:events";
-import { SandboxError } from "../domain/errors.js";
-import type { ApiRequest, Exchange } from "../history/exchange.js";
 import { starterOf } from "../library/create-sandbox.js";
 import { nodePlatform } from "../node/platform.js";
+import type { ApiRequest, Exchange } from "../sandbox/history/exchange.js";
+import { createRuntime, type GivenOptions, type Runtime } from "../sandbox/runtime.js";
+import { describeRuntime, type RuntimeState } from "../sandbox/state.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
-import { createRuntime, type GivenOptions, type Runtime } from "../world/runtime.js";
-import { describeRuntime, type RuntimeState } from "../world/state.js";
+import { SandboxError } from "../spec/errors.js";
 import { drawKey, type Entry } from "./entries.js";
 import { createEventIds } from "./event-ids.js";
 import type { Extended } from "./extend-state.js";

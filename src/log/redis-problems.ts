@@ -7,7 +7,7 @@ import {
   SocketClosedUnexpectedlyError,
   SocketTimeoutError,
 } from "@redis/client";
-import { SandboxError } from "../domain/errors.js";
+import { SandboxError } from "../spec/errors.js";
 
 /** The code of the error for a reply that did not arrive in time. */
 export const silentCode = "REDIS_SILENT";

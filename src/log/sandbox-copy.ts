@@ -1,11 +1,11 @@
-import { type Environment, environments } from "../domain/api-key.js";
-import { type RandomStream, randomStream } from "../domain/seed.js";
-import { latestOf } from "../history/exchange.js";
 import { nodePlatform } from "../node/platform.js";
+import { latestOf } from "../sandbox/history/exchange.js";
+import type { GivenOptions, Runtime } from "../sandbox/runtime.js";
+import { describeRuntime, type RuntimeState, restoreRuntime } from "../sandbox/state.js";
+import type { Platform } from "../sandbox/world.js";
 import { secretFrom } from "../scenario/generated-values.js";
-import type { GivenOptions, Runtime } from "../world/runtime.js";
-import { describeRuntime, type RuntimeState, restoreRuntime } from "../world/state.js";
-import type { Platform } from "../world/world.js";
+import { type Environment, environments } from "../spec/api-key.js";
+import { type RandomStream, randomStream } from "../spec/seed.js";
 import { applyEntry, type Entry, type NewKeyHashes } from "./entries.js";
 import { contentHashOf, extendState } from "./extend-state.js";
 import { type ControlCall, type ControlPlace, placeOf, type RunIn } from "./log.js";

@@ -1,7 +1,7 @@
-import { variableOf } from "../domain/api-key.js";
-import { announcedKeys, defaultSecret, scenarioSecrets, secretsOf } from "../world/secrets.js";
-import { secretFor } from "../world/story/run-step.js";
-import type { World } from "../world/world.js";
+import { announcedKeys, defaultSecret, scenarioSecrets, secretsOf } from "../sandbox/secrets.js";
+import { secretFor } from "../sandbox/story/run-step.js";
+import type { World } from "../sandbox/world.js";
+import { variableOf } from "../spec/api-key.js";
 
 /** The base URL of a sandbox, and of its control plane if it has one. */
 export interface ClientAddresses {

@@ -1,7 +1,7 @@
 import { requestLine } from "../api/request-line.js";
-import { redactKeys } from "../domain/redact.js";
-import { isoOf } from "../world/clock.js";
-import type { StepEvent, WorldEvent } from "../world/events.js";
+import { isoOf } from "../sandbox/clock.js";
+import type { StepEvent, WorldEvent } from "../sandbox/events.js";
+import { redactKeys } from "../spec/redact.js";
 import { nodePlatform } from "./platform.js";
 import { stepData } from "./step-data.js";
 

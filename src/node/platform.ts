@@ -1,8 +1,8 @@
+import { makeFarmers } from "../farmers/farmers.js";
 import { steadyTime, stopwatch, wallTime } from "../library/real-time.js";
+import { createWorld } from "../sandbox/create-world.js";
+import type { Platform, World, WorldOptions } from "../sandbox/world.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { makeFarmers } from "../synthetic/farmers/farmers.js";
-import { createWorld } from "../world/create-world.js";
-import type { Platform, World, WorldOptions } from "../world/world.js";
 
 /** `node:crypto`; an import of it would be slower. */
 export const nodeCrypto = process.getBuiltinModule("node:crypto");

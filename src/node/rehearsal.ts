@@ -1,11 +1,11 @@
-import { isMarked, sandboxMark } from "../domain/api-key.js";
 import { rehearse } from "../library/rehearse.js";
+import type { GivenOptions } from "../sandbox/runtime.js";
 import { isScenarioName } from "../scenario/bundled.js";
 import type { FoundPlace } from "../scenario/parse-scenario.js";
 import type { ScenarioProblem } from "../scenario/problems/scenario-error.js";
-import { type Path, pathText } from "../schema/shape.js";
-import { quote } from "../schema/words.js";
-import type { GivenOptions } from "../world/runtime.js";
+import { isMarked, sandboxMark } from "../spec/api-key.js";
+import { type Path, pathText } from "../spec/schema/shape.js";
+import { quote } from "../spec/schema/words.js";
 import { type LoadedScenario, openScenarioFile } from "./files/load-scenario.js";
 import { readBundledScenario } from "./package-files.js";
 import { openWorld } from "./platform.js";

@@ -1,10 +1,10 @@
-import { redactValue } from "../domain/redact.js";
-import { snakeCase } from "../schema/spelling.js";
-import type { StepEvent } from "../world/events.js";
-import { actionIn } from "../world/operations/operations.js";
-import { isAsExpected, keysOf, type StepResult, type TimelineResult } from "../world/steps.js";
-import { errorCodeOf } from "../world/story/differences.js";
-import { actionSentences, stepText } from "../world/story/step-text.js";
+import type { StepEvent } from "../sandbox/events.js";
+import { actionIn } from "../sandbox/operations/operations.js";
+import { isAsExpected, keysOf, type StepResult, type TimelineResult } from "../sandbox/steps.js";
+import { errorCodeOf } from "../sandbox/story/differences.js";
+import { actionSentences, stepText } from "../sandbox/story/step-text.js";
+import { redactValue } from "../spec/redact.js";
+import { snakeCase } from "../spec/schema/spelling.js";
 
 /** Returns a step of the timeline or the story for the log and for subscribers, flat. Contains no full key. */
 export function stepData(event: StepEvent): Record<string, unknown> {

@@ -1,4 +1,4 @@
-import { type AdviceLevel, adviceIds, adviceLevels } from "../domain/advice.js";
+import { type AdviceLevel, adviceIds, adviceLevels } from "../spec/advice.js";
 import {
   choice,
   count,
@@ -10,8 +10,8 @@ import {
   record,
   text,
   type ValueOf,
-} from "../schema/shape.js";
-import { snakeCase } from "../schema/spelling.js";
+} from "../spec/schema/shape.js";
+import { snakeCase } from "../spec/schema/spelling.js";
 import type { HowToMeet, Report } from "./report-shape.js";
 import type { UnmetThreshold } from "./thresholds.js";
 

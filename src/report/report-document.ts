@@ -1,6 +1,6 @@
-import { type Advice, type AdviceLevel, adviceTable } from "../domain/advice.js";
-import { snakeCase } from "../schema/spelling.js";
-import { listed } from "../schema/words.js";
+import { type Advice, type AdviceLevel, adviceTable } from "../spec/advice.js";
+import { snakeCase } from "../spec/schema/spelling.js";
+import { listed } from "../spec/schema/words.js";
 import { briefJson, type Ran, reportBrief } from "./brief.js";
 import { pluralize, timesOf } from "./plain-text.js";
 import type {

@@ -1,7 +1,7 @@
-import { adviceIds, adviceLevels } from "../domain/advice.js";
-import { profiles } from "../domain/assumptions.js";
-import { outcomes } from "../domain/outcomes.js";
-import { mistakesIn } from "../schema/check.js";
+import { adviceIds, adviceLevels } from "../spec/advice.js";
+import { profiles } from "../spec/assumptions.js";
+import { outcomes } from "../spec/outcomes.js";
+import { mistakesIn } from "../spec/schema/check.js";
 import {
   choice,
   count,
@@ -16,8 +16,8 @@ import {
   record,
   text,
   type ValueOf,
-} from "../schema/shape.js";
-import { camelCase, inJsonOfAnyVersion } from "../schema/spelling.js";
+} from "../spec/schema/shape.js";
+import { camelCase, inJsonOfAnyVersion } from "../spec/schema/spelling.js";
 
 // Apart from the making of a report: pages leave these out.
 

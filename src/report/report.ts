@@ -1,9 +1,9 @@
 import { endpointsOf, routeAt } from "../api/routes.js";
 import { pinnedAssumptions } from "../api/variation/vary.js";
-import { adviceIds, adviceTable } from "../domain/advice.js";
-import { isFault, outcomeOf, outcomes } from "../domain/outcomes.js";
-import { listed, nearest } from "../schema/words.js";
-import type { Runtime } from "../world/runtime.js";
+import type { Runtime } from "../sandbox/runtime.js";
+import { adviceIds, adviceTable } from "../spec/advice.js";
+import { isFault, outcomeOf, outcomes } from "../spec/outcomes.js";
+import { listed, nearest } from "../spec/schema/words.js";
 import type { Report, ReportedAdvice, ReportedPath, ReportedRepeat } from "./report-shape.js";
 import { howToCover } from "./reproduce.js";
 

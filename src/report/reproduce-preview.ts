@@ -6,11 +6,11 @@ import {
   getConsentRequest,
 } from "../api/endpoints/consent-requests.js";
 import { evaluateKey } from "../api/evaluate.js";
-import { isAllowed } from "../domain/consent.js";
-import type { ApiPathId } from "../domain/outcomes.js";
-import { type ConsentEntry, statusAt } from "../world/preview/consents.js";
-import type { KeyEntry } from "../world/registry.js";
-import type { World } from "../world/world.js";
+import { type ConsentEntry, statusAt } from "../sandbox/preview/consents.js";
+import type { KeyEntry } from "../sandbox/registry.js";
+import type { World } from "../sandbox/world.js";
+import { isAllowed } from "../spec/consent.js";
+import type { ApiPathId } from "../spec/outcomes.js";
 
 /** A request without its key. */
 export interface KeylessRequest {

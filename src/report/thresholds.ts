@@ -1,4 +1,4 @@
-import { type AdviceLevel, adviceLevels } from "../domain/advice.js";
+import { type AdviceLevel, adviceLevels } from "../spec/advice.js";
 import type { Report } from "./report-shape.js";
 
 /** The minimum requirements for a run to pass. */

@@ -1,6 +1,6 @@
-import { containsKey } from "../domain/redact.js";
-import { checkValue, validationError } from "../schema/check.js";
-import type { Path, Shape, ValueOf } from "../schema/shape.js";
+import { containsKey } from "../spec/redact.js";
+import { checkValue, validationError } from "../spec/schema/check.js";
+import type { Path, Shape, ValueOf } from "../spec/schema/shape.js";
 import { requestQuery } from "./format/input-shapes.js";
 
 /** Checks an input of an operation. An API key in it is also a mistake, because names and codes are shown (R46). */

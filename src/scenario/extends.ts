@@ -1,7 +1,7 @@
-import { SandboxError } from "../domain/errors.js";
-import { isMapping } from "../domain/json.js";
-import type { Path } from "../schema/shape.js";
-import { nearest, quote } from "../schema/words.js";
+import { SandboxError } from "../spec/errors.js";
+import { isMapping } from "../spec/json.js";
+import type { Path } from "../spec/schema/shape.js";
+import { nearest, quote } from "../spec/schema/words.js";
 import { type Diagnostic, ScenarioError, type ScenarioProblemCode } from "./problems/scenario-error.js";
 import type { Place } from "./problems/source.js";
 

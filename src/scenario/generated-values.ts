@@ -1,7 +1,7 @@
-import { type KeyRecord, prefixOf, randomLength, sandboxMark } from "../domain/api-key.js";
-import { base62From, defaultSeed, type RandomStream, randomStream, uuidFrom } from "../domain/seed.js";
-import type { Path } from "../schema/shape.js";
-import { quote } from "../schema/words.js";
+import { type KeyRecord, prefixOf, randomLength, sandboxMark } from "../spec/api-key.js";
+import type { Path } from "../spec/schema/shape.js";
+import { quote } from "../spec/schema/words.js";
+import { base62From, defaultSeed, type RandomStream, randomStream, uuidFrom } from "../spec/seed.js";
 import {
   type DescribedKey,
   describedKeys,

@@ -1,6 +1,6 @@
-import { shapeProblems } from "../schema/check.js";
-import { type Path, pathText } from "../schema/shape.js";
-import { quote } from "../schema/words.js";
+import { shapeProblems } from "../spec/schema/check.js";
+import { type Path, pathText } from "../spec/schema/shape.js";
+import { quote } from "../spec/schema/words.js";
 import {
   type ExtendsOptions,
   type Fields,

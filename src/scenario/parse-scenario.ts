@@ -1,4 +1,4 @@
-import type { Path } from "../schema/shape.js";
+import type { Path } from "../spec/schema/shape.js";
 import {
   bundledScenarios,
   isScenarioName,

@@ -1,4 +1,4 @@
-import { environments } from "../domain/api-key.js";
+import { environments } from "../spec/api-key.js";
 import type { Scenario } from "./scenario.generated.js";
 
 // The organizations and keys of a scenario: the described ones, then the population's.

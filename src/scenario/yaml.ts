@@ -13,8 +13,8 @@ import {
   stringify,
   visit,
 } from "yaml";
-import type { Path } from "../schema/shape.js";
-import { quote } from "../schema/words.js";
+import type { Path } from "../spec/schema/shape.js";
+import { quote } from "../spec/schema/words.js";
 import type { FoundScenario, ReadScenario, Report } from "./extends.js";
 import { readPlain } from "./interpret-scenario.js";
 import { maximumDepth, maximumScenarioBytes, type ScenarioProblemCode } from "./problems/scenario-error.js";

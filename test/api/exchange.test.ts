@@ -2,14 +2,9 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
-import {
-  evidenceOf,
-  isFromBrowser,
-  isPreflight,
-  isPreflightForKey,
-} from "../../src/domain/request-traits.js";
-import type { ApiRequest } from "../../src/history/exchange.js";
-import { scenarioSecret } from "../../src/world/secrets.js";
+import type { ApiRequest } from "../../src/sandbox/history/exchange.js";
+import { scenarioSecret } from "../../src/sandbox/secrets.js";
+import { evidenceOf, isFromBrowser, isPreflight, isPreflightForKey } from "../../src/spec/request-traits.js";
 import { mePath, openTestWorld } from "../support/doors.js";
 
 const unknown = "SVC_live_4eC39HqLyjWDarjtT1zdp7dc";

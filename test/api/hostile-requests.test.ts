@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { pick, randomStream } from "../../src/domain/seed.js";
-import type { Exchange } from "../../src/history/exchange.js";
 import { openWorld } from "../../src/node/platform.js";
+import type { Exchange } from "../../src/sandbox/history/exchange.js";
+import { createRuntime } from "../../src/sandbox/runtime.js";
+import { scenarioSecret, scenarioSecrets } from "../../src/sandbox/secrets.js";
+import type { World } from "../../src/sandbox/world.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
-import { serveRuntime } from "../../src/serve/serve.js";
-import type { RunningServer } from "../../src/server/serve-log.js";
-import { createRuntime } from "../../src/world/runtime.js";
-import { scenarioSecret, scenarioSecrets } from "../../src/world/secrets.js";
-import type { World } from "../../src/world/world.js";
+import { serveRuntime } from "../../src/server/serve.js";
+import type { RunningServer } from "../../src/server/sockets/serve-log.js";
+import { pick, randomStream } from "../../src/spec/seed.js";
 import {
   below,
   type HostileGroup,

@@ -9,7 +9,7 @@ import {
 import { Agent as TlsAgent, request as tlsRequest } from "node:https";
 import type { Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type SandboxServer, startServer } from "../../src/serve/index.js";
+import { type SandboxServer, startServer } from "../../src/server/index.js";
 import { mePath } from "../support/send.js";
 
 /** Whether each answer was written to its connection before anything else could happen in the process. */

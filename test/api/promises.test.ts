@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { me } from "../../src/api/endpoints/me.js";
 import { type BrokenPromise, breaking, brokenPromises, promisesOn } from "../../src/api/promises.js";
-import { outcomes, type PathId } from "../../src/domain/outcomes.js";
-import { shapeProblems } from "../../src/schema/check.js";
-import type { Trial } from "../../src/world/world.js";
+import type { Trial } from "../../src/sandbox/world.js";
+import { outcomes, type PathId } from "../../src/spec/outcomes.js";
+import { shapeProblems } from "../../src/spec/schema/check.js";
 import { headerOf, openTestWorld } from "../support/doors.js";
 import { type Answered, ask, rejectedKeys } from "../support/varied.js";
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { base62From, pick, type RandomStream, randomStream } from "../../src/domain/seed.js";
+import { createRuntime } from "../../src/sandbox/runtime.js";
+import { scenarioSecret } from "../../src/sandbox/secrets.js";
+import type { World } from "../../src/sandbox/world.js";
 import { unknownSecret } from "../../src/scenario/generated-values.js";
-import { serveRuntime } from "../../src/serve/serve.js";
-import type { RunningServer } from "../../src/server/serve-log.js";
-import { createRuntime } from "../../src/world/runtime.js";
-import { scenarioSecret } from "../../src/world/secrets.js";
-import type { World } from "../../src/world/world.js";
+import { serveRuntime } from "../../src/server/serve.js";
+import type { RunningServer } from "../../src/server/sockets/serve-log.js";
+import { base62From, pick, type RandomStream, randomStream } from "../../src/spec/seed.js";
 import { mePath, openTestWorld } from "../support/doors.js";
 import { converse } from "../support/raw-socket.js";
 

@@ -11,7 +11,7 @@ import {
   type Verification,
   verifyCertificate,
 } from "../../src/certify/verify-certificate.js";
-import { redactKeys } from "../../src/domain/redact.js";
+import { redactKeys } from "../../src/spec/redact.js";
 import { elementsOf } from "../report/xml-elements.js";
 import { failed, passed } from "./certified.js";
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { CertifyResult, Run } from "../../src/certify/result.js";
-import { faultPathIds } from "../../src/domain/outcomes.js";
+import { faultPathIds } from "../../src/spec/outcomes.js";
 import { root } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
 import { startBin } from "../support/running-command.js";

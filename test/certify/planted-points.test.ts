@@ -4,7 +4,7 @@ import { type Attempt, type Narrowed, narrowVaried } from "../../src/certify/nar
 import { type PlannedRun, planOf, recordPoints } from "../../src/certify/plan.js";
 import { failuresByReason } from "../../src/certify/reasons.js";
 import type { CausePoint, Run } from "../../src/certify/result.js";
-import type { Trial } from "../../src/world/world.js";
+import type { Trial } from "../../src/sandbox/world.js";
 import { openTestWorld } from "../support/doors.js";
 import { hasTrait, type ReadAnswer, traits } from "../support/traits.js";
 import { type Asked, ask } from "../support/varied.js";

@@ -2,13 +2,13 @@ import { setupServer } from "msw/node";
 import { describe, expect, test } from "vitest";
 import { requestDetails } from "../../src/api/request-details.js";
 import type { Scenario } from "../../src/index.js";
-import { createHandlers } from "../../src/msw/index.js";
+import { createHandlers } from "../../src/integrations/msw.js";
 import { reportOf } from "../../src/report/report.js";
+import { createWorld } from "../../src/sandbox/create-world.js";
+import { snapshotWorld } from "../../src/sandbox/snapshot.js";
+import { listUpcoming } from "../../src/sandbox/upcoming.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { checkScenario } from "../../src/scenario/parse-scenario.js";
-import { createWorld } from "../../src/world/create-world.js";
-import { snapshotWorld } from "../../src/world/snapshot.js";
-import { listUpcoming } from "../../src/world/upcoming.js";
 import { openSandbox, openTestWorld } from "../support/doors.js";
 import { ask } from "../support/varied.js";
 

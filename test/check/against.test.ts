@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
-import type { Profile } from "../../src/domain/assumptions.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
-import { type SandboxServer, startServer } from "../../src/serve/start-server.js";
+import { type SandboxServer, startServer } from "../../src/server/start-server.js";
+import type { Profile } from "../../src/spec/assumptions.js";
 import { type Misbehave, probeKeys, serveProbed, setIn } from "../support/probed-server.js";
 import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { LiveState } from "../../src/check/live-changes.js";
 import { runCheck } from "../../src/check/run.js";
+import { soughtChanges } from "../../src/sandbox/changes.js";
+import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
-import { soughtChanges } from "../../src/world/changes.js";
-import { scenarioSecret } from "../../src/world/secrets.js";
 import { openTestWorld } from "../support/doors.js";
 import { ask } from "../support/varied.js";
 

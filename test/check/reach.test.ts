@@ -1,7 +1,7 @@
 import * as https from "node:https";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { makeSelfSigned } from "../../src/server/tls.js";
+import { makeSelfSigned } from "../../src/server/sockets/tls.js";
 import { probeKeys, serveProbed } from "../support/probed-server.js";
 import { runCli } from "../support/run-cli.js";
 

@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
-import type { Profile } from "../../src/domain/assumptions.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
-import { type SandboxServer, startServer } from "../../src/serve/start-server.js";
+import { type SandboxServer, startServer } from "../../src/server/start-server.js";
+import type { Profile } from "../../src/spec/assumptions.js";
 import { probeKeys, serveProbed } from "../support/probed-server.js";
 import { type Ran, runCli } from "../support/run-cli.js";
 import { mePath } from "../support/send.js";

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { type SandboxServer, type ServerOptions, startServer } from "../../src/serve/index.js";
+import { type SandboxServer, type ServerOptions, startServer } from "../../src/server/index.js";
 import { control } from "../support/call-control.js";
 import { mePath } from "../support/doors.js";
 import { runCli } from "../support/run-cli.js";

@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { storySender } from "../../src/api/story-sender.js";
 import { createSandbox } from "../../src/index.js";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
+import { runNextStep } from "../../src/sandbox/story/run-step.js";
 import { parseScenario } from "../../src/scenario/parse-scenario.js";
-import { runNextStep } from "../../src/world/story/run-step.js";
 import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 

@@ -1,8 +1,8 @@
 import { Agent, type IncomingHttpHeaders } from "node:http";
 import { expect, onTestFinished } from "vitest";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
-import { type SandboxServer, type ServerOptions, startServer } from "../../src/serve/start-server.js";
-import type { Runtime } from "../../src/world/runtime.js";
+import type { Runtime } from "../../src/sandbox/runtime.js";
+import { type SandboxServer, type ServerOptions, startServer } from "../../src/server/start-server.js";
 import { exchange } from "../support/exchange.js";
 import { expectDescribed } from "./described.js";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { gateResults } from "../../src/api/gate.js";
-import { apiPathIds, faultPathIds, isFault, outcomeOf } from "../../src/domain/outcomes.js";
+import { apiPathIds, faultPathIds, isFault, outcomeOf } from "../../src/spec/outcomes.js";
 import { serveControl } from "./client.js";
 
 const names = ["path", "method", "key", "organization", "live access", "scope", "minute limit", "day limit"];

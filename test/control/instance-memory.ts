@@ -1,5 +1,5 @@
 import { bundledScenarios } from "../../src/scenario/bundled.js";
-import { startServer } from "../../src/serve/index.js";
+import { startServer } from "../../src/server/index.js";
 
 // Prints the heap bytes of an instance with a scenario that was sent, which has answered twenty requests, as the mean
 // of fifty.

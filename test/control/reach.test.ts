@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { startServer } from "../../src/serve/index.js";
+import { startServer } from "../../src/server/index.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { type Ask, clientOf, serveControl } from "./client.js";
 

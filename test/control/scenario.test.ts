@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { assumptionsFor } from "../../src/domain/assumptions.js";
 import { parseScenario } from "../../src/index.js";
+import { assumptionsFor } from "../../src/spec/assumptions.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { serveControl } from "./client.js";
 

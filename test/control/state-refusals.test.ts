@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { linkSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { startServer } from "../../src/serve/index.js";
+import { startServer } from "../../src/server/index.js";
 import { oneKey } from "../support/api-client.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { basename, dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { SandboxError, Scenario } from "../../src/index.js";
-import { type SandboxServer, type ServerOptions, startServer } from "../../src/serve/index.js";
+import { type SandboxServer, type ServerOptions, startServer } from "../../src/server/index.js";
 import { control } from "../support/call-control.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { subscribe } from "./subscribe.js";

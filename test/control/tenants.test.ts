@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { startServer } from "../../src/serve/start-server.js";
+import { startServer } from "../../src/server/start-server.js";
 import { noRedis, startRedis } from "../support/redis-server.js";
 import { startReplica } from "../support/replicas.js";
 import { mePath } from "../support/send.js";

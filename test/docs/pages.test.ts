@@ -6,10 +6,10 @@ import { anyStatus, refused, variationTable } from "../../src/api/variation/tabl
 import { keyedPathsFor, limitPaths } from "../../src/check/keys.js";
 import { checkedRules } from "../../src/check/rules.js";
 import { exitCode } from "../../src/cli/exit-codes.js";
-import { permissions, productionStatuses, validityStatuses } from "../../src/domain/attestation.js";
-import { consentStatuses, purposeCodes } from "../../src/domain/consent.js";
-import { type Outcome, outcomeOf } from "../../src/domain/outcomes.js";
 import { openApiDocument, outcomes, scenarioNames } from "../../src/index.js";
+import { permissions, productionStatuses, validityStatuses } from "../../src/spec/attestation.js";
+import { consentStatuses, purposeCodes } from "../../src/spec/consent.js";
+import { type Outcome, outcomeOf } from "../../src/spec/outcomes.js";
 import { brokenScenarios } from "../cases/scenario-problems.js";
 import { hostileGroups } from "../support/hostile-requests.js";
 import { membersIn, pageNames, pageOf, root, scenarioSchema, sectionOf } from "../support/pages.js";
@@ -61,7 +61,7 @@ test("docs/check.md names each variable with its path, and the rules of a check 
 });
 
 test("docs/control-plane-reference.md names every event", () => {
-  const types = [...sources("world").matchAll(/readonly type: "([\w.]+)"/g)].map(([, type = ""]) => type);
+  const types = [...sources("sandbox").matchAll(/readonly type: "([\w.]+)"/g)].map(([, type = ""]) => type);
   expect(types).toContain("key.created");
   expect(missingOn(pageOf("docs/control-plane-reference.md"), types)).toEqual([]);
 });

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { assumptionsFor } from "../../src/domain/assumptions.js";
-import { personaOf } from "../../src/domain/farmer.js";
 import { parseScenario, type Sandbox } from "../../src/index.js";
+import { assumptionsFor } from "../../src/spec/assumptions.js";
+import { personaOf } from "../../src/spec/farmer.js";
 import { openSandbox } from "../support/doors.js";
 import {
   blocksOf,

@@ -4,7 +4,7 @@ import { delimiter, join, relative } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { command as exec } from "../../src/cli/commands/exec.js";
 import { command as start } from "../../src/cli/commands/start.js";
-import { type SandboxServer, startServer } from "../../src/serve/index.js";
+import { type SandboxServer, startServer } from "../../src/server/index.js";
 import { blocksOf, blockWith, pageOf, root } from "../support/pages.js";
 import { missing, programPath } from "../support/programs.js";
 import { runCli } from "../support/run-cli.js";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { jsonSchemaOf } from "../../src/schema/json-schema.js";
-import { farmerShape, type Parcel, type Season } from "../../src/synthetic/farmers/farmer-shape.js";
-import { droughtsIn } from "../../src/synthetic/farmers/weather.js";
+import { farmerShape, type Parcel, type Season } from "../../src/farmers/farmer-shape.js";
+import { droughtsIn } from "../../src/farmers/weather.js";
+import { jsonSchemaOf } from "../../src/spec/schema/json-schema.js";
 import { pageOf, root, withParts } from "../support/pages.js";
 import { farmers, grouped, growthOf, quantile, sampled, siteOf } from "./sample.js";
 

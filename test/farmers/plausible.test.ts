@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { farmerLocales } from "../../src/domain/farmer.js";
-import type { Farmer, InsurancePolicy } from "../../src/synthetic/farmers/farmer-shape.js";
-import { farmerAt } from "../../src/synthetic/farmers/farmers.js";
+import type { Farmer, InsurancePolicy } from "../../src/farmers/farmer-shape.js";
+import { farmerAt } from "../../src/farmers/farmers.js";
+import { farmerLocales } from "../../src/spec/farmer.js";
 import expected from "./expected.json" with { type: "json" };
 import { everyFarmer, type GrownSeason, grouped, growthOf, holds, sampled, seasons } from "./sample.js";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { type FarmerLocale, farmerLocales } from "../../src/domain/farmer.js";
-import type { Farmer, Parcel, Season } from "../../src/synthetic/farmers/farmer-shape.js";
-import { farmerAt } from "../../src/synthetic/farmers/farmers.js";
-import { type Country, countryOf, type Region } from "../../src/synthetic/farmers/tables.js";
+import type { Farmer, Parcel, Season } from "../../src/farmers/farmer-shape.js";
+import { farmerAt } from "../../src/farmers/farmers.js";
+import { type Country, countryOf, type Region } from "../../src/farmers/tables.js";
+import { type FarmerLocale, farmerLocales } from "../../src/spec/farmer.js";
 
 export const start = Date.UTC(2026, 2, 2, 9);
 export const today = "2026-03-02";

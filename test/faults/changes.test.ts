@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { stringify } from "yaml";
 import { createSandbox, type Fault, parseScenario, type Sandbox } from "../../src/index.js";
-import { changeFaults } from "../../src/world/operations/world.js";
+import { changeFaults } from "../../src/sandbox/operations/world.js";
 import { mePath } from "../support/doors.js";
 import { scenarioWith, unavailable, worldWith } from "../support/faulty.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Fault } from "../../src/index.js";
-import { startServer } from "../../src/serve/index.js";
+import { startServer } from "../../src/server/index.js";
 import { control } from "../support/call-control.js";
 import { mePath } from "../support/doors.js";
 import { scenarioWith } from "../support/faulty.js";

@@ -2,7 +2,7 @@ import { request } from "node:http";
 import { connect } from "node:net";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Fault } from "../../src/index.js";
-import { type SandboxServer, startServer } from "../../src/serve/index.js";
+import { type SandboxServer, startServer } from "../../src/server/index.js";
 import { mePath } from "../support/doors.js";
 import { scenarioWith } from "../support/faulty.js";
 import { readAnswer, type Watched, watchConnection } from "../support/watch-connection.js";

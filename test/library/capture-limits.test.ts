@@ -1,14 +1,14 @@
 import { expect, onTestFinished, test } from "vitest";
 import { storySender } from "../../src/api/story-sender.js";
-import { findKeys } from "../../src/domain/redact.js";
 import { createSandbox, guard, parseScenario, type Sandbox, type Scenario } from "../../src/index.js";
 import { captureText } from "../../src/library/capture-text.js";
 import { sandboxOn } from "../../src/library/create-sandbox.js";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
 import { nodePlatform, openWorld } from "../../src/node/platform.js";
-import { describeRuntime, restoreRuntime } from "../../src/world/state.js";
-import { stepProblems } from "../../src/world/story/differences.js";
-import { runStory } from "../../src/world/story/run-step.js";
+import { describeRuntime, restoreRuntime } from "../../src/sandbox/state.js";
+import { stepProblems } from "../../src/sandbox/story/differences.js";
+import { runStory } from "../../src/sandbox/story/run-step.js";
+import { findKeys } from "../../src/spec/redact.js";
 import { control } from "../support/call-control.js";
 import { mePath } from "../support/doors.js";
 import { noRedis, startRedis } from "../support/redis-server.js";

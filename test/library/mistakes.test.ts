@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createSandbox, guard } from "../../src/index.js";
-import { createHandlers } from "../../src/msw/index.js";
-import { startServer } from "../../src/serve/index.js";
+import { createHandlers } from "../../src/integrations/msw.js";
+import { startServer } from "../../src/server/index.js";
 
 // What a compiler would say, to those who have none; and what responses say of themselves.
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { createInstances, newInstanceId } from "../../src/log/instances.js";
 import { nodePlatform, openWorld } from "../../src/node/platform.js";
+import { createRuntime } from "../../src/sandbox/runtime.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
-import { createRuntime } from "../../src/world/runtime.js";
 
 test("an instance with an expiry stays until then, used or not; any other until it was idle for its time", () => {
   let now = 0;

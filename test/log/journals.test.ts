@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
-import { runCall } from "../../src/control/run-call.js";
 import type { Entry } from "../../src/log/entries.js";
 import { openFileLog } from "../../src/log/file/file-log.js";
 import { createStateWriter, parseState } from "../../src/log/file/format.js";
@@ -10,9 +9,10 @@ import { createInstances, describeServer, newInstanceId } from "../../src/log/in
 import { startAt } from "../../src/log/redis-log.js";
 import { createSandboxCopy } from "../../src/log/sandbox-copy.js";
 import { nodePlatform, openWorld } from "../../src/node/platform.js";
+import { createRuntime, type Runtime } from "../../src/sandbox/runtime.js";
+import { describeRuntime } from "../../src/sandbox/state.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
-import { createRuntime, type Runtime } from "../../src/world/runtime.js";
-import { describeRuntime } from "../../src/world/state.js";
+import { runCall } from "../../src/server/control/run-call.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const { active } = bundledScenarios;

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { HttpResponse, http, passthrough, ws } from "msw";
 import { expect, test } from "vitest";
 import { guard, type Sandbox } from "../../src/index.js";
-import { startServer } from "../../src/serve/index.js";
+import { startServer } from "../../src/server/index.js";
 import { converse, readAnswers } from "../support/raw-socket.js";
 import { mePath } from "../support/send.js";
 import { attestations, listed, serve } from "./serve-handlers.js";

@@ -1,7 +1,7 @@
 import { HttpResponse, http } from "msw";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Scenario } from "../../src/index.js";
-import { startServer } from "../../src/serve/index.js";
+import { startServer } from "../../src/server/index.js";
 import { subscribe } from "../control/subscribe.js";
 import { control } from "../support/call-control.js";
 import { type Door, doors, mePath } from "../support/doors.js";

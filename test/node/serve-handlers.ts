@@ -1,7 +1,7 @@
 import { HttpResponse, http } from "msw";
 import { onTestFinished } from "vitest";
 import { guard } from "../../src/index.js";
-import { startServer, type UserHandlers } from "../../src/serve/index.js";
+import { startServer, type UserHandlers } from "../../src/server/index.js";
 
 export const attestations = "/v1/relying-party/attestations";
 

@@ -4,8 +4,8 @@ import { type AddressInfo, connect, isIP } from "node:net";
 import { connect as connectTls, createServer as createTlsServer } from "node:tls";
 import { HttpResponse, http } from "msw";
 import { expect, onTestFinished, test } from "vitest";
-import { type SandboxServer, type ServerOptions, startServer } from "../../src/serve/index.js";
-import { makeCertificate, makeSelfSigned } from "../../src/server/tls.js";
+import { type SandboxServer, type ServerOptions, startServer } from "../../src/server/index.js";
+import { makeCertificate, makeSelfSigned } from "../../src/server/sockets/tls.js";
 import { askHttps } from "../support/ask-https.js";
 
 const me = "/v1/relying-party/me";

@@ -7,10 +7,10 @@ import { root, sectionOf } from "../support/pages.js";
 // The layers: an import points left only, a package has one layer, no cycles, and left of `node` there is no Node.
 
 /** The layers of the core, each of which may import those before it; the exceptions are below. */
-const core = ["domain", "schema", "scenario", "synthetic", "history", "world", "api", "report", "library"];
+const core = ["spec", "scenario", "farmers", "sandbox", "api", "report", "library"];
 
 /** The layers that only run in Node, likewise. */
-const nodeLayers = ["node", "log", "server", "control", "serve"];
+const nodeLayers = ["node", "log", "server"];
 
 const before = (layers: readonly string[], name: string) => layers.slice(0, layers.indexOf(name));
 
@@ -18,23 +18,22 @@ const before = (layers: readonly string[], name: string) => layers.slice(0, laye
 const leftOf: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(core.map((name) => [name, before(core, name)])),
   // They do not know each other.
-  synthetic: ["domain", "schema"],
-  history: ["domain", "schema", "scenario"],
-  check: ["domain", "schema", "api", "report"],
+  farmers: ["spec"],
+  check: ["spec", "api", "report"],
   certify: core,
   // The entry point `svc-sandbox`.
   "index.ts": core,
-  msw: core,
   ...Object.fromEntries(nodeLayers.map((name) => [name, [...core, "check", ...before(nodeLayers, name)]])),
   cli: [...core, ...nodeLayers, "check", "certify"],
-  undici: [...core, ...nodeLayers],
-  runners: [...core, ...nodeLayers],
+  integrations: [...core, ...nodeLayers],
+  // Of these, only msw runs in browsers.
+  "integrations/msw.ts": core,
   // Knows only the control plane's HTTP.
   dashboard: [],
 };
 
 /** The types of the control plane's answers, and the only file of the dashboard that may import them. */
-const answerTypes = ["src/control/answers.ts", "src/dashboard/control/answers.ts"];
+const answerTypes = ["src/server/control/answers.ts", "src/dashboard/control/answers.ts"];
 
 const project = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
@@ -43,9 +42,12 @@ const ofNode = /\bprocess\.|\bBuffer\.|\bBuffer\(|\b__dirname\b|\brequire\(/;
 
 const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g, "");
 
-const onlyInNode = [...nodeLayers, "undici", "runners", "cli"];
+const onlyInNode = [...nodeLayers, "integrations", "cli"];
 
 const layerOf = (file: string) => file.split("/")[1] as string;
+
+/** Whose rights a file has: its layer's, or its own. */
+const rightsOf = (file: string) => (file.slice(4) in leftOf ? file.slice(4) : layerOf(file));
 
 /** The text of each source file. */
 const sources = new Map(
@@ -90,10 +92,11 @@ function isAllowed(file: string, imported: string): boolean {
   const layer = layerOf(file);
   if (imported.startsWith("src/")) {
     if (imported === answerTypes[0] && file === answerTypes[1]) return true;
-    return layerOf(imported) === layer || leftOf[layer]?.includes(layerOf(imported)) === true;
+    const rights = rightsOf(file);
+    return layerOf(imported) === rights || leftOf[rights]?.includes(layerOf(imported)) === true;
   }
   if (imported === "package.json") return file === "src/node/package-files.ts";
-  if (imported.startsWith("node:")) return onlyInNode.includes(layer);
+  if (imported.startsWith("node:")) return onlyInNode.includes(rightsOf(file));
   return packagesOf.get(layer)?.some((name) => isOf(name)(imported)) === true;
 }
 
@@ -143,7 +146,7 @@ function importsInside(): Map<string, Map<string, Set<string>>> {
 
 test("each import is read: of a package, of another layer, of JSON, and of every file that has one", () => {
   expect(imports.get("src/scenario/yaml.ts")).toContain("yaml");
-  expect(imports.get("src/domain/redact.ts")).toContain("src/domain/api-key.ts");
+  expect(imports.get("src/spec/redact.ts")).toContain("src/spec/api-key.ts");
   const without = [...sources].filter(
     ([file, text]) => /^import\b|^export .*\bfrom "/m.test(text) && imports.get(file)?.length === 0,
   );
@@ -185,7 +188,7 @@ test("no file imports itself by way of others, types included", () => {
 
 test("inside a layer, folders import each other one way only", () => {
   const folders = importsInside();
-  expect(folders.get("src/world")?.get("story")).toContain("operations");
+  expect(folders.get("src/sandbox")?.get("story")).toContain("operations");
   const found = [...folders].flatMap(([folder, graph]) => cycles(graph).map((names) => [folder, ...names]));
   expect(found).toEqual([]);
 });
@@ -197,15 +200,16 @@ test("the dashboard imports types of the control plane's answers, and no value",
 test("left of node, the code runs in a browser as it is", () => {
   const found = [...sources].filter(([, text]) => ofNode.test(withoutComments(text))).map(([file]) => file);
   expect(found).toContain("src/node/platform.ts");
-  expect(found.filter((file) => !onlyInNode.includes(layerOf(file)))).toEqual([]);
+  expect(found.filter((file) => !onlyInNode.includes(rightsOf(file)))).toEqual([]);
 });
 
 test.each([
-  ["src/domain/authorize.ts", "node:crypto"],
-  ["src/scenario/schema.ts", "src/synthetic/invent.ts"],
+  ["src/spec/authorize.ts", "node:crypto"],
+  ["src/scenario/yaml.ts", "src/farmers/names.ts"],
   ["src/api/handle.ts", "src/node/platform.ts"],
-  ["src/server/http-server.ts", "yaml"],
-  ["src/server/http-server.ts", "src/control/mount.ts"],
-  ["src/server/http-server.ts", "left-pad"],
+  ["src/server/sockets/http-server.ts", "yaml"],
+  ["src/log/log.ts", "src/server/control/mount.ts"],
+  ["src/integrations/msw.ts", "src/node/platform.ts"],
+  ["src/server/sockets/http-server.ts", "left-pad"],
   ["src/cli/cli.ts", "@codemirror/view"],
 ])("%s may not import %s", (file, imported) => expect(isAllowed(file, imported)).toBe(false));

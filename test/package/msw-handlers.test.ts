@@ -1,7 +1,7 @@
 import { getResponse } from "msw";
 import { expect, test } from "vitest";
 import { createSandbox } from "../../src/index.js";
-import { createHandlers, handlers, sandbox as readySandbox } from "../../src/msw/index.js";
+import { createHandlers, handlers, sandbox as readySandbox } from "../../src/integrations/msw.js";
 
 const sandbox = createSandbox({ scenario: "key-states", frozen: true });
 const headers = { "x-api-key": sandbox.secret("live") };

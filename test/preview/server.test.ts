@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { HttpResponse, http } from "msw";
 import { expect, onTestFinished, test } from "vitest";
 import { guard, openApiDocument, type Sandbox } from "../../src/index.js";
-import { startServer } from "../../src/serve/index.js";
+import { startServer } from "../../src/server/index.js";
 import { serveControl } from "../control/client.js";
 import { subscribe } from "../control/subscribe.js";
 import { clientInProcess, describeDoors, headerOf } from "../support/doors.js";

@@ -1,7 +1,7 @@
 // Runs in a page: clients whose code, and key, are in a browser.
 import { setupWorker } from "msw/browser";
 import { createSandbox } from "../../src/index.ts";
-import { createHandlers } from "../../src/msw/create-handlers.ts";
+import { createHandlers } from "../../src/integrations/msw.ts";
 
 const baseUrl = "https://api.example";
 const path = "/v1/relying-party/me";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { startServer } from "../../src/serve/index.js";
+import { startServer } from "../../src/server/index.js";
 import { type ChromiumPage, noBrowser, openPage } from "../support/chromium-page.js";
 import { mePath } from "../support/send.js";
 

@@ -1,16 +1,16 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
-import type { Exchange } from "../../src/history/exchange.js";
 import { createInstances, newInstanceId } from "../../src/log/instances.js";
 import { nodePlatform, openWorld } from "../../src/node/platform.js";
 import { mergeReports, reportOf } from "../../src/report/report.js";
+import type { Fault } from "../../src/sandbox/faults.js";
+import type { Exchange } from "../../src/sandbox/history/exchange.js";
+import { advanceClock, clearRequests } from "../../src/sandbox/operations/world.js";
+import { createRuntime, type Runtime } from "../../src/sandbox/runtime.js";
+import { scenarioSecrets } from "../../src/sandbox/secrets.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
 import { resolveSource } from "../../src/scenario/parse-scenario.js";
-import type { Fault } from "../../src/world/faults.js";
-import { advanceClock, clearRequests } from "../../src/world/operations/world.js";
-import { createRuntime, type Runtime } from "../../src/world/runtime.js";
-import { scenarioSecrets } from "../../src/world/secrets.js";
 import { runs } from "../support/property-seed.js";
 import { mePath } from "../support/send.js";
 

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { renderReport } from "../../src/report/report-document.js";
-import { startServer } from "../../src/serve/index.js";
+import { startServer } from "../../src/server/index.js";
 import { serveControl } from "../control/client.js";
 import { requested } from "../support/requested.js";
 import { runCli } from "../support/run-cli.js";

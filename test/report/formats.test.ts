@@ -1,5 +1,4 @@
 import { expect, onTestFinished, test } from "vitest";
-import { adviceTable } from "../../src/domain/advice.js";
 import { createSandbox, outcomes, type Report } from "../../src/index.js";
 import { githubAnnotations } from "../../src/report/render/annotations.js";
 import { type ReportFormat, reportFormats } from "../../src/report/render/document.js";
@@ -7,7 +6,8 @@ import { mergeReports } from "../../src/report/report.js";
 import { conclusion, renderReport } from "../../src/report/report-document.js";
 import { parseReport } from "../../src/report/report-shape.js";
 import { unmetThresholds } from "../../src/report/thresholds.js";
-import { startServer } from "../../src/serve/index.js";
+import { startServer } from "../../src/server/index.js";
+import { adviceTable } from "../../src/spec/advice.js";
 import { type Misbehave, probeKeys, serveProbed } from "../support/probed-server.js";
 import { converse } from "../support/raw-socket.js";
 import { runCli } from "../support/run-cli.js";

@@ -1,14 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
-import { outcomeOf, outcomes, type PathId } from "../../src/domain/outcomes.js";
 import type { Sandbox } from "../../src/index.js";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
 import { clientEnvironment } from "../../src/node/client-variables.js";
 import type { HowToMeet } from "../../src/report/report-shape.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
-import { startServer } from "../../src/serve/index.js";
+import { startServer } from "../../src/server/index.js";
+import { outcomeOf, outcomes, type PathId } from "../../src/spec/outcomes.js";
 import { requested } from "../support/requested.js";
 
 const keyStates = bundledScenarios["key-states"] as Scenario;

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { evaluateKey } from "../../src/api/evaluate.js";
 import { handle } from "../../src/api/handle.js";
-import { type FaultPathId, faultPathIds, mePath, outcomes, type PathId } from "../../src/domain/outcomes.js";
+import { defaultKeyRef, scenarioSecret } from "../../src/sandbox/secrets.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
-import { defaultKeyRef, scenarioSecret } from "../../src/world/secrets.js";
+import { type FaultPathId, faultPathIds, mePath, outcomes, type PathId } from "../../src/spec/outcomes.js";
 import { openTestWorld } from "../support/doors.js";
 
 // Stories prove what happens in each scenario, and conformance that every door answers as the core does.

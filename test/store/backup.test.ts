@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { findKeys } from "../../src/domain/redact.js";
+import { findKeys } from "../../src/spec/redact.js";
 import { control } from "../support/call-control.js";
 import { noRedis, type RedisServer, startRedis } from "../support/redis-server.js";
 import { baseUrl, runCli, serve } from "../support/run-cli.js";

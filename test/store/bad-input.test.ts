@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { makeSelfSigned } from "../../src/server/tls.js";
+import { makeSelfSigned } from "../../src/server/sockets/tls.js";
 import { pageOf } from "../support/pages.js";
 import { freePort, noRedis, type RedisServer, startRedis } from "../support/redis-server.js";
 import { baseUrl, type RunOptions, runCli, serve } from "../support/run-cli.js";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
-import { startServer } from "../../src/serve/index.js";
+import { startServer } from "../../src/server/index.js";
 import { control } from "../support/call-control.js";
 import { runs } from "../support/property-seed.js";
 import { noRedis, startRedis } from "../support/redis-server.js";

@@ -1,17 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { storySender } from "../../src/api/story-sender.js";
-import type { Profile } from "../../src/domain/assumptions.js";
 import { nodePlatform } from "../../src/node/platform.js";
+import { createWorld } from "../../src/sandbox/create-world.js";
+import { createRuntime } from "../../src/sandbox/runtime.js";
+import { scenarioSecrets } from "../../src/sandbox/secrets.js";
+import type { StepResult, StoryAnswer, StoryRequest, StoryStep } from "../../src/sandbox/steps.js";
+import { runNextStep } from "../../src/sandbox/story/run-step.js";
+import type { World } from "../../src/sandbox/world.js";
 import { type ScenarioName, scenarioNames } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { withStory } from "../../src/scenario/stories.js";
-import { serveRuntime } from "../../src/serve/serve.js";
-import { createWorld } from "../../src/world/create-world.js";
-import { createRuntime } from "../../src/world/runtime.js";
-import { scenarioSecrets } from "../../src/world/secrets.js";
-import type { StepResult, StoryAnswer, StoryRequest, StoryStep } from "../../src/world/steps.js";
-import { runNextStep } from "../../src/world/story/run-step.js";
-import type { World } from "../../src/world/world.js";
+import { serveRuntime } from "../../src/server/serve.js";
+import type { Profile } from "../../src/spec/assumptions.js";
 import { socketSender } from "../support/socket-sender.js";
 
 // Where the wall clock stands still, two tellings can be compared.

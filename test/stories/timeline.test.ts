@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { createSandbox } from "../../src/index.js";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
+import type { WorldEvent } from "../../src/sandbox/events.js";
 import { parseScenario } from "../../src/scenario/parse-scenario.js";
-import type { WorldEvent } from "../../src/world/events.js";
 import { serveControl } from "../control/client.js";
 import { describeDoors } from "../support/doors.js";
 

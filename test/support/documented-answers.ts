@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import { outcomes, type PathId, type ScenarioName } from "../../src/index.js";
-import { startServer } from "../../src/serve/index.js";
+import { startServer } from "../../src/server/index.js";
 import { pageOf, sectionOf } from "./pages.js";
 import { runCli } from "./run-cli.js";
 import { runCommand } from "./running-command.js";

@@ -7,12 +7,12 @@ import {
   type Scenario,
   type ScenarioName,
 } from "../../src/index.js";
+import { createHandlers } from "../../src/integrations/msw.js";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
-import { createHandlers } from "../../src/msw/index.js";
 import { type OpenWorldOptions, openWorld } from "../../src/node/platform.js";
+import type { World } from "../../src/sandbox/world.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
-import { startServer } from "../../src/serve/index.js";
-import type { World } from "../../src/world/world.js";
+import { startServer } from "../../src/server/index.js";
 import { type Seen, type Send, sendWithFetch } from "./send.js";
 import { sendOnSocket } from "./send-on-socket.js";
 

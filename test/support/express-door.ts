@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createMiddleware } from "@mswjs/http-middleware";
 import express from "express";
-import { createHandlers } from "../../src/msw/index.js";
+import { createHandlers } from "../../src/integrations/msw.js";
 import { clientOf, type Door, openSandbox } from "./doors.js";
 import { sendOnSocket } from "./send-on-socket.js";
 

@@ -1,7 +1,7 @@
 import { Agent, request } from "node:http";
 import { runtimeOf } from "../../src/library/current-sandbox.js";
-import { startServer } from "../../src/serve/start-server.js";
-import type { Fault } from "../../src/world/faults.js";
+import type { Fault } from "../../src/sandbox/faults.js";
+import { startServer } from "../../src/server/start-server.js";
 import { scenarioWith } from "./faulty.js";
 import { mePath } from "./send.js";
 

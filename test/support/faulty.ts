@@ -1,8 +1,8 @@
 import { handle } from "../../src/api/handle.js";
-import type { Exchange } from "../../src/history/exchange.js";
 import type { Fault, Scenario } from "../../src/index.js";
-import { scenarioSecret } from "../../src/world/secrets.js";
-import type { World } from "../../src/world/world.js";
+import type { Exchange } from "../../src/sandbox/history/exchange.js";
+import { scenarioSecret } from "../../src/sandbox/secrets.js";
+import type { World } from "../../src/sandbox/world.js";
 import { openTestWorld } from "./doors.js";
 import { mePath } from "./send.js";
 

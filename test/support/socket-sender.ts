@@ -1,5 +1,5 @@
-import type { StoryAnswer, StoryRequest } from "../../src/world/steps.js";
-import type { World } from "../../src/world/world.js";
+import type { StoryAnswer, StoryRequest } from "../../src/sandbox/steps.js";
+import type { World } from "../../src/sandbox/world.js";
 import { exchange } from "./exchange.js";
 import { isOfTheConnection, textOf } from "./send.js";
 

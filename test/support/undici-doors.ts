@@ -1,5 +1,5 @@
 import { fetch as fetchOfUndici, getGlobalDispatcher, setGlobalDispatcher } from "undici";
-import { createDispatcher } from "../../src/undici/create-dispatcher.js";
+import { createDispatcher } from "../../src/integrations/undici.js";
 import { clientOf, type Door, openSandbox } from "./doors.js";
 import { isOfTheConnection, mePath, type Send, sendWithFetch, textOf } from "./send.js";
 

@@ -1,8 +1,8 @@
 import { handle } from "../../src/api/handle.js";
-import type { PathId } from "../../src/domain/outcomes.js";
+import { scenarioSecret } from "../../src/sandbox/secrets.js";
+import type { World } from "../../src/sandbox/world.js";
 import { unknownSecret } from "../../src/scenario/generated-values.js";
-import { scenarioSecret } from "../../src/world/secrets.js";
-import type { World } from "../../src/world/world.js";
+import type { PathId } from "../../src/spec/outcomes.js";
 import { mePath, type Seen } from "./send.js";
 
 /** A request of the tests of `varied`; `key` is a ref, or what is given as the header itself. */

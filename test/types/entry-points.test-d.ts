@@ -2,9 +2,9 @@ import { defineConfig } from "@playwright/test";
 import type { Dispatcher } from "undici";
 import { expectTypeOf, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../src/index.js";
-import { test as ofPlaywright, sandboxTest as playwrightOf } from "../../src/runners/playwright.js";
-import { test as ofVitest, sandboxTest as vitestOf } from "../../src/runners/vitest.js";
-import { createDispatcher } from "../../src/undici/create-dispatcher.js";
+import { test as ofPlaywright, sandboxTest as playwrightOf } from "../../src/integrations/playwright.js";
+import { createDispatcher } from "../../src/integrations/undici.js";
+import { test as ofVitest, sandboxTest as vitestOf } from "../../src/integrations/vitest.js";
 
 test("createDispatcher takes a sandbox whose refs are known", () => {
   expectTypeOf(createDispatcher).returns.toEqualTypeOf<Dispatcher>();

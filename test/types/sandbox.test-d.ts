@@ -13,8 +13,8 @@ import {
   type SandboxOptions,
   type Scenario,
 } from "../../src/index.js";
-import { createHandlers, handlers, sandbox as ready } from "../../src/msw/index.js";
-import { startServer } from "../../src/serve/index.js";
+import { createHandlers, handlers, sandbox as ready } from "../../src/integrations/msw.js";
+import { startServer } from "../../src/server/index.js";
 
 test("the refs of a bundled scenario are known to the compiler", () => {
   const sandbox = createSandbox({ scenario: "rotation" });

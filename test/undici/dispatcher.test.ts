@@ -3,8 +3,8 @@ import { channel } from "node:diagnostics_channel";
 import { type Dispatcher, getGlobalDispatcher, MockAgent, request, setGlobalDispatcher } from "undici";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createSandbox, type Fault, type Sandbox } from "../../src/index.js";
-import { startServer } from "../../src/serve/index.js";
-import { createDispatcher } from "../../src/undici/create-dispatcher.js";
+import { createDispatcher } from "../../src/integrations/undici.js";
+import { startServer } from "../../src/server/index.js";
 import { mePath } from "../support/doors.js";
 import { scenarioWith } from "../support/faulty.js";
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { KeyRow } from "../../src/cli/key-rows.js";
 import { createSandbox, guard, type Profile, parseScenario, type Sandbox } from "../../src/index.js";
-import { startServer } from "../../src/serve/index.js";
+import { startServer } from "../../src/server/index.js";
 import { mePath, openSandbox } from "../support/doors.js";
 import { baseUrl, runCli, startCli } from "../support/run-cli.js";
 

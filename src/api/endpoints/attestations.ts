@@ -1,6 +1,6 @@
-import { count, described, list, mapping, text } from "../../schema/shape.js";
-import { snakeCase } from "../../schema/spelling.js";
-import { attestationShape, viewAttestation } from "../../world/preview/consent-views.js";
+import { attestationShape, viewAttestation } from "../../sandbox/preview/consent-views.js";
+import { count, described, list, mapping, text } from "../../spec/schema/shape.js";
+import { snakeCase } from "../../spec/schema/spelling.js";
 import type { Endpoint } from "../endpoint.js";
 import { jsonBody } from "../messages.js";
 import { guess, visibleTo } from "./visible-records.js";

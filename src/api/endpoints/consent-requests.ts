@@ -1,4 +1,9 @@
-import { permissions } from "../../domain/attestation.js";
+import { changeConsent } from "../../sandbox/operations/consents.js";
+import { viewConsent } from "../../sandbox/preview/consent-views.js";
+import { type ConsentEntry, statusAt, withDecision } from "../../sandbox/preview/consents.js";
+import type { World } from "../../sandbox/world.js";
+import { parseTimestamp } from "../../scenario/format/time.js";
+import { permissions } from "../../spec/attestation.js";
 import {
   consentActions,
   consentParties,
@@ -8,10 +13,9 @@ import {
   longestPurpose,
   maximumConsentTime,
   purposeCodes,
-} from "../../domain/consent.js";
-import { canonicalJson } from "../../domain/json.js";
-import { containsKey } from "../../domain/redact.js";
-import { parseTimestamp } from "../../scenario/format/time.js";
+} from "../../spec/consent.js";
+import { canonicalJson } from "../../spec/json.js";
+import { containsKey } from "../../spec/redact.js";
 import {
   always,
   choice,
@@ -22,12 +26,8 @@ import {
   optional,
   text,
   type ValueOf,
-} from "../../schema/shape.js";
-import { snakeCase } from "../../schema/spelling.js";
-import { changeConsent } from "../../world/operations/consents.js";
-import { viewConsent } from "../../world/preview/consent-views.js";
-import { type ConsentEntry, statusAt, withDecision } from "../../world/preview/consents.js";
-import type { World } from "../../world/world.js";
+} from "../../spec/schema/shape.js";
+import { snakeCase } from "../../spec/schema/spelling.js";
 import type { Endpoint, OwnRefusal } from "../endpoint.js";
 import { jsonBody, type TextBody } from "../messages.js";
 import { invalid } from "../request-input.js";

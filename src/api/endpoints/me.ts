@@ -1,8 +1,8 @@
-import { environments } from "../../domain/api-key.js";
-import { organizationTypes } from "../../domain/organization.js";
-import { mePath } from "../../domain/outcomes.js";
-import { choice, count, described, list, mapping, openMapping, text, uuid } from "../../schema/shape.js";
-import type { KeyEntry } from "../../world/registry.js";
+import type { KeyEntry } from "../../sandbox/registry.js";
+import { environments } from "../../spec/api-key.js";
+import { organizationTypes } from "../../spec/organization.js";
+import { mePath } from "../../spec/outcomes.js";
+import { choice, count, described, list, mapping, openMapping, text, uuid } from "../../spec/schema/shape.js";
 import type { Endpoint } from "../endpoint.js";
 import { type TextBody, utf8Length } from "../messages.js";
 

@@ -1,7 +1,7 @@
-import { attestationsOf, stateOf } from "../../world/preview/consent-views.js";
-import type { AttestationEntry, ConsentEntry } from "../../world/preview/consents.js";
-import type { KeyEntry } from "../../world/registry.js";
-import type { World } from "../../world/world.js";
+import { attestationsOf, stateOf } from "../../sandbox/preview/consent-views.js";
+import type { AttestationEntry, ConsentEntry } from "../../sandbox/preview/consents.js";
+import type { KeyEntry } from "../../sandbox/registry.js";
+import type { World } from "../../sandbox/world.js";
 
 /**
  * The records that a key can see. A test key sees synthetic farmers and the requests of its organization, a live key

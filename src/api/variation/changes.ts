@@ -1,4 +1,4 @@
-import type { RandomStream } from "../../domain/seed.js";
+import type { RandomStream } from "../../spec/seed.js";
 
 /** A response while it is being varied. */
 export interface Draft {

@@ -1,5 +1,5 @@
-import type { Assumptions } from "../../domain/assumptions.js";
-import { randomStream } from "../../domain/seed.js";
+import type { Assumptions } from "../../spec/assumptions.js";
+import { randomStream } from "../../spec/seed.js";
 import { reasonPhrases } from "../messages.js";
 import {
   type Change,

@@ -1,7 +1,7 @@
-import { type Assumptions, assumptionsFor, assumptionTable } from "../../domain/assumptions.js";
-import { mix32, numberInSeries, type RandomStream, randomStream } from "../../domain/seed.js";
-import type { ApiAnswer } from "../../history/exchange.js";
-import type { World } from "../../world/world.js";
+import type { ApiAnswer } from "../../sandbox/history/exchange.js";
+import type { World } from "../../sandbox/world.js";
+import { type Assumptions, assumptionsFor, assumptionTable } from "../../spec/assumptions.js";
+import { mix32, numberInSeries, type RandomStream, randomStream } from "../../spec/seed.js";
 import { withBody } from "../messages.js";
 import type { Draft } from "./changes.js";
 import { contextRows, type Variant, type VariationRow, variationTable } from "./table.js";

@@ -16,18 +16,18 @@ import {
   startExperiment,
   withRetries,
 } from "../../certify/retries.js";
-import type { Assumptions } from "../../domain/assumptions.js";
-import { canonicalJson } from "../../domain/json.js";
-import type { PathId } from "../../domain/outcomes.js";
-import { defaultSeed } from "../../domain/seed.js";
 import { stopwatch, wallTime } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
 import { commandLine, pluralize } from "../../report/plain-text.js";
 import { mergeReports } from "../../report/report.js";
-import { listed } from "../../schema/words.js";
-import type { Trial } from "../../world/world.js";
+import type { Trial } from "../../sandbox/world.js";
+import type { Assumptions } from "../../spec/assumptions.js";
+import { canonicalJson } from "../../spec/json.js";
+import type { PathId } from "../../spec/outcomes.js";
+import { listed } from "../../spec/schema/words.js";
+import { defaultSeed } from "../../spec/seed.js";
 import type { Call } from "../command.js";
 import { sayWhyNotRun } from "../serve/run-served.js";
 import type { ServeFlags } from "../serve/serve-options.js";

@@ -1,10 +1,10 @@
 import { type Certificate, readCertificate } from "../../certify/certificate.js";
 import type { CertifyResult } from "../../certify/result.js";
 import { renderVerification, verifyCertificate } from "../../certify/verify-certificate.js";
-import { printable } from "../../domain/printable.js";
-import { redactKeys } from "../../domain/redact.js";
 import { commandLine, pluralize } from "../../report/plain-text.js";
-import { quote } from "../../schema/words.js";
+import { printable } from "../../spec/printable.js";
+import { redactKeys } from "../../spec/redact.js";
+import { quote } from "../../spec/schema/words.js";
 import type { Call } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";

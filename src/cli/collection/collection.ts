@@ -1,8 +1,8 @@
 import { expectedCode } from "../../api/messages.js";
-import { failures } from "../../domain/fault.js";
-import { outcomeOf, outcomes, type PathId } from "../../domain/outcomes.js";
 import { type Reproduction, reproductionsIn } from "../../report/reproduce.js";
-import type { World } from "../../world/world.js";
+import type { World } from "../../sandbox/world.js";
+import { failures } from "../../spec/fault.js";
+import { outcomeOf, outcomes, type PathId } from "../../spec/outcomes.js";
 
 /** Requests for each way a request can end, for a client that people use manually. */
 export interface Collection {

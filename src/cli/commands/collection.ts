@@ -4,7 +4,7 @@ import { controlPath } from "../../node/addresses.js";
 import { clientEnvironment } from "../../node/client-variables.js";
 import { makeFolder, writeFileAtomically } from "../../node/files/write-file.js";
 import { fallbackScenarios } from "../../report/reproduce.js";
-import { listed, quote } from "../../schema/words.js";
+import { listed, quote } from "../../spec/schema/words.js";
 import { collectionOf } from "../collection/collection.js";
 import {
   type CollectionFormat,

@@ -1,5 +1,5 @@
 import { script } from "@bomb.sh/tab";
-import { quote } from "../../schema/words.js";
+import { quote } from "../../spec/schema/words.js";
 import { declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { writeData } from "../tell.js";

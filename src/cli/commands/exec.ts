@@ -1,16 +1,16 @@
 import { type BrokenPromise, breaking, brokenPromises } from "../../api/promises.js";
 import { execAgain } from "../../certify/brief.js";
 import { faultsOn } from "../../certify/plan.js";
-import { faultPathIds, outcomes } from "../../domain/outcomes.js";
-import { redactKeys } from "../../domain/redact.js";
 import type { Instance } from "../../log/instances.js";
 import type { CommandOptions } from "../../node/process/run-command.js";
 import { reportOf } from "../../report/report.js";
 import { unmetThresholds } from "../../report/thresholds.js";
+import { createCounters } from "../../sandbox/counters.js";
+import type { Trial } from "../../sandbox/world.js";
 import { parseDate } from "../../scenario/format/changes.js";
-import { didYouMean, listed, quote } from "../../schema/words.js";
-import { createCounters } from "../../world/counters.js";
-import type { Trial } from "../../world/world.js";
+import { faultPathIds, outcomes } from "../../spec/outcomes.js";
+import { redactKeys } from "../../spec/redact.js";
+import { didYouMean, listed, quote } from "../../spec/schema/words.js";
 import { declareCommand, fileName, fileNames, flag, reader, scenarioWord } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import {

@@ -1,12 +1,12 @@
-import { farmerLocaleChoices, mostFarmers } from "../../domain/farmer.js";
-import type { Organization } from "../../domain/organization.js";
+import { farmerFeatures, farmerRow } from "../../farmers/farmer-export.js";
+import { farmerAt } from "../../farmers/farmers.js";
+import { resolveLocale } from "../../farmers/tables.js";
+import { buildOrganization } from "../../sandbox/scenario-keys.js";
 import { parseTime } from "../../scenario/format/time.js";
 import { populatedOrganization, populatedRef } from "../../scenario/population.js";
-import { listed } from "../../schema/words.js";
-import { farmerFeatures, farmerRow } from "../../synthetic/farmers/farmer-export.js";
-import { farmerAt } from "../../synthetic/farmers/farmers.js";
-import { resolveLocale } from "../../synthetic/farmers/tables.js";
-import { buildOrganization } from "../../world/scenario-keys.js";
+import { farmerLocaleChoices, mostFarmers } from "../../spec/farmer.js";
+import type { Organization } from "../../spec/organization.js";
+import { listed } from "../../spec/schema/words.js";
 import {
   type Call,
   declareCommand,

@@ -4,7 +4,7 @@ import { writeFileAtomically } from "../../node/files/write-file.js";
 import { scenarioNames } from "../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../scenario/format/json-schema.js";
 import { starterScenario } from "../../scenario/starter.generated.js";
-import { quote } from "../../schema/words.js";
+import { quote } from "../../spec/schema/words.js";
 import { declareCommand, flag, noVariable, oneOf, toggle } from "../command.js";
 import { exitCode, tryToWrite } from "../exit-codes.js";
 import { newFile } from "../files.js";

@@ -1,8 +1,8 @@
 import { rehearse } from "../../library/rehearse.js";
 import { clientEnvironment, environmentLines, powershellLines } from "../../node/client-variables.js";
 import { alignColumns } from "../../report/plain-text.js";
-import { scenarioSecret } from "../../world/secrets.js";
-import type { World } from "../../world/world.js";
+import { scenarioSecret } from "../../sandbox/secrets.js";
+import type { World } from "../../sandbox/world.js";
 import { declareCommand, flag, noVariable, oneOf, scenarioWord } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { jsonOrFormat, worldFlags } from "../flags.js";

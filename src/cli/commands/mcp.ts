@@ -1,5 +1,5 @@
 import { createMemoryLog } from "../../log/memory-log.js";
-import { serve } from "../../serve/serve.js";
+import { serve } from "../../server/serve.js";
 import { declareCommand, flag, scenarioWord } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { log, quiet, readPort, serverFlags, worldFlags } from "../flags.js";

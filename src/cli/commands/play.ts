@@ -1,15 +1,15 @@
 import { storySender } from "../../api/story-sender.js";
-import { redactKeys } from "../../domain/redact.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
 import { stepJson } from "../../node/step-data.js";
 import { pluralize, shellWord } from "../../report/plain-text.js";
-import { quote } from "../../schema/words.js";
-import { serveRuntime } from "../../serve/serve.js";
-import type { RunningServer } from "../../server/serve-log.js";
-import type { Runtime } from "../../world/runtime.js";
-import { isAsExpected, type StepResult } from "../../world/steps.js";
-import { tryNextStep } from "../../world/story/run-step.js";
+import type { Runtime } from "../../sandbox/runtime.js";
+import { isAsExpected, type StepResult } from "../../sandbox/steps.js";
+import { tryNextStep } from "../../sandbox/story/run-step.js";
+import { serveRuntime } from "../../server/serve.js";
+import type { RunningServer } from "../../server/sockets/serve-log.js";
+import { redactKeys } from "../../spec/redact.js";
+import { quote } from "../../spec/schema/words.js";
 import {
   type Call,
   declareCommand,

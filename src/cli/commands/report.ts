@@ -1,12 +1,12 @@
-import { isMapping, parsedJson } from "../../domain/json.js";
-import { redactKeys } from "../../domain/redact.js";
 import { askReport } from "../../node/clients/ask-control.js";
 import { githubAnnotations } from "../../report/render/annotations.js";
 import { mergeReports } from "../../report/report.js";
 import { renderReport } from "../../report/report-document.js";
 import { parseReport, type Report } from "../../report/report-shape.js";
 import { unmetThresholds } from "../../report/thresholds.js";
-import { quote } from "../../schema/words.js";
+import { isMapping, parsedJson } from "../../spec/json.js";
+import { redactKeys } from "../../spec/redact.js";
+import { quote } from "../../spec/schema/words.js";
 import { declareCommand, noVariable, toggle } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";

@@ -1,15 +1,15 @@
 import { resolve } from "node:path";
 import { finished } from "node:stream";
-import { SandboxError } from "../../domain/errors.js";
-import { redactKeys } from "../../domain/redact.js";
 import { isLoopbackHost, isWildcard } from "../../node/addresses.js";
 import { type LoadedScenario, stdinName } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
+import type { World } from "../../sandbox/world.js";
 import { parseDuration } from "../../scenario/format/time.js";
-import { listed } from "../../schema/words.js";
-import { serve } from "../../serve/serve.js";
-import type { RunningServer } from "../../server/serve-log.js";
-import type { World } from "../../world/world.js";
+import { serve } from "../../server/serve.js";
+import type { RunningServer } from "../../server/sockets/serve-log.js";
+import { SandboxError } from "../../spec/errors.js";
+import { redactKeys } from "../../spec/redact.js";
+import { listed } from "../../spec/schema/words.js";
 import {
   type Call,
   declareCommand,

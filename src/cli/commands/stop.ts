@@ -1,5 +1,5 @@
-import { redactKeys } from "../../domain/redact.js";
 import { stopSandbox } from "../../node/clients/ask-control.js";
+import { redactKeys } from "../../spec/redact.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { askFlags, controlCall, json, quiet, runningUrl } from "../flags.js";

@@ -1,6 +1,3 @@
-import { SandboxError } from "../../domain/errors.js";
-import { escapeControls, printable } from "../../domain/printable.js";
-import { redactKeys } from "../../domain/redact.js";
 import { loadScenario } from "../../node/files/load-scenario.js";
 import { placeInScenario, unmarkedSecrets } from "../../node/rehearsal.js";
 import { pluralize } from "../../report/plain-text.js";
@@ -8,7 +5,10 @@ import type { TestCase } from "../../report/render/document.js";
 import { renderJunit } from "../../report/render/junit.js";
 import { ScenarioError } from "../../scenario/problems/scenario-error.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import type { Path } from "../../schema/shape.js";
+import { SandboxError } from "../../spec/errors.js";
+import { escapeControls, printable } from "../../spec/printable.js";
+import { redactKeys } from "../../spec/redact.js";
+import type { Path } from "../../spec/schema/shape.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { jsonOrFormat, quiet, testFormatFlag } from "../flags.js";

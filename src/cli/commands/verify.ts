@@ -1,7 +1,4 @@
 import { resolve } from "node:path";
-import { SandboxError } from "../../domain/errors.js";
-import { printable } from "../../domain/printable.js";
-import { redactKeys } from "../../domain/redact.js";
 import { loadScenario } from "../../node/files/load-scenario.js";
 import { nodePlatform } from "../../node/platform.js";
 import { pluralize } from "../../report/plain-text.js";
@@ -9,6 +6,9 @@ import type { TestCase } from "../../report/render/document.js";
 import { renderJunit } from "../../report/render/junit.js";
 import { isScenarioName, scenarioNames } from "../../scenario/bundled.js";
 import { ScenarioError } from "../../scenario/problems/scenario-error.js";
+import { SandboxError } from "../../spec/errors.js";
+import { printable } from "../../spec/printable.js";
+import { redactKeys } from "../../spec/redact.js";
 import { type Call, declareCommand, type FlagValues, noVariable, toggle } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf } from "../exit-codes.js";
 import { color, jsonOrFormat, quiet, testFormatFlag, worldFlags } from "../flags.js";

@@ -1,10 +1,10 @@
 import { me } from "../../api/endpoints/me.js";
-import { type Assumptions, assumptionsFor } from "../../domain/assumptions.js";
 import { nodeCrypto } from "../../node/platform.js";
 import { alignColumns } from "../../report/plain-text.js";
-import type { RunningServer } from "../../server/serve-log.js";
-import { announcedKeys, defaultSecret, firstKeys, secretsOf } from "../../world/secrets.js";
-import type { World } from "../../world/world.js";
+import { announcedKeys, defaultSecret, firstKeys, secretsOf } from "../../sandbox/secrets.js";
+import type { World } from "../../sandbox/world.js";
+import type { RunningServer } from "../../server/sockets/serve-log.js";
+import { type Assumptions, assumptionsFor } from "../../spec/assumptions.js";
 import { keyRows, keyTable } from "../key-rows.js";
 import type { Style } from "../terminal.js";
 import { dashboardLink } from "./dashboard-link.js";

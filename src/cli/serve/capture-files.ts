@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
-import { SandboxError } from "../../domain/errors.js";
 import { captureText } from "../../library/capture-text.js";
 import { writeReportFile } from "../../node/files/write-file.js";
 import { pluralize } from "../../report/plain-text.js";
+import type { Runtime } from "../../sandbox/runtime.js";
 import { freeRefIn, refOfName } from "../../scenario/format/fields.js";
-import { listed } from "../../schema/words.js";
-import type { Runtime } from "../../world/runtime.js";
+import { SandboxError } from "../../spec/errors.js";
+import { listed } from "../../spec/schema/words.js";
 import { describeFailure, unwritable } from "../exit-codes.js";
 import type { Io } from "../io.js";
 import { tell } from "../tell.js";

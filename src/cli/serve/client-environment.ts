@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type ClientAddresses, clientEnvironment, environmentLines } from "../../node/client-variables.js";
 import { removeOldDrafts, writeFileAtomically } from "../../node/files/write-file.js";
-import { quote } from "../../schema/words.js";
-import type { InterceptingServer } from "../../server/serve-log.js";
-import { announcedKeys } from "../../world/secrets.js";
-import type { World } from "../../world/world.js";
+import { announcedKeys } from "../../sandbox/secrets.js";
+import type { World } from "../../sandbox/world.js";
+import type { InterceptingServer } from "../../server/sockets/serve-log.js";
+import { quote } from "../../spec/schema/words.js";
 import { tryToWrite, unwritable } from "../exit-codes.js";
 import type { Io } from "../io.js";
 

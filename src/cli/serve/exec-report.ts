@@ -1,11 +1,11 @@
-import { redactKeys } from "../../domain/redact.js";
 import type { Ran } from "../../report/brief.js";
 import { githubAnnotations } from "../../report/render/annotations.js";
 import type { ReportFormat } from "../../report/render/document.js";
 import { conclusion, renderReport } from "../../report/report-document.js";
 import type { Report } from "../../report/report-shape.js";
 import type { UnmetThreshold } from "../../report/thresholds.js";
-import { listed } from "../../schema/words.js";
+import { redactKeys } from "../../spec/redact.js";
+import { listed } from "../../spec/schema/words.js";
 import { describeFailure } from "../exit-codes.js";
 import { type FilesFlag, formatOfEnding, type ReportTarget, reportTargets, writeTargets } from "../files.js";
 import type { Io } from "../io.js";

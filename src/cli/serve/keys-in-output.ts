@@ -1,7 +1,7 @@
-import { parseApiKey, randomLength, sandboxMark } from "../../domain/api-key.js";
-import { findKeys } from "../../domain/redact.js";
+import type { Runtime } from "../../sandbox/runtime.js";
 import { unknownSecret } from "../../scenario/generated-values.js";
-import type { Runtime } from "../../world/runtime.js";
+import { parseApiKey, randomLength, sandboxMark } from "../../spec/api-key.js";
+import { findKeys } from "../../spec/redact.js";
 
 /** The characters after the prefix; fewer are a placeholder. */
 const realLength = 16;

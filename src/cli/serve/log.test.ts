@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { handle } from "../../api/handle.js";
-import { hasQuery } from "../../domain/request-traits.js";
 import { openWorld } from "../../node/platform.js";
+import { scenarioSecret } from "../../sandbox/secrets.js";
+import { viewKeys } from "../../sandbox/views.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
-import { scenarioSecret } from "../../world/secrets.js";
-import { viewKeys } from "../../world/views.js";
+import { hasQuery } from "../../spec/request-traits.js";
 import type { Io, Output } from "../io.js";
 import { paletteFor } from "../terminal.js";
 import { createLog, requestLine } from "./log.js";

@@ -1,12 +1,12 @@
-import { adviceOf } from "../../domain/advice.js";
-import { outcomes } from "../../domain/outcomes.js";
-import { escapeControls, printable } from "../../domain/printable.js";
-import { redactKeys } from "../../domain/redact.js";
-import type { Exchange } from "../../history/exchange.js";
 import type { Log } from "../../log/log.js";
 import type { LoggedInstance, Logger } from "../../node/logger.js";
 import { pluralize } from "../../report/plain-text.js";
-import type { Runtime } from "../../world/runtime.js";
+import type { Exchange } from "../../sandbox/history/exchange.js";
+import type { Runtime } from "../../sandbox/runtime.js";
+import { adviceOf } from "../../spec/advice.js";
+import { outcomes } from "../../spec/outcomes.js";
+import { escapeControls, printable } from "../../spec/printable.js";
+import { redactKeys } from "../../spec/redact.js";
 import type { Io } from "../io.js";
 import { stepLogLine } from "../story/step-line.js";
 import { tell, writeData } from "../tell.js";

@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
-import { SandboxError } from "../../domain/errors.js";
 import type { Log } from "../../log/log.js";
 import { createMemoryLog } from "../../log/memory-log.js";
 import { defaultPrefix, isPrefix, type RedisAddress, readRedisAddress } from "../../log/redis-address.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
-import { listed, quote } from "../../schema/words.js";
-import { givenOptions } from "../../world/runtime.js";
+import { givenOptions } from "../../sandbox/runtime.js";
+import { SandboxError } from "../../spec/errors.js";
+import { listed, quote } from "../../spec/schema/words.js";
 import { type Call, type FlagValues, fileName, flag, noVariable, reader, toggle } from "../command.js";
 import { usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
@@ -104,7 +104,7 @@ async function openNamedStore(
   // Loaded on demand: the Redis client, and every route, because a replica also runs the others' calls.
   const [{ openStore }, { runCall }] = await Promise.all([
     import("../../log/open-store.js"),
-    import("../../control/run-call.js"),
+    import("../../server/control/run-call.js"),
   ]);
   const imported = await readImport(flags, io);
   const open = () =>
@@ -139,7 +139,7 @@ async function openNamedStore(
 // Probes do not know a free port, and a probe over HTTPS would need the certificate.
 async function serveWaiting({ port = 4747, host = "127.0.0.1", tls, cert }: KeepingFlags) {
   if (port === 0 || tls === true || cert !== undefined) return undefined;
-  const { serveUnready } = await import("../../server/serve-unready.js");
+  const { serveUnready } = await import("../../server/sockets/serve-unready.js");
   return serveUnready(port, host);
 }
 

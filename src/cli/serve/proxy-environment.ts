@@ -2,7 +2,7 @@ import { promises as files } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { rootCertificates } from "node:tls";
 import { javaTrustStore } from "../../node/java-trust-store.js";
-import type { Interceptor } from "../../server/intercept.js";
+import type { Interceptor } from "../../server/sockets/intercept.js";
 import type { Io } from "../io.js";
 
 const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;

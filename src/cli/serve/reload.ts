@@ -1,8 +1,8 @@
-import { SandboxError } from "../../domain/errors.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
-import type { Runtime } from "../../world/runtime.js";
-import type { World } from "../../world/world.js";
+import type { Runtime } from "../../sandbox/runtime.js";
+import type { World } from "../../sandbox/world.js";
+import { SandboxError } from "../../spec/errors.js";
 import type { Call } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
 import type { WorldFlags } from "../flags.js";

@@ -1,10 +1,10 @@
-import { SandboxError } from "../../domain/errors.js";
 import type { Instance } from "../../log/instances.js";
 import { createMemoryLog } from "../../log/memory-log.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "../../node/process/run-command.js";
-import { quote } from "../../schema/words.js";
-import { serve } from "../../serve/serve.js";
-import type { Runtime } from "../../world/runtime.js";
+import type { Runtime } from "../../sandbox/runtime.js";
+import { serve } from "../../server/serve.js";
+import { SandboxError } from "../../spec/errors.js";
+import { quote } from "../../spec/schema/words.js";
 import type { Call } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
 import type { WorldFlags } from "../flags.js";

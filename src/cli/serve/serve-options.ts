@@ -1,7 +1,7 @@
-import { SandboxError } from "../../domain/errors.js";
 import { isOfMachine } from "../../node/files/write-file.js";
 import type { Logger } from "../../node/logger.js";
-import type { Hosting, ServeOptions } from "../../server/serve-log.js";
+import type { Hosting, ServeOptions } from "../../server/sockets/serve-log.js";
+import { SandboxError } from "../../spec/errors.js";
 import type { FlagValues } from "../command.js";
 import { describeFailure, usageError } from "../exit-codes.js";
 import type { interceptFlags, serverFlags } from "../flags.js";
@@ -43,7 +43,7 @@ async function ownHandlers(
   { cwd, takeUncaught }: Io,
   log: Logger,
 ): Promise<Partial<ServeOptions>> {
-  const { loadHandlers } = await import("../../server/load-handlers.js");
+  const { loadHandlers } = await import("../../server/sockets/load-handlers.js");
   const { handlers, file } = await loadHandlers(module, cwd);
   // A handler may throw long after its response; the server continues.
   takeUncaught((error) =>
@@ -68,6 +68,6 @@ async function tlsOf({ tls, cert, key }: ServeFlags, { cwd }: Io): Promise<Serve
     const [given, missing] = key === undefined ? ["--cert", "--key"] : ["--key", "--cert"];
     throw usageError(`${given} requires ${missing}. Use both, or only --tls for a self-signed certificate.`);
   }
-  const { readPair } = await import("../../server/tls.js");
+  const { readPair } = await import("../../server/sockets/tls.js");
   return readPair({ cert, key }, cwd);
 }

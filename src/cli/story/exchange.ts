@@ -1,10 +1,10 @@
 import { STATUS_CODES } from "node:http";
-import { parseApiKey, prefixOf, sandboxMark } from "../../domain/api-key.js";
-import { outcomeOf } from "../../domain/outcomes.js";
-import { escapeControls } from "../../domain/printable.js";
-import { scenarioSecret } from "../../world/secrets.js";
-import type { SentRequest, StoryAnswer } from "../../world/steps.js";
-import type { World } from "../../world/world.js";
+import { scenarioSecret } from "../../sandbox/secrets.js";
+import type { SentRequest, StoryAnswer } from "../../sandbox/steps.js";
+import type { World } from "../../sandbox/world.js";
+import { parseApiKey, prefixOf, sandboxMark } from "../../spec/api-key.js";
+import { outcomeOf } from "../../spec/outcomes.js";
+import { escapeControls } from "../../spec/printable.js";
 import { type Palette, paintStatus, type Style } from "../terminal.js";
 
 /** Returns a request as a client writes it, line by line: everything that is sent, except the key. */

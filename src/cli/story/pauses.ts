@@ -1,4 +1,4 @@
-import type { StepResult } from "../../world/steps.js";
+import type { StepResult } from "../../sandbox/steps.js";
 import { usageError } from "../exit-codes.js";
 import { aborted, type Io } from "../io.js";
 import { tell } from "../tell.js";

@@ -1,8 +1,8 @@
-import { escapeControls } from "../../domain/printable.js";
-import type { StepEvent } from "../../world/events.js";
-import type { StepResult, StoryAnswer } from "../../world/steps.js";
-import { errorCodeOf } from "../../world/story/differences.js";
-import { actionIntent, requestIntent, stepIntent } from "../../world/story/step-text.js";
+import type { StepEvent } from "../../sandbox/events.js";
+import type { StepResult, StoryAnswer } from "../../sandbox/steps.js";
+import { errorCodeOf } from "../../sandbox/story/differences.js";
+import { actionIntent, requestIntent, stepIntent } from "../../sandbox/story/step-text.js";
+import { escapeControls } from "../../spec/printable.js";
 import { answerText, type Palette, paintStatus, shortened, shortTime } from "../terminal.js";
 
 /** Describes a step of the story on one line: the action and its result. Narration is shortened to the width. */

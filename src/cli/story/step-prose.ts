@@ -1,9 +1,9 @@
-import { escapeControls } from "../../domain/printable.js";
-import { redactKeys } from "../../domain/redact.js";
 import { pluralize } from "../../report/plain-text.js";
-import type { Action, Performed, StepResult } from "../../world/steps.js";
-import { actionSentences, clockSentence, timeInWords } from "../../world/story/step-text.js";
-import type { World } from "../../world/world.js";
+import type { Action, Performed, StepResult } from "../../sandbox/steps.js";
+import { actionSentences, clockSentence, timeInWords } from "../../sandbox/story/step-text.js";
+import type { World } from "../../sandbox/world.js";
+import { escapeControls } from "../../spec/printable.js";
+import { redactKeys } from "../../spec/redact.js";
 import type { Style } from "../terminal.js";
 import { answerLines, requestLines } from "./exchange.js";
 import type { PlacedProblem } from "./verdict.js";

@@ -1,7 +1,5 @@
 import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { SandboxError } from "../../domain/errors.js";
-import { base62From } from "../../domain/seed.js";
 import {
   fileFailure,
   makeFolder,
@@ -10,11 +8,13 @@ import {
   writeFileAtomically,
 } from "../../node/files/write-file.js";
 import { nodePlatform } from "../../node/platform.js";
+import { isoOf } from "../../sandbox/clock.js";
+import { createRuntime, type GivenOptions, type Runtime } from "../../sandbox/runtime.js";
+import { describeRuntime, type RuntimeState, restoreRuntime } from "../../sandbox/state.js";
+import type { World } from "../../sandbox/world.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
-import { isoOf } from "../../world/clock.js";
-import { createRuntime, type GivenOptions, type Runtime } from "../../world/runtime.js";
-import { describeRuntime, type RuntimeState, restoreRuntime } from "../../world/state.js";
-import type { World } from "../../world/world.js";
+import { SandboxError } from "../../spec/errors.js";
+import { base62From } from "../../spec/seed.js";
 import { createEventIds } from "../event-ids.js";
 import { describeServer, type Instance, type InstanceLimits } from "../instances.js";
 import { createMemoryLog, type MemoryLog } from "../memory-log.js";

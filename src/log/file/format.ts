@@ -1,15 +1,15 @@
-import { SandboxError } from "../../domain/errors.js";
-import { isMapping, parsedJson } from "../../domain/json.js";
-import type { Exchange } from "../../history/exchange.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
+import type { Exchange } from "../../sandbox/history/exchange.js";
+import type { RuntimeState } from "../../sandbox/state.js";
 import { checkScenario, type NamedScenario } from "../../scenario/parse-scenario.js";
 import { describedKeys } from "../../scenario/population.js";
 import { ScenarioError } from "../../scenario/problems/scenario-error.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import { mistakesIn } from "../../schema/check.js";
-import { count, list, number, openMapping, record, text } from "../../schema/shape.js";
-import type { RuntimeState } from "../../world/state.js";
+import { SandboxError } from "../../spec/errors.js";
+import { isMapping, parsedJson } from "../../spec/json.js";
+import { mistakesIn } from "../../spec/schema/check.js";
+import { count, list, number, openMapping, record, text } from "../../spec/schema/shape.js";
 import type { InstanceState, ServerState } from "../instances.js";
 
 /** The saved state of a server. */

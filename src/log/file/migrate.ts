@@ -1,6 +1,6 @@
-import { SandboxError } from "../../domain/errors.js";
 import { version } from "../../node/package-files.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
+import { SandboxError } from "../../spec/errors.js";
 import { extendState } from "../extend-state.js";
 import { identityOf, type SavedState } from "./format.js";
 

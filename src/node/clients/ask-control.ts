@@ -1,10 +1,10 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { isNoAnswer, type RawAnswer } from "../../check/answer.js";
-import { SandboxError } from "../../domain/errors.js";
-import { parsedJson } from "../../domain/json.js";
-import { redactEncoded } from "../../domain/redact.js";
 import type { CaptureOptions } from "../../library/capture.js";
 import { parseReport, type Report } from "../../report/report-shape.js";
+import { SandboxError } from "../../spec/errors.js";
+import { parsedJson } from "../../spec/json.js";
+import { redactEncoded } from "../../spec/redact.js";
 import { controlPath, isLoopbackHost, readHttpUrl } from "../addresses.js";
 import { sendOnce } from "./send-once.js";
 

@@ -3,7 +3,7 @@ import * as https from "node:https";
 import { brotliDecompressSync, gunzipSync, inflateSync } from "node:zlib";
 import { me } from "../../api/endpoints/me.js";
 import type { NoAnswer, RawAnswer, Send } from "../../check/answer.js";
-import { SandboxError } from "../../domain/errors.js";
+import { SandboxError } from "../../spec/errors.js";
 import { readHttpUrl } from "../addresses.js";
 import { version } from "../package-files.js";
 

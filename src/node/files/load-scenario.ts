@@ -1,12 +1,12 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
-import { SandboxError } from "../../domain/errors.js";
 import { isScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
 import type { ScenarioLookup } from "../../scenario/parse-scenario.js";
 import { maximumScenarioBytes } from "../../scenario/problems/scenario-error.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { withStory } from "../../scenario/stories.js";
+import { SandboxError } from "../../spec/errors.js";
 import { fileFailure } from "./write-file.js";
 
 /** A scenario and its source. */

@@ -1,5 +1,5 @@
-import type { AdviceLevel } from "../../domain/advice.js";
-import { escapeControls } from "../../domain/printable.js";
+import type { AdviceLevel } from "../../spec/advice.js";
+import { escapeControls } from "../../spec/printable.js";
 import { timesOf } from "../plain-text.js";
 import type { Report } from "../report-shape.js";
 import type { UnmetThreshold } from "../thresholds.js";

@@ -1,4 +1,4 @@
-import { assumptionTable, errorCodePattern, profiles } from "../../domain/assumptions.js";
+import { assumptionTable, errorCodePattern, profiles } from "../../spec/assumptions.js";
 import {
   choice,
   type Fields,
@@ -9,7 +9,7 @@ import {
   orNull,
   type Shape,
   text,
-} from "../../schema/shape.js";
+} from "../../spec/schema/shape.js";
 import { durationOrNone, scope } from "./fields.js";
 
 export const maximumScopes = 100;

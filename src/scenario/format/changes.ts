@@ -1,5 +1,5 @@
-import { errorCodePattern } from "../../domain/assumptions.js";
-import { mePath, outcomes } from "../../domain/outcomes.js";
+import { errorCodePattern } from "../../spec/assumptions.js";
+import { mePath, outcomes } from "../../spec/outcomes.js";
 import {
   anything,
   choice,
@@ -13,7 +13,7 @@ import {
   type TextKind,
   type Traits,
   text,
-} from "../../schema/shape.js";
+} from "../../spec/schema/shape.js";
 import { assumptionsSchema } from "./assumptions.js";
 import { ref, scope, shortText } from "./fields.js";
 import { parseTime, timeHint, timePattern } from "./time.js";

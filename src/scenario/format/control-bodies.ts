@@ -1,4 +1,4 @@
-import { flag, mapping, optional, text, type ValueOf } from "../../schema/shape.js";
+import { flag, mapping, optional, text, type ValueOf } from "../../spec/schema/shape.js";
 import { assumptionsSchema } from "./assumptions.js";
 import { duration, ref, shortText, time } from "./fields.js";
 import { inputShapes } from "./input-shapes.js";

@@ -1,6 +1,6 @@
-import { scopePattern } from "../../domain/assumptions.js";
-import { redactKeys } from "../../domain/redact.js";
-import { count, mapping, optional, text, type Wording } from "../../schema/shape.js";
+import { scopePattern } from "../../spec/assumptions.js";
+import { redactKeys } from "../../spec/redact.js";
+import { count, mapping, optional, text, type Wording } from "../../spec/schema/shape.js";
 import {
   durationHint,
   durationPattern,

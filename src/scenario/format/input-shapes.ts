@@ -1,5 +1,5 @@
-import { profiles } from "../../domain/assumptions.js";
-import { outcomes } from "../../domain/outcomes.js";
+import { profiles } from "../../spec/assumptions.js";
+import { outcomes } from "../../spec/outcomes.js";
 import {
   anything,
   choice,
@@ -14,7 +14,7 @@ import {
   type Shape,
   text,
   type ValueOf,
-} from "../../schema/shape.js";
+} from "../../spec/schema/shape.js";
 import { duration, ref, shortText, time } from "./fields.js";
 import { faultsSchema, keyCreationFields, organizationChangeFields, replacementRef } from "./steps.js";
 

@@ -1,12 +1,12 @@
-import { type Assumptions, assumptionTable } from "../../domain/assumptions.js";
-import words from "../../domain/assumptions.json" with { type: "json" };
+import { type Assumptions, assumptionTable } from "../../spec/assumptions.js";
+import words from "../../spec/assumptions.json" with { type: "json" };
 import {
   describedFields,
   type JsonSchema,
   jsonSchemaDocument,
   jsonSchemaOf,
-} from "../../schema/json-schema.js";
-import type { Shape } from "../../schema/shape.js";
+} from "../../spec/schema/json-schema.js";
+import type { Shape } from "../../spec/schema/shape.js";
 import { assumptionsSchema } from "./assumptions.js";
 import { type ControlBodyName, controlBodies } from "./control-bodies.js";
 import descriptions from "./descriptions.json" with { type: "json" };

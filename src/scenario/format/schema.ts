@@ -1,8 +1,8 @@
-import { environments, keyStates, maximumActiveKeys } from "../../domain/api-key.js";
-import { permissions } from "../../domain/attestation.js";
-import { type ConsentAction, consentActions, longestPurpose, purposeCodes } from "../../domain/consent.js";
-import { farmerLocaleChoices, mostFarmers } from "../../domain/farmer.js";
-import { liveAccessStates, organizationStatuses, organizationTypes } from "../../domain/organization.js";
+import { environments, keyStates, maximumActiveKeys } from "../../spec/api-key.js";
+import { permissions } from "../../spec/attestation.js";
+import { type ConsentAction, consentActions, longestPurpose, purposeCodes } from "../../spec/consent.js";
+import { farmerLocaleChoices, mostFarmers } from "../../spec/farmer.js";
+import { liveAccessStates, organizationStatuses, organizationTypes } from "../../spec/organization.js";
 import {
   choice,
   count,
@@ -13,7 +13,7 @@ import {
   optional,
   record,
   text,
-} from "../../schema/shape.js";
+} from "../../spec/schema/shape.js";
 import { assumptionsSchema, maximumScopes } from "./assumptions.js";
 import { changesSchema } from "./changes.js";
 import { limits, ref, scope, sha256, shortText, time, timeOrDuration } from "./fields.js";

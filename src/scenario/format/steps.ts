@@ -1,9 +1,8 @@
-import { environments } from "../../domain/api-key.js";
-import { refusalCodes } from "../../domain/errors.js";
-import { type FailureStatus, failures } from "../../domain/fault.js";
-import { liveAccessStates, organizationStatuses } from "../../domain/organization.js";
-import { apiPathIds, mePath, outcomes } from "../../domain/outcomes.js";
-import type { ActionName } from "../../domain/steps.js";
+import { environments } from "../../spec/api-key.js";
+import { refusalCodes } from "../../spec/errors.js";
+import { type FailureStatus, failures } from "../../spec/fault.js";
+import { liveAccessStates, organizationStatuses } from "../../spec/organization.js";
+import { apiPathIds, mePath, outcomes } from "../../spec/outcomes.js";
 import {
   anything,
   choice,
@@ -19,7 +18,8 @@ import {
   orNull,
   record,
   text,
-} from "../../schema/shape.js";
+} from "../../spec/schema/shape.js";
+import type { ActionName } from "../../spec/steps.js";
 import { assumptionsSchema } from "./assumptions.js";
 import { duration, limits, ref, scope, shortText, timeOrDuration, wait } from "./fields.js";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { SandboxError } from "../../domain/errors.js";
+import { SandboxError } from "../../spec/errors.js";
 import { parseScenario } from "../parse-scenario.js";
 import { ScenarioError } from "./scenario-error.js";
 

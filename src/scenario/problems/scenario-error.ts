@@ -1,5 +1,5 @@
-import { isSandboxError, SandboxError } from "../../domain/errors.js";
-import type { Diagnostic as Mistake } from "../../schema/messages.js";
+import { isSandboxError, SandboxError } from "../../spec/errors.js";
+import type { Diagnostic as Mistake } from "../../spec/schema/messages.js";
 import { type Place, redactSecrets } from "./source.js";
 
 /** The size of the largest scenario text that is read, in UTF-8 bytes: 1 MiB. */

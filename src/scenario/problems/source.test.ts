@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parseDocument } from "yaml";
-import { type Shape, shapeOf } from "../../schema/shape.js";
+import { type Shape, shapeOf } from "../../spec/schema/shape.js";
 import { scenarioSchema } from "../format/schema.js";
 import { secretsIn } from "../yaml.js";
 import { describePlace, excerptOf, narrowExcerpt } from "./source.js";

@@ -1,6 +1,6 @@
-import { printable, textWidth } from "../../domain/printable.js";
-import { redactKeys } from "../../domain/redact.js";
-import { nearest } from "../../schema/words.js";
+import { printable, textWidth } from "../../spec/printable.js";
+import { redactKeys } from "../../spec/redact.js";
+import { nearest } from "../../spec/schema/words.js";
 
 /** The text of a scenario and its file name in problems. */
 export interface ScenarioSource {

@@ -5,10 +5,10 @@ import {
   defaultConsentTime,
   effectiveDecisions,
   maximumConsentTime,
-} from "../../domain/consent.js";
-import { personaOf } from "../../domain/farmer.js";
-import { defaultSeed } from "../../domain/seed.js";
-import type { Path } from "../../schema/shape.js";
+} from "../../spec/consent.js";
+import { personaOf } from "../../spec/farmer.js";
+import type { Path } from "../../spec/schema/shape.js";
+import { defaultSeed } from "../../spec/seed.js";
 import type { Scenario } from "../scenario.generated.js";
 import { between, checkRef, type Facts, type ScenarioRule } from "./facts.js";
 

@@ -1,6 +1,6 @@
-import { type Assumptions, assumptionsFor } from "../../domain/assumptions.js";
-import type { Path } from "../../schema/shape.js";
-import { type KnownRefs, knownRefsHint, quote } from "../../schema/words.js";
+import { type Assumptions, assumptionsFor } from "../../spec/assumptions.js";
+import type { Path } from "../../spec/schema/shape.js";
+import { type KnownRefs, knownRefsHint, quote } from "../../spec/schema/words.js";
 import { freeRefIn, isReserved } from "../format/fields.js";
 import { parseDuration, parseTime } from "../format/time.js";
 import {

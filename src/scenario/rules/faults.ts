@@ -1,6 +1,6 @@
-import { outcomeOf } from "../../domain/outcomes.js";
-import type { Path } from "../../schema/shape.js";
-import { listed, quote } from "../../schema/words.js";
+import { outcomeOf } from "../../spec/outcomes.js";
+import type { Path } from "../../spec/schema/shape.js";
+import { listed, quote } from "../../spec/schema/words.js";
 import { parseDuration } from "../format/time.js";
 import type { Diagnostic } from "../problems/scenario-error.js";
 import type { Scenario } from "../scenario.generated.js";

@@ -5,9 +5,9 @@ import {
   maximumOverlap,
   parseApiKey,
   prefixOf,
-} from "../../domain/api-key.js";
-import type { Path } from "../../schema/shape.js";
-import { listed, nearest, quote } from "../../schema/words.js";
+} from "../../spec/api-key.js";
+import type { Path } from "../../spec/schema/shape.js";
+import { listed, nearest, quote } from "../../spec/schema/words.js";
 import { isInstant, outsideHint, parseTime, parseWhen } from "../format/time.js";
 import { sharedValues } from "../generated-values.js";
 import { populationOf } from "../population.js";

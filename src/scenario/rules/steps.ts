@@ -1,6 +1,6 @@
-import { type ActionName, actionNames, stepKinds } from "../../domain/steps.js";
-import type { Path } from "../../schema/shape.js";
-import { listed, quote } from "../../schema/words.js";
+import type { Path } from "../../spec/schema/shape.js";
+import { listed, quote } from "../../spec/schema/words.js";
+import { type ActionName, actionNames, stepKinds } from "../../spec/steps.js";
 import { isReserved } from "../format/fields.js";
 import type { Scenario } from "../scenario.generated.js";
 import { farmerExists, needsPreview } from "./consents.js";

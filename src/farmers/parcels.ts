@@ -1,0 +1,168 @@
+import { pick, type RandomStream } from "../spec/seed.js";
+import { dateOf, day } from "./dates.js";
+import {
+  between,
+  chance,
+  direction,
+  flatArea,
+  logNormal,
+  measureRing,
+  normal,
+  type Point,
+  pickWeighted,
+  positionAt,
+  rounded,
+  unit,
+  wholeBetween,
+} from "./exact-math.js";
+import type { FarmContext } from "./farm-context.js";
+import type { Parcel, Position, Season } from "./farmer-shape.js";
+import { canHaveGrown, seasonsOf } from "./seasons.js";
+import { type CropName, crops, type Growing } from "./tables.js";
+
+// A copy of the schema's values: importing them would load the whole schema in browsers.
+const surveyMethods = ["driven", "surveyed", "auto-imagery", "manual"] as const;
+
+/** The fields of a farm with their seasons, largest first. */
+export function parcelsOf(farm: FarmContext): readonly Parcel[] {
+  const { draws, region, id } = farm;
+  const areas = fieldAreas(farm);
+  const rings = fieldRings(draws("fields"), farmMiddle(farm), areas);
+  // A farmer with irrigation has it on most fields. The usual yield also differs between farmers.
+  const dryness = unit(draws("irrigation"));
+  const skill = Math.max(1 + 0.16 * normal(draws("skill")), 0.5);
+  const grows = region.grows.filter(([crop]) => canHaveGrown(farm, crop));
+  const main = pickWeighted(draws("crop"), grows, ([, , weight]) => weight);
+  return rings.map((ring, i) => {
+    const position = String(i + 1);
+    const draw = draws("parcel", position);
+    const measured = measureRing(ring);
+    const area = Math.round(measured.area);
+    const areaHa = rounded(area / 10_000, 4);
+    const grown: Growing =
+      i === 0 || chance(draw, 0.5) ? main : pickWeighted(draw, grows, ([, , weight]) => weight);
+    const irrigated = (chance(draw, 0.85) ? dryness : unit(draw)) < grown[3];
+    const seasons = seasonsOf(farm, position, { grown, irrigated, skill, areaHa });
+    const latest = seasons.at(-1) as Season;
+    return {
+      type: "Feature",
+      id: `${id.replace("farmer", "parcel")}_${position}`,
+      geometry: { type: "Polygon", coordinates: [ring] },
+      properties: {
+        collection: "synthetic",
+        synthetic: true,
+        "metrics:area": area,
+        "metrics:perimeter": rounded(measured.length, 1),
+        area_ha: areaHa,
+        "determination:method": pick(draw, surveyMethods),
+        "determination:datetime": `${dateOf(farm.start - wholeBetween(draw, 60, 1_500) * day)}T00:00:00Z`,
+        land_type: crops[grown[0]].stands === undefined ? "temporary_crops" : "permanent_crops",
+        land_ownership: pickWeighted(draw, tenures, ([, weight]) => weight)[0],
+        irrigation: irrigated ? irrigationFor(grown[0], unit(draw)) : "none",
+        "crop:code_list": "https://agrovoc.fao.org/",
+        "crop:code": latest.crop_code,
+        "crop:name": latest.crop_name,
+        seasons,
+      },
+    };
+  });
+}
+
+const tenures: readonly (readonly [Parcel["properties"]["land_ownership"], weight: number])[] = [
+  ["owned", 6],
+  ["owner_like_possession", 2],
+  ["rented", 2],
+  ["sharecropped", 1],
+  ["communal", 1],
+];
+
+function irrigationFor(crop: CropName, chosen: number): "surface" | "sprinkler" | "drip" {
+  if (crop === "rice" || chosen < 0.6) return "surface";
+  return chosen < 0.8 ? "sprinkler" : "drip";
+}
+
+/** The areas of the farm's fields in m², largest first. */
+function fieldAreas({ draws, region }: FarmContext): readonly number[] {
+  const draw = draws("area");
+  const [smallestHa, largestHa] = [0.08, 10_000];
+  const { median, deviation } = region.farmSize;
+  const whole = 10_000 * Math.min(Math.max(logNormal(draw, median, deviation), smallestHa), largestHa);
+  const most = whole < 5_000 ? 2 : whole < 50_000 ? 4 : 7;
+  const least = whole < 1_000_000 ? 1 : 4;
+  const parts = Array.from({ length: wholeBetween(draw, least, most) }, () => between(draw, 0.3, 1));
+  const sum = parts.reduce((total, part) => total + part, 0);
+  return parts.map((part) => (whole * part) / sum).sort((a, b) => b - a);
+}
+
+/** A position in the circle of the region, uniformly distributed. */
+function farmMiddle({ draws, region }: FarmContext) {
+  const draw = draws("place");
+  const [east, north] = direction(draw);
+  const distance = 1_000 * region.radiusKm * Math.sqrt(unit(draw));
+  return positionAt([region.longitude, region.latitude], east * distance, north * distance);
+}
+
+/**
+ * The outlines of a farm's fields, as closed counterclockwise rings that do not touch.
+ *
+ * Like real fields, they are on both sides of a track through the middle of the farm and follow its bearing.
+ */
+export function fieldRings(
+  draw: RandomStream,
+  middle: Position,
+  areasM2: readonly number[],
+): readonly Position[][] {
+  const [cosine, sine] = direction(draw);
+  const shapes = areasM2.map((area) => fieldShape(draw, area));
+  const breadth = shapes.reduce((sum, shape) => sum + shape.width, 0) / 2;
+  const reached = [-breadth / 2, -breadth / 2];
+  return shapes.map(({ points, width, height }) => {
+    // The side of the track with more room left.
+    const side = (reached[0] as number) <= (reached[1] as number) ? 0 : 1;
+    const left = (reached[side] as number) + between(draw, 2, 0.2 * width + 8);
+    reached[side] = left + width;
+    const offset = between(draw, 2, 0.15 * height + 6);
+    const bottom = side === 0 ? offset : -offset - height;
+    const ring = points.map(([x, y]) => {
+      const [along, across] = [left + x, bottom + y];
+      return positionAt(middle, along * cosine - across * sine, along * sine + across * cosine);
+    });
+    return [...ring, ring[0] as Position];
+  });
+}
+
+interface Shape {
+  readonly points: readonly Point[];
+  readonly width: number;
+  readonly height: number;
+}
+
+// Four bent sides in a rectangle. Each side stays in a strip along its edge of the rectangle, and the strips separate
+// the corners, so that no side can cross another.
+function fieldShape(draw: RandomStream, areaM2: number): Shape {
+  const proportion = between(draw, 1, 2.4);
+  const depth = () => between(draw, 0, 0.12);
+  const corners: readonly Point[] = [
+    [depth(), depth()],
+    [1 - depth(), depth()],
+    [1 - depth(), 1 - depth()],
+    [depth(), 1 - depth()],
+  ];
+  const points: Point[] = [];
+  corners.forEach((corner, side) => {
+    points.push(corner);
+    if (!chance(draw, 0.6)) return;
+    const [along, inward] = [between(draw, 0.35, 0.65), between(draw, 0, 0.1)];
+    points.push(onSide(side, along, inward));
+  });
+  const scale = Math.sqrt(areaM2 / (flatArea(points) * proportion));
+  const [width, height] = [scale * proportion, scale];
+  return { points: points.map(([x, y]) => [x * width, y * height]), width, height };
+}
+
+function onSide(side: number, along: number, inward: number): Point {
+  if (side === 0) return [along, inward];
+  if (side === 1) return [1 - inward, along];
+  if (side === 2) return [1 - along, 1 - inward];
+  return [inward, 1 - along];
+}

@@ -1,0 +1,89 @@
+import { createSandbox, type SandboxOptions } from "../library/create-sandbox.js";
+import { runtimeOf } from "../library/current-sandbox.js";
+import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource } from "../library/sandbox.js";
+import { loadScenario } from "../node/files/load-scenario.js";
+import { instantOf, isoOf } from "../sandbox/clock.js";
+import { isScenarioName } from "../scenario/bundled.js";
+import { serveRuntime } from "../server/serve.js";
+import type { RunningServer } from "../server/sockets/serve-log.js";
+import { requireKnownOptions } from "../spec/schema/check.js";
+import { forwardTo } from "./forward.js";
+import { type JoinedSandbox, joinSandbox } from "./joined-sandbox.js";
+
+/** A scenario file: a misspelled bundled name is not one. */
+type ScenarioFile = `${string}.${string}` | `${string}/${string}`;
+
+/** A bundled name, a scenario file, or a scenario as a value. */
+export type FixtureSource = ScenarioSource | ScenarioFile;
+
+/** The options of the sandbox of a test runner's fixtures. */
+export interface FixtureOptions<Source = FixtureSource> extends Omit<SandboxOptions, "scenario"> {
+  /** Default: the scenario of `svc-sandbox exec`, or `key-states`. */
+  readonly scenario?: Source;
+  /** Whether the clock is frozen. Default: true. */
+  readonly frozen?: boolean;
+}
+
+/** The fixtures of a test. */
+export interface SandboxFixtures<Key extends string = string, Organization extends string = string> {
+  /** The sandbox in its initial state: reset before each test. */
+  readonly sandbox: Sandbox<Key, Organization>;
+  /** Returns the full key of a ref in the scenario; throws `unknown_ref`, with the known refs. */
+  readonly secret: (ref: Key) => string;
+}
+
+/** The fixtures of a scenario, with its refs if the type contains them. */
+export type FixturesOf<Source> = SandboxFixtures<KeyRef<Source>, OrganizationRef<Source>>;
+
+/** The shared fixtures, each created at first use. */
+export interface SharedFixtures {
+  /** The sandbox that `sandbox` resets, for hooks that run once. */
+  readonly sharedSandbox: Sandbox;
+  /** A server of the sandbox, on a free port, or the instance of `svc-sandbox exec`. */
+  readonly server: Omit<RunningServer, "close">;
+}
+
+type Use<Value> = (value: Value) => Promise<void>;
+
+const joined = new WeakMap<Sandbox, JoinedSandbox>();
+
+/**
+ * Uses the sandbox of fixtures: under `svc-sandbox exec` an instance there, which counts the requests.
+ *
+ * Throws the errors of `createSandbox` and `loadScenario`.
+ */
+export async function useSandbox(options: FixtureOptions, use: Use<Sandbox>): Promise<void> {
+  const { SVC_CONTROL_URL: controlUrl, SVC_SANDBOX_CONTROL_TOKEN: token } = process.env;
+  const {
+    scenario = controlUrl === undefined ? "key-states" : undefined,
+    frozen = true,
+    now,
+    ...others
+  } = options;
+  const isLoaded = typeof scenario === "string" && (controlUrl === undefined || !isScenarioName(scenario));
+  const source = isLoaded ? (await loadScenario(scenario)).scenario : scenario;
+  if (controlUrl === undefined) {
+    await use(createSandbox({ ...options, frozen, scenario: source } as SandboxOptions));
+    return;
+  }
+  requireKnownOptions("create the sandbox", options, ["scenario", "seed", "now", "frozen", "profile"]);
+  const at = now === undefined ? undefined : isoOf(instantOf(now));
+  const instance = joinSandbox(controlUrl, token, { ...others, scenario: source, frozen, now: at });
+  joined.set(instance.sandbox, instance);
+  await use(instance.sandbox);
+  await instance.leave();
+}
+
+/** Serves the sandbox while it is used; a sandbox in another process is served there. */
+export async function serveWhile(sandbox: Sandbox, use: Use<SharedFixtures["server"]>): Promise<void> {
+  const instance = joined.get(sandbox);
+  if (instance !== undefined) {
+    const { url, close } = await forwardTo(instance.url);
+    const { SVC_SANDBOX_CONTROL_TOKEN: controlToken } = process.env;
+    await use({ url, localUrl: url, controlUrl: instance.controlUrl, controlToken, certificate: undefined });
+    return close();
+  }
+  const { close, ...server } = await serveRuntime(runtimeOf(sandbox), { port: 0 });
+  await use(server);
+  await close(0);
+}

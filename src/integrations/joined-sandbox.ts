@@ -1,0 +1,170 @@
+import { runtimeKey } from "../library/current-sandbox.js";
+import type { Sandbox } from "../library/sandbox.js";
+import { parseReport, type Report } from "../report/report-shape.js";
+import { durationOf, instantOf, isoOf } from "../sandbox/clock.js";
+import type { Actor } from "../sandbox/operations/initiator.js";
+import { unknownSecret } from "../scenario/generated-values.js";
+import { parseScenario } from "../scenario/parse-scenario.js";
+import type { Assumptions, Profile } from "../spec/assumptions.js";
+import { SandboxError } from "../spec/errors.js";
+import { camelCase, snakeCase } from "../spec/schema/spelling.js";
+import { startCalls } from "./control-calls.js";
+
+/** An instance of a sandbox in another process. */
+export interface JoinedSandbox {
+  readonly sandbox: Sandbox;
+  readonly url: string;
+  readonly controlUrl: string;
+  /** Removes the instance. */
+  readonly leave: () => Promise<unknown>;
+}
+
+interface Started {
+  readonly id: string;
+  readonly base_url: string;
+  readonly control_url: string;
+  readonly keys: Readonly<Record<string, string>>;
+}
+
+/**
+ * Creates an instance at a control plane, with the `given` options, so that requests count there.
+ *
+ * Throws the control plane's errors.
+ */
+export function joinSandbox(controlUrl: string, token: string | undefined, given: object): JoinedSandbox {
+  const { call, end } = startCalls(token);
+  const dataOf = (text: string) => (text === "" ? undefined : JSON.parse(text).data);
+  const started: Started = dataOf(call("POST", `${controlUrl}/instances`, given));
+  const { base_url: url, control_url: control, keys } = started;
+  const ask = (method: string, path: string, body?: unknown, by?: { readonly actor?: Actor }) =>
+    dataOf(call(method, control + path, body, by?.actor));
+  const camel = (...words: Parameters<typeof ask>) => camelCase(ask(...words)) as never;
+  const list = (path: string, query: object) => {
+    const values = Object.entries(query).map(([name, value]) => [name, String(value)]);
+    return ask("GET", `${path}?${new URLSearchParams(values)}`);
+  };
+  const at = (folder: string, ref: string) => `${folder}/${encodeURIComponent(ref)}`;
+  const state = (): { scenario: string; seed: number } => ask("GET", "/state");
+  const assumptions = (): Assumptions & { profile: Profile } => ask("GET", "/assumptions");
+  const sandbox: Sandbox = {
+    get name() {
+      return state().scenario;
+    },
+    get seed() {
+      return state().seed;
+    },
+    get profile() {
+      return assumptions().profile;
+    },
+    get assumptions() {
+      const { profile: _, ...others } = assumptions();
+      return others;
+    },
+    secret(ref) {
+      const key = keys[ref];
+      if (key !== undefined) return key;
+      const refs = Object.keys(keys).join(", ");
+      throw new SandboxError(
+        "unknown_ref",
+        `There is no key ${JSON.stringify(ref)} in the scenario. Its keys: ${refs}.`,
+      );
+    },
+    unknownSecret: () => unknownSecret(state().seed),
+    fetch(input, init) {
+      const request = new Request(input, init);
+      const { pathname, search } = new URL(request.url);
+      return fetch(new Request(url + pathname + search, request));
+    },
+    clock: {
+      now: () => ask("GET", "/clock").now,
+      isFrozen: () => ask("GET", "/clock").frozen,
+      advance: (by) => ask("POST", "/clock/advance", { by: `${durationOf(by)}ms` }).now,
+      set: (to) => ask("PUT", "/clock", { now: isoOf(instantOf(to)) }).now,
+      freeze: () => ask("PUT", "/clock", { frozen: true }),
+      resume: () => ask("PUT", "/clock", { frozen: false }),
+    },
+    keys: {
+      list: () => camel("GET", "/keys"),
+      get: (ref) => camel("GET", at("/keys", ref)),
+      create({ expires, ...creation }, by) {
+        const ends =
+          expires === undefined || typeof expires === "string" ? expires : isoOf(instantOf(expires));
+        return camel("POST", "/keys", { ...(snakeCase(creation) as object), expires: ends }, by);
+      },
+      rotate(ref, { overlap, as } = {}, by) {
+        const minutes = overlap === undefined ? undefined : durationOf(overlap) / 60_000;
+        return camel("POST", `${at("/keys", ref)}/rotate`, { overlap_minutes: minutes, as }, by);
+      },
+      revoke: (ref, by) => camel("POST", `${at("/keys", ref)}/revoke`, {}, by),
+    },
+    organizations: {
+      list: () => camel("GET", "/organizations"),
+      get: (ref) => camel("GET", at("/organizations", ref)),
+      update: (ref, change, by) => camel("PATCH", at("/organizations", ref), snakeCase(change), by),
+    },
+    farmers: {
+      get count() {
+        return JSON.parse(call("GET", `${control}/farmers?limit=0`)).total;
+      },
+      at(index) {
+        const [farmer] = list("/farmers", { offset: index, limit: 1 });
+        if (farmer !== undefined) return farmer;
+        throw new SandboxError("unknown_ref", `There is no farmer with the index ${index}.`);
+      },
+      get: (id) => ask("GET", at("/farmers", id)),
+      list: (page = {}) => list("/farmers", page),
+    },
+    consents: {
+      list: () => camel("GET", "/consents"),
+      grant: (id) => camel("POST", `${at("/consents", id)}/grant`, {}),
+      reject: (id) => camel("POST", `${at("/consents", id)}/reject`, {}),
+      revoke: (id) => camel("POST", `${at("/consents", id)}/revoke`, {}),
+    },
+    attestations: {
+      list: () => missing("attestations.list"),
+      suspend: (id) => camel("POST", `${at("/attestations", id)}/suspend`, {}),
+      resume: (id) => camel("POST", `${at("/attestations", id)}/resume`, {}),
+    },
+    faults: {
+      list: () => ask("GET", "/faults"),
+      set: (faults) => ask("PUT", "/faults", { faults }),
+    },
+    requests: {
+      list: (query = {}) => camelCase(list("/requests", snakeCase(query) as object)) as never,
+      // An instance's journal contains the last 1,000 requests.
+      total: () => ask("GET", "/requests").length,
+      clear: () => ask("DELETE", "/requests"),
+    },
+    report: () => parseReport(ask("GET", "/report")) as Report,
+    capture: (part = {}) => {
+      const query = new URLSearchParams(part as Record<string, string>);
+      return parseScenario(call("GET", `${control}/capture?${query}`));
+    },
+    snapshot: () => missing("snapshot"),
+    reset: () => ask("POST", "/reset", {}),
+  };
+  Object.defineProperty(sandbox, runtimeKey, { get: elsewhere });
+  return {
+    sandbox,
+    url,
+    controlUrl: control,
+    leave() {
+      call("DELETE", `${controlUrl}/instances/${started.id}`);
+      return end();
+    },
+  };
+}
+
+function missing(name: string): never {
+  throw new SandboxError(
+    "usage",
+    `sandbox.${name} is not available under svc-sandbox exec: the control plane has no such call.`,
+  );
+}
+
+function elsewhere(): never {
+  throw new SandboxError(
+    "usage",
+    "Under svc-sandbox exec the sandbox runs in another process. Use server.url, or create one with createSandbox().",
+  );
+}

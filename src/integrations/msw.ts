@@ -1,0 +1,99 @@
+import type { HttpHandler } from "msw";
+import { createSandbox } from "../library/create-sandbox.js";
+import { runtimeOf } from "../library/current-sandbox.js";
+import type { Sandbox } from "../library/sandbox.js";
+import { usersPackage } from "../library/users-package.js";
+import { answerWebRequest } from "../library/web-request.js";
+import { SandboxError } from "../spec/errors.js";
+import { requireKnownOptions } from "../spec/schema/check.js";
+
+// The user's own msw.
+const { http } = await usersPackage(
+  { entry: "svc-sandbox/msw", name: "msw", since: "2.0" },
+  () => import("msw"),
+  (msw) => ("http" in msw ? undefined : "an older one"),
+);
+
+/** The API's address for the client under test. */
+export interface HandlerOptions {
+  /**
+   * The API's base URL, such as `https://api.example`; the handlers respond to every path under it.
+   *
+   * Default: `*`, any host, but only paths under `/v1/relying-party`. With announced changes, also other versions.
+   */
+  readonly baseUrl?: string;
+}
+
+/**
+ * Creates request handlers for `setupServer`, `setupWorker` and other APIs of msw 2 or 3.
+ *
+ * They respond from the sandbox's current state: the clock, operations and resets take effect immediately. Throws `usage`
+ * for an invalid base URL, `validation_failed` for an unknown option.
+ *
+ * @example
+ * const sandbox = createSandbox({ scenario: "key-states" });
+ * const server = setupServer(...createHandlers(sandbox, { baseUrl: "https://api.example" }));
+ */
+export function createHandlers(sandbox: Sandbox, options: HandlerOptions = {}): HttpHandler[] {
+  const runtime = runtimeOf(sandbox);
+  requireKnownOptions("make handlers", options, ["baseUrl"]);
+  const { baseUrl = "*" } = options;
+  const answer =
+    (base: string) =>
+    ({ request }: { request: Request }) =>
+      unlessAborted(answerWebRequest(runtime.world, request, base), request);
+  const paths = runtime.world().changes === undefined ? anyHost : anyVersion;
+  if (baseUrl === "*") return [http.all(paths, answer(""))];
+  if (/^https?:\/\//i.test(baseUrl)) {
+    const { origin, pathname } = urlOf(baseUrl);
+    // A base URL may have a path, which the API does not expect.
+    const base = withoutSlash(pathname);
+    return [http.all(everythingUnder(origin + base), answer(base))];
+  }
+  // Relative to the page or the server, which msw knows.
+  const base = withoutSlash(baseUrl);
+  return [http.all(base, answer(base)), http.all(`${base}/*`, answer(base))];
+}
+
+// The client of an aborted request already has its error; msw would treat this error as a failed handler.
+function unlessAborted(
+  answer: Response | Promise<Response>,
+  { signal }: Request,
+): Response | Promise<Response> {
+  if ("status" in answer) return answer;
+  return answer.catch((error) => {
+    if (signal.aborted) return Response.error();
+    throw error;
+  });
+}
+
+function urlOf(baseUrl: string): URL {
+  try {
+    return new URL(baseUrl);
+  } catch {
+    throw new SandboxError(
+      "usage",
+      `Invalid base URL ${JSON.stringify(baseUrl)}. Use one such as https://api.example.`,
+    );
+  }
+}
+
+// Patterns, not paths in msw's notation: msw decodes the matched path, and fails if its encoding is not valid. In any
+// letter case, so that a misspelled path gets the API's 404 and not the network.
+const anyHost = /\/v1\/relying-party(?:\/|$)/i;
+// Announced changes move paths to other versions.
+const anyVersion = /\/v\d{1,3}\/relying-party(?:\/|$)/i;
+
+function everythingUnder(base: string): RegExp {
+  return new RegExp(`^${base.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}(?:/|$)`, "i");
+}
+
+function withoutSlash(path: string): string {
+  return path.replace(/\/+$/, "");
+}
+
+/** A sandbox of `key-states`, ready to use with {@link handlers}. */
+export const sandbox = createSandbox({ scenario: "key-states" });
+
+/** The handlers of the ready {@link sandbox}, for any host. */
+export const handlers = createHandlers(sandbox);

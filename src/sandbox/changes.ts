@@ -1,0 +1,90 @@
+import { parseDate } from "../scenario/format/changes.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+import type { Assumptions } from "../spec/assumptions.js";
+import { day } from "../spec/limits.js";
+import { mePath } from "../spec/outcomes.js";
+
+/** Announced changes by ref, as in a scenario. */
+export type ChangeFields = NonNullable<Scenario["changes"]>;
+
+type Move = NonNullable<ChangeFields[string]["move"]>;
+
+/** An announced change of the API. */
+export interface Change {
+  readonly ref: string;
+  /** When it applies (epoch milliseconds). */
+  readonly at: number;
+  /** When the old path ends; `Infinity` if the change moves no path. */
+  readonly ends: number;
+  readonly fields: ChangeFields[string] & { readonly move?: Required<Move> };
+}
+
+/** Sorts the changes by date. */
+export function datedChanges(changes: ChangeFields): Change[] {
+  const all = Object.entries(changes).map(([ref, { move, ...fields }]): Change => {
+    const at = parseDate(fields.at) ?? 0;
+    if (move === undefined) return { ref, at, ends: Number.POSITIVE_INFINITY, fields };
+    return {
+      ref,
+      at,
+      ends: parseDate(move.sunset) ?? at,
+      fields: { ...fields, move: { from: mePath, ...move } },
+    };
+  });
+  return all.sort((one, other) => one.at - other.at);
+}
+
+/** Returns the assumptions that the changes have set by an instant. */
+export function assumedAt(changes: readonly Change[], now: number): Partial<Assumptions> {
+  return Object.assign({}, ...changes.map(({ at, fields }) => (at <= now ? fields.assumptions : undefined)));
+}
+
+/** Returns when a change next sets assumptions after `now`; `Infinity` if none does. */
+export function nextAssumed(changes: readonly Change[] | undefined, now: number): number {
+  const next = changes?.find(({ at, fields }) => at > now && fields.assumptions !== undefined);
+  return next?.at ?? Number.POSITIVE_INFINITY;
+}
+
+/** Removes the assumptions that the changes have set by an instant. */
+export function withoutAssumed(changes: ChangeFields, now: number): ChangeFields {
+  const left = Object.entries(changes).flatMap(([ref, change]): [string, ChangeFields[string]][] => {
+    const { assumptions, ...others } = change;
+    if (assumptions === undefined || (parseDate(change.at) ?? 0) > now) return [[ref, change]];
+    return Object.keys(others).some((name) => name !== "at" && name !== "say") ? [[ref, others]] : [];
+  });
+  return Object.fromEntries(left);
+}
+
+/** Formats an instant as `2027-06-01`, with the time unless it is midnight UTC. */
+export function dateText(instant: number): string {
+  const text = new Date(instant).toISOString();
+  return instant % day === 0 ? text.slice(0, 10) : text.replace(".000Z", "Z");
+}
+
+/** The smallest part of a change: one edit, such as `members`, `rename`, `today`, and its value. */
+export interface Part {
+  readonly path: readonly string[];
+  readonly value: unknown;
+}
+
+const atomic: readonly string[] = ["at", "say", "in", "on"];
+
+export function partsOf({ fields: { move, ...fields } }: Change): Part[] {
+  const inside = (value: unknown, path: readonly string[]): Part[] => {
+    if (Array.isArray(value)) return value.map((name) => ({ path: [...path, name], value: undefined }));
+    const isEdit = path.length === 2 && ["members", "headers", "scopes"].includes(path[0] as string);
+    const isGroup = path.length < 2 || isEdit;
+    if (!isGroup || typeof value !== "object" || value === null) return [{ path, value }];
+    const members = Object.entries(value).filter(([name]) => path.length === 2 || !atomic.includes(name));
+    return members.flatMap(([name, member]) => inside(member, [...path, name]));
+  };
+  return [...(move === undefined ? [] : [{ path: ["move"], value: move }]), ...inside(fields, [])];
+}
+
+/** Returns the changes in the form that a check looks for. */
+export function soughtChanges(changes: ChangeFields) {
+  return datedChanges(changes).map((change) => {
+    const { ref, at, fields } = change;
+    return { ref, say: fields.say, date: dateText(at), fields, parts: partsOf(change) };
+  });
+}

@@ -1,0 +1,135 @@
+import type { AdviceId } from "../spec/advice.js";
+import { isMarked, isSandboxKey, keyStateAt } from "../spec/api-key.js";
+import { isFault, outcomeOf, type PathId } from "../spec/outcomes.js";
+import {
+  hasBody,
+  hasKeyInOtherHeader,
+  hasKeyInQuery,
+  hasQuery,
+  isFromBrowser,
+  isFromPage,
+  isPreflight,
+  isPreflightForKey,
+  shows,
+} from "../spec/request-traits.js";
+import type { ApiRequest, Exchange } from "./history/exchange.js";
+import type { KeyEntry } from "./registry.js";
+
+/** What a sandbox stores about its clients. */
+export interface ClientBehaviour {
+  /** The path of each key's last rejection, by the key's SHA-256; the latest thousand keys, oldest first. */
+  readonly rejected: Map<string, PathId>;
+  /** The origins of pages whose browsers sent a preflight request for a key; the first hundred. */
+  readonly pages: Set<string>;
+  /** The SHA-256 of the sandbox's own example of an unknown key. */
+  readonly unknownKey: string;
+}
+
+const rejectedCapacity = 1000;
+const pagesCapacity = 100;
+
+/** The part of a request in progress that advice depends on. */
+export interface ObservedCall {
+  readonly request: ApiRequest;
+  readonly sha256: string;
+  readonly entry: KeyEntry | undefined;
+}
+
+/** The advice of nearly every request. */
+export const noAdvice: readonly AdviceId[] = Object.freeze([]);
+
+/** The advice that a request causes, and whether it resends a rejected key. */
+type Observed = Pick<Exchange, "advice" | "isResent">;
+
+/**
+ * Returns what a request shows about its client, and stores what its response shows the client.
+ *
+ * Depends only on the order of requests, never on elapsed time or connections.
+ */
+export function observe(
+  { behaviour }: { readonly behaviour: ClientBehaviour },
+  call: ObservedCall,
+  exchange: Exchange,
+): Observed {
+  const { entry, sha256 } = call;
+  const { apiKey = "" } = call.request;
+  const { pathId } = exchange;
+  const advice = adviceOnTraits(call, exchange, behaviour.pages);
+  const looksReal = !isMarked(apiKey) && exchange.presented === "well_formed";
+  if ((looksReal && entry === undefined) || exchange.leaksRealKey) advice.push("real-key-suspected");
+  if (entry !== undefined && hasReplacementThatWorked(entry, exchange.at))
+    advice.push("old-key-after-replacement-seen");
+  else if (pathId === "200.retiring") advice.push("retiring-key-in-use");
+  if (pathId === "200.legacy") advice.push("legacy-key-in-use");
+  const isStray = isSandboxKey(apiKey) && sha256 !== behaviour.unknownKey;
+  if (isStray && pathId.startsWith("401") && entry === undefined) advice.push("key-of-another-sandbox");
+  // A delayed response may not have arrived yet.
+  if (entry !== undefined && pathId.startsWith("200") && exchange.delivery === undefined)
+    entry.hasWorked = true;
+  const isResent = isResentKey(behaviour, call, exchange);
+  if (isResent) advice.push("sent-again-after-refusal");
+  return {
+    advice: advice.length === 0 ? noAdvice : Object.freeze(advice),
+    ...(isResent && { isResent }),
+  };
+}
+
+function adviceOnTraits(call: ObservedCall, exchange: Exchange, pages: Set<string>): AdviceId[] {
+  const { traits, isMisdirected } = exchange;
+  const advice: AdviceId[] = [];
+  if (traits === 0 && !isMisdirected) return advice;
+  if (shows(traits, hasKeyInQuery)) advice.push("key-in-query");
+  if (shows(traits, hasKeyInOtherHeader)) advice.push("key-in-authorization");
+  const hasKey = hasKeyAnywhere(call, exchange);
+  const isBrowser = shows(traits, isFromBrowser);
+  if (isPageWithKey(call, exchange, pages)) advice.push("key-from-browser");
+  else if (isBrowser && hasKey) advice.push("key-with-browser-headers");
+  if (isMisdirected) {
+    // Browsers send preflights on their own. A person who opens the server in a browser is not a client.
+    if (!shows(traits, isPreflight) && (hasKey || !isBrowser)) advice.push("wrong-method-or-path");
+  } else if (shows(traits, hasBody) || (shows(traits, hasQuery) && !shows(traits, hasKeyInQuery))) {
+    advice.push("query-or-body-sent");
+  }
+  return advice;
+}
+
+function hasKeyAnywhere({ request }: ObservedCall, { traits }: Exchange): boolean {
+  return request.apiKey !== undefined || shows(traits, hasKeyInQuery | hasKeyInOtherHeader);
+}
+
+// A proxy forwards browser headers and adds the key itself, but sends no preflight for it.
+function isPageWithKey(call: ObservedCall, exchange: Exchange, pages: Set<string>): boolean {
+  const { traits } = exchange;
+  const page = call.request.evidence?.page;
+  if (shows(traits, isPreflightForKey)) {
+    if (page !== undefined && pages.size < pagesCapacity) pages.add(page);
+    return true;
+  }
+  return (
+    hasKeyAnywhere(call, exchange) && (shows(traits, isFromPage) || (page !== undefined && pages.has(page)))
+  );
+}
+
+const rejections: readonly (number | undefined)[] = [401, 403, 429];
+
+// After a response of another kind, such as a fault, repeating a request may be right.
+function isResentKey(
+  { rejected }: ClientBehaviour,
+  { request, sha256 }: ObservedCall,
+  { pathId }: Exchange,
+): boolean {
+  if (request.apiKey === undefined || isFault(pathId)) return false;
+  const isSame = rejected.get(sha256) === pathId;
+  rejected.delete(sha256);
+  if (!rejections.includes(outcomeOf(pathId).status)) return false;
+  if (rejected.size === rejectedCapacity) rejected.delete(rejected.keys().next().value as string);
+  rejected.set(sha256, pathId);
+  return isSame;
+}
+
+// A client cannot switch to a key that no longer works.
+function hasReplacementThatWorked({ replacement }: KeyEntry, now: number): boolean {
+  if (replacement === undefined) return false;
+  const isUsable = ["active", "retiring"].includes(keyStateAt(replacement.key, now));
+  return (replacement.hasWorked === true && isUsable) || hasReplacementThatWorked(replacement, now);
+}

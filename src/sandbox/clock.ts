@@ -1,0 +1,138 @@
+import { firstInstant, isInstant, lastInstant, parseDuration, parseTime } from "../scenario/format/time.js";
+import { maximumOverlap } from "../spec/api-key.js";
+import { SandboxError } from "../spec/errors.js";
+import { minute, minuteStart } from "../spec/limits.js";
+
+/** The clock of one sandbox, in epoch milliseconds. It never runs backwards. */
+export interface Clock {
+  readonly now: () => number;
+  readonly isFrozen: () => boolean;
+  /** Advances the clock by `duration` milliseconds; throws `clock_backwards`, or `validation_failed` for a far future. */
+  readonly advance: (duration: number) => void;
+  /** Advances the clock to `instant`; throws `clock_backwards`, or `validation_failed` for a far future. */
+  readonly set: (instant: number) => void;
+  readonly freeze: () => void;
+  readonly resume: () => void;
+}
+
+/**
+ * Creates a clock that starts at `start` and runs with `time` unless frozen. If a fake `Date` moves back, the clock
+ * continues from where it is.
+ *
+ * @example
+ * const clock = createClock({ time: steadyTime, start: 0, frozen: true });
+ * clock.advance(60_000);
+ * clock.now(); // 60_000
+ */
+export function createClock(options: {
+  readonly time: () => number;
+  readonly start: number;
+  readonly frozen?: boolean | undefined;
+  /** Whether only `advance` and `set` leave the current minute. */
+  readonly holdsMinute?: boolean | undefined;
+}): Clock {
+  const { time, holdsMinute } = options;
+  let frozen = options.frozen ?? false;
+  // The clock's instant and the platform's time when it was last read.
+  let shown = options.start;
+  let read = time();
+
+  const now = () => {
+    const elapsed = time() - read;
+    read += elapsed;
+    const last = holdsMinute ? minuteStart(shown) + minute - 1 : Number.POSITIVE_INFINITY;
+    if (!frozen && elapsed > 0) shown = Math.min(shown + elapsed, last);
+    return shown;
+  };
+  // After a reading.
+  const moveTo = (instant: number, field: "by" | "now") => {
+    const failure = `Failed to set the clock to ${isoOf(instant)}`;
+    if (instant > lastClockInstant) {
+      const latest = isoOf(lastClockInstant);
+      const message = `${failure}: the latest possible time is ${latest}.`;
+      throw new SandboxError("validation_failed", message, { latest, fields: { [field]: message } });
+    }
+    if (instant < shown) {
+      const why = `it shows ${isoOf(shown)} and never runs backwards. Reset the sandbox to start again.`;
+      throw new SandboxError("clock_backwards", `${failure}: ${why}`);
+    }
+    shown = instant;
+  };
+
+  return {
+    now,
+    isFrozen: () => frozen,
+    advance: (duration) => moveTo(now() + duration, "by"),
+    set(instant) {
+      now();
+      moveTo(instant, "now");
+    },
+    freeze() {
+      now();
+      frozen = true;
+    },
+    resume() {
+      now();
+      frozen = false;
+    },
+  };
+}
+
+/**
+ * Creates the time that drives clocks. It is steady even when the machine's clock is corrected, but follows `Date.now`
+ * while fake timers replace it.
+ */
+export function createSteadyTime(
+  global: { readonly Date: { readonly now: () => number } },
+  stopwatch: () => number,
+): () => number {
+  const { now } = global.Date;
+  // Also follows a `Date` that is already fake.
+  const real = /\[native code\]/.test(Function.prototype.toString.call(now)) ? now : undefined;
+  const origin = global.Date.now() - stopwatch();
+  return () => (global.Date.now === real ? Math.floor(origin + stopwatch()) : global.Date.now());
+}
+
+/** The last instant that a clock shows: an overlap that starts then still ends in a four-digit year. */
+export const lastClockInstant = lastInstant - maximumOverlap;
+
+/** Formats an instant as ISO 8601, limited to the years 0000 to 9999, which no clock leaves. */
+export function isoOf(instant: number): string {
+  return new Date(Math.max(firstInstant, Math.min(instant, lastInstant))).toISOString();
+}
+
+/** A duration as callers write it: `90s`, `61m`, `2h`, `7d`, or whole milliseconds. */
+export type Duration = `${number}${"ms" | "s" | "m" | "h" | "d"}` | number;
+
+/** A point in time: ISO 8601 with a zone, epoch milliseconds, or a `Date`. */
+export type Instant = string | number | Date;
+
+/** Returns a duration in milliseconds; throws `validation_failed`. */
+export function durationOf(duration: string | number): number {
+  const length = typeof duration === "number" ? duration : parseDuration(duration);
+  if (length !== undefined && Number.isSafeInteger(length)) return length;
+  throw new SandboxError(
+    "validation_failed",
+    `Invalid duration ${JSON.stringify(duration)}: write it as 90s, 10m, 2h or 7d, or as whole milliseconds.`,
+    { given: duration },
+  );
+}
+
+/** Returns an instant in epoch milliseconds; throws `validation_failed`. */
+export function instantOf(instant: Instant): number {
+  // A text without a zone would mean different instants on different machines.
+  const isEpoch = typeof instant === "number" || instant instanceof Date;
+  const time = isEpoch ? Number(instant) : parseTime(instant);
+  if (isInstant(time)) return time;
+  throw new SandboxError(
+    "validation_failed",
+    `Invalid time ${JSON.stringify(instant)}: write it with its zone, such as 2026-03-02T09:00:00Z.`,
+    { given: instant },
+  );
+}
+
+/** Like `instantOf`, but also accepts a duration (as text) from `now`. */
+export function instantFrom(now: number, input: Instant): number {
+  const duration = typeof input === "string" ? parseDuration(input) : undefined;
+  return duration === undefined ? instantOf(input) : now + duration;
+}

@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import type { PathId } from "../spec/outcomes.js";
+import { createCounters } from "./counters.js";
+import type { Exchange } from "./history/exchange.js";
+
+const exchange = (pathId: PathId, fields: Partial<Exchange> = {}) =>
+  ({
+    id: "req_1",
+    at: 0,
+    method: "GET",
+    path: "/",
+    key: null,
+    fingerprint: null,
+    ...fault,
+    pathId,
+    ...fields,
+  }) as Exchange;
+const fault = { fault: null, isPreview: false, advice: [] };
+
+test("a path is met by a request, but not by one whose key was in another header, and stays met", () => {
+  const counters = createCounters();
+  const met = (pathId: PathId) => {
+    const { count, isMet } = counters.read().paths[pathId];
+    return [count, isMet];
+  };
+  for (const pathId of ["401.missing", "401.malformed"] as const) {
+    counters.count(exchange(pathId, { advice: ["key-in-authorization"] }));
+    expect(met(pathId)).toEqual([1, false]);
+    counters.count(exchange(pathId));
+    counters.count(exchange(pathId, { advice: ["key-in-authorization"] }));
+    expect(met(pathId)).toEqual([3, true]);
+  }
+  counters.count(exchange("403.insufficient_scope", { advice: ["key-in-authorization"] }));
+  expect(met("403.insufficient_scope")).toEqual([1, true]);
+});
+
+test("a promised path counts apart in the preview; a path of the preview alone counts for both", () => {
+  const counters = createCounters();
+  counters.count(exchange("200.test", { isPreview: true }));
+  counters.count(exchange("422.validation", { isPreview: true }));
+  const { paths } = counters.read();
+  expect([paths["200.test"], paths["422.validation"]]).toEqual([
+    { count: 0, previewCount: 1, isMet: false },
+    { count: 1, previewCount: 1, isMet: true },
+  ]);
+});
+
+test("counts that are restored are those that were read, pass nothing on, and are gone once cleared", () => {
+  const [counters, others, copy] = [createCounters(), createCounters(), createCounters()];
+  counters.passOnTo(others);
+  counters.count(exchange("401.unknown", { advice: ["key-in-query"] }));
+  counters.countUnread();
+  expect([others.read(), counters.read().unread]).toEqual([counters.read(), 1]);
+  copy.passOnTo(others);
+  copy.restore(counters.read());
+  expect([copy.read(), others.read()]).toEqual([counters.read(), counters.read()]);
+  copy.clear();
+  expect([copy.read(), others.read().requests]).toEqual([createCounters().read(), 1]);
+});

@@ -1,0 +1,151 @@
+import type { RequestSource } from "../../scenario/format/input-shapes.js";
+import type { AdviceId } from "../../spec/advice.js";
+import type { Presented } from "../../spec/authorize.js";
+import type { FaultPathId, PathId } from "../../spec/outcomes.js";
+import type { RequestEvidence, RequestTraits } from "../../spec/request-traits.js";
+
+/** A request to the API as plain data, made by every adapter. */
+export interface ApiRequest {
+  /** Upper case, as HTTP sends it. */
+  readonly method: string;
+  /** Without its query, still percent-encoded. */
+  readonly path: string;
+  /** The `x-api-key` header, trimmed; several are joined by `, `. `undefined` without this header. */
+  readonly apiKey: string | undefined;
+  /** The keys that were in its path, if they were removed. Default: the path is searched. */
+  readonly keysInPath?: readonly string[] | undefined;
+  /** Its other traits, for advice. Default: none. */
+  readonly traits?: RequestTraits;
+  /** Details about its traits. Default: none. */
+  readonly evidence?: RequestEvidence | undefined;
+  /** Its query, body and headers, for endpoints that accept them. Default: none. */
+  readonly content?: RequestContent | undefined;
+  /** Whether a story or the control plane sends it, so that it causes no advice. Default: false. */
+  readonly fromStory?: boolean;
+}
+
+/** The body of a request as text, or why it cannot be read. */
+export interface ReadBody {
+  /** Empty without a body. */
+  readonly text: string;
+  /** `undefined` for a readable body. */
+  readonly problem?: string;
+}
+
+/** The parts of a request that adapters read only for endpoints with an input schema. */
+export interface RequestContent {
+  /** Without its question mark. */
+  readonly query: string;
+  readonly contentType: string | undefined;
+  readonly idempotencyKey: string | undefined;
+  readonly body: ReadBody;
+}
+
+/** A response of the API as plain data. */
+export interface ApiAnswer {
+  /** 0 without a response. */
+  readonly status: number;
+  /** Names and values in turn, `Content-Length` included. */
+  readonly headers: readonly string[];
+  /** Empty for HEAD. */
+  readonly body: string;
+}
+
+/** Stands for the response that a fault prevented. */
+export const noAnswer: ApiAnswer = Object.freeze({ status: 0, headers: [], body: "" });
+
+/** How adapters deliver a response that a fault changed; plain data. */
+export interface Delivery {
+  /** Milliseconds of real time before anything happens. */
+  readonly delayMs: number;
+  /** Send the response, reset the connection, or send nothing until the client gives up. */
+  readonly kind: "send" | "reset" | "hang";
+  /** Bytes of the body before the connection is closed; `undefined` to send the whole body. */
+  readonly cutAfter: number | undefined;
+  /** The rate of the body; `undefined` to send it in one piece. */
+  readonly bytesPerSecond: number | undefined;
+}
+
+/**
+ * The record of a completed request: plain data, created once, the source of everything that shows or counts requests.
+ *
+ * It contains no key: method, path and content can be shown unchanged (R46).
+ */
+export interface Exchange {
+  /** The number of the request in its series of ids. Faults and variations depend on it. */
+  readonly number: number;
+  /** The request id, whether or not the response carried it. */
+  readonly id: string;
+  /** Epoch milliseconds on the sandbox's clock. */
+  readonly at: number;
+  readonly method: string;
+  /** Without its query; everything that looks like a key is shortened. */
+  readonly path: string;
+  /** The request's content, if the endpoint accepts any and it contains no key. */
+  readonly content: RequestContent | undefined;
+  /** Whether a story can send it: its body was readable without a key, and no custom handler responded. */
+  readonly isRepeatable: boolean;
+  /** Whether a story or the control plane sent it. */
+  readonly fromStory: boolean;
+  /** Whether it went to an endpoint of the preview. */
+  readonly isPreview: boolean;
+  /** Whether the API does not have its path, or not with its method. */
+  readonly isMisdirected: boolean;
+  /** Whether it probes any web server, such as for a favicon. Journals, captures and reports omit it. */
+  readonly isProbe: boolean;
+  /** Its traits, without the input that its endpoint accepts. */
+  readonly traits: RequestTraits;
+  /** Whether a possibly real key was outside its header, or in the header with other text. */
+  readonly leaksRealKey: boolean;
+  /** The kind of key that was presented. */
+  readonly presented: Presented;
+  /** The ref of the key, if it is known. */
+  readonly key: string | null;
+  /** The first 12 hex digits of the presented key's SHA-256. */
+  readonly fingerprint: string | null;
+  /** The path id of the response, or of the fault that replaced it. */
+  readonly pathId: PathId;
+  /** The fault that affected the request, even if it only delayed the response. */
+  readonly fault: FaultPathId | null;
+  /** 0 if a fault prevented the response. */
+  readonly status: number;
+  /** The error code of the response, or `null`. */
+  readonly code: string | null;
+  /** The response before a fault cut it; `noAnswer` also if a custom handler creates it. */
+  readonly answer: ApiAnswer;
+  /** The delivery after a fault changed it; `undefined` to send the response unchanged. */
+  readonly delivery: Delivery | undefined;
+  /** Whether the client did not wait for the delayed response: the one member that is set later. */
+  isUnread?: true;
+  /** Milliseconds until the response, including a fault's latency. */
+  readonly durationMs: number;
+  /** The advice that it caused; nearly always none. */
+  readonly advice: readonly AdviceId[];
+  /** Set if its key's response before this one was the same rejection. */
+  readonly isResent?: true;
+}
+
+/** The bytes of an exchange without its texts. */
+const bytesBesideTexts = 700;
+
+/** Who sent a request, as the control plane shows it. */
+export function sourceOf({ fromStory }: Exchange): RequestSource {
+  return fromStory ? "story" : "client";
+}
+
+/** Estimates the memory of an exchange in bytes, equal on every machine. */
+export function bytesOf({ path, content, answer }: Exchange): number {
+  const { query = "", contentType = "", idempotencyKey = "", body } = content ?? {};
+  const texts = [path, query, contentType, idempotencyKey, body?.text ?? "", answer.body, ...answer.headers];
+  return texts.reduce((sum, text) => sum + text.length, bytesBesideTexts);
+}
+
+/** Returns the latest exchanges that fit into `most` bytes. */
+export function latestOf(exchanges: readonly Exchange[], most: number): readonly Exchange[] {
+  let left = most;
+  const last = exchanges.findLastIndex((one) => {
+    left -= bytesOf(one);
+    return left < 0;
+  });
+  return exchanges.slice(last + 1);
+}

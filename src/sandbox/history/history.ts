@@ -1,0 +1,280 @@
+import type { RequestSource } from "../../scenario/format/input-shapes.js";
+import type { Scenario } from "../../scenario/scenario.generated.js";
+import type { ActionName } from "../../spec/steps.js";
+import { bytesOf, type Exchange, latestOf, sourceOf } from "./exchange.js";
+
+/** An operation of a user or a story step; contains no key. */
+export interface RecordedOperation {
+  readonly name: ActionName;
+  readonly input: unknown;
+  readonly actor: "administrator" | "member" | undefined;
+  /** On the sandbox's clock (epoch milliseconds). */
+  readonly at: number;
+  /** The code of its rejection. */
+  readonly refusal: string | undefined;
+  /** The ref of the key that it created. */
+  readonly made: string | undefined;
+  /** The consent request that it changed. */
+  readonly consent:
+    | { readonly id: string; readonly farmer: number; readonly organization: string }
+    | undefined;
+}
+
+/** The state of a sandbox at a moment. */
+export interface Beginning {
+  readonly scenario: Scenario;
+  /** The clock (epoch milliseconds). */
+  readonly at: number;
+}
+
+/** A repeatable recording: a state, and everything that happened since, in order. */
+export interface Recorded {
+  /** `undefined` if the state is too large to copy. */
+  readonly beginning: Beginning | undefined;
+  readonly entries: readonly (Exchange | RecordedOperation)[];
+}
+
+export interface RequestEvent {
+  readonly type: "request";
+  readonly exchange: Exchange;
+}
+
+/** Receives events. An error is thrown to the caller after all listeners ran; the event has already happened. */
+export type Listener<Event> = (event: Event | RequestEvent, position: number) => void;
+
+export interface JournalQuery {
+  /** How many of the latest requests to return. Default: all. */
+  readonly limit?: number | undefined;
+  /** The path id of the response, or of the fault that affected the request. */
+  readonly pathId?: string | undefined;
+  /** A key's ref. */
+  readonly key?: string | undefined;
+  /** Whether to include probes of any web server. Default: false. */
+  readonly probes?: boolean | undefined;
+  /** Who sent them: clients, or the story and `POST /send`. Default: both. */
+  readonly source?: RequestSource | undefined;
+  /** Whether to include requests that a fault hit and that their client sent again. Default: true. */
+  readonly faults?: boolean | undefined;
+}
+
+/** The part of the current state that a history needs. */
+interface Subject {
+  /** Returns a copy of the current state; `undefined` if it is too large to copy repeatedly. */
+  readonly look: () => Beginning | undefined;
+  /** The state at the start of this history. Default: what `look` returns. */
+  readonly beginning?: Beginning | undefined;
+  /** The requests before that, the latest of `total`. Default: none. */
+  readonly requests?: readonly Exchange[];
+  readonly total?: number;
+}
+
+/** Everything after one recorded state, up to the next. */
+interface Stretch {
+  readonly beginning: Beginning | undefined;
+  /** The position of the last event before it. */
+  readonly after: number;
+  readonly operations: Entry<RecordedOperation>[];
+}
+
+/** The number of requests and operations of a stretch. Two stretches fit into the ring, and into a story. */
+const stretchLength = 480;
+
+/** How many requests, and how many other events, are stored. */
+export const mostKept = 1000;
+
+/**
+ * Creates the history of a runtime: its latest requests and other events, so that memory stays flat. The journal, the events
+ * and captures read it.
+ */
+export function createHistory<Event>(first: Subject, capacity = mostKept) {
+  const requests = createRing<Exchange>(capacity);
+  const events = createRing<Event>(capacity);
+  const listeners = new Set<Listener<Event>>();
+  let latest = 0;
+  // The current state, the position where it entered or was last cleared, and the number of requests since.
+  let world = first;
+  let after = 0;
+  let recorded = 0;
+  // Its repeatable recordings.
+  let stretches: readonly Stretch[];
+  let length: number;
+
+  const stretchFrom = (beginning = world.look()): Stretch => ({ beginning, after: latest, operations: [] });
+  const restart = (beginning?: Beginning) => {
+    stretches = [stretchFrom(beginning)];
+    length = 0;
+  };
+  const count = () => {
+    length += 1;
+    if (length < stretchLength) return;
+    stretches = [...stretches.slice(-1), stretchFrom()];
+    length = 0;
+  };
+  const tell = (event: Event | RequestEvent, position: number) => {
+    let failures: unknown[] | undefined;
+    for (const listener of listeners) {
+      try {
+        listener(event, position);
+      } catch (error) {
+        failures = [error];
+      }
+    }
+    if (failures !== undefined) throw failures[0];
+  };
+  const list = (): Exchange[] =>
+    [...(world.requests ?? []), ...requests.after(after).map(({ entry }) => entry)].slice(-capacity);
+  const enter = (subject: Subject) => {
+    world = subject;
+    after = latest;
+    recorded = 0;
+    restart(subject.beginning);
+  };
+  enter(first);
+
+  return {
+    /** Records a request. */
+    record(exchange: Exchange): void {
+      latest += 1;
+      if (!exchange.isProbe) recorded += 1;
+      requests.push(exchange, latest);
+      if (exchange.isRepeatable) count();
+      else restart();
+      if (listeners.size > 0) tell({ type: "request", exchange }, latest);
+    },
+    /** Records an operation, for captures. */
+    operation(operation: RecordedOperation): void {
+      stretches.at(-1)?.operations.push({ position: latest, entry: operation });
+      count();
+    },
+    /** Records any other event. */
+    announce(event: Event): void {
+      latest += 1;
+      events.push(event, latest);
+      tell(event, latest);
+    },
+    /** Calls the listener with every later event, in order; returns a function to unsubscribe. */
+    subscribe(listener: Listener<Event>): () => void {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    /** Returns the position of the last event; the first event has 1. */
+    latest: () => latest,
+    /** Returns the events after a position, oldest first; `undefined` if some were discarded. */
+    since(position: number): Entry<Event | RequestEvent>[] | undefined {
+      if (position > latest || position < Math.max(requests.dropped(), events.dropped())) return undefined;
+      const asked = requests
+        .after(position)
+        .map((one) => ({ ...one, entry: { type: "request", exchange: one.entry } as const }));
+      return [...asked, ...events.after(position)].sort(byPosition);
+    },
+    /** Returns the latest requests since the start, oldest first. */
+    requests({ limit, pathId, key, source, probes = false, faults = true }: JournalQuery = {}): Exchange[] {
+      const matching = (faults ? list() : withoutFaults(list())).filter(
+        (one) =>
+          (probes || !one.isProbe) &&
+          (pathId === undefined || one.pathId === pathId || one.fault === pathId) &&
+          (key === undefined || one.key === key) &&
+          (source === undefined || sourceOf(one) === source),
+      );
+      return limit === undefined ? matching : matching.slice(Math.max(0, matching.length - limit));
+    },
+    /** Returns the request with this id; `undefined` if it is unknown or discarded. */
+    find: (id: string): Exchange | undefined => list().find((one) => one.id === id),
+    /** Returns the number of requests since the start or the last `clear`, including discarded ones but not probes. */
+    total: () => (world.total ?? 0) + recorded,
+    /** Estimates the memory of all its requests, in bytes. */
+    bytes: () =>
+      [...(world.requests ?? []), ...requests.after(0).map(({ entry }) => entry)].reduce(
+        (sum, one) => sum + bytesOf(one),
+        0,
+      ),
+    /** Discards requests except the latest `count` since the start that fit into `most` bytes. The total stays. */
+    keep(most: number, count = capacity): void {
+      const recent = requests.after(after);
+      const all = list();
+      const latest = count === 0 ? [] : all.slice(-count);
+      const first = all.length - latestOf(latest, most).length;
+      const restored = all.length - recent.length;
+      world = { ...world, requests: all.slice(first, restored) };
+      requests.discard(recent[first - restored - 1]?.position ?? after);
+      // A capture needs everything since its first state.
+      stretches = stretches.filter((stretch) => stretch.after >= requests.dropped());
+      if (stretches.length === 0) restart();
+    },
+    /** Discards the requests. */
+    clear: () => enter({ look: world.look }),
+    /** Continues from the latest requests of `total`. */
+    restore: (kept: readonly Exchange[], total: number) =>
+      enter({ look: world.look, requests: [...kept], total }),
+    /** Continues with another state, whose own history is still empty. */
+    enter,
+    /** Returns the current state, for another history to continue. */
+    subject: (): Subject => ({ ...world, beginning: stretches[0]?.beginning }),
+    /** Starts a new recording from the current state, after an event that cannot be repeated. */
+    restart: () => restart(),
+    /** Returns the repeatable recording. */
+    recorded(): Recorded {
+      const [{ beginning, after: start }] = stretches as [Stretch];
+      const operations = stretches.flatMap((stretch) => stretch.operations);
+      // An operation has the position of the request before it.
+      const entries = [...requests.after(start), ...operations].sort(byPosition);
+      return { beginning, entries: entries.map(({ entry }) => entry) };
+    },
+  };
+}
+
+export type History<Event> = ReturnType<typeof createHistory<Event>>;
+
+// Leaves out requests that a fault hit and that their client sent again: after no or a broken response, before the end of a
+// delayed one, or after a delayed 401 or 403, because a timeout may come just after its end.
+function withoutFaults(all: readonly Exchange[]): Exchange[] {
+  const sentLater = new Set<string>();
+  const isKept = ({ method, path, fingerprint, fault, pathId, status, isUnread }: Exchange) => {
+    const name = `${method} ${path} ${fingerprint}`;
+    const isRepeated = sentLater.has(name);
+    sentLater.add(name);
+    const wasInVain = fault === pathId || isUnread === true || status === 401 || status === 403;
+    return fault === null || !isRepeated || !wasInVain;
+  };
+  return [...all].reverse().filter(isKept).reverse();
+}
+
+interface Entry<Content> {
+  readonly position: number;
+  readonly entry: Content;
+}
+
+const byPosition = (one: Entry<unknown>, other: Entry<unknown>) => one.position - other.position;
+
+/** Keeps the last `capacity` entries, each with its position. */
+function createRing<Content>(capacity: number) {
+  const kept: Content[] = [];
+  const positions: number[] = [];
+  let next = 0;
+  let dropped = 0;
+  return {
+    push(entry: Content, position: number): void {
+      dropped = positions[next] ?? dropped;
+      kept[next] = entry;
+      positions[next] = position;
+      next = next + 1 === capacity ? 0 : next + 1;
+    },
+    /** Returns the entries after a position, oldest first. */
+    after(position: number): Entry<Content>[] {
+      const all = kept.map((entry, index) => ({ position: positions[index] as number, entry }));
+      return [...all.slice(next), ...all.slice(0, next)].filter((one) => one.position > position);
+    },
+    /** Discards the entries up to a position. */
+    discard(position: number): void {
+      const all = this.after(0);
+      const remaining = all.filter((one) => one.position > position);
+      if (remaining.length === all.length) return;
+      dropped = all[all.length - remaining.length - 1]?.position ?? dropped;
+      kept.splice(0, kept.length, ...remaining.map(({ entry }) => entry));
+      positions.splice(0, positions.length, ...remaining.map((one) => one.position));
+      next = remaining.length;
+    },
+    /** Returns the position of the last discarded entry. */
+    dropped: () => dropped,
+  };
+}

@@ -1,0 +1,102 @@
+import { type ConsentAction, isAllowed } from "../../spec/consent.js";
+import { SandboxError } from "../../spec/errors.js";
+import type { ConsentView } from "../preview/consent-shape.js";
+import { type AttestationView, stateOf, viewAttestation, viewConsent } from "../preview/consent-views.js";
+import { type ConsentEntry, statusAt, withDecision } from "../preview/consents.js";
+import type { World } from "../world.js";
+
+/** A decision that the farmer makes. */
+export type Decision = Exclude<ConsentAction, "cancel">;
+
+/** One request by id, or a farmer's newest request that allows the decision, from one organization or any. */
+type ChosenConsent =
+  | { readonly id: string }
+  | { readonly farmer: number; readonly organization?: string | undefined };
+
+/**
+ * Decides a consent request for the farmer, no matter what the farmer's persona would do.
+ *
+ * Throws `not_found` without the preview, `unknown_ref`, or `consent_not_open` if the request's status does not allow the
+ * decision or the farmer has no request. An error changes nothing.
+ */
+export function decideConsent(
+  world: World,
+  { do: decision, ...chosen }: ChosenConsent & { readonly do: Decision },
+): { readonly consent: ConsentView } {
+  requirePreview(world);
+  const now = world.clock.now();
+  const entry = chosenConsent(world, chosen, decision);
+  const status = statusAt(entry, now);
+  if (!isAllowed(decision, status)) {
+    const message = `Failed to ${decision} the consent request ${entry.id}: it is ${status}.`;
+    throw new SandboxError("consent_not_open", message, { id: entry.id, status });
+  }
+  changeConsent(world, entry, withDecision(entry, decision, now));
+  return { consent: viewConsent(entry, world) };
+}
+
+/** Replaces the record of a request, and announces it. */
+export function changeConsent(world: World, entry: ConsentEntry, record: ConsentEntry["record"]): void {
+  entry.record = record;
+  world.history.announce({ type: "consent.changed", consent: viewConsent(entry, world) });
+}
+
+/**
+ * Suspends an active attestation, or ends its suspension.
+ *
+ * Throws `not_found` without the preview, `unknown_ref`, or `attestation_not_open` if it is not active (or not suspended).
+ * An error changes nothing.
+ */
+export function suspendAttestation(
+  world: World,
+  { id, do: change }: { readonly id: string; readonly do: "suspend" | "resume" },
+): { readonly attestation: AttestationView } {
+  requirePreview(world);
+  const suspended = change === "suspend";
+  const attestation = world.consents.attestation(id);
+  const now = world.clock.now();
+  const state = attestation && stateOf(attestation, world, now);
+  if (attestation === undefined || state === undefined) throw unknownRecord("attestation", id);
+  const { production, validity } = state;
+  if (validity !== (suspended ? "active" : "suspended")) {
+    const message = `Failed to ${change} the attestation ${id}: it is ${validity ?? production}.`;
+    throw new SandboxError("attestation_not_open", message, { id, production, validity });
+  }
+  const { consent, permission } = attestation;
+  const at = Math.max(now, consent.suspensions.at(-1)?.at ?? now);
+  consent.suspensions = [...consent.suspensions, { at, permission, suspended }];
+  world.history.announce({ type: "consent.changed", consent: viewConsent(consent, world) });
+  return { attestation: viewAttestation(attestation, world) as AttestationView };
+}
+
+// Returns a farmer's newest request that allows the decision, or the newest one, which is then rejected.
+function chosenConsent({ consents, clock }: World, chosen: ChosenConsent, decision: Decision): ConsentEntry {
+  if ("id" in chosen) {
+    const entry = consents.find(chosen.id);
+    if (entry !== undefined) return entry;
+    throw unknownRecord("consent request", chosen.id);
+  }
+  const { farmer, organization } = chosen;
+  const requests = consents.all.filter(
+    (entry) => entry.farmer === farmer && (organization === undefined || entry.organization === organization),
+  );
+  const now = clock.now();
+  const entry = requests.findLast((one) => isAllowed(decision, statusAt(one, now))) ?? requests.at(-1);
+  if (entry !== undefined) return entry;
+  const message = `The farmer ${farmer} has no consent request to ${decision}.`;
+  throw new SandboxError("consent_not_open", message, { farmer });
+}
+
+function unknownRecord(kind: "consent request" | "attestation", id: string): SandboxError {
+  const message = `Unknown ${kind} ${JSON.stringify(id)}.`;
+  return new SandboxError("unknown_ref", message, { kind, id });
+}
+
+/** Throws `not_found` without the preview of the announced endpoints (R49). */
+export function requirePreview({ preview, name }: World): void {
+  if (preview) return;
+  throw new SandboxError(
+    "not_found",
+    `The scenario ${JSON.stringify(name)} has no consent requests or attestations: the preview of the announced endpoints is off. Add preview: true to it.`,
+  );
+}

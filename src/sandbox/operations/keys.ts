@@ -1,0 +1,250 @@
+import type { ControlBody } from "../../scenario/format/control-bodies.js";
+import { freeRefIn, isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/fields.js";
+import { isInstant, parseDuration } from "../../scenario/format/time.js";
+import { deriveSecret, secretFrom } from "../../scenario/generated-values.js";
+import {
+  defaultOverlap,
+  defaultScopes,
+  type Environment,
+  type KeyRecord,
+  type KeyState,
+  keyStateAt,
+  maximumActiveKeys,
+  maximumOverlap,
+} from "../../spec/api-key.js";
+import { SandboxError } from "../../spec/errors.js";
+import { defaultLimits } from "../../spec/limits.js";
+import type { Organization } from "../../spec/organization.js";
+import { requireFields } from "../../spec/schema/check.js";
+import { didYouMean, listed } from "../../spec/schema/words.js";
+import { durationOf, type Instant, instantFrom } from "../clock.js";
+import { settleUsage, startUsage, type Usage } from "../counters.js";
+import type { KeyEntry } from "../registry.js";
+import { withGrantedScopes } from "../varied-records.js";
+import type { KeyView } from "../view-shapes.js";
+import { viewKey } from "../views.js";
+import type { World } from "../world.js";
+import { type Initiator, requireAdministrator } from "./initiator.js";
+
+/** A key to create (R29). It expires at a time, or after a duration (as text). */
+export type CreateKeyInput = Omit<ControlBody<"key_creation">, "expires"> & { expires?: Instant | undefined };
+
+/**
+ * Creates an active key; returns its secret only this once (R34).
+ *
+ * Throws `validation_failed`, `unknown_ref`, `sandbox_access_off` (R30), `live_access_not_approved` (R31),
+ * `scopes_required` (R29), `unknown_scope`, `key_limit_reached` (R32) or `name_taken`, without changes.
+ */
+export function createKey(
+  world: World,
+  input: CreateKeyInput,
+  by: Initiator = {},
+): { readonly key: KeyView; readonly secret: string } {
+  requireAdministrator(by);
+  const { environment, name, scopes = defaultScopes, limits, expires } = input;
+  const expiresAt = expires === undefined ? undefined : instantFrom(world.clock.now(), expires);
+  const isTooLate = expiresAt !== undefined && !isInstant(expiresAt);
+  requireFields("create a key", {
+    scopes: new Set(scopes).size < scopes.length ? "must not contain a scope twice" : undefined,
+    expires: isTooLate ? "must be a time before the year 10000" : undefined,
+  });
+  const { organization } = world.registry.organization(input.organization);
+  requireAccess(organization, environment);
+  requireScopes(world, scopes);
+  requireRoomForKey(world, input);
+  const ref = input.ref ?? freeRef(world, refOfName(name));
+  const described = {
+    ref,
+    organization: input.organization,
+    name,
+    environment,
+    scopes: [...scopes],
+    limits: {
+      perMinute: limits?.per_minute ?? defaultLimits.perMinute,
+      perDay: limits?.per_day ?? defaultLimits.perDay,
+    },
+    ...(expiresAt !== undefined && { expiresAt }),
+  };
+  const { key, secret } = issueKey(world, described, by);
+  world.history.announce({ type: "key.created", key });
+  return { key, secret };
+}
+
+export interface RotateInput {
+  readonly key: string;
+  /** How long the old key continues to work: 0 to 7 days. Default: 60 minutes. */
+  readonly overlap?: string | number | undefined;
+  /** The ref of the replacement. Default: the old ref with the next free number. */
+  readonly as?: string | undefined;
+}
+
+/**
+ * Replaces an active key with a new one that has the same name, scopes and limits (R37). The old key works until the overlap
+ * ends (R38–R40). The replacement does not inherit an expiry, so that an expiring key can be rotated.
+ *
+ * Throws `unknown_ref`, `key_not_active`, `overlap_out_of_range`, `validation_failed`, `key_limit_reached` or `name_taken`,
+ * without changes.
+ */
+export function rotateKey(
+  world: World,
+  input: RotateInput,
+  by: Initiator = {},
+): { readonly key: KeyView; readonly replacement: KeyView; readonly secret: string } {
+  requireAdministrator(by);
+  const entry = requireKeyIn(world, input.key, "rotate", ["active"]);
+  const overlap = overlapOf(input.overlap);
+  const { ref, organization, name, environment, scopes, limits } = entry.key;
+  // If a retiring key counts as active, there must be room for both during the overlap.
+  if (overlap > 0 && world.assumptions.retiring_counts_as_active) requireRoomForKey(world, entry.key);
+  const replacedBy = input.as ?? freeRef(world, ref);
+  const described = { ref: replacedBy, organization, name, environment, scopes, limits, replaces: ref };
+  const { key: replacement, secret } = issueKey(world, described, by, inheritedUsage(world, entry));
+  entry.key = { ...entry.key, overlapEndsAt: world.clock.now() + overlap, replacedBy };
+  entry.replacement = world.registry.key(replacedBy);
+  const key = viewKey(entry, world);
+  world.history.announce({ type: "key.rotated", key, replacement });
+  return { key, replacement, secret };
+}
+
+/**
+ * Revokes a key that still works: an active key, or a replaced key in its overlap. The next request with it gets 401 (R41).
+ *
+ * Throws `key_not_active` (R42) or `unknown_ref`.
+ */
+export function revokeKey(
+  world: World,
+  input: { readonly key: string },
+  by: Initiator = {},
+): { readonly key: KeyView } {
+  requireAdministrator(by);
+  const entry = requireKeyIn(world, input.key, "revoke", ["active", "retiring"]);
+  entry.key = { ...entry.key, revokedAt: world.clock.now() };
+  const key = viewKey(entry, world);
+  world.history.announce({ type: "key.revoked", key });
+  return { key };
+}
+
+// Adds a new key. The sandbox stores only its hash (R35). New keys always have the current prefix (R17).
+function issueKey(
+  world: World,
+  described: Omit<KeyRecord, "sha256" | "legacy">,
+  { isScripted = false }: Initiator,
+  usage: Usage = startUsage(world.windows, world.clock.now()),
+): { readonly key: KeyView; readonly secret: string } {
+  const { registry, platform, seed } = world;
+  const { ref, environment, replaces } = described;
+  requireFields("create a key", { [replaces === undefined ? "ref" : "as"]: refProblem(ref) });
+  if (registry.keys.has(ref)) {
+    throw new SandboxError("name_taken", `A key with the ref ${JSON.stringify(ref)} already exists.`, {
+      ref,
+    });
+  }
+  const kind = { ref, environment, legacy: false };
+  const secret = isScripted ? deriveSecret(seed, kind) : secretFrom(platform.random, kind);
+  // None by default: the specification does not define that keys expire on their own.
+  const lifetime = parseDuration(world.assumptions.default_expiry);
+  const expiresAt = lifetime === undefined ? {} : { expiresAt: world.clock.now() + lifetime };
+  // A replacement has the scopes of the old key, including granted ones (R37).
+  const scopes = replaces === undefined ? withGrantedScopes(world, ref, described.scopes) : described.scopes;
+  const sha256 = platform.sha256(secret);
+  const owner = registry.find(sha256)?.key.ref;
+  if (owner !== undefined) {
+    const message = `The seed generates a secret for ${JSON.stringify(ref)} that ${JSON.stringify(owner)} has pinned: choose another ref.`;
+    throw new SandboxError("name_taken", message, { ref });
+  }
+  const key = { ...expiresAt, ...described, scopes, legacy: false, sha256 };
+  return { key: viewKey(registry.addKey({ key, usage }), world), secret };
+}
+
+// A key that no longer works cannot change, and a replaced key cannot be replaced again (R42).
+function requireKeyIn(
+  world: World,
+  ref: string,
+  verb: "rotate" | "revoke",
+  states: readonly KeyState[],
+): KeyEntry {
+  const entry = world.registry.key(ref);
+  const state = keyStateAt(entry.key, world.clock.now());
+  if (states.includes(state)) return entry;
+  throw new SandboxError(
+    "key_not_active",
+    `Failed to ${verb} the key ${JSON.stringify(ref)}: it is ${state}, and only a key that is ${listed(states, "or")} can be ${verb}d.`,
+    { ref, state },
+  );
+}
+
+function requireAccess({ ref, sandboxAccess, liveAccess }: Organization, environment: Environment): void {
+  if (environment === "test" && !sandboxAccess) {
+    throw new SandboxError(
+      "sandbox_access_off",
+      `Failed to create a test key: sandbox access is not turned on for ${ref}.`,
+      { organization: ref },
+    );
+  }
+  if (environment === "live" && liveAccess !== "approved") {
+    throw new SandboxError(
+      "live_access_not_approved",
+      `Failed to create a live key: the compliance application of ${ref} is not approved (live_access: ${liveAccess}).`,
+      { organization: ref, live_access: liveAccess },
+    );
+  }
+}
+
+function requireScopes({ assumptions: { scopes: known } }: World, scopes: readonly string[]): void {
+  if (scopes.length === 0) {
+    throw new SandboxError("scopes_required", "A key needs at least one scope.");
+  }
+  const unknown = scopes.find((scope) => !known.includes(scope));
+  if (unknown === undefined) return;
+  throw new SandboxError(
+    "unknown_scope",
+    `Unknown scope ${JSON.stringify(unknown)}; known scopes: ${known.join(", ")}.${didYouMean(unknown, known)}`,
+    { scope: unknown, known: [...known] },
+  );
+}
+
+// An organization has at most five active keys in an environment (R32).
+function requireRoomForKey(
+  { registry, clock, assumptions }: World,
+  { organization, environment }: Pick<KeyRecord, "organization" | "environment">,
+): void {
+  const now = clock.now();
+  const counted = assumptions.retiring_counts_as_active ? ["active", "retiring"] : ["active"];
+  const keys = registry.organization(organization).keys.filter(({ key }) => key.environment === environment);
+  const active = keys.filter(({ key }) => counted.includes(keyStateAt(key, now))).length;
+  if (active < maximumActiveKeys) return;
+  throw new SandboxError(
+    "key_limit_reached",
+    `${organization} already has ${active} active ${environment} keys; the maximum is ${maximumActiveKeys} (R32). Revoke one first.`,
+    { organization, environment, active, maximum: maximumActiveKeys },
+  );
+}
+
+function freeRef({ registry: { keys } }: World, ref: string): string {
+  // The keys of one rotation are `main`, `main-2`, `main-3`.
+  const first = ref.replace(/-\d+$/, "");
+  const isInChain = keys.get(ref)?.key.replaces !== undefined && keys.has(first);
+  return freeRefIn((taken) => keys.has(taken), isInChain ? first : ref);
+}
+
+function refProblem(ref: string): string | undefined {
+  if (isReserved(ref))
+    return `must not be ${listed(reservedKeyRefs, "or")}: stories use these words for no key`;
+  return isRef(ref) ? undefined : "must not be a name with a special meaning in JavaScript";
+}
+
+function inheritedUsage({ assumptions, windows, clock }: World, { usage }: KeyEntry): Usage | undefined {
+  if (assumptions.replacement_usage === "fresh") return undefined;
+  settleUsage(usage, windows, clock.now());
+  return { ...usage, recent: [...usage.recent] };
+}
+
+function overlapOf(input: string | number = defaultOverlap): number {
+  const overlap = typeof input === "number" ? input : durationOf(input);
+  if (Number.isSafeInteger(overlap) && overlap >= 0 && overlap <= maximumOverlap) return overlap;
+  throw new SandboxError(
+    "overlap_out_of_range",
+    `Invalid overlap of ${overlap} ms: it must be between 0 and 7 days (${maximumOverlap} ms).`,
+    { overlap, maximum: maximumOverlap },
+  );
+}

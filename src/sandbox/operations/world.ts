@@ -1,0 +1,203 @@
+import type { ControlBody } from "../../scenario/format/control-bodies.js";
+import { faultProblems } from "../../scenario/rules/faults.js";
+import { keyStateAt, maximumActiveKeys } from "../../spec/api-key.js";
+import { type Assumptions, assumptionsFor, type Profile } from "../../spec/assumptions.js";
+import { day, dayStart, minute, minuteStart } from "../../spec/limits.js";
+import { requireFields, validationError } from "../../spec/schema/check.js";
+import { durationOf, type Instant, instantOf, isoOf } from "../clock.js";
+import { settleUsage, startUsage, type Usage, type Windows, windowsOf } from "../counters.js";
+import { activateFaults, type Fault } from "../faults.js";
+import type { KeyEntry } from "../registry.js";
+import { endingOfName, withGrantedScopes, withoutGrantedScopes } from "../varied-records.js";
+import type { ClockView, OrganizationView } from "../view-shapes.js";
+import { viewClock, viewOrganization } from "../views.js";
+import type { World } from "../world.js";
+import { type Initiator, requireAdministrator } from "./initiator.js";
+
+export type OrganizationInput = ControlBody<"organization_update"> & { readonly ref: string };
+
+/** Changes an organization, effective with the next request. Throws `unknown_ref` without changes. */
+export function updateOrganization(
+  world: World,
+  input: OrganizationInput,
+  by: Initiator = {},
+): { readonly organization: OrganizationView } {
+  requireAdministrator(by);
+  const entry = world.registry.organization(input.ref);
+  const { status, sandboxAccess, liveAccess } = entry.organization;
+  entry.organization = {
+    ...entry.organization,
+    status: input.status ?? status,
+    sandboxAccess: input.sandbox_access ?? sandboxAccess,
+    liveAccess: input.live_access ?? liveAccess,
+  };
+  const organization = viewOrganization(entry.organization);
+  world.history.announce({ type: "organization.updated", organization });
+  return { organization };
+}
+
+/**
+ * Replaces the active faults with others of valid shape. Their durations count from now.
+ *
+ * Throws `validation_failed` with every contradiction, without changes.
+ */
+export function changeFaults(world: World, faults: readonly Fault[]): void {
+  const { clock, registry, seed, history } = world;
+  const now = clock.now();
+  const problems = faultProblems(faults, {
+    refs: { key: registry.keys, organization: registry.organizations },
+    preview: world.preview,
+    now: isoOf(now),
+  });
+  if (problems.length > 0) throw validationError("Failed to change the faults", problems);
+  world.faults.active = activateFaults(faults, seed, now);
+  history.announce({ type: "faults.changed" });
+}
+
+/** Sets, freezes or resumes the clock. Throws `clock_backwards` or `validation_failed` without changes. */
+export function changeClock(
+  world: World,
+  { now, frozen }: { readonly now?: Instant | undefined; readonly frozen?: boolean | undefined },
+): ClockView {
+  const { clock } = world;
+  if (now !== undefined) clock.set(instantOf(now));
+  if (frozen === true) clock.freeze();
+  if (frozen === false) clock.resume();
+  return announceClock(world);
+}
+
+/** Advances the clock. Throws `clock_backwards` or `validation_failed` without changes. */
+export function advanceClock(world: World, by: string | number): ClockView {
+  world.clock.advance(durationOf(by));
+  return announceClock(world);
+}
+
+function announceClock(world: World): ClockView {
+  world.history.announce({ type: "clock.moved", ...viewClock(world.clock) });
+  world.settle();
+  return viewClock(world.clock);
+}
+
+/** Clears the journal and the report's counters, but not the usage of keys. */
+export function clearRequests({ history, counters }: World): void {
+  history.clear();
+  counters.clear();
+  history.announce({ type: "requests.cleared" });
+}
+
+/** Assumptions to change, and the profile for all others. */
+export type AssumptionsInput = Partial<Assumptions> & { readonly profile?: Profile };
+
+/**
+ * Changes assumptions, effective with the next request. With a profile, all others become the profile's. Usage in the
+ * current minute and day stays counted; a window whose usage is unknown cannot be chosen.
+ *
+ * Throws `validation_failed` for assumptions that contradict the sandbox's state, without changes.
+ */
+export function changeAssumptions(world: World, { profile, ...input }: AssumptionsInput): Assumptions {
+  const given = profile === undefined ? { ...world.givenAssumptions, ...input } : input;
+  const next = assumptionsFor(profile ?? world.profile, given);
+  const { me_scope: needed, scopes } = next;
+  const isMissing = needed !== null && !scopes.includes(needed);
+  const now = world.clock.now();
+  const windows = windowsOf(next);
+  const dayBegan = dayStart(now, windows.dayResetsAt);
+  const isOtherMinute = windows.sliding && !world.windows.sliding;
+  const isOtherDay = windows.dayResetsAt !== world.windows.dayResetsAt;
+  requireFields("change the assumptions", {
+    minute_window: isOtherMinute ? countedProblem(world, now - minute + 1, minute) : undefined,
+    day_resets_at: isOtherDay ? countedProblem(world, dayBegan, day) : undefined,
+    me_scope: isMissing ? `is ${JSON.stringify(needed)}, which is not one of scopes` : undefined,
+    scopes: heldScopeProblem(world, next),
+    retiring_counts_as_active: tooManyActiveProblem(world, next),
+  });
+  for (const { usage } of world.registry.keys.values()) carryOver(usage, world.windows, windows, now);
+  const changes = {
+    profile: profile ?? world.profile,
+    assumptions: next,
+    givenAssumptions: given,
+    windows,
+  } satisfies Partial<World>;
+  varyRecords(world, { ...world, ...changes });
+  Object.assign(world, changes);
+  world.history.announce({ type: "assumptions.changed" });
+  return next;
+}
+
+// The profile `varied` adds parts to records. They appear and disappear with the profile.
+function varyRecords(world: World, next: World): void {
+  const { organizations, keys } = world.registry;
+  for (const entry of organizations.values()) {
+    const { ref, name } = entry.organization;
+    const [old, ending] = [endingOfName(world, ref), endingOfName(next, ref)];
+    if (old === ending) continue;
+    entry.organization = { ...entry.organization, name: name.slice(0, name.length - old.length) + ending };
+  }
+  if (world.profile !== "varied" && next.profile !== "varied") return;
+  for (const entry of keys.values()) {
+    let first = entry.key;
+    for (let old = keys.get(first.replaces ?? ""); old !== undefined; old = keys.get(first.replaces ?? "")) {
+      first = old.key;
+    }
+    const scopes = withGrantedScopes(next, first.ref, withoutGrantedScopes(world, entry.key.scopes));
+    entry.key = { ...entry.key, scopes };
+  }
+}
+
+function heldScopeProblem(world: World, { scopes }: Assumptions): string | undefined {
+  for (const { key } of world.registry.keys.values()) {
+    const held = withoutGrantedScopes(world, key.scopes).find((scope) => !scopes.includes(scope));
+    if (held !== undefined) return `lack ${held}, which the key ${JSON.stringify(key.ref)} has`;
+  }
+  return undefined;
+}
+
+function tooManyActiveProblem({ registry, clock }: World, next: Assumptions): string | undefined {
+  if (!next.retiring_counts_as_active) return undefined;
+  const counts = new Map<string, number>();
+  for (const { key } of registry.keys.values()) {
+    if (!["active", "retiring"].includes(keyStateAt(key, clock.now()))) continue;
+    const holder = `${key.organization} (${key.environment})`;
+    const count = (counts.get(holder) ?? 0) + 1;
+    if (count > maximumActiveKeys)
+      return `would give ${holder} more than ${maximumActiveKeys} active keys (R32)`;
+    counts.set(holder, count);
+  }
+  return undefined;
+}
+
+// A key has a count for its minute and its day, but no time for each request. The count in a window that starts at another
+// instant is known only if it is zero.
+function countedProblem(
+  { registry, windows, clock }: World,
+  since: number,
+  length: number,
+): string | undefined {
+  let last: KeyEntry | undefined;
+  const now = clock.now();
+  for (const entry of registry.keys.values()) {
+    const { usage } = entry;
+    settleUsage(usage, windows, now);
+    const { countedAt = since - 1 } = usage;
+    if (countedAt >= Math.max(since, last?.usage.countedAt ?? since)) last = entry;
+  }
+  if (last === undefined) return undefined;
+  const at = last.usage.countedAt as number;
+  const free = length === minute ? at + length : since + length;
+  return `cannot change while requests are counted: the key ${JSON.stringify(last.key.ref)} was used at ${isoOf(at)}. Advance the clock to ${isoOf(free)}, or reset the sandbox first`;
+}
+
+function carryOver(usage: Usage, from: Windows, to: Windows, now: number): void {
+  settleUsage(usage, from, now);
+  const { countedAt: lastAt } = usage;
+  const since = minuteStart(now);
+  const thisMinute =
+    from.sliding && !to.sliding ? usage.recent.filter((time) => time >= since).length : usage.minuteCount;
+  const isOver = lastAt !== undefined && lastAt < dayStart(now, to.dayResetsAt);
+  // Usage from a scenario has no times: it counts as of now.
+  const countedAt = from.sliding && to.sliding ? [...usage.recent] : undefined;
+  const today = isOver ? 0 : usage.dayCount;
+  const { recent, ...counts } = startUsage(to, now, { thisMinute, today, countedAt });
+  Object.assign(usage, counts, { countedAt: lastAt });
+  usage.recent.splice(0, usage.recent.length, ...recent);
+}

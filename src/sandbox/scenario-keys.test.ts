@@ -1,0 +1,59 @@
+import { createHash } from "node:crypto";
+import { expect, test } from "vitest";
+import { inventKeyName } from "../farmers/names.js";
+import { deriveSecret } from "../scenario/generated-values.js";
+import type { ScenarioKey } from "../scenario/population.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+import { scenarioRecords, startKey } from "./scenario-keys.js";
+
+const start = Date.parse("2026-03-02T09:00:00Z");
+const windows = { sliding: false, dayResetsAt: 0 };
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+
+function build(keys: Record<string, ScenarioKey>, population?: Scenario["population"]) {
+  const scenario = { version: 1, organizations: { bank: { type: "bank", keys } }, population } as Scenario;
+  const started = scenarioRecords(scenario, 1, sha256).keys.map((one) => startKey(one, { start, windows }));
+  return Object.fromEntries(started.map(({ key }) => [key.ref, key]));
+}
+
+test("what is left out has its default", () => {
+  expect(build({ key: { environment: "test" } }).key).toEqual({
+    ref: "key",
+    organization: "bank",
+    name: inventKeyName(1, "key"),
+    environment: "test",
+    legacy: false,
+    scopes: ["attestations:read"],
+    limits: { perMinute: 60, perDay: 1000 },
+    sha256: sha256(deriveSecret(1, { ref: "key", environment: "test", legacy: false })),
+  });
+});
+
+test("R26 R37 the keys of a rotation share what one of them says, and the name of the first", () => {
+  const keys = build({
+    third: { environment: "test", limits: { per_day: 7 } },
+    first: { environment: "test", state: "rotated", replaced_by: "second" },
+    second: {
+      environment: "test",
+      state: "retiring",
+      replaced_by: "third",
+      scopes: ["consents:read"],
+      limits: { per_minute: 3 },
+    },
+  });
+  for (const key of Object.values(keys)) {
+    expect(key).toMatchObject({
+      name: inventKeyName(1, "first"),
+      scopes: ["consents:read"],
+      limits: { perMinute: 3, perDay: 7 },
+    });
+  }
+});
+
+test("a population has its keys after those written out, each with the hash of the secret that the seed gives", () => {
+  const written = { "organization-3-key-1": { environment: "live", legacy: true } } as const;
+  const keys = build(written, { organizations: 2, keys_per_organization: 2 });
+  const refs = [1, 2].flatMap((one) => [1, 2].map((key) => `organization-${one}-key-${key}`));
+  expect(Object.keys(keys)).toEqual(["organization-3-key-1", ...refs]);
+  for (const key of Object.values(keys)) expect(key.sha256).toBe(sha256(deriveSecret(1, key)));
+});

@@ -1,0 +1,74 @@
+import { deriveSecret, secretOf } from "../scenario/generated-values.js";
+import { type DescribedKey, describedKeys, populatedNumbers } from "../scenario/population.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+import { SandboxError } from "../spec/errors.js";
+import type { World } from "./world.js";
+
+/** Returns the full keys by ref, derived on every call: the sandbox stores only hashes (R35). */
+export function secretsOf(keys: readonly DescribedKey[], { seed }: { seed: number }): Record<string, string> {
+  return Object.fromEntries(keys.map((one) => [one.ref, secretOf(one, seed)]));
+}
+
+export function scenarioSecrets(world: World): Record<string, string> {
+  return secretsOf(keysWithSecrets(world.scenario), world);
+}
+
+/**
+ * Returns the full key of one ref of the scenario.
+ *
+ * Throws `unknown_ref`, with the known refs, or `secret_not_kept` for a key that was created at run time (R36).
+ */
+export function scenarioSecret(world: World, ref: string): string {
+  const { key } = world.registry.key(ref);
+  const pinned = world.scenario.organizations?.[key.organization]?.keys?.[ref]?.secret;
+  // The seed also derives the keys that a timeline or a story created.
+  const secret = pinned ?? deriveSecret(world.seed, key);
+  if (world.platform.sha256(secret) === key.sha256) return secret;
+  throw new SandboxError(
+    "secret_not_kept",
+    `The secret of ${JSON.stringify(ref)} is not available: a key created at run time is shown only once, on creation.`,
+    { ref },
+  );
+}
+
+/** Returns the ref of the default key; `undefined` if the scenario has no key. */
+export function defaultKeyRef(scenario: Scenario): string | undefined {
+  if (scenario.default_key !== undefined) return scenario.default_key;
+  for (const { ref } of describedKeys(scenario)) return ref;
+  return undefined;
+}
+
+/** Returns the full default key; `undefined` if the scenario has only its hash. */
+export function defaultSecret({ scenario, seed }: World): string | undefined {
+  const ref = defaultKeyRef(scenario);
+  const key = keysWithSecrets(scenario).find((one) => one.ref === ref);
+  return key && secretOf(key, seed);
+}
+
+/** The maximum number of announced keys, unless a scenario lists more. */
+const mostAnnounced = 1000;
+
+/** Returns every key that the scenario lists, then keys of the population up to 1,000 in total. */
+export function announcedKeys({ scenario }: World) {
+  const { written, populated } = byOrigin(scenario);
+  const keys = [...written, ...populated.slice(0, Math.max(0, mostAnnounced - written.length))];
+  return { keys, leftOut: written.length + populated.length - keys.length };
+}
+
+/** Returns the first `most` keys that the scenario lists, or a few of the population if it lists none. */
+export function firstKeys({ scenario }: World, most: number) {
+  const { written, populated } = byOrigin(scenario);
+  const keys = written.length > 0 ? written.slice(0, most) : populated.slice(0, 5);
+  return { keys, leftOut: written.length + populated.length - keys.length };
+}
+
+function byOrigin(scenario: Scenario) {
+  const keys = keysWithSecrets(scenario);
+  // By ref: a restored snapshot does not mark the keys of the population.
+  const isPopulation = ({ ref }: DescribedKey) => populatedNumbers(ref)?.key !== undefined;
+  return { written: keys.filter((one) => !isPopulation(one)), populated: keys.filter(isPopulation) };
+}
+
+function keysWithSecrets(scenario: Scenario): DescribedKey[] {
+  return [...describedKeys(scenario)].filter(({ given }) => given.sha256 === undefined);
+}

@@ -1,0 +1,96 @@
+import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "../scenario/population.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+import { keyStateAt } from "../spec/api-key.js";
+import { numberInSeries } from "../spec/seed.js";
+import { withoutAssumed } from "./changes.js";
+import { isoOf } from "./clock.js";
+import { settleUsage } from "./counters.js";
+import { describeFaults } from "./faults.js";
+import { describeConsents } from "./preview/consents.js";
+import type { KeyEntry } from "./registry.js";
+import { remainingSteps } from "./steps.js";
+import { endingOfName, withoutGrantedScopes } from "./varied-records.js";
+import type { World } from "./world.js";
+
+/**
+ * Describes the current state as a scenario: a sandbox that starts from it behaves the same.
+ *
+ * Keys that were created at run time are included as hashes (R35). The story is omitted. Changes nothing.
+ */
+export function snapshotWorld(world: World): Scenario {
+  const { clock, registry } = world;
+  // A story starts with its own scenario; the timeline contains only the remaining steps.
+  const { story: _story, timeline: _timeline, ...scenario } = world.scenario;
+  const timeline = remainingSteps(world.timeline);
+  const faults = describeFaults(world.faults);
+  const { organizations: _, keys_per_organization: __, ...farmers } = scenario.population ?? {};
+  const given = new Map(Array.from(describedKeys(world.scenario), (one) => [one.ref, one.given]));
+  const organizations: Record<
+    string,
+    Required<ScenarioOrganization> & { keys: Record<string, ScenarioKey> }
+  > = {};
+  for (const { organization } of registry.organizations.values()) {
+    const { ref, id, type, status, sandboxAccess, liveAccess } = organization;
+    const name = organization.name.slice(0, organization.name.length - endingOfName(world, ref).length);
+    const access = { sandbox_access: sandboxAccess, live_access: liveAccess };
+    organizations[ref] = { name, id, type, status, ...access, keys: {} };
+  }
+  for (const entry of registry.keys.values()) {
+    const { ref, organization } = entry.key;
+    const { keys } = organizations[organization] as { keys: Record<string, ScenarioKey> };
+    keys[ref] = snapshotKey(entry, given.get(ref), world);
+  }
+  return {
+    ...scenario,
+    seed: world.seed,
+    requests_answered: numberInSeries(world.requestIds.answered()),
+    clock: { now: isoOf(clock.now()), frozen: clock.isFrozen() },
+    // Only explicit assumptions: the others may vary with the profile.
+    assumptions: structuredClone({
+      ...world.givenAssumptions,
+      profile: world.profile,
+    } as NonNullable<Scenario["assumptions"]>),
+    // A scenario that never had faults needs no empty list.
+    ...((faults.length > 0 || scenario.faults !== undefined) && { faults }),
+    ...(world.preview && { consents: describeConsents(world.consents) }),
+    organizations,
+    // The organizations are listed above. The farmers stay the same although the clock starts later.
+    population: { ...farmers, as_of: isoOf(world.farmers.start) },
+    ...(timeline.length > 0 && { timeline }),
+    // Assumptions that they have already set are included above.
+    ...(scenario.changes && { changes: withoutAssumed(scenario.changes, clock.now()) }),
+  };
+}
+
+function snapshotKey({ key, usage }: KeyEntry, given: ScenarioKey | undefined, world: World): ScenarioKey {
+  const { clock, windows } = world;
+  const now = clock.now();
+  settleUsage(usage, windows, now);
+  const state = keyStateAt(key, now);
+  // A pinned secret stays pinned and the seed restores a derived one; keys created at run time have only a hash.
+  const { secret, sha256 }: Pick<ScenarioKey, "secret" | "sha256"> = given ?? { sha256: key.sha256 };
+  const written: { [Name in keyof Required<ScenarioKey>]: ScenarioKey[Name] | undefined } = {
+    environment: key.environment,
+    name: key.name,
+    scopes: [...withoutGrantedScopes(world, key.scopes)],
+    limits: { per_minute: key.limits.perMinute, per_day: key.limits.perDay },
+    usage: {
+      this_minute: usage.minuteCount,
+      today: usage.dayCount,
+      ...(windows.sliding && { counted_at: usage.recent.map(isoOf) }),
+    },
+    legacy: key.legacy,
+    state: state === "active" ? undefined : state,
+    // Default: the start of the clock.
+    revoked_at: key.revokedAt === now ? undefined : timeOf(key.revokedAt),
+    expires: timeOf(key.expiresAt),
+    overlap_ends: timeOf(key.overlapEndsAt),
+    replaced_by: key.replacedBy,
+    secret,
+    sha256: secret === undefined ? sha256 : undefined,
+  };
+  const present = Object.entries(written).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(present) as unknown as ScenarioKey;
+}
+
+const timeOf = (instant: number | undefined) => (instant === undefined ? undefined : isoOf(instant));

@@ -1,0 +1,167 @@
+import { parseWhen } from "../scenario/format/time.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+import type { RefusalCode, SandboxErrorCode } from "../spec/errors.js";
+import type { FaultPathId, PathId } from "../spec/outcomes.js";
+import { type ActionName, type StepKind, stepKinds } from "../spec/steps.js";
+import { type Change, nextAssumed } from "./changes.js";
+import { isoOf } from "./clock.js";
+import type { ConsentView } from "./preview/consent-shape.js";
+import type { KeyView, OrganizationView } from "./view-shapes.js";
+
+export type StoryStep = NonNullable<Scenario["story"]>[number];
+
+export type TimelineStep = NonNullable<Scenario["timeline"]>[number];
+
+export type Action = Pick<TimelineStep, ActionName>;
+
+/** The result of an action: the new state of the changed records, or the rejection. */
+export interface Performed {
+  /** `null` if the action succeeded. */
+  readonly refusal: { readonly code: RefusalCode; readonly message: string } | null;
+  /** The key that was created, replaced or revoked. */
+  readonly key: KeyView | null;
+  readonly replacement: KeyView | null;
+  /** The full new key, shown only this once (R34). */
+  readonly secret: string | null;
+  readonly organization: OrganizationView | null;
+  /** The consent request that a farmer decided. */
+  readonly consent: ConsentView | null;
+}
+
+/** One difference from what a step expects. */
+export interface Difference {
+  /** The part that differs, such as `status` or `body.data.usage.today`. */
+  readonly at: string;
+  /** As JSON; `nothing` if there must be no value. */
+  readonly expected: string;
+  readonly found: string;
+}
+
+/** A story and its progress. */
+export interface Story {
+  readonly steps: readonly StoryStep[];
+  /** The index of the next step; the number of steps at the end of the story. */
+  next: number;
+  /** Whether each step was as expected, by index; steps before a restart are missing. */
+  readonly verdicts: Map<number, boolean>;
+  /** The result of the last step, without a secret; `undefined` if none ran since the start. */
+  last: StepResult | undefined;
+}
+
+/** Creates a story whose first `stepsRun` steps have run. */
+export function createStory(steps: readonly StoryStep[], stepsRun = 0): Story {
+  return { steps, next: Math.min(stepsRun, steps.length), verdicts: new Map(), last: undefined };
+}
+
+/** A timeline and its progress. */
+export interface Timeline {
+  readonly steps: readonly { readonly at: number; readonly step: TimelineStep }[];
+  next: number;
+  /** The codes of its rejected steps, by index. */
+  readonly refusals: Map<number, RefusalCode>;
+  /** When the next step or assumption of an announced change is due (epoch milliseconds); `Infinity` if none is left. */
+  dueAt: number;
+}
+
+/** Creates the timeline of a scenario whose clock starts at `start` (epoch milliseconds). */
+export function createTimeline(
+  steps: readonly TimelineStep[],
+  start: number,
+  changes?: readonly Change[],
+): Timeline {
+  const timed = steps.map((step) => ({ step, at: parseWhen(step.at, start) ?? start }));
+  const first = timed[0]?.at ?? Number.POSITIVE_INFINITY;
+  return { steps: timed, next: 0, refusals: new Map(), dueAt: Math.min(first, nextAssumed(changes, start)) };
+}
+
+/** Returns the steps that have not run, with absolute times, so that a later start does not shift them. */
+export function remainingSteps({ steps, next }: Timeline): TimelineStep[] {
+  return steps.slice(next).map(({ step, at }) => ({ ...step, at: isoOf(at) }));
+}
+
+/** A request of a story, ready to be sent. */
+export interface StoryRequest {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  /** Names in lowercase. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+}
+
+export interface StoryAnswer {
+  /** 0 without a response. */
+  readonly status: number;
+  /** Names in lowercase. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly pathId: PathId;
+  readonly fault: FaultPathId | null;
+}
+
+/** Sends a request to the sandbox and returns the response. */
+export type SendStoryRequest = (request: StoryRequest) => StoryAnswer;
+
+/** A request for display: `key` is a ref, `none`, `malformed` or `unknown`. */
+export interface SentRequest extends Omit<StoryRequest, "headers" | "body"> {
+  readonly body: string | null;
+  readonly key: string;
+  /** Without the key. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly times: number;
+}
+
+/** The result of a story step: the source of its lines, prose and JSON. */
+export interface StepResult {
+  /** Counted from 1. */
+  readonly number: number;
+  readonly of: number;
+  readonly kind: StepKind;
+  readonly step: StoryStep;
+  readonly say: string | null;
+  readonly request: SentRequest | null;
+  /** The last response, if the request was sent several times. */
+  readonly answer: StoryAnswer | null;
+  readonly performed: Performed | null;
+  /** Why the step could not run. */
+  readonly failure: { readonly code: SandboxErrorCode; readonly message: string } | null;
+  /** The timeline steps that ran during this step. */
+  readonly timeline: readonly TimelineResult[];
+  /** The clock after the step; ISO 8601. */
+  readonly now: string;
+  /** Includes the differences of timeline steps. */
+  readonly differences: readonly Difference[];
+}
+
+/** The result of a timeline step. Never contains a secret. */
+export interface TimelineResult {
+  /** Counted from 0. */
+  readonly index: number;
+  /** When, on the sandbox's clock; ISO 8601. */
+  readonly at: string;
+  readonly step: TimelineStep;
+  readonly performed: Performed;
+  /** At most one; none if the step has no `expect`, even if it was rejected. */
+  readonly differences: readonly Difference[];
+}
+
+export function kindOf(step: StoryStep): StepKind {
+  return stepKinds.find((kind) => step[kind] !== undefined) ?? "say";
+}
+
+/** Whether a step ran and everything was as expected. */
+export function isAsExpected({ failure, differences }: Pick<StepResult, "failure" | "differences">): boolean {
+  return failure === null && differences.length === 0;
+}
+
+/** Returns the refs of an action's keys, even if it was rejected. */
+export function keysOf(
+  action: Action,
+  { key, replacement }: Pick<Performed, "key" | "replacement">,
+): { readonly key: string | null; readonly replacement: string | null } {
+  const given = action.rotate?.key ?? action.revoke?.key ?? action.create_key?.ref;
+  return {
+    key: key?.ref ?? given ?? null,
+    replacement: replacement?.ref ?? action.rotate?.as ?? null,
+  };
+}

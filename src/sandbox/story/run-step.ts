@@ -1,0 +1,215 @@
+import { storyPlaceholder } from "../../scenario/format/fields.js";
+import { unknownSecret } from "../../scenario/generated-values.js";
+import { SandboxError } from "../../spec/errors.js";
+import { mePath } from "../../spec/outcomes.js";
+import { redactKeys } from "../../spec/redact.js";
+import { performAction } from "../operations/operations.js";
+import { advanceClock } from "../operations/world.js";
+import { attestationsOf } from "../preview/consent-views.js";
+import { defaultKeyRef, scenarioSecret } from "../secrets.js";
+import {
+  isAsExpected,
+  kindOf,
+  type SendStoryRequest,
+  type SentRequest,
+  type StepResult,
+  type Story,
+  type StoryRequest,
+  type StoryStep,
+  type TimelineResult,
+} from "../steps.js";
+import { viewClock } from "../views.js";
+import type { World } from "../world.js";
+import { actionDifferences, answerDifferences } from "./differences.js";
+import { settleTimeline } from "./timeline.js";
+
+/** Sent for the key `malformed`: a text that a client mistook for its key. */
+const malformedKey = "not-an-api-key";
+
+/**
+ * Runs the next step of the story and compares its outcome with its expectations; returns `undefined` at the end of the
+ * story.
+ *
+ * Throws `unknown_ref` or `secret_not_kept` for a key that cannot be sent, and the clock's errors.
+ */
+export function runNextStep(world: World, send: SendStoryRequest): StepResult | undefined {
+  const { result, error } = attemptNext(world, send);
+  if (error !== undefined) throw error;
+  return result;
+}
+
+/** Like `runNextStep`, but a step that cannot run returns a result with its `failure`. */
+export function tryNextStep(world: World, send: SendStoryRequest): StepResult | undefined {
+  return attemptNext(world, send).result;
+}
+
+/** Runs the whole story as a test. Stops at the first unexpected result, because later steps depend on it. */
+export function runStory(world: World, send: SendStoryRequest): StepResult[] {
+  const results: StepResult[] = [];
+  for (;;) {
+    const result = tryNextStep(world, send);
+    if (result === undefined) return results;
+    results.push(result);
+    if (!isAsExpected(result)) return results;
+  }
+}
+
+interface Attempt {
+  readonly result?: StepResult;
+  readonly error?: SandboxError;
+}
+
+function attemptNext(world: World, send: SendStoryRequest): Attempt {
+  const { story, history } = world;
+  const timeline: TimelineResult[] = [];
+  const unsubscribe = history.subscribe((event) => {
+    if (event.type === "timeline.step") timeline.push(event.result);
+  });
+  const resultOf = (step: StoryStep, { differences = [], ...outcome }: Outcome): StepResult => ({
+    step,
+    number: story.next,
+    of: story.steps.length,
+    kind: kindOf(step),
+    say: step.say ?? null,
+    request: null,
+    answer: null,
+    performed: null,
+    failure: null,
+    ...outcome,
+    timeline,
+    now: viewClock(world.clock).now,
+    differences: [
+      ...differences,
+      ...timeline.flatMap(({ index, differences: others }) =>
+        others.map((one) => ({ ...one, at: `timeline[${index}].${one.at}` })),
+      ),
+    ],
+  });
+  try {
+    settleTimeline(world);
+    const step = story.steps[story.next];
+    if (step === undefined) return {};
+    story.next += 1;
+    try {
+      const result = resultOf(step, outcomeOf(world, step, send));
+      history.announce({ type: "story.step", result: remember(story, result) });
+      return { result };
+    } catch (error) {
+      if (!(error instanceof SandboxError)) throw error;
+      const result = resultOf(step, { failure: { code: error.code, message: error.message } });
+      remember(story, result);
+      return { result, error };
+    }
+  } finally {
+    unsubscribe();
+  }
+}
+
+// Only the returned result contains the secret of a new key, never the stored one.
+function remember(story: Story, result: StepResult): StepResult {
+  const performed = result.performed && { ...result.performed, secret: null };
+  story.last = { ...result, performed };
+  story.verdicts.set(result.number - 1, isAsExpected(result));
+  return story.last;
+}
+
+type Outcome = Partial<Pick<StepResult, "request" | "answer" | "performed" | "failure" | "differences">>;
+
+function outcomeOf(world: World, step: StoryStep, send: SendStoryRequest): Outcome {
+  if (step.after !== undefined) advanceClock(world, step.after);
+  if (step.request !== undefined) {
+    const { request, shown } = storyRequest(world, step.request);
+    let answer = send(request);
+    for (let sent = 1; sent < shown.times; sent += 1) answer = send(request);
+    const differences = step.expect === undefined ? [] : answerDifferences(step.expect, answer);
+    return { request: shown, answer, differences };
+  }
+  if (step.advance !== undefined) advanceClock(world, step.advance);
+  else if (kindOf(step) !== "say") {
+    const performed = performAction(world, step);
+    return { performed, differences: actionDifferences(step.expect, performed) };
+  }
+  return {};
+}
+
+/** Returns a step's request to send, and for display; throws `unknown_ref` or `secret_not_kept`. */
+export function storyRequest(
+  world: World,
+  { key = defaultKeyRef(world.scenario) ?? "none", method = "GET", repeat = 1, ...given }: GivenRequest,
+): { readonly request: StoryRequest; readonly shown: SentRequest } {
+  const secret = secretFor(world, key);
+  const path = fillIn(world, given.path ?? mePath);
+  const isText = typeof given.body === "string";
+  const written = isText ? (given.body as string) : JSON.stringify(given.body);
+  const body = written === undefined ? undefined : fillIn(world, written);
+  // Like a client that sets no type: a text is sent as text, no matter its content.
+  const type = isText ? "text/plain" : "application/json";
+  const headers: Record<string, string> = body === undefined ? {} : { "content-type": type };
+  for (const [name, value] of Object.entries(given.headers ?? {})) headers[name.toLowerCase()] = value;
+  const shownHeaders = Object.entries(headers).map(([name, value]) => [name, redactKeys(value)]);
+  return {
+    request: {
+      method,
+      path,
+      body,
+      headers: secret === undefined ? headers : { ...headers, "x-api-key": secret },
+    },
+    shown: {
+      method,
+      path: redactKeys(path),
+      body: body === undefined ? null : redactKeys(body),
+      key,
+      headers: Object.fromEntries(shownHeaders),
+      times: repeat,
+    },
+  };
+}
+
+/** The fields of a story's request; the control plane may pass `undefined`. */
+interface GivenRequest {
+  readonly key?: string | undefined;
+  readonly method?: string | undefined;
+  readonly path?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** A text, or plain data to be sent as JSON. */
+  readonly body?: unknown;
+  readonly repeat?: number | undefined;
+}
+
+/** Returns the key to send for a ref, `none`, `malformed` or `unknown`; throws `unknown_ref` for another ref. */
+export function secretFor(world: World, key: string): string | undefined {
+  if (key === "none") return undefined;
+  if (key === "malformed") return malformedKey;
+  return key === "unknown" ? unknownSecret(world.seed) : scenarioSecret(world, key);
+}
+
+/**
+ * Replaces `{farmer.0}` (by index), `{consent.1}` and `{attestation.1}` (counted from 1) with ids. Without the preview,
+ * returns the text unchanged.
+ *
+ * Throws `unknown_ref` for a number that does not exist.
+ */
+function fillIn(world: World, text: string): string {
+  if (!world.preview) return text;
+  return text.replace(storyPlaceholder, (whole, kind: string, digits: string) => {
+    const { first, count, idAt } = placeholders(world)[kind as "farmer" | "consent" | "attestation"];
+    const number = Number(digits);
+    if (number >= first && number < first + count) return idAt(number - first);
+    const there = count === 0 ? `there is no ${kind}` : `the last ${kind} is {${kind}.${first + count - 1}}`;
+    throw new SandboxError("unknown_ref", `Failed to fill in ${whole}: ${there}.`, { placeholder: whole });
+  });
+}
+
+function placeholders({ farmers, consents, clock }: World) {
+  const attestations = attestationsOf(consents.all, clock.now());
+  const listed = (items: readonly { readonly id: string }[]) => ({
+    first: 1,
+    count: items.length,
+    idAt: (index: number) => (items[index] as { readonly id: string }).id,
+  });
+  return {
+    farmer: { first: 0, count: farmers.count, idAt: farmers.idOf },
+    consent: listed(consents.all),
+    attestation: listed(attestations),
+  };
+}

@@ -1,0 +1,178 @@
+import { defaultOverlap } from "../../spec/api-key.js";
+import type { Action, Performed, StepResult, StoryStep } from "../steps.js";
+
+/** Describes a step in sentences; `null` for narration, a request, and a step that could not run. */
+export function stepText({ step, performed, failure, now }: StepResult): string | null {
+  if (performed !== null) return actionSentences(step, performed);
+  return step.advance === undefined || failure !== null ? null : clockSentence(step.advance, now);
+}
+
+/** `30 minutes pass: it is 09:30 on 2 March 2026.` */
+export function clockSentence(duration: string, now: string): string {
+  const passes = durationInWords(duration);
+  return `${passes} ${passes.startsWith("1 ") ? "passes" : "pass"}: it is ${timeInWords(now)}.`;
+}
+
+/** Narrates an action: who did what, and its result or rejection. */
+export function actionSentences(action: Action, performed: Performed): string {
+  const { refusal } = performed;
+  const { create_key: created, rotate, revoke, faults } = action;
+  // Faults are never rejected.
+  if (faults?.length === 0) return "The network works again: no more faults.";
+  if (faults !== undefined) return `Requests can now hit faults: ${effectsOf(faults)}.`;
+  const { actor: role = "administrator" } = created ?? rotate ?? revoke ?? {};
+  const administrator = role === "member" ? "A member of the organization" : "An administrator";
+  const { actor = administrator, verb, object, after = "" } = sentenceOf(action, performed);
+  if (refusal !== null) return `${actor} tries to ${verb} ${object}. It is rejected: ${refusal.code}.`;
+  return `${actor} ${verb}s ${object}.${after}`;
+}
+
+interface Sentence {
+  /** Default: the actor of the action. */
+  readonly actor?: string;
+  /** A verb whose third person ends with an s. */
+  readonly verb: string;
+  readonly object: string;
+  /** A sentence about the result. */
+  readonly after?: string;
+}
+
+function sentenceOf(action: Action, { key, replacement }: Performed): Sentence {
+  const { create_key: created, rotate, revoke, organization, consent, attestation, assumptions } = action;
+  if (created !== undefined) {
+    const { ref = key?.ref, environment, organization: owner, name } = created;
+    const named = ref === undefined ? "key" : `key ${ref}`;
+    return { verb: "create", object: `the ${environment} ${named} for ${owner} (${JSON.stringify(name)})` };
+  }
+  if (rotate !== undefined) {
+    const made = replacement?.ref ?? rotate.as ?? "another one";
+    const after = ` The new key is ${made}; ${oldKey(overlapOf(rotate))}.`;
+    return { verb: "rotate", object: `the key ${rotate.key}`, after };
+  }
+  if (revoke !== undefined) return { verb: "revoke", object: `the key ${revoke.key}` };
+  if (organization !== undefined) {
+    const { ref, ...changes } = organization;
+    const what = Object.entries(changes).map(([name, value]) => changeInWords(name, value));
+    return { verb: "set", object: `${what.join(" and ")} for ${ref}` };
+  }
+  if (attestation !== undefined) {
+    const { do: verb, id } = attestation;
+    return { actor: "The service", verb, object: `the attestation ${id}` };
+  }
+  if (assumptions !== undefined) {
+    return { actor: "The service", verb: "change", object: `its responses: ${assumptionsIn(assumptions)}` };
+  }
+  const { farmer, do: verb = "", organization: ref } = consent ?? {};
+  const asked = ref === undefined ? "" : ` of ${ref}`;
+  return { actor: `Farmer number ${farmer}`, verb, object: `the consent request${asked}` };
+}
+
+function oldKey(overlap: string): string {
+  if (/^\+?0+[a-z]+$/.test(overlap)) return "the old one stops working immediately";
+  return `the old one works for ${durationInWords(overlap).replace(/^(\d+)/, "$1 more")}`;
+}
+
+function changeInWords(name: string, value: unknown): string {
+  const words = { true: "on", false: "off" }[String(value)] ?? String(value).replace("_", " ");
+  return `the ${name.replace("_", " ")} to ${words}`;
+}
+
+const units: Record<string, string> = { ms: "millisecond", s: "second", m: "minute", h: "hour", d: "day" };
+
+// `61m` is "61 minutes".
+function durationInWords(duration: string): string {
+  const [, count, unit = ""] = /^\+?(\d+)([a-z]+)$/.exec(duration) ?? [];
+  return units[unit] === undefined ? duration : `${count} ${units[unit]}${count === "1" ? "" : "s"}`;
+}
+
+// Created on first use, because it takes as long as half a start.
+let date: Intl.DateTimeFormat | undefined;
+
+/** `10:01 on 2 March 2026`; with seconds unless they are 0. */
+export function timeInWords(iso: string): string {
+  const at = new Date(iso).toISOString();
+  const seconds = at.slice(17, 19) === "00" ? "" : at.slice(16, 19);
+  date ??= new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
+  return `${at.slice(11, 16)}${seconds} on ${date.format(new Date(iso))}`;
+}
+
+/** Returns the overlap of the replaced key as a duration. */
+export function overlapOf({ overlap }: { readonly overlap?: string }): string {
+  return overlap ?? `${defaultOverlap / 60_000}m`;
+}
+
+/** Lists the effects of faults: `latency, status 503`. */
+export function effectsOf(faults: NonNullable<Action["faults"]>): string {
+  const effects = faults.map(({ then }) =>
+    Object.entries(then)
+      .filter(([name, value]) => name !== "body" && value !== false)
+      .map(([name, value]) => (name === "status" ? `status ${value}` : name))
+      .join(" and "),
+  );
+  return effects.join(", ");
+}
+
+/** Summarizes a step, whether or not it has run: `request with retiring`, `advance 30m`. */
+export function stepIntent(step: StoryStep): string {
+  const { request, advance } = step;
+  if (advance !== undefined) return `advance ${advance}`;
+  if (request === undefined) return actionIntent(step);
+  const { method = "", path = "", key, repeat: times = 1 } = request;
+  return requestIntent({ method, path, times, ...(key !== undefined && { key }) });
+}
+
+/** Summarizes a request. */
+export function requestIntent(request: {
+  method: string;
+  path: string;
+  key?: string;
+  times: number;
+}): string {
+  const { method, path, key, times } = request;
+  const start = `${method} ${path}`.trim() || "request";
+  const repeated = times === 1 ? "" : `, ${times} times`;
+  return `${start}${key === undefined ? "" : ` ${withKey[key] ?? `with ${key}`}`}${repeated}`;
+}
+
+const withKey: Readonly<Record<string, string>> = {
+  none: "without a key",
+  malformed: "with a malformed key",
+  unknown: "with an unknown key",
+};
+
+/** Summarizes an action, with the key that it created if it was performed. */
+export function actionIntent(action: Action, performed: Performed | null = null): string {
+  const { create_key: created, rotate, revoke, organization, consent, faults } = action;
+  const { attestation, assumptions } = action;
+  if (created !== undefined) {
+    const ref = performed?.key?.ref ?? created.ref ?? created.name;
+    return `create_key ${ref} for ${created.organization}, ${created.environment}${actorOf(created)}`;
+  }
+  if (rotate !== undefined) {
+    const to = performed?.replacement?.ref ?? rotate.as;
+    const keys = to === undefined ? rotate.key : `${rotate.key} → ${to}`;
+    return `rotate ${keys}, overlap ${overlapOf(rotate)}${actorOf(rotate)}`;
+  }
+  if (revoke !== undefined) return `revoke ${revoke.key}${actorOf(revoke)}`;
+  if (organization !== undefined) {
+    const { ref, ...changes } = organization;
+    const words = Object.entries(changes).map(([name, value]) => `${name} ${value}`);
+    return `organization ${ref}: ${words.join(", ")}`;
+  }
+  if (consent !== undefined) {
+    const asked = consent.organization === undefined ? "" : ` of ${consent.organization}`;
+    return `consent: the farmer ${consent.farmer} ${consent.do}s the request${asked}`;
+  }
+  if (attestation !== undefined) return `attestation ${attestation.id}: ${attestation.do}`;
+  if (assumptions !== undefined) return `assumptions: ${assumptionsIn(assumptions)}`;
+  return `faults: ${faults === undefined || faults.length === 0 ? "none" : effectsOf(faults)}`;
+}
+
+function assumptionsIn(assumptions: NonNullable<Action["assumptions"]>): string {
+  const words = Object.entries(assumptions).map(([name, value]) => `${name} ${value}`);
+  return words.join(", ") || "none";
+}
+
+function actorOf({ actor }: { readonly actor?: string }): string {
+  return actor === "member" ? ", as a member" : "";
+}

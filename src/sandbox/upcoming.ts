@@ -1,0 +1,157 @@
+import { keyStateAt } from "../spec/api-key.js";
+import { productionTime } from "../spec/attestation.js";
+import { consentHistory } from "../spec/consent.js";
+import { faultPathOf } from "../spec/fault.js";
+import { day, dayStart, minute, minuteStart } from "../spec/limits.js";
+import { choice, count, instant, mapping, nullable, text, type ValueOf } from "../spec/schema/shape.js";
+import { isoOf, lastClockInstant } from "./clock.js";
+import { settleUsage } from "./counters.js";
+import { actionIn } from "./operations/operations.js";
+import type { World } from "./world.js";
+
+/** The kinds of events that happen without an action. */
+const upcomingKinds = [
+  "overlap_ends",
+  "key_expires",
+  "minute_reset",
+  "day_reset",
+  "timeline_step",
+  "api_changes",
+  "fault_begins",
+  "fault_ends",
+  "consent_changes",
+  "attestations_finish",
+] as const;
+
+export const upcomingShape = mapping({
+  at: instant(),
+  kind: choice(upcomingKinds),
+  /** The refs of the affected records. */
+  key: nullable(text()),
+  organization: nullable(text()),
+  /** The number of the timeline step, counted from 1. */
+  step: nullable(count()),
+  text: text(),
+});
+/** An event that happens when the clock reaches it. */
+export interface Upcoming extends ValueOf<typeof upcomingShape> {}
+
+interface Coming extends Partial<Pick<Upcoming, "key" | "organization" | "step">> {
+  readonly at: number;
+  readonly kind: Upcoming["kind"];
+  readonly text: string;
+}
+
+const most = 100;
+
+/** Lists at most 100 events that happen without an action, earliest first, up to the last instant of the clock. */
+export function listUpcoming(world: World): Upcoming[] {
+  const now = world.clock.now();
+  const all = [
+    ...keyEvents(world, now),
+    ...resets(world, now),
+    ...timelineEvents(world),
+    ...changeEvents(world),
+    ...faultEvents(world),
+    ...(world.preview ? consentEvents(world, now) : []),
+  ];
+  const coming = all
+    .filter(({ at }) => at > now && at <= lastClockInstant)
+    .sort((one, other) => one.at - other.at);
+  return coming.slice(0, most).map(({ at, kind, key = null, organization = null, step = null, text }) => {
+    return { at: isoOf(at), kind, key, organization, step, text };
+  });
+}
+
+function keyEvents({ registry }: World, now: number): Coming[] {
+  return [...registry.keys.values()].flatMap(({ key }): Coming[] => {
+    const { ref, organization, overlapEndsAt = Number.POSITIVE_INFINITY, expiresAt } = key;
+    const state = keyStateAt(key, now);
+    if (state !== "active" && state !== "retiring") return [];
+    const ofKey = { key: ref, organization };
+    // A key stops working once, at the earlier instant.
+    if (expiresAt !== undefined && expiresAt <= overlapEndsAt) {
+      return [{ ...ofKey, at: expiresAt, kind: "key_expires", text: `Key ${ref} expires` }];
+    }
+    if (overlapEndsAt === Number.POSITIVE_INFINITY) return [];
+    return [
+      { ...ofKey, at: overlapEndsAt, kind: "overlap_ends", text: `Overlap of ${ref} ends: it stops working` },
+    ];
+  });
+}
+
+// A sliding minute never resets; its first request leaves it.
+function resets({ registry, windows }: World, now: number): Coming[] {
+  const days: Coming = {
+    at: dayStart(now, windows.dayResetsAt) + day,
+    kind: "day_reset",
+    text: "The limits per day reset",
+  };
+  if (!windows.sliding) {
+    const text = "The limits per minute reset";
+    return [{ at: minuteStart(now) + minute, kind: "minute_reset", text }, days];
+  }
+  const firsts = [...registry.keys.values()].flatMap(({ usage, key: { ref, organization } }) => {
+    settleUsage(usage, windows, now);
+    const [first] = usage.recent;
+    return first === undefined ? [] : [{ at: first + minute, key: ref, organization }];
+  });
+  const [first] = firsts.sort((one, other) => one.at - other.at);
+  if (first === undefined) return [days];
+  return [{ ...first, kind: "minute_reset", text: `First request of ${first.key} leaves the minute` }, days];
+}
+
+function timelineEvents({ timeline: { steps, next } }: World): Coming[] {
+  return steps.slice(next).map(({ at, step }, index) => ({
+    at,
+    kind: "timeline_step",
+    step: next + index + 1,
+    key: step.rotate?.key ?? step.revoke?.key ?? step.create_key?.ref ?? null,
+    organization:
+      step.organization?.ref ?? step.create_key?.organization ?? step.consent?.organization ?? null,
+    text: `Step ${next + index + 1} of the timeline: ${actionIn(step) ?? "nothing"}`,
+  }));
+}
+
+function changeEvents({ changes = [] }: World): Coming[] {
+  return changes.flatMap(({ ref, at, ends, fields: { say, move } }): Coming[] => [
+    { at, kind: "api_changes", text: `Change ${ref}${say === undefined ? "" : `: ${say}`}` },
+    ...(move === undefined
+      ? []
+      : [{ at: ends, kind: "api_changes" as const, text: `Change ${ref}: sunset of ${move.from}` }]),
+  ]);
+}
+
+function faultEvents({ faults: { active } }: World): Coming[] {
+  return active.flatMap(({ when, effect }): Coming[] => {
+    const { after, until, key = null, organization = null } = when;
+    const about = { key, organization };
+    const path = faultPathOf(effect);
+    return [
+      ...(after === undefined
+        ? []
+        : [{ ...about, at: after, kind: "fault_begins" as const, text: `${path} begins` }]),
+      ...(until === undefined
+        ? []
+        : [{ ...about, at: until, kind: "fault_ends" as const, text: `${path} ends` }]),
+    ];
+  });
+}
+
+// Includes the farmers' own decisions, which follow from the record.
+function consentEvents({ consents }: World, now: number): Coming[] {
+  return consents.all.flatMap(({ id, organization, record }) => {
+    const life = consentHistory(record, Number.POSITIVE_INFINITY);
+    const changes = life.map(({ at, status, by }): Coming => {
+      const who = by === "farmer" ? " by the farmer" : "";
+      return { at, kind: "consent_changes", organization, text: `Consent ${id} is ${status}${who}` };
+    });
+    const granted = life.find(({ status }) => status === "granted");
+    const end = life.at(-1);
+    const readyAt = granted === undefined ? now : granted.at + productionTime;
+    // A consent that ends earlier also ends the production.
+    if (granted === undefined || (end !== granted && end !== undefined && end.at < readyAt)) return changes;
+    const text = `Attestations of ${id} are ready, or have failed`;
+    return [...changes, { at: readyAt, kind: "attestations_finish", organization, text }];
+  });
+}

@@ -1,0 +1,91 @@
+import type { Assumptions, Profile } from "../spec/assumptions.js";
+import type { KeyLimits } from "../spec/limits.js";
+import type { Organization } from "../spec/organization.js";
+import { pick, randomStream } from "../spec/seed.js";
+import type { Trial } from "./world.js";
+
+// What the profile `varied` adds to the records of keys and organizations. It is in the records, so that responses, lists
+// and `guard` agree (R4). A snapshot omits it, because the seed and the ref restore it.
+
+interface ProfiledWorld {
+  readonly seed: number;
+  readonly profile: Profile;
+  readonly givenAssumptions: Partial<Assumptions>;
+  readonly trial?: Trial | undefined;
+}
+
+/** What the profile can add to a record, by variant id. */
+type RecordRow<Value> = Readonly<Record<string, Value>>;
+
+/** Undocumented scopes: a new endpoint adds one, and generations of endpoints spell theirs differently. */
+const scopesOfNoDocument: RecordRow<readonly string[]> = {
+  none: [],
+  one: ["parcels:read"],
+  several: ["attestations:read:self", "webhooks:manage", "consents.export"],
+};
+const allOfNoDocument = new Set(Object.values(scopesOfNoDocument).flat());
+
+function chosen<Value>(
+  { seed, trial }: ProfiledWorld,
+  [id, row]: readonly [id: string, row: RecordRow<Value>],
+  ref: string,
+): Value {
+  const usual = pick(randomStream(seed, id, ref), Object.keys(row));
+  const variant = trial?.choose === undefined ? usual : trial.choose(id, usual, 200);
+  return (row[variant] ?? Object.values(row)[0]) as Value;
+}
+
+/** Adds the scopes that the profile grants to a key; `first` is the ref of the first key of its rotation. */
+export function withGrantedScopes(
+  world: ProfiledWorld,
+  first: string,
+  scopes: readonly string[],
+): readonly string[] {
+  if (world.profile !== "varied" || world.givenAssumptions.scopes !== undefined) return scopes;
+  const granted = chosen(world, ["key.granted_scopes", scopesOfNoDocument], first);
+  return granted.length === 0 ? scopes : [...scopes, ...granted];
+}
+
+/** Removes the scopes that the profile grants. */
+export function withoutGrantedScopes(
+  { profile, givenAssumptions }: ProfiledWorld,
+  scopes: readonly string[],
+): readonly string[] {
+  if (profile !== "varied" || givenAssumptions.scopes !== undefined) return scopes;
+  return scopes.filter((scope) => !allOfNoDocument.has(scope));
+}
+
+/** By how much the limits of a key are higher that the scenario leaves open. Never lower, which would reject requests. */
+const addedLimits: RecordRow<KeyLimits> = {
+  none: { perMinute: 0, perDay: 0 },
+  some: { perMinute: 15, perDay: 250 },
+  half: { perMinute: 30, perDay: 500 },
+  twice: { perMinute: 60, perDay: 1000 },
+};
+
+/** Returns by how much the profile raises the open limits of a key; `first` is the ref of the first key of its rotation. */
+export function addedLimitsOf(world: ProfiledWorld, first: string): KeyLimits {
+  return chosen(world, ["key.limits", addedLimits], first);
+}
+
+/** Endings of names: accents, decomposed letters, other scripts, characters beyond 16 bits, markup, extra length. */
+const endingsOfNames: RecordRow<string> = {
+  none: "",
+  accents: " – Société Générale d’Épargne & Fils",
+  decomposed: " Cafe\u0301 A\u030angstro\u0308m",
+  other_scripts: " بنك الحصاد 收穫銀行",
+  beyond_16_bits: " 🌾👩🏽‍🌾 𝒢𝓇𝒶𝒾𝓃",
+  markup: " <b>\"Grain\" \\ 'Co'</b> & {{sons}} %s",
+  long: ` ${"of the United Valleys ".repeat(12).trim()}`,
+};
+
+/** Adds the profile's ending to an organization's name. */
+export function withNameEnding(world: ProfiledWorld, organization: Organization): Organization {
+  const ending = endingOfName(world, organization.ref);
+  return ending === "" ? organization : { ...organization, name: organization.name + ending };
+}
+
+/** Returns the profile's ending for an organization's name; empty in most profiles. */
+export function endingOfName(world: ProfiledWorld, ref: string): string {
+  return world.profile === "varied" ? chosen(world, ["organization.name_ending", endingsOfNames], ref) : "";
+}

@@ -1,0 +1,96 @@
+import { requestSources } from "../scenario/format/input-shapes.js";
+import { adviceIds } from "../spec/advice.js";
+import { environments, keyStates } from "../spec/api-key.js";
+import { liveAccessStates, organizationStatuses, organizationTypes } from "../spec/organization.js";
+import { faultPathIds, outcomes } from "../spec/outcomes.js";
+import {
+  choice,
+  count,
+  flag,
+  instant,
+  list,
+  mapping,
+  nullable,
+  number,
+  optional,
+  type Shape,
+  text,
+  uuid,
+  type ValueOf,
+} from "../spec/schema/shape.js";
+
+// Apart from the views: pages leave these out.
+
+/** A key's ref from a sandbox, which may be in no scenario: a compiler cannot check it. */
+export type ListedKeyRef = string & { readonly listedKeyRef: true };
+
+const ref = () => text() as Shape<ListedKeyRef>;
+
+export const keyShape = mapping({
+  ref: ref(),
+  organization: text(),
+  name: text(),
+  environment: choice(environments),
+  legacy: flag(),
+  /** The first 12 hex digits of the key's SHA-256. */
+  fingerprint: text({ pattern: /^[0-9a-f]{12}$/ }),
+  state: choice(keyStates),
+  scopes: list(text()),
+  limits: mapping({ perMinute: count(), perDay: count() }),
+  usage: mapping({ thisMinute: count(), today: count() }),
+  revokedAt: nullable(instant()),
+  expiresAt: nullable(instant()),
+  overlapEndsAt: nullable(instant()),
+  replacedBy: nullable(ref()),
+  replaces: nullable(ref()),
+});
+/** A key in lists; never contains the key itself (R34). Times are ISO 8601. */
+export interface KeyView extends ValueOf<typeof keyShape> {}
+
+export const organizationShape = mapping({
+  ref: text(),
+  name: text(),
+  /** UUID. */
+  id: uuid(),
+  type: choice(organizationTypes),
+  status: choice(organizationStatuses),
+  sandboxAccess: flag(),
+  liveAccess: choice(liveAccessStates),
+});
+/** An organization in lists, with all its members. */
+export interface OrganizationView extends ValueOf<typeof organizationShape> {}
+
+export const clockShape = mapping({ now: instant(), frozen: flag() });
+/** The clock for display; `now` is ISO 8601. */
+export interface ClockView extends ValueOf<typeof clockShape> {}
+
+export const requestShape = mapping({
+  /** The request id, whether or not the response carried it. */
+  id: text(),
+  method: text(),
+  /** Without its query; everything that looks like a key is shortened. */
+  path: text(),
+  /** On the sandbox's clock; ISO 8601. */
+  at: instant(),
+  /** The ref of the key, if it is known. */
+  key: nullable(ref()),
+  /** The first 12 hex digits of the presented key's SHA-256. */
+  fingerprint: nullable(text()),
+  /** 0 when a fault left the request without a response. */
+  status: count(),
+  /** The API's error code. */
+  code: nullable(text()),
+  pathId: choice(outcomes.map(({ path }) => path)),
+  /** The fault that affected the request. If it only delayed the response, `pathId` is the response's. */
+  fault: nullable(choice(faultPathIds)),
+  /** Whether the client did not wait for a delayed response. Default: false. */
+  unread: optional(flag()),
+  /** The advice that it caused; nearly always none. */
+  advice: list(choice(adviceIds)),
+  /** Milliseconds until the response, including a fault's latency. */
+  durationMs: number({ least: 0 }),
+  /** Who sent it: a client, or `story` for the story and `POST /send`. */
+  source: choice(requestSources),
+});
+/** A request in the journal. Contains no key, only its ref and fingerprint (R46). */
+export interface RequestView extends ValueOf<typeof requestShape> {}

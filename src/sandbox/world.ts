@@ -1,0 +1,116 @@
+import type { FarmerMaker } from "../farmers/farmers.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+import type { Assumptions, Profile } from "../spec/assumptions.js";
+import type { RequestIds } from "../spec/seed.js";
+import type { Change } from "./changes.js";
+import type { ClientBehaviour, ObservedCall } from "./client-behaviour.js";
+import type { Clock } from "./clock.js";
+import type { Counters, Windows } from "./counters.js";
+import type { OtherEvent } from "./events.js";
+import type { Faults } from "./faults.js";
+import type { History } from "./history/history.js";
+import type { Consents } from "./preview/consents.js";
+import type { Farmers } from "./preview/farmers.js";
+import type { Registry } from "./registry.js";
+import type { Story, Timeline } from "./steps.js";
+
+/** Time, randomness, hashing and farmers, passed in so that a sandbox runs in Node and in browsers. */
+export interface Platform {
+  /** SHA-256 of a text's UTF-8 bytes, as 64 lowercase hex digits. */
+  readonly sha256: (text: string) => string;
+  /** The wall clock, in epoch milliseconds. */
+  readonly time: () => number;
+  /**
+   * The time that drives clocks, in epoch milliseconds. Corrections of the wall clock do not affect it; a fake `Date` moves
+   * it in both directions.
+   */
+  readonly steadyTime: () => number;
+  /** A clock for durations, in fractional milliseconds. */
+  readonly stopwatch: () => number;
+  /** Unpredictable unsigned 32-bit integers, used only for keys that are created at run time. */
+  readonly random: () => number;
+  /** Creates farmers; called when the first one is read. */
+  readonly farmers: FarmerMaker;
+}
+
+/** The state of a running sandbox. Sandboxes share nothing: a process can run many. */
+export interface World {
+  /** The scenario's bundled name, file or title. */
+  readonly name: string;
+  /** The scenario with the options applied; `reset` starts it again. */
+  readonly scenario: Scenario;
+  /** The YAML of the whole scenario; `undefined` if unknown. */
+  readonly text: string | undefined;
+  readonly seed: number;
+  // `changeAssumptions` carries the usage over when it changes the next four.
+  /** The profile that the assumptions are based on; with `varied`, responses vary in everything left open. */
+  profile: Profile;
+  assumptions: Assumptions;
+  /** The assumptions that were set explicitly, not by the profile; `varied` never varies them. */
+  givenAssumptions: Partial<Assumptions>;
+  windows: Windows;
+  readonly clock: Clock;
+  readonly faults: Faults;
+  readonly farmers: Farmers;
+  /** Whether the announced endpoints have a preview; otherwise their paths are unknown (R49). */
+  readonly preview: boolean;
+  readonly consents: Consents;
+  /** `undefined` without announced changes. */
+  readonly changes: readonly Change[] | undefined;
+  readonly timeline: Timeline;
+  /** Runs the timeline steps that are due. */
+  readonly settle: () => void;
+  readonly story: Story;
+  readonly registry: Registry;
+  readonly behaviour: ClientBehaviour;
+  /** Counts its requests. A runtime replaces it with its own counters, which survive a reset. */
+  counters: Counters;
+  /** Its events. A runtime replaces it with its own history, which survives a reset. */
+  history: History<OtherEvent>;
+  readonly requestIds: RequestIds;
+  readonly platform: Platform;
+  /** `undefined` except in a trial of a client. */
+  readonly trial: Trial | undefined;
+}
+
+/** Settings that a trial of a client applies to every scenario that starts. */
+export interface Trial {
+  /** Assumptions that override the scenario's. */
+  readonly assumptions?: Partial<Assumptions>;
+  /** Faults that precede the scenario's. The clock then stays within the minute unless the client moves it. */
+  readonly faults?: NonNullable<Scenario["faults"]>;
+  /**
+   * Returns the variant of a row for responses with a status; `usual` is the choice of the seed or the profile. A text that
+   * is not a variant's id selects what `minimal` does. Default: `usual`.
+   */
+  readonly choose?: (row: string, usual: string, status: number) => string;
+  /** Announced changes that replace the scenario's. */
+  readonly changes?: Scenario["changes"];
+  /** Called with the ref of each change that a response shows. */
+  readonly onChanged?: (ref: string) => void;
+  /** Breaks a promise of the specification, or rejects a key. No request causes advice then. */
+  readonly broken?: {
+    /** The number of responses that it has changed so far. */
+    responses: number;
+    /** Replaces the ending of a call. The API creates both endings. */
+    end(world: World, call: ObservedCall, ending: object): object;
+  };
+}
+
+export interface WorldOptions {
+  readonly platform: Platform;
+  /** Default: the scenario's title, or `unnamed`. */
+  readonly name?: string;
+  /** The YAML of the whole scenario. Default: unknown. */
+  readonly text?: string | undefined;
+  /** Default: the scenario's seed, or 1. */
+  readonly seed?: number | undefined;
+  /** When the clock starts (epoch milliseconds). Default: the scenario's time, or the wall clock. */
+  readonly now?: number | undefined;
+  /** Default: the scenario's setting, or false. */
+  readonly frozen?: boolean | undefined;
+  /** Default: the scenario's profile, or `minimal`. */
+  readonly profile?: Profile | undefined;
+  /** Default: none. */
+  readonly trial?: Trial | undefined;
+}

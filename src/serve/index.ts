@@ -1,5 +1,0 @@
-export { type LoadedScenario, loadScenario } from "../node/files/load-scenario.js";
-export { type PackageReader, setPackageReader } from "../node/package-files.js";
-export type { UserHandler, UserHandlers } from "../server/custom-handlers.js";
-export type { CertificatePair } from "../server/tls.js";
-export { type SandboxServer, type ServerOptions, startServer } from "./start-server.js";

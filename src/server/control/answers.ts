@@ -1,0 +1,278 @@
+import { farmerShape } from "../../farmers/farmer-shape.js";
+import { reportShape } from "../../report/report-shape.js";
+import { consentShape } from "../../sandbox/preview/consent-shape.js";
+import { attestationShape } from "../../sandbox/preview/consent-views.js";
+import { upcomingShape } from "../../sandbox/upcoming.js";
+import { clockShape, keyShape, organizationShape, requestShape } from "../../sandbox/view-shapes.js";
+import { assumptionsSchema } from "../../scenario/format/assumptions.js";
+import { descriptionOf } from "../../scenario/format/json-schema.js";
+import { faultSchema } from "../../scenario/format/steps.js";
+import { adviceIds, adviceLevels } from "../../spec/advice.js";
+import type { Assumptions, Profile } from "../../spec/assumptions.js";
+import {
+  always,
+  anything,
+  choice,
+  count,
+  described,
+  fieldsOf,
+  flag,
+  instant,
+  list,
+  mapping,
+  nullable,
+  number,
+  optional,
+  orNull,
+  record,
+  type Shape,
+  shapeOf,
+  text,
+  type ValueOf,
+} from "../../spec/schema/shape.js";
+import type { InJson } from "../../spec/schema/spelling.js";
+import { stepKinds } from "../../spec/steps.js";
+
+// The responses of the control plane. Every member is always present, except in faults, which have the given members.
+
+/** Names parts, so that documents and other parts can refer to them. */
+function named<const Of extends Readonly<Record<string, Shape>>>(parts: Of): Of {
+  return Object.fromEntries(Object.entries(parts).map(([part, shape]) => [part, { ...shape, part }])) as Of;
+}
+
+const { pathId, fault } = requestShape.fields;
+const headers = record(text());
+const running = { scenario: text(), seed: count() };
+const step = { kind: choice(stepKinds), say: nullable(text()) };
+const progress = { steps: count(), done: count(), over: flag() };
+const check = { name: text(), question: text(), rules: text() };
+const answer = { status: count(), headers, body: text() };
+
+const instance = {
+  id: text(),
+  baseUrl: text(),
+  controlUrl: text(),
+  ...running,
+  label: nullable(text()),
+  createdAt: instant(),
+  // `null`: after the server's idle time.
+  expiresAt: orNull(instant()),
+  requestsPerMinute: nullable(count()),
+};
+const ownInstance = { ...instance, keys: record(text()), token: text() };
+
+// The same members as in requests, but always all of them.
+const assumptions = Object.entries(fieldsOf(assumptionsSchema) ?? {}).map(
+  ([name, field]) => [name, shapeOf(field)] as const,
+);
+
+const { runs: _, ...reportOfOneRun } = reportShape.fields;
+
+const records = named({
+  Key: keyShape,
+  Organization: organizationShape,
+  Consent: consentShape,
+  Attestation: attestationShape,
+  Clock: clockShape,
+  Upcoming: upcomingShape,
+  Assumptions: mapping(Object.fromEntries(assumptions)) as Shape as Shape<
+    Assumptions & { readonly profile: Profile }
+  >,
+  Fault: described(faultSchema, descriptionOf(faultSchema) ?? ""),
+  Request: requestShape,
+  Farmer: farmerShape,
+});
+
+const { ListedKey } = named({
+  ListedKey: mapping({
+    ...keyShape.fields,
+    // Computed as in `explain`, without a request.
+    nextRequest: mapping({
+      ...{ status: count(), pathId, verdict: text() },
+      /** When a limit resets and the key gets 200 again; otherwise `null`. */
+      until: orNull(instant()),
+    }),
+  }),
+});
+
+const page = <Record>(one: Shape<Record>) => mapping({ data: list(one), total: count() });
+
+const { StepResult } = named({
+  StepResult: mapping({
+    number: count(),
+    of: count(),
+    ...step,
+    request: orNull(
+      mapping({ method: text(), path: text(), key: text(), headers, body: nullable(text()), times: count() }),
+    ),
+    answer: orNull(mapping({ ...answer, code: nullable(text()), pathId, fault })),
+    performed: orNull(
+      mapping({
+        refusal: orNull(mapping({ code: text(), message: text() })),
+        key: orNull(records.Key),
+        replacement: orNull(records.Key),
+        secret: nullable(text()),
+        organization: orNull(records.Organization),
+        consent: orNull(records.Consent),
+      }),
+    ),
+    failure: orNull(mapping({ code: text(), message: text() })),
+    text: nullable(text()),
+    meanwhile: list(
+      mapping({
+        timelineStep: count(),
+        at: instant(),
+        text: text(),
+        refusal: nullable(text()),
+        message: nullable(text()),
+      }),
+    ),
+    now: instant(),
+    differences: list(mapping({ at: text(), expected: text(), found: text() })),
+  }),
+});
+
+/** The named parts of the responses. */
+export const answers = {
+  ...records,
+  ListedKey,
+  StepResult,
+  ...named({
+    RevokedKey: mapping({ key: records.Key }),
+    IssuedKey: mapping({ key: records.Key, secret: text() }),
+    FarmerPage: page(records.Farmer),
+    FarmerSummaryPage: page(
+      mapping({
+        ...{ farmerId: text(), name: text(), countryCode: text(), region: text() },
+        ...{ farmAreaHa: number(), birthYear: count() },
+        /** The current crops, each once, starting with the largest field's. */
+        crops: list(text()),
+        /** Longitude and latitude of the farm. */
+        position: list(number({ least: -180, most: 180 })),
+      }),
+    ),
+    /** `created`: the number of keys that are not in the scenario. */
+    KeyPage: mapping({ data: list(ListedKey), total: count(), created: count() }),
+    OrganizationPage: page(records.Organization),
+    Directory: mapping({
+      sections: list(
+        mapping({
+          organization: records.Organization,
+          /** The numbers of its active keys (R32), on all pages. */
+          active: mapping({ test: count(), live: count() }),
+          /** Whether it starts on the previous page. */
+          isContinued: flag(),
+          keys: list(ListedKey),
+        }),
+      ),
+      /** The positions of the first and last key of the page among the matching keys. */
+      ...{ first: count(), last: count() },
+      ...{ matching: count(), total: count(), page: count(), pages: count() },
+    }),
+    AssumptionRow: mapping({
+      assumption: text(),
+      meaning: text(),
+      gap: text(),
+      schema: record(anything()),
+      minimal: anything(),
+      typical: anything(),
+      varied: flag(),
+    }),
+    RequestDetails: mapping({
+      ...requestShape.fields,
+      /** `null` for an unknown path, or an endpoint that requires no scope. */
+      requiredScope: nullable(text()),
+      /** `null` if the request has no key of this sandbox. */
+      keyScopes: orNull(list(text())),
+      checks: list(mapping({ ...check, result: choice(["passed", "refused", "not_reached"]) })),
+      answer: orNull(mapping(answer)),
+      when: text(),
+      whatToDo: text(),
+      adviceDetails: list(
+        mapping({
+          id: choice(adviceIds),
+          level: choice(adviceLevels),
+          rule: text(),
+          meaning: text(),
+          whatToDo: text(),
+        }),
+      ),
+    }),
+    Sent: mapping({ request: records.Request, answer: orNull(mapping(answer)) }),
+    Gate: mapping({
+      checks: list(mapping({ ...check, exits: list(pathId) })),
+      successes: list(pathId),
+      faults: list(pathId),
+    }),
+    Report: mapping(reportOfOneRun),
+    Story: mapping({
+      ...progress,
+      next: orNull(mapping({ number: count(), ...step })),
+      outline: list(
+        mapping({
+          number: count(),
+          ...step,
+          text: nullable(text()),
+          done: flag(),
+          asExpected: nullable(flag()),
+        }),
+      ),
+      last: orNull(StepResult),
+    }),
+    NextStep: mapping({ ...progress, step: orNull(StepResult) }),
+    // `store` exists only with a shared store. The other optional members require the control token, if the server has one.
+    Health: mapping({
+      status: always("ok"),
+      version: text(),
+      store: optional(choice(["reachable", "unreachable", "full", "unwritable"])),
+      state: optional(choice(["saved", "full", "unwritable"])),
+      scenario: optional(text()),
+      seed: optional(count()),
+      now: optional(instant()),
+      startedAt: optional(instant()),
+    }),
+    // `state` exists only with `--state`: requests continue, but changes are not saved.
+    Readiness: mapping({
+      status: always("ready"),
+      version: text(),
+      memory: choice(["free", "full"]),
+      state: optional(choice(["saved", "full", "unwritable"])),
+    }),
+    State: mapping({
+      ...running,
+      clock: records.Clock,
+      assumptions: records.Assumptions,
+      faults: list(records.Fault),
+      organizations: list(records.Organization),
+      keys: list(records.Key),
+    }),
+    Scenario: mapping({ name: text(), title: text(), description: text() }),
+    Validation: mapping({
+      problems: list(
+        mapping({
+          // Counted from 1; the end is after the last character. `null` for a problem of the whole scenario.
+          line: nullable(count()),
+          column: nullable(count()),
+          endLine: nullable(count()),
+          endColumn: nullable(count()),
+          // An error keeps the scenario from starting.
+          level: choice(["error", "warning"]),
+          message: text(),
+          hint: nullable(text()),
+        }),
+      ),
+    }),
+    Running: mapping({ ...running, now: instant(), warnings: list(text()) }),
+    Stopping: mapping({ ...running, startedAt: instant() }),
+    Instance: mapping({ ...ownInstance, claimUrl: text() }),
+    ClaimedInstance: mapping(ownInstance),
+    InstanceLink: mapping({ claimUrl: text() }),
+    InstanceSummary: mapping({ ...instance, idleSeconds: count() }),
+    ControlError: mapping({
+      error: mapping({ code: text(), message: text(), details: optional(record(anything())) }),
+    }),
+  }),
+};
+
+/** The JSON type of a named part. */
+export type Answer<Part extends keyof typeof answers> = InJson<ValueOf<(typeof answers)[Part]>>;

@@ -1,0 +1,201 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import express, { type NextFunction, type Request, type Response } from "express";
+import { type ControlCall, type ControlPlace, placeOf } from "../../log/log.js";
+import { controlPath } from "../../node/addresses.js";
+import { type Actor, requireAdministrator } from "../../sandbox/operations/initiator.js";
+import { checkInput } from "../../scenario/check-input.js";
+import { controlBodies } from "../../scenario/format/control-bodies.js";
+import { SandboxError } from "../../spec/errors.js";
+import { parsedJson } from "../../spec/json.js";
+import { redactPath } from "../../spec/redact.js";
+import { checkValue } from "../../spec/schema/check.js";
+import { shapeOf } from "../../spec/schema/shape.js";
+import { listed } from "../../spec/schema/words.js";
+import type { ControlContext, ControlHandler, ControlSurroundings } from "../sockets/http-server.js";
+import { sendCompressed } from "./compressed.js";
+import { guardControl } from "./guard.js";
+import { servePageFiles } from "./page.js";
+import { HttpRefusal, sendError } from "./refusals.js";
+import { isTextAnswer, type LocalContext, type Route } from "./route.js";
+import { routes } from "./routes/routes.js";
+import { nameOf, runCall } from "./run-call.js";
+
+/**
+ * Makes the control plane, `/__sandbox`, of a server and its instances.
+ *
+ * Its errors have the API's error body. No error ends the process or changes a sandbox.
+ */
+export function createControlApp(
+  surroundings: ControlSurroundings,
+  onDefect: (error: unknown) => void,
+): ControlHandler {
+  const contexts = new WeakMap<IncomingMessage, ControlContext>();
+  const app = express();
+  app.disable("x-powered-by");
+  app.disable("etag");
+  app.set("query parser", "simple");
+  app.set("case sensitive routing", true);
+  app.use(guardControl(surroundings, (request) => contexts.get(request)?.instance));
+  app.use(servePageFiles);
+  for (const path of new Set(routes.map((row) => row.path))) {
+    const mounted = app.route(controlPath + path.replace(/\{(\w+)\}/g, ":$1"));
+    const rows = routes.filter((row) => row.path === path);
+    for (const row of rows) {
+      const answer = (request: Request, response: Response) => {
+        const context = contexts.get(request) as ControlContext;
+        return runRoute(row, { server: surroundings, request, response, context });
+      };
+      const method = row.method.toLowerCase() as "get" | "post" | "put" | "patch" | "delete";
+      mounted[method](...(method === "get" ? [] : [requireType(row), readBody]), answer);
+    }
+    // A wrong method must never look like a success.
+    mounted.all(refuseMethod(rows.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]))));
+  }
+  app.use(({ path }: Request) => {
+    throw new SandboxError("not_found", `The control plane has no path ${redactPath(path)}.`);
+  });
+  app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
+    sendError(response, error, onDefect);
+  });
+  return (request: IncomingMessage, response: ServerResponse, context: ControlContext) => {
+    contexts.set(request, context);
+    app(request, response);
+  };
+}
+
+/** The input of a call, checked by its route. */
+type Asked = Pick<ControlCall, "actor" | "params" | "query" | "body" | "isYaml">;
+
+/** The exchange of a call, and its server. */
+interface Served extends Omit<LocalContext, "gone"> {
+  readonly context: ControlContext;
+}
+
+async function runRoute(row: Route, served: Served) {
+  const { request, response } = served;
+  const isYaml = row.runYaml !== undefined && isYamlIn(request);
+  const answer = await perform(row, served, {
+    actor: actorOf(request),
+    params: request.params as Record<string, string>,
+    query: queryOf(row, request),
+    body: isYaml ? textOf(request) : bodyOf(row, request),
+    isYaml,
+  });
+  if (response.headersSent) return;
+  response.status(row.status);
+  if (row.status === 204) response.end();
+  else {
+    const { type, text } = isTextAnswer(answer)
+      ? answer
+      : { type: "json", text: JSON.stringify(row.isBare ? answer : { data: answer }) };
+    await sendCompressed(request, response.type(type), Buffer.from(text));
+  }
+}
+
+async function perform(row: Route, { server, request, response, context }: Served, asked: Asked) {
+  const { gone, ...place } = context;
+  const call: ControlCall = { ...asked, route: nameOf(row), makes: row.makes };
+  const baseUrl = () => server.baseUrlFor(request);
+  const { log } = server;
+  const from = { ...place, baseUrl };
+  const run = (place: ControlPlace) => runCall(call, place, { gone, server, request, response });
+  if (row.isLocal) return run(placeOf(from, log.instances));
+  if (row.method === "GET") return log.look(run, from);
+  return row.isOfInstances ? log.manage(run, from) : log.call(call, run, from);
+}
+
+function queryOf({ query }: Route, request: Request): Readonly<Record<string, unknown>> {
+  if (query === undefined) return {};
+  const { fields } = query;
+  const read = (name: string, value: unknown) => {
+    const field = fields[name];
+    if (typeof value !== "string" || (field !== undefined && shapeOf(field).kind === "text")) return value;
+    return /^\d+$/.test(value) ? Number(value) : value === "true" || (value === "false" ? false : value);
+  };
+  const values = Object.entries(request.query).map(([name, value]) => [name, read(name, value)]);
+  return checkValue(query, Object.fromEntries(values), "The query is not valid");
+}
+
+/** Reads `X-Sandbox-Actor`; throws `not_an_administrator` for a member's write (R33), or `validation_failed`. */
+function actorOf(request: Request): Actor {
+  const actor = request.get("x-sandbox-actor") ?? "administrator";
+  if (actor !== "administrator" && actor !== "member") {
+    const problem = "is administrator or member";
+    throw new SandboxError("validation_failed", `The header X-Sandbox-Actor ${problem}.`, {
+      fields: { "X-Sandbox-Actor": problem },
+    });
+  }
+  if (request.method !== "GET" && request.method !== "HEAD") requireAdministrator({ actor });
+  return actor;
+}
+
+const readBody = express.raw({ limit: 1024 * 1024, type: () => true });
+const yamlTypes = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
+
+function typeOf(request: Request): string {
+  return request.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+}
+
+// Not decided by the body: a JSON body may also be a string.
+function isYamlIn(request: Request): boolean {
+  return yamlTypes.includes(typeOf(request));
+}
+
+// Rejects other types, because pages of other origins can send forms and plain text without a preflight request.
+function requireType({ runYaml }: Route) {
+  return (request: Request, _response: Response, next: NextFunction): void => {
+    const type = typeOf(request);
+    const charset = /;\s*charset\s*=\s*"?([^";]*)/i.exec(request.get("content-type") ?? "")?.[1] ?? "utf-8";
+    const isTaken = type === "application/json" || (runYaml !== undefined && isYamlIn(request));
+    // No page can send a DELETE without a preflight request.
+    const isBare =
+      request.method === "DELETE" &&
+      request.get("transfer-encoding") === undefined &&
+      Number(request.get("content-length") ?? 0) === 0;
+    const isReadable = isTaken ? charset.trim().toLowerCase() === "utf-8" : type === "" && isBare;
+    if (isReadable) {
+      next();
+      return;
+    }
+    throw new SandboxError(
+      "unsupported_media_type",
+      `The body must be application/json${runYaml === undefined ? "" : " or application/yaml"} in UTF-8; send it with that Content-Type.`,
+    );
+  };
+}
+
+function textOf({ body }: Request): string {
+  return new TextDecoder().decode(body as Buffer | undefined);
+}
+
+// Ignores the body of a GET. A missing body of a write is an empty object; a body that the route does not accept is rejected.
+function bodyOf({ method, body = "nothing" }: Route, request: Request): unknown {
+  if (method === "GET") return {};
+  const text = textOf(request);
+  return checkInput(controlBodies[body], text === "" ? {} : parseJson(text));
+}
+
+// Scenarios have up to seven levels. Functions that walk through a body use stack for each level.
+const mostLevels = 64;
+
+function parseJson(text: string): unknown {
+  const body = parsedJson(text);
+  if (body === undefined) throw new HttpRefusal("bad_request", "The body is not valid JSON.");
+  if (!isDeeper(body, mostLevels)) return body;
+  throw new HttpRefusal("bad_request", `The body is nested more than ${mostLevels} levels deep.`);
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
+}
+
+function refuseMethod(allowed: readonly string[]) {
+  return ({ path }: Request, response: Response): void => {
+    response.set("Allow", allowed.join(", "));
+    throw new SandboxError(
+      "method_not_allowed",
+      `${redactPath(path)} accepts only ${listed(allowed, "and")}.`,
+    );
+  };
+}

@@ -1,0 +1,109 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import type { RequestHandler, Response } from "express";
+import type { ListedInstance } from "../../log/instances.js";
+import { controlPath, isLoopbackHost, nameIn } from "../../node/addresses.js";
+import { nodePlatform } from "../../node/platform.js";
+import type { ControlSurroundings } from "../sockets/http-server.js";
+import { isPagePath } from "./page.js";
+import { HttpRefusal } from "./refusals.js";
+
+// Probes of containers and load balancers have no token.
+const probePaths = [`${controlPath}/health`, `${controlPath}/ready`];
+
+/** The prefix of instance tokens, so that secret scanners and this server recognize them. */
+export const instanceTokenPrefix = "svci_";
+
+// Partners have no token yet, but a link's code, which is checked.
+const claimPath = new RegExp(`^${controlPath}/instances/[^/]+/claim$`);
+
+/**
+ * Keeps foreign pages and other machines out of the control plane.
+ *
+ * On a loopback address, rejects a `Host` that is neither this machine's nor allowed (DNS rebinding). Rejects all cross-site
+ * requests of browsers.
+ *
+ * If there is a token, every call requires it as `Authorization: Bearer …`, except `/ready`, the pages, and `/health`, which then
+ * shows less. An instance's own token gives access only to that instance, even if no other token is required.
+ */
+export function guardControl(
+  server: ControlSurroundings,
+  instanceOf: (request: IncomingMessage) => string | undefined,
+): RequestHandler[] {
+  return [keepForeignOut(server), requireToken(server, instanceOf)];
+}
+
+function keepForeignOut({ loopback, allowedHosts }: ControlSurroundings): RequestHandler {
+  const allowedNames = allowedHosts.map(nameIn);
+  return ({ headers }, response, next) => {
+    // The page shows state: other pages must not frame it, and caches must not keep it.
+    response.set({
+      "Cache-Control": "no-store",
+      "X-Frame-Options": "DENY",
+      "X-Content-Type-Options": "nosniff",
+    });
+    const { host = "", origin, "sec-fetch-site": site } = headers;
+    if (loopback && host !== "" && !isLoopbackHost(host) && !allowedNames.includes(nameIn(host))) {
+      throw new HttpRefusal(
+        "foreign_host",
+        "The control plane responds only to this machine's own names, such as localhost, and to the names in --allow-host.",
+      );
+    }
+    // A proxy may replace the Host.
+    const isForeign =
+      origin !== undefined &&
+      ![host.toLowerCase(), ...allowedHosts].some(
+        (own) => origin === `http://${own}` || origin === `https://${own}`,
+      );
+    if (isForeign || site === "cross-site" || site === "same-site") {
+      const message = "The control plane does not respond to pages of other origins.";
+      throw new HttpRefusal("foreign_origin", message);
+    }
+    next();
+  };
+}
+
+function requireToken(
+  { token, log }: ControlSurroundings,
+  instanceOf: (request: IncomingMessage) => string | undefined,
+): RequestHandler {
+  return (request, response, next) => {
+    const { path } = request;
+    const given = /^Bearer (.+)$/i.exec(request.headers.authorization ?? "")?.[1] ?? "";
+    const isServers = isSame(given, token);
+    const isForInstance = !isServers && given.startsWith(instanceTokenPrefix);
+    const opensAll = !isForInstance && (isServers || token === undefined);
+    const id = isForInstance ? instanceOf(request) : undefined;
+    const opensOne = (found: Pick<ListedInstance, "tenancy"> | undefined) =>
+      isSame(nodePlatform.sha256(given.slice(instanceTokenPrefix.length)), found?.tenancy.tokenHash);
+    if (probePaths.includes(path) || isPagePath(path) || claimPath.test(path)) {
+      response.locals.mayKnowAll = opensAll || (id !== undefined && opensOne(log.instances.find(id)));
+      return next();
+    }
+    response.locals.mayKnowAll = true;
+    if (opensAll) return next();
+    if (id === undefined) throw noToken(response);
+    // Another replica may just have replaced the token.
+    Promise.resolve(log.instances.get(id)).then(
+      (found) => next(opensOne(found) ? undefined : noToken(response)),
+      next,
+    );
+  };
+}
+
+function noToken(response: Response): HttpRefusal {
+  response.set("WWW-Authenticate", 'Bearer realm="svc-sandbox control plane"');
+  return new HttpRefusal(
+    "control_token_required",
+    "Send the control token from the server's start, or inside an instance its own token: Authorization: Bearer <token>.",
+  );
+}
+
+// Hashes have the same length, so that the comparison takes the same time for every wrong text.
+function isSame(given: string, right: string | undefined): boolean {
+  return right !== undefined && timingSafeEqual(digest(given), digest(right));
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}

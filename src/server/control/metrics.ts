@@ -1,0 +1,130 @@
+import { Counter, collectDefaultMetrics, Gauge, type MetricConfiguration, Registry } from "prom-client";
+import { runtimesOf } from "../../log/instances.js";
+import type { LogStatus } from "../../log/log.js";
+import { version } from "../../node/package-files.js";
+import type { World } from "../../sandbox/world.js";
+import { keyStateAt, keyStates } from "../../spec/api-key.js";
+import type { ControlSurroundings } from "../sockets/http-server.js";
+import { latencyBounds, type Traffic } from "../sockets/traffic.js";
+import { subscribersOf } from "./events.js";
+
+/** The text of a scrape. */
+interface MetricsText {
+  readonly contentType: string;
+  readonly text: string;
+}
+
+type Scraped = Pick<ControlSurroundings, "traffic" | "unreadiness" | "log">;
+
+/**
+ * Returns the metrics of a server, with its own sandbox in `world`, and of its process.
+ *
+ * Reads all values for each scrape. No label contains client input: no key, ref, path or id.
+ */
+export async function metricsOf(world: World, server: Scraped): Promise<MetricsText> {
+  const registry = new Registry();
+  const traffic = server.traffic.read();
+  addTraffic(registry, traffic);
+  addWorld(registry, world, server);
+  const status = server.log.status();
+  if (status !== undefined) addStored(registry, status, traffic.unstored);
+  const texts = await Promise.all([registry.metrics(), processMetrics().metrics()]);
+  return { contentType: registry.contentType, text: texts.join("\n") };
+}
+
+let ofProcess: Registry | undefined;
+
+// Node's metrics watch the event loop and garbage collection, starting with the first scrape, once for all servers.
+function processMetrics(): Registry {
+  if (ofProcess !== undefined) return ofProcess;
+  ofProcess = new Registry();
+  collectDefaultMetrics({ register: ofProcess });
+  // Removes gauges with names of counters; the metrics without `_total` contain the same counts by type.
+  for (const what of ["handles", "requests", "resources"]) {
+    ofProcess.removeSingleMetric(`nodejs_active_${what}_total`);
+  }
+  return ofProcess;
+}
+
+const prefix = "svc_sandbox_";
+
+function addTraffic(
+  registry: Registry,
+  { paths, latencies, totalMs, excess, defects }: ReturnType<Traffic["read"]>,
+) {
+  const answered = "Requests to the API, by path.";
+  const requests = new Counter({
+    ...named(registry, "requests_total", answered),
+    labelNames: ["path_id", "status"],
+  });
+  for (const { pathId, status, count } of paths) requests.inc({ path_id: pathId, status }, count);
+  const sums = latencies.map((_, index) => latencies.slice(0, index + 1).reduce((sum, one) => sum + one, 0));
+  const name = `${prefix}request_duration_seconds`;
+  // prom-client's histogram would need a call for each observation.
+  registry.registerMetric({
+    name,
+    get: async () => ({
+      name,
+      help: "Seconds from the arrival of a request to the API until its response is handed to the socket.",
+      type: "histogram",
+      aggregator: "sum",
+      values: [
+        ...sums.map((value, index) => ({
+          metricName: `${name}_bucket`,
+          labels: { le: latencyBounds[index] === undefined ? "+Inf" : latencyBounds[index] / 1000 },
+          value,
+        })),
+        { metricName: `${name}_sum`, labels: {}, value: totalMs / 1000 },
+        { metricName: `${name}_count`, labels: {}, value: sums.at(-1) },
+      ],
+    }),
+  } as never);
+  const above = "Requests rejected because their instance was above its limit per minute.";
+  new Counter(named(registry, "instance_rejections_total", above)).inc(excess);
+  const help = "Defects of the sandbox, each with a 500 response.";
+  new Counter(named(registry, "defects_total", help)).inc(defects);
+}
+
+function addWorld(registry: Registry, { clock, registry: { keys } }: World, { log, unreadiness }: Scraped) {
+  const byState = new Gauge({
+    ...named(registry, "keys", "Keys of the server's own sandbox, by state."),
+    labelNames: ["state"],
+  });
+  for (const state of keyStates) byState.set({ state }, 0);
+  for (const { key } of keys.values()) byState.inc({ state: keyStateAt(key, clock.now()) });
+  const set = gaugesIn(registry);
+  set("instances", "Instances that exist now.", log.instances.count());
+  set("instances_loaded", "Instances whose sandbox is in this process.", log.instances.loaded().length);
+  const open = runtimesOf(log).reduce((sum, one) => sum + subscribersOf(one), 0);
+  set("event_subscribers", "Streams of events that are open now, including those of instances.", open);
+  set("ready", "1 when the server is ready for requests, 0 when not.", unreadiness() === undefined ? 1 : 0);
+  const { most, used } = log.memory();
+  set("memory_budget_bytes", "Heap above which the server starts no instances.", most);
+  set("memory_used_bytes", "Heap that the server uses, compared with the budget.", used);
+  const build = named(registry, "build_info", "The version that runs; always 1.");
+  new Gauge({ ...build, labelNames: ["version"] }).set({ version }, 1);
+}
+
+function addStored(registry: Registry, status: LogStatus, unstored: number) {
+  const set = gaugesIn(registry);
+  const { reachable, latencyMs, losses, bytes, problem, isFull } = status;
+  const place = status.in;
+  set(`${place}_bytes`, "Size of all sandboxes there, as of a few seconds ago.", bytes);
+  set(`${place}_full`, "1 when it has no room, 0 when it has.", isFull ? 1 : 0);
+  set(`${place}_writable`, "1 when changes can be stored, 0 when not.", problem === undefined ? 1 : 0);
+  if (place === "file") return;
+  const refused = "Requests to the API that got 503 because the store was away.";
+  new Counter(named(registry, "store_refusals_total", refused)).inc(unstored);
+  set("store_up", "1 when the store responded the last time, 0 when not.", reachable ? 1 : 0);
+  set("store_latency_seconds", "Seconds to store the last entries.", latencyMs / 1000);
+  const lost = "How often the store has lost data: the sandbox restarted from the rest.";
+  new Counter(named(registry, "store_losses_total", lost)).inc(losses);
+}
+
+function gaugesIn(registry: Registry) {
+  return (name: string, help: string, value: number) => new Gauge(named(registry, name, help)).set(value);
+}
+
+function named(registry: Registry, name: string, help: string): MetricConfiguration<string> {
+  return { name: prefix + name, help, registers: [registry] };
+}

@@ -1,0 +1,107 @@
+import { license } from "../../api/openapi.js";
+import { controlPath } from "../../node/addresses.js";
+import { version } from "../../node/package-files.js";
+import { controlBodySchema, descriptionOf } from "../../scenario/format/json-schema.js";
+import { jsonSchemaOf, referenceOr } from "../../spec/schema/json-schema.js";
+import { mapping, type Shape } from "../../spec/schema/shape.js";
+import { inJson } from "../../spec/schema/spelling.js";
+import { answers } from "./answers.js";
+import type { Route } from "./route.js";
+
+/** The OpenAPI 3.1.0 description of the control plane, made from its table of routes. */
+export function controlOpenApiDocument(routes: readonly Route[]): Record<string, unknown> {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const row of routes) {
+    const path = controlPath + row.path;
+    paths[path] = { ...paths[path], [row.method.toLowerCase()]: operation(row) };
+  }
+  const document = {
+    openapi: "3.1.0",
+    info: {
+      title: "svc-sandbox control plane",
+      version,
+      license,
+      description:
+        "The administrators' dashboard as an API, and the controls of the sandbox itself. Not part of the relying-party API. An instance has the same routes under /i/{id}, except those on instances.",
+    },
+    // The server of this document. Not a template: validators require a URI reference.
+    servers: [{ url: "/" }],
+    security: [{}, { controlToken: [] }],
+    paths,
+    components: {
+      securitySchemes: { controlToken: { type: "http", scheme: "bearer" } },
+      schemas: Object.fromEntries(
+        Object.entries(answers).map(([part, shape]) => [part, jsonSchemaOf(inJson(shape), descriptionOf)]),
+      ),
+    },
+  };
+  // OpenAPI linters reject this editor keyword.
+  return JSON.parse(JSON.stringify(document, (name, value) => (name === "doNotSuggest" ? undefined : value)));
+}
+
+const refusal = {
+  description: "Rejected; nothing has changed.",
+  content: { "application/json": { schema: { $ref: "#/components/schemas/ControlError" } } },
+};
+
+const json = "application/json";
+
+function operation(row: Route): Record<string, unknown> {
+  const { summary, status, types = [json] } = row;
+  const parameters = parametersOf(row);
+  const contents = (answer: Shape) => {
+    const whole = referenceOr(inJson(row.isBare ? answer : mapping({ data: answer })));
+    return types.map((type) => [type, { schema: type === json ? whole : { type: "string" } }]);
+  };
+  const name = row.path.replace(/[\W_]+([a-z]|$)/g, (_, first: string) => first.toUpperCase());
+  return {
+    operationId: row.method.toLowerCase() + (name || "Page"),
+    summary,
+    ...(row.preview === true && { "x-preview": true }),
+    ...(parameters.length > 0 && { parameters }),
+    ...requestBodyOf(row),
+    responses: {
+      [String(status)]: {
+        description: summary,
+        ...(row.answer && { content: Object.fromEntries(contents(row.answer)) }),
+      },
+      "4XX": refusal,
+      default: refusal,
+    },
+  };
+}
+
+function requestBodyOf({ body = "nothing", runYaml }: Route): { readonly requestBody?: unknown } {
+  if (body === "nothing") return {};
+  const schema = controlBodySchema(body);
+  const yaml = runYaml !== undefined && { "application/yaml": { schema: { type: "string" } } };
+  // A missing body counts as an empty object, which is enough if no field is required.
+  const required = Array.isArray(schema.required) && schema.required.length > 0;
+  return { requestBody: { required, content: { [json]: { schema }, ...yaml } } };
+}
+
+function parametersOf({ path, query, method }: Route): Record<string, unknown>[] {
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: { type: "string" },
+  }));
+  const { properties = {} } = (query === undefined ? {} : jsonSchemaOf(query, descriptionOf)) as {
+    properties?: Readonly<Record<string, { readonly description: string }>>;
+  };
+  const inQuery = Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: "query",
+    description,
+    schema,
+  }));
+  return method === "GET" ? [...inPath, ...inQuery] : [...inPath, ...inQuery, actorParameter];
+}
+
+const actorParameter = {
+  name: "X-Sandbox-Actor",
+  in: "header",
+  description: "The role of the user; a member's writes are rejected (R33).",
+  schema: { type: "string", enum: ["administrator", "member"], default: "administrator" },
+};

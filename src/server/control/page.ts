@@ -1,0 +1,78 @@
+import { extname } from "node:path";
+import type { Request, RequestHandler, Response } from "express";
+import { controlPath } from "../../node/addresses.js";
+import { isOfMachine } from "../../node/files/write-file.js";
+import { packageFile } from "../../node/package-files.js";
+import { SandboxError } from "../../spec/errors.js";
+import { redactPath } from "../../spec/redact.js";
+import { text } from "../../spec/schema/shape.js";
+import { sendBrotli, sendCompressed } from "./compressed.js";
+import { type Route, route } from "./route.js";
+
+const docsPath = `${controlPath}/docs`;
+const assets = "dist/dashboard/assets/";
+const folders: readonly (readonly [path: string, folder: string])[] = [
+  [`${controlPath}/assets/`, assets],
+  [`${docsPath}/`, "dist/site/"],
+];
+
+/** Whether a path is a page. Pages require no token: they contain no data of the sandbox, and request the token themselves. */
+export function isPagePath(path: string): boolean {
+  const own = [controlPath, `${controlPath}/`, docsPath];
+  return own.includes(path) || folders.some(([start]) => path.startsWith(start));
+}
+
+// Allows only files and requests of the same server, and no framing.
+const policy = [
+  "default-src 'none'",
+  ...["script-src", "style-src", "img-src", "connect-src"].map((kind) => `${kind} 'self'`),
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** The dashboard, a page that uses the control plane. */
+export const pageRoute: Route = route("GET /", {
+  summary: "The dashboard, a page for browsers",
+  answer: text(),
+  types: ["text/html"],
+  isLocal: true,
+  run(_context, { request, response }) {
+    // Relative, because an instance's page has another path.
+    if (!request.path.endsWith("/")) return response.redirect(308, `.${controlPath}/`);
+    return sendPageFile(request, response, "dist/dashboard/", "index.html");
+  },
+});
+
+/** Serves the files of the dashboard and the documentation; calls `next` for any other path. */
+export const servePageFiles: RequestHandler = (request, response, next) => {
+  const { path, method } = request;
+  const [start = "", site = ""] = folders.find(([start]) => path.startsWith(start)) ?? [];
+  const file = path === `${docsPath}/` ? "index.html" : path.slice(start.length);
+  // Markdown is for agents.
+  const folder =
+    !file.endsWith(".md") || start !== `${docsPath}/` ? site : file === "AGENTS.md" ? "" : "docs/";
+  if (method !== "GET" && method !== "HEAD") next();
+  else if (path === docsPath) response.redirect(308, "./docs/");
+  else if (start === "" || !/^[\w-]+(?:\.[\w-]+)+$/.test(file)) next();
+  else sendPageFile(request, response, folder, file).catch(next);
+};
+
+async function sendPageFile(
+  request: Request,
+  response: Response,
+  folder: string,
+  file: string,
+): Promise<void> {
+  const isAsset = folder === assets;
+  const content = await packageFile(`${folder}${file}${isAsset ? ".br" : ""}`).catch((error) => {
+    if (isOfMachine(error)) throw error;
+    throw new SandboxError("not_found", `Unknown page or file ${redactPath(file)}.`);
+  });
+  response.set("Content-Security-Policy", policy).set("Referrer-Policy", "no-referrer");
+  response.type(extname(file)).vary("Accept-Encoding");
+  if (!isAsset) return sendCompressed(request, response, content);
+  // Other content has another name.
+  response.set("Cache-Control", "max-age=31536000, immutable");
+  return sendBrotli(request, response, content);
+}

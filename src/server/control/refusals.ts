@@ -1,0 +1,134 @@
+import type { Response } from "express";
+import { errorBody } from "../../api/messages.js";
+import { fileFailure, isOfMachine } from "../../node/files/write-file.js";
+import { ScenarioError, type ScenarioProblem } from "../../scenario/problems/scenario-error.js";
+import { SandboxError, type SandboxErrorCode } from "../../spec/errors.js";
+import { refusals } from "../../spec/outcomes.js";
+import { redactEncoded, redactValue } from "../../spec/redact.js";
+
+/** The errors that only HTTP calls can get, by code: status and cause. */
+export const httpRefusals = {
+  bad_request: [400, "The body is not valid JSON, too long or too deep, or has an unsupported compression."],
+  control_token_required: [401, "Send the token that the sandbox printed at startup."],
+  foreign_host: [403, "The `Host` is not a name of this machine. Allow it with `--allow-host`."],
+  foreign_origin: [403, "A page of another origin sent the request."],
+  instance_rate_limited: [
+    429,
+    "The instance got more requests in a minute than its host allows. The API has no such limit.",
+  ],
+  not_ready: [503, "From `GET /ready`: the server accepts no requests now."],
+  too_many_event_streams: [503, "100 clients read the events of this sandbox or instance already."],
+  machine_exhausted: [503, "The machine has reached a limit, such as its number of open files."],
+  internal_error: [500, "A defect of svc-sandbox; the log shows more."],
+} as const;
+
+/** An error that only HTTP calls can get. */
+export class HttpRefusal extends Error {
+  readonly status: number;
+
+  constructor(
+    readonly code: keyof typeof httpRefusals,
+    message: string,
+  ) {
+    super(message);
+    this.status = httpRefusals[code][0];
+  }
+}
+
+export const statusOfCode: Readonly<Partial<Record<SandboxErrorCode, number>>> = {
+  not_found: 404,
+  unknown_ref: 404,
+  scenario_not_found: 404,
+  method_not_allowed: 405,
+  unsupported_media_type: 415,
+  validation_failed: 422,
+  scenario_invalid: 422,
+  clock_backwards: 422,
+  overlap_out_of_range: 422,
+  scopes_required: 422,
+  unknown_scope: 422,
+  not_an_administrator: 403,
+  sandbox_access_off: 403,
+  live_access_not_approved: 403,
+  key_limit_reached: 409,
+  instance_limit_reached: 409,
+  capture_impossible: 409,
+  store_unavailable: 503,
+  state_unwritable: 507,
+  memory_limit_reached: 507,
+  key_not_active: 409,
+  secret_not_kept: 409,
+  name_taken: 409,
+  consent_not_open: 409,
+  attestation_not_open: 409,
+};
+
+// Over HTTP, all missing things have the same code.
+export const codeOverHttp: Readonly<Record<string, string>> = {
+  unknown_ref: "not_found",
+  scenario_not_found: "not_found",
+  scenario_invalid: "validation_failed",
+};
+
+// Mistakes of clients that Express finds.
+const bodyProblems: Readonly<Record<string, string>> = {
+  "entity.too.large": "The body is longer than 1 MB.",
+  "encoding.unsupported": "The body can be compressed only with gzip, deflate or br.",
+};
+
+/** Responds with the API's error body: known errors by code, mistakes of the client with 4xx, anything else with 500. */
+export function sendError(response: Response, error: unknown, onDefect: (error: unknown) => void): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const { status, code, message, details = {} } = refusalOf(error, onDefect);
+  // Message and details may quote a key that the client sent (R46). If a change was made but not saved, the error shows the new
+  // secret, which exists nowhere else.
+  const clean = code === "state_unwritable" ? details : redactValue(details, redactEncoded);
+  const shown = Object.keys(details).length === 0 ? undefined : clean;
+  const { text } = errorBody(code, redactEncoded(message), shown as typeof details);
+  response.status(status).type("application/json").send(text);
+}
+
+interface Refusal {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/** Returns the response for an error; calls `onDefect` for a defect. */
+export function refusalOf(error: unknown, onDefect: (error: unknown) => void): Refusal {
+  if (error instanceof HttpRefusal) return error;
+  if (error instanceof SandboxError && statusOfCode[error.code] !== undefined) {
+    const { message, code } = error;
+    const details =
+      error instanceof ScenarioError ? { fields: scenarioFields(error.problems) } : error.details;
+    return { status: statusOfCode[code] as number, code: codeOverHttp[code] ?? code, message, details };
+  }
+  const { status = 500, type = "" } = error as { status?: number; type?: string };
+  if (status >= 400 && status < 500) {
+    const code = status === 415 ? "unsupported_media_type" : "bad_request";
+    return { status, code, message: bodyProblems[type] ?? refusals.bad_request };
+  }
+  onDefect(error);
+  if (isOfMachine(error)) {
+    const message = `The machine has reached a limit: ${fileFailure(error)}. Try again later.`;
+    return { status: 503, code: "machine_exhausted", message };
+  }
+  return { status: 500, code: "internal_error", message: refusals.internal_error };
+}
+
+/** Returns the problems of a scenario by field, for `details.fields`. */
+export function scenarioFields(problems: readonly ScenarioProblem[]): Record<string, string> {
+  const fields = new Map<string, string>();
+  for (const { path, line, column, message, hint } of problems) {
+    const place = line === undefined ? "" : `line ${line}, column ${column}: `;
+    const text = place + message + (hint === undefined ? "" : `: ${hint}`);
+    const field = path || "scenario";
+    const earlier = fields.get(field);
+    fields.set(field, earlier === undefined ? text : `${earlier}; ${text}`);
+  }
+  return Object.fromEntries(fields);
+}

@@ -1,0 +1,107 @@
+import type { Request, Response } from "express";
+import type { ControlCall, ControlPlace } from "../../log/log.js";
+import type { Actor } from "../../sandbox/operations/initiator.js";
+import type { World } from "../../sandbox/world.js";
+import type { ControlBody, ControlBodyName } from "../../scenario/format/control-bodies.js";
+import type { Query } from "../../scenario/format/input-shapes.js";
+import type { Shape, ValueOf } from "../../spec/schema/shape.js";
+import type { ControlContext, ControlSurroundings } from "../sockets/http-server.js";
+
+/** The context of a route. With a shared store, it is the same on every replica, except the base URL. */
+export interface RouteContext<Body = unknown, Parameters = Readonly<Record<string, unknown>>>
+  extends Pick<ControlPlace, "runtime" | "instances" | "baseUrl"> {
+  readonly world: World;
+  readonly actor: Actor;
+  /** The named parts of the path, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Parameters;
+  readonly body: Body;
+}
+
+/** The server and the exchange of a call, for routes that run only in this process. */
+export interface LocalContext extends Pick<ControlContext, "gone"> {
+  readonly server: ControlSurroundings;
+  readonly request: Request;
+  readonly response: Response;
+}
+
+/** A route of the control plane, the source of its handler, its 405, its checks and its description. */
+export interface Route<Name extends ControlBodyName = ControlBodyName, Parameters extends Query = Query> {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Has named parts in braces: `/keys/{ref}`. */
+  readonly path: string;
+  readonly summary: string;
+  /** Whether it is about records that exist only with the preview (R49). Default: false. */
+  readonly preview?: true;
+  /** The name of its body's shape; left out for routes without a body. */
+  readonly body?: Name;
+  /** The parameters of its query; left out for routes without parameters. */
+  readonly query?: Parameters;
+  readonly status: 200 | 201 | 204;
+  /** The shape of its response's `data`, or of the whole response if it is bare; left out for 204, which has no body. */
+  readonly answer?: Shape;
+  readonly isBare?: true;
+  /** The content types of its responses. Default: JSON. */
+  readonly types?: readonly string[];
+  /**
+   * Whether it is about this process, or never changes: it runs only in the process that got the call, even with a shared
+   * store, and may send its response itself. Default: false. With a store, other writes run on every replica.
+   */
+  readonly isLocal?: true;
+  /** Whether it is about the list of instances: it runs only in the process that got the call. Default: false. */
+  readonly isOfInstances?: true;
+  /** Whether it may make a key. Default: false. */
+  readonly makes?: ControlCall["makes"];
+  /** Returns the response: a value for JSON, or a `textAnswer`. */
+  readonly run: (
+    context: RouteContext<ControlBody<Name>, ValueOf<Parameters>>,
+    local: LocalContext,
+  ) => unknown;
+  /** Runs it with a YAML body; left out if it accepts only JSON. */
+  readonly runYaml?: (context: RouteContext<string>) => unknown;
+}
+
+type Method = Route["method"];
+
+const isText = Symbol("text answer");
+
+/** A response that is not JSON. */
+interface TextAnswer {
+  readonly [isText]: true;
+  readonly type: string;
+  readonly text: string;
+}
+
+export function textAnswer(type: string, text: string): TextAnswer {
+  return { [isText]: true, type, text };
+}
+
+export function isTextAnswer(answer: unknown): answer is TextAnswer {
+  return typeof answer === "object" && answer !== null && isText in answer;
+}
+
+/** A row of the table before its defaults: only a local route gets the exchange. */
+type Row<Name extends ControlBodyName, Parameters extends Query> = Omit<
+  Route<Name, Parameters>,
+  "method" | "path" | "status" | "run" | "isLocal" | "isOfInstances"
+> & { readonly status?: 201 } & (
+    | ((
+        | { readonly isLocal: true; readonly isOfInstances?: never }
+        | { readonly isOfInstances: true; readonly isLocal?: never }
+      ) & { readonly run: Route<Name, Parameters>["run"] })
+    | {
+        readonly isLocal?: never;
+        readonly isOfInstances?: never;
+        readonly run: (context: RouteContext<ControlBody<Name>, ValueOf<Parameters>>) => unknown;
+      }
+  );
+
+/** Makes a row of the table, with the types of body and query for `run`. Default status: 200, or 204 if it has no `answer`. */
+export function route<Name extends ControlBodyName = "nothing", Parameters extends Query = Query>(
+  call: `${Method} /${string}`,
+  row: Row<Name, Parameters>,
+): Route {
+  const [method, path] = call.split(" ") as [Method, string];
+  const status = row.status ?? (row.answer === undefined ? 204 : 200);
+  return { ...row, method, path, status } as unknown as Route;
+}

@@ -1,0 +1,174 @@
+import type { ScenarioSource } from "../../../library/sandbox.js";
+import type { Instances, ListedInstance, Tenancy } from "../../../log/instances.js";
+import { newSecret } from "../../../log/log.js";
+import { controlPath } from "../../../node/addresses.js";
+import { nodePlatform } from "../../../node/platform.js";
+import { isoOf } from "../../../sandbox/clock.js";
+import { givenOptions } from "../../../sandbox/runtime.js";
+import { scenarioSecrets } from "../../../sandbox/secrets.js";
+import { query } from "../../../scenario/format/input-shapes.js";
+import { parseDuration, parseTime } from "../../../scenario/format/time.js";
+import { resolveSource } from "../../../scenario/parse-scenario.js";
+import { SandboxError } from "../../../spec/errors.js";
+import { isOfWords } from "../../../spec/redact.js";
+import { requireFields } from "../../../spec/schema/check.js";
+import { described, list, text } from "../../../spec/schema/shape.js";
+import { answers } from "../answers.js";
+import { instanceTokenPrefix } from "../guard.js";
+import { type Route, type RouteContext, route } from "../route.js";
+import { requireQuickStart } from "./scenario.js";
+
+/** Routes for isolated sandboxes in the process: one for each parallel test, or one for each partner. */
+export const instanceRoutes: readonly Route[] = [
+  route("GET /instances", {
+    summary: "All instances",
+    isOfInstances: true,
+    query: query({ label: described(text(), "Only instances with this text in their label, in any case.") }),
+    answer: list(answers.InstanceSummary),
+    async run(context) {
+      const all = await requireInstances(context).list();
+      return all
+        .filter(({ tenancy: { label = "" } }) => hasText(label, context.query.label))
+        .map((one) => ({
+          ...summaryOf(one, context),
+          idle_seconds: Math.max(0, Math.floor(one.idle / 1000)),
+        }));
+    },
+  }),
+  route("POST /instances", {
+    summary: "Starts an isolated sandbox under its own base URL; only this response has its token",
+    body: "instance_creation",
+    status: 201,
+    isOfInstances: true,
+    answer: answers.Instance,
+    async run(context, { server }) {
+      const instances = requireInstances(context);
+      const { scenario, now, label, expires, requests_per_minute, ...asked } = context.body;
+      // A longer word may be an encoded key (R46).
+      const isPlain = label === undefined || isOfWords(label, 40, " -._,:/()[]");
+      requireFields("start an instance", {
+        label: isPlain
+          ? undefined
+          : "has words of up to 40 letters and digits, with spaces and -._,:/()[] between them",
+      });
+      const { seed, profile, trial } = context.runtime.given;
+      // A client gets the same responses with and without instances; only the clock is separate. The server's own scenario
+      // already has its seed and profile.
+      const ofServer = scenario === undefined ? { trial } : { seed, profile, trial };
+      const at = now === undefined ? undefined : parseTime(now);
+      const given = givenOptions({ ...ofServer, ...asked, now: at });
+      // Default: the server's own scenario, in its initial state.
+      const source = scenario === undefined ? context.world : resolveSource(scenario as ScenarioSource);
+      if (scenario !== undefined) requireQuickStart(source.scenario);
+      const [token, code] = [newSecret(), newSecret()];
+      const time = context.world.platform.time();
+      const instance = await instances.create(source, given, {
+        ...{ label, requestsPerMinute: requests_per_minute ?? server.instanceRate },
+        ...{ tokenHash: token.sha256, claimHash: code.sha256 },
+        expiresAt: expires === undefined ? undefined : time + (parseDuration(expires) as number),
+      });
+      server.audit(`Created the ${nameOf(instance)}.`);
+      return {
+        ...summaryOf(instance, context),
+        keys: scenarioSecrets(instance.runtime.world()),
+        ...{ token: instanceTokenPrefix + token.text, claim_url: linkTo(instance, code.text, context) },
+      };
+    },
+  }),
+  route("POST /instances/{id}/link", {
+    summary: "Makes a new one-time link; an earlier link stops working",
+    status: 201,
+    isOfInstances: true,
+    answer: answers.InstanceLink,
+    async run(context, { server }) {
+      const code = newSecret();
+      const hashes = { claimHash: code.sha256 };
+      const instance = await requireInstances(context).changeHashes(idIn(context), hashes);
+      server.audit(`Created a claim link for the ${nameOf(instance)}.`);
+      return { claim_url: linkTo(instance, code.text, context) };
+    },
+  }),
+  route("POST /instances/{id}/claim", {
+    summary: "Exchanges the code of a link for a new token; the earlier token stops working",
+    body: "instance_claim",
+    isOfInstances: true,
+    answer: answers.ClaimedInstance,
+    async run(context, { server }) {
+      const token = newSecret();
+      const code = nodePlatform.sha256(context.body.code);
+      const hashes = { tokenHash: token.sha256, claimHash: undefined };
+      const claimed = await claim(requireInstances(context), idIn(context), hashes, code);
+      const instance = await server.log.enter(claimed.id);
+      if (instance === undefined || "ended" in instance) throw usedLink();
+      server.audit(`Claimed the ${nameOf(instance)}.`);
+      const keys = scenarioSecrets(instance.runtime.world());
+      return { ...summaryOf(claimed, context), token: instanceTokenPrefix + token.text, keys };
+    },
+  }),
+  route("DELETE /instances/{id}", {
+    summary: "Removes an instance",
+    isOfInstances: true,
+    async run(context, { server }) {
+      const instances = requireInstances(context);
+      const id = idIn(context);
+      await instances.remove(id);
+      server.audit(`Removed the instance ${id}.`);
+    },
+  }),
+];
+
+/** Names an instance in audit lines. */
+export function nameOf({ id, tenancy: { label } }: Pick<ListedInstance, "id" | "tenancy">): string {
+  return label === undefined ? `instance ${id}` : `instance ${id} (${label})`;
+}
+
+// The same error for an unknown instance, which reveals nothing to callers without a code.
+function claim(
+  { changeHashes }: Instances,
+  id: string,
+  hashes: Pick<Tenancy, "tokenHash" | "claimHash">,
+  code: string,
+) {
+  return changeHashes(id, hashes, (tenancy) => {
+    if (tenancy?.claimHash === undefined || tenancy.claimHash !== code) throw usedLink();
+  });
+}
+
+/** Returns the instances of the server; throws `not_found` inside an instance. */
+export function requireInstances({ instances }: Pick<RouteContext, "instances">): Instances {
+  if (instances !== undefined) return instances;
+  throw new SandboxError(
+    "not_found",
+    "An instance has no instances or metrics, and cannot stop the server. Use the server's control plane.",
+  );
+}
+
+function usedLink(): SandboxError {
+  const message = "This link was already used or replaced, or its instance was removed. Ask for a new link.";
+  return new SandboxError("not_found", message);
+}
+
+function idIn({ params: { id = "" } }: Pick<RouteContext, "params">): string {
+  return id;
+}
+
+function hasText(text: string, wanted = ""): boolean {
+  return text.toLowerCase().includes(wanted.toLowerCase());
+}
+
+function summaryOf(instance: ListedInstance, { baseUrl }: RouteContext) {
+  const { id, tenancy, createdAt, name, seed } = instance;
+  const { label = null, expiresAt, requestsPerMinute = null } = tenancy;
+  const url = `${baseUrl()}/i/${id}`;
+  return {
+    ...{ id, label, created_at: isoOf(createdAt) },
+    ...{ base_url: url, control_url: url + controlPath, scenario: name, seed },
+    expires_at: expiresAt === undefined ? null : isoOf(expiresAt),
+    requests_per_minute: requestsPerMinute,
+  };
+}
+
+// The code follows `#`, because mails and logs of proxies keep the rest of an address.
+function linkTo({ id }: ListedInstance, code: string, { baseUrl }: RouteContext): string {
+  return `${baseUrl()}/i/${id}${controlPath}/#code=${code}`;
+}

@@ -1,0 +1,173 @@
+import { isDeepStrictEqual } from "node:util";
+import { starterOf } from "../../../library/create-sandbox.js";
+import { readBundledScenario } from "../../../node/package-files.js";
+import { openWorld } from "../../../node/platform.js";
+import { rehearsalProblems, unmarkedSecrets } from "../../../node/rehearsal.js";
+import type { GivenOptions, Runtime } from "../../../sandbox/runtime.js";
+import type { World } from "../../../sandbox/world.js";
+import {
+  bundledScenarios,
+  isScenarioName,
+  scenarioNames,
+  scenarioNotFound,
+} from "../../../scenario/bundled.js";
+import { scenarioJsonSchema } from "../../../scenario/format/json-schema.js";
+import { parseScenario, placeOf } from "../../../scenario/parse-scenario.js";
+import { populationOf } from "../../../scenario/population.js";
+import { ScenarioError, type ScenarioProblem } from "../../../scenario/problems/scenario-error.js";
+import type { Scenario } from "../../../scenario/scenario.generated.js";
+import { withStory } from "../../../scenario/stories.js";
+import { yamlText } from "../../../scenario/yaml.js";
+import { SandboxError } from "../../../spec/errors.js";
+import { redactKeys } from "../../../spec/redact.js";
+import { anything, list, type Path, record, text } from "../../../spec/schema/shape.js";
+import { type Answer, answers } from "../answers.js";
+import { scenarioFields } from "../refusals.js";
+import { type Route, route, textAnswer } from "../route.js";
+import { running } from "./world.js";
+
+/** The name of a sent scenario in messages. */
+const file = "request body";
+
+/** Routes for scenarios: the bundled ones, the running one, another one, and the format. */
+export const scenarioRoutes: readonly Route[] = [
+  route("GET /scenarios", {
+    summary: "The bundled scenarios",
+    answer: list(answers.Scenario),
+    isLocal: true,
+    run: () =>
+      scenarioNames.map((name) => {
+        const { name: title = name, description = "" } = bundledScenarios[name];
+        return { name, title, description };
+      }),
+  }),
+  route("GET /scenario", {
+    summary: "The running scenario as YAML, with its pinned keys hidden",
+    answer: text(),
+    types: ["application/yaml"],
+    run: async ({ world, runtime }) =>
+      textAnswer("application/yaml", await scenarioText(world, runtime.given)),
+  }),
+  route("PUT /scenario", {
+    summary: "Starts a bundled scenario by name, or one sent as application/yaml",
+    body: "scenario_choice",
+    answer: answers.Running,
+    run({ runtime, body: { name } }) {
+      if (!isScenarioName(name)) throw scenarioNotFound(name, "it is not a bundled one");
+      return startScenario(runtime, withStory(name), name);
+    },
+    async runYaml({ runtime, body }) {
+      const scenario = parseScenario(body, { file });
+      requireQuickStart(scenario);
+      const started = startScenario(runtime, scenario, scenario.name ?? "unnamed", body);
+      const placeIn = (path: Path) => placeOf(body, path, { file });
+      const problems = await rehearsalProblems({ scenario, name: file }, placeIn, runtime.given);
+      return { ...started, warnings: Object.values(scenarioFields(problems)) };
+    },
+  }),
+  route("POST /scenario/validate", {
+    summary: "Checks a scenario sent as application/yaml, as `validate` does",
+    body: "scenario_text",
+    answer: answers.Validation,
+    isLocal: true,
+    run: async ({ runtime, body: { text } }) => ({ problems: await problemsOf(text, runtime.given) }),
+    runYaml: async ({ runtime, body }) => ({ problems: await problemsOf(body, runtime.given) }),
+  }),
+  route("GET /scenario.schema.json", {
+    summary: "The JSON Schema of the scenario format",
+    answer: record(anything()),
+    isBare: true,
+    isLocal: true,
+    run: () => scenarioJsonSchema(scenarioNames),
+  }),
+];
+
+// Takes half a second, while all other requests wait.
+const mostPopulatedKeys = 20_000;
+
+/** Throws `validation_failed` for a scenario whose start would block the server: a few bytes can create 100,000 keys. */
+export function requireQuickStart(scenario: Scenario): void {
+  const { organizations, keysEach } = populationOf(scenario);
+  const keys = organizations * Math.max(1, keysEach);
+  if (keys <= mostPopulatedKeys) return;
+  const message = `population makes ${keys} keys; the limit for a sent scenario is ${mostPopulatedKeys}. For more, start the server with this scenario.`;
+  throw new SandboxError("validation_failed", `Failed to start the scenario: ${message}`, {
+    fields: { population: message },
+  });
+}
+
+// The options of the server's start also apply to this scenario.
+function startScenario(runtime: Runtime, scenario: Scenario, name: string, text?: string) {
+  runtime.exchange(starterOf(runtime.world().platform, scenario, { ...runtime.given, name, text }));
+  return running(runtime.world());
+}
+
+type TextProblem = Answer<"Validation">["problems"][number];
+
+type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & {
+  readonly file?: string | undefined;
+};
+
+/** Returns the problems of a scenario's fields, or if there are none, steps with unexpected results and unmarked secrets. */
+async function problemsOf(text: string, given: GivenOptions): Promise<TextProblem[]> {
+  const lines = text.replace(/\r(?!\n)/g, "\n").split("\n");
+  const placeIn = (path: Path) => placeOf(text, path, { file });
+  const shown = (level: TextProblem["level"]) => (problem: Found) => textProblem(problem, level, lines);
+  try {
+    const scenario = parseScenario(text, { file });
+    try {
+      requireQuickStart(scenario);
+    } catch (error) {
+      if (!(error instanceof SandboxError)) throw error;
+      return [shown("error")({ message: error.message, ...placeIn(["population"]) })];
+    }
+    const failed = await rehearsalProblems({ scenario, name: file }, placeIn, given);
+    const unmarked = await unmarkedSecrets({ scenario, name: file }, placeIn);
+    return [...failed, ...unmarked].map(shown("warning"));
+  } catch (error) {
+    if (!(error instanceof ScenarioError)) throw error;
+    return error.problems.map(shown("error"));
+  }
+}
+
+function textProblem(
+  { line, column, message, hint, file: found = file }: Found,
+  level: TextProblem["level"],
+  lines: readonly string[],
+): TextProblem {
+  const shown = { level, message, hint: hint ?? null };
+  // A problem in an extended scenario has no place here.
+  if (found !== file || line === undefined || column === undefined) {
+    return { line: null, column: null, end_line: null, end_column: null, ...shown };
+  }
+  const rest = (lines[line - 1] ?? "").slice(column - 1);
+  return { line, column, end_line: line, end_column: column + wordLength(rest), ...shown };
+}
+
+// Returns the length of a quoted text, or of a value or a name.
+function wordLength(rest: string): number {
+  const [word = ""] = /^(?:"[^"]*"|'[^']*'|[^\s,:\]}#]+)/.exec(rest.slice(0, 10_000)) ?? [];
+  return Math.max(1, word.length);
+}
+
+/**
+ * Returns a sandbox's scenario as YAML: the original text with its comments if known, or a rendered one. Every key in it is
+ * cut after its prefix.
+ */
+async function scenarioText(world: World, given: GivenOptions): Promise<string> {
+  const written = world.text ?? (await bundledText(world, given));
+  const pinned = Object.values(world.scenario.organizations ?? {}).flatMap(({ keys = {} }) =>
+    Object.values(keys).flatMap(({ secret = [] }) => secret),
+  );
+  // YAML can escape a key so that the text does not contain it.
+  const isPlain = written !== undefined && pinned.every((secret) => written.includes(secret));
+  return redactKeys(isPlain ? written : yamlText(world.scenario));
+}
+
+// The user's own scenario may have the name of a bundled one.
+async function bundledText({ name, scenario }: World, given: GivenOptions): Promise<string | undefined> {
+  if (!isScenarioName(name)) return undefined;
+  const { story: _, ...bundled } = openWorld(withStory(name), { name, ...given }).scenario;
+  const { story: __, ...running } = scenario;
+  return isDeepStrictEqual(running, bundled) ? readBundledScenario(name) : undefined;
+}

@@ -1,0 +1,169 @@
+import { requestLine } from "../../../api/request-line.js";
+import { storySender } from "../../../api/story-sender.js";
+import type { Farmer } from "../../../farmers/farmer-shape.js";
+import { captureText } from "../../../library/capture-text.js";
+import { stepJson } from "../../../node/step-data.js";
+import { type ReportFormat, reportFormats } from "../../../report/render/document.js";
+import { reportOf } from "../../../report/report.js";
+import { renderReport } from "../../../report/report-document.js";
+import { operations } from "../../../sandbox/operations/operations.js";
+import { defaultFarmerPage } from "../../../sandbox/preview/farmers.js";
+import { kindOf, type StoryStep } from "../../../sandbox/steps.js";
+import { runNextStep } from "../../../sandbox/story/run-step.js";
+import { stepIntent } from "../../../sandbox/story/step-text.js";
+import { listRequests } from "../../../sandbox/views.js";
+import type { World } from "../../../sandbox/world.js";
+import { ref } from "../../../scenario/format/fields.js";
+import { query, requestQuery } from "../../../scenario/format/input-shapes.js";
+import { SandboxError } from "../../../spec/errors.js";
+import { choice, count, described, list, text, type ValueOf } from "../../../spec/schema/shape.js";
+import { snakeCase } from "../../../spec/schema/spelling.js";
+import { answers } from "../answers.js";
+import { type Route, route, textAnswer } from "../route.js";
+
+const mostFarmersOnAPage = 1000;
+
+const farmerQuery = query({
+  offset: described(count(), "The index of the first one. Default: 0."),
+  limit: described(count({ most: mostFarmersOnAPage }), `At most this many. Default: ${defaultFarmerPage}.`),
+});
+
+const reportTypes: Readonly<Record<Exclude<ReportFormat, "json">, string>> = {
+  text: "text/plain",
+  brief: "application/json",
+  markdown: "text/markdown",
+  junit: "application/xml",
+  html: "text/html",
+};
+
+/** Routes for the traffic of clients: requests, their report, farmers, and the story. */
+export const trafficRoutes: readonly Route[] = [
+  route("GET /requests", {
+    summary: "The last 1,000 requests, oldest first",
+    query: requestQuery,
+    answer: list(answers.Request),
+    run: ({ world, query }) => listRequests(world, query).map(requestLine),
+  }),
+  route("DELETE /requests", {
+    summary: "Clears the requests and the report; the usage of the keys stays",
+    run: ({ world }) => operations.clear_requests(world),
+  }),
+  route("GET /report", {
+    summary: "The paths that clients have covered, and advice, over all instances",
+    query: query({
+      format: described(choice(reportFormats), "The format of the report. Default: json."),
+    }),
+    answer: answers.Report,
+    types: [...new Set(["application/json", ...Object.values(reportTypes)])],
+    run({ runtime, query: { format = "json" } }) {
+      const report = reportOf(runtime);
+      return format === "json"
+        ? snakeCase(report)
+        : textAnswer(reportTypes[format], renderReport(report, format));
+    },
+  }),
+  route("GET /capture", {
+    summary: "Requests and changes as a scenario with a story, for verify and play",
+    query: query({
+      from: described(text(), "The id of the first request. Default: the oldest one that is kept."),
+      to: described(text(), "The id of the last request. Default: the last one."),
+      key: described(ref(), "Only requests with the key of this ref, or with none, malformed or unknown."),
+    }),
+    answer: text(),
+    types: ["application/yaml"],
+    run: ({ world, query }) => textAnswer("application/yaml", captureText(world, query)),
+  }),
+  route("GET /farmers", {
+    summary: "The synthetic farmers",
+    query: farmerQuery,
+    answer: answers.FarmerPage,
+    isBare: true,
+    run: ({ world, query }) => farmerPage(world, query, (farmer) => farmer),
+  }),
+  route("GET /farmers/summary", {
+    summary: "The farmers with a tenth of the bytes, for a map",
+    query: farmerQuery,
+    answer: answers.FarmerSummaryPage,
+    isBare: true,
+    run: ({ world, query }) => farmerPage(world, query, farmerSummary),
+  }),
+  route("GET /farmers/{farmer_id}", {
+    summary: "One synthetic farmer",
+    answer: answers.Farmer,
+    run: ({ world, params }) => world.farmers.get(params.farmer_id as string),
+  }),
+  route("GET /story", {
+    summary: "The story: its steps, the next one, and the result of the last one",
+    answer: answers.Story,
+    run: ({ world }) => ({ ...storyView(world), outline: outlineOf(world), last: lastStep(world) }),
+  }),
+  route("POST /story/next", {
+    summary: "Runs the next step of the story; `step` is null after the last one. POST /reset restarts it",
+    answer: answers.NextStep,
+    run({ world }) {
+      if (world.story.steps.length === 0) throw new SandboxError("not_found", withoutStory(world.name));
+      const step = runNextStep(world, storySender(world));
+      const { next: _, ...progress } = storyView(world);
+      return { step: step === undefined ? null : stepJson(step), ...progress };
+    },
+  }),
+];
+
+function farmerPage<View>(
+  { farmers }: World,
+  { offset = 0, limit = defaultFarmerPage }: ValueOf<typeof farmerQuery>,
+  view: (farmer: Farmer) => View,
+) {
+  return { data: farmers.list({ offset, limit }).map(view), total: farmers.count };
+}
+
+// About ten meters.
+const placesOfDegrees = 4;
+
+function farmerSummary({ name, location, parcels, ...farmer }: Farmer) {
+  const [corner = []] = parcels[0]?.geometry.coordinates[0] ?? [];
+  return {
+    farmer_id: farmer.farmer_id,
+    name: `${name.given_name} ${name.surname}`,
+    country_code: location.country_code,
+    region: location.subdivision_name,
+    ...{ farm_area_ha: farmer.farm_area_ha, birth_year: farmer.birth_year },
+    crops: [...new Set(parcels.map(({ properties }) => properties["crop:name"]))],
+    position: corner.map((degrees) => Number(degrees.toFixed(placesOfDegrees))),
+  };
+}
+
+// Has the member names of `verify --json`.
+function storyView({ story: { steps, next } }: World) {
+  const step = steps[next];
+  return {
+    steps: steps.length,
+    done: next,
+    over: step === undefined,
+    next: step === undefined ? null : { number: next + 1, kind: kindOf(step), say: step.say ?? null },
+  };
+}
+
+function outlineOf({ story: { steps, next, verdicts } }: World) {
+  return steps.map((step, index) => ({
+    number: index + 1,
+    kind: kindOf(step),
+    say: step.say ?? null,
+    text: step.say === undefined ? stepIntent(step) : null,
+    done: index < next,
+    as_expected: asExpected(step, verdicts.get(index)),
+  }));
+}
+
+// Of a step that expects nothing, only a failure is a verdict.
+function asExpected({ expect }: StoryStep, verdict: boolean | undefined): boolean | null {
+  return verdict === undefined || (verdict && expect === undefined) ? null : verdict;
+}
+
+function lastStep({ story: { last } }: World) {
+  return last === undefined ? null : stepJson(last);
+}
+
+function withoutStory(name: string): string {
+  return `The scenario ${JSON.stringify(name)} has no story. Add one under story in its file, or start a bundled scenario.`;
+}

@@ -1,0 +1,160 @@
+import { variationTable } from "../../../api/variation/table.js";
+import type { LogStatus } from "../../../log/log.js";
+import { version } from "../../../node/package-files.js";
+import { isoOf } from "../../../sandbox/clock.js";
+import { describeFaults, type Fault } from "../../../sandbox/faults.js";
+import { operations } from "../../../sandbox/operations/operations.js";
+import type { AssumptionsInput } from "../../../sandbox/operations/world.js";
+import { listUpcoming } from "../../../sandbox/upcoming.js";
+import { viewClock, viewKeys, viewOrganizations } from "../../../sandbox/views.js";
+import type { World } from "../../../sandbox/world.js";
+import { controlBodySchema } from "../../../scenario/format/json-schema.js";
+import { type AssumptionRow, type Assumptions, assumptionTable } from "../../../spec/assumptions.js";
+import words from "../../../spec/assumptions.json" with { type: "json" };
+import { list } from "../../../spec/schema/shape.js";
+import { snakeCase } from "../../../spec/schema/spelling.js";
+import { answers } from "../answers.js";
+import { HttpRefusal } from "../refusals.js";
+import { type Route, route } from "../route.js";
+
+/** Routes for the whole sandbox: its state, clock, assumptions and faults. */
+export const worldRoutes: readonly Route[] = [
+  route("GET /health", {
+    summary: "Status and version; with any required control token, also the scenario",
+    answer: answers.Health,
+    isBare: true,
+    isLocal: true,
+    run({ world }, { server, response }) {
+      const store = server.log.status();
+      return {
+        status: "ok",
+        version,
+        ...(store?.in === "store" && { store: store.reachable ? storeState(store) : "unreachable" }),
+        ...(store?.in === "file" && { state: storeState(store) }),
+        ...(response.locals.mayKnowAll && { ...summaryOf(world), started_at: isoOf(server.startedAt) }),
+      };
+    },
+  }),
+  route("GET /ready", {
+    summary: "Whether to send requests here; 503 not_ready has the reason",
+    answer: answers.Readiness,
+    isBare: true,
+    isLocal: true,
+    run(_context, { server }) {
+      const why = server.unreadiness();
+      if (why !== undefined) throw new HttpRefusal("not_ready", why);
+      const stored = server.log.status();
+      return {
+        ...{ status: "ready", version, memory: server.log.memory().isFull ? "full" : "free" },
+        ...(stored?.in === "file" && { state: storeState(stored) }),
+      };
+    },
+  }),
+  route("GET /state", {
+    summary: "The sandbox's state: organizations, keys, clock, assumptions",
+    answer: answers.State,
+    run: ({ world }) => ({
+      scenario: world.name,
+      seed: world.seed,
+      clock: viewClock(world.clock),
+      assumptions: assumptionsOf(world),
+      faults: describeFaults(world.faults),
+      organizations: snakeCase(viewOrganizations(world)),
+      keys: snakeCase(viewKeys(world)),
+    }),
+  }),
+  route("GET /clock", {
+    summary: "The sandbox's clock",
+    answer: answers.Clock,
+    run: ({ world }) => viewClock(world.clock),
+  }),
+  route("PUT /clock", {
+    summary: "Moves the clock forward, freezes it or starts it",
+    body: "clock_change",
+    answer: answers.Clock,
+    run: ({ world, body }) => operations.clock(world, body),
+  }),
+  route("POST /clock/advance", {
+    summary: "Moves the clock forward by a duration",
+    body: "clock_advance",
+    answer: answers.Clock,
+    run: ({ world, body }) => operations.advance(world, body),
+  }),
+  route("GET /upcoming", {
+    summary: "The next events that time causes, earliest first, up to 100",
+    answer: list(answers.Upcoming),
+    run: ({ world }) => listUpcoming(world),
+  }),
+  route("GET /assumptions", {
+    summary: "The sandbox's assumptions",
+    answer: answers.Assumptions,
+    run: ({ world }) => assumptionsOf(world),
+  }),
+  route("PUT /assumptions", {
+    summary: "Changes the given assumptions; a profile sets all others",
+    body: "assumptions_change",
+    answer: answers.Assumptions,
+    run({ world, body }) {
+      operations.assumptions(world, body as AssumptionsInput);
+      return assumptionsOf(world);
+    },
+  }),
+  route("GET /profiles", {
+    summary: "Each assumption: its values, and its value in each profile",
+    answer: list(answers.AssumptionRow),
+    isLocal: true,
+    run: () => Object.entries(assumptionTable).map(profileRow),
+  }),
+  route("GET /faults", {
+    summary: "The active faults; times in them are instants",
+    answer: list(answers.Fault),
+    run: ({ world }) => describeFaults(world.faults),
+  }),
+  route("PUT /faults", {
+    summary: "Replaces the active faults; durations in them count from now",
+    body: "faults_change",
+    answer: list(answers.Fault),
+    run({ world, body }) {
+      operations.faults(world, body.faults as Fault[]);
+      return describeFaults(world.faults);
+    },
+  }),
+  route("POST /reset", {
+    summary: "Restarts the running scenario",
+    answer: answers.Running,
+    run({ runtime }) {
+      runtime.reset();
+      return running(runtime.world());
+    },
+  }),
+];
+
+const { properties: assumptionSchemas } = controlBodySchema("assumptions_change") as {
+  readonly properties: Readonly<Record<string, { readonly description?: string }>>;
+};
+
+function profileRow([name, { minimal, typical = minimal }]: [string, AssumptionRow<unknown>]) {
+  const { description: _, ...schema } = assumptionSchemas[name] ?? {};
+  const { meaning, gap } = words[name as keyof Assumptions];
+  const varied = variationTable.some(({ fixedBy }) => fixedBy === name);
+  return { assumption: name, meaning, gap, schema, minimal, typical, varied };
+}
+
+function summaryOf({ name, seed, clock }: World) {
+  return { scenario: name, seed, now: viewClock(clock).now };
+}
+
+function assumptionsOf({ assumptions, profile }: World) {
+  return { profile, ...assumptions };
+}
+
+/** Shows the running scenario. Only a sent scenario has warnings, one for each step with an unexpected result. */
+export function running(world: World) {
+  return { ...summaryOf(world), warnings: [] };
+}
+
+function storeState({ in: place, isFull, problem }: LogStatus) {
+  if (isFull) return "full";
+  if (problem !== undefined) return "unwritable";
+  return place === "store" ? "reachable" : "saved";
+}

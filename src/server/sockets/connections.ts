@@ -1,0 +1,141 @@
+import type { Server, ServerResponse } from "node:http";
+import type { Server as TlsServer } from "node:https";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { clearTimeout, nextTick, setTimeout } from "../../node/platform.js";
+import { endSocket, refuseSocket } from "./send-answer.js";
+
+/** The member of a connection with its last response; the responses before it are sent first. */
+export const lastAnswer = Symbol("last answer");
+
+const waitingAnswers = Symbol("waiting answers");
+
+/** A connection. The data is in members, because a map would slow down every request. */
+export interface Connection extends Duplex {
+  [lastAnswer]?: ServerResponse;
+  /** The number of responses that wait for the one before. */
+  [waitingAnswers]?: number;
+}
+
+/** The number of waiting responses that pauses reading from a connection. */
+const mostWaiting = 100;
+
+/** Milliseconds until an idle paused connection is closed: while it is not read, nothing shows that its client has gone. */
+const longestPause = 60_000;
+
+/** Counts a response that waits for earlier ones on its connection; pauses reading while too many wait. */
+export function queueAnswer(connection: Connection & Socket, response: ServerResponse): void {
+  const count = (change: number) => {
+    const waiting = (connection[waitingAnswers] ?? 0) + change;
+    connection[waitingAnswers] = waiting;
+    if (waiting >= mostWaiting) {
+      // Node resumes reading when a request ends, and handles all requests of one chunk.
+      nextTick(() => connection.pause());
+      connection.setTimeout(longestPause);
+    } else if (waiting - change >= mostWaiting) connection.setTimeout(0).resume();
+  };
+  count(1);
+  response.once("finish", () => count(-1));
+}
+
+/** An HTTP or HTTPS server; both have the same events and methods. */
+export type AnyServer = Server | TlsServer;
+
+/** Milliseconds until an HTTPS connection must be encrypted, and until an idle connection closes after its client ended it. */
+const longestWait = 10_000;
+
+/**
+ * Follows the open connections of a server; with HTTPS, both the bare and the encrypted ones.
+ *
+ * A bare connection ends with its encrypted one, or if it is not encrypted in time. A connection that its client has ended
+ * also ends when idle: Node leaves some of them open forever.
+ */
+export function followConnections(
+  server: AnyServer,
+  { encrypted, wait = longestWait }: { readonly encrypted: boolean; readonly wait?: number },
+): ReadonlySet<Socket> {
+  const open = new Set<Socket>();
+  const deadlines = new WeakMap<Socket, NodeJS.Timeout>();
+  const follow = (socket: Socket) => {
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
+    socket.once("end", () => {
+      socket.setTimeout(wait, () => {
+        socket.destroy();
+        bareOf(socket)?.destroy();
+      });
+    });
+  };
+  server.on("connection", (bare: Socket) => {
+    follow(bare);
+    if (!encrypted) return;
+    const deadline = setTimeout(() => bare.destroy(), wait);
+    deadlines.set(bare, deadline);
+    bare.once("close", () => clearTimeout(deadline));
+  });
+  server.on("secureConnection", (socket: Socket) => {
+    follow(socket);
+    const bare = bareOf(socket);
+    if (bare !== undefined) clearTimeout(deadlines.get(bare));
+    socket.once("close", () => bare?.destroy());
+  });
+  return open;
+}
+
+// Returns the response that is not sent yet, if any.
+function owedBy({ [lastAnswer]: last }: Connection): ServerResponse | undefined {
+  return last?.writableFinished === true ? undefined : last;
+}
+
+/**
+ * Rejects the last bytes of a connection after the pending responses; if the request that breaks off already has its
+ * response, only closes the connection.
+ *
+ * `code`: the code of Node's parser. Default: the request is a CONNECT.
+ */
+export function refuseInTurn(connection: Connection, code?: string): void {
+  const last = connection[lastAnswer];
+  const refuse = () => refuseSocket(connection, code);
+  // Also sees the end of a client that Node no longer listens to.
+  connection.resume();
+  if (last === undefined) refuse();
+  else if (last.req.complete) {
+    if (last.writableFinished) refuse();
+    else last.once("finish", refuse);
+  }
+  // The request that breaks off is the last one. A response without a socket waits for earlier ones.
+  else if (last.writableEnded) endSocket(connection);
+  else if (last.socket !== null && !last.headersSent) refuse();
+  else connection.destroy();
+}
+
+/**
+ * Stops accepting connections and closes the open ones; with HTTPS, both the bare and the encrypted ones.
+ *
+ * A connection closes immediately, or after its pending responses, but no later than after `grace` milliseconds.
+ */
+export function closeServer(server: AnyServer, open: ReadonlySet<Socket>, grace: number): Promise<void> {
+  return new Promise((resolve) => {
+    const deadline = setTimeout(() => {
+      for (const connection of open) connection.destroy();
+    }, grace);
+    server.close(() => {
+      clearTimeout(deadline);
+      resolve();
+    });
+    // A bare connection does not know the responses of its encrypted one.
+    const owing = new Set<Socket | undefined>();
+    for (const connection of open) {
+      const owed = owedBy(connection);
+      if (owed === undefined) continue;
+      owing.add(connection).add(bareOf(connection));
+      owed.once("finish", () => connection.destroySoon());
+    }
+    for (const connection of open) if (!owing.has(connection)) connection.destroy();
+  });
+}
+
+// Node's name for the bare connection. Comparing peers would not work, as another client may have the same port.
+function bareOf(connection: Socket & { readonly _parent?: Socket }): Socket | undefined {
+  return connection._parent;
+}

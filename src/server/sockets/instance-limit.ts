@@ -1,0 +1,56 @@
+import type { ServerResponse } from "node:http";
+import { errorBody } from "../../api/messages.js";
+import { stopwatch } from "../../library/real-time.js";
+import type { Instance } from "../../log/instances.js";
+import { clearTimeout, setTimeout } from "../../node/platform.js";
+import type { Runtime } from "../../sandbox/runtime.js";
+
+const minute = 60_000;
+
+/** Milliseconds until a rejection is sent, so that a client that resends immediately does not slow down the others. */
+const pause = 250;
+
+/** A request above the limit of its instance. */
+interface Excess {
+  readonly most: number;
+  /** Whole seconds until the instance accepts requests again. */
+  readonly retryAfter: number;
+}
+
+/**
+ * Returns a function that counts an instance's requests in the current minute, which starts with a request. It returns the
+ * excess of a request above the limit, which is not counted; `undefined` for any other.
+ *
+ * Each server counts only its own requests: a shared count would cost more than it saves.
+ */
+export function createInstanceLimit(now: () => number = stopwatch) {
+  const minutes = new WeakMap<Runtime, { readonly since: number; count: number }>();
+  return ({ tenancy: { requestsPerMinute: most }, runtime }: Pick<Instance, "tenancy" | "runtime">) => {
+    if (most === undefined) return undefined;
+    const at = now();
+    const last = minutes.get(runtime);
+    const current = last === undefined || at - last.since >= minute ? { since: at, count: 0 } : last;
+    if (current.count >= most) {
+      return { most, retryAfter: Math.ceil((current.since + minute - at) / 1000) } satisfies Excess;
+    }
+    current.count += 1;
+    minutes.set(runtime, current);
+    return undefined;
+  };
+}
+
+/** Rejects a request above the limit with 429, and a message and a header that the API does not have. */
+export function rejectExcess({ most, retryAfter }: Excess, response: ServerResponse): void {
+  const { text, bytes } = errorBody(
+    "instance_rate_limited",
+    `This sandbox accepts ${most} requests a minute for all its keys together. Its host set this limit; it is not a limit of the API or of your key. Send the next request in ${retryAfter} seconds.`,
+  );
+  const headers = {
+    "Content-Type": "application/json",
+    "Content-Length": bytes,
+    "Retry-After": retryAfter,
+    "X-Sandbox-Limit": `requests_per_minute=${most}`,
+  };
+  const timer = setTimeout(() => response.writeHead(429, headers).end(text), pause);
+  response.once("close", () => clearTimeout(timer));
+}

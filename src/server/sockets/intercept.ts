@@ -1,0 +1,172 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { createSecureContext, type SecureContext } from "node:tls";
+import { bareName, nameIn } from "../../node/addresses.js";
+import { didYouMean, listed } from "../../spec/schema/words.js";
+import { closeServer, followConnections } from "./connections.js";
+import type { HttpServerOptions, OpenServer } from "./http-server.js";
+import { listen } from "./listen.js";
+import { makeCertificate } from "./tls.js";
+
+export interface InterceptOptions {
+  /** Host names in lower case; `*.bank.example` covers all names below `bank.example`. */
+  readonly intercept: readonly string[];
+  /** Whether requests to other hosts are passed through. Default: false. */
+  readonly passThrough?: boolean | undefined;
+}
+
+/** A proxy that leads requests to some hosts to a sandbox. */
+export interface Interceptor {
+  readonly port: number;
+  /** The certificate (PEM) that its clients must trust. */
+  readonly certificate: string;
+  readonly passThrough: boolean;
+  /** The problems between clients and the proxy, as sentences. */
+  readonly notes: () => string[];
+  readonly close: (grace: number) => Promise<void>;
+}
+
+/**
+ * Starts the proxy, for clients on this machine. `open` makes the server at the end of its tunnels.
+ *
+ * The private key of the certificate authority stays in memory.
+ */
+export async function startInterceptor(
+  { intercept: hosts, passThrough = false }: InterceptOptions,
+  open: (secure: Pick<HttpServerOptions, "certificate">) => OpenServer,
+): Promise<Interceptor> {
+  // Differs from the subject of its certificates: otherwise OpenSSL takes them for self-signed.
+  const issuer = await makeCertificate({ subject: "svc-sandbox, for one run", hosts });
+  // One context for each name: few clients accept a wildcard for several labels, or `*.example`.
+  const contexts = new Map<string, Promise<SecureContext>>();
+  const SNICallback = (sent: string, done: (error: Error | null, context?: SecureContext) => void) => {
+    const name = sent.toLowerCase();
+    if (!isOurs(name)) return done(new Error(`${name} is not intercepted`));
+    const context =
+      contexts.get(name) ?? makeCertificate({ names: [name], issuer }).then(createSecureContext);
+    contexts.set(name, context);
+    context.then((one) => done(null, one), done);
+  };
+  const covers = (pattern: string, host: string) =>
+    pattern.startsWith("*.") ? host.endsWith(pattern.slice(1)) : host === pattern;
+  const isOurs = (host: string) => hosts.some((pattern) => covers(pattern, host));
+  /** The hosts that clients connected to, and whether they sent a request. */
+  const reached = new Map<string, boolean>();
+  const rejected = new Set<string>();
+  const reject = (host: string) => {
+    if (host === "") return "this is the proxy of svc-sandbox, and the request names no host";
+    rejected.add(host);
+    return `svc-sandbox rejects ${host}: add --intercept ${host}, or --pass-through to reach the real host`;
+  };
+  const inside = open({
+    certificate: { ...(await makeCertificate({ names: hosts, issuer })), SNICallback },
+  });
+  inside.server.prependListener("request", ({ headers: { host = "" } }: IncomingMessage) => {
+    reached.set(nameIn(host), true);
+  });
+
+  const proxy = process.getBuiltinModule("node:http").createServer((request, response) => {
+    const target = readUrl(request.url);
+    const host = target?.hostname ?? "";
+    // Old versions of axios also send https URLs like this.
+    if (isOurs(host)) inside.server.emit("request", request, response);
+    else if (passThrough && target !== undefined) forward(target, request, response);
+    else response.writeHead(403, { "Content-Type": "text/plain" }).end(reject(host));
+  });
+  proxy.on("connect", ({ url = "" }: IncomingMessage, socket: Socket, head: Buffer) => {
+    // Node removes its own listeners.
+    socket.on("error", () => socket.destroy());
+    const target = readUrl(`https://${url}`);
+    const host = target?.hostname ?? "";
+    if (isOurs(host)) {
+      reached.set(host, reached.get(host) ?? false);
+      socket.write(established);
+      socket.unshift(head);
+      inside.server.emit("connection", socket);
+    } else if (passThrough && target !== undefined) tunnel(target, socket, head);
+    else end(socket, `403 ${reject(host)}`);
+  });
+  const outside = followConnections(proxy, { encrypted: false });
+  const { port } = await listen(proxy, 0, "127.0.0.1");
+  return {
+    ...{ port, certificate: issuer.cert, passThrough },
+    close: (grace) => closeServer(proxy, new Set([...outside, ...inside.open]), grace),
+    notes() {
+      const pinned = [...reached].flatMap(([host, hasRequest]) => (hasRequest ? [] : [host]));
+      const missed = hosts.filter((pattern) => ![...reached.keys()].some((host) => covers(pattern, host)));
+      const notes = [
+        pinned.length > 0 &&
+          `Your client connected to ${listed(pinned, "and")} and sent no request: it rejects the sandbox's certificate. It pins the real one, or trusts other files than SVC_CA_FILE.`,
+        rejected.size > 0 &&
+          `Rejected connections to ${listed([...rejected], "and")}. Add --intercept for a host of the API, or --pass-through to reach the real hosts.`,
+        reached.size + rejected.size === 0 &&
+          "Nothing came through the proxy of --intercept: your client ignores HTTPS_PROXY, as Node before 22.21 does, or a tool in between drops the environment.",
+        reached.size + rejected.size > 0 &&
+          missed.length > 0 &&
+          `Nothing called ${listed(missed, "or")}.${didYouMean(missed[0] as string, [...rejected])}`,
+      ];
+      return notes.filter((note) => note !== false);
+    },
+  };
+}
+
+const established = "HTTP/1.1 200 Connection Established\r\n\r\n";
+
+function readUrl(url = ""): URL | undefined {
+  return /^https?:/i.test(url) && URL.canParse(url) ? new URL(url) : undefined;
+}
+
+// Node leaves out the message if it has tried several addresses.
+const unreachable = (host: string, { code, message }: NodeJS.ErrnoException) =>
+  `svc-sandbox cannot pass this through to ${host}: ${code ?? message}`;
+
+function tunnel({ hostname, port, host }: URL, socket: Socket, head: Buffer): void {
+  const remote = process.getBuiltinModule("node:net").connect(Number(port || 443), bareName(hostname), () => {
+    socket.write(established);
+    remote.write(head);
+    socket.pipe(remote).pipe(socket);
+  });
+  remote.on("error", (error) => {
+    if (socket.bytesWritten === 0) end(socket, `502 ${unreachable(host, error)}`);
+    else socket.destroy();
+  });
+  socket.once("close", () => remote.destroy());
+}
+
+function forward(target: URL, request: IncomingMessage, response: ServerResponse): void {
+  const fail = (error: NodeJS.ErrnoException) => {
+    if (response.headersSent) response.destroy();
+    // Not the response, which may have kept parts of a message.
+    else end(request.socket, `502 ${unreachable(target.host, error)}`);
+  };
+  // Node throws for messages that it reads but does not write, such as a status of 000.
+  const attempt = (work: () => void) => {
+    try {
+      work();
+    } catch (error) {
+      fail(error as Error);
+    }
+  };
+  attempt(() => {
+    const { request: send } = process.getBuiltinModule(
+      `node:${target.protocol === "https:" ? "https" : "http"}`,
+    );
+    const sent = send(target, { method: request.method, headers: request.headers }, (answer) => {
+      attempt(() => {
+        response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
+        answer.once("error", fail).pipe(response);
+      });
+    });
+    sent.on("error", fail);
+    sent.on("upgrade", () => fail(new Error("it changes the protocol")));
+    response.once("close", () => sent.destroy());
+    sent.flushHeaders();
+    request.pipe(sent);
+  });
+}
+
+// Clients show only the reason phrase of the status.
+function end(socket: Duplex, status: string): void {
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+}

@@ -1,0 +1,44 @@
+import type { AddressInfo } from "node:net";
+import { hostToConnectTo } from "../../node/addresses.js";
+import { SandboxError } from "../../spec/errors.js";
+import type { AnyServer } from "./connections.js";
+
+/** Makes a server accept requests; throws `address_in_use` or `address_unavailable`. */
+export function listen(server: AnyServer, port: number, host: string): Promise<AddressInfo> {
+  return new Promise((resolve) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const inUse = error.code === "EADDRINUSE";
+      resolve(inUse ? refuseInUse(port, host) : Promise.reject(unavailable(error, port, host)));
+    });
+    server.listen(port, host, () => resolve(server.address() as AddressInfo));
+  });
+}
+
+async function refuseInUse(port: number, host: string): Promise<never> {
+  // Loaded when needed: most starts find their port free.
+  const { findSandbox } = await import("../../node/clients/ask-control.js");
+  const sandbox = await findSandbox(`${hostToConnectTo(host)}:${port}`);
+  const { url, version, scenario, startedAt } = sandbox ?? {};
+  const what = scenario === undefined ? "" : `, with the scenario ${scenario} since ${startedAt}`;
+  const token = scenario === undefined ? " --control-token <token>" : "";
+  const [who, end] =
+    sandbox === undefined
+      ? ["another program", ""]
+      : [`svc-sandbox ${version}${what}`, ` To stop it: svc-sandbox stop ${url}${token}`];
+  throw new SandboxError(
+    "address_in_use",
+    `Port ${port} on ${host} is in use by ${who}. Choose another port with --port, or any free one with --port 0.${end}`,
+    { port, host, ...(sandbox && { sandbox }) },
+  );
+}
+
+function unavailable(error: NodeJS.ErrnoException, port: number, host: string): SandboxError {
+  const where = `port ${port} on ${host}`;
+  const reason =
+    error.code === "EACCES" ? "this user may not use that port" : `no such address here (${error.code})`;
+  return new SandboxError(
+    "address_unavailable",
+    `Failed to listen on ${where}: ${reason}. Choose another with --port or --host.`,
+    { port, host },
+  );
+}

@@ -1,0 +1,192 @@
+import type { ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { partsOf } from "../../api/faults.js";
+import { errorBody, type TextBody } from "../../api/messages.js";
+import { clearTimeout, setTimeout } from "../../node/platform.js";
+import type { ApiAnswer, Delivery } from "../../sandbox/history/exchange.js";
+import { failures } from "../../spec/fault.js";
+import { refusals } from "../../spec/outcomes.js";
+
+/** Sends a response with more headers, a flat list of names and values; pass the same array again for the same headers. */
+export function sendAnswer(answer: ApiAnswer, more: readonly string[], response: ServerResponse): void {
+  if (canSendAtOnce(answer.body, response)) {
+    sendAtOnce(answer, more, response);
+    return;
+  }
+  response.writeHead(answer.status, [...answer.headers, ...more]);
+  response.end(answer.body);
+}
+
+// True for nearly every response: the first pending one, to an HTTP/1.1 request, on an open connection without TLS.
+function canSendAtOnce(body: string, { socket, req, shouldKeepAlive, headersSent }: ServerResponse): boolean {
+  return (
+    body !== "" &&
+    socket?.writable === true &&
+    !("encrypted" in socket) &&
+    socket.writableLength === 0 &&
+    shouldKeepAlive &&
+    req.httpVersionMinor === 1 &&
+    !headersSent
+  );
+}
+
+// Sends the same bytes as Node, but in one write and without checking them again: Node's own functions make the whole
+// request a third slower. All headers are the sandbox's own and contain no client input.
+function sendAtOnce({ status, headers, body }: ApiAnswer, more: readonly string[], response: ServerResponse) {
+  let text = statusLine(status);
+  let isAscii = false;
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i];
+    const value = headers[i + 1];
+    if (name === "Content-Length") isAscii = Number(value) === body.length;
+    text += `${name}: ${value}\r\n`;
+  }
+  response.statusCode = status;
+  // As after `end`: the connection continues with its next request at the event `finish`.
+  response.finished = true;
+  response.socket?.write(text + endOfHead(more) + body, isAscii ? "latin1" : "utf8", (error) => {
+    if (!error) response.emit("finish");
+  });
+}
+
+// Cached and joined: V8 would flatten a string made with `+` again for every response.
+const statusLines = new Map<number, string>();
+let latestEnd: { readonly more: readonly string[]; readonly text: string } = { more: [], text: "" };
+
+function statusLine(status: number): string {
+  let line = statusLines.get(status);
+  if (line === undefined) {
+    line = ["HTTP/1.1", status, `${STATUS_CODES[status]}\r\n`].join(" ");
+    statusLines.set(status, line);
+  }
+  return line;
+}
+
+function endOfHead(more: readonly string[]): string {
+  if (latestEnd.more !== more) {
+    const lines = more.map((part, i) => (i % 2 === 0 ? `${part}: ` : `${part}\r\n`));
+    latestEnd = { more, text: [...lines, keepsOpen].join("") };
+  }
+  return latestEnd.text;
+}
+
+/** Milliseconds until an idle connection is closed; sent in `Keep-Alive`. */
+export const keepAliveTimeout = 5000;
+
+const keepsOpen = `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveTimeout / 1000}\r\n\r\n`;
+
+/** Sends a response with a fault. If the client goes away first, no timer and no connection remain. */
+export function sendFaulty(delivery: Delivery, answer: ApiAnswer, response: ServerResponse): void {
+  // Until the client gives up or the server stops. Its end shows only after the rest of its request is read.
+  if (delivery.kind === "hang") {
+    response.req.resume();
+    return;
+  }
+  const later = timersOf(response);
+  later(delivery.delayMs, () => {
+    if (delivery.kind === "reset") return resetConnection(response);
+    response.writeHead(answer.status, answer.headers as string[]);
+    response.flushHeaders();
+    const { parts, pauseMs } = partsOf(answer.body, delivery);
+    if (parts.length === 0) return finish(delivery, response);
+    const sendFrom = (index: number) =>
+      later(pauseMs, () => {
+        const isLast = index === parts.length - 1;
+        response.write(parts[index]);
+        if (isLast) finish(delivery, response);
+        else sendFrom(index + 1);
+      });
+    sendFrom(0);
+  });
+}
+
+// One listener for all pauses of a response: a slow one has hundreds.
+function timersOf(response: ServerResponse): (ms: number, act: () => void) => void {
+  let timer: NodeJS.Timeout | undefined;
+  response.once("close", () => clearTimeout(timer));
+  return (ms, act) => {
+    if (ms === 0) act();
+    else timer = setTimeout(act, ms);
+  };
+}
+
+function finish({ cutAfter }: Delivery, response: ServerResponse): void {
+  if (cutAfter === undefined) {
+    response.end();
+    return;
+  }
+  // Flushes first. Then the client sees the connection end before the body.
+  response.write("", () => response.req.socket.destroySoon());
+}
+
+/** Resets the connection of a response, even if the response still waits for earlier ones. */
+export function resetConnection({ req: { socket } }: ServerResponse): void {
+  // Node cannot reset the socket under TLS; for a client, an abrupt end is the same.
+  if ("encrypted" in socket) socket.destroy();
+  else socket.resetAndDestroy();
+}
+
+/** Responds with 400 or 500 and the API's error body, and closes the connection. */
+export function refuse(response: ServerResponse, status: 400 | 500): void {
+  response.shouldKeepAlive = false;
+  const code = status === 400 ? "bad_request" : "internal_error";
+  sendError(response, status, errorBody(code, refusals[code]));
+}
+
+/** Responds with 503: the store is away. */
+export function refuseUnstored(response: ServerResponse): void {
+  const { code, message } = failures[503];
+  sendError(response, 503, errorBody(code, message));
+}
+
+/** Responds with 404: the instance has ended. */
+export function refuseEnded(response: ServerResponse, why: string): void {
+  sendError(response, 404, errorBody("not_found", why));
+}
+
+/** Responds with 413 and the reason. The connection stays open: otherwise a client that is still sending would not read it. */
+export function refuseBody(response: ServerResponse, why: string): void {
+  sendError(response, 413, errorBody("bad_request", why));
+}
+
+function sendError(response: ServerResponse, status: number, { text, bytes }: TextBody): void {
+  if (response.headersSent) response.destroy();
+  else response.writeHead(status, { "Content-Type": "application/json", "Content-Length": bytes }).end(text);
+}
+
+// Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
+const { STATUS_CODES } = process.getBuiltinModule("node:http");
+
+const statusOfParserError: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
+
+/** The time for a client to read a rejection and close its half of the connection, in milliseconds. */
+const lingering = 1000;
+
+/** Rejects an invalid request (with the code of Node's parser) or a CONNECT on the bare socket, and closes it. */
+export function refuseSocket(socket: Duplex, code = ""): void {
+  const status = statusOfParserError[code] ?? 400;
+  const { text, bytes } = errorBody("bad_request", refusals.bad_request);
+  endSocket(
+    socket,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${bytes}\r\nConnection: close\r\n\r\n${text}`,
+  );
+}
+
+/** Sends a last text on a bare socket and closes it. */
+export function endSocket(socket: Duplex, text = ""): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  // Discards the rest of the request: closing with unread bytes would reset the connection before the client has read the
+  // response. The deadline ends clients that never close, which would also delay the server's own close.
+  socket.resume();
+  const deadline = setTimeout(() => socket.destroy(), lingering);
+  socket.once("close", () => clearTimeout(deadline));
+  socket.end(text);
+}

@@ -1,0 +1,205 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { isIP } from "node:net";
+import { hostname, networkInterfaces } from "node:os";
+import { dirname, resolve } from "node:path";
+import { createSecureContext } from "node:tls";
+import { isWildcard } from "../../node/addresses.js";
+import { fileFailure, makeFolder, writeFileAtomically } from "../../node/files/write-file.js";
+import { der, sequence } from "../../node/java-trust-store.js";
+import { nodeCrypto, nodePlatform } from "../../node/platform.js";
+import { SandboxError } from "../../spec/errors.js";
+
+/** A certificate and its private key, both PEM. The certificate may be a chain that starts with the server's own. */
+export interface CertificatePair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/**
+ * Returns the pair for HTTPS: the given one, checked, or a self-signed one for these names. A file keeps the latter.
+ *
+ * Throws `certificate_unusable`.
+ */
+export async function certificatePair(
+  tls: true | CertificatePair,
+  names: readonly string[],
+  file?: string,
+): Promise<CertificatePair> {
+  if (tls !== true) return checkPair(tls, { cert: "tls.cert", key: "tls.key" });
+  return file === undefined ? makeSelfSigned(...names) : keepSelfSigned(file, names);
+}
+
+// Replaced if it expires within a week or lacks a name. Other addresses of this machine may change.
+async function keepSelfSigned(file: string, names: readonly string[]): Promise<CertificatePair> {
+  const text = existsSync(file) ? readFileSync(file, "utf8") : undefined;
+  if (text !== undefined) {
+    const shown = JSON.stringify(file);
+    const pair = checkPair({ cert: text, key: text }, { cert: shown, key: shown });
+    const certificate = new X509Certificate(text);
+    const isLasting = Date.parse(certificate.validTo) > nodePlatform.time() + 7 * day;
+    const isFor = (name: string) =>
+      (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)) !== undefined;
+    if (isLasting && names.filter((name) => !isWildcard(name)).every(isFor)) return pair;
+  }
+  const made = await makeSelfSigned(...names);
+  try {
+    makeFolder(dirname(file));
+    // Only its owner may read it: it contains the key.
+    writeFileAtomically(file, `${made.cert.trimEnd()}\n${made.key.trimEnd()}\n`, 0o600);
+  } catch (error) {
+    throw unusable(`the certificate cannot be kept in ${JSON.stringify(file)}: ${fileFailure(error)}`);
+  }
+  return made;
+}
+
+/** Reads a certificate and its key from PEM files. Throws `file_unreadable` or `certificate_unusable`. */
+export async function readPair(files: CertificatePair, cwd: string): Promise<CertificatePair> {
+  const names = { cert: `--cert ${JSON.stringify(files.cert)}`, key: `--key ${JSON.stringify(files.key)}` };
+  const read = async (which: keyof CertificatePair) => {
+    try {
+      return await readFile(resolve(cwd, files[which]), "utf8");
+    } catch (error) {
+      const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
+      const why = isMissing ? "there is no such file" : fileFailure(error);
+      throw new SandboxError("file_unreadable", `Failed to read ${names[which]}: ${why}.`);
+    }
+  };
+  const [cert, key] = await Promise.all([read("cert"), read("key")]);
+  return checkPair({ cert, key }, names);
+}
+
+/** Checks that a certificate and its key can be served. Throws `certificate_unusable` with their names, never the key. */
+function checkPair({ cert, key }: CertificatePair, names: CertificatePair): CertificatePair {
+  const attempt = <Result>(work: () => Result, why: (code?: string) => string): Result => {
+    try {
+      return work();
+    } catch (error) {
+      throw unusable(why((error as NodeJS.ErrnoException).code));
+    }
+  };
+  const certificate = attempt(
+    () => new X509Certificate(cert),
+    () => `${names.cert} has no certificate in PEM (-----BEGIN CERTIFICATE-----)`,
+  );
+  const privateKey = attempt(
+    () => createPrivateKey(key),
+    () => `${names.key} has no private key in PEM (-----BEGIN PRIVATE KEY-----) without a passphrase`,
+  );
+  if (!certificate.checkPrivateKey(privateKey)) {
+    throw unusable(`the key of ${names.key} does not match the certificate in ${names.cert}`);
+  }
+  attempt(
+    () => createSecureContext({ cert, key }),
+    (code) => `this Node does not accept ${names.cert} (${code})`,
+  );
+  return { cert, key };
+}
+
+function unusable(why: string): SandboxError {
+  return new SandboxError("certificate_unusable", `Failed to serve HTTPS: ${why}.`);
+}
+
+const day = 24 * 60 * 60_000;
+
+/**
+ * Makes a self-signed certificate for these names and this machine's own, valid for a year.
+ *
+ * A wildcard address adds all addresses of this machine and its host name.
+ */
+export async function makeSelfSigned(...given: readonly string[]): Promise<CertificatePair> {
+  const others = given.flatMap((name) => (isWildcard(name) ? namesInNetwork() : [name]));
+  const names = new Set(["localhost", "127.0.0.1", "::1", ...others]);
+  return makeCertificate({ names: [...names] });
+}
+
+interface Issuer {
+  readonly subject: string;
+  readonly keys: CryptoKeyPair;
+}
+
+/**
+ * Makes a certificate for names, or an authority's for hosts, which can sign no other names. It is self-signed and valid
+ * for a year, or for a day if it is an authority's or issued by one.
+ */
+export async function makeCertificate(options: {
+  readonly subject?: string;
+  readonly names?: readonly string[];
+  readonly hosts?: readonly string[];
+  readonly issuer?: Issuer;
+}): Promise<CertificatePair & Issuer> {
+  // Loaded when needed: not for a given certificate.
+  const x509 = await import("@peculiar/x509");
+  const webCrypto = nodeCrypto.webcrypto as Crypto;
+  const { subject = "svc-sandbox", names = [], hosts } = options;
+  const lifetime = hosts === undefined && options.issuer === undefined ? 365 * day : day;
+  // Also valid for clients with a slow clock.
+  const start = nodePlatform.time() - day / 24;
+  try {
+    const keys = await webCrypto.subtle.generateKey(ecdsa, true, ["sign", "verify"]);
+    const issuer = options.issuer ?? { subject, keys };
+    const usage =
+      hosts !== undefined
+        ? [
+            new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
+            new x509.Extension("2.5.29.30", true, nameConstraints(hosts)),
+          ]
+        : [
+            new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+            new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+            new x509.SubjectAlternativeNameExtension(names.map(altName)),
+          ];
+    const certificate = await x509.X509CertificateGenerator.create(
+      {
+        subject: [{ CN: [subject] }],
+        issuer: [{ CN: [issuer.subject] }],
+        notBefore: new Date(start),
+        notAfter: new Date(start + lifetime),
+        publicKey: keys.publicKey,
+        signingKey: issuer.keys.privateKey,
+        signingAlgorithm: ecdsa,
+        extensions: [
+          new x509.BasicConstraintsExtension(hosts !== undefined, undefined, true),
+          ...usage,
+          // Python 3.13 and later require both.
+          await x509.SubjectKeyIdentifierExtension.create(keys.publicKey, false, webCrypto),
+          await x509.AuthorityKeyIdentifierExtension.create(issuer.keys.publicKey, false, webCrypto),
+        ],
+      },
+      webCrypto,
+    );
+    const key = nodeCrypto.KeyObject.from(keys.privateKey).export({ type: "pkcs8", format: "pem" });
+    return { cert: certificate.toString("pem"), key: key as string, subject, keys };
+  } catch (error) {
+    throw hasOwnBuffers() ? unusable(whyNoBuffers) : error;
+  }
+}
+
+const ecdsa = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
+
+// Node 20's Web Crypto rejects buffers of another global object.
+const hasOwnBuffers = () => !(Buffer.alloc(0).buffer instanceof ArrayBuffer);
+const whyNoBuffers =
+  "Node 20 cannot make a certificate in this test environment, which has its own ArrayBuffer (jsdom). Run the test in the environment node, or give a certificate: tls: { cert, key }";
+
+// RFC 5280, 4.2.1.10. A kind of name without a permitted one would be unlimited.
+function nameConstraints(hosts: readonly string[]): Uint8Array<ArrayBuffer> {
+  const permitted = [...hosts, "svc-sandbox.invalid", "0.0.0.0"].map((host) =>
+    isIP(host) === 0
+      ? der(0x82, Buffer.from(host.replace("*.", "")))
+      : der(0x87, Buffer.from([...host.split(".").map(Number), 255, 255, 255, 255])),
+  );
+  return new Uint8Array(sequence(der(0xa0, ...permitted.map((name) => sequence(name)))));
+}
+
+function namesInNetwork(): string[] {
+  const addresses = Object.values(networkInterfaces()).flatMap((found = []) => found);
+  return [hostname(), ...addresses.map(({ address }) => address)].filter((name) => name !== "");
+}
+
+function altName(name: string) {
+  if (isIP(name) === 0) return { type: "dns", value: name } as const;
+  // Certificates have no zones of link-local addresses.
+  return { type: "ip", value: name.replace(/%.*$/, "") } as const;
+}

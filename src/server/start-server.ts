@@ -1,0 +1,138 @@
+import { resolve } from "node:path";
+import { sandboxOn, starterOf } from "../library/create-sandbox.js";
+import type {
+  KeyRef,
+  OrganizationRef,
+  Sandbox,
+  ScenarioSource,
+  WithKnownFields,
+} from "../library/sandbox.js";
+import type { Log } from "../log/log.js";
+import { createMemoryLog } from "../log/memory-log.js";
+import { loadScenario } from "../node/files/load-scenario.js";
+import { nodePlatform } from "../node/platform.js";
+import { type Instant, instantOf } from "../sandbox/clock.js";
+import { createRuntime, givenOptions } from "../sandbox/runtime.js";
+import { resolveSource } from "../scenario/parse-scenario.js";
+import type { Profile } from "../spec/assumptions.js";
+import { requireFields, requireKnownOptions } from "../spec/schema/check.js";
+import { quote } from "../spec/schema/words.js";
+import { serve } from "./serve.js";
+import type { RunningServer, ServeOptions } from "./sockets/serve-log.js";
+
+export interface ServerOptions<Source = ScenarioSource | (string & {})> extends Partial<ServeOptions> {
+  /** A bundled name, a scenario file, or a scenario as a value. Default: `key-states`. */
+  readonly scenario?: Source;
+  /** Default: the scenario's, or 1. */
+  readonly seed?: number;
+  /** The start of the clock. Default: the scenario's, or the real time. */
+  readonly now?: Instant;
+  /** Whether the clock is frozen until it is moved. Default: the scenario's, or false. */
+  readonly frozen?: boolean;
+  /** The set of assumptions to start with. Default: the scenario's, or `minimal`. */
+  readonly profile?: Profile;
+  /** Default: 0, any free port. */
+  readonly port?: number;
+  /**
+   * A file that keeps the sandbox for the next start, with its requests and instances. If it exists, the sandbox continues
+   * from it and ignores the options `seed`, `now`, `frozen` and `profile`. Default: none.
+   */
+  readonly state?: string;
+}
+
+// A record, so that the compiler reports an option that is missing here.
+const optionNames: Readonly<Record<keyof ServerOptions, true>> = {
+  scenario: true,
+  seed: true,
+  now: true,
+  frozen: true,
+  profile: true,
+  port: true,
+  state: true,
+  host: true,
+  tls: true,
+  explain: true,
+  control: true,
+  controlToken: true,
+  instanceTtl: true,
+  instanceRate: true,
+  maxInstances: true,
+  maxMemory: true,
+  publicUrl: true,
+  allowHosts: true,
+  handlers: true,
+  handlersFile: true,
+  maxBody: true,
+  onDefect: true,
+  onHandlerError: true,
+};
+
+// For `await using`, if the caller's compiler supports it; others must not need its types.
+type AsyncDispose = SymbolConstructor extends { readonly asyncDispose: infer Key extends symbol }
+  ? Key
+  : never;
+type DisposedAsync = { readonly [Key in AsyncDispose]: () => Promise<void> };
+
+/** A server with its sandbox. */
+export interface SandboxServer<Key extends string = string, Organization extends string = string>
+  extends RunningServer,
+    DisposedAsync {
+  readonly sandbox: Sandbox<Key, Organization>;
+}
+
+/**
+ * Starts a server with its own sandbox; resolves once it accepts requests.
+ *
+ * Throws the errors of `createSandbox` and {@link loadScenario}, `validation_failed` for a port, `address_in_use`,
+ * `address_unavailable`, `usage` for unusable handlers, and `certificate_unusable`. With a state file, throws
+ * `state_unreadable`, `state_mismatch`, `state_in_use` or `state_unwritable`; `close` throws the last one if data is lost.
+ *
+ * @example
+ * await using server = await startServer({ scenario: "key-states" });
+ * const response = await fetch(`${server.url}/v1/relying-party/me`, {
+ *   headers: { "x-api-key": server.sandbox.secret("active") },
+ * });
+ * response.status; // 200
+ */
+export function startServer<const Source extends ScenarioSource>(
+  options: ServerOptions<Source> & { readonly scenario: Source & WithKnownFields<Source, ScenarioSource> },
+): Promise<SandboxServer<KeyRef<Source>, OrganizationRef<Source>>>;
+export function startServer(
+  options?: ServerOptions<never>,
+): Promise<SandboxServer<KeyRef<"key-states">, OrganizationRef<"key-states">>>;
+export function startServer(options: ServerOptions): Promise<SandboxServer>;
+export async function startServer(options: ServerOptions = {}): Promise<SandboxServer> {
+  requireKnownOptions("start the server", options, Object.keys(optionNames));
+  const { scenario = "key-states", state: file, ...rest } = options;
+  const { port = 0 } = rest;
+  const isPort = Number.isInteger(port) && port >= 0 && port <= 65_535;
+  const problem = `is a whole number from 0 to 65535, not ${quote(port)}`;
+  requireFields("start the server", { port: isPort ? undefined : problem });
+  const named = typeof scenario === "string" ? await loadScenario(scenario) : resolveSource(scenario);
+  const start = starterOf(nodePlatform, named.scenario, { ...rest, name: named.name, text: named.text });
+  const given = givenOptions({ ...rest, now: rest.now === undefined ? undefined : instantOf(rest.now) });
+  const onProblem = rest.onDefect ?? (() => {});
+  const openLog = async (): Promise<Log> => {
+    if (file === undefined) return createMemoryLog(createRuntime(start, { given }), rest);
+    const { openFileLog } = await import("../log/file/file-log.js");
+    const place = { file: resolve(file), given: file };
+    return openFileLog(place, { ...rest, own: () => named, start, given, onProblem });
+  };
+  const log = await openLog();
+  const close = async (grace?: number) => {
+    await running.close(grace);
+    await log.close();
+  };
+  const running = await serve(log, {
+    ...rest,
+    port,
+    stateFile: file && resolve(file),
+    own: () => named,
+    // The process belongs to the caller and continues.
+    onStop: () => void close().catch(onProblem),
+  }).catch(async (error) => {
+    await log.close();
+    throw error;
+  });
+  return { ...running, close, sandbox: sandboxOn(log.runtime), [Symbol.asyncDispose]: () => close() };
+}

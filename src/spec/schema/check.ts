@@ -1,0 +1,201 @@
+import { SandboxError } from "../errors.js";
+import { isMapping } from "../json.js";
+import { redactEncoded, redactKeys } from "../redact.js";
+import { type Diagnostic, expectedOf, inWords, type Members, type Mistake } from "./messages.js";
+import {
+  type Around,
+  type Limits,
+  lengthOf,
+  type MappingKind,
+  type Path,
+  pathText,
+  type RecordKind,
+  type Shape,
+  shapeOf,
+  type ValueOf,
+} from "./shape.js";
+import { didYouMean, listed } from "./words.js";
+
+/** Finds all mistakes in a value, as messages. */
+export function shapeProblems(shape: Shape, value: unknown): Diagnostic[] {
+  const found = mistakesIn(shape, value).map(inWords);
+  // A misspelled field is not also missing.
+  const suggested = new Set(found.map(({ suggestion }) => suggestion && pathText(suggestion)));
+  return found.filter(({ code, path }) => code !== "missing_field" || !suggested.has(pathText(path)));
+}
+
+/** A copy of a value of this shape; throws `validation_failed` with each mistake in `details.fields`. */
+export function checkValue<Of extends Shape>(
+  shape: Of,
+  value: unknown,
+  failure = "The body is not valid",
+): ValueOf<Of> {
+  const problems = shapeProblems(shape, value);
+  if (problems.length > 0) throw validationError(failure, problems);
+  // A copy, because the caller may change the original, which may be a proxy.
+  return JSON.parse(JSON.stringify(value)) as ValueOf<Of>;
+}
+
+/** A part of JSON that does not match its shape. */
+export interface Mismatch {
+  /** The path of the part: `limits.per_day`, `scopes[0]`; empty for the whole value. Contains no key. */
+  readonly path: string;
+  readonly expected: string;
+  /** The part; `undefined` if it is missing. */
+  readonly value: unknown;
+}
+
+/** Finds the parts of a value that do not match its shape, but none inside a mismatched part. */
+export function mismatchesIn(shape: Shape, whole: unknown): Mismatch[] {
+  let wrong: Path | undefined;
+  return mistakesIn(shape, whole).flatMap(({ kind, path, shape, value }) => {
+    if (wrong !== undefined && wrong.length < path.length && wrong.every((step, at) => step === path[at]))
+      return [];
+    if (kind === "value") wrong = path;
+    if (kind !== "unknown") return [{ path: pathText(path), expected: expectedOf(shape), value }];
+    return [{ path: pathText([...path.slice(0, -1), shownName(path)]), expected: "no such member", value }];
+  });
+}
+
+// A field name from a client may contain anything.
+function shownName(path: Path): string {
+  const redacted = redactEncoded(String(path.at(-1)));
+  return redacted.length > 60 ? `${redacted.slice(0, 60)}…` : redacted;
+}
+
+/** The error for an invalid value outside of scenarios, with each field's problem in `details.fields`. */
+export function validationError(
+  failure: string,
+  diagnostics: readonly Pick<Diagnostic, "path" | "message" | "hint">[],
+): SandboxError {
+  const problems = diagnostics.map(({ path, message, hint }) => [
+    redactKeys(path.join(".")) || "body",
+    redactKeys(hint === undefined ? message : `${message}: ${hint}`),
+  ]);
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : "";
+  const text = `${failure}: ${problems[0]?.[1]}${more}`;
+  return new SandboxError("validation_failed", text.endsWith("?") ? text : `${text}.`, {
+    fields: Object.fromEntries(problems),
+  });
+}
+
+/** Throws `validation_failed` with the invalid fields, by their names in JSON; `undefined` means valid. */
+export function requireFields(doing: string, problems: Readonly<Record<string, string | undefined>>): void {
+  const wrong = Object.entries(problems).filter(([, problem]) => problem !== undefined);
+  if (wrong.length === 0) return;
+  throw new SandboxError(
+    "validation_failed",
+    `Failed to ${doing}: ${wrong.map(([field, problem]) => `${field} ${problem}`).join("; ")}.`,
+    { fields: Object.fromEntries(wrong) },
+  );
+}
+
+/** Throws `validation_failed` for unknown options. */
+export function requireKnownOptions(doing: string, given: unknown, known: readonly string[]): void {
+  if (typeof given !== "object" || given === null) {
+    requireFields(doing, { options: `are an object: { ${known[0]}: … }` });
+  }
+  const unknown = Object.keys(given as object).filter((name) => !known.includes(name));
+  const problem = (name: string) =>
+    `is not an option.${didYouMean(name, known)} The options are ${listed(known, "and")}`;
+  requireFields(doing, Object.fromEntries(unknown.map((name) => [redactKeys(name), problem(name)])));
+}
+
+/** The maximum number of reported mistakes. */
+const mostMistakes = 500;
+
+/** Finds all mistakes in a value, outermost first. */
+export function mistakesIn(root: Shape, whole: unknown): Mistake[] {
+  const found: Mistake[] = [];
+  check(root, whole, []);
+  return found;
+
+  function add(kind: Mistake["kind"], path: Path, shape: Shape, value: unknown): void {
+    if (found.length < mostMistakes) found.push({ kind, path, shape, value });
+  }
+
+  function check(shape: Shape, value: unknown, path: Path, around?: Around): void {
+    if (found.length >= mostMistakes || shape.kind === "anything") return;
+    if (shape.isNullable && value === null) return;
+    if (shape.kind === "either") {
+      // Check it against the option of the same kind.
+      const meant = shape.options.find((option) => isOfKind(option, value)) ?? shape.options[0];
+      check(meant as Shape, value, path, around);
+      return;
+    }
+    if (value === undefined) add("missing", path, shape, value);
+    else if (!isAllowed(shape, value)) add("value", path, shape, value);
+    if (isOfKind(shape, value)) checkInside(shape, value, path, around);
+  }
+
+  function checkInside(shape: Shape, value: unknown, path: Path, around?: Around): void {
+    if (shape.kind === "mapping") checkMapping(shape, value as Members, path, around);
+    if (shape.kind === "record") checkRecord(shape, value as Members, path, around);
+    if (shape.kind !== "list") return;
+    for (const [index, item] of (value as unknown[]).entries()) {
+      check(shape.item, item, [...path, index], around);
+    }
+  }
+
+  function checkMapping(shape: MappingKind, members: Members, path: Path, around?: Around): void {
+    for (const [name, field] of Object.entries(shape.fields)) {
+      const member = Object.hasOwn(members, name) ? members[name] : undefined;
+      if (member !== undefined || !("optional" in field)) {
+        check(shapeOf(field), member, [...path, name], { shape, name });
+      }
+    }
+    if (shape.isOpen) return;
+    const unknown = Object.keys(members).filter((name) => !Object.hasOwn(shape.fields, name));
+    for (const name of unknown.slice(0, mostMistakes)) {
+      if (found.length >= mostMistakes) return;
+      const value = members[name];
+      found.push({
+        kind: "unknown",
+        path: [...path, name],
+        shape,
+        value,
+        holder: members,
+        ...(around && { around }),
+      });
+    }
+  }
+
+  function checkRecord({ name, member }: RecordKind, members: Members, path: Path, around?: Around): void {
+    for (const [given, value] of Object.entries(members)) {
+      const inner = [...path, given];
+      if (name !== undefined && !isAllowed(name, given)) add("name", inner, name, given);
+      check(member, value, inner, around);
+    }
+  }
+}
+
+function isOfKind({ kind }: Shape, value: unknown): boolean {
+  if (kind === "text") return typeof value === "string";
+  if (kind === "null") return value === null;
+  if (kind === "list") return Array.isArray(value);
+  if (kind !== "mapping" && kind !== "record") return typeof value === kind;
+  return isMapping(value);
+}
+
+// Checks lists and mappings without their contents.
+function isAllowed(shape: Shape, value: unknown): boolean {
+  if (shape.kind === "choice") return (shape.choices as readonly unknown[]).includes(value);
+  if (!isOfKind(shape, value)) return false;
+  if (shape.kind === "list") {
+    const items = value as unknown[];
+    return isWithin(shape, items.length) && !(shape.isUnique && new Set(items).size < items.length);
+  }
+  if (shape.kind === "number") {
+    const isFine = shape.isWhole ? Number.isSafeInteger(value) : Number.isFinite(value);
+    return isFine && isWithin(shape, value as number);
+  }
+  if (shape.kind !== "text") return true;
+  const text = value as string;
+  const { least, most, pattern } = shape;
+  if ((least !== undefined || most !== undefined) && !isWithin(shape, lengthOf(text))) return false;
+  return pattern?.test(text) !== false && shape.isAllowed?.(text) !== false;
+}
+
+function isWithin({ least = -Infinity, most = Infinity }: Limits, size: number): boolean {
+  return size >= least && size <= most;
+}
