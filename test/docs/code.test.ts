@@ -31,7 +31,7 @@ const blocks = [
   "README.md",
   "docs/integrations.md",
   "docs/library.md",
-  "docs/preview.md",
+  "docs/farmers.md",
   "docs/assumptions.md",
 ]
   .flatMap(blocksOf)

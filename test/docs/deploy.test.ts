@@ -322,7 +322,7 @@ test("what Prometheus is told to scrape and to alert on is there", async () => {
   );
   const { ask } = await serveControl();
   const scraped = readMetrics((await ask("/metrics")).text);
-  const listed = [...pageOf("docs/control-plane-reference.md").matchAll(/^\| `(svc_sandbox_\w+)`/gm)].map(
+  const listed = [...pageOf("docs/control-plane.md").matchAll(/^\| `(svc_sandbox_\w+)`/gm)].map(
     ([, name]) => name,
   );
   const known = new Set([...scraped.keys(), ...listed]);

@@ -40,11 +40,11 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   "docs/certify.md": { promises: promisesPart },
   "docs/check.md": { example: checkPart },
   "docs/cli.md": { help: helpPart },
-  "docs/control-plane-reference.md": Object.fromEntries(
+  "docs/control-plane.md": Object.fromEntries(
     Object.keys(callGroups).map((group) => [`calls: ${group}`, () => callsPart(group)]),
   ),
   "docs/error-codes.md": { api: answerCodesPart, refusals: refusalsPart, problems: problemsPart },
-  "docs/advice.md": { advice: advicePart },
+  "docs/report.md": { advice: advicePart },
 };
 
 test.each(
@@ -123,7 +123,7 @@ async function helpPart(): Promise<string> {
 
 const firstPart = (path: string) => path.split("/")[1] as string;
 
-test("docs/control-plane-reference.md lists every call in one table", () => {
+test("docs/control-plane.md lists every call in one table", () => {
   const paths = routes.map(({ path }) => firstPart(path));
   expect([...new Set(paths)].sort()).toEqual(Object.values(callGroups).flat().sort());
 });

@@ -60,10 +60,10 @@ test("docs/check.md names each variable with its path, and the rules of a check 
   expect(Object.keys(checkedRules).filter((rule) => !rules.includes(`| ${rule} |`))).toEqual([]);
 });
 
-test("docs/control-plane-reference.md names every event", () => {
+test("docs/control-plane.md names every event", () => {
   const types = [...sources("sandbox").matchAll(/readonly type: "([\w.]+)"/g)].map(([, type = ""]) => type);
   expect(types).toContain("key.created");
-  expect(missingOn(pageOf("docs/control-plane-reference.md"), types)).toEqual([]);
+  expect(missingOn(pageOf("docs/control-plane.md"), types)).toEqual([]);
 });
 
 test("docs/error-codes.md has one row for each code: of the API, of refusals, of problems, of exits", () => {
@@ -84,8 +84,8 @@ test("docs/error-codes.md has one row for each code: of the API, of refusals, of
   expect(rowsOf("Exit codes")).toEqual(Object.values(exitCode).map(String));
 });
 
-test("docs/preview.md names every endpoint with its scope, every refusal, member and value", () => {
-  const page = pageOf("docs/preview.md");
+test("docs/farmers.md names every endpoint with its scope, every refusal, member and value", () => {
+  const page = pageOf("docs/farmers.md");
   const { paths, components } = openApiDocument({ preview: true }) as {
     paths: Record<string, Record<string, object>>;
     components: { schemas: Record<string, object> };

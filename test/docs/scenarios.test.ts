@@ -73,13 +73,13 @@ test("each action of the timeline in docs/scenarios.md happens at its own instan
   expect(await at(3 * 1440, "loans")).toEqual(["200.live"]);
 });
 
-test("the stories of docs/scenarios.md and docs/preview.md go as they say", async () => {
+test("the stories of docs/scenarios.md and docs/farmers.md go as they say", async () => {
   await expectStory(exampleOf("Story"), 12);
-  await expectStory(blockWith("docs/preview.md", "yaml"), 3);
+  await expectStory(blockWith("docs/farmers.md", "yaml"), 3);
 });
 
-test("the first farmers are as docs/preview.md says, whatever the seed", () => {
-  const rows = [...pageOf("docs/preview.md").matchAll(/^\| (\d) \| `(\w+)` \|/gm)].map(
+test("the first farmers are as docs/farmers.md says, whatever the seed", () => {
+  const rows = [...pageOf("docs/farmers.md").matchAll(/^\| (\d) \| `(\w+)` \|/gm)].map(
     ([, _farmer, persona]) => persona,
   );
   expect(rows).toHaveLength(5);

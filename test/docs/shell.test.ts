@@ -20,6 +20,7 @@ const run: Readonly<Record<string, readonly string[]>> = {
     ...["svc-sandbox list\nnpx", "svc-sandbox init", "--write-env"],
   ],
   "docs/host.md": [
+    "payments",
     "--instance-rate 600\n",
     "claim_url",
     "mine.json",
@@ -27,8 +28,10 @@ const run: Readonly<Record<string, readonly string[]>> = {
     "create namespace",
     "get secret",
   ],
-  "docs/control-plane.md": ["send() {", "send P", "curl -sN", "urllib", "HttpClient"],
-  "docs/control-plane-reference.md": ["/story/next", "/metrics", "/control.openapi.json"],
+  "docs/control-plane.md": [
+    ...["send() {", "send P", "curl -sN", "urllib", "HttpClient"],
+    ...["/story/next", "/metrics", "/control.openapi.json"],
+  ],
 };
 
 test.each(Object.entries(run))("every block of %s is run", (page, words) => {
@@ -163,7 +166,7 @@ test("README.md: a scenario of one's own is written, checked and served; scripts
 
 /* docs/control-plane.md */
 
-const reference = "docs/control-plane-reference.md";
+const page = "docs/control-plane.md";
 
 /** A block of a page for a server on another port. */
 const blockFor = (server: SandboxServer, page: string, language: string, words: string) =>
@@ -237,19 +240,19 @@ test("docs/control-plane.md: its commands print the responses below them", async
   }
 });
 
-test("docs/control-plane-reference.md: the line for a story runs its next step", async () => {
-  const line = blockFor(await openServer(), reference, "sh", "/story/next");
+test("docs/control-plane.md: the line for a story runs its next step", async () => {
+  const line = blockFor(await openServer(), page, "sh", "/story/next");
   const { stdout } = await ended(line, temporaryFolder());
   expect(JSON.parse(stdout).data).toMatchObject({ step: { number: 1, kind: "say" } });
 });
 
-test("docs/control-plane-reference.md: the line for metrics shows each metric of the table, and no other of ours", async () => {
-  const line = blockFor(await openServer(), reference, "sh", "/metrics");
+test("docs/control-plane.md: the line for metrics shows each metric of the table, and no other of ours", async () => {
+  const line = blockFor(await openServer(), page, "sh", "/metrics");
   const { stdout } = await ended(line, temporaryFolder());
   const shown = [...stdout.matchAll(/^# TYPE (svc_sandbox_\w+) (\w+)$/gm)].map(
     ([, name, type]) => `${name} ${type}`,
   );
-  const rows = [...pageOf(reference).matchAll(/^\| `(svc_sandbox_\w+)` \| (\w+) \|/gm)];
+  const rows = [...pageOf(page).matchAll(/^\| `(svc_sandbox_\w+)` \| (\w+) \|/gm)];
   const ofStore = /^svc_sandbox_(?:store|file)_/;
   const without = rows.filter(([, name = ""]) => !ofStore.test(name));
   expect(without.map(([, name, type]) => `${name} ${type}`).sort()).toEqual(shown.sort());
@@ -338,17 +341,17 @@ test.each(execLines)("docs/exec.md: %s is understood", async (line) => {
   expect(ran).toMatchObject({ code: 127, stdout: "" });
 });
 
-/* docs/capture.md */
+/* docs/stories.md */
 
-test("docs/capture.md: what a sandbox has seen is captured, proved and told, wholly and in part", async () => {
+test("docs/stories.md: what a sandbox has seen is captured, proved and told, wholly and in part", async () => {
   const server = await startServer({ frozen: true });
   onTestFinished(() => server.close(0));
   await (await fetch(`${server.url}/v1/relying-party/me`)).text();
   const id = server.sandbox.requests.list()[0]?.id ?? "";
   const folder = temporaryFolder();
   const env = { SVC_CONTROL_URL: server.controlUrl ?? "" };
-  const lines = blocksOf("docs/capture.md").flatMap(({ language, text }) =>
-    language === "sh" ? text.trim().split("\n") : [],
+  const lines = blocksOf("docs/stories.md").flatMap(({ language, text }) =>
+    language === "sh" && text.startsWith("npx") ? text.trim().split("\n") : [],
   );
   expect(lines).toHaveLength(4);
   for (const line of lines) {

@@ -10,7 +10,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** A consent request as docs/preview.md describes it, written apart from the code. */
+/** A consent request as docs/farmers.md describes it, written apart from the code. */
 interface Consent {
   readonly farmer: number;
   readonly created: number;

@@ -116,8 +116,8 @@ test("search finds codes, pages, misspelled words and pasted messages", () => {
     ["live_access_not_approved", "error-codes.html#code-live_access_not_approved"],
     ["listen EADDRINUSE: address already in use", "error-codes.html#refusal-address_in_use"],
     ["bad_ref", "error-codes.html#problem-bad_ref"],
-    ["same-key-after-401", "advice.html#advice-same-key-after-401"],
-    ["certifcate", "certificates.html"],
+    ["same-key-after-401", "report.html#advice-same-key-after-401"],
+    ["certifcate", "certify.html#certificates"],
   ]) {
     expect([query, found(query as string).slice(0, 8)]).toEqual([query, expect.arrayContaining([href])]);
   }

@@ -13,7 +13,7 @@ export function DocsLink({ to, children }: { readonly to: string; readonly child
 export const aboutPath = (pathId: string) => `errors.html#${pathId.replaceAll(".", "")}`;
 
 /** The row about an advice id. */
-export const aboutAdvice = (id: string) => `advice.html#advice-${id}`;
+export const aboutAdvice = (id: string) => `report.html#advice-${id}`;
 
 /** The row about an error code of the control plane. */
 export const aboutRefusal = (code: string) => `error-codes.html#refusal-${code}`;

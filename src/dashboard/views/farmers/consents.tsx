@@ -40,7 +40,7 @@ const tones: Readonly<Record<string, string>> = {
   suspended: "limit",
 };
 
-const docs = "docs/preview.md";
+const docs = "docs/farmers.md";
 
 /** All consents of the sandbox, newest first. */
 export function ConsentsPage() {
