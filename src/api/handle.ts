@@ -41,12 +41,12 @@ export function handle(world: World, request: ApiRequest): Exchange {
 
 /** Starts a call: looks up its key and assigns its number. The user's handler responds to a guarded call. */
 export function beginCall(world: World, request: ApiRequest, { isGuarded = false } = {}): Call {
-  const { apiKey } = request;
+  const { apiKey, keyHash } = request;
   const started = world.platform.stopwatch();
   const now = world.clock.now();
   // Settles the timeline up to this instant, even if the clock has moved since.
   if (world.timeline.dueAt <= now) world.settle();
-  const sha256 = apiKey === undefined ? "" : world.platform.sha256(apiKey);
+  const sha256 = apiKey === undefined ? "" : (keyHash ?? world.platform.sha256(apiKey));
   const entry = world.registry.find(sha256);
   const { number, id } = world.requestIds.next();
   const variation = isVaried(world) ? variationOf(world, number) : undefined;

@@ -13,7 +13,7 @@ import { bodyOf, noBody } from "./request-body.js";
  * The journal records these requests. The report does not, because no client sent them.
  */
 export function storySender(world: World): (request: Parameters<SendStoryRequest>[0]) => StoryAnswer {
-  return ({ method, path: target, headers, body }) => {
+  return ({ method, path: target, headers, body, keyHash }) => {
     const [path = "/", query] = target.split(/\?(.*)/s);
     let traits = traitsOfQuery(query === undefined ? "" : `?${query}`);
     for (const [name, value] of Object.entries(headers)) traits |= traitsOfHeader(name, value);
@@ -22,6 +22,7 @@ export function storySender(world: World): (request: Parameters<SendStoryRequest
       method,
       path,
       apiKey: headers["x-api-key"],
+      keyHash,
       traits,
       fromStory: true,
       content: {

@@ -87,6 +87,8 @@ export interface StoryRequest {
   /** Names in lowercase. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
+  /** The SHA-256 of the key that the header `x-api-key` stands for. Default: the hash of the header. */
+  readonly keyHash?: string;
 }
 
 export interface StoryAnswer {
@@ -103,7 +105,7 @@ export interface StoryAnswer {
 export type SendStoryRequest = (request: StoryRequest) => StoryAnswer;
 
 /** A request for display: `key` is a ref, `none`, `malformed` or `unknown`. */
-export interface SentRequest extends Omit<StoryRequest, "headers" | "body"> {
+export interface SentRequest extends Omit<StoryRequest, "headers" | "body" | "keyHash"> {
   readonly body: string | null;
   readonly key: string;
   /** Without the key. */

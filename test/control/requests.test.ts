@@ -120,10 +120,42 @@ test("what cannot be sent is refused, and named", async () => {
   expect(await refused({ key: "none", headers: { "X-API-Key": "a" } })).toEqual([
     ...[422, "validation_failed", "headers.X-API-Key"],
   ]);
-  const made = { organization: "harvest-bank", environment: "test", name: "CI", ref: "ci" };
-  expect((await ask("/keys", post(made))).status).toBe(201);
-  expect(await refused({ key: "ci" })).toEqual([409, "secret_not_kept"]);
   expect((await ask("/requests")).body.data).toEqual([]);
+});
+
+test("a key that was created at run time is sent without its secret, which the sandbox does not keep", async () => {
+  const { ask, server } = await serveControl();
+  const made = { organization: "harvest-bank", environment: "live", name: "CI", ref: "ci" };
+  const { key, secret } = (await ask("/keys", post(made))).body.data;
+  const { request } = (await ask("/send", post({ key: "ci" }))).body.data;
+  expect(request).toMatchObject({ key: "ci", fingerprint: key.fingerprint, path_id: "200.live" });
+  expect(server.sandbox.keys.get("ci").usage.today).toBe(1);
+  await ask("/keys/ci/revoke", { method: "POST" });
+  expect((await ask("/send", post({ key: "ci" }))).body.data.request.path_id).toBe("401.revoked");
+  expect((await ask("/requests")).text).not.toContain(secret);
+});
+
+test("the details of a request have the body for /send that repeats it", async () => {
+  const scenario = parseScenario(`
+version: 1
+preview: true
+organizations: { bank: { type: bank, keys: { main: { environment: test, scopes: ["consents:read", "consents:write"] } } } }
+`);
+  const { ask, server } = await serveControl({ scenario });
+  const body = JSON.stringify({
+    farmer_id: server.sandbox.farmers.list({ limit: 1 })[0]?.farmer_id,
+    scope: "a",
+  });
+  for (const key of [server.sandbox.secret("main"), "not-a-key"]) {
+    const headers = { "x-api-key": key, "content-type": "application/json", "idempotency-key": "one" };
+    await fetch(`${server.url}/v1/relying-party/consent-requests`, { method: "POST", headers, body });
+    const [{ id, path_id: pathId }] = (await ask("/requests?limit=1")).body.data;
+    const { repeat } = (await ask(`/requests/${id}`)).body.data;
+    const { request } = (await ask("/send", post(repeat))).body.data;
+    expect([request.method, request.path, request.path_id]).toEqual([
+      ...["POST", "/v1/relying-party/consent-requests", pathId],
+    ]);
+  }
 });
 
 test("a fault that hangs does not keep a sent request waiting, and a name of the preview that is not there is refused", async () => {

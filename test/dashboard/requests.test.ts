@@ -101,7 +101,7 @@ describe.skipIf(noBrowser)("the requests", () => {
     await go(`requests/${id}`);
     const detail = page.locator(".request-detail");
     await detail.getByText(whatToDo).waitFor();
-    await detail.getByText("needs attestations:read, the key has consents:read").waitFor();
+    await detail.getByText("needs attestations:read, this key has consents:read").waitFor();
     const words = { passed: "passed", refused: "rejected", not_reached: "not reached" };
     const results = checks.map(({ result }: { result: keyof typeof words }) => words[result]);
     expect(results).toContain("rejected");
@@ -114,6 +114,37 @@ describe.skipIf(noBrowser)("the requests", () => {
       expect.stringContaining(".SVC_KEY_WRONG_SCOPE"),
     ]);
     expect(await page.content()).not.toContain(server.sandbox.secret("wrong-scope"));
+  });
+
+  test.each([
+    ["revoked", "Create a key like this one"],
+    ["expired", "Create a key like this one"],
+    ["rotated", "Create a key like this one"],
+    ["organization-inactive", "Activate the organization"],
+    ["live-not-approved", "Approve live access"],
+    ["live-suspended", "Approve live access"],
+    ["wrong-scope", "Create a key with this scope"],
+    ["rate-limited-minute", "Advance to the next minute"],
+    ["flaky", "Turn this fault off"],
+  ])("why %s is rejected, and the fix, take three clicks from the overview; the request then gets 200", async (ref, fix) => {
+    const { page, server, ask } = await openDashboard({ scenario: "key-states" });
+    const faults = ref === "flaky" ? [{ when: { key: "active" }, then: { status: 503 } }] : [];
+    await ask("/faults", { method: "PUT", json: { faults } });
+    await send(server, [ref === "flaky" ? "active" : ref]);
+    await page.getByRole("link", { name: "Requests", exact: true }).click();
+    await rows(page).first().click();
+    await page.getByRole("button", { name: fix }).click();
+    const again = page.getByRole("button", { name: "Send again" });
+    await page.locator(".secret:focus, .send-again:focus").waitFor();
+    const secret = fix.startsWith("Create") ? await page.locator(".secret-text").innerText() : undefined;
+    await again.click();
+    await page.getByText("Sent again: 200").waitFor();
+    const results = await page.locator(".checks.sent-again .check-result").allTextContents();
+    expect(new Set(results)).toEqual(new Set(["passed"]));
+    expect(await page.getByRole("button", { name: fix }).count()).toBe(0);
+    // The new key's secret stays until the request is closed.
+    expect(await page.locator(".secret-text").count()).toBe(secret === undefined ? 0 : 1);
+    expect((await ask("/requests")).text).not.toContain(secret ?? "svc_");
   });
 
   test("the list goes on when the sandbox was away", async () => {

@@ -12,6 +12,8 @@ export interface ApiRequest {
   readonly path: string;
   /** The `x-api-key` header, trimmed; several are joined by `, `. `undefined` without this header. */
   readonly apiKey: string | undefined;
+  /** The SHA-256 of the key that `apiKey` stands for. Default: the hash of `apiKey`. */
+  readonly keyHash?: string | undefined;
   /** The keys that were in its path, if they were removed. Default: the path is searched. */
   readonly keysInPath?: readonly string[] | undefined;
   /** Its other traits, for advice. Default: none. */

@@ -5,6 +5,7 @@ import { attestationShape } from "../../sandbox/preview/consent-views.js";
 import { upcomingShape } from "../../sandbox/upcoming.js";
 import { clockShape, keyShape, organizationShape, requestShape } from "../../sandbox/view-shapes.js";
 import { assumptionsSchema } from "../../scenario/format/assumptions.js";
+import { controlBodies } from "../../scenario/format/control-bodies.js";
 import { descriptionOf } from "../../scenario/format/json-schema.js";
 import { faultSchema } from "../../scenario/format/steps.js";
 import { adviceIds, adviceLevels } from "../../spec/advice.js";
@@ -188,6 +189,7 @@ export const answers = {
       answer: orNull(mapping(answer)),
       when: text(),
       whatToDo: text(),
+      repeat: controlBodies.sending,
       adviceDetails: list(
         mapping({
           id: choice(adviceIds),

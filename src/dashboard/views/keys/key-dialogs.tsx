@@ -279,7 +279,8 @@ function IssueKey({ title, path, bodyOf, action: words, onClose, children }: Iss
   );
 }
 
-function Secret({ issued: { key, secret } }: { readonly issued: IssuedKey }) {
+/** The secret of a new key. */
+export function Secret({ issued: { key, secret } }: { readonly issued: IssuedKey }) {
   const shown = useRef<HTMLDivElement>(null);
   // The form with the focus is gone.
   useEffect(() => shown.current?.focus(), []);

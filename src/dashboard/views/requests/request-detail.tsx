@@ -14,8 +14,9 @@ import { OwnFault, PathBadge } from "../../elements/traffic/path-badge.js";
 import { millisecondsText } from "../../elements/words.js";
 import { linkTo, route } from "../../route.js";
 import { clientCode } from "./client-code.js";
+import { FixAndSend } from "./fix.js";
 
-/** One request: its facts, checks and response, and code that repeats it. */
+/** One request: its cause, fix, checks and response, and code that repeats it. */
 export function RequestDetail({ id }: { readonly id: string }) {
   const read = useSignal<RequestDetails | undefined>(undefined);
   const problem = useSignal<ControlError | undefined>(undefined);
@@ -55,26 +56,32 @@ export function RequestDetail({ id }: { readonly id: string }) {
         problem.value === undefined && <p class="muted">Reading…</p>
       ) : (
         <>
-          <Facts request={request} />
-          <Checks request={request} />
+          <Outcome request={request} />
+          <FixAndSend
+            request={request}
+            onSent={(sent) => {
+              read.value = sent;
+            }}
+          />
+          <Checks request={request} isSentAgain={request.id !== id} />
           <Answer request={request} />
+          <Facts request={request} />
           {request.advice_details.length === 0 ? null : (
             <>
               <h3>Advice</h3>
               <AdviceList advice={request.advice_details} />
             </>
           )}
-          <SendAgain request={request} />
+          <AsCode request={request} />
         </>
       )}
     </section>
   );
 }
 
-function Facts({ request }: { readonly request: RequestDetails }) {
-  const { id, at, key, fingerprint, status, code, path_id, fault, duration_ms, source, when, what_to_do } =
-    request;
-  const { required_scope: required, key_scopes: scopes } = request;
+function Outcome({ request }: { readonly request: RequestDetails }) {
+  const { status, code, path_id, when, what_to_do, required_scope, key_scopes } = request;
+  const hasScope = path_id !== "403.insufficient_scope" || key_scopes === null;
   return (
     <>
       <p>
@@ -83,11 +90,28 @@ function Facts({ request }: { readonly request: RequestDetails }) {
         <DocsLink to={aboutPath(path_id)}>
           <PathBadge pathId={path_id} />
         </DocsLink>
-        : {when}.
+        :{" "}
+        {hasScope ? (
+          when
+        ) : (
+          <>
+            needs <code>{required_scope}</code>, this key has <code>{key_scopes.join(" ") || "none"}</code>
+          </>
+        )}
+        .
       </p>
       <p>
         <strong>What to do:</strong> {what_to_do}
       </p>
+    </>
+  );
+}
+
+function Facts({ request }: { readonly request: RequestDetails }) {
+  const { id, at, key, fingerprint, fault, duration_ms, source, required_scope: required } = request;
+  return (
+    <>
+      <h3>Details</h3>
       <dl class="request-facts">
         <dt>Time</dt>
         <dd>
@@ -115,11 +139,6 @@ function Facts({ request }: { readonly request: RequestDetails }) {
         <dt>Scope</dt>
         <dd>
           needs <code>{required ?? "none"}</code>
-          {scopes === null ? null : (
-            <>
-              , the key has <code>{scopes.join(" ") || "none"}</code>
-            </>
-          )}
         </dd>
         <dt>Duration</dt>
         <dd>{millisecondsText(duration_ms)}</dd>
@@ -145,13 +164,24 @@ function Facts({ request }: { readonly request: RequestDetails }) {
 
 const words = { passed: "passed", refused: "rejected", not_reached: "not reached" };
 
-function Checks({ request: { checks, path_id } }: { readonly request: RequestDetails }) {
+interface ChecksProps {
+  readonly request: RequestDetails;
+  /** Whether this page has sent it again, so that it passes the checks one by one. */
+  readonly isSentAgain: boolean;
+}
+
+function Checks({ request: { id, checks, path_id, status }, isSentAgain }: ChecksProps) {
+  const list = useRef<HTMLOListElement>(null);
+  useEffect(() => {
+    if (isSentAgain) list.current?.scrollIntoView({ block: "nearest" });
+  }, [id]);
   return (
     <>
       <h3>Request checks</h3>
-      <ol class="checks">
-        {checks.map(({ name, question, rules, result }) => (
-          <li key={name} class={`check-${result}`}>
+      <output>{isSentAgain ? `Sent again: ${status === 0 ? "no response" : status}` : null}</output>
+      <ol ref={list} class={isSentAgain ? "checks sent-again" : "checks"} key={id}>
+        {checks.map(({ name, question, rules, result }, index) => (
+          <li key={name} class={`check-${result}`} style={{ "--step": index }}>
             <span class="check-result">{words[result]}</span>
             <span>
               <strong>{name}</strong>{" "}
@@ -202,10 +232,10 @@ function Answer({ request: { answer, fault } }: { readonly request: RequestDetai
   );
 }
 
-function SendAgain({ request }: { readonly request: RequestDetails }) {
+function AsCode({ request }: { readonly request: RequestDetails }) {
   return (
     <>
-      <h3>Send it again</h3>
+      <h3>As code</h3>
       {Object.entries(clientCode(request)).map(([name, code]) => (
         <CodeLine code={code} key={name}>
           Copy as {name}

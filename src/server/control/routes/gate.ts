@@ -1,7 +1,8 @@
 import { gateChecks, successPaths } from "../../../api/gate.js";
-import { requestDetails } from "../../../api/request-details.js";
+import { requestDetails, requireRequest } from "../../../api/request-details.js";
 import { requestLine } from "../../../api/request-line.js";
 import { storySender } from "../../../api/story-sender.js";
+import { requestStep } from "../../../library/captured-steps.js";
 import type { Exchange } from "../../../sandbox/history/exchange.js";
 import { storyRequest } from "../../../sandbox/story/run-step.js";
 import type { World } from "../../../sandbox/world.js";
@@ -23,9 +24,13 @@ export const gateRoutes: readonly Route[] = [
     }),
   }),
   route("GET /requests/{id}", {
-    summary: "One request: the result of each check, the response, and what to do",
+    summary:
+      "One request: the result of each check, the response, what to do, and the body for /send that repeats it",
     answer: answers.RequestDetails,
-    run: ({ world, params: { id = "" } }) => requestDetails(world, id),
+    run: ({ world, params: { id = "" } }) => ({
+      ...requestDetails(world, id),
+      repeat: requestStep(requireRequest(world, id)).step.request,
+    }),
   }),
   route("POST /send", {
     summary: "Sends a request to the API; it is in the journal, not in the report",
@@ -50,7 +55,13 @@ function sendable(world: World, given: ControlBody<"sending">) {
   try {
     return storyRequest(world, given).request;
   } catch (error) {
-    if (!(error instanceof SandboxError && error.code === "unknown_ref")) throw error;
+    if (!(error instanceof SandboxError)) throw error;
+    // The sandbox has only the hash of a key that was created at run time, which is all that the API compares.
+    if (error.code === "secret_not_kept") {
+      const { request } = storyRequest(world, { ...given, key: "unknown" });
+      return { ...request, keyHash: world.registry.key(given.key).key.sha256 };
+    }
+    if (error.code !== "unknown_ref") throw error;
     // An unknown ref is not found in a path, but invalid in a body.
     throw wrongField(error.details?.placeholder === undefined ? "key" : "path", error.message);
   }

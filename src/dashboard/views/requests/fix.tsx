@@ -1,0 +1,126 @@
+import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
+import type { Fault, IssuedKey, Key, RequestDetails, Sent } from "../../control/answers.js";
+import { call } from "../../control/call.js";
+import { useResource, useResources } from "../../control/resource.js";
+import { faults, keyEvents } from "../../control/resources.js";
+import { ActionButton } from "../../elements/forms/action.js";
+import { actor } from "../keys/actor.js";
+import { Secret } from "../keys/key-dialogs.js";
+
+/** A change by an administrator after which the request gets 200. */
+interface Fix {
+  readonly label: string;
+  /** Returns the key to send instead, if the change creates one. */
+  readonly run: (request: RequestDetails, key: Key) => Promise<IssuedKey | undefined>;
+}
+
+const likeThisOne: Fix = { label: "Create a key like this one", run: (_, key) => createKey(key) };
+const approval: Fix = {
+  label: "Approve live access",
+  run: (_, key) => changeOrganization(key, { live_access: "approved" }),
+};
+
+/** By path id. */
+const fixes: Readonly<Record<string, Fix>> = {
+  "401.revoked": likeThisOne,
+  "401.expired": likeThisOne,
+  "401.rotated": likeThisOne,
+  "403.access_denied": {
+    label: "Activate the organization",
+    run: (_, key) => changeOrganization(key, { status: "active" }),
+  },
+  "403.live_not_approved": approval,
+  "403.live_suspended": approval,
+  "403.insufficient_scope": {
+    label: "Create a key with this scope",
+    run: ({ required_scope: scope }, key) => createKey({ ...key, scopes: [...key.scopes, scope as string] }),
+  },
+  "429.per_minute": { label: "Advance to the next minute", run: waitForLimit },
+  "429.per_day": { label: "Advance to the next day", run: waitForLimit },
+};
+
+function createKey({ organization, environment, name, scopes, limits }: Key): Promise<IssuedKey> {
+  const body = { organization, environment, name, scopes, limits };
+  return call("/keys", { method: "POST", body, actor: actor.value });
+}
+
+async function changeOrganization({ organization }: Key, body: object): Promise<undefined> {
+  const path = `/organizations/${encodeURIComponent(organization)}`;
+  await call(path, { method: "PATCH", body, actor: actor.value });
+}
+
+async function waitForLimit(_: RequestDetails, { next_request: { until: now } }: Key): Promise<undefined> {
+  if (now !== null) await call("/clock", { method: "PUT", body: { now } });
+}
+
+/** The fix for a request with a key; `undefined` if there is none, or if another change was the fix. */
+function fixOf({ path_id: pathId }: RequestDetails, { next_request: next, limits }: Key): Fix | undefined {
+  const fix = fixes[pathId];
+  if (fix === undefined || pathId === "403.insufficient_scope") return fix;
+  if (next.path_id !== pathId) return undefined;
+  return Math.min(limits.per_minute, limits.per_day) > 0 ? fix : undefined;
+}
+
+interface FixProps {
+  readonly request: RequestDetails;
+  /** Shows a request that was sent again. */
+  readonly onSent: (sent: RequestDetails) => void;
+}
+
+/** The change that lets a rejected request pass, and a button that sends the request again. */
+export function FixAndSend({ request, onSent }: FixProps) {
+  const panel = useRef<HTMLDivElement>(null);
+  const issued = useSignal<IssuedKey | undefined>(undefined);
+  const send = async () => {
+    const body = { ...request.repeat, key: issued.value?.key.ref ?? request.repeat.key };
+    const sent = await call<Sent>("/send", { method: "POST", body });
+    onSent(await call<RequestDetails>(`/requests/${encodeURIComponent(sent.request.id)}`));
+  };
+  const onFixed = (made: IssuedKey | undefined) => {
+    if (made !== undefined) issued.value = made;
+    // The button of the fix disappears.
+    panel.current?.querySelector<HTMLElement>(".send-again")?.focus();
+  };
+  return (
+    <div ref={panel}>
+      {issued.value === undefined ? null : <Secret issued={issued.value} key={issued.value.key.ref} />}
+      <p class="buttons">
+        {request.fault !== null && fixes[request.path_id] === undefined ? (
+          <FixOfFault request={request} onFixed={onFixed} />
+        ) : request.key === null ? null : (
+          <FixOfKey key={request.key} keyRef={request.key} request={request} onFixed={onFixed} />
+        )}
+        <ActionButton class="send-again quiet" run={send}>
+          Send again{issued.value === undefined ? "" : ` with ${issued.value.key.ref}`}
+        </ActionButton>
+      </p>
+    </div>
+  );
+}
+
+interface FixOfKeyProps extends Pick<FixProps, "request"> {
+  readonly keyRef: string;
+  readonly onFixed: (made: IssuedKey | undefined) => void;
+}
+
+function FixOfKey({ keyRef, request, onFixed }: FixOfKeyProps) {
+  const key = useResource<Key>(`/keys/${encodeURIComponent(keyRef)}`, keyEvents).data.value;
+  const fix = key && fixOf(request, key);
+  if (key === undefined || fix === undefined) return null;
+  return <ActionButton run={async () => onFixed(await fix.run(request, key))}>{fix.label}</ActionButton>;
+}
+
+function FixOfFault({ request: { fault: pathId, key }, onFixed }: Omit<FixOfKeyProps, "keyRef">) {
+  useResources(faults);
+  const on = faults.data.value ?? [];
+  const effect = pathId?.replace("fault.", "") as keyof Fault["then"];
+  // The first fault that matches a request fires.
+  const fired = on.find(({ when, then }) => then[effect] !== undefined && (when?.key ?? key) === key);
+  if (fired === undefined) return null;
+  const turnOff = async () => {
+    await call("/faults", { method: "PUT", body: { faults: on.filter((one) => one !== fired) } });
+    onFixed(undefined);
+  };
+  return <ActionButton run={turnOff}>Turn this fault off</ActionButton>;
+}
