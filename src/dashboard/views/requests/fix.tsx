@@ -82,16 +82,17 @@ export function FixAndSend({ request, onSent }: FixProps) {
     // The button of the fix disappears.
     panel.current?.querySelector<HTMLElement>(".send-again")?.focus();
   };
+  const isOld = request.key !== issued.value?.key.ref;
   return (
-    <div ref={panel}>
+    <div class="stack" ref={panel}>
       {issued.value === undefined ? null : <Secret issued={issued.value} key={issued.value.key.ref} />}
       <p class="buttons">
         {request.fault !== null && fixes[request.path_id] === undefined ? (
           <FixOfFault request={request} onFixed={onFixed} />
-        ) : request.key === null ? null : (
+        ) : request.key === null || (issued.value !== undefined && isOld) ? null : (
           <FixOfKey key={request.key} keyRef={request.key} request={request} onFixed={onFixed} />
         )}
-        <ActionButton class="send-again quiet" run={send}>
+        <ActionButton class={`send-again ${issued.value === undefined ? "quiet" : ""}`} run={send}>
           Send again{issued.value === undefined ? "" : ` with ${issued.value.key.ref}`}
         </ActionButton>
       </p>
