@@ -3,7 +3,7 @@ import { Session } from "node:inspector/promises";
 import { fileURLToPath } from "node:url";
 import { handle } from "../src/api/handle.js";
 import { createSandbox, parseScenario } from "../src/index.js";
-import { runtimeOf } from "../src/library/current-sandbox.js";
+import { runtimeOf } from "../src/library/create-sandbox.js";
 import { startServer } from "../src/server/index.js";
 
 /**

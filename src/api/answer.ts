@@ -1,3 +1,4 @@
+import type { ObservedCall } from "../sandbox/client-behaviour.js";
 import { settleUsage, type Usage, type Windows } from "../sandbox/counters.js";
 import type { ApiAnswer, Delivery } from "../sandbox/history/exchange.js";
 import type { KeyEntry } from "../sandbox/registry.js";
@@ -5,7 +6,6 @@ import type { World } from "../sandbox/world.js";
 import type { Assumptions } from "../spec/assumptions.js";
 import { type AuthorizationFacts, authorize, type Presented } from "../spec/authorize.js";
 import { type ApiPathId, type FaultPathId, outcomeOf, outcomes, type PathId } from "../spec/outcomes.js";
-import { asChosen, type Call } from "./call.js";
 import type { Endpoint, EndpointInput, Success } from "./endpoint.js";
 import {
   challengeHeaders,
@@ -17,8 +17,38 @@ import {
 } from "./limits.js";
 import { codeOf, errorBody, type TextBody } from "./messages.js";
 import { readInput } from "./request-input.js";
-import { parametersIn } from "./routes.js";
-import { vary } from "./variation/vary.js";
+import { type ApiRoute, parametersIn } from "./routes.js";
+import { chosenVariation, type Variation, vary } from "./variation/vary.js";
+
+/** A request in progress, with everything that its response depends on. */
+export interface ApiCall extends ObservedCall {
+  /** Its route and endpoint; `undefined` if the API has none. */
+  readonly route: ApiRoute | undefined;
+  readonly endpoint: Endpoint | undefined;
+  /** Whether the user's handler responds. It may accept anything. */
+  readonly isGuarded: boolean;
+  /** On the sandbox's clock; read once, so that authorization, counters and journal agree. */
+  readonly now: number;
+  /** When it arrived, on the stopwatch. */
+  readonly started: number;
+  /** The number of the request in the sandbox. */
+  readonly number: number;
+  /** The request id, even if the response does not have it. */
+  readonly id: string;
+  readonly presented: Presented;
+  readonly assumptions: Assumptions;
+  /** The variation of its response; `undefined` except in the profile `varied`. */
+  readonly variation: Variation | undefined;
+}
+
+/** The call with the variants that a trial of a client chooses for a response with this status. */
+export function asChosen(world: World, call: ApiCall, status: number, isContext = false): ApiCall {
+  const { number, variation } = call;
+  const choose = world.trial?.choose;
+  if (variation === undefined || choose === undefined) return call;
+  const chosen = chosenVariation(world, number, variation, choose, { status, isContext });
+  return { ...call, id: chosen.requestId, assumptions: chosen.assumptions, variation: chosen };
+}
 
 /** The path id and the response of a call. */
 export interface Ending<Path = PathId> {
@@ -33,14 +63,14 @@ export interface Ending<Path = PathId> {
 }
 
 /** Authorizes, counts and responds to a call (R24). */
-export function answerCall(world: World, call: Call): Ending {
+export function answerCall(world: World, call: ApiCall): Ending {
   const ending = decide(world, call);
   ending.commit?.();
   return ending;
 }
 
 /** The dry run of a call: counts and changes nothing. */
-export function evaluateAnswer(world: World, call: Call): Ending<ApiPathId> {
+export function evaluateAnswer(world: World, call: ApiCall): Ending<ApiPathId> {
   const { entry } = call;
   if (entry === undefined) return decide(world, call);
   // Counted in a copy, so that a success shows the usage after the call.
@@ -48,10 +78,10 @@ export function evaluateAnswer(world: World, call: Call): Ending<ApiPathId> {
   return decide(world, { ...call, entry: { ...entry, usage } });
 }
 
-function decide(world: World, call: Call): Ending<ApiPathId> {
+function decide(world: World, call: ApiCall): Ending<ApiPathId> {
   const { request, route, endpoint } = call;
-  if (route === undefined) return refuse(world, call, { path: "404.unknown_path" });
-  if (endpoint === undefined) return refuse(world, call, { path: "405.method", allow: route.allow });
+  if (route === undefined) return rejectCall(world, call, { path: "404.unknown_path" });
+  if (endpoint === undefined) return rejectCall(world, call, { path: "405.method", allow: route.allow });
   const admitted = admit(world, call, scopeOf(endpoint, world));
   if (typeof admitted !== "string") return admitted;
   // Listed explicitly: object spread would take longer than the rest of the response.
@@ -65,7 +95,7 @@ function decide(world: World, call: Call): Ending<ApiPathId> {
   const input = endpoint.input === undefined ? plain : readInput(endpoint.input, plain, request.content);
   const responded = "refused" in input ? input : endpoint.respond(call.entry as KeyEntry, world, input);
   if ("refused" in responded) {
-    return refuse(world, call, { path: responded.refused, details: responded.details });
+    return rejectCall(world, call, { path: responded.refused, details: responded.details });
   }
   const answer = successAnswer(world, call, endpoint, responded);
   return { pathId: admitted, answer, code: null, commit: responded.commit };
@@ -79,14 +109,14 @@ export function scopeOf({ scope }: Endpoint, { assumptions }: World): string | n
 }
 
 /** Authorizes a call and counts it if it is admitted (R24); returns its path id, or the rejection. */
-export function admit(world: World, call: Call, scope: string | null): ApiPathId | Ending<ApiPathId> {
+export function admit(world: World, call: ApiCall, scope: string | null): ApiPathId | Ending<ApiPathId> {
   const { assumptions, windows } = world;
   const { presented, entry, now } = call;
   const pathId = authorize(authorizationFacts(world, presented, entry, scope, now));
   const isLetIn = isAdmitted(pathId);
   // Only the sandbox's keys have counters.
   if (entry !== undefined && (isLetIn || assumptions.count_refused)) countRequest(entry.usage, windows, now);
-  return isLetIn ? pathId : refuse(world, call, { path: pathId, scope });
+  return isLetIn ? pathId : rejectCall(world, call, { path: pathId, scope });
 }
 
 // The usage must be settled at `now`.
@@ -123,7 +153,7 @@ export function authorizationFacts(
 }
 
 /** The response to an admitted call (R1, R7). */
-export function successAnswer(world: World, begun: Call, endpoint: Endpoint, success: Success): ApiAnswer {
+export function successAnswer(world: World, begun: ApiCall, endpoint: Endpoint, success: Success): ApiAnswer {
   const status = endpoint.status ?? 200;
   const isContext = endpoint.answersContext === true;
   const call = begun.variation === undefined ? begun : asChosen(world, begun, status, isContext);
@@ -138,7 +168,7 @@ export function successAnswer(world: World, begun: Call, endpoint: Endpoint, suc
 }
 
 /** A rejection, with the parts that its response may need. */
-export interface Refusal {
+export interface Rejection {
   readonly path: ApiPathId;
   readonly scope?: string | null;
   /** The methods that the path accepts, for a 405. */
@@ -149,7 +179,7 @@ export interface Refusal {
 type Details = Readonly<Record<string, unknown>>;
 
 /** Rejects a call. Outcomes with the same code have the same bytes, so that none reveals its cause (R14). */
-export function refuse(world: World, begun: Call, refusal: Refusal): Ending<ApiPathId> {
+export function rejectCall(world: World, begun: ApiCall, refusal: Rejection): Ending<ApiPathId> {
   const call = asChosen(world, begun, outcomeOf(refusal.path).status);
   const { path, allow, details = detailsOf(world, call, refusal) } = refusal;
   const { assumptions, variation } = call;
@@ -184,7 +214,7 @@ function ownRefusal(path: PathId, assumptions: Assumptions, details?: Details): 
 }
 
 // The headers of a rejection depend only on its status, never on the cause (R14).
-function openHeaders(world: World, { id, entry, now, assumptions }: Call, path: PathId): string[] {
+function openHeaders(world: World, { id, entry, now, assumptions }: ApiCall, path: PathId): string[] {
   const { status } = outcomeOf(path);
   const headers: string[] = [];
   if (assumptions.request_id_on_errors) headers.push("X-Request-Id", id);
@@ -197,7 +227,7 @@ function openHeaders(world: World, { id, entry, now, assumptions }: Call, path: 
   return headers;
 }
 
-function detailsOf(world: World, call: Call, { path, scope = null }: Refusal): Details | undefined {
+function detailsOf(world: World, call: ApiCall, { path, scope = null }: Rejection): Details | undefined {
   const { entry, now, assumptions } = call;
   if (!assumptions.error_details || entry === undefined) return undefined;
   const { organization } = entry.holder;

@@ -5,14 +5,13 @@ import type { AnnouncedAssumption } from "../scenario/format/changes.js";
 import { type Assumptions, assumptionsFor } from "../spec/assumptions.js";
 import { isMapping, parsedJson } from "../spec/json.js";
 import { outcomeOf } from "../spec/outcomes.js";
-import type { Ending } from "./answer.js";
-import type { Call } from "./call.js";
+import type { ApiCall, Ending } from "./answer.js";
 import type { FlatHeaders } from "./limits.js";
 import { withBody } from "./messages.js";
-import { type Route, routeAt } from "./routes.js";
+import { type ApiRoute, routeAt } from "./routes.js";
 
 /** The route at a path after the announced changes up to `now`; `undefined` if the API has none. */
-export function routeOf(world: World, path: string, now = world.clock.now()): Route | undefined {
+export function routeOf(world: World, path: string, now = world.clock.now()): ApiRoute | undefined {
   if (world.changes === undefined) return routeAt(path, world.preview);
   // For each moved path, the path with the route that responds; `undefined` after its sunset.
   const served = new Map<string, string | undefined>();
@@ -28,7 +27,7 @@ export function routeOf(world: World, path: string, now = world.clock.now()): Ro
 }
 
 /** The ending of a call after the announced changes up to its time. */
-export function changedEnding(world: World, call: Call, given: Ending): Ending {
+export function changedEnding(world: World, call: ApiCall, given: Ending): Ending {
   const { changes = [], trial } = world;
   let ending = given;
   for (const change of changes) {
@@ -43,7 +42,12 @@ export function changedEnding(world: World, call: Call, given: Ending): Ending {
 }
 
 // Whether a response depends on a change that did not edit it: its path has moved, or an assumption differs.
-function isAffected({ ends, fields }: Change, world: World, call: Call, { pathId, answer }: Ending): boolean {
+function isAffected(
+  { ends, fields }: Change,
+  world: World,
+  call: ApiCall,
+  { pathId, answer }: Ending,
+): boolean {
   const { move, assumptions = {} } = fields;
   const { path } = call.request;
   if (move !== undefined && (path === move.to || (path === move.from && ends <= call.now))) return true;
@@ -67,7 +71,7 @@ const shownOn: Readonly<Record<Exclude<AnnouncedAssumption, "me_scope">, readonl
   www_authenticate: [401],
 };
 
-function edited({ at, ends, fields }: Change, call: Call, ending: Ending): Ending {
+function edited({ at, ends, fields }: Change, call: ApiCall, ending: Ending): Ending {
   const { move, headers, codes = {}, statuses = {} } = fields;
   const { pathId } = ending;
   const name = outcomeOf(pathId).code ?? "";

@@ -1,6 +1,8 @@
+import { isoOf } from "../sandbox/clock.js";
 import { matchingFaults } from "../sandbox/faults.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { World } from "../sandbox/world.js";
+import { keyStateAt } from "../spec/api-key.js";
 import {
   type AuthorizationCheck,
   authorizationChecks,
@@ -8,11 +10,13 @@ import {
   type Presented,
 } from "../spec/authorize.js";
 import { faultPathOf } from "../spec/fault.js";
-import type { ApiPathId, FaultPathId, PathId } from "../spec/outcomes.js";
+import { type ApiPathId, type FaultPathId, outcomeOf, type PathId } from "../spec/outcomes.js";
 import { authorizationFacts, scopeOf } from "./answer.js";
 import type { Endpoint } from "./endpoint.js";
 import { me } from "./endpoints/me.js";
 import { presentedAs } from "./handle.js";
+import { lastToReset, readLimits } from "./limits.js";
+import { expectedCode } from "./messages.js";
 
 export interface EvaluatedCheck {
   readonly check: AuthorizationCheck;
@@ -65,4 +69,63 @@ function evaluateFacts(
     expectedPath: () => pathId,
   });
   return { pathId, checks, faultPaths: [...new Set(matching.map(({ effect }) => faultPathOf(effect)))] };
+}
+
+/** The result of the next request with a key to the released endpoint; counts nothing. */
+export function nextRequest(world: World, ref: string) {
+  const { pathId, faultPaths } = evaluateKey(world, ref);
+  const { status } = outcomeOf(pathId);
+  const why = causeOf(world, pathId, world.registry.key(ref));
+  // Every 401 and 429 has the same code, so the reason is enough.
+  const code = status === 403 ? ` ${expectedCode(world, pathId)}:` : "";
+  const fault = faultPaths.length === 0 ? "" : ", or a fault";
+  const verdict = `${status}${code}${why === null ? "" : ` ${why}`}${fault}`;
+  const until = status === 429 ? reachedLimit(world, world.registry.key(ref))?.until : undefined;
+  return { status, pathId, verdict, until: until === undefined ? null : isoOf(until) };
+}
+
+/** The reached limit of a key, and when it resets; `undefined` if it allows no requests. */
+function reachedLimit(world: World, entry: KeyEntry) {
+  const now = world.clock.now();
+  const last = lastToReset(readLimits(entry, world, now));
+  return last && { name: last.name, until: last.quota === 0 ? undefined : now + last.reset * 1000 };
+}
+
+/** The cause of this path id, with facts of the key, such as `expired since …`; `null` on success. */
+export function causeOf(world: World, pathId: ApiPathId, entry: KeyEntry): string | null {
+  const { key, holder } = entry;
+  const now = world.clock.now();
+  switch (pathId) {
+    case "401.revoked":
+    case "401.expired":
+    case "401.rotated": {
+      const state = keyStateAt(key, now);
+      const ends = { revoked: key.revokedAt, expired: key.expiresAt, rotated: key.overlapEndsAt } as const;
+      const since = ends[state as keyof typeof ends];
+      return since === undefined ? state : `${state} since ${shortIso(since)}`;
+    }
+    case "403.access_denied":
+      return `organization is ${holder.organization.status}`;
+    case "403.live_not_approved":
+    case "403.live_suspended":
+      return `live access is ${holder.organization.liveAccess.replace("_", " ")}`;
+    case "403.insufficient_scope":
+      return `needs ${scopeOf(me, world)}, has ${key.scopes.join(" ") || "none"}`;
+    case "429.per_minute":
+    case "429.per_day": {
+      const limit = reachedLimit(world, entry);
+      if (limit === undefined) return null;
+      if (limit.until === undefined) return `always: allows 0 requests a ${limit.name}`;
+      const until = shortIso(limit.until);
+      const [today] = shortIso(now).split("T");
+      return `until ${until.startsWith(`${today}T`) ? until.slice(11, 19) : until}`;
+    }
+    default:
+      return null;
+  }
+}
+
+/** A time to the second. */
+function shortIso(instant: number): string {
+  return isoOf(instant).replace(/(?:\.\d+)?Z$/, "Z");
 }

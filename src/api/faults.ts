@@ -3,8 +3,7 @@ import { type ApiAnswer, type Delivery, noAnswer } from "../sandbox/history/exch
 import type { World } from "../sandbox/world.js";
 import { type FailureStatus, type FaultEffect, failures, faultPathOf, onlyDelays } from "../spec/fault.js";
 import type { ApiPathId } from "../spec/outcomes.js";
-import { answerCall, answerOf, type Ending, evaluateAnswer } from "./answer.js";
-import { asChosen, type Call } from "./call.js";
+import { type ApiCall, answerCall, answerOf, asChosen, type Ending, evaluateAnswer } from "./answer.js";
 import { errorBody, textBody, utf8Length } from "./messages.js";
 
 /**
@@ -13,7 +12,7 @@ import { errorBody, textBody, utf8Length } from "./messages.js";
  *
  * A delayed call is authorized and counted; a call with any other fault is not counted (R24).
  */
-export function applyFault(world: World, call: Call): Ending | undefined {
+export function applyFault(world: World, call: ApiCall): Ending | undefined {
   let expected: ApiPathId | undefined;
   const fired = fireFault(world.faults.active, call.number, {
     key: call.entry?.key.ref,
@@ -37,14 +36,14 @@ export function applyFault(world: World, call: Call): Ending | undefined {
 }
 
 /** The ending of a call while the service is not available. */
-export function unavailable(world: World, call: Call): Ending {
+export function unavailable(world: World, call: ApiCall): Ending {
   const fault = "fault.status";
   return { ...faultyAnswer(world, call, { status: 503 }), pathId: fault, fault };
 }
 
 function faultyAnswer(
   world: World,
-  begun: Call,
+  begun: ApiCall,
   { reset, hang, status, html, malformed }: FaultEffect,
 ): Pick<Ending, "answer" | "code"> {
   const call = asChosen(world, begun, malformed ? 200 : (status ?? 0));
@@ -97,7 +96,7 @@ export function onlyWaits({ kind, cutAfter }: Delivery): boolean {
 }
 
 /** The parts of a body in order, with the pause before each. */
-export function partsOf(
+export function bodyParts(
   body: string,
   { cutAfter, bytesPerSecond }: Pick<Delivery, "cutAfter" | "bytesPerSecond">,
 ): { readonly parts: readonly Uint8Array[]; readonly pauseMs: number } {

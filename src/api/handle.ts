@@ -1,24 +1,35 @@
 import { noAdvice, observe } from "../sandbox/client-behaviour.js";
-import type { ApiAnswer, ApiRequest, Exchange, RequestContent } from "../sandbox/history/exchange.js";
+import type { ShownKey } from "../sandbox/counters.js";
+import type {
+  ApiAnswer,
+  ApiRequest,
+  Delivery,
+  Exchange,
+  RequestContent,
+} from "../sandbox/history/exchange.js";
+import type { SendStoryRequest, StoryAnswer } from "../sandbox/steps.js";
 import type { World } from "../sandbox/world.js";
-import { fingerprintOf, isWellFormedKey } from "../spec/api-key.js";
+import type { AdviceId } from "../spec/advice.js";
+import { fingerprintOf, isWellFormedKey, parseApiKey } from "../spec/api-key.js";
 import type { Presented } from "../spec/authorize.js";
 import { outcomeOf } from "../spec/outcomes.js";
-import { containsKey, copyOf, isOfWords, redactKeys, redactPath } from "../spec/redact.js";
+import { containsKey, copyOf, findFirstKeys, isOfWords, redactKeys, redactPath } from "../spec/redact.js";
 import {
   hasBody,
   hasKeyInOtherHeader,
   hasKeyInQuery,
   hasQuery,
+  isMeantAsKey,
   type RequestTraits,
   shows,
+  traitsOfHeader,
+  traitsOfQuery,
 } from "../spec/request-traits.js";
-import { answerCall, type Ending } from "./answer.js";
-import { asChosen, type Call } from "./call.js";
+import { type ApiCall, answerCall, asChosen, type Ending } from "./answer.js";
 import { changedEnding, routeOf } from "./changes.js";
 import type { InputSchema } from "./endpoint.js";
-import { applyFault } from "./faults.js";
-import { findMisplacedKeys, type MisplacedKeys } from "./misplaced-keys.js";
+import { applyFault, bodyParts } from "./faults.js";
+import { bodyOf, noBody } from "./request-input.js";
 import { variationOf } from "./variation/vary.js";
 
 /**
@@ -40,7 +51,7 @@ export function handle(world: World, request: ApiRequest): Exchange {
 }
 
 /** Starts a call: looks up its key and assigns its number. The user's handler responds to a guarded call. */
-export function beginCall(world: World, request: ApiRequest, { isGuarded = false } = {}): Call {
+export function beginCall(world: World, request: ApiRequest, { isGuarded = false } = {}): ApiCall {
   const { apiKey, keyHash } = request;
   const started = world.platform.stopwatch();
   const now = world.clock.now();
@@ -80,7 +91,7 @@ export function presentedAs(apiKey: string | undefined): Presented {
 }
 
 /** Creates the record of a completed call for the journal, report, advice and events. */
-export function completeCall(world: World, begun: Call, ending: Ending): Exchange {
+export function completeCall(world: World, begun: ApiCall, ending: Ending): Exchange {
   const { request, route, endpoint, isGuarded, entry } = begun;
   const { pathId, fault = null, delivery } = ending;
   const answer = sentAs(ending.answer, begun);
@@ -130,7 +141,7 @@ export function completeCall(world: World, begun: Call, ending: Ending): Exchang
 // True for nearly every 200: no advice depends on it.
 function isUnremarkable(
   { behaviour }: World,
-  { sha256 }: Call,
+  { sha256 }: ApiCall,
   { traits, pathId, leaksRealKey }: Exchange,
 ): boolean {
   return (
@@ -144,7 +155,7 @@ function isUnremarkable(
 // The real API will not have this header.
 const previewMark = ["X-Sandbox-Preview", "true"];
 
-function sentAs(answer: ApiAnswer, { request, route }: Call): ApiAnswer {
+function sentAs(answer: ApiAnswer, { request, route }: ApiCall): ApiAnswer {
   const marked = route?.preview ? { ...answer, headers: [...answer.headers, ...previewMark] } : answer;
   return request.method === "HEAD" ? { ...marked, body: "" } : marked;
 }
@@ -154,7 +165,7 @@ const probedPath =
   /^\/(?:favicon\.ico|apple-touch-icon[^/]*\.png|robots\.txt|healthz?|livez|readyz|ping|status|metrics|actuator\/health(?:\/.*)?|\.well-known\/.*)?$/;
 
 // Whether a browser or a watchdog sent a request, not a client of the API.
-function isProbeOfServer(call: Call): boolean {
+function isProbeOfServer(call: ApiCall): boolean {
   const { method, path, apiKey, traits = 0, fromStory } = call.request;
   // Checked first, because it is cheap and every request gets here.
   if (!hasUnknownPath(call) || fromStory === true) return false;
@@ -162,11 +173,11 @@ function isProbeOfServer(call: Call): boolean {
   return !hasKey && (method === "GET" || method === "HEAD") && probedPath.test(redactPath(path));
 }
 
-function hasUnknownPath({ route, isGuarded }: Call): boolean {
+function hasUnknownPath({ route, isGuarded }: ApiCall): boolean {
   return route === undefined && !isGuarded;
 }
 
-function misplacedKeys(world: World, call: Call): MisplacedKeys | undefined {
+function misplacedKeys(world: World, call: ApiCall): MisplacedKeys | undefined {
   const { request, presented } = call;
   const mayHaveKeys = presented === "malformed" || request.evidence !== undefined || hasUnknownPath(call);
   return mayHaveKeys ? findMisplacedKeys(world, call) : undefined;
@@ -179,7 +190,7 @@ const longestQueryWord = 40;
 const longestRest = 1000;
 
 // A query or a body with a key in it (R46), or an unreadable one, is not kept.
-function contentOf({ request, endpoint, isGuarded }: Call): RequestContent | undefined | "unrepeatable" {
+function contentOf({ request, endpoint, isGuarded }: ApiCall): RequestContent | undefined | "unrepeatable" {
   if (isGuarded) return "unrepeatable";
   if (endpoint?.input === undefined || request.content === undefined) return undefined;
   const { query, contentType = "", idempotencyKey = "", body } = request.content;
@@ -192,10 +203,108 @@ function contentOf({ request, endpoint, isGuarded }: Call): RequestContent | und
 }
 
 // Declared input causes no advice.
-function traitsOf({ request: { traits = 0 }, endpoint }: Call): RequestTraits {
+function traitsOf({ request: { traits = 0 }, endpoint }: ApiCall): RequestTraits {
   const { query, body }: InputSchema = endpoint?.input ?? {};
   return traits & ~((query === undefined ? 0 : hasQuery) | (body === undefined ? 0 : hasBody));
 }
 
 // The paths of the sandbox's own tools, under any base URL; API clients do not call them.
 const ownPaths = "/__sandbox/";
+
+/** Describes keys in places where no key belongs, without containing them (R46). */
+export interface MisplacedKeys {
+  /** Whether one of them may be a real key: well-formed, not created by a sandbox, and unknown here. */
+  readonly hasRealKey: boolean;
+  /** Whether `x-api-key` contains more than the key, or a variable's name. */
+  readonly isNotAlone: boolean;
+  /** The key for each advice id, if it is not the key in `x-api-key`. */
+  readonly keys: Readonly<Partial<Record<AdviceId, ShownKey>>>;
+}
+
+/** Finds the keys of a request in places where no key belongs; `undefined` if it has none. */
+export function findMisplacedKeys(
+  world: World,
+  { request, presented, route, isGuarded }: ApiCall,
+): MisplacedKeys | undefined {
+  const { apiKey = "", path, keysInPath, evidence } = request;
+  const inHeader = presented === "malformed" ? findFirstKeys(apiKey) : [];
+  const isNotAlone = presented === "malformed" && isMeantAsKey(apiKey, inHeader);
+  const inPath = route !== undefined || isGuarded ? [] : (keysInPath ?? findFirstKeys(path));
+  const { inQuery = [], inHeaders = [] } = evidence ?? {};
+  const all = [...inQuery, ...inHeaders, ...inHeader, ...inPath];
+  if (all.length === 0 && !isNotAlone) return undefined;
+  const real = all.find((key) => parseApiKey(key)?.marked === false && shownKey(world, key).key === null);
+  const notAlone = inHeaders[0] ?? (isNotAlone ? inHeader[0] : undefined);
+  return {
+    hasRealKey: real !== undefined,
+    isNotAlone,
+    keys: {
+      ...(inQuery[0] !== undefined && { "key-in-query": shownKey(world, inQuery[0]) }),
+      ...(notAlone !== undefined && { "key-in-authorization": shownKey(world, notAlone) }),
+      ...(real !== undefined && { "real-key-suspected": shownKey(world, real) }),
+    },
+  };
+}
+
+function shownKey({ platform, registry }: World, key: string): ShownKey {
+  const sha256 = platform.sha256(key);
+  return { key: registry.find(sha256)?.key.ref ?? null, fingerprint: fingerprintOf(sha256) };
+}
+
+/**
+ * Sends requests of a story or of the control plane directly to the sandbox's API, without a network and without the
+ * delays of faults.
+ *
+ * The journal records these requests. The report does not, because no client sent them.
+ */
+export function storySender(world: World): (request: Parameters<SendStoryRequest>[0]) => StoryAnswer {
+  return ({ method, path: target, headers, body, keyHash }) => {
+    const [path = "/", query] = target.split(/\?(.*)/s);
+    let traits = traitsOfQuery(query === undefined ? "" : `?${query}`);
+    for (const [name, value] of Object.entries(headers)) traits |= traitsOfHeader(name, value);
+    if (body !== undefined && body !== "") traits |= hasBody;
+    const { answer, pathId, fault, delivery } = handle(world, {
+      method,
+      path,
+      apiKey: headers["x-api-key"],
+      keyHash,
+      traits,
+      fromStory: true,
+      content: {
+        query: query ?? "",
+        contentType: headers["content-type"],
+        idempotencyKey: headers["idempotency-key"],
+        body: body === undefined ? noBody : bodyOf(new TextEncoder().encode(body)),
+      },
+    });
+    return { ...sentAnswer(answer, delivery), pathId, fault };
+  };
+}
+
+/** A response as sent: its headers by lower-case name, and its body, which may be truncated. */
+export function sentAnswer(
+  { status, headers, body }: ApiAnswer,
+  delivery: Delivery | undefined,
+): Pick<StoryAnswer, "status" | "headers" | "body"> {
+  return {
+    status,
+    headers: status === 0 ? {} : headersOf(headers),
+    body: delivery?.cutAfter === undefined ? body : cut(body, delivery.cutAfter),
+  };
+}
+
+function headersOf(pairs: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (let i = 0; i < pairs.length; i += 2) {
+    const name = (pairs[i] as string).toLowerCase();
+    const value = pairs[i + 1] as string;
+    // Repeated headers are one list (RFC 9110).
+    headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`;
+  }
+  return headers;
+}
+
+function cut(body: string, cutAfter: number): string {
+  const { parts } = bodyParts(body, { cutAfter, bytesPerSecond: undefined });
+  return new TextDecoder().decode(parts[0]);
+}

@@ -4,8 +4,7 @@ import { environments } from "../spec/api-key.js";
 import { failures } from "../spec/fault.js";
 import { type Outcome, outcomes, type PathId, type PromisedPathId } from "../spec/outcomes.js";
 import { fieldsOf, shapeAt, shapeOf } from "../spec/schema/shape.js";
-import { type Ending, refuse, successAnswer } from "./answer.js";
-import type { Call } from "./call.js";
+import { type ApiCall, type Ending, rejectCall, successAnswer } from "./answer.js";
 import { contextOf, me } from "./endpoints/me.js";
 import { errorBody, jsonBody, withBody } from "./messages.js";
 import words from "./promises.json" with { type: "json" };
@@ -29,7 +28,7 @@ export interface BrokenPromise {
 }
 
 /** Returns a replacement for a response; `undefined` leaves the response unchanged. */
-type Respond = (ending: Ending, call: Call, world: World) => Pick<Ending, "answer" | "code"> | undefined;
+type Respond = (ending: Ending, call: ApiCall, world: World) => Pick<Ending, "answer" | "code"> | undefined;
 
 /** A row of the table, before its path id is added to the id. */
 interface Row extends Pick<BrokenPromise, "isShared" | "isLasting" | "respond"> {
@@ -73,7 +72,7 @@ export function promisesOn(covered: readonly PathId[], kinds: "all" | "swaps" | 
 export function breaking({ path, isLasting, respond }: BrokenPromise): NonNullable<Trial["broken"]> {
   return {
     responses: 0,
-    end(world, call: Call, ending: Ending): Ending {
+    end(world, call: ApiCall, ending: Ending): Ending {
       const isOnPath = isLasting || ending.pathId === path;
       if (!isOnPath || ending.fault !== undefined || call.endpoint !== me) return ending;
       const other = respond(ending, call, world);
@@ -99,7 +98,7 @@ function rejectionRows({ path, status, code }: PromisedOutcome): Row[] {
 }
 
 // As if the key had passed each check; an unknown key gets the documented example.
-function acceptance(world: World, call: Call): Ending["answer"] {
+function acceptance(world: World, call: ApiCall): Ending["answer"] {
   const { entry } = call;
   if (entry === undefined) return successAnswer(world, call, me, jsonBody(me.responseExample));
   const usage = { ...entry.usage, dayCount: entry.usage.dayCount + 1 };
@@ -112,7 +111,7 @@ function neverEnds(path: PromisedPathId): Row {
     const { entry } = call;
     if (entry === undefined) return undefined;
     if (pathId === path) limited.add(entry);
-    return pathId.startsWith("200") && limited.has(entry) ? refuse(world, call, { path }) : undefined;
+    return pathId.startsWith("200") && limited.has(entry) ? rejectCall(world, call, { path }) : undefined;
   };
   return { name: "never-ends", isLasting: true, respond };
 }
@@ -136,7 +135,7 @@ function successRows({ path }: PromisedOutcome): Row[] {
     { name: "status-500", respond: failed },
   ];
   return [
-    { name: "rejected", respond: (_, call, world) => refuse(world, call, { path: "401.unknown" }) },
+    { name: "rejected", respond: (_, call, world) => rejectCall(world, call, { path: "401.unknown" }) },
     ...swapped,
     ...shared.map((row): Row => ({ ...row, isShared: true })),
   ];

@@ -1,13 +1,76 @@
 import type { Exchange } from "../sandbox/history/exchange.js";
+import { viewRequest } from "../sandbox/views.js";
 import type { World } from "../sandbox/world.js";
 import { adviceTable } from "../spec/advice.js";
+import { authorizationChecks, type GateCheck } from "../spec/authorize.js";
 import { SandboxError } from "../spec/errors.js";
-import { outcomeOf } from "../spec/outcomes.js";
-import { scopeOf } from "./answer.js";
+import { type ApiPathId, apiPathIds, isFault, outcomeOf, type PathId } from "../spec/outcomes.js";
+import { snakeCase } from "../spec/schema/spelling.js";
+import { isAdmitted, scopeOf } from "./answer.js";
 import { routeOf } from "./changes.js";
-import { gateResults } from "./gate.js";
-import { requestLine } from "./request-line.js";
-import { sentAnswer } from "./story-sender.js";
+import { sentAnswer } from "./handle.js";
+
+const targetChecks: readonly GateCheck[] = [
+  {
+    name: "path",
+    question: "Does the API have this path?",
+    rules: "R1",
+    exits: ["404.unknown_path"],
+  },
+  {
+    name: "method",
+    question: "Does the path accept this method?",
+    rules: "R1",
+    exits: ["405.method"],
+  },
+];
+
+const previewChecks: readonly GateCheck[] = [
+  {
+    name: "input",
+    question: "If the endpoint accepts a body or parameters: are they valid?",
+    rules: "R49",
+    exits: ["400.bad_request", "422.validation"],
+  },
+  {
+    name: "record",
+    question: "If the request is about a record: does it exist, and does its state allow the change?",
+    rules: "R49",
+    exits: ["404.unknown_record", "422.idempotency_key", "409.conflict"],
+  },
+];
+
+/** Every check of a request, in order; checks of records only with the preview. */
+export function gateChecks(preview: boolean): readonly GateCheck[] {
+  return [...targetChecks, ...authorizationChecks, ...(preview ? previewChecks : [])];
+}
+
+/** The path ids of requests that pass all checks. */
+export const successPaths: readonly ApiPathId[] = apiPathIds.filter(isAdmitted);
+
+export interface GateResult extends Pick<GateCheck, "name" | "question" | "rules"> {
+  readonly result: "passed" | "refused" | "not_reached";
+}
+
+/** The checks of a request with this path id; a request with a fault has reached none. */
+export function gateResults(pathId: PathId, preview: boolean): GateResult[] {
+  let isOver = isFault(pathId);
+  return gateChecks(preview).map(({ name, question, rules, exits }) => {
+    const isRefused = !isOver && (exits as readonly PathId[]).includes(pathId);
+    const result = isRefused ? "refused" : isOver ? "not_reached" : "passed";
+    isOver ||= isRefused;
+    return { name, question, rules, result };
+  });
+}
+
+/** A request in the spelling of JSON, with its duration to the microsecond. */
+export function requestJson(exchange: Exchange): Record<string, unknown> {
+  const shown = viewRequest(exchange);
+  return snakeCase({ ...shown, durationMs: Math.round(shown.durationMs * 1000) / 1000 }) as Record<
+    string,
+    unknown
+  >;
+}
 
 /** Returns a request of the journal; throws `not_found` for an unknown id. */
 export function requireRequest({ history }: World, id: string): Exchange {
@@ -25,7 +88,7 @@ export function requestDetails(world: World, id: string): Record<string, unknown
   const { when, whatToDo } = outcomeOf(pathId);
   const endpoint = routeOf(world, exchange.path, exchange.at)?.methods.get(exchange.method);
   return {
-    ...requestLine(exchange),
+    ...requestJson(exchange),
     required_scope: endpoint === undefined ? null : scopeOf(endpoint, world),
     key_scopes: registry.keys.get(exchange.key ?? "")?.key.scopes ?? null,
     checks: gateResults(pathId, preview),

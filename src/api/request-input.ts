@@ -1,10 +1,25 @@
-import type { RequestContent } from "../sandbox/history/exchange.js";
+import type { ReadBody, RequestContent } from "../sandbox/history/exchange.js";
 import { parsedJson } from "../spec/json.js";
 import { containsKey } from "../spec/redact.js";
 import { mismatchesIn } from "../spec/schema/check.js";
 import { mapping, optional, type Shape } from "../spec/schema/shape.js";
 import type { EndpointInput, InputSchema, OwnRefusal } from "./endpoint.js";
-import { noBody } from "./request-body.js";
+
+/** Longest body, in bytes. */
+export const longestBody = 64 * 1024;
+
+export const noBody: ReadBody = { text: "" };
+export const tooLongBody: ReadBody = { text: "", problem: `it is longer than ${longestBody} bytes` };
+
+/** Decodes a body. The result has a problem if the body is too long or not UTF-8. */
+export function bodyOf(bytes: Uint8Array): ReadBody {
+  if (bytes.length > longestBody) return tooLongBody;
+  try {
+    return { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
+  } catch {
+    return { text: "", problem: "it is not UTF-8" };
+  }
+}
 
 const noContent: RequestContent = {
   query: "",

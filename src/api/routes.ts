@@ -1,11 +1,12 @@
 import type { Endpoint, InputSchema } from "./endpoint.js";
-import { getAttestation, listAttestations } from "./endpoints/attestations.js";
+import { me } from "./endpoints/me.js";
 import {
   cancelConsentRequest,
   createConsentRequest,
+  getAttestation,
   getConsentRequest,
-} from "./endpoints/consent-requests.js";
-import { me } from "./endpoints/me.js";
+  listAttestations,
+} from "./endpoints/preview.js";
 
 /** All endpoints, with or without the preview: the announced ones (R49). */
 export function endpointsOf(preview: boolean): readonly Endpoint[] {
@@ -21,7 +22,7 @@ export function endpointsOf(preview: boolean): readonly Endpoint[] {
 }
 
 /** The endpoints at a path, by method, and the value of `Allow`. */
-export interface Route {
+export interface ApiRoute {
   /** A name in braces matches any one segment. */
   readonly path: string;
   readonly segments: readonly string[];
@@ -41,7 +42,7 @@ function withPreview() {
 }
 
 /** The route at exactly this path, with or without the preview; `undefined` if the API has none (404). */
-export function routeAt(path: string, preview = false): Route | undefined {
+export function routeAt(path: string, preview = false): ApiRoute | undefined {
   const { exact, patterns } = preview ? withPreview() : released;
   const route = exact.get(path);
   if (route !== undefined || patterns.length === 0) return route;
@@ -56,7 +57,10 @@ export function routeAt(path: string, preview = false): Route | undefined {
 const noParameters: Readonly<Record<string, string>> = Object.freeze({});
 
 /** The values of the route's parameters in a path, by name. */
-export function parametersIn({ isPattern, segments }: Route, path: string): Readonly<Record<string, string>> {
+export function parametersIn(
+  { isPattern, segments }: ApiRoute,
+  path: string,
+): Readonly<Record<string, string>> {
   if (!isPattern) return noParameters;
   const given = path.split("/");
   const values = segments.map((segment, i) => [segment.slice(1, -1), given[i] as string] as const);
@@ -75,7 +79,7 @@ function routesOf(chosen: readonly Endpoint[]) {
   };
 }
 
-function routeOf(path: string, chosen: readonly Endpoint[]): Route {
+function routeOf(path: string, chosen: readonly Endpoint[]): ApiRoute {
   const here = chosen.filter((endpoint) => endpoint.path === path);
   // HEAD responds like GET, without the body (RFC 9110).
   const methods = new Map<string, Endpoint>(

@@ -1,7 +1,7 @@
 import type { BrokenPromise } from "../api/promises.js";
+import { type UnmetThreshold, unmetThresholds } from "../report/brief.js";
 import { pluralize } from "../report/plain-text.js";
 import type { Report } from "../report/report-shape.js";
-import { type UnmetThreshold, unmetThresholds } from "../report/thresholds.js";
 import { variableOf } from "../spec/api-key.js";
 import type { CertifyResult, Gates, PromiseRun } from "./result.js";
 

@@ -1,5 +1,4 @@
-import { type Ending, refuse } from "../api/answer.js";
-import type { Call } from "../api/call.js";
+import { type ApiCall, type Ending, rejectCall } from "../api/answer.js";
 import { unavailable } from "../api/faults.js";
 import { brokenPromises } from "../api/promises.js";
 import { pluralize } from "../report/plain-text.js";
@@ -111,24 +110,24 @@ export function startExperiment({ id, key, last, pathId }: Experiment) {
   let sent = 0;
   let responses = 0;
   let limitedAt = 0;
-  const respond = (world: World, call: Call, ending: Ending): Ending | undefined => {
+  const respond = (world: World, call: ApiCall, ending: Ending): Ending | undefined => {
     if (id === "outage") return unavailable(world, call);
     if (id === "control") {
       const accepted = brokenPromises.find((one) => one.id === `${pathId}:accepted`);
       return { ...ending, ...accepted?.respond(ending, call, world) };
     }
-    if (id !== "429") return refuse(world, call, { path: pathId });
+    if (id !== "429") return rejectCall(world, call, { path: pathId });
     if (times.length === 1) limitedAt = call.now;
     // It also ends on the sandbox's clock, which a test may move.
     const waited = Math.max(call.now - limitedAt, call.started - (times[0] as number));
     if (waited >= limitMs) return undefined;
-    const { answer, ...refused } = refuse(world, call, { path: pathId });
+    const { answer, ...refused } = rejectCall(world, call, { path: pathId });
     const headers = answer.headers.filter((_, i, all) => all[i - (i % 2)] !== "Retry-After");
     return { ...refused, answer: { ...answer, headers: [...headers, "Retry-After", String(limitSeconds)] } };
   };
   const broken: NonNullable<Trial["broken"]> = {
     responses: 0,
-    end(world, call: Call, ending: Ending): Ending {
+    end(world, call: ApiCall, ending: Ending): Ending {
       const sentKey = call.entry?.key.ref ?? fingerprintOf(call.sha256);
       if (sentKey !== key || call.request.fromStory || ending.fault !== undefined) return ending;
       sent += 1;

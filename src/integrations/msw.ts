@@ -1,6 +1,5 @@
 import type { HttpHandler } from "msw";
-import { createSandbox } from "../library/create-sandbox.js";
-import { runtimeOf } from "../library/current-sandbox.js";
+import { createSandbox, runtimeOf } from "../library/create-sandbox.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { usersPackage } from "../library/users-package.js";
 import { answerWebRequest } from "../library/web-request.js";

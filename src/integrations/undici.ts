@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
 import type { Dispatcher } from "undici";
-import { runtimeOf } from "../library/current-sandbox.js";
+import { runtimeOf } from "../library/create-sandbox.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { usersPackage } from "../library/users-package.js";
 import { connectionReset } from "../library/web-request.js";

@@ -1,7 +1,7 @@
 import { sha256 as digestOf } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { makeFarmers } from "../farmers/farmers.js";
-import { reportOf } from "../report/report.js";
+import { clientReport } from "../report/report.js";
 import { type Instant, instantOf } from "../sandbox/clock.js";
 import { createWorld } from "../sandbox/create-world.js";
 import { describeFaults, type Fault } from "../sandbox/faults.js";
@@ -29,10 +29,10 @@ import { unknownSecret } from "../scenario/generated-values.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { Profile } from "../spec/assumptions.js";
+import { SandboxError } from "../spec/errors.js";
 import { requireFields, requireKnownOptions } from "../spec/schema/check.js";
 import { snakeCase } from "../spec/schema/spelling.js";
 import { captureWorld } from "./capture.js";
-import { runtimeKey } from "./current-sandbox.js";
 import { steadyTime, stopwatch, wallTime } from "./real-time.js";
 import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource, WithKnownFields } from "./sandbox.js";
 import { fetchAnswer } from "./web-request.js";
@@ -214,7 +214,7 @@ export function sandboxOn(runtime: Runtime): Sandbox {
       total: () => world().history.total(),
       clear: () => operations.clear_requests(world()),
     },
-    report: () => reportOf(runtime),
+    report: () => clientReport(runtime),
     capture(options = {}) {
       requireKnownOptions("capture the requests", options, ["from", "to", "key"]);
       return captureWorld(world(), options);
@@ -231,7 +231,7 @@ function countProblem(value: unknown): string | undefined {
 
 /** The platform for all modern JavaScript runtimes, including browsers. */
 const webPlatform: Platform = {
-  sha256,
+  sha256: sha256Hex,
   time: wallTime,
   steadyTime,
   stopwatch,
@@ -241,7 +241,7 @@ const webPlatform: Platform = {
 };
 
 /** Returns the SHA-256 of a text's UTF-8 bytes as 64 lower-case hex digits. */
-export function sha256(text: string): string {
+export function sha256Hex(text: string): string {
   // The class: its function `sha256` weighs 0.5 kB more in a page.
   return bytesToHex(digestOf(utf8Of(text)));
 }
@@ -255,4 +255,40 @@ function utf8Of(text: string): Uint8Array {
     bytes[i] = unit;
   }
   return bytes;
+}
+
+/** Passes the current sandbox through asynchronous calls, like Node's `AsyncLocalStorage`. */
+interface CurrentSandboxes {
+  readonly getStore: () => Sandbox | undefined;
+  readonly run: <Result>(sandbox: Sandbox, work: () => Result) => Result;
+}
+
+// Registered globally: handlers may load the CommonJS build or another copy of this package.
+const key = Symbol.for("svc-sandbox.current");
+const shared = globalThis as unknown as Record<symbol, CurrentSandboxes | undefined>;
+
+/** Returns the storage where servers put the sandbox before they call handlers; made with the first call. */
+export function currentSandboxes(make: () => CurrentSandboxes): CurrentSandboxes {
+  shared[key] ??= make();
+  return shared[key];
+}
+
+/** Returns the sandbox of the server whose handler is running. Throws `usage` elsewhere. */
+export function currentSandbox(): Sandbox {
+  const sandbox = shared[key]?.getStore();
+  if (sandbox !== undefined) return sandbox;
+  throw new SandboxError("usage", "guard needs a sandbox: guard(request, { scope, sandbox }).");
+}
+
+/**
+ * The member with the runtime of a sandbox. Registered globally, so that the ES module build and the CommonJS build accept
+ * each other's sandboxes.
+ */
+export const runtimeKey = Symbol.for("svc-sandbox.runtime");
+
+/** Returns the runtime of a sandbox. Throws `usage` for anything not made by `createSandbox` or `startServer`. */
+export function runtimeOf(sandbox: Sandbox): Runtime {
+  const runtime = (sandbox as unknown as Record<symbol, Runtime | undefined>)[runtimeKey];
+  if (runtime !== undefined) return runtime;
+  throw new SandboxError("usage", "This is not a sandbox. Create one with createSandbox or startServer.");
 }

@@ -14,7 +14,7 @@ export function provideFarmers(make: FarmerMaker): void {
 }
 
 /** Makes farmers. Throws `usage` if no import has provided them. */
-export const makeFarmers: FarmerMaker = (settings) => {
+const pageFarmers: FarmerMaker = (settings) => {
   const make = provided[key];
   if (make !== undefined) return make(settings);
   throw new SandboxError(
@@ -23,3 +23,6 @@ export const makeFarmers: FarmerMaker = (settings) => {
     { part: "farmers" },
   );
 };
+
+// The name of the function that it replaces.
+export { pageFarmers as makeFarmers };

@@ -7,9 +7,9 @@ import { viewKey, viewOrganization } from "../sandbox/views.js";
 import { SandboxError } from "../spec/errors.js";
 import { evidenceOf, hasBody, hasQuery, traitsOfWebRequest } from "../spec/request-traits.js";
 import { didYouMean, listed, quote } from "../spec/schema/words.js";
-import { currentSandbox, runtimeOf } from "./current-sandbox.js";
+import { currentSandbox, runtimeOf } from "./create-sandbox.js";
 import type { Sandbox } from "./sandbox.js";
-import { toResponse } from "./web-response.js";
+import { toResponse } from "./web-request.js";
 
 /** Options of `guard`. */
 export interface GuardOptions {

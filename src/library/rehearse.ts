@@ -1,4 +1,4 @@
-import { storySender } from "../api/story-sender.js";
+import { storySender } from "../api/handle.js";
 import { advanceClock } from "../sandbox/operations/world.js";
 import type { Action, Performed, TimelineResult } from "../sandbox/steps.js";
 import { stepProblems } from "../sandbox/story/differences.js";
@@ -16,7 +16,7 @@ const mostRequests = 5_000;
  *
  * `open` starts the scenario with a frozen clock.
  */
-export function rehearse(open: () => World): Diagnostic[] {
+export function rehearseScenario(open: () => World): Diagnostic[] {
   const world = open();
   const duringStory = timelineResults(world);
   const story = runWholeStory(world);

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { promisify } from "node:util";
 import zlib from "node:zlib";
-import { durationText } from "../library/captured-steps.js";
+import { scenarioDuration } from "../library/capture.js";
 import { version } from "../node/package-files.js";
 import { isoOf } from "../sandbox/clock.js";
 import type { GivenOptions } from "../sandbox/runtime.js";
@@ -170,7 +170,7 @@ function foundingOf(
     "--frozen": frozen,
     "--profile": profile,
     "--max-instances": maxInstances,
-    "--instance-ttl": durationText(instanceTtl),
+    "--instance-ttl": scenarioDuration(instanceTtl),
   });
 }
 

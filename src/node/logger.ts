@@ -1,4 +1,4 @@
-import { requestLine } from "../api/request-line.js";
+import { requestJson } from "../api/request-details.js";
 import { isoOf } from "../sandbox/clock.js";
 import type { StepEvent, WorldEvent } from "../sandbox/events.js";
 import { redactKeys } from "../spec/redact.js";
@@ -35,7 +35,7 @@ export function createJsonLog(write: (line: string) => void): Logger {
     write(`${JSON.stringify({ level, time: isoOf(nodePlatform.time()), ...members })}\n`);
   return {
     event(event, instance) {
-      const data = event.type === "request" ? requestLine(event.exchange) : stepData(event);
+      const data = event.type === "request" ? requestJson(event.exchange) : stepData(event);
       const { id, label } = instance ?? {};
       line("info", { event: event.type, instance: id, label: label && redactKeys(label), ...data });
     },

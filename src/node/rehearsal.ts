@@ -1,4 +1,4 @@
-import { rehearse } from "../library/rehearse.js";
+import { rehearseScenario } from "../library/rehearse.js";
 import type { GivenOptions } from "../sandbox/runtime.js";
 import { isScenarioName } from "../scenario/bundled.js";
 import type { FoundPlace } from "../scenario/parse-scenario.js";
@@ -27,7 +27,7 @@ export async function rehearsalProblems(
   given: GivenOptions = {},
 ): Promise<ScenarioProblem[]> {
   if (scenario.timeline === undefined && scenario.story === undefined) return [];
-  const failed = rehearse(() => openWorld(scenario, { name, ...given, frozen: true }));
+  const failed = rehearseScenario(() => openWorld(scenario, { name, ...given, frozen: true }));
   return Promise.all(
     failed.slice(0, mostProblems).map(async ({ code, path, message, hint }) => {
       const { file = name, ...place } = (await placeOf(path)) ?? {};

@@ -1,15 +1,16 @@
 import { type Advice, type AdviceLevel, adviceTable } from "../spec/advice.js";
+import { escapeControls } from "../spec/printable.js";
 import { snakeCase } from "../spec/schema/spelling.js";
 import { listed } from "../spec/schema/words.js";
-import { briefJson, type Ran, reportBrief } from "./brief.js";
+import { briefJson, type Ran, reportBrief, type UnmetThreshold } from "./brief.js";
 import { pluralize, timesOf } from "./plain-text.js";
 import type {
-  Part,
   Picture,
   ReportDocument,
   ReportFormat,
   Row,
   Section,
+  Square,
   Suite,
   TestCase,
   Tone,
@@ -22,7 +23,6 @@ import type {
   ReportedRepeat,
   ReportedRequest,
 } from "./report-shape.js";
-import type { UnmetThreshold } from "./thresholds.js";
 
 interface RenderOptions extends TextStyle, Ran {
   /** The unmet thresholds. Default: none. */
@@ -145,7 +145,7 @@ function worldOf({ scenario, seed, profile, pinned }: NonNullable<Report["runs"]
 }
 
 function coveragePicture({ paths, coverage: { met, promised } }: Report): Picture {
-  const rows = new Map<string, Part[]>();
+  const rows = new Map<string, Square[]>();
   for (const { pathId, promised, met, when } of paths) {
     if (!promised) continue;
     const [status = pathId] = pathId.split(".");
@@ -254,4 +254,27 @@ function adviceCase(wanted: string, all: readonly ReportedAdvice[]): TestCase {
 
 function thresholdCase({ threshold, sentence }: UnmetThreshold): TestCase {
   return { name: `holds ${threshold}`, verdict: "failed", message: sentence };
+}
+
+const commandOf: Readonly<Record<AdviceLevel, string>> = {
+  error: "error",
+  warning: "warning",
+  note: "notice",
+};
+
+/** Returns advice and unmet thresholds as GitHub workflow commands, which its runner shows as annotations. */
+export function githubAnnotations({ advice }: Report, failures: readonly UnmetThreshold[]): string {
+  const lines = [
+    ...advice.map(
+      ({ id, level, count, meaning, whatToDo }) =>
+        `::${commandOf[level]} title=svc-sandbox ${id}::${text(`${timesOf({ id, count })}: ${meaning} ${whatToDo}`)}`,
+    ),
+    ...failures.map(({ threshold, sentence }) => `::error title=svc-sandbox ${threshold}::${text(sentence)}`),
+  ];
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+// A line break ends a command, and a percent sign starts an escape.
+function text(plain: string): string {
+  return escapeControls(plain).replaceAll("%", "%25");
 }

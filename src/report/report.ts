@@ -12,7 +12,7 @@ import { howToCover } from "./reproduce.js";
  * instructions to cover paths apply to the running state, or use `exec` if `underExec` is set. `keysInOutput` contains the
  * places of keys in a command's output.
  */
-export function reportOf(
+export function clientReport(
   { world, counters }: Pick<Runtime, "world" | "counters">,
   { underExec = false, keysInOutput = [] }: { underExec?: boolean; keysInOutput?: readonly string[] } = {},
 ): Report {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { partsOf } from "../../src/api/faults.js";
+import { bodyParts } from "../../src/api/faults.js";
 import { handle } from "../../src/api/handle.js";
 import { faultsOn } from "../../src/certify/plan.js";
 import { createProgress } from "../../src/cli/certify/progress.js";
@@ -102,7 +102,7 @@ test("a slow response takes about a second on each path, however long its body i
   for (const ref of refs) {
     const apiKey = scenarioSecret(world, ref);
     const { answer, delivery } = handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey });
-    const { parts, pauseMs } = partsOf(answer.body, delivery as Delivery);
+    const { parts, pauseMs } = bodyParts(answer.body, delivery as Delivery);
     expect(parts.length).toBeGreaterThan(10);
     expect(parts.length * pauseMs).toBeLessThan(1_200);
   }

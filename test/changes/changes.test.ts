@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { requestDetails } from "../../src/api/request-details.js";
 import type { Scenario } from "../../src/index.js";
 import { createHandlers } from "../../src/integrations/msw.js";
-import { reportOf } from "../../src/report/report.js";
+import { clientReport } from "../../src/report/report.js";
 import { createWorld } from "../../src/sandbox/create-world.js";
 import { snapshotWorld } from "../../src/sandbox/snapshot.js";
 import { listUpcoming } from "../../src/sandbox/upcoming.js";
@@ -140,7 +140,7 @@ describe("a path that moves", () => {
   test("is not suggested to those who call it after its sunset", () => {
     const world = openTestWorld(moved, { now: sunset });
     ask(world, { key: "active" });
-    const examples = reportOf({ world: () => world, counters: world.counters }).advice.flatMap(
+    const examples = clientReport({ world: () => world, counters: world.counters }).advice.flatMap(
       (one) => one.examples,
     );
     expect(examples.map(({ path, didYouMean }) => [path, didYouMean])).toEqual([[mePath, null]]);

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createKeyFinder } from "../../src/cli/serve/keys-in-output.js";
 import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
-import { runtimeOf } from "../../src/library/current-sandbox.js";
+import { runtimeOf } from "../../src/library/create-sandbox.js";
 import { unknownSecret } from "../../src/scenario/generated-values.js";
 import { runCli } from "../support/run-cli.js";
 import { commandLine, hasTerminal, onTerminal, runCommand } from "../support/running-command.js";

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { storySender } from "../../src/api/story-sender.js";
+import { storySender } from "../../src/api/handle.js";
 import { createSandbox } from "../../src/index.js";
-import { runtimeOf } from "../../src/library/current-sandbox.js";
+import { runtimeOf } from "../../src/library/create-sandbox.js";
 import { runNextStep } from "../../src/sandbox/story/run-step.js";
 import { parseScenario } from "../../src/scenario/parse-scenario.js";
 import { runCli } from "../support/run-cli.js";

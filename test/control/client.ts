@@ -1,6 +1,6 @@
 import { Agent, type IncomingHttpHeaders } from "node:http";
 import { expect, onTestFinished } from "vitest";
-import { runtimeOf } from "../../src/library/current-sandbox.js";
+import { runtimeOf } from "../../src/library/create-sandbox.js";
 import type { Runtime } from "../../src/sandbox/runtime.js";
 import { type SandboxServer, type ServerOptions, startServer } from "../../src/server/start-server.js";
 import { exchange } from "../support/exchange.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { gateResults } from "../../src/api/gate.js";
+import { gateResults } from "../../src/api/request-details.js";
 import { apiPathIds, faultPathIds, isFault, outcomeOf } from "../../src/spec/outcomes.js";
 import { serveControl } from "./client.js";
 

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createSandbox, SandboxError } from "../../src/index.js";
-import { sandboxOn } from "../../src/library/create-sandbox.js";
-import { runtimeOf } from "../../src/library/current-sandbox.js";
+import { runtimeOf, sandboxOn } from "../../src/library/create-sandbox.js";
 import { createStateWriter, parseState, type SavedState } from "../../src/log/file/format.js";
 import { version } from "../../src/node/package-files.js";
 import { nodePlatform } from "../../src/node/platform.js";

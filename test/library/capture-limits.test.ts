@@ -1,9 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
-import { storySender } from "../../src/api/story-sender.js";
+import { storySender } from "../../src/api/handle.js";
 import { createSandbox, guard, parseScenario, type Sandbox, type Scenario } from "../../src/index.js";
-import { captureText } from "../../src/library/capture-text.js";
-import { sandboxOn } from "../../src/library/create-sandbox.js";
-import { runtimeOf } from "../../src/library/current-sandbox.js";
+import { captureText } from "../../src/library/capture.js";
+import { runtimeOf, sandboxOn } from "../../src/library/create-sandbox.js";
 import { nodePlatform, openWorld } from "../../src/node/platform.js";
 import { describeRuntime, restoreRuntime } from "../../src/sandbox/state.js";
 import { stepProblems } from "../../src/sandbox/story/differences.js";

@@ -1,10 +1,9 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { storySender } from "../../src/api/story-sender.js";
+import { storySender } from "../../src/api/handle.js";
 import { createSandbox, parseScenario, type Scenario } from "../../src/index.js";
-import type { CaptureOptions } from "../../src/library/capture.js";
-import { captureText } from "../../src/library/capture-text.js";
-import { runtimeOf } from "../../src/library/current-sandbox.js";
+import { type CaptureOptions, captureText } from "../../src/library/capture.js";
+import { runtimeOf } from "../../src/library/create-sandbox.js";
 import { openWorld } from "../../src/node/platform.js";
 import type { Exchange } from "../../src/sandbox/history/exchange.js";
 import { stepProblems } from "../../src/sandbox/story/differences.js";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import { createInstances, newInstanceId } from "../../src/log/instances.js";
 import { nodePlatform, openWorld } from "../../src/node/platform.js";
-import { mergeReports, reportOf } from "../../src/report/report.js";
+import { clientReport, mergeReports } from "../../src/report/report.js";
 import type { Fault } from "../../src/sandbox/faults.js";
 import type { Exchange } from "../../src/sandbox/history/exchange.js";
 import { advanceClock, clearRequests } from "../../src/sandbox/operations/world.js";
@@ -73,7 +73,7 @@ function countOf(heard: readonly Exchange[]): Record<string, number> {
 }
 
 function reported(runtime: Runtime): Record<string, number> {
-  const { requests, paths, advice } = reportOf(runtime);
+  const { requests, paths, advice } = clientReport(runtime);
   return Object.fromEntries([
     ["requests", requests],
     ...paths.filter(({ count }) => count > 0).map(({ pathId, count }) => [pathId, count]),
@@ -142,7 +142,7 @@ test("an advice counts all of its requests, and has the first five as examples, 
   for (let request = 0; request < 8; request++) {
     handle(runtime.world(), { method: "GET", path: "/v1/relying-party/you", apiKey: undefined });
   }
-  const report = reportOf(runtime);
+  const report = clientReport(runtime);
   const first = runtime.world().history.requests().slice(0, 5);
   for (const [{ advice }, count] of [[report, 8] as const, [mergeReports([report, report]), 16] as const]) {
     const earned = advice.find(({ id }) => id === "wrong-method-or-path");

@@ -1,11 +1,10 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createSandbox, outcomes, type Report } from "../../src/index.js";
-import { githubAnnotations } from "../../src/report/render/annotations.js";
+import { unmetThresholds } from "../../src/report/brief.js";
 import { type ReportFormat, reportFormats } from "../../src/report/render/document.js";
 import { mergeReports } from "../../src/report/report.js";
-import { conclusion, renderReport } from "../../src/report/report-document.js";
+import { conclusion, githubAnnotations, renderReport } from "../../src/report/report-document.js";
 import { parseReport } from "../../src/report/report-shape.js";
-import { unmetThresholds } from "../../src/report/thresholds.js";
 import { startServer } from "../../src/server/index.js";
 import { adviceTable } from "../../src/spec/advice.js";
 import { type Misbehave, probeKeys, serveProbed } from "../support/probed-server.js";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
 import type { Sandbox } from "../../src/index.js";
-import { runtimeOf } from "../../src/library/current-sandbox.js";
+import { runtimeOf } from "../../src/library/create-sandbox.js";
 import { clientEnvironment } from "../../src/node/client-variables.js";
 import type { HowToMeet } from "../../src/report/report-shape.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { storySender } from "../../src/api/story-sender.js";
+import { storySender } from "../../src/api/handle.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import { createWorld } from "../../src/sandbox/create-world.js";
 import { createRuntime } from "../../src/sandbox/runtime.js";

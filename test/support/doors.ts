@@ -8,7 +8,7 @@ import {
   type ScenarioName,
 } from "../../src/index.js";
 import { createHandlers } from "../../src/integrations/msw.js";
-import { runtimeOf } from "../../src/library/current-sandbox.js";
+import { runtimeOf } from "../../src/library/create-sandbox.js";
 import { type OpenWorldOptions, openWorld } from "../../src/node/platform.js";
 import type { World } from "../../src/sandbox/world.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";

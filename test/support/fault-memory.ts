@@ -1,5 +1,5 @@
 import { Agent, request } from "node:http";
-import { runtimeOf } from "../../src/library/current-sandbox.js";
+import { runtimeOf } from "../../src/library/create-sandbox.js";
 import type { Fault } from "../../src/sandbox/faults.js";
 import { startServer } from "../../src/server/start-server.js";
 import { scenarioWith } from "./faulty.js";

@@ -1,4 +1,4 @@
-import { runtimeOf } from "../../src/library/current-sandbox.js";
+import { runtimeOf } from "../../src/library/create-sandbox.js";
 
 /** Resolves once a sandbox has got so many requests. */
 export function requested(sandbox: Parameters<typeof runtimeOf>[0], count = 1): Promise<void> {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { refuse, successAnswer } from "../../src/api/answer.js";
+import { rejectCall, successAnswer } from "../../src/api/answer.js";
 import type { Success } from "../../src/api/endpoint.js";
 import { me } from "../../src/api/endpoints/me.js";
 import { beginCall } from "../../src/api/handle.js";
@@ -221,7 +221,7 @@ function answersOf(profile: Profile, choose: Select): ApiAnswer[] {
     if (call.entry !== undefined && path === "200.test") {
       return successAnswer(world, call, me, me.respond(call.entry, world, nothingAsked) as Success);
     }
-    return refuse(world, call, {
+    return rejectCall(world, call, {
       path,
       scope: null,
       ...(path === "405.method" && { allow: "GET, HEAD" }),

@@ -25,36 +25,36 @@ interface Body {
 type Header = readonly [name: string, value: string];
 
 /** Changes a response in place. */
-export type Change = (draft: Draft, random: RandomStream) => void;
+export type Edit = (draft: Draft, random: RandomStream) => void;
 
 /** Adds members to `data`, or to one of its objects. */
-export function dataMembers(added: object, member?: "limits" | "usage"): Change {
+export function dataMembers(added: object, member?: "limits" | "usage"): Edit {
   return ({ body: { data } }) => {
     if (data !== undefined) Object.assign(member === undefined ? data : data[member], added);
   };
 }
 
 /** Adds members to `error`. */
-export function errorMembers(added: object): Change {
+export function errorMembers(added: object): Edit {
   return ({ body }) => void Object.assign(body.error ?? {}, added);
 }
 
 /** Adds headers, in this order. */
-export function headers(...added: readonly Header[]): Change {
+export function headers(...added: readonly Header[]): Edit {
   return (draft) => {
     draft.headers = [...draft.headers, ...added];
   };
 }
 
 /** Changes the value of every header with this name. */
-export function headerValue(wanted: string, rewrite: (value: string) => string): Change {
+export function headerValue(wanted: string, rewrite: (value: string) => string): Edit {
   return (draft) => {
     draft.headers = draft.headers.map(([name, value]) => [name, name === wanted ? rewrite(value) : value]);
   };
 }
 
 /** Changes the spelling of every header name. */
-export function headerNames(spell: (name: string) => string): Change {
+export function headerNames(spell: (name: string) => string): Edit {
   return (draft) => {
     draft.headers = draft.headers.map(([name, value]) => [spell(name), value]);
   };
@@ -66,14 +66,14 @@ type Arrange = <Item extends readonly [name: string, value: unknown]>(
 ) => Item[];
 
 /** Changes the order of the headers. */
-export function headerOrder(arrange: Arrange): Change {
+export function headerOrder(arrange: Arrange): Edit {
   return (draft, random) => {
     draft.headers = arrange(draft.headers, random);
   };
 }
 
 /** Changes the order of members in all objects of the body, but not of lists. */
-export function memberOrder(arrange: Arrange): Change {
+export function memberOrder(arrange: Arrange): Edit {
   const inOrder = <Value>(value: Value, random: RandomStream): Value => {
     if (Array.isArray(value)) return value.map((item) => inOrder(item, random)) as Value;
     if (value === null || typeof value !== "object") return value;
@@ -103,7 +103,7 @@ export function shuffled<Item>(items: readonly Item[], random: RandomStream): It
 }
 
 /** Serializes the body. */
-export function written(write: (body: Body) => string): Change {
+export function written(write: (body: Body) => string): Edit {
   return (draft) => {
     draft.text = write(draft.body);
   };
@@ -119,7 +119,7 @@ export function spaced(body: Body): string {
  * Changes the spelling of some characters in the serialized body. In JSON, only characters in strings have two
  * spellings, so the whole text can be changed at once.
  */
-export function spelled(which: RegExp, spell: (found: string) => string): Change {
+export function spelled(which: RegExp, spell: (found: string) => string): Edit {
   return (draft) => {
     draft.text = draft.text.replace(which, spell);
   };

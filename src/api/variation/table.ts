@@ -2,8 +2,8 @@ import type { Assumptions } from "../../spec/assumptions.js";
 import { randomStream } from "../../spec/seed.js";
 import { reasonPhrases } from "../messages.js";
 import {
-  type Change,
   dataMembers,
+  type Edit,
   errorMembers,
   headerNames,
   headerOrder,
@@ -26,7 +26,7 @@ export interface Variant {
   readonly assume?: Partial<Assumptions>;
   /** The request id, made from its 24 hex digits; different digits must result in different ids. */
   readonly requestId?: (digits: string) => string;
-  readonly change?: Change;
+  readonly change?: Edit;
 }
 
 /** A gap in the specification; `docs/assumptions.md` lists its variants. */
@@ -42,7 +42,7 @@ export interface VariationRow {
   readonly salt: number;
 }
 
-type Effects = Readonly<Record<string, Omit<Variant, "id"> | Change>>;
+type Effects = Readonly<Record<string, Omit<Variant, "id"> | Edit>>;
 
 /** Creates a row with the effect of each variant. */
 export function row(

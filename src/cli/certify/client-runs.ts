@@ -4,7 +4,7 @@ import type { Sent } from "../../certify/retries.js";
 import { stopwatch, wallTime } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { CommandEnd } from "../../node/process/run-command.js";
-import { reportOf } from "../../report/report.js";
+import { clientReport } from "../../report/report.js";
 import type { Report } from "../../report/report-shape.js";
 import { createCounters } from "../../sandbox/counters.js";
 import type { Exchange } from "../../sandbox/history/exchange.js";
@@ -105,7 +105,10 @@ export function createClientRuns(
     return {
       ...ended,
       durationMs,
-      report: reportOf({ world: runtime.world, counters }, { underExec: true, keysInOutput: keys.places() }),
+      report: clientReport(
+        { world: runtime.world, counters },
+        { underExec: true, keysInOutput: keys.places() },
+      ),
       points: recorded.points(),
       ...(last !== undefined && { lastRequest: last }),
       lastOn: journal.last,

@@ -3,8 +3,8 @@ import { execAgain } from "../../certify/brief.js";
 import { faultsOn } from "../../certify/plan.js";
 import type { Instance } from "../../log/instances.js";
 import type { CommandOptions } from "../../node/process/run-command.js";
-import { reportOf } from "../../report/report.js";
-import { unmetThresholds } from "../../report/thresholds.js";
+import { unmetThresholds } from "../../report/brief.js";
+import { clientReport } from "../../report/report.js";
 import { createCounters } from "../../sandbox/counters.js";
 import type { Trial } from "../../sandbox/world.js";
 import { parseDate } from "../../scenario/format/changes.js";
@@ -150,7 +150,7 @@ export const command = declareCommand({
       }
       if (flags.tls || flags.cert !== undefined) counters.curlOptions = '--cacert "$SVC_CA_FILE"';
       const how = { underExec: true, keysInOutput: places() };
-      const report = reportOf({ world: runtime.world, counters }, how);
+      const report = clientReport({ world: runtime.world, counters }, how);
       const unmet = unmetThresholds(report, { ...flags, needsRequests: true });
       const rerun = execAgain(words, { ...flags, command: rest });
       const ran = { code: end.code, rerun, hint: end.notes.join(" ") };

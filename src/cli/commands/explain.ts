@@ -1,7 +1,6 @@
 import { me } from "../../api/endpoints/me.js";
-import { evaluate } from "../../api/evaluate.js";
+import { causeOf, evaluate } from "../../api/evaluate.js";
 import { expectedCode } from "../../api/messages.js";
-import { reasonOf } from "../../api/verdict.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { isoOf } from "../../sandbox/clock.js";
 import { secretFor } from "../../sandbox/story/run-step.js";
@@ -88,7 +87,7 @@ export function explain(apiKey: string | undefined, world: World) {
     path_id: pathId,
     fault_paths: faultPaths,
     when,
-    why: entry === undefined ? null : reasonOf(world, pathId, entry),
+    why: entry === undefined ? null : causeOf(world, pathId, entry),
     what_to_do: whatToDo,
     // Well-formed, but not of this scenario and not of any sandbox.
     real_key_suspected: ref === undefined && parseApiKey(apiKey ?? "")?.marked === false,

@@ -1,4 +1,4 @@
-import { rehearse } from "../../library/rehearse.js";
+import { rehearseScenario } from "../../library/rehearse.js";
 import { clientEnvironment, environmentLines, powershellLines } from "../../node/client-variables.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
@@ -69,7 +69,7 @@ async function tableOf(world: World, open: () => World, style: Style): Promise<s
 // The keys that the timeline and the story will create, each with its step and secret.
 function keysToCome(open: () => World): string[][] {
   const rows = new Map<string, string[]>();
-  rehearse(() => {
+  rehearseScenario(() => {
     const world = open();
     world.history.subscribe((event) => {
       if (event.type !== "timeline.step" && event.type !== "story.step") return;

@@ -1,4 +1,4 @@
-import { storySender } from "../../api/story-sender.js";
+import { storySender } from "../../api/handle.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
 import { stepJson } from "../../node/step-data.js";

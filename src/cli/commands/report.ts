@@ -1,9 +1,8 @@
 import { askReport } from "../../node/clients/ask-control.js";
-import { githubAnnotations } from "../../report/render/annotations.js";
+import { unmetThresholds } from "../../report/brief.js";
 import { mergeReports } from "../../report/report.js";
-import { renderReport } from "../../report/report-document.js";
+import { githubAnnotations, renderReport } from "../../report/report-document.js";
 import { parseReport, type Report } from "../../report/report-shape.js";
-import { unmetThresholds } from "../../report/thresholds.js";
 import { isMapping, parsedJson } from "../../spec/json.js";
 import { redactKeys } from "../../spec/redact.js";
 import { quote } from "../../spec/schema/words.js";

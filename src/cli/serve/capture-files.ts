@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { captureText } from "../../library/capture-text.js";
+import { captureText } from "../../library/capture.js";
 import { writeReportFile } from "../../node/files/write-file.js";
 import { pluralize } from "../../report/plain-text.js";
 import type { Runtime } from "../../sandbox/runtime.js";

@@ -1,9 +1,7 @@
-import type { Ran } from "../../report/brief.js";
-import { githubAnnotations } from "../../report/render/annotations.js";
+import type { Ran, UnmetThreshold } from "../../report/brief.js";
 import type { ReportFormat } from "../../report/render/document.js";
-import { conclusion, renderReport } from "../../report/report-document.js";
+import { conclusion, githubAnnotations, renderReport } from "../../report/report-document.js";
 import type { Report } from "../../report/report-shape.js";
-import type { UnmetThreshold } from "../../report/thresholds.js";
 import { redactKeys } from "../../spec/redact.js";
 import { listed } from "../../spec/schema/words.js";
 import { describeFailure } from "../exit-codes.js";

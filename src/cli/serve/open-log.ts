@@ -139,7 +139,7 @@ async function openNamedStore(
 // Probes do not know a free port, and a probe over HTTPS would need the certificate.
 async function serveWaiting({ port = 4747, host = "127.0.0.1", tls, cert }: KeepingFlags) {
   if (port === 0 || tls === true || cert !== undefined) return undefined;
-  const { serveUnready } = await import("../../server/sockets/serve-unready.js");
+  const { serveUnready } = await import("../../server/sockets/listen.js");
   return serveUnready(port, host);
 }
 

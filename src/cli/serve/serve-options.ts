@@ -43,7 +43,7 @@ async function ownHandlers(
   { cwd, takeUncaught }: Io,
   log: Logger,
 ): Promise<Partial<ServeOptions>> {
-  const { loadHandlers } = await import("../../server/sockets/load-handlers.js");
+  const { loadHandlers } = await import("../../server/sockets/handlers.js");
   const { handlers, file } = await loadHandlers(module, cwd);
   // A handler may throw long after its response; the server continues.
   takeUncaught((error) =>

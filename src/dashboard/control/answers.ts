@@ -1,4 +1,4 @@
-import type { Answer } from "../../server/control/answers.js";
+import type { ControlAnswer as Answer } from "../../server/control/answers.js";
 
 // The types of the control plane's responses. The page depends on nothing else of it.
 

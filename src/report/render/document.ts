@@ -38,11 +38,11 @@ export interface Section {
 export interface Picture {
   /** What it shows, in a sentence. */
   readonly text: string;
-  readonly rows: readonly { readonly label: string; readonly parts: readonly Part[] }[];
+  readonly rows: readonly { readonly label: string; readonly parts: readonly Square[] }[];
 }
 
 /** One square. */
-export interface Part {
+export interface Square {
   readonly name: string;
   readonly tone: Tone;
 }

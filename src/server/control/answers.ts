@@ -277,4 +277,4 @@ export const answers = {
 };
 
 /** The JSON type of a named part. */
-export type Answer<Part extends keyof typeof answers> = InJson<ValueOf<(typeof answers)[Part]>>;
+export type ControlAnswer<Part extends keyof typeof answers> = InJson<ValueOf<(typeof answers)[Part]>>;

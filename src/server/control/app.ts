@@ -12,13 +12,12 @@ import { checkValue } from "../../spec/schema/check.js";
 import { shapeOf } from "../../spec/schema/shape.js";
 import { listed } from "../../spec/schema/words.js";
 import type { ControlContext, ControlHandler, ControlSurroundings } from "../sockets/http-server.js";
-import { sendCompressed } from "./compressed.js";
 import { guardControl } from "./guard.js";
-import { servePageFiles } from "./page.js";
+import { sendCompressed, servePageFiles } from "./page.js";
 import { HttpRefusal, sendError } from "./refusals.js";
 import { isTextAnswer, type LocalContext, type Route } from "./route.js";
 import { routes } from "./routes/routes.js";
-import { nameOf, runCall } from "./run-call.js";
+import { callName, runCall } from "./run-call.js";
 
 /**
  * Makes the control plane, `/__sandbox`, of a server and its instances.
@@ -94,7 +93,7 @@ async function runRoute(row: Route, served: Served) {
 
 async function perform(row: Route, { server, request, response, context }: Served, asked: Asked) {
   const { gone, ...place } = context;
-  const call: ControlCall = { ...asked, route: nameOf(row), makes: row.makes };
+  const call: ControlCall = { ...asked, route: callName(row), makes: row.makes };
   const baseUrl = () => server.baseUrlFor(request);
   const { log } = server;
   const from = { ...place, baseUrl };

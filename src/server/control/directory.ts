@@ -1,4 +1,4 @@
-import { nextRequest } from "../../api/verdict.js";
+import { nextRequest } from "../../api/evaluate.js";
 import type { KeyEntry, OrganizationEntry } from "../../sandbox/registry.js";
 import type { KeyView } from "../../sandbox/view-shapes.js";
 import { viewKey, viewOrganization } from "../../sandbox/views.js";

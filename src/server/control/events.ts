@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import { requestLine } from "../../api/request-line.js";
+import { requestJson } from "../../api/request-details.js";
 import type { EventIds } from "../../log/event-ids.js";
 import type { Log } from "../../log/log.js";
 import { clearInterval, clearTimeout, nodePlatform, setInterval, setTimeout } from "../../node/platform.js";
@@ -205,7 +205,7 @@ function lostText(id: number, last: number): string {
 }
 
 function dataOf(event: WorldEvent): unknown {
-  if (event.type === "request") return requestLine(event.exchange);
+  if (event.type === "request") return requestJson(event.exchange);
   if (event.type === "timeline.step" || event.type === "story.step") return stepData(event);
   const { type: _, ...data } = event;
   return snakeCase(data);

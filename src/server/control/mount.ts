@@ -1,6 +1,6 @@
 import { nextTick } from "../../node/platform.js";
 import type { ControlHandler } from "../sockets/http-server.js";
-import { refuse } from "../sockets/send-answer.js";
+import { refuse } from "../sockets/messages.js";
 import type { MountControl } from "../sockets/serve-log.js";
 
 /**

@@ -3,10 +3,10 @@ import { SandboxError } from "../../spec/errors.js";
 import type { LocalContext, Route } from "./route.js";
 import { routes } from "./routes/routes.js";
 
-const rowOf = new Map(routes.map((row) => [nameOf(row), row]));
+const rowOf = new Map(routes.map((row) => [callName(row), row]));
 
 /** Returns the name of a route in calls. */
-export function nameOf({ method, path }: Pick<Route, "method" | "path">): string {
+export function callName({ method, path }: Pick<Route, "method" | "path">): string {
   return `${method} ${path}`;
 }
 

@@ -3,7 +3,7 @@ import type { Server as TlsServer } from "node:https";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { clearTimeout, nextTick, setTimeout } from "../../node/platform.js";
-import { endSocket, refuseSocket } from "./send-answer.js";
+import { endSocket, refuseSocket } from "./messages.js";
 
 /** The member of a connection with its last response; the responses before it are sent first. */
 export const lastAnswer = Symbol("last answer");

@@ -24,17 +24,20 @@ import {
   queueAnswer,
   refuseInTurn,
 } from "./connections.js";
-import type { CustomHandlers } from "./custom-handlers.js";
+import type { CustomHandlers } from "./handlers.js";
 import { createInstanceLimit, rejectExcess } from "./instance-limit.js";
-import { isControlPath, queryOf, readContent, readRequest } from "./read-request.js";
 import {
+  isControlPath,
   keepAliveTimeout,
+  queryOf,
+  readContent,
+  readRequest,
   refuse,
   refuseEnded,
   refuseUnstored,
   sendAnswer,
   sendFaulty,
-} from "./send-answer.js";
+} from "./messages.js";
 import type { CertificatePair } from "./tls.js";
 import type { Traffic } from "./traffic.js";
 

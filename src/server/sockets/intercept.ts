@@ -6,7 +6,7 @@ import { bareName, nameIn } from "../../node/addresses.js";
 import { didYouMean, listed } from "../../spec/schema/words.js";
 import { closeServer, followConnections } from "./connections.js";
 import type { HttpServerOptions, OpenServer } from "./http-server.js";
-import { listen } from "./listen.js";
+import { listenOn } from "./listen.js";
 import { makeCertificate } from "./tls.js";
 
 export interface InterceptOptions {
@@ -88,7 +88,7 @@ export async function startInterceptor(
     else end(socket, `403 ${reject(host)}`);
   });
   const outside = followConnections(proxy, { encrypted: false });
-  const { port } = await listen(proxy, 0, "127.0.0.1");
+  const { port } = await listenOn(proxy, 0, "127.0.0.1");
   return {
     ...{ port, certificate: issuer.cert, passThrough },
     close: (grace) => closeServer(proxy, new Set([...outside, ...inside.open]), grace),

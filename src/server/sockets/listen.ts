@@ -1,10 +1,13 @@
 import type { AddressInfo } from "node:net";
-import { hostToConnectTo } from "../../node/addresses.js";
+import { errorBody } from "../../api/messages.js";
+import { controlPath, hostToConnectTo } from "../../node/addresses.js";
+import { version } from "../../node/package-files.js";
 import { SandboxError } from "../../spec/errors.js";
 import type { AnyServer } from "./connections.js";
+import { refuseUnstored } from "./messages.js";
 
 /** Makes a server accept requests; throws `address_in_use` or `address_unavailable`. */
-export function listen(server: AnyServer, port: number, host: string): Promise<AddressInfo> {
+export function listenOn(server: AnyServer, port: number, host: string): Promise<AddressInfo> {
   return new Promise((resolve) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const inUse = error.code === "EADDRINUSE";
@@ -42,3 +45,29 @@ function unavailable(error: NodeJS.ErrnoException, port: number, host: string): 
     { port, host },
   );
 }
+
+const http = process.getBuiltinModule("node:http");
+
+/**
+ * Serves 503 over HTTP in place of a sandbox whose store cannot be reached yet: probes find a live process that is not
+ * ready. Returns how to close it. Throws `address_in_use` or `address_unavailable`.
+ */
+export async function serveUnready(port: number, host: string): Promise<() => Promise<void>> {
+  const json = { "Content-Type": "application/json" };
+  const server = http.createServer(({ url }, response) => {
+    if (url === `${controlPath}/health`) {
+      response.writeHead(200, json).end(JSON.stringify({ status: "ok", version, store: "unreachable" }));
+    } else if (url === `${controlPath}/ready`) {
+      response.writeHead(503, json).end(errorBody("not_ready", unreachable).text);
+    } else refuseUnstored(response);
+  });
+  await listenOn(server, port, host);
+  return () =>
+    new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+}
+
+/** Why a server whose store is away is not ready. */
+export const unreachable = "The store cannot be reached.";

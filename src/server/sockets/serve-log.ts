@@ -22,14 +22,14 @@ import {
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import { SandboxError } from "../../spec/errors.js";
 import { closeServer } from "./connections.js";
-import type { HandlerOptions } from "./custom-handlers.js";
+import type { UserHandlerOptions } from "./handlers.js";
 import { type ControlHandler, type ControlSurroundings, createHttpServer } from "./http-server.js";
 import type { InterceptOptions, Interceptor } from "./intercept.js";
-import { listen } from "./listen.js";
+import { listenOn } from "./listen.js";
 import type { CertificatePair } from "./tls.js";
 import { createTraffic } from "./traffic.js";
 
-export interface ServeOptions extends InstanceLimits, HandlerOptions {
+export interface ServeOptions extends InstanceLimits, UserHandlerOptions {
   /** 0: any free port. */
   readonly port: number;
   /** Default: 127.0.0.1. */
@@ -124,7 +124,7 @@ export async function serveLog(
   // Loaded when needed: most servers have no handlers.
   const customHandlers =
     handlers &&
-    (await import("./custom-handlers.js").then(({ createCustomHandlers }) =>
+    (await import("./handlers.js").then(({ createCustomHandlers }) =>
       createCustomHandlers(handlers, options, runtime, () => localUrl),
     ));
   // Loaded when needed: most servers speak HTTP.
@@ -176,7 +176,7 @@ export async function serveLog(
     baseUrlFor: control && surroundings.baseUrlFor,
     certificate,
   });
-  const address = await listen(server, port, bindTo);
+  const address = await listenOn(server, port, bindTo);
   localUrl = baseUrlOf(address, certificate === undefined ? "http" : "https");
   surroundings.loopback = isLoopback(address.address);
   if (!surroundings.loopback) surroundings.token ??= nodeCrypto.randomBytes(24).toString("base64url");

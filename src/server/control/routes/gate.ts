@@ -1,8 +1,12 @@
-import { gateChecks, successPaths } from "../../../api/gate.js";
-import { requestDetails, requireRequest } from "../../../api/request-details.js";
-import { requestLine } from "../../../api/request-line.js";
-import { storySender } from "../../../api/story-sender.js";
-import { requestStep } from "../../../library/captured-steps.js";
+import { storySender } from "../../../api/handle.js";
+import {
+  gateChecks,
+  requestDetails,
+  requestJson,
+  requireRequest,
+  successPaths,
+} from "../../../api/request-details.js";
+import { requestStep } from "../../../library/capture.js";
 import type { Exchange } from "../../../sandbox/history/exchange.js";
 import { storyRequest } from "../../../sandbox/story/run-step.js";
 import type { World } from "../../../sandbox/world.js";
@@ -40,7 +44,7 @@ export const gateRoutes: readonly Route[] = [
       const { status, headers, body: text } = storySender(world)(sendable(world, body));
       const [exchange] = world.history.requests({ limit: 1 });
       return {
-        request: requestLine(exchange as Exchange),
+        request: requestJson(exchange as Exchange),
         answer: status === 0 ? null : { status, headers, body: text },
       };
     },

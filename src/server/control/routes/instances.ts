@@ -67,7 +67,7 @@ export const instanceRoutes: readonly Route[] = [
         ...{ tokenHash: token.sha256, claimHash: code.sha256 },
         expiresAt: expires === undefined ? undefined : time + (parseDuration(expires) as number),
       });
-      server.audit(`Created the ${nameOf(instance)}.`);
+      server.audit(`Created the ${instanceName(instance)}.`);
       return {
         ...summaryOf(instance, context),
         keys: scenarioSecrets(instance.runtime.world()),
@@ -84,7 +84,7 @@ export const instanceRoutes: readonly Route[] = [
       const code = newSecret();
       const hashes = { claimHash: code.sha256 };
       const instance = await requireInstances(context).changeHashes(idIn(context), hashes);
-      server.audit(`Created a claim link for the ${nameOf(instance)}.`);
+      server.audit(`Created a claim link for the ${instanceName(instance)}.`);
       return { claim_url: linkTo(instance, code.text, context) };
     },
   }),
@@ -100,7 +100,7 @@ export const instanceRoutes: readonly Route[] = [
       const claimed = await claim(requireInstances(context), idIn(context), hashes, code);
       const instance = await server.log.enter(claimed.id);
       if (instance === undefined || "ended" in instance) throw usedLink();
-      server.audit(`Claimed the ${nameOf(instance)}.`);
+      server.audit(`Claimed the ${instanceName(instance)}.`);
       const keys = scenarioSecrets(instance.runtime.world());
       return { ...summaryOf(claimed, context), token: instanceTokenPrefix + token.text, keys };
     },
@@ -118,7 +118,7 @@ export const instanceRoutes: readonly Route[] = [
 ];
 
 /** Names an instance in audit lines. */
-export function nameOf({ id, tenancy: { label } }: Pick<ListedInstance, "id" | "tenancy">): string {
+export function instanceName({ id, tenancy: { label } }: Pick<ListedInstance, "id" | "tenancy">): string {
   return label === undefined ? `instance ${id}` : `instance ${id} (${label})`;
 }
 

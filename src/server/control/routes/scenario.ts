@@ -21,7 +21,7 @@ import { yamlText } from "../../../scenario/yaml.js";
 import { SandboxError } from "../../../spec/errors.js";
 import { redactKeys } from "../../../spec/redact.js";
 import { anything, list, type Path, record, text } from "../../../spec/schema/shape.js";
-import { type Answer, answers } from "../answers.js";
+import { answers, type ControlAnswer } from "../answers.js";
 import { scenarioFields } from "../refusals.js";
 import { type Route, route, textAnswer } from "../route.js";
 import { running } from "./world.js";
@@ -102,7 +102,7 @@ function startScenario(runtime: Runtime, scenario: Scenario, name: string, text?
   return running(runtime.world());
 }
 
-type TextProblem = Answer<"Validation">["problems"][number];
+type TextProblem = ControlAnswer<"Validation">["problems"][number];
 
 type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & {
   readonly file?: string | undefined;

@@ -1,10 +1,10 @@
-import { requestLine } from "../../../api/request-line.js";
-import { storySender } from "../../../api/story-sender.js";
+import { storySender } from "../../../api/handle.js";
+import { requestJson } from "../../../api/request-details.js";
 import type { Farmer } from "../../../farmers/farmer-shape.js";
-import { captureText } from "../../../library/capture-text.js";
+import { captureText } from "../../../library/capture.js";
 import { stepJson } from "../../../node/step-data.js";
 import { type ReportFormat, reportFormats } from "../../../report/render/document.js";
-import { reportOf } from "../../../report/report.js";
+import { clientReport } from "../../../report/report.js";
 import { renderReport } from "../../../report/report-document.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import { defaultFarmerPage } from "../../../sandbox/preview/farmers.js";
@@ -42,7 +42,7 @@ export const trafficRoutes: readonly Route[] = [
     summary: "The last 1,000 requests, oldest first",
     query: requestQuery,
     answer: list(answers.Request),
-    run: ({ world, query }) => listRequests(world, query).map(requestLine),
+    run: ({ world, query }) => listRequests(world, query).map(requestJson),
   }),
   route("DELETE /requests", {
     summary: "Clears the requests and the report; the usage of the keys stays",
@@ -56,7 +56,7 @@ export const trafficRoutes: readonly Route[] = [
     answer: answers.Report,
     types: [...new Set(["application/json", ...Object.values(reportTypes)])],
     run({ runtime, query: { format = "json" } }) {
-      const report = reportOf(runtime);
+      const report = clientReport(runtime);
       return format === "json"
         ? snakeCase(report)
         : textAnswer(reportTypes[format], renderReport(report, format));

@@ -2,7 +2,7 @@ import { STATUS_CODES } from "node:http";
 import { expect, test } from "vitest";
 import { failures } from "../spec/fault.js";
 import { outcomes } from "../spec/outcomes.js";
-import { toResponse } from "./web-response.js";
+import { toResponse } from "./web-request.js";
 
 test("each status has the reason phrase that Node's server sends", () => {
   const given = [201, ...outcomes.map(({ status }) => status), ...Object.keys(failures).map(Number)];

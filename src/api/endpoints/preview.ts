@@ -1,6 +1,18 @@
 import { changeConsent } from "../../sandbox/operations/consents.js";
-import { viewConsent } from "../../sandbox/preview/consent-views.js";
-import { type ConsentEntry, statusAt, withDecision } from "../../sandbox/preview/consents.js";
+import {
+  attestationShape,
+  attestationsOf,
+  stateOf,
+  viewAttestation,
+  viewConsent,
+} from "../../sandbox/preview/consent-views.js";
+import {
+  type AttestationEntry,
+  type ConsentEntry,
+  statusAt,
+  withDecision,
+} from "../../sandbox/preview/consents.js";
+import type { KeyEntry } from "../../sandbox/registry.js";
 import type { World } from "../../sandbox/world.js";
 import { parseTimestamp } from "../../scenario/format/time.js";
 import { permissions } from "../../spec/attestation.js";
@@ -19,6 +31,7 @@ import { containsKey } from "../../spec/redact.js";
 import {
   always,
   choice,
+  count,
   described,
   instant,
   list,
@@ -31,7 +44,33 @@ import { snakeCase } from "../../spec/schema/spelling.js";
 import type { Endpoint, OwnRefusal } from "../endpoint.js";
 import { jsonBody, type TextBody } from "../messages.js";
 import { invalid } from "../request-input.js";
-import { guess, visibleTo } from "./visible-records.js";
+
+/**
+ * The records that a key can see. A test key sees synthetic farmers and the requests of its organization, a live key
+ * sees nothing (R44, R45). Endpoints read records of farmers only through this function.
+ */
+export function visibleTo({ key }: KeyEntry, world: World) {
+  const { consents, farmers } = world;
+  const isTest = key.environment === "test";
+  const isVisible = ({ organization }: ConsentEntry) => isTest && organization === key.organization;
+  return {
+    farmer: (id: string): number | undefined => (isTest ? farmers.indexOf(id) : undefined),
+    consent(id: string): ConsentEntry | undefined {
+      const entry = consents.find(id);
+      return entry !== undefined && isVisible(entry) ? entry : undefined;
+    },
+    attestations: (now: number) => attestationsOf(consents.all.filter(isVisible), now),
+    attestation(id: string, now: number): AttestationEntry | undefined {
+      const attestation = consents.attestation(id);
+      const exists = attestation !== undefined && stateOf(attestation, world, now) !== undefined;
+      return exists && isVisible(attestation.consent) ? attestation : undefined;
+    },
+  };
+}
+
+/** The first sentences of every description of the preview. */
+export const guess =
+  "Preview: announced, not released. Its shape is this project's guess, made from public consent and credential APIs.";
 
 const purposeShape = mapping({
   code: choice(purposeCodes),
@@ -213,5 +252,91 @@ export const cancelConsentRequest: Endpoint = {
       ...consentBody({ ...entry, record }, world, now),
       commit: () => changeConsent(world, entry, record),
     };
+  },
+};
+
+const attestationExample = {
+  id: "attestation_8sWq3LmZ0vTyKc5RbNd1",
+  synthetic: true,
+  type: "livestock",
+  farmer_id: "farmer_0123456789abcdef",
+  consent_request_id: "consent_4xRz0Q7mKfT2bYcW9dHs",
+  production: "ready",
+  validity: "active",
+  requested_at: "2026-03-02T11:00:00.000Z",
+  produced_at: "2026-03-02T11:01:00.000Z",
+  valid_from: "2026-03-02T11:01:00.000Z",
+  valid_until: "2026-05-31T09:00:00.000Z",
+  as_of: "2026-03-02T09:00:00.000Z",
+  subject: {
+    farmer_id: "farmer_0123456789abcdef",
+    synthetic: true,
+    livestock: [{ type: "goat", count: 4 }],
+  },
+};
+
+const defaultLimit = 20;
+const maximumLimit = 100;
+
+export const listAttestations: Endpoint = {
+  method: "GET",
+  path: "/v1/relying-party/attestations",
+  operationId: "listAttestations",
+  summary: "The attestations that farmers have consented to",
+  description: `${guess} Lists the attestations of the key's organization and environment, in the order of the farmers' grants.`,
+  scope: "attestations:read",
+  input: {
+    query: {
+      consent_request_id: described(text(), "Only attestations of this consent request."),
+      farmer_id: described(text(), "Only attestations of this farmer."),
+      limit: described(
+        count({ least: 1, most: maximumLimit, default: defaultLimit }),
+        "Maximum number of records.",
+      ),
+      offset: described(count({ default: 0 }), "Number of records to skip."),
+    },
+  },
+  responseName: "AttestationPage",
+  responseShape: mapping({
+    data: list(attestationShape, { most: maximumLimit }),
+    page: mapping({ limit: count({ least: 1 }), offset: count(), total: count() }),
+  }),
+  responseExample: { data: [attestationExample], page: { limit: defaultLimit, offset: 0, total: 1 } },
+  refusals: ["422.validation"],
+  preview: true,
+  respond(caller, world, { query, now }) {
+    const visible = visibleTo(caller, world);
+    const { consent_request_id: consentId, farmer_id: farmerId } = query;
+    const { limit = defaultLimit, offset = 0 } = query as { limit?: number; offset?: number };
+    const farmer = farmerId === undefined ? undefined : (visible.farmer(farmerId as string) ?? null);
+    const found = visible
+      .attestations(now)
+      .filter(({ consent }) => consentId === undefined || consent.id === consentId)
+      .filter(({ consent }) => farmer === undefined || consent.farmer === farmer);
+    const page = found.slice(offset, offset + limit);
+    return jsonBody({
+      data: page.map((attestation) => snakeCase(viewAttestation(attestation, world, now))),
+      page: { limit, offset, total: found.length },
+    });
+  },
+};
+
+export const getAttestation: Endpoint = {
+  method: "GET",
+  path: "/v1/relying-party/attestations/{id}",
+  operationId: "getAttestation",
+  summary: "One attestation",
+  description: `${guess} Shows an attestation of the key's organization and environment.`,
+  scope: "attestations:read",
+  responseName: "Attestation",
+  responseShape: mapping({ data: attestationShape }),
+  responseExample: { data: attestationExample },
+  refusals: ["404.unknown_record"],
+  preview: true,
+  respond(caller, world, { params, now }) {
+    const attestation = visibleTo(caller, world).attestation(params.id as string, now);
+    if (attestation === undefined)
+      return { refused: "404.unknown_record", details: { record: "attestation" } };
+    return jsonBody({ data: snakeCase(viewAttestation(attestation, world, now)) });
   },
 };
