@@ -2,7 +2,7 @@ import { runtimeKey } from "../library/create-sandbox.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { parseReport, type Report } from "../report/report-shape.js";
 import { durationOf, instantOf, isoOf } from "../sandbox/clock.js";
-import type { Actor } from "../sandbox/operations/initiator.js";
+import type { Actor } from "../sandbox/operations/keys.js";
 import { unknownSecret } from "../scenario/generated-values.js";
 import { parseScenario } from "../scenario/parse-scenario.js";
 import type { Assumptions, Profile } from "../spec/assumptions.js";

@@ -1,5 +1,5 @@
 import { storySender } from "../api/handle.js";
-import { advanceClock } from "../sandbox/operations/world.js";
+import { advanceClock } from "../sandbox/operations/settings.js";
 import type { Action, Performed, TimelineResult } from "../sandbox/steps.js";
 import { stepProblems } from "../sandbox/story/differences.js";
 import { tryNextStep } from "../sandbox/story/run-step.js";

@@ -2,7 +2,7 @@ import type { Farmer } from "../farmers/farmer-shape.js";
 import type { Report } from "../report/report-shape.js";
 import type { Duration, Instant } from "../sandbox/clock.js";
 import type { Fault } from "../sandbox/faults.js";
-import type { Actor } from "../sandbox/operations/initiator.js";
+import type { Actor } from "../sandbox/operations/keys.js";
 import type { ConsentView } from "../sandbox/preview/consent-shape.js";
 import type { AttestationView } from "../sandbox/preview/consent-views.js";
 import type { KeyView, ListedKeyRef, OrganizationView, RequestView } from "../sandbox/view-shapes.js";

@@ -1,6 +1,6 @@
 import { nodePlatform } from "../node/platform.js";
 import type { ApiRequest, Exchange } from "../sandbox/history/exchange.js";
-import type { Actor } from "../sandbox/operations/initiator.js";
+import type { Actor } from "../sandbox/operations/keys.js";
 import type { Runtime } from "../sandbox/runtime.js";
 import type { World } from "../sandbox/world.js";
 import { base62From } from "../spec/seed.js";

@@ -99,8 +99,7 @@ const mostCopiedKeys = 100;
 function beginningOf(world: World): Beginning | undefined {
   if (world.registry.keys.size > mostCopiedKeys) return undefined;
   const at = world.clock.now();
-  const standing = { ...world, clock: { ...world.clock, now: () => at } };
-  return { scenario: snapshotWorld(standing), at };
+  return { scenario: snapshotWorld(world, at), at };
 }
 
 // Another seed may generate a secret or an id that the scenario pins.

@@ -17,7 +17,7 @@ import type { World } from "./world.js";
  *
  * Keys that were created at run time are included as hashes (R35). The story is omitted. Changes nothing.
  */
-export function snapshotWorld(world: World): Scenario {
+export function snapshotWorld(world: World, now = world.clock.now()): Scenario {
   const { clock, registry } = world;
   // A story starts with its own scenario; the timeline contains only the remaining steps.
   const { story: _story, timeline: _timeline, ...scenario } = world.scenario;
@@ -38,13 +38,13 @@ export function snapshotWorld(world: World): Scenario {
   for (const entry of registry.keys.values()) {
     const { ref, organization } = entry.key;
     const { keys } = organizations[organization] as { keys: Record<string, ScenarioKey> };
-    keys[ref] = snapshotKey(entry, given.get(ref), world);
+    keys[ref] = snapshotKey(entry, given.get(ref), world, now);
   }
   return {
     ...scenario,
     seed: world.seed,
     requests_answered: numberInSeries(world.requestIds.answered()),
-    clock: { now: isoOf(clock.now()), frozen: clock.isFrozen() },
+    clock: { now: isoOf(now), frozen: clock.isFrozen() },
     // Only explicit assumptions: the others may vary with the profile.
     assumptions: structuredClone({
       ...world.givenAssumptions,
@@ -58,13 +58,17 @@ export function snapshotWorld(world: World): Scenario {
     population: { ...farmers, as_of: isoOf(world.farmers.start) },
     ...(timeline.length > 0 && { timeline }),
     // Assumptions that they have already set are included above.
-    ...(scenario.changes && { changes: withoutAssumed(scenario.changes, clock.now()) }),
+    ...(scenario.changes && { changes: withoutAssumed(scenario.changes, now) }),
   };
 }
 
-function snapshotKey({ key, usage }: KeyEntry, given: ScenarioKey | undefined, world: World): ScenarioKey {
-  const { clock, windows } = world;
-  const now = clock.now();
+function snapshotKey(
+  { key, usage }: KeyEntry,
+  given: ScenarioKey | undefined,
+  world: World,
+  now: number,
+): ScenarioKey {
+  const { windows } = world;
   settleUsage(usage, windows, now);
   const state = keyStateAt(key, now);
   // A pinned secret stays pinned and the seed restores a derived one; keys created at run time have only a hash.

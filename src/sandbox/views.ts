@@ -15,8 +15,8 @@ interface ViewedWorld {
   readonly registry: Registry;
 }
 
-export function viewKey({ key, usage }: KeyEntry, world: ViewedWorld): KeyView {
-  const now = world.clock.now();
+/** Returns a key's view at an instant. */
+export function viewKey({ key, usage }: KeyEntry, world: ViewedWorld, now = world.clock.now()): KeyView {
   settleUsage(usage, world.windows, now);
   return {
     ref: key.ref as ListedKeyRef,

@@ -5,7 +5,7 @@ import { runtimeOf, sandboxOn } from "../../src/library/create-sandbox.js";
 import { createStateWriter, parseState, type SavedState } from "../../src/log/file/format.js";
 import { version } from "../../src/node/package-files.js";
 import { nodePlatform } from "../../src/node/platform.js";
-import { changeAssumptions } from "../../src/sandbox/operations/world.js";
+import { operations } from "../../src/sandbox/operations/operations.js";
 import type { Runtime } from "../../src/sandbox/runtime.js";
 import { describeRuntime, restoreRuntime } from "../../src/sandbox/state.js";
 import type { World } from "../../src/sandbox/world.js";
@@ -38,7 +38,7 @@ const stateOf = (runtime: Runtime): SavedState => ({
 /** Changes assumptions, unless they contradict the world. */
 function assume(world: World, { profile, ...change }: Assumed): void {
   try {
-    changeAssumptions(world, { ...change, ...(profile !== undefined && { profile }) });
+    operations.assumptions(world, { ...change, ...(profile !== undefined && { profile }) });
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
   }

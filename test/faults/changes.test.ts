@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { stringify } from "yaml";
 import { createSandbox, type Fault, parseScenario, type Sandbox } from "../../src/index.js";
-import { changeFaults } from "../../src/sandbox/operations/world.js";
+import { operations } from "../../src/sandbox/operations/operations.js";
 import { mePath } from "../support/doors.js";
 import { scenarioWith, unavailable, worldWith } from "../support/faulty.js";
 
@@ -118,7 +118,7 @@ test("a change of the faults is told, a refused one is not", () => {
   const world = worldWith();
   const heard: string[] = [];
   world.history.subscribe(({ type }) => heard.push(type));
-  changeFaults(world, [{ then: { hang: true } }]);
-  expect(() => changeFaults(world, [{ then: {} }])).toThrow();
+  operations.faults(world, [{ then: { hang: true } }]);
+  expect(() => operations.faults(world, [{ then: {} }])).toThrow();
   expect(heard).toEqual(["faults.changed"]);
 });

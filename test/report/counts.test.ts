@@ -6,7 +6,7 @@ import { nodePlatform, openWorld } from "../../src/node/platform.js";
 import { clientReport, mergeReports } from "../../src/report/report.js";
 import type { Fault } from "../../src/sandbox/faults.js";
 import type { Exchange } from "../../src/sandbox/history/exchange.js";
-import { advanceClock, clearRequests } from "../../src/sandbox/operations/world.js";
+import { advanceClock, clearRequests } from "../../src/sandbox/operations/settings.js";
 import { createRuntime, type Runtime } from "../../src/sandbox/runtime.js";
 import { scenarioSecrets } from "../../src/sandbox/secrets.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";

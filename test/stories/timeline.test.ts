@@ -92,6 +92,17 @@ test("the keys that a timeline makes have the secrets that the seed gives, in ev
   expect(secrets[0]).not.toBe(secrets[2]);
 });
 
+test("a listener to a step sees what the step has changed, at the time of the clock", () => {
+  const timeline = [{ at: "10m", assumptions: { profile: "typical" as const } }];
+  const sandbox = createSandbox({ scenario: { ...scenario, timeline } });
+  const seen: string[] = [];
+  runtimeOf(sandbox).subscribe(({ type }) => {
+    if (type === "assumptions.changed") seen.push(`${sandbox.profile} at ${sandbox.clock.now()}`);
+  });
+  sandbox.clock.advance("15m");
+  expect(seen).toEqual(["typical at 2026-03-02T09:15:00.000Z"]);
+});
+
 test("a reset begins the timeline again", () => {
   const sandbox = createSandbox({ scenario });
   sandbox.clock.advance("15m");

@@ -250,7 +250,7 @@ export const cancelConsentRequest: Endpoint = {
     const record = withDecision(entry, "cancel", now);
     return {
       ...consentBody({ ...entry, record }, world, now),
-      commit: () => changeConsent(world, entry, record),
+      commit: () => changeConsent(world, entry, record, now),
     };
   },
 };

@@ -22,23 +22,29 @@ type ChosenConsent =
 export function decideConsent(
   world: World,
   { do: decision, ...chosen }: ChosenConsent & { readonly do: Decision },
+  now: number,
 ): { readonly consent: ConsentView } {
   requirePreview(world);
-  const now = world.clock.now();
-  const entry = chosenConsent(world, chosen, decision);
+  const entry = chosenConsent(world, chosen, decision, now);
   const status = statusAt(entry, now);
   if (!isAllowed(decision, status)) {
     const message = `Failed to ${decision} the consent request ${entry.id}: it is ${status}.`;
     throw new SandboxError("consent_not_open", message, { id: entry.id, status });
   }
-  changeConsent(world, entry, withDecision(entry, decision, now));
-  return { consent: viewConsent(entry, world) };
+  return { consent: changeConsent(world, entry, withDecision(entry, decision, now), now) };
 }
 
-/** Replaces the record of a request, and announces it. */
-export function changeConsent(world: World, entry: ConsentEntry, record: ConsentEntry["record"]): void {
+/** Replaces the record of a request, and announces and returns its view. */
+export function changeConsent(
+  world: World,
+  entry: ConsentEntry,
+  record: ConsentEntry["record"],
+  now: number,
+): ConsentView {
   entry.record = record;
-  world.history.announce({ type: "consent.changed", consent: viewConsent(entry, world) });
+  const consent = viewConsent(entry, world, now);
+  world.history.announce({ type: "consent.changed", consent });
+  return consent;
 }
 
 /**
@@ -50,11 +56,11 @@ export function changeConsent(world: World, entry: ConsentEntry, record: Consent
 export function suspendAttestation(
   world: World,
   { id, do: change }: { readonly id: string; readonly do: "suspend" | "resume" },
+  now: number,
 ): { readonly attestation: AttestationView } {
   requirePreview(world);
   const suspended = change === "suspend";
   const attestation = world.consents.attestation(id);
-  const now = world.clock.now();
   const state = attestation && stateOf(attestation, world, now);
   if (attestation === undefined || state === undefined) throw unknownRecord("attestation", id);
   const { production, validity } = state;
@@ -65,12 +71,17 @@ export function suspendAttestation(
   const { consent, permission } = attestation;
   const at = Math.max(now, consent.suspensions.at(-1)?.at ?? now);
   consent.suspensions = [...consent.suspensions, { at, permission, suspended }];
-  world.history.announce({ type: "consent.changed", consent: viewConsent(consent, world) });
-  return { attestation: viewAttestation(attestation, world) as AttestationView };
+  world.history.announce({ type: "consent.changed", consent: viewConsent(consent, world, now) });
+  return { attestation: viewAttestation(attestation, world, now) as AttestationView };
 }
 
 // Returns a farmer's newest request that allows the decision, or the newest one, which is then rejected.
-function chosenConsent({ consents, clock }: World, chosen: ChosenConsent, decision: Decision): ConsentEntry {
+function chosenConsent(
+  { consents }: World,
+  chosen: ChosenConsent,
+  decision: Decision,
+  now: number,
+): ConsentEntry {
   if ("id" in chosen) {
     const entry = consents.find(chosen.id);
     if (entry !== undefined) return entry;
@@ -80,7 +91,6 @@ function chosenConsent({ consents, clock }: World, chosen: ChosenConsent, decisi
   const requests = consents.all.filter(
     (entry) => entry.farmer === farmer && (organization === undefined || entry.organization === organization),
   );
-  const now = clock.now();
   const entry = requests.findLast((one) => isAllowed(decision, statusAt(one, now))) ?? requests.at(-1);
   if (entry !== undefined) return entry;
   const message = `The farmer ${farmer} has no consent request to ${decision}.`;

@@ -24,7 +24,26 @@ import { withGrantedScopes } from "../varied-records.js";
 import type { KeyView } from "../view-shapes.js";
 import { viewKey } from "../views.js";
 import type { World } from "../world.js";
-import { type Initiator, requireAdministrator } from "./initiator.js";
+
+/** Role of the user in the dashboard (R33). */
+export type Actor = "administrator" | "member";
+
+export interface Initiator {
+  /** Default: administrator. */
+  readonly actor?: Actor | undefined;
+  /** Whether the scenario runs it: secrets of new keys then derive from the seed and their refs. */
+  readonly isScripted?: boolean;
+}
+
+/** Throws `not_an_administrator` for a member (R33). */
+export function requireAdministrator({ actor = "administrator" }: Initiator): void {
+  if (actor === "administrator") return;
+  throw new SandboxError(
+    "not_an_administrator",
+    "Only administrators of the organization create and manage keys; this request came from a member.",
+    { actor },
+  );
+}
 
 /** A key to create (R29). It expires at a time, or after a duration (as text). */
 export type CreateKeyInput = Omit<ControlBody<"key_creation">, "expires"> & { expires?: Instant | undefined };
@@ -38,11 +57,11 @@ export type CreateKeyInput = Omit<ControlBody<"key_creation">, "expires"> & { ex
 export function createKey(
   world: World,
   input: CreateKeyInput,
-  by: Initiator = {},
+  now: number,
+  by: Initiator,
 ): { readonly key: KeyView; readonly secret: string } {
-  requireAdministrator(by);
   const { environment, name, scopes = defaultScopes, limits, expires } = input;
-  const expiresAt = expires === undefined ? undefined : instantFrom(world.clock.now(), expires);
+  const expiresAt = expires === undefined ? undefined : instantFrom(now, expires);
   const isTooLate = expiresAt !== undefined && !isInstant(expiresAt);
   requireFields("create a key", {
     scopes: new Set(scopes).size < scopes.length ? "must not contain a scope twice" : undefined,
@@ -51,7 +70,7 @@ export function createKey(
   const { organization } = world.registry.organization(input.organization);
   requireAccess(organization, environment);
   requireScopes(world, scopes);
-  requireRoomForKey(world, input);
+  requireRoomForKey(world, input, now);
   const ref = input.ref ?? freeRef(world, refOfName(name));
   const described = {
     ref,
@@ -65,7 +84,7 @@ export function createKey(
     },
     ...(expiresAt !== undefined && { expiresAt }),
   };
-  const { key, secret } = issueKey(world, described, by);
+  const { key, secret } = issueKey(world, described, now, by);
   world.history.announce({ type: "key.created", key });
   return { key, secret };
 }
@@ -88,20 +107,20 @@ export interface RotateInput {
 export function rotateKey(
   world: World,
   input: RotateInput,
-  by: Initiator = {},
+  now: number,
+  by: Initiator,
 ): { readonly key: KeyView; readonly replacement: KeyView; readonly secret: string } {
-  requireAdministrator(by);
-  const entry = requireKeyIn(world, input.key, "rotate", ["active"]);
+  const entry = requireKeyIn(world, input.key, now, "rotate", ["active"]);
   const overlap = overlapOf(input.overlap);
   const { ref, organization, name, environment, scopes, limits } = entry.key;
   // If a retiring key counts as active, there must be room for both during the overlap.
-  if (overlap > 0 && world.assumptions.retiring_counts_as_active) requireRoomForKey(world, entry.key);
+  if (overlap > 0 && world.assumptions.retiring_counts_as_active) requireRoomForKey(world, entry.key, now);
   const replacedBy = input.as ?? freeRef(world, ref);
   const described = { ref: replacedBy, organization, name, environment, scopes, limits, replaces: ref };
-  const { key: replacement, secret } = issueKey(world, described, by, inheritedUsage(world, entry));
-  entry.key = { ...entry.key, overlapEndsAt: world.clock.now() + overlap, replacedBy };
+  const { key: replacement, secret } = issueKey(world, described, now, by, inheritedUsage(world, entry, now));
+  entry.key = { ...entry.key, overlapEndsAt: now + overlap, replacedBy };
   entry.replacement = world.registry.key(replacedBy);
-  const key = viewKey(entry, world);
+  const key = viewKey(entry, world, now);
   world.history.announce({ type: "key.rotated", key, replacement });
   return { key, replacement, secret };
 }
@@ -114,12 +133,11 @@ export function rotateKey(
 export function revokeKey(
   world: World,
   input: { readonly key: string },
-  by: Initiator = {},
+  now: number,
 ): { readonly key: KeyView } {
-  requireAdministrator(by);
-  const entry = requireKeyIn(world, input.key, "revoke", ["active", "retiring"]);
-  entry.key = { ...entry.key, revokedAt: world.clock.now() };
-  const key = viewKey(entry, world);
+  const entry = requireKeyIn(world, input.key, now, "revoke", ["active", "retiring"]);
+  entry.key = { ...entry.key, revokedAt: now };
+  const key = viewKey(entry, world, now);
   world.history.announce({ type: "key.revoked", key });
   return { key };
 }
@@ -128,8 +146,9 @@ export function revokeKey(
 function issueKey(
   world: World,
   described: Omit<KeyRecord, "sha256" | "legacy">,
+  now: number,
   { isScripted = false }: Initiator,
-  usage: Usage = startUsage(world.windows, world.clock.now()),
+  usage: Usage = startUsage(world.windows, now),
 ): { readonly key: KeyView; readonly secret: string } {
   const { registry, platform, seed } = world;
   const { ref, environment, replaces } = described;
@@ -143,7 +162,7 @@ function issueKey(
   const secret = isScripted ? deriveSecret(seed, kind) : secretFrom(platform.random, kind);
   // None by default: the specification does not define that keys expire on their own.
   const lifetime = parseDuration(world.assumptions.default_expiry);
-  const expiresAt = lifetime === undefined ? {} : { expiresAt: world.clock.now() + lifetime };
+  const expiresAt = lifetime === undefined ? {} : { expiresAt: now + lifetime };
   // A replacement has the scopes of the old key, including granted ones (R37).
   const scopes = replaces === undefined ? withGrantedScopes(world, ref, described.scopes) : described.scopes;
   const sha256 = platform.sha256(secret);
@@ -153,18 +172,19 @@ function issueKey(
     throw new SandboxError("name_taken", message, { ref });
   }
   const key = { ...expiresAt, ...described, scopes, legacy: false, sha256 };
-  return { key: viewKey(registry.addKey({ key, usage }), world), secret };
+  return { key: viewKey(registry.addKey({ key, usage }), world, now), secret };
 }
 
 // A key that no longer works cannot change, and a replaced key cannot be replaced again (R42).
 function requireKeyIn(
   world: World,
   ref: string,
+  now: number,
   verb: "rotate" | "revoke",
   states: readonly KeyState[],
 ): KeyEntry {
   const entry = world.registry.key(ref);
-  const state = keyStateAt(entry.key, world.clock.now());
+  const state = keyStateAt(entry.key, now);
   if (states.includes(state)) return entry;
   throw new SandboxError(
     "key_not_active",
@@ -205,10 +225,10 @@ function requireScopes({ assumptions: { scopes: known } }: World, scopes: readon
 
 // An organization has at most five active keys in an environment (R32).
 function requireRoomForKey(
-  { registry, clock, assumptions }: World,
+  { registry, assumptions }: World,
   { organization, environment }: Pick<KeyRecord, "organization" | "environment">,
+  now: number,
 ): void {
-  const now = clock.now();
   const counted = assumptions.retiring_counts_as_active ? ["active", "retiring"] : ["active"];
   const keys = registry.organization(organization).keys.filter(({ key }) => key.environment === environment);
   const active = keys.filter(({ key }) => counted.includes(keyStateAt(key, now))).length;
@@ -233,9 +253,13 @@ function refProblem(ref: string): string | undefined {
   return isRef(ref) ? undefined : "must not be a name with a special meaning in JavaScript";
 }
 
-function inheritedUsage({ assumptions, windows, clock }: World, { usage }: KeyEntry): Usage | undefined {
+function inheritedUsage(
+  { assumptions, windows }: World,
+  { usage }: KeyEntry,
+  now: number,
+): Usage | undefined {
   if (assumptions.replacement_usage === "fresh") return undefined;
-  settleUsage(usage, windows, clock.now());
+  settleUsage(usage, windows, now);
   return { ...usage, recent: [...usage.recent] };
 }
 

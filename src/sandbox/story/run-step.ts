@@ -4,7 +4,7 @@ import { SandboxError } from "../../spec/errors.js";
 import { mePath } from "../../spec/outcomes.js";
 import { redactKeys } from "../../spec/redact.js";
 import { performAction } from "../operations/operations.js";
-import { advanceClock } from "../operations/world.js";
+import { advanceClock } from "../operations/settings.js";
 import { attestationsOf } from "../preview/consent-views.js";
 import { defaultKeyRef, scenarioSecret } from "../secrets.js";
 import {

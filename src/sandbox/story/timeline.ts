@@ -26,13 +26,8 @@ export function settleTimeline(world: World): void {
     timeline.next = index + 1;
     const next = timeline.steps[index + 1]?.at ?? Number.POSITIVE_INFINITY;
     timeline.dueAt = Math.min(next, nextAssumed(world.changes, at));
-    const worldThen = { ...world, clock: { ...clock, now: () => at } };
-    const performed = performAction(worldThen, step, { isOfTimeline: true });
+    const performed = performAction(world, step, at);
     if (performed.refusal !== null) timeline.refusals.set(index, performed.refusal.code);
-    if (step.assumptions !== undefined) {
-      const { profile, assumptions, givenAssumptions, windows } = worldThen;
-      Object.assign(world, { profile, assumptions, givenAssumptions, windows });
-    }
     const differences = step.expect === undefined ? [] : actionDifferences(step.expect, performed);
     history.announce({
       type: "timeline.step",

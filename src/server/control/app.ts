@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import express, { type NextFunction, type Request, type Response } from "express";
 import { type ControlCall, type ControlPlace, placeOf } from "../../log/log.js";
 import { controlPath } from "../../node/addresses.js";
-import { type Actor, requireAdministrator } from "../../sandbox/operations/initiator.js";
+import { type Actor, requireAdministrator } from "../../sandbox/operations/keys.js";
 import { checkInput } from "../../scenario/check-input.js";
 import { controlBodies } from "../../scenario/format/control-bodies.js";
 import { SandboxError } from "../../spec/errors.js";

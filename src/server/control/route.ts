@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import type { ControlCall, ControlPlace } from "../../log/log.js";
-import type { Actor } from "../../sandbox/operations/initiator.js";
+import type { Actor } from "../../sandbox/operations/keys.js";
 import type { World } from "../../sandbox/world.js";
 import type { ControlBody, ControlBodyName } from "../../scenario/format/control-bodies.js";
 import type { Query } from "../../scenario/format/input-shapes.js";

@@ -4,7 +4,7 @@ import { version } from "../../../node/package-files.js";
 import { isoOf } from "../../../sandbox/clock.js";
 import { describeFaults, type Fault } from "../../../sandbox/faults.js";
 import { operations } from "../../../sandbox/operations/operations.js";
-import type { AssumptionsInput } from "../../../sandbox/operations/world.js";
+import type { AssumptionsInput } from "../../../sandbox/operations/settings.js";
 import { listUpcoming } from "../../../sandbox/upcoming.js";
 import { viewClock, viewKeys, viewOrganizations } from "../../../sandbox/views.js";
 import type { World } from "../../../sandbox/world.js";

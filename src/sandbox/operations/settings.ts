@@ -12,7 +12,6 @@ import { endingOfName, withGrantedScopes, withoutGrantedScopes } from "../varied
 import type { ClockView, OrganizationView } from "../view-shapes.js";
 import { viewClock, viewOrganization } from "../views.js";
 import type { World } from "../world.js";
-import { type Initiator, requireAdministrator } from "./initiator.js";
 
 export type OrganizationInput = ControlBody<"organization_update"> & { readonly ref: string };
 
@@ -20,9 +19,7 @@ export type OrganizationInput = ControlBody<"organization_update"> & { readonly 
 export function updateOrganization(
   world: World,
   input: OrganizationInput,
-  by: Initiator = {},
 ): { readonly organization: OrganizationView } {
-  requireAdministrator(by);
   const entry = world.registry.organization(input.ref);
   const { status, sandboxAccess, liveAccess } = entry.organization;
   entry.organization = {
@@ -41,9 +38,8 @@ export function updateOrganization(
  *
  * Throws `validation_failed` with every contradiction, without changes.
  */
-export function changeFaults(world: World, faults: readonly Fault[]): void {
-  const { clock, registry, seed, history } = world;
-  const now = clock.now();
+export function changeFaults(world: World, faults: readonly Fault[], now: number): void {
+  const { registry, seed, history } = world;
   const problems = faultProblems(faults, {
     refs: { key: registry.keys, organization: registry.organizations },
     preview: world.preview,
@@ -94,22 +90,25 @@ export type AssumptionsInput = Partial<Assumptions> & { readonly profile?: Profi
  *
  * Throws `validation_failed` for assumptions that contradict the sandbox's state, without changes.
  */
-export function changeAssumptions(world: World, { profile, ...input }: AssumptionsInput): Assumptions {
+export function changeAssumptions(
+  world: World,
+  { profile, ...input }: AssumptionsInput,
+  now: number,
+): Assumptions {
   const given = profile === undefined ? { ...world.givenAssumptions, ...input } : input;
   const next = assumptionsFor(profile ?? world.profile, given);
   const { me_scope: needed, scopes } = next;
   const isMissing = needed !== null && !scopes.includes(needed);
-  const now = world.clock.now();
   const windows = windowsOf(next);
   const dayBegan = dayStart(now, windows.dayResetsAt);
   const isOtherMinute = windows.sliding && !world.windows.sliding;
   const isOtherDay = windows.dayResetsAt !== world.windows.dayResetsAt;
   requireFields("change the assumptions", {
-    minute_window: isOtherMinute ? countedProblem(world, now - minute + 1, minute) : undefined,
-    day_resets_at: isOtherDay ? countedProblem(world, dayBegan, day) : undefined,
+    minute_window: isOtherMinute ? countedProblem(world, now - minute + 1, minute, now) : undefined,
+    day_resets_at: isOtherDay ? countedProblem(world, dayBegan, day, now) : undefined,
     me_scope: isMissing ? `is ${JSON.stringify(needed)}, which is not one of scopes` : undefined,
     scopes: heldScopeProblem(world, next),
-    retiring_counts_as_active: tooManyActiveProblem(world, next),
+    retiring_counts_as_active: tooManyActiveProblem(world, next, now),
   });
   for (const { usage } of world.registry.keys.values()) carryOver(usage, world.windows, windows, now);
   const changes = {
@@ -152,11 +151,11 @@ function heldScopeProblem(world: World, { scopes }: Assumptions): string | undef
   return undefined;
 }
 
-function tooManyActiveProblem({ registry, clock }: World, next: Assumptions): string | undefined {
+function tooManyActiveProblem({ registry }: World, next: Assumptions, now: number): string | undefined {
   if (!next.retiring_counts_as_active) return undefined;
   const counts = new Map<string, number>();
   for (const { key } of registry.keys.values()) {
-    if (!["active", "retiring"].includes(keyStateAt(key, clock.now()))) continue;
+    if (!["active", "retiring"].includes(keyStateAt(key, now))) continue;
     const holder = `${key.organization} (${key.environment})`;
     const count = (counts.get(holder) ?? 0) + 1;
     if (count > maximumActiveKeys)
@@ -169,12 +168,12 @@ function tooManyActiveProblem({ registry, clock }: World, next: Assumptions): st
 // A key has a count for its minute and its day, but no time for each request. The count in a window that starts at another
 // instant is known only if it is zero.
 function countedProblem(
-  { registry, windows, clock }: World,
+  { registry, windows }: World,
   since: number,
   length: number,
+  now: number,
 ): string | undefined {
   let last: KeyEntry | undefined;
-  const now = clock.now();
   for (const entry of registry.keys.values()) {
     const { usage } = entry;
     settleUsage(usage, windows, now);
