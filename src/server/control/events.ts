@@ -5,7 +5,6 @@ import type { Log } from "../../log/log.js";
 import { clearInterval, clearTimeout, nodePlatform, setInterval, setTimeout } from "../../node/platform.js";
 import { stepData } from "../../node/step-data.js";
 import type { WorldEvent } from "../../sandbox/events.js";
-import { mostKept } from "../../sandbox/history/history.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import { snakeCase } from "../../spec/schema/spelling.js";
 import { HttpRefusal } from "./refusals.js";
@@ -23,133 +22,113 @@ const batchTime = 20;
 const mostInBatch = 500;
 
 /**
- * Requests that get their own event: at most this many at once, and per second in the long run, counted every `floodTime`
- * milliseconds. Nobody reads more, and their events would take longer than their responses.
+ * The requests with events of their own: at most this many at once, and per second in the long run. Nobody reads more, and
+ * their events would take longer than their responses.
  */
 const mostAtOnce = 1000;
 const mostPerSecond = 200;
-const floodTime = 500;
 
-type Broadcast = ReturnType<typeof createBroadcast>;
+/** The events of a runtime on their way to all its subscribers. */
+interface Broadcast {
+  readonly history: Runtime["history"];
+  readonly ids: EventIds;
+  readonly subscribers: Set<(bytes: Buffer) => void>;
+  /** The id of the last event that was sent. */
+  sent: number;
+  /** How many requests may have events now, as of a time on the stopwatch. */
+  allowed: number;
+  allowedAt: number;
+  /** Sends the next batch. */
+  timer?: NodeJS.Timeout | undefined;
+  heartbeats?: NodeJS.Timeout;
+}
 
 const broadcasts = new WeakMap<Runtime, Broadcast>();
 
 // Made with the first subscriber.
 function broadcastOf(runtime: Runtime, { eventIds }: Log): Broadcast {
-  const broadcast = broadcasts.get(runtime) ?? createBroadcast(runtime, eventIds(runtime));
+  const found = broadcasts.get(runtime);
+  if (found !== undefined) return found;
+  const { history } = runtime;
+  const start = { sent: 0, allowed: mostAtOnce, allowedAt: nodePlatform.stopwatch() };
+  const broadcast: Broadcast = { history, ids: eventIds(runtime), subscribers: new Set(), ...start };
   broadcasts.set(runtime, broadcast);
+  history.subscribe(() => {
+    if (broadcast.subscribers.size === 0) return;
+    if (latestId(broadcast) - broadcast.sent >= mostInBatch) flush(broadcast);
+    else broadcast.timer ??= setTimeout(() => flush(broadcast), batchTime).unref();
+  });
   return broadcast;
 }
 
 /** Returns the number of current subscribers to a runtime's events. */
 export function subscribersOf(runtime: Runtime): number {
-  return broadcasts.get(runtime)?.subscribers() ?? 0;
+  return broadcasts.get(runtime)?.subscribers.size ?? 0;
 }
 
-// Sends the events of a runtime to all its subscribers; serializes each batch once.
-function createBroadcast({ history }: Runtime, { offset, from, earlier }: EventIds) {
-  const latestId = () => history.latest() + offset;
-  const mayLog = createAllowance();
-  // The ids of requests without their own event.
-  const leftOut = new Set<number>();
-  const subscribers = new Set<(bytes: Buffer) => void>();
-  let sent = latestId();
-  let due = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let isSlow = false;
-  let beating: NodeJS.Timeout | undefined;
-  const send = (text: string) => {
-    const bytes = Buffer.from(text);
-    for (const subscriber of subscribers) subscriber(bytes);
-  };
-  const textSince = (last: number) => {
-    const seen = last === earlier ? from : last;
-    const events = seen < from ? undefined : history.since(seen - offset);
-    if (events === undefined) return lostText(latestId(), last);
-    let text = "";
-    let known = seen;
-    for (const { position, entry } of events) {
-      const id = position + offset;
-      if (leftOut.has(id)) continue;
-      if (id > known + 1) text += lostText(id - 1, known);
-      known = id;
-      if (entry.type === "request" && entry.exchange.isProbe) continue;
-      text += `id: ${id}\nevent: ${entry.type}\ndata: ${JSON.stringify(dataOf(entry))}\n\n`;
-    }
-    return known < latestId() ? text + lostText(latestId(), known) : text;
-  };
-  const flush = () => {
-    clearTimeout(timer);
-    timer = undefined;
-    const text = subscribers.size === 0 ? "" : textSince(sent);
-    sent = latestId();
-    due = 0;
-    if (text !== "") send(text);
-  };
-  const leaveOut = (id: number) => {
-    leftOut.add(id);
-    if (leftOut.size > mostKept) leftOut.delete(leftOut.values().next().value as number);
-  };
-  // Flushes before a flood removes due events, or the last event that was sent, from the history.
-  const flushInTime = (isLogged: boolean, id: number) => {
-    if ((!isLogged && due > 0) || id - sent >= mostKept) flush();
-  };
-  history.subscribe((event, position) => {
-    const isLogged = event.type !== "request" || mayLog();
-    if (!isLogged) leaveOut(position + offset);
-    if (subscribers.size === 0) return;
-    flushInTime(isLogged, position + offset);
-    if (isLogged && isSlow) {
-      clearTimeout(timer);
-      timer = undefined;
-    }
-    if (timer === undefined) {
-      isSlow = !isLogged;
-      timer = setTimeout(flush, isLogged ? batchTime : floodTime).unref();
-    }
-    if (!isLogged) return;
-    due += 1;
-    if (due === mostInBatch) flush();
-  });
-  return {
-    /** Returns the events after an id, serialized. */
-    textSince,
-    /** Sends due events. */
-    flush,
-    subscribers: () => subscribers.size,
-    /** Adds a subscriber to all later events; returns a function that removes it. */
-    join(subscriber: (bytes: Buffer) => void): () => void {
-      flush();
-      if (subscribers.size === 0) {
-        beating = setInterval(() => send(": still here\n\n"), heartbeat).unref();
-      }
-      subscribers.add(subscriber);
-      return () => {
-        if (subscribers.delete(subscriber) && subscribers.size === 0) clearInterval(beating);
-      };
-    },
-  };
+// Sends due events, without the requests of a flood.
+function flush(broadcast: Broadcast): void {
+  clearTimeout(broadcast.timer);
+  broadcast.timer = undefined;
+  const last = broadcast.sent;
+  broadcast.sent = latestId(broadcast);
+  if (broadcast.subscribers.size === 0 || broadcast.sent === last) return;
+  const text = textSince(broadcast, last, (requests) => isAllowed(broadcast, requests));
+  if (text !== "") send(broadcast, text);
 }
 
-// Returns a function, called for each request, that decides whether it gets its own event.
-function createAllowance(): () => boolean {
-  let left = mostAtOnce;
-  let since = nodePlatform.stopwatch();
+function isAllowed(broadcast: Broadcast, requests: number): boolean {
+  const now = nodePlatform.stopwatch();
+  const more = ((now - broadcast.allowedAt) * mostPerSecond) / 1000;
+  const allowed = Math.min(mostAtOnce, broadcast.allowed + more);
+  const isAll = requests <= allowed;
+  Object.assign(broadcast, { allowedAt: now, allowed: isAll ? allowed - requests : allowed });
+  return isAll;
+}
+
+// Serialized once for all subscribers.
+function send({ subscribers }: Broadcast, text: string): void {
+  const bytes = Buffer.from(text);
+  for (const subscriber of subscribers) subscriber(bytes);
+}
+
+function latestId({ history, ids }: Broadcast): number {
+  return history.latest() + ids.offset;
+}
+
+// Returns the events after an id, serialized. Leaves out the requests if they are too many.
+function textSince(broadcast: Broadcast, last: number, isAllowed = (_requests: number) => true): string {
+  const { offset, from, earlier } = broadcast.ids;
+  const seen = last === earlier ? from : last;
+  const lost = `id: ${latestId(broadcast)}\nevent: events.lost\ndata: {"last_event_id":${last}}\n\n`;
+  const events = seen < from ? undefined : broadcast.history.since(seen - offset);
+  if (events === undefined) return lost;
+  const shown = events.filter(({ entry }) => entry.type !== "request" || !entry.exchange.isProbe);
+  const others = shown.filter(({ entry }) => entry.type !== "request");
+  const isWhole = isAllowed(shown.length - others.length);
+  const texts = (isWhole ? shown : others).map(
+    ({ position, entry }) =>
+      `id: ${position + offset}\nevent: ${entry.type}\ndata: ${JSON.stringify(dataOf(entry))}\n\n`,
+  );
+  return texts.join("") + (isWhole ? "" : lost);
+}
+
+// Adds a subscriber to all later events; returns a function that removes it.
+function join(broadcast: Broadcast, subscriber: (bytes: Buffer) => void): () => void {
+  const { subscribers } = broadcast;
+  flush(broadcast);
+  if (subscribers.size === 0) {
+    broadcast.heartbeats = setInterval(() => send(broadcast, ": still here\n\n"), heartbeat).unref();
+  }
+  subscribers.add(subscriber);
   return () => {
-    if (left === 0) {
-      const now = nodePlatform.stopwatch();
-      if (now - since < floodTime) return false;
-      left = Math.min(mostAtOnce, Math.floor(((now - since) * mostPerSecond) / 1000));
-      since = now;
-    }
-    left -= 1;
-    return true;
+    if (subscribers.delete(subscriber) && subscribers.size === 0) clearInterval(broadcast.heartbeats);
   };
 }
 
 /**
  * Responds with server-sent events of the runtime, starting now or after `Last-Event-ID`. `events.lost` replaces events that
- * are no longer kept, and the requests of a flood.
+ * are no longer kept, also of a flood of requests.
  *
  * Disconnects a subscriber that does not read; it can resume. The stream ends when the server or the instance is `gone`.
  */
@@ -173,15 +152,15 @@ export function streamEvents(
     response.end();
     return;
   }
-  const { textSince, flush, join } = broadcastOf(runtime, server.log);
-  const leave = join((bytes) => {
+  const broadcast = broadcastOf(runtime, server.log);
+  const leave = join(broadcast, (bytes) => {
     response.write(bytes);
     if (response.writableLength <= mostUnread) return;
     stop();
     response.destroy();
   });
   const last = request.get("last-event-id") ?? "";
-  const missed = /^\d{1,15}$/.test(last) ? textSince(Number(last)) : "";
+  const missed = /^\d{1,15}$/.test(last) ? textSince(broadcast, Number(last)) : "";
   response.write(`retry: 1000\n\n${missed}`);
   // Immediately, not when the connection has closed: writing to an ended stream is an error.
   const stop = () => {
@@ -189,7 +168,7 @@ export function streamEvents(
     leave();
   };
   const end = () => {
-    flush();
+    flush(broadcast);
     stop();
     response.end();
   };
@@ -198,10 +177,6 @@ export function streamEvents(
   gone.addEventListener("abort", end);
   // A response that waits for earlier ones gets no event when the connection closes.
   request.socket.once("close", stop);
-}
-
-function lostText(id: number, last: number): string {
-  return `id: ${id}\nevent: events.lost\ndata: {"last_event_id":${last}}\n\n`;
 }
 
 function dataOf(event: WorldEvent): unknown {
