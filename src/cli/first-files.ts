@@ -17,6 +17,7 @@ const clients = {
     folder: "src/test/java",
     tests: ["SvcSandboxExtension.java", "WhoamiTest.java"],
   },
+  go: { example: "go", folder: "whoami", tests: ["svcsandbox/svcsandbox.go", "whoami_test.go"] },
 } as const;
 type ClientKind = keyof typeof clients;
 export const clientKinds = Object.keys(clients) as ClientKind[];
@@ -41,13 +42,22 @@ export async function writeClientFiles(
     from: `examples/${example}/${from}`,
     file: newFile(name, cwd, force),
   }));
-  for (const { from, file } of files) await write(file, await packageFile(from));
+  const rename = kind === "go" ? await inModule(cwd, folder) : (text: Buffer) => text;
+  for (const { from, file } of files) await write(file, rename(await packageFile(from)));
   if (inNpm) await addScript(join(cwd, "package.json"));
   const names = copies.map(([, name]) => name).join(", ");
   return [
     `Wrote ${names}${inNpm ? ", and the script test:sandbox" : ""}.`,
     `Run it with: ${inNpm ? "npm run test:sandbox" : "sh test-sandbox.sh"}`,
   ];
+}
+
+/** Returns a function that replaces the module of the example by a folder of the user's module. */
+async function inModule(cwd: string, folder: string): Promise<(text: Buffer) => string> {
+  const module = /^module\s+(\S+)/m.exec(await readFile(join(cwd, "go.mod"), "utf8").catch(() => ""))?.[1];
+  if (module === undefined)
+    throw usageError("This folder has no go.mod with a module: run `go mod init` first.");
+  return (text) => String(text).replaceAll("example.com/whoami", `${module}/${folder}`);
 }
 
 async function addScript(file: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -229,12 +229,16 @@ describe("init --client", () => {
       ["src/test/java/SvcSandboxExtension.java", "src/test/java/WhoamiTest.java"],
       "sh test-sandbox.sh",
     ],
+    ["go", ["whoami/svcsandbox/svcsandbox.go"], "sh test-sandbox.sh"],
   ])("%s writes the example's tests, a script and a workflow that runs it, and replaces no file", async (kind, tests, run) => {
-    const cwd = temporaryFolder({ "package.json": '{ "name": "mine", "scripts": { "test": "mine" } }' });
+    const cwd = temporaryFolder({
+      "package.json": '{ "name": "mine", "scripts": { "test": "mine" } }',
+      "go.mod": "module bank.example/mine\n",
+    });
     expect((await runCli(["init", "--client", kind], { cwd })).stderr).toContain(`Run it with: ${run}\n`);
-    const examples = { vitest: "vitest-exec", pytest: "pytest", junit: "junit5" }[kind];
+    const example = { vitest: "vitest-exec", pytest: "pytest", junit: "junit5", go: "go/svcsandbox" }[kind];
     for (const file of tests)
-      expect(readFileSync(join(cwd, file), "utf8")).toBe(pageOf(`examples/${examples}/${basename(file)}`));
+      expect(readFileSync(join(cwd, file), "utf8")).toBe(pageOf(`examples/${example}/${basename(file)}`));
     const { jobs } = parse(readFileSync(join(cwd, ".github/workflows/sandbox.yml"), "utf8"));
     expect(jobs.sandbox.steps.at(-1)).toEqual({ run });
     const project = JSON.parse(readFileSync(join(cwd, "package.json"), "utf8"));
@@ -245,6 +249,18 @@ describe("init --client", () => {
       code: 2,
       stderr: expect.stringContaining("already exists"),
     });
+  });
+
+  test("go imports the helper from the user's module, and writes nothing without a go.mod", async () => {
+    const cwd = temporaryFolder({ "go.mod": "module bank.example/mine\n\ngo 1.22\n" });
+    await runCli(["init", "--client", "go"], { cwd });
+    expect(readFileSync(join(cwd, "whoami/whoami_test.go"), "utf8")).toContain(
+      '"bank.example/mine/whoami/svcsandbox"',
+    );
+    const empty = temporaryFolder();
+    const { code, stderr } = await runCli(["init", "--client", "go"], { cwd: empty });
+    expect([code, stderr]).toEqual([2, expect.stringContaining("go mod init")]);
+    expect(existsSync(join(empty, "whoami"))).toBe(false);
   });
 
   test("vitest covers each promised path with tests that pass, and no advice but notes", async () => {

@@ -7,6 +7,7 @@ import { keyedPathsFor, limitPaths } from "../../src/check/keys.js";
 import { checkedRules } from "../../src/check/rules.js";
 import { exitCode } from "../../src/cli/exit-codes.js";
 import { openApiDocument, outcomes, scenarioNames } from "../../src/index.js";
+import { routes } from "../../src/server/control/routes/routes.js";
 import { permissions, productionStatuses, validityStatuses } from "../../src/spec/attestation.js";
 import { consentStatuses, purposeCodes } from "../../src/spec/consent.js";
 import { type Outcome, outcomeOf } from "../../src/spec/outcomes.js";
@@ -125,6 +126,14 @@ test("docs/reliability.md names tests that there are, and counts the hostile con
   const groups = Object.values(hostileGroups);
   const sum = groups.reduce((total, { count }) => total + count, 0).toLocaleString("en");
   expect(page).toContain(`${sum} conversations of ${groups.length} kinds`);
+});
+
+test("docs/coming-from.md names calls of the control plane that exist", () => {
+  const named = [...pageOf("docs/coming-from.md").matchAll(/`([A-Z]+) \/__sandbox(\/[\w/{}-]+)/g)];
+  expect(named.length).toBeGreaterThan(5);
+  const listed = new Set(routes.map(({ method, path }) => `${method} ${path}`));
+  const unknown = named.map(([, method, path]) => `${method} ${path}`).filter((call) => !listed.has(call));
+  expect(unknown).toEqual([]);
 });
 
 test("docs/report.md says how many paths are promised", () => {

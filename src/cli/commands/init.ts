@@ -23,7 +23,7 @@ export const command = declareCommand({
     force,
     client: flag(
       "--client <kind>",
-      "write the first tests of a client: vitest, pytest or junit",
+      "write first tests of a client: vitest, pytest, junit, go",
       oneOf(clientKinds),
       noVariable,
     ),
