@@ -49,7 +49,7 @@ const moduleChunks = inOrder([
 const commonJsChunks = inOrder([
   {
     name: "core",
-    test: /\/src\/(?:api\/|spec\/|sandbox\/|farmers\/(?:farmer-id|names|tables\/name-)|library\/real-time\.|report\/plain-text\.|scenario\/(?:bundled|problems\/scenario-error)\.)/,
+    test: /\/src\/(?:api\/|spec\/|sandbox\/|farmers\/(?:names|tables\/name-)|library\/real-time\.|report\/plain-text\.|scenario\/(?:bundled|problems\/scenario-error)\.)/,
   },
   { name: "farmers", test: /\/src\/farmers\// },
   { name: "checks", test: /\/src\/scenario\/(?:check-input|parse-scenario)\.ts$/ },

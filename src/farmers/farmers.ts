@@ -1,21 +1,163 @@
 import { type FarmerLocale, farmerLocales } from "../spec/farmer.js";
-import { pick, randomStream } from "../spec/seed.js";
-import { sumOf } from "./exact-math.js";
-import type { FarmContext } from "./farm-context.js";
-import { choiceOf, farmerId, indexOfFarmer } from "./farmer-id.js";
-import type { Farmer } from "./farmer-shape.js";
+import { base62From, hexOf, mix32, pick, type RandomStream, randomStream } from "../spec/seed.js";
+import { chance, logNormal, normal, sumOf, unit, wholeBetween } from "./exact-math.js";
+import type { Farmer, LivestockType, Parcel, Season } from "./farmer-shape.js";
 import { insuranceOf, loansOf } from "./finance.js";
-import {
-  adultAfterYears,
-  cooperativeOf,
-  householdOf,
-  languageOf,
-  livestockOf,
-  nameOf,
-  personOf,
-} from "./household.js";
 import { parcelsOf } from "./parcels.js";
-import { countryOf, resolveLocale } from "./tables.js";
+import { yearOf } from "./seasons.js";
+import { countryOf, type FarmContext, namesOf, resolveLocale } from "./tables.js";
+
+const rounds = 6;
+const prefix = "farmer_";
+
+/**
+ * The opaque id of the farmer at an index; it differs for each seed and choice of locales.
+ *
+ * The index is one half of a 64-bit block, and the other half is zeros. The seed scrambles the block reversibly, so an
+ * id leads back to its farmer without a list, and a guessed id is valid once in four billion.
+ *
+ * @example
+ * farmerId(1, 0); // "farmer_" and 16 hex digits
+ */
+export function farmerId(seed: number, index: number, locales?: readonly FarmerLocale[]): string {
+  let [left, right] = [0, index >>> 0];
+  for (const key of roundKeys(seed, locales)) [left, right] = [right, (left ^ mix32(right ^ key)) >>> 0];
+  return prefix + hexOf(left) + hexOf(right);
+}
+
+/** The index of the farmer with this id; `undefined` if no farmer of the seed has it. Never throws. */
+export function indexOfFarmer(
+  { seed, locales }: { readonly seed: number; readonly locales?: readonly FarmerLocale[] },
+  id: string,
+): number | undefined {
+  const digits = id.slice(prefix.length);
+  if (!id.startsWith(prefix) || !/^[0-9a-f]{16}$/.test(digits)) return undefined;
+  let [left, right] = [Number.parseInt(digits.slice(0, 8), 16), Number.parseInt(digits.slice(8), 16)];
+  for (const key of roundKeys(seed, locales).reverse())
+    [left, right] = [(right ^ mix32(left ^ key)) >>> 0, left];
+  return left === 0 ? right : undefined;
+}
+
+/** A label that identifies a choice of locales; empty for all locales. */
+export function choiceOf(locales: readonly FarmerLocale[] = farmerLocales): string {
+  return locales.length === farmerLocales.length ? "" : `${locales.join(" ")} `;
+}
+
+function roundKeys(seed: number, locales?: readonly FarmerLocale[]): number[] {
+  const draw = randomStream(seed, `${choiceOf(locales)}farmer.id`);
+  return Array.from({ length: rounds }, draw);
+}
+
+/** Only the year of birth is known. In the year of this birthday, a person is 18 or older all year. */
+export const adultAfterYears = 19;
+const oldest = 90;
+
+/** Sex and year of birth: mostly middle-aged people, few young ones. */
+export function personOf({
+  draws,
+  country,
+  start,
+}: Pick<FarmContext, "draws" | "country" | "start">): Pick<Farmer, "sex" | "birth_year"> {
+  const draw = draws("person");
+  const sex = chance(draw, country.womenShare) ? "female" : "male";
+  for (;;) {
+    const age = Math.round(country.meanAge + 14 * normal(draw));
+    if (age >= adultAfterYears && age <= oldest) return { sex, birth_year: yearOf(start) - age };
+  }
+}
+
+/** A given name and a family name that are common in the region among speakers of the language. */
+export function nameOf(
+  { draws, region }: FarmContext,
+  { sex, language }: Pick<Farmer, "sex" | "language">,
+): Farmer["name"] {
+  const draw = draws("name");
+  const { [sex]: given, family, familyOfMen = family } = namesOf(region, language);
+  return { given_name: pick(draw, given), surname: pickCommon(draw, sex === "male" ? familyOfMen : family) };
+}
+
+/** One of the names, which are sorted most common first; the first ones are more likely. */
+function pickCommon(draw: RandomStream, names: readonly string[]): string {
+  const share = unit(draw);
+  return names[Math.floor(share * share * names.length)] as string;
+}
+
+/** The farmer's language: one of the region's, or the country's. */
+export function languageOf({ draws, country, region }: FarmContext): string {
+  let rest = unit(draws("language"));
+  for (const [language, share] of Object.entries(region.languages)) {
+    rest -= share;
+    if (rest < 0) return language;
+  }
+  return country.language;
+}
+
+/** The share of household heads among farmers up to an age: sons succeed fathers, widows succeed husbands. */
+const heads: readonly (readonly [age: number, men: number, women: number])[] = [
+  [24, 0.35, 0.05],
+  [34, 0.7, 0.15],
+  [49, 0.92, 0.25],
+  [64, 0.96, 0.4],
+  [74, 0.92, 0.6],
+  [oldest, 0.8, 0.6],
+];
+
+/** A household of at least one person; a single farmer is its head. */
+export function householdOf(
+  { draws, country, start }: FarmContext,
+  { sex, birth_year }: Pick<Farmer, "sex" | "birth_year">,
+): Farmer["household"] {
+  const draw = draws("household");
+  const size = Math.round(country.meanHousehold + (country.meanHousehold / 2.5) * normal(draw));
+  const group_size = Math.min(Math.max(size, 1), 16);
+  const age = yearOf(start) - birth_year;
+  const [, men, women] = heads.find(([upTo]) => age <= upTo) ?? [oldest, 1, 1];
+  const head = chance(draw, sex === "male" ? men : women);
+  return { group_size, is_head: group_size === 1 || head };
+}
+
+const cooperativesPerRegion = 8;
+
+/** One of the few cooperatives of the region, which neighbors share; `null` for a farmer without one. */
+export function cooperativeOf(farm: FarmContext): Farmer["cooperative"] {
+  const { country, region } = farm;
+  const draw = farm.draws("cooperative");
+  if (!chance(draw, country.cooperativeShare)) return null;
+  const number = wholeBetween(draw, 1, cooperativesPerRegion);
+  const own = randomStream(farm.seed, "cooperative", region.code, String(number));
+  const cooperative_id = `coop_${base62From(own, 10)}`;
+  const now = yearOf(farm.start);
+  const { family, familyOfMen = family } = region.names;
+  const name = pick(own, familyOfMen);
+  return {
+    cooperative_id,
+    name: pick(own, country.cooperatives).replace("{{name}}", name),
+    member_since: now - wholeBetween(draw, 0, Math.min(now - farm.adultFrom, 25)),
+  };
+}
+
+/** The number of animals that a farm can feed: a base number, plus more per hectare. */
+const capacity: Readonly<Record<LivestockType, readonly [withoutLand: number, perHectare: number]>> = {
+  buffaloes: [1, 3],
+  cattle: [1, 4],
+  chickens: [25, 100],
+  ducks: [15, 60],
+  goats: [3, 12],
+  pigs: [3, 12],
+  sheep: [3, 12],
+};
+
+/** The animals of the farm: more on more land, though not in proportion, and no more than it can feed. */
+export function livestockOf({ draws, country }: FarmContext, areaHa: number): Farmer["livestock"] {
+  const scale = Math.min(Math.max(Math.sqrt(areaHa / country.farmSize.median), 0.5), 5);
+  return country.livestock.flatMap(([type, share, median]) => {
+    const draw = draws("livestock", type);
+    if (!chance(draw, share)) return [];
+    const [withoutLand, perHectare] = capacity[type];
+    const most = withoutLand + Math.floor(perHectare * areaHa);
+    return [{ type, count: Math.min(most, Math.max(1, Math.round(logNormal(draw, median * scale, 0.6)))) }];
+  });
+}
 
 /** The settings that farmers depend on. */
 export interface FarmerSource {
@@ -93,3 +235,68 @@ export function makeFarmers({ seed, start, locale }: FarmerSettings) {
 }
 
 export type FarmerMaker = typeof makeFarmers;
+
+type Cell = string | number | boolean | null;
+
+/** The columns of a farmer in a table, in order; lists are counted or summed. */
+const columns = {
+  farmer_id: ({ farmer_id }) => farmer_id,
+  synthetic: () => true,
+  given_name: ({ name }) => name.given_name,
+  surname: ({ name }) => name.surname,
+  sex: ({ sex }) => sex,
+  birth_year: ({ birth_year }) => birth_year,
+  language: ({ language }) => language,
+  household_group_size: ({ household }) => household.group_size,
+  household_is_head: ({ household }) => household.is_head,
+  farmer_type: ({ farmer_type }) => farmer_type,
+  farm_area_ha: ({ farm_area_ha }) => farm_area_ha,
+  country_code: ({ location }) => location.country_code,
+  subdivision_code: ({ location }) => location.subdivision_code,
+  subdivision_name: ({ location }) => location.subdivision_name,
+  longitude: (farmer) => mainParcel(farmer).geometry.coordinates[0]?.[0]?.[0] ?? 0,
+  latitude: (farmer) => mainParcel(farmer).geometry.coordinates[0]?.[0]?.[1] ?? 0,
+  parcels: ({ parcels }) => parcels.length,
+  irrigated_area_ha: ({ parcels }) =>
+    sumOf(parcels, ({ properties }) => (properties.irrigation === "none" ? 0 : properties.area_ha)),
+  main_crop_code: (farmer) => mainParcel(farmer).properties["crop:code"],
+  main_crop_name: (farmer) => mainParcel(farmer).properties["crop:name"],
+  last_yield_kg_ha: (farmer) => lastHarvest(farmer)?.yield_kg_ha ?? null,
+  livestock_count: ({ livestock }) => sumOf(livestock, ({ count }) => count),
+  cooperative_id: ({ cooperative }) => cooperative?.cooperative_id ?? null,
+  policies: ({ insurance }) => insurance.length,
+  sum_insured: ({ insurance }) => sumOf(insurance, ({ sum_insured }) => sum_insured.amount),
+  premium: ({ insurance }) => sumOf(insurance, ({ premium }) => premium.amount),
+  claims: ({ insurance }) => sumOf(insurance, ({ claims }) => claims.length),
+  loans: ({ loans }) => loans.length,
+  currency: ({ loans, insurance }) => loans[0]?.currency ?? insurance[0]?.premium.currency ?? null,
+  outstanding: ({ loans }) => sumOf(loans, ({ outstanding }) => outstanding),
+  days_past_due: ({ loans }) => Math.max(0, ...loans.map(({ days_past_due }) => days_past_due)),
+} satisfies Readonly<Record<string, (farmer: Farmer) => Cell>>;
+
+export const farmerColumns: readonly string[] = Object.keys(columns);
+
+export function farmerRow(farmer: Farmer): Readonly<Record<string, Cell>> {
+  return Object.fromEntries(Object.entries(columns).map(([name, cellOf]) => [name, cellOf(farmer)]));
+}
+
+function mainParcel({ parcels }: Farmer): Parcel {
+  return parcels[0] as Parcel;
+}
+
+function lastHarvest(farmer: Farmer): Season | undefined {
+  return mainParcel(farmer).properties.seasons.findLast(({ yield_kg_ha }) => yield_kg_ha !== null);
+}
+
+/** The parcels of a farmer as self-contained GeoJSON Features, with the farmer's id and location. */
+export function farmerFeatures({ farmer_id, location, parcels }: Farmer): readonly object[] {
+  return parcels.map((parcel) => ({
+    ...parcel,
+    properties: {
+      farmer_id,
+      "admin:country_code": location.country_code,
+      "admin:subdivision_code": location.subdivision_code,
+      ...parcel.properties,
+    },
+  }));
+}

@@ -1,11 +1,9 @@
+import { day } from "../spec/limits.js";
 import { base62From, pick, type RandomStream } from "../spec/seed.js";
-import { dateOf, day, instantOf, yearOf } from "./dates.js";
 import { between, chance, pickWeighted, rounded, sumOf, unit, wholeBetween } from "./exact-math.js";
-import type { FarmContext } from "./farm-context.js";
 import type { Claim, Collateral, InsurancePolicy, Loan, Money, Parcel, Season } from "./farmer-shape.js";
-import { lastUsualHarvest, usualYield } from "./seasons.js";
-import { type Country, type CropName, cropOfCode, crops, type Lending } from "./tables.js";
-import { dayOfHarm } from "./weather.js";
+import { dateOf, dayOfHarm, lastUsualHarvest, startOfDate, usualYield, yearOf } from "./seasons.js";
+import { type Country, type CropName, cropOfCode, crops, type FarmContext, type Lending } from "./tables.js";
 
 /** The amount in the country's currency, rounded to its digits. */
 function moneyOf(country: Country, amount: number): Money {
@@ -38,7 +36,7 @@ export function insuranceOf(
   return seasons
     .slice(wholeBetween(draw, 0, seasons.length - 1))
     .map((season, i, insured) => policyOf(farm, parcels, season, insured[i - 1]))
-    .filter(({ term_start }) => yearOf(instantOf(term_start)) >= farm.adultFrom);
+    .filter(({ term_start }) => yearOf(startOfDate(term_start)) >= farm.adultFrom);
 }
 
 /** Usual premiums as shares of the sum insured, for fields with and without irrigation. */
@@ -83,12 +81,12 @@ function policyOf(
 
 /** The season and some days around it that no other season of the field covers. */
 function termOf({ season_start, season_end }: Season, previous: Season | undefined, draw: RandomStream) {
-  const [first, last] = [instantOf(season_start), instantOf(season_end)];
+  const [first, last] = [startOfDate(season_start), startOfDate(season_end)];
   const free = Math.floor((364 - (last - first) / day) / 2);
   const longestAfter = 30;
   // The previous season may have been longer.
   const before =
-    previous === undefined ? free : (first - instantOf(previous.season_end)) / day - 1 - longestAfter;
+    previous === undefined ? free : (first - startOfDate(previous.season_end)) / day - 1 - longestAfter;
   return {
     term_start: dateOf(first - wholeBetween(draw, 0, Math.max(0, Math.min(20, free, before))) * day),
     term_end: dateOf(last + wholeBetween(draw, 0, Math.min(longestAfter, free)) * day),
@@ -115,8 +113,8 @@ function claimsOf(
   const amount = moneyOf(farm.country, Math.max(lost - deductible, 0));
   if (amount.amount === 0 || chosen[0] > 0.95) return [];
   // A perennial crop was planted years before, so its damage counts from the start of the season.
-  const from = Math.max(instantOf(worst.planted_on), instantOf(worst.season_start));
-  const occurred = dayOfHarm(farm, worst.loss_cause, { from, to: instantOf(worst.harvested_on) }, draw);
+  const from = Math.max(startOfDate(worst.planted_on), startOfDate(worst.season_start));
+  const occurred = dayOfHarm(farm, worst.loss_cause, { from, to: startOfDate(worst.harvested_on) }, draw);
   const old = farm.start - occurred > 120 * day;
   const status = !old ? "open" : chosen[1] < 0.92 ? "settled" : "rejected";
   return [
@@ -152,7 +150,7 @@ export function loansOf(farm: FarmContext, borrower: Borrower): readonly Loan[] 
   const loans: Loan[] = [];
   for (const season of seasons.slice(wholeBetween(draw, 0, seasons.length - 1))) {
     const loan = loanOf(farm, season, borrower);
-    const isMinor = yearOf(instantOf(loan.opened_on)) < farm.adultFrom;
+    const isMinor = yearOf(startOfDate(loan.opened_on)) < farm.adultFrom;
     // A farmer in arrears gets no second loan.
     const owes = loans.some(({ days_past_due, due_on }) => days_past_due > 0 && due_on <= loan.opened_on);
     if (!isMinor && !owes) loans.push(loan);
@@ -183,7 +181,7 @@ function loanOf(farm: FarmContext, season: Season, borrower: Borrower): Loan {
   );
   const interestRate = rounded(between(draw, lowest, highest), 1);
   const collateral = collateralOf(purpose, lender, borrower, unit(draw));
-  const opened = instantOf(season.season_start) - wholeBetween(draw, 0, 30) * day;
+  const opened = startOfDate(season.season_start) - wholeBetween(draw, 0, 30) * day;
   // Some time after the harvest, when it is sold; lenders differ.
   const due = lastUsualHarvest(farm, season) + (wholeBetween(draw, 30, 120) + 365 * years) * day;
   const late = Math.floor((start - due) / day);

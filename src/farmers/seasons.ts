@@ -1,18 +1,149 @@
-import type { RandomStream } from "../spec/seed.js";
-import { dateOf, day, instantOf, type Span, withinYearFrom, type YearDay, yearOf } from "./dates.js";
-import { chance, normal, pickWeighted, rounded, unit, wholeBetween } from "./exact-math.js";
-import type { FarmContext } from "./farm-context.js";
-import type { Season } from "./farmer-shape.js";
+import { day } from "../spec/limits.js";
+import { pick, type RandomStream, randomStream } from "../spec/seed.js";
+import { between, chance, normal, pickWeighted, rounded, unit, wholeBetween } from "./exact-math.js";
+import type { LossCause, Season } from "./farmer-shape.js";
 import {
   type Calendar,
   type Country,
   type CropName,
   cropOfCode,
   crops,
+  type FarmContext,
   type Growing,
   type GrowingSeason,
+  type YearDay,
 } from "./tables.js";
-import { harmOf } from "./weather.js";
+
+/** The day of an instant as `YYYY-MM-DD`, in UTC. */
+export function dateOf(instant: number): string {
+  return new Date(instant).toISOString().slice(0, 10);
+}
+
+export function yearOf(instant: number): number {
+  return new Date(instant).getUTCFullYear();
+}
+
+/** The start of a day in the form of `dateOf`. */
+export function startOfDate(date: string): number {
+  return Date.UTC(Number(date.slice(0, 4)), Number(date.slice(5, 7)) - 1, Number(date.slice(8)));
+}
+
+/** The instant of a day in the twelve months that start with a month (1–12) of a year. */
+export function withinYearFrom(year: number, month: number, yearDay: YearDay): number {
+  return instantIn(yearDay < month * 100 ? year + 1 : year, yearDay);
+}
+
+function instantIn(year: number, yearDay: YearDay): number {
+  return Date.UTC(year, Math.floor(yearDay / 100) - 1, yearDay % 100);
+}
+
+/** A span of time, from the start of its first day to the start of its last. */
+export interface Period {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The span between two days that starts in a year; it may end in the next year. */
+export function periodIn(year: number, [first, last]: readonly [YearDay, YearDay]): Period {
+  return { from: instantIn(year, first), to: instantIn(last < first ? year + 1 : year, last) };
+}
+
+/** The overlap of two spans; `undefined` if it is less than a day. */
+export function common(one: Period, other: Period): Period | undefined {
+  const from = Math.max(one.from, other.from);
+  const to = Math.min(one.to, other.to);
+  return to - from >= day ? { from, to } : undefined;
+}
+
+/** The seed and the place that the weather depends on. */
+type WeatherSite = Pick<FarmContext, "seed" | "country" | "region">;
+
+/** A period without rain, with a severity of at most 1. */
+interface Drought extends Period {
+  readonly severity: number;
+}
+
+/**
+ * The droughts of a subdivision that overlap a span of time by a day or more, earliest first.
+ *
+ * They depend only on seed, place and calendar, so all farmers of the subdivision share them, no matter the season of a
+ * field. Some hit the whole country.
+ */
+export function droughtsIn(site: WeatherSite, span: Period): readonly Drought[] {
+  return yearsOf(span).flatMap((year) =>
+    site.country.droughts.flatMap((window, index) => {
+      const months = periodIn(year, window);
+      if (common(months, span) === undefined) return [];
+      const drought = droughtOf(site, `${year}-${index}`, months);
+      return drought !== undefined && common(drought, span) !== undefined ? [drought] : [];
+    }),
+  );
+}
+
+/** The possible start years of an event that overlaps a span of time. */
+function yearsOf({ from, to }: Period): number[] {
+  const first = yearOf(from) - 1;
+  return Array.from({ length: yearOf(to) - first + 1 }, (_, index) => first + index);
+}
+
+function droughtOf(
+  { seed, country, region }: WeatherSite,
+  when: string,
+  months: Period,
+): Drought | undefined {
+  // If rain can fail twice a year, each failure is less likely.
+  const rarer = country.droughts.length > 1 ? 0.75 : 1;
+  const wide = randomStream(seed, "weather.drought", country.code, when);
+  const local = randomStream(seed, "weather.drought", region.code, when);
+  const severity = Math.max(
+    chance(wide, 0.06 * rarer) ? between(wide, 0.4, 1) : 0,
+    chance(local, 0.12 * rarer) ? between(local, 0.4, 1) : 0,
+  );
+  if (severity === 0) return undefined;
+  const length = wholeBetween(local, 40, 65);
+  const room = (months.to - months.from) / day - length;
+  const from = months.from + wholeBetween(local, 0, room) * day;
+  return { from, to: from + length * day, severity };
+}
+
+/** The remaining share of a usual harvest, and the cause of a large loss. */
+interface Harm {
+  readonly left: number;
+  readonly cause: LossCause | null;
+}
+
+/** The damage to a crop while it grows in a field. */
+function harmOf(farm: FarmContext, growth: Period, irrigated: boolean, draw: RandomStream): Harm {
+  const severity = Math.max(0, ...droughtsIn(farm, growth).map((drought) => drought.severity));
+  const inDrought = 1 - severity * (irrigated ? 0.1 : 0.65);
+  const possible = chance(draw, 0.12) ? hazardsDuring(farm, growth) : [];
+  const struck = possible.length > 0 ? pick(draw, possible).peril : undefined;
+  const spared = struck === undefined ? 1 : between(draw, 0.15, 0.75);
+  const left = inDrought * spared;
+  // A loss of less than a seventh is normal.
+  if (Math.min(inDrought, spared) > 0.85) return { left, cause: null };
+  return { left, cause: struck !== undefined && spared < inDrought ? struck : "drought" };
+}
+
+/** A possible day of the damage to a crop that grew in a span of time; the last day if no other is possible. */
+export function dayOfHarm(farm: FarmContext, cause: LossCause, growth: Period, draw: RandomStream): number {
+  const shared =
+    cause === "drought"
+      ? droughtsIn(farm, growth).flatMap((drought) => common(drought, growth) ?? [])
+      : hazardsDuring(farm, growth).flatMap(({ peril, spans }) => (peril === cause ? spans : []));
+  if (shared.length === 0) return growth.to;
+  const { from, to } = pick(draw, shared);
+  return from + wholeBetween(draw, 0, (to - from) / day - 1) * day;
+}
+
+/** The hazards of the region during the growth of a crop, each with its possible times. */
+function hazardsDuring({ region }: FarmContext, growth: Period) {
+  const hazards = region.hazards.map(([peril, first, last]) => ({
+    peril,
+    spans: yearsOf(growth).flatMap((year) => common(periodIn(year, [first, last]), growth) ?? []),
+  }));
+  return hazards.filter(({ spans }) => spans.length > 0);
+}
 
 const seasonsKept = 3;
 
@@ -35,7 +166,7 @@ export function seasonsOf(farm: FarmContext, position: string, field: Field): re
     if (season !== undefined) seasons.unshift(season);
   }
   if (crops[field.grown[0]].stands === undefined) return seasons;
-  const firstYear = yearOf(instantOf((seasons[0] as Season).season_start));
+  const firstYear = yearOf(startOfDate((seasons[0] as Season).season_start));
   const planted_on = plantationSet(farm, position, field.grown[0], firstYear);
   return seasons.map((season) => ({ ...season, planted_on }));
 }
@@ -76,7 +207,7 @@ function seasonOf(farm: FarmContext, position: string, field: Field, year: numbe
 /**
  * From sowing to harvest; late sowing mostly means a late harvest. Perennial crops grow from the start of the season.
  */
-function growthIn(draw: RandomStream, year: number, month: number, calendar: Calendar): Span {
+function growthIn(draw: RandomStream, year: number, month: number, calendar: Calendar): Period {
   const early = unit(draw);
   const ripening = 0.6 * early + 0.4 * unit(draw);
   const between = (first: YearDay, last: YearDay, share: number) => {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { farmerLocaleChoices, farmerLocales } from "../spec/farmer.js";
-import { common, day, spanIn, withinYearFrom } from "./dates.js";
+import { day } from "../spec/limits.js";
+import { common, periodIn, withinYearFrom } from "./seasons.js";
 import nameTable from "./tables/names.json" with { type: "json" };
 import { countryOf, crops, type GrowingSeason, resolveLocale } from "./tables.js";
 
@@ -65,7 +66,7 @@ test("an annual crop stands for 60 to 335 days", () => {
 
 test("the parts of the year in which rain may fail have room for a drought and do not meet", () => {
   for (const { droughts } of everywhere) {
-    const spans = droughts.flatMap((window) => [2023, 2024].map((year) => spanIn(year, window)));
+    const spans = droughts.flatMap((window) => [2023, 2024].map((year) => periodIn(year, window)));
     for (const { from, to } of spans) expect((to - from) / day).toBeGreaterThanOrEqual(65);
     const met = spans.flatMap((one, i) => spans.slice(i + 1).map((other) => common(one, other)));
     expect(met.filter((one) => one !== undefined)).toEqual([]);

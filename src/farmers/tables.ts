@@ -1,7 +1,6 @@
 import { type FarmerLocale, farmerLocales } from "../spec/farmer.js";
-import type { YearDay } from "./dates.js";
+import type { RandomStream } from "../spec/seed.js";
 import type { Lender, LivestockType, Peril } from "./farmer-shape.js";
-
 import cropTable from "./tables/crops.json" with { type: "json" };
 import en_GH from "./tables/en_GH.json" with { type: "json" };
 import en_IN from "./tables/en_IN.json" with { type: "json" };
@@ -15,6 +14,19 @@ import tr from "./tables/tr.json" with { type: "json" };
 import uk from "./tables/uk.json" with { type: "json" };
 import vi from "./tables/vi.json" with { type: "json" };
 
+/** The input for every part of a farmer. */
+export interface FarmContext {
+  readonly seed: number;
+  readonly start: number;
+  readonly country: Country;
+  readonly region: Region;
+  readonly id: string;
+  /** The first year when the farmer is 18 or older all year. */
+  readonly adultFrom: number;
+  /** A separate random stream for each part of this farmer, so that a new part changes no other. */
+  readonly draws: (label: string, ...more: readonly string[]) => RandomStream;
+}
+
 // The tables are in `tables/`, one file for each locale with its country. Bundles contain them, in Node and in
 // browsers, and load them with the first farmer. `tables.test.ts` checks that they are consistent.
 //
@@ -25,6 +37,9 @@ import vi from "./tables/vi.json" with { type: "json" };
 // rates, months and perils are round figures or lists from general knowledge, unless docs/farmers.md lists a source.
 // Transplanting counts as sowing. Frost depends on the region: late frost in spring, first frost in autumn, frost on
 // winter crops, and none in the tropics.
+
+/** A day of the year: month times 100 plus day of the month. */
+export type YearDay = number;
 
 export type CropName = keyof typeof cropTable;
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { farmerShape, type Parcel, type Season } from "../../src/farmers/farmer-shape.js";
-import { droughtsIn } from "../../src/farmers/weather.js";
+import { droughtsIn } from "../../src/farmers/seasons.js";
 import { jsonSchemaOf } from "../../src/spec/schema/json-schema.js";
 import { pageOf, root, withParts } from "../support/pages.js";
 import { farmers, grouped, growthOf, quantile, sampled, siteOf } from "./sample.js";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
-import { farmerColumns, farmerRow } from "../../src/farmers/farmer-export.js";
+import { farmerColumns, farmerRow } from "../../src/farmers/farmers.js";
 import { createSandbox, type Farmer, type Sandbox } from "../../src/index.js";
 import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";

@@ -1,5 +1,4 @@
-import { farmerFeatures, farmerRow } from "../../farmers/farmer-export.js";
-import { farmerAt } from "../../farmers/farmers.js";
+import { farmerAt, farmerFeatures, farmerRow } from "../../farmers/farmers.js";
 import { resolveLocale } from "../../farmers/tables.js";
 import { buildOrganization } from "../../sandbox/scenario-keys.js";
 import { parseTime } from "../../scenario/format/time.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { farmerId, indexOfFarmer } from "./farmer-id.js";
+import { farmerId, indexOfFarmer } from "./farmers.js";
 
 test("an id of another seed, a changed one and what is no id lead nowhere", () => {
   const id = farmerId(1, 5);
