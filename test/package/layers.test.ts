@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import ts from "typescript";
 import { expect, test } from "vitest";
-import { root, sectionOf } from "../support/pages.js";
+import { pageOf, root, sectionOf } from "../support/pages.js";
 
 // The layers: an import points left only, a package has one layer, no cycles, and left of `node` there is no Node.
 
@@ -34,8 +34,6 @@ const leftOf: Readonly<Record<string, readonly string[]>> = {
 
 /** The types of the control plane's answers, and the only file of the dashboard that may import them. */
 const answerTypes = ["src/server/control/answers.ts", "src/dashboard/control/answers.ts"];
-
-const project = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
 /** Globals that only Node has. */
 const ofNode = /\bprocess\.|\bBuffer\.|\bBuffer\(|\b__dirname\b|\brequire\(/;
@@ -70,20 +68,17 @@ function sourceAt(path: string): string {
   return [".ts", ".tsx"].map((end) => path.replace(/\.js$/, end)).find((file) => sources.has(file)) ?? path;
 }
 
-/** The cells of the rows of a table in CONTRIBUTING, by the first cell. */
-const rowsOf = (heading: string, row: RegExp) =>
-  sectionOf("CONTRIBUTING.md", heading)
-    .split("\n")
-    .filter((line) => line.startsWith("| "))
-    .map((line) => line.slice(2, -2).split(" | "))
-    .filter(([name = ""]) => row.test(name));
+/** The rows of the table of packages: their names, and the folder that imports them. */
+const packageRows = [
+  ...sectionOf("docs/development.md", "Packages").matchAll(
+    /^\| (?!package )([@a-z].*?) \| (.*?) \| .+ \|$/gm,
+  ),
+].map(([, names = "", folder = ""]) => ({ names: names.split(", "), layer: folder.replaceAll("`", "") }));
 
-const packagesIn = (cell = "") => (cell === "none" ? [] : cell.replace(/ \(.*\)/, "").split(", "));
-
-/** The packages of each layer, as CONTRIBUTING lists them; `@scope` is each package of the scope. */
-const packagesOf = new Map(
-  rowsOf("The house", /^`src\//).map(([name = "", , cell]) => [name.slice(5, -1), packagesIn(cell)]),
-);
+/** The packages of each layer, as docs/development.md lists them; `@scope` is each package of the scope. */
+const packagesOf = new Map<string, string[]>();
+for (const { names, layer } of packageRows)
+  packagesOf.set(layer, [...(packagesOf.get(layer) ?? []), ...names]);
 
 const isOf = (name: string) => (imported: string) => imported === name || imported.startsWith(`${name}/`);
 
@@ -159,20 +154,26 @@ test("each import is read: of a package, of another layer, of JSON, and of every
   expect(missing).toEqual([]);
 });
 
-test("CONTRIBUTING lists each layer with the packages that it imports, and why each package", () => {
+test("CONTRIBUTING fits on one screen, and its tree, its rule and its tables name what exists", () => {
+  const page = pageOf("CONTRIBUTING.md");
+  expect(page.split("\n").length).toBeLessThanOrEqual(61);
   const layers = new Set([...sources.keys()].map(layerOf).filter((name) => name !== "index.ts"));
-  expect([...packagesOf.keys()].sort()).toEqual([...layers].sort());
-  const unused = [...packagesOf].flatMap(([layer, names]) =>
-    names.filter(
-      (name) => ![...imports].some(([file, all]) => layerOf(file) === layer && all.some(isOf(name))),
-    ),
-  );
+  const listed = [...page.matchAll(/^src\/(\w+) {2,}/gm)].map(([, name]) => name);
+  expect(listed.sort()).toEqual([...layers].sort());
+  const named = [...page.matchAll(/`((?:src|test|docs)\/[\w./-]+)`/g)].map(([, path = ""]) => path);
+  expect(named.length).toBeGreaterThan(15);
+  expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+});
+
+test("docs/development.md lists each package that src imports, with the only folder that does", () => {
+  const unused = [...packagesOf]
+    .filter(([layer]) => layer !== "at build time")
+    .flatMap(([layer, names]) =>
+      names.filter(
+        (name) => ![...imports].some(([file, all]) => layerOf(file) === layer && all.some(isOf(name))),
+      ),
+    );
   expect(unused).toEqual([]);
-  const bundled = [...packagesOf.values()].flat().filter((name) => !(name in project.peerDependenciesMeta));
-  const explained = rowsOf("Why each package", /^[@a-z]/)
-    .flatMap(([names]) => packagesIn(names))
-    .slice(1);
-  expect(explained.sort()).toEqual([...bundled, "@faker-js/faker"].sort());
 });
 
 test("a file imports only what its layer may", () => {
