@@ -1,7 +1,7 @@
 import { type Outcome, outcomeOf, outcomes } from "../spec/outcomes.js";
+import { inJson } from "../spec/schema/json.js";
 import { type JsonSchema, jsonSchemaOf } from "../spec/schema/json-schema.js";
 import { anything, mapping, openMapping, optional, record, text } from "../spec/schema/shape.js";
-import { inJson } from "../spec/schema/spelling.js";
 import type { Endpoint, InputSchema } from "./endpoint.js";
 import { endpointsOf } from "./routes.js";
 

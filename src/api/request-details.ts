@@ -5,7 +5,7 @@ import { adviceTable } from "../spec/advice.js";
 import { authorizationChecks, type GateCheck } from "../spec/authorize.js";
 import { SandboxError } from "../spec/errors.js";
 import { type ApiPathId, apiPathIds, isFault, outcomeOf, type PathId } from "../spec/outcomes.js";
-import { snakeCase } from "../spec/schema/spelling.js";
+import { snakeCase } from "../spec/schema/json.js";
 import { isAdmitted, scopeOf } from "./answer.js";
 import { routeOf } from "./changes.js";
 import { sentAnswer } from "./handle.js";

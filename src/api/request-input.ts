@@ -1,7 +1,7 @@
 import type { ReadBody, RequestContent } from "../sandbox/history/exchange.js";
-import { parsedJson } from "../spec/json.js";
 import { containsKey } from "../spec/redact.js";
 import { mismatchesIn } from "../spec/schema/check.js";
+import { parsedJson } from "../spec/schema/json.js";
 import { mapping, optional, type Shape } from "../spec/schema/shape.js";
 import type { EndpointInput, InputSchema, OwnRefusal } from "./endpoint.js";
 

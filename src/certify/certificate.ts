@@ -1,8 +1,7 @@
-import { parsedJson } from "../spec/json.js";
 import { redactEncoded, redactValue } from "../spec/redact.js";
 import { shapeProblems } from "../spec/schema/check.js";
+import { camelCase, parsedJson, snakeCase } from "../spec/schema/json.js";
 import { pathText } from "../spec/schema/shape.js";
-import { camelCase, snakeCase } from "../spec/schema/spelling.js";
 import { type CertifyResult, certificateFormat, certificateShape } from "./result.js";
 
 /** A certified result, and its file. */

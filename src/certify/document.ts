@@ -12,7 +12,7 @@ import type {
 import { render, type TextStyle } from "../report/render/render.js";
 import { conclusion, reportDocument } from "../report/report-document.js";
 import type { Report } from "../report/report-shape.js";
-import { snakeCase } from "../spec/schema/spelling.js";
+import { snakeCase } from "../spec/schema/json.js";
 import { breakAgain, certificateBrief, outcomeText, type Seen } from "./brief.js";
 import { type Certificate, certificateOf } from "./certificate.js";
 import { mustNotice, noticedSentence, whyTooLittle } from "./promises.js";

@@ -2,7 +2,7 @@ import { commandLine, pluralize } from "../report/plain-text.js";
 import type { ReportDocument, ReportFormat, Row, TestCase, Tone } from "../report/render/document.js";
 import { render, type TextStyle } from "../report/render/render.js";
 import { redactEncoded, redactValue } from "../spec/redact.js";
-import { snakeCase } from "../spec/schema/spelling.js";
+import { snakeCase } from "../spec/schema/json.js";
 import { execAgain } from "./brief.js";
 import type { NextVerdict, Rehearsed } from "./next.js";
 

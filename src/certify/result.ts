@@ -5,6 +5,7 @@ import { sha256, time } from "../scenario/format/fields.js";
 import { adviceLevels } from "../spec/advice.js";
 import { type Assumptions, profiles } from "../spec/assumptions.js";
 import { faultPathIds, outcomes } from "../spec/outcomes.js";
+import { inJsonOfAnyVersion } from "../spec/schema/json.js";
 import {
   choice,
   count,
@@ -19,7 +20,6 @@ import {
   text,
   type ValueOf,
 } from "../spec/schema/shape.js";
-import { inJsonOfAnyVersion } from "../spec/schema/spelling.js";
 
 // `descriptions.json` describes each member for the JSON Schema.
 

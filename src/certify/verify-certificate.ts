@@ -1,8 +1,7 @@
 import { commandLine, pluralize } from "../report/plain-text.js";
 import type { ReportFormat, TestCase } from "../report/render/document.js";
 import { render, type TextStyle } from "../report/render/render.js";
-import { canonicalJson } from "../spec/json.js";
-import { snakeCase } from "../spec/schema/spelling.js";
+import { canonicalJson, snakeCase } from "../spec/schema/json.js";
 import { certificateOf } from "./certificate.js";
 import type { CertifyResult, Run } from "./result.js";
 

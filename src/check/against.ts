@@ -1,7 +1,7 @@
 import { me } from "../api/endpoints/me.js";
 import { errorShape } from "../api/openapi.js";
-import { canonicalJson, isMapping } from "../spec/json.js";
 import { mistakesIn } from "../spec/schema/check.js";
+import { canonicalJson, isMapping } from "../spec/schema/json.js";
 import * as shape from "../spec/schema/shape.js";
 import { type Answer, shown } from "./answer.js";
 import type { Attempt } from "./judge.js";

@@ -1,5 +1,5 @@
-import { isMapping } from "../spec/json.js";
-import { escapeControls } from "../spec/printable.js";
+import { escapeControls } from "../spec/redact.js";
+import { isMapping } from "../spec/schema/json.js";
 import type { Redact } from "./redact.js";
 
 /** Sends a request to the endpoint with a key, or without one for `undefined`; never throws. */

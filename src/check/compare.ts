@@ -1,4 +1,4 @@
-import { isMapping } from "../spec/json.js";
+import { isMapping } from "../spec/schema/json.js";
 import { type Answer, describeBody, headerOf, memberAt, quoted, shown } from "./answer.js";
 import type { Exchange } from "./judge.js";
 import { type CheckedRule, isDifference, type Observation } from "./rules.js";

@@ -8,7 +8,7 @@ import type {
   Tone,
 } from "../report/render/document.js";
 import { render, type TextStyle } from "../report/render/render.js";
-import { snakeCase } from "../spec/schema/spelling.js";
+import { snakeCase } from "../spec/schema/json.js";
 import type { LiveChange, LiveState } from "./live-changes.js";
 import type { CheckReport, Verdict, VerdictRow } from "./report.js";
 import type { Difference } from "./rules.js";

@@ -1,7 +1,7 @@
 import { me } from "../api/endpoints/me.js";
 import { errorShape } from "../api/openapi.js";
 import { outcomeOf, outcomes, type PromisedPathId } from "../spec/outcomes.js";
-import { escapeControls } from "../spec/printable.js";
+import { escapeControls } from "../spec/redact.js";
 import { type Mismatch, mismatchesIn } from "../spec/schema/check.js";
 import {
   type Answer,

@@ -1,5 +1,5 @@
 import { type Assumptions, assumptionTable, errorCodePattern, scopePattern } from "../spec/assumptions.js";
-import { isMapping } from "../spec/json.js";
+import { isMapping } from "../spec/schema/json.js";
 import { type Answer, headerOf, memberAt, quoted, shown } from "./answer.js";
 import type { Attempt } from "./judge.js";
 

@@ -1,5 +1,5 @@
-import { isMapping } from "../spec/json.js";
 import { outcomeOf } from "../spec/outcomes.js";
+import { isMapping } from "../spec/schema/json.js";
 import { type Answer, headerOf, memberAt } from "./answer.js";
 import type { Exchange } from "./judge.js";
 import type { InferredAssumption } from "./learn.js";

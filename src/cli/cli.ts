@@ -1,5 +1,5 @@
 import { version } from "../node/package-files.js";
-import { printable } from "../spec/printable.js";
+import { printable } from "../spec/redact.js";
 import { nearest } from "../spec/schema/words.js";
 import type { Command } from "./command.js";
 import { commands } from "./commands.js";

@@ -1,7 +1,6 @@
 import { fileFailure, isOfMachine } from "../node/files/write-file.js";
 import { SandboxError } from "../spec/errors.js";
-import { printable } from "../spec/printable.js";
-import { redactKeys } from "../spec/redact.js";
+import { printable, redactKeys } from "../spec/redact.js";
 
 /** The exit codes of every command. */
 export const exitCode = {

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { packageFile } from "../node/package-files.js";
-import { isMapping, parsedJson } from "../spec/json.js";
+import { isMapping, parsedJson } from "../spec/schema/json.js";
 import { quote } from "../spec/schema/words.js";
 import { unwritable, usageError } from "./exit-codes.js";
 import { newFile } from "./files.js";

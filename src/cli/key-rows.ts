@@ -5,7 +5,7 @@ import { scenarioSecrets } from "../sandbox/secrets.js";
 import type { World } from "../sandbox/world.js";
 import { keyStateAt } from "../spec/api-key.js";
 import { outcomeOf } from "../spec/outcomes.js";
-import { textWidth } from "../spec/printable.js";
+import { textWidth } from "../spec/redact.js";
 import { answerText, type Palette, paintStatus, type Style } from "./terminal.js";
 
 /** A key of the scenario, and how a request with it would end now. */

@@ -1,6 +1,5 @@
 import { narrowExcerpt } from "../scenario/problems/source.js";
-import { textWidth } from "../spec/printable.js";
-import { redactKeys } from "../spec/redact.js";
+import { redactKeys, textWidth } from "../spec/redact.js";
 
 type Done = (error?: Error | null) => void;
 

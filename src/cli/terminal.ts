@@ -1,5 +1,5 @@
 import picocolors from "picocolors";
-import { escapeControls } from "../spec/printable.js";
+import { escapeControls } from "../spec/redact.js";
 import type { Io, Output } from "./io.js";
 
 export type Palette = ReturnType<typeof picocolors.createColors>;

@@ -1,4 +1,4 @@
-import type { OrganizationType } from "../spec/organization.js";
+import type { OrganizationType } from "../spec/api-key.js";
 import { pick, type RandomStream, randomStream } from "../spec/seed.js";
 import patterns from "./tables/name-patterns.json" with { type: "json" };
 import words from "./tables/name-words.generated.json" with { type: "json" };

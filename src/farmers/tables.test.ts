@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { farmerLocaleChoices, farmerLocales } from "../spec/farmer.js";
+import { farmerLocaleChoices, farmerLocales } from "../spec/consent.js";
 import { day } from "../spec/limits.js";
 import { common, periodIn, withinYearFrom } from "./seasons.js";
 import nameTable from "./tables/names.json" with { type: "json" };

@@ -7,8 +7,7 @@ import { unknownSecret } from "../scenario/generated-values.js";
 import { parseScenario } from "../scenario/parse-scenario.js";
 import type { Assumptions, Profile } from "../spec/assumptions.js";
 import { SandboxError, type SandboxErrorCode } from "../spec/errors.js";
-import { parsedJson } from "../spec/json.js";
-import { camelCase, snakeCase } from "../spec/schema/spelling.js";
+import { camelCase, parsedJson, snakeCase } from "../spec/schema/json.js";
 
 /** An instance of a sandbox in another process. */
 export interface JoinedSandbox {

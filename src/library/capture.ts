@@ -10,10 +10,10 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import { readableYaml } from "../scenario/yaml.js";
 import { adviceIds } from "../spec/advice.js";
 import { SandboxError } from "../spec/errors.js";
-import { isMapping, parsedJson } from "../spec/json.js";
 import { mePath } from "../spec/outcomes.js";
 import { redactValue } from "../spec/redact.js";
 import { requireFields } from "../spec/schema/check.js";
+import { isMapping, parsedJson } from "../spec/schema/json.js";
 
 /** The requests to capture. */
 export interface CaptureOptions {

@@ -31,7 +31,7 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import type { Profile } from "../spec/assumptions.js";
 import { SandboxError } from "../spec/errors.js";
 import { requireFields, requireKnownOptions } from "../spec/schema/check.js";
-import { snakeCase } from "../spec/schema/spelling.js";
+import { snakeCase } from "../spec/schema/json.js";
 import { captureWorld } from "./capture.js";
 import { steadyTime, stopwatch, wallTime } from "./real-time.js";
 import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource, WithKnownFields } from "./sandbox.js";

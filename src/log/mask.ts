@@ -1,8 +1,8 @@
 import type { ApiRequest, RequestContent } from "../sandbox/history/exchange.js";
 import { isSandboxKey, isWellFormedKey, keyPrefixes, sandboxMark } from "../spec/api-key.js";
-import { parsedJson } from "../spec/json.js";
 import { containsKey, findFirstKeys, redactEncoded, redactPath, redactValue } from "../spec/redact.js";
 import { isMeantAsKey, type RequestEvidence, type RequestTraits } from "../spec/request-traits.js";
+import { parsedJson } from "../spec/schema/json.js";
 import type { ControlCall } from "./log.js";
 
 /** A request with a mask in place of each key that its client sent. */

@@ -8,7 +8,7 @@ import type { GivenOptions } from "../sandbox/runtime.js";
 import { describeRuntime } from "../sandbox/state.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { SandboxError } from "../spec/errors.js";
-import { isMapping, parsedJson } from "../spec/json.js";
+import { isMapping, parsedJson } from "../spec/schema/json.js";
 import { listed } from "../spec/schema/words.js";
 import { contentHashOf } from "./extend-state.js";
 import { createStateWriter, identityOf, parseState } from "./file/format.js";

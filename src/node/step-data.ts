@@ -4,7 +4,7 @@ import { isAsExpected, keysOf, type StepResult, type TimelineResult } from "../s
 import { errorCodeOf } from "../sandbox/story/differences.js";
 import { actionSentences, stepText } from "../sandbox/story/step-text.js";
 import { redactValue } from "../spec/redact.js";
-import { snakeCase } from "../spec/schema/spelling.js";
+import { snakeCase } from "../spec/schema/json.js";
 
 /** Returns a step of the timeline or the story for the log and for subscribers, flat. Contains no full key. */
 export function stepData(event: StepEvent): Record<string, unknown> {

@@ -1,4 +1,5 @@
 import { type AdviceLevel, adviceIds, adviceLevels } from "../spec/advice.js";
+import { snakeCase } from "../spec/schema/json.js";
 import {
   choice,
   count,
@@ -11,7 +12,6 @@ import {
   text,
   type ValueOf,
 } from "../spec/schema/shape.js";
-import { snakeCase } from "../spec/schema/spelling.js";
 import type { HowToMeet, Report } from "./report-shape.js";
 
 /** The minimum requirements for a run to pass. */

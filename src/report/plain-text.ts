@@ -1,4 +1,4 @@
-import { textWidth } from "../spec/printable.js";
+import { textWidth } from "../spec/redact.js";
 
 /**
  * Returns rows of cells, which may be colored, as lines with aligned columns, two spaces apart. Lines have no trailing spaces.

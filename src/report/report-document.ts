@@ -1,6 +1,6 @@
 import { type Advice, type AdviceLevel, adviceTable } from "../spec/advice.js";
-import { escapeControls } from "../spec/printable.js";
-import { snakeCase } from "../spec/schema/spelling.js";
+import { escapeControls } from "../spec/redact.js";
+import { snakeCase } from "../spec/schema/json.js";
 import { listed } from "../spec/schema/words.js";
 import { briefJson, type Ran, reportBrief, type UnmetThreshold } from "./brief.js";
 import { pluralize, timesOf } from "./plain-text.js";

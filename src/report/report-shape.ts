@@ -2,6 +2,7 @@ import { adviceIds, adviceLevels } from "../spec/advice.js";
 import { profiles } from "../spec/assumptions.js";
 import { outcomes } from "../spec/outcomes.js";
 import { mistakesIn } from "../spec/schema/check.js";
+import { camelCase, inJsonOfAnyVersion } from "../spec/schema/json.js";
 import {
   choice,
   count,
@@ -17,7 +18,6 @@ import {
   text,
   type ValueOf,
 } from "../spec/schema/shape.js";
-import { camelCase, inJsonOfAnyVersion } from "../spec/schema/spelling.js";
 
 // Apart from the making of a report: pages leave these out.
 

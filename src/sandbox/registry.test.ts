@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import type { KeyRecord } from "../spec/api-key.js";
-import type { Organization } from "../spec/organization.js";
+import type { KeyRecord, Organization } from "../spec/api-key.js";
 import { startUsage } from "./counters.js";
 import { createRegistry } from "./registry.js";
 

@@ -1,6 +1,5 @@
-import type { KeyRecord } from "../spec/api-key.js";
+import type { KeyRecord, Organization } from "../spec/api-key.js";
 import { SandboxError } from "../spec/errors.js";
-import type { Organization } from "../spec/organization.js";
 import { didYouMean, type KnownRefs } from "../spec/schema/words.js";
 import type { Usage } from "./counters.js";
 

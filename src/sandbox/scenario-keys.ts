@@ -9,9 +9,15 @@ import {
   type ScenarioOrganization,
 } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { defaultOverlap, defaultScopes, type KeyEnds, type KeyRecord, parseApiKey } from "../spec/api-key.js";
+import {
+  defaultOverlap,
+  defaultScopes,
+  type KeyEnds,
+  type KeyRecord,
+  type Organization,
+  parseApiKey,
+} from "../spec/api-key.js";
 import { defaultLimits, type KeyLimits } from "../spec/limits.js";
-import type { Organization } from "../spec/organization.js";
 import { startUsage, type Windows } from "./counters.js";
 import type { UsedKey } from "./registry.js";
 

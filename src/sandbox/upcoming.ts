@@ -1,6 +1,5 @@
 import { keyStateAt } from "../spec/api-key.js";
-import { productionTime } from "../spec/attestation.js";
-import { consentHistory } from "../spec/consent.js";
+import { consentHistory, productionTime } from "../spec/consent.js";
 import { faultPathOf } from "../spec/fault.js";
 import { day, dayStart, minute, minuteStart } from "../spec/limits.js";
 import { choice, count, instant, mapping, nullable, text, type ValueOf } from "../spec/schema/shape.js";

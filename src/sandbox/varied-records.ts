@@ -1,6 +1,6 @@
+import type { Organization } from "../spec/api-key.js";
 import type { Assumptions, Profile } from "../spec/assumptions.js";
 import type { KeyLimits } from "../spec/limits.js";
-import type { Organization } from "../spec/organization.js";
 import { pick, randomStream } from "../spec/seed.js";
 import type { Trial } from "./world.js";
 

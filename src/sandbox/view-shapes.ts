@@ -1,7 +1,12 @@
 import { requestSources } from "../scenario/format/input-shapes.js";
 import { adviceIds } from "../spec/advice.js";
-import { environments, keyStates } from "../spec/api-key.js";
-import { liveAccessStates, organizationStatuses, organizationTypes } from "../spec/organization.js";
+import {
+  environments,
+  keyStates,
+  liveAccessStates,
+  organizationStatuses,
+  organizationTypes,
+} from "../spec/api-key.js";
 import { faultPathIds, outcomes } from "../spec/outcomes.js";
 import {
   choice,

@@ -1,6 +1,5 @@
 import type { requestQuery } from "../scenario/format/input-shapes.js";
-import { fingerprintOf, keyStateAt } from "../spec/api-key.js";
-import type { Organization } from "../spec/organization.js";
+import { fingerprintOf, keyStateAt, type Organization } from "../spec/api-key.js";
 import type { ValueOf } from "../spec/schema/shape.js";
 import { type Clock, isoOf } from "./clock.js";
 import { settleUsage, type Windows } from "./counters.js";

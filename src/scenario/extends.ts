@@ -1,5 +1,5 @@
 import { SandboxError } from "../spec/errors.js";
-import { isMapping } from "../spec/json.js";
+import { isMapping } from "../spec/schema/json.js";
 import type { Path } from "../spec/schema/shape.js";
 import { nearest, quote } from "../spec/schema/words.js";
 import { type Diagnostic, ScenarioError, type ScenarioProblemCode } from "./problems/scenario-error.js";

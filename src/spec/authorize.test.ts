@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import type { KeyRecord } from "./api-key.js";
+import type { KeyRecord, Organization } from "./api-key.js";
 import { type AuthorizationFacts, authorizationChecks, authorize } from "./authorize.js";
-import type { Organization } from "./organization.js";
 import { outcomes, type PathId } from "./outcomes.js";
 
 const key: KeyRecord = {

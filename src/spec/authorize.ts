@@ -1,5 +1,4 @@
-import { type KeyRecord, keyStateAt } from "./api-key.js";
-import type { Organization } from "./organization.js";
+import { type KeyRecord, keyStateAt, type Organization } from "./api-key.js";
 import type { ApiPathId } from "./outcomes.js";
 
 /** The presented key: absent, malformed or well-formed. */

@@ -1,4 +1,5 @@
 import { day, minute } from "./limits.js";
+import { randomStream } from "./seed.js";
 
 /** The status of a consent request. */
 export const consentStatuses = ["pending", "granted", "rejected", "revoked", "cancelled", "expired"] as const;
@@ -148,4 +149,132 @@ function decisionOf({ persona, createdAt }: ConsentRecord): ConsentTransition | 
 // At the same instant, the first one wins: an expired request can no longer be granted.
 function earlier(one: ConsentTransition, other: ConsentTransition | undefined): ConsentTransition {
   return other !== undefined && other.at < one.at ? other : one;
+}
+
+/** The data that a farmer can consent to share; one attestation is made for each. */
+export const permissions = ["identity", "land", "production", "livestock", "insurance", "loans"] as const;
+export type Permission = (typeof permissions)[number];
+
+/** The progress of producing an attestation. */
+export const productionStatuses = ["processing", "ready", "failed"] as const;
+export type ProductionStatus = (typeof productionStatuses)[number];
+
+/** The validity of a ready attestation. */
+export const validityStatuses = ["active", "suspended", "revoked", "expired"] as const;
+export type ValidityStatus = (typeof validityStatuses)[number];
+
+/** The time from a consent to its attestations, in milliseconds. */
+export const productionTime = 60_000;
+
+/** A suspension of an attestation, or its end; `at` is epoch milliseconds. */
+export interface Suspension {
+  readonly at: number;
+  readonly permission: Permission;
+  readonly suspended: boolean;
+}
+
+/** The state of an attestation. Times are epoch milliseconds. */
+export interface AttestationState {
+  readonly production: ProductionStatus;
+  /** `null` until the attestation is ready, and for one that failed. */
+  readonly validity: ValidityStatus | null;
+  /** When the farmer granted the consent. */
+  readonly requestedAt: number;
+  /** When it was ready or failed. */
+  readonly producedAt: number | null;
+  /** When the consent ended, and the attestation with it. */
+  readonly endedAt: number | null;
+}
+
+/**
+ * The state of a permission's attestation at an instant; `undefined` before the farmer consents.
+ *
+ * A grant starts its production, and the end of the consent ends it. If the consent ends during production, the
+ * attestation has failed.
+ */
+export function attestationAt(
+  consent: ConsentRecord,
+  { succeeds, suspensions }: { readonly succeeds: boolean; readonly suspensions: readonly Suspension[] },
+  permission: Permission,
+  now: number,
+): AttestationState | undefined {
+  const life = consentHistory(consent, now);
+  const granted = life.find(({ status }) => status === "granted");
+  if (granted === undefined) return undefined;
+  const last = life.at(-1) as ConsentTransition;
+  const endedAt = last === granted ? null : last.at;
+  const requestedAt = granted.at;
+  const readyAt = requestedAt + productionTime;
+  if (endedAt !== null && endedAt < readyAt) {
+    return { production: "failed", validity: null, requestedAt, producedAt: endedAt, endedAt };
+  }
+  if (now < readyAt) {
+    return { production: "processing", validity: null, requestedAt, producedAt: null, endedAt: null };
+  }
+  if (!succeeds) {
+    return { production: "failed", validity: null, requestedAt, producedAt: readyAt, endedAt: null };
+  }
+  const latest = suspensions.findLast((one) => one.permission === permission && one.at <= now);
+  const validity = validityOf(last.status, latest?.suspended === true);
+  return { production: "ready", validity, requestedAt, producedAt: readyAt, endedAt };
+}
+
+function validityOf(consent: ConsentStatus, isSuspended: boolean): ValidityStatus {
+  if (consent === "expired") return "expired";
+  if (consent !== "granted") return "revoked";
+  return isSuspended ? "suspended" : "active";
+}
+
+/** The locales of farmers: a language, with a country if the language has several. */
+export const farmerLocales = [
+  "en_GH",
+  "en_IN",
+  "en_NG",
+  "es_MX",
+  "fr_SN",
+  "id_ID",
+  "pt_BR",
+  "tr",
+  "uk",
+  "vi",
+] as const;
+export type FarmerLocale = (typeof farmerLocales)[number];
+
+/** A locale, or a language for all its locales. */
+export const farmerLocaleChoices: readonly [string, ...string[]] = [
+  ...new Set(farmerLocales.flatMap((name) => [name.split("_")[0] as string, name])),
+] as [string, ...string[]];
+
+/** The number of farmers of a seed: each has an index of 32 bits. */
+export const mostFarmers = 2 ** 32;
+
+/** The personas of the first farmers, the same for every seed, so a client can find each one by its index. */
+const fixed: readonly Persona[] = ["grants", "refuses", "silent", "grants_then_revokes", "grants"];
+
+/** The index of the farmer whose attestations all fail. Attestations of the farmers before it never fail. */
+const withoutRecords = 4;
+
+// The personas of all other farmers, with cumulative shares.
+const shares: readonly (readonly [upTo: number, persona: Persona])[] = [
+  [0.7, "grants"],
+  [0.8, "refuses"],
+  [0.95, "silent"],
+  [1, "grants_then_revokes"],
+];
+const failing = 0.05;
+
+/** The persona of the farmer at an index. */
+export function personaOf(seed: number, farmer: number): Persona {
+  const chance = chanceFor(seed, "farmer.persona", String(farmer));
+  return fixed[farmer] ?? (shares.find(([upTo]) => chance < upTo)?.[1] as Persona);
+}
+
+/** Whether the production of an attestation succeeds, for the farmer at an index. */
+export function canBeAttested(seed: number, farmer: number, permission: Permission): boolean {
+  if (farmer < fixed.length) return farmer !== withoutRecords;
+  return chanceFor(seed, "farmer.attested", String(farmer), permission) >= failing;
+}
+
+function chanceFor(seed: number, ...labels: readonly string[]): number {
+  return randomStream(seed, ...labels)() / 4_294_967_296;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { decodePrintable, redactPath, redactValue } from "./redact.js";
+import { decodePrintable, escapeControls, printable, redactPath, redactValue, textWidth } from "./redact.js";
 
 const key = "SVC_live_9f8e7d6c5b4a";
 
@@ -61,3 +61,29 @@ test.each([
 ])("a path of half a million %s is redacted in one pass", (piece, shown) => {
   expect(redactPath(piece.repeat(500_000))).toBe(shown);
 });
+
+test.each([
+  ["C0", "\u001B[2J\u0007\u0008"],
+  ["C1", "\u009B31m\u0085\u0090"],
+  ["bidi marks", "\u200E\u200F\u061C\u202A\u202E\u2066\u2069"],
+])("%s is not printed", (_what, text) => {
+  const left = /[\p{Cc}\u061C\u200E-\u200F\u2028-\u202E\u2066-\u2069]/u;
+  for (const shown of [printable(text), printable(text, true), escapeControls(text)]) {
+    expect(shown).not.toMatch(left);
+    expect(shown).toHaveLength(text.length);
+  }
+});
+
+test("lines, tabs and letters of every language are printed, and colours where they are ours", () => {
+  const text = "a\tb\r\nBänk 銀行 🏦\n";
+  expect(printable(text)).toBe(text);
+  expect(printable("\u001B[31mred\u001B[39m", true)).toBe("\u001B[31mred\u001B[39m");
+  expect(printable("\u001B[31mred\u001B[39m")).toBe("\uFFFD[31mred\uFFFD[39m");
+});
+
+test.each([
+  ["key", 3],
+  ["\u001B[31mkey\u001B[39m", 3],
+  ["e\u0301te\u0301", 3],
+  ["銀行 🏦", 7],
+])("%j takes up %i columns", (text, columns) => expect(textWidth(text)).toBe(columns));

@@ -8,8 +8,13 @@ import { checkedRules } from "../../src/check/rules.js";
 import { exitCode } from "../../src/cli/exit-codes.js";
 import { openApiDocument, outcomes, scenarioNames } from "../../src/index.js";
 import { routes } from "../../src/server/control/routes/routes.js";
-import { permissions, productionStatuses, validityStatuses } from "../../src/spec/attestation.js";
-import { consentStatuses, purposeCodes } from "../../src/spec/consent.js";
+import {
+  consentStatuses,
+  permissions,
+  productionStatuses,
+  purposeCodes,
+  validityStatuses,
+} from "../../src/spec/consent.js";
 import { type Outcome, outcomeOf } from "../../src/spec/outcomes.js";
 import { brokenScenarios } from "../cases/scenario-problems.js";
 import { hostileGroups } from "../support/hostile-requests.js";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parseScenario, type Sandbox } from "../../src/index.js";
 import { assumptionsFor } from "../../src/spec/assumptions.js";
-import { personaOf } from "../../src/spec/farmer.js";
+import { personaOf } from "../../src/spec/consent.js";
 import { openSandbox } from "../support/doors.js";
 import {
   blocksOf,

@@ -7,7 +7,7 @@ import polygonClipping, { type Polygon } from "polygon-clipping";
 import { expect, test } from "vitest";
 import { type Farmer, farmerShape, type Parcel } from "../../src/farmers/farmer-shape.js";
 import { farmerAt, indexOfFarmer } from "../../src/farmers/farmers.js";
-import { farmerLocales } from "../../src/spec/farmer.js";
+import { farmerLocales } from "../../src/spec/consent.js";
 import { jsonSchemaDocument, jsonSchemaOf } from "../../src/spec/schema/json-schema.js";
 import { runs } from "../support/property-seed.js";
 import expected from "./expected.json" with { type: "json" };

@@ -1,6 +1,5 @@
 import type { KeyEntry } from "../../sandbox/registry.js";
-import { environments } from "../../spec/api-key.js";
-import { organizationTypes } from "../../spec/organization.js";
+import { environments, organizationTypes } from "../../spec/api-key.js";
 import { mePath } from "../../spec/outcomes.js";
 import { choice, count, described, list, mapping, openMapping, text, uuid } from "../../spec/schema/shape.js";
 import type { Endpoint } from "../endpoint.js";

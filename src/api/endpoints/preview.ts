@@ -15,7 +15,6 @@ import {
 import type { KeyEntry } from "../../sandbox/registry.js";
 import type { World } from "../../sandbox/world.js";
 import { parseTimestamp } from "../../scenario/format/time.js";
-import { permissions } from "../../spec/attestation.js";
 import {
   consentActions,
   consentParties,
@@ -24,10 +23,11 @@ import {
   isAllowed,
   longestPurpose,
   maximumConsentTime,
+  permissions,
   purposeCodes,
 } from "../../spec/consent.js";
-import { canonicalJson } from "../../spec/json.js";
 import { containsKey } from "../../spec/redact.js";
+import { canonicalJson, snakeCase } from "../../spec/schema/json.js";
 import {
   always,
   choice,
@@ -40,7 +40,6 @@ import {
   text,
   type ValueOf,
 } from "../../spec/schema/shape.js";
-import { snakeCase } from "../../spec/schema/spelling.js";
 import type { Endpoint, OwnRefusal } from "../endpoint.js";
 import { jsonBody, type TextBody } from "../messages.js";
 import { invalid } from "../request-input.js";

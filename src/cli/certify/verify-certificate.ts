@@ -2,8 +2,7 @@ import { type Certificate, readCertificate } from "../../certify/certificate.js"
 import type { CertifyResult } from "../../certify/result.js";
 import { renderVerification, verifyCertificate } from "../../certify/verify-certificate.js";
 import { commandLine, pluralize } from "../../report/plain-text.js";
-import { printable } from "../../spec/printable.js";
-import { redactKeys } from "../../spec/redact.js";
+import { printable, redactKeys } from "../../spec/redact.js";
 import { quote } from "../../spec/schema/words.js";
 import type { Call } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";

@@ -3,8 +3,8 @@ import { resolveLocale } from "../../farmers/tables.js";
 import { buildOrganization } from "../../sandbox/scenario-keys.js";
 import { parseTime } from "../../scenario/format/time.js";
 import { populatedOrganization, populatedRef } from "../../scenario/population.js";
-import { farmerLocaleChoices, mostFarmers } from "../../spec/farmer.js";
-import type { Organization } from "../../spec/organization.js";
+import type { Organization } from "../../spec/api-key.js";
+import { farmerLocaleChoices, mostFarmers } from "../../spec/consent.js";
 import { listed } from "../../spec/schema/words.js";
 import {
   type Call,

@@ -4,7 +4,7 @@ import type { SentRequest, StoryAnswer } from "../../sandbox/steps.js";
 import type { World } from "../../sandbox/world.js";
 import { parseApiKey, prefixOf, sandboxMark } from "../../spec/api-key.js";
 import { outcomeOf } from "../../spec/outcomes.js";
-import { escapeControls } from "../../spec/printable.js";
+import { escapeControls } from "../../spec/redact.js";
 import { type Palette, paintStatus, type Style } from "../terminal.js";
 
 /** Returns a request as a client writes it, line by line: everything that is sent, except the key. */

@@ -2,7 +2,7 @@ import type { StepEvent } from "../../sandbox/events.js";
 import type { StepResult, StoryAnswer } from "../../sandbox/steps.js";
 import { errorCodeOf } from "../../sandbox/story/differences.js";
 import { actionIntent, requestIntent, stepIntent } from "../../sandbox/story/step-text.js";
-import { escapeControls } from "../../spec/printable.js";
+import { escapeControls } from "../../spec/redact.js";
 import { answerText, type Palette, paintStatus, shortened, shortTime } from "../terminal.js";
 
 /** Describes a step of the story on one line: the action and its result. Narration is shortened to the width. */

@@ -7,8 +7,8 @@ import { describedKeys } from "../../scenario/population.js";
 import { ScenarioError } from "../../scenario/problems/scenario-error.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { SandboxError } from "../../spec/errors.js";
-import { isMapping, parsedJson } from "../../spec/json.js";
 import { mistakesIn } from "../../spec/schema/check.js";
+import { isMapping, parsedJson } from "../../spec/schema/json.js";
 import { count, list, number, openMapping, record, text } from "../../spec/schema/shape.js";
 import type { InstanceState, ServerState } from "../instances.js";
 

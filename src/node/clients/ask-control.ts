@@ -3,8 +3,8 @@ import { isNoAnswer, type RawAnswer } from "../../check/answer.js";
 import type { CaptureOptions } from "../../library/capture.js";
 import { parseReport, type Report } from "../../report/report-shape.js";
 import { SandboxError } from "../../spec/errors.js";
-import { parsedJson } from "../../spec/json.js";
 import { redactEncoded } from "../../spec/redact.js";
+import { parsedJson } from "../../spec/schema/json.js";
 import { controlPath, isLoopbackHost, readHttpUrl } from "../addresses.js";
 import { sendOnce } from "./send-once.js";
 

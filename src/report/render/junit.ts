@@ -1,4 +1,4 @@
-import { escapeControls } from "../../spec/printable.js";
+import { escapeControls } from "../../spec/redact.js";
 import type { ReportDocument, Suite, TestCase } from "./document.js";
 
 /** Renders the suites of a document or a test command as JUnit XML. */

@@ -1,4 +1,4 @@
-import { escapeControls } from "../../spec/printable.js";
+import { escapeControls } from "../../spec/redact.js";
 import { alignColumns } from "../plain-text.js";
 import {
   type Cell,

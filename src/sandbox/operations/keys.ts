@@ -11,10 +11,10 @@ import {
   keyStateAt,
   maximumActiveKeys,
   maximumOverlap,
+  type Organization,
 } from "../../spec/api-key.js";
 import { SandboxError } from "../../spec/errors.js";
 import { defaultLimits } from "../../spec/limits.js";
-import type { Organization } from "../../spec/organization.js";
 import { requireFields } from "../../spec/schema/check.js";
 import { didYouMean, listed } from "../../spec/schema/words.js";
 import { durationOf, type Instant, instantFrom } from "../clock.js";

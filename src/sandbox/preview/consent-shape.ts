@@ -1,5 +1,11 @@
-import { permissions, productionStatuses, validityStatuses } from "../../spec/attestation.js";
-import { consentParties, consentStatuses, purposeCodes } from "../../spec/consent.js";
+import {
+  consentParties,
+  consentStatuses,
+  permissions,
+  productionStatuses,
+  purposeCodes,
+  validityStatuses,
+} from "../../spec/consent.js";
 import {
   always,
   choice,

@@ -2,13 +2,15 @@ import type { Farmer, Parcel } from "../../farmers/farmer-shape.js";
 import {
   type AttestationState,
   attestationAt,
+  type ConsentTransition,
+  canBeAttested,
+  consentHistory,
   type Permission,
   permissions,
   productionStatuses,
+  respondBy,
   validityStatuses,
-} from "../../spec/attestation.js";
-import { type ConsentTransition, consentHistory, respondBy } from "../../spec/consent.js";
-import { canBeAttested } from "../../spec/farmer.js";
+} from "../../spec/consent.js";
 import {
   always,
   anything,

@@ -1,6 +1,5 @@
 import { parseWhen } from "../../scenario/format/time.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import type { Permission, Suspension } from "../../spec/attestation.js";
 import {
   type ConsentAction,
   type ConsentRecord,
@@ -9,9 +8,11 @@ import {
   consentHistory,
   defaultConsentTime,
   effectiveDecisions,
+  type Permission,
   type PurposeCode,
+  personaOf,
+  type Suspension,
 } from "../../spec/consent.js";
-import { personaOf } from "../../spec/farmer.js";
 import { base62From, randomStream } from "../../spec/seed.js";
 import { isoOf } from "../clock.js";
 

@@ -1,4 +1,4 @@
-import { isMapping, parsedJson } from "../../spec/json.js";
+import { isMapping, parsedJson } from "../../spec/schema/json.js";
 import type { Path } from "../../spec/schema/shape.js";
 import type { Difference, Performed, StepResult, StoryAnswer, StoryStep } from "../steps.js";
 

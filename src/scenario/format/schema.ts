@@ -1,8 +1,20 @@
-import { environments, keyStates, maximumActiveKeys } from "../../spec/api-key.js";
-import { permissions } from "../../spec/attestation.js";
-import { type ConsentAction, consentActions, longestPurpose, purposeCodes } from "../../spec/consent.js";
-import { farmerLocaleChoices, mostFarmers } from "../../spec/farmer.js";
-import { liveAccessStates, organizationStatuses, organizationTypes } from "../../spec/organization.js";
+import {
+  environments,
+  keyStates,
+  liveAccessStates,
+  maximumActiveKeys,
+  organizationStatuses,
+  organizationTypes,
+} from "../../spec/api-key.js";
+import {
+  type ConsentAction,
+  consentActions,
+  farmerLocaleChoices,
+  longestPurpose,
+  mostFarmers,
+  permissions,
+  purposeCodes,
+} from "../../spec/consent.js";
 import {
   choice,
   count,

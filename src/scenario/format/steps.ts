@@ -1,7 +1,6 @@
-import { environments } from "../../spec/api-key.js";
+import { environments, liveAccessStates, organizationStatuses } from "../../spec/api-key.js";
 import { refusalCodes } from "../../spec/errors.js";
 import { type FailureStatus, failures } from "../../spec/fault.js";
-import { liveAccessStates, organizationStatuses } from "../../spec/organization.js";
 import { apiPathIds, mePath, outcomes } from "../../spec/outcomes.js";
 import {
   anything,

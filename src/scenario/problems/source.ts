@@ -1,5 +1,4 @@
-import { printable, textWidth } from "../../spec/printable.js";
-import { redactKeys } from "../../spec/redact.js";
+import { printable, redactKeys, textWidth } from "../../spec/redact.js";
 import { nearest } from "../../spec/schema/words.js";
 
 /** The text of a scenario and its file name in problems. */

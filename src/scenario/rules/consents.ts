@@ -5,8 +5,8 @@ import {
   defaultConsentTime,
   effectiveDecisions,
   maximumConsentTime,
+  personaOf,
 } from "../../spec/consent.js";
-import { personaOf } from "../../spec/farmer.js";
 import type { Path } from "../../spec/schema/shape.js";
 import { defaultSeed } from "../../spec/seed.js";
 import type { Scenario } from "../scenario.generated.js";

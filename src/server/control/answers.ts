@@ -10,6 +10,7 @@ import { descriptionOf } from "../../scenario/format/json-schema.js";
 import { faultSchema } from "../../scenario/format/steps.js";
 import { adviceIds, adviceLevels } from "../../spec/advice.js";
 import type { Assumptions, Profile } from "../../spec/assumptions.js";
+import type { InJson } from "../../spec/schema/json.js";
 import {
   always,
   anything,
@@ -31,7 +32,6 @@ import {
   text,
   type ValueOf,
 } from "../../spec/schema/shape.js";
-import type { InJson } from "../../spec/schema/spelling.js";
 import { stepKinds } from "../../spec/steps.js";
 
 // The responses of the control plane. Every member is always present, except in faults, which have the given members.

@@ -6,9 +6,9 @@ import { type Actor, requireAdministrator } from "../../sandbox/operations/keys.
 import { checkInput } from "../../scenario/check-input.js";
 import { controlBodies } from "../../scenario/format/control-bodies.js";
 import { SandboxError } from "../../spec/errors.js";
-import { parsedJson } from "../../spec/json.js";
 import { redactPath } from "../../spec/redact.js";
 import { checkValue } from "../../spec/schema/check.js";
+import { parsedJson } from "../../spec/schema/json.js";
 import { shapeOf } from "../../spec/schema/shape.js";
 import { listed } from "../../spec/schema/words.js";
 import type { ControlContext, ControlHandler, ControlSurroundings } from "../sockets/http-server.js";

@@ -6,7 +6,7 @@ import { clearInterval, clearTimeout, nodePlatform, setInterval, setTimeout } fr
 import { stepData } from "../../node/step-data.js";
 import type { WorldEvent } from "../../sandbox/events.js";
 import type { Runtime } from "../../sandbox/runtime.js";
-import { snakeCase } from "../../spec/schema/spelling.js";
+import { snakeCase } from "../../spec/schema/json.js";
 import { HttpRefusal } from "./refusals.js";
 import type { LocalContext, RouteContext } from "./route.js";
 

@@ -2,9 +2,9 @@ import { license } from "../../api/openapi.js";
 import { controlPath } from "../../node/addresses.js";
 import { version } from "../../node/package-files.js";
 import { controlBodySchema, descriptionOf } from "../../scenario/format/json-schema.js";
+import { inJson } from "../../spec/schema/json.js";
 import { jsonSchemaOf, referenceOr } from "../../spec/schema/json-schema.js";
 import { mapping, type Shape } from "../../spec/schema/shape.js";
-import { inJson } from "../../spec/schema/spelling.js";
 import { answers } from "./answers.js";
 import type { Route } from "./route.js";
 

@@ -1,6 +1,6 @@
 import { SandboxError } from "../errors.js";
-import { isMapping } from "../json.js";
 import { redactEncoded, redactKeys } from "../redact.js";
+import { isMapping } from "./json.js";
 import { type Diagnostic, expectedOf, inWords, type Members, type Mistake } from "./messages.js";
 import {
   type Around,

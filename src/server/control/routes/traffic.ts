@@ -16,8 +16,8 @@ import type { World } from "../../../sandbox/world.js";
 import { ref } from "../../../scenario/format/fields.js";
 import { query, requestQuery } from "../../../scenario/format/input-shapes.js";
 import { SandboxError } from "../../../spec/errors.js";
+import { snakeCase } from "../../../spec/schema/json.js";
 import { choice, count, described, list, text, type ValueOf } from "../../../spec/schema/shape.js";
-import { snakeCase } from "../../../spec/schema/spelling.js";
 import { answers } from "../answers.js";
 import { type Route, route, textAnswer } from "../route.js";
 
