@@ -5,8 +5,7 @@ import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource } from "../librar
 import { loadScenario } from "../node/files/load-scenario.js";
 import { instantOf, isoOf } from "../sandbox/clock.js";
 import { isScenarioName } from "../scenario/bundled.js";
-import { serveRuntime } from "../server/serve.js";
-import type { RunningServer } from "../server/sockets/serve-log.js";
+import { type RunningServer, serveRuntime } from "../server/serve.js";
 import { requireKnownOptions } from "../spec/schema/check.js";
 import { type JoinedSandbox, joinSandbox } from "./joined-sandbox.js";
 

@@ -9,7 +9,7 @@ import { readBaseUrl } from "../node/addresses.js";
 import { olderVersion } from "../node/older-version.js";
 import { clearTimeout, nextTick, setImmediate, setTimeout } from "../node/platform.js";
 import { createHttpServer } from "../server/sockets/http-server.js";
-import { createTraffic } from "../server/sockets/traffic.js";
+import { createServerState } from "../server/sockets/server-state.js";
 import { SandboxError } from "../spec/errors.js";
 import { requireKnownOptions } from "../spec/schema/check.js";
 
@@ -46,11 +46,7 @@ export interface DispatcherOptions {
 export function createDispatcher(sandbox: Sandbox, options: DispatcherOptions = {}): Dispatcher {
   requireKnownOptions("make a dispatcher", options, ["baseUrl", "fallback"]);
   const { baseUrl = "*", fallback = getGlobalDispatcher() } = options;
-  const { server } = createHttpServer({
-    log: createMemoryLog(runtimeOf(sandbox)),
-    onDefect: () => {},
-    traffic: createTraffic(),
-  });
+  const { server } = createHttpServer(createServerState(createMemoryLog(runtimeOf(sandbox))));
   const agent = new Agent({
     connect(_to, connected) {
       const pair = connectionPair();

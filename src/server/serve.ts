@@ -1,15 +1,190 @@
+import { runtimesOf } from "../log/instances.js";
 import type { Log } from "../log/log.js";
 import { createMemoryLog } from "../log/memory-log.js";
+import { bareName, baseUrlOf, controlPath, isLoopback } from "../node/addresses.js";
+import {
+  clearInterval,
+  clearTimeout,
+  nextTick,
+  nodeCrypto,
+  setInterval,
+  setTimeout,
+} from "../node/platform.js";
 import type { Runtime } from "../sandbox/runtime.js";
-import { mountControl } from "./control/mount.js";
-import { type Hosting, type RunningServer, type ServeOptions, serveLog } from "./sockets/serve-log.js";
+import { closeServer } from "./sockets/connections.js";
+import { createHttpServer } from "./sockets/http-server.js";
+import type { Interceptor } from "./sockets/intercept.js";
+import { listenOn } from "./sockets/listen.js";
+import { refuse } from "./sockets/messages.js";
+import {
+  type ControlHandler,
+  createServerState,
+  type Hosting,
+  type ServeOptions,
+  type ServerState,
+} from "./sockets/server-state.js";
+import type { CertificatePair } from "./sockets/tls.js";
 
-/** Serves the sandboxes of a log, with the control plane if it is on. */
-export function serve(log: Log, options: ServeOptions & Hosting) {
-  return serveLog(log, options, options.control === false ? undefined : mountControl);
+/** A server with the proxy of `intercept`. */
+export type InterceptingServer = RunningServer & { readonly proxy: Interceptor | undefined };
+
+/** A server that accepts requests. */
+export interface RunningServer {
+  /** `publicUrl`, or `localUrl` if that is not set. Without a slash at its end. */
+  readonly url: string;
+  /** The base URL for clients on this machine. */
+  readonly localUrl: string;
+  /** `undefined` if the control plane is off. */
+  readonly controlUrl: string | undefined;
+  /** The bearer token that the control plane requires; `undefined` if it requires none. */
+  readonly controlToken: string | undefined;
+  /** The certificate (PEM) that clients must trust; `undefined` for HTTP. */
+  readonly certificate: string | undefined;
+  /**
+   * Stops accepting requests; those in progress have `grace` milliseconds to finish. Default: 2000.
+   *
+   * Until `drained` resolves, the server is not ready but still responds: a load balancer notices and sends no more. Default:
+   * stops immediately.
+   */
+  readonly close: (grace?: number, drained?: Promise<unknown>) => Promise<void>;
 }
+
+/** Milliseconds between checks for anything due. */
+const settling = 250;
+
+/** Milliseconds until the rest is loaded: longer than short runs. */
+const loadingPause = 500;
 
 /** Serves a runtime with a log in memory. */
 export function serveRuntime(runtime: Runtime, options: ServeOptions & Hosting): Promise<RunningServer> {
   return serve(createMemoryLog(runtime, options), options);
+}
+
+/**
+ * Serves the sandboxes of a log on a socket, with the control plane if it is on; resolves once it accepts requests. The caller
+ * closes the log.
+ *
+ * Throws `address_in_use`, `address_unavailable`, `certificate_unusable`, `state_unwritable`, or `usage` for handlers that
+ * cannot be used.
+ */
+export async function serve(log: Log, options: ServeOptions & Hosting): Promise<InterceptingServer> {
+  const { port, host = "127.0.0.1", control: hasControl = true, handlers } = options;
+  const state = createServerState(log, { onStop: () => void close(), ...options });
+  const { runtime, instances } = log;
+  if (handlers !== undefined) {
+    // Loaded when needed: most servers have no handlers.
+    const { createCustomHandlers } = await import("./sockets/handlers.js");
+    state.customHandlers = await createCustomHandlers(handlers, options, runtime, () => state.localUrl);
+  }
+  const certificate = await certificateOf(state, options);
+  const control = hasControl ? mountControl(state) : undefined;
+  state.control = control?.serve;
+  instances.onExpired(({ id, tenancy: { label } }) => {
+    state.audit(`The instance ${id}${label === undefined ? "" : ` (${label})`} has expired.`);
+  });
+  const { server, open } = createHttpServer(state, certificate);
+  const address = await listenOn(server, port, host);
+  state.localUrl = baseUrlOf(address, certificate === undefined ? "http" : "https");
+  state.loopback = isLoopback(address.address);
+  if (!state.loopback) state.token ??= nodeCrypto.randomBytes(24).toString("base64url");
+  const proxy = await proxyOf(state, options);
+  const due = setInterval(log.settle, settling).unref();
+  const loading = options.loadsControl
+    ? setTimeout(() => loadRest(control), loadingPause).unref()
+    : undefined;
+  const close = async (grace = 2000, drained?: Promise<unknown>) => {
+    state.draining.abort();
+    await drained;
+    clearInterval(due);
+    clearTimeout(loading);
+    state.stopping.abort();
+    instances.close();
+    await Promise.all([proxy?.close(grace), closeServer(server, open, grace)]);
+  };
+  try {
+    log.begin();
+  } catch (error) {
+    await close(0);
+    throw error;
+  }
+  const { localUrl, publicUrl: url = localUrl, token } = state;
+  return {
+    ...{ url, localUrl, proxy, close, certificate: certificate?.cert },
+    ...{ controlUrl: control && url + controlPath, controlToken: control && token },
+  };
+}
+
+async function certificateOf(
+  { log, allowedHosts }: ServerState,
+  { tls = false, host = "127.0.0.1", stateFile }: ServeOptions & Hosting,
+): Promise<CertificatePair | undefined> {
+  if (tls === false) return undefined;
+  for (const { counters } of runtimesOf(log)) counters.curlOptions = "-k";
+  // Loaded when needed: most servers speak HTTP.
+  const { certificatePair } = await import("./sockets/tls.js");
+  return certificatePair(tls, [host, ...allowedHosts.map(bareName)], stateFile && `${stateFile}.pem`);
+}
+
+async function proxyOf(
+  state: ServerState,
+  { intercept, passThrough = false }: Hosting,
+): Promise<Interceptor | undefined> {
+  if (intercept === undefined) return undefined;
+  // Loaded when needed: few servers have a proxy.
+  const { startInterceptor } = await import("./sockets/intercept.js");
+  // Its hosts have only the API.
+  return startInterceptor(intercept, passThrough, (certificate) =>
+    createHttpServer({ ...state, control: undefined }, certificate),
+  );
+}
+
+/** The control plane of a server, loaded when needed. */
+interface MountedControl {
+  readonly serve: ControlHandler;
+  readonly load: () => Promise<void>;
+}
+
+// Ignores failures, because the first call tries again.
+function loadRest(control: MountedControl | undefined): void {
+  const farmers = import("../farmers/farmers.js");
+  const checks = import("../scenario/parse-scenario.js");
+  Promise.all([control?.load(), farmers, checks]).catch(() => {});
+}
+
+/**
+ * Makes the control plane, which `load` or the first call loads: Express takes longer to load than everything else together,
+ * and most runs do not need it.
+ */
+function mountControl(state: ServerState): MountedControl {
+  let loading: Promise<void> | undefined;
+  let app: ControlHandler | undefined;
+  const load = () => {
+    loading ??= import("./control/app.js")
+      .then(({ createControlApp }) => {
+        app = createControlApp(state);
+      })
+      .catch((error) => {
+        // The next call tries again: by then, file descriptors may be free.
+        loading = undefined;
+        throw error;
+      });
+    return loading;
+  };
+  const serve: ControlHandler = (request, response, target) => {
+    if (app !== undefined) return app(request, response, target);
+    // Pauses the connection while loading: otherwise all further data would be buffered.
+    let isLoading = true;
+    nextTick(() => isLoading && request.socket.pause());
+    load()
+      .finally(() => {
+        isLoading = false;
+        request.socket.resume();
+      })
+      .then(() => app?.(request, response, target))
+      .catch((error) => {
+        state.onDefect(error);
+        refuse(response, 500);
+      });
+  };
+  return { serve, load };
 }

@@ -17,8 +17,8 @@ import { resolveSource } from "../scenario/parse-scenario.js";
 import type { Profile } from "../spec/assumptions.js";
 import { requireFields, requireKnownOptions } from "../spec/schema/check.js";
 import { quote } from "../spec/schema/words.js";
-import { serve } from "./serve.js";
-import type { RunningServer, ServeOptions } from "./sockets/serve-log.js";
+import { type RunningServer, serve } from "./serve.js";
+import type { ServeOptions } from "./sockets/server-state.js";
 
 export interface ServerOptions<Source = ScenarioSource | (string & {})> extends Partial<ServeOptions> {
   /** A bundled name, a scenario file, or a scenario as a value. Default: `key-states`. */

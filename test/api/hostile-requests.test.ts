@@ -5,8 +5,7 @@ import { createRuntime } from "../../src/sandbox/runtime.js";
 import { scenarioSecret, scenarioSecrets } from "../../src/sandbox/secrets.js";
 import type { World } from "../../src/sandbox/world.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
-import { serveRuntime } from "../../src/server/serve.js";
-import type { RunningServer } from "../../src/server/sockets/serve-log.js";
+import { type RunningServer, serveRuntime } from "../../src/server/serve.js";
 import { pick, randomStream } from "../../src/spec/seed.js";
 import {
   below,

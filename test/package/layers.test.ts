@@ -209,7 +209,7 @@ test.each([
   ["src/scenario/yaml.ts", "src/farmers/names.ts"],
   ["src/api/handle.ts", "src/node/platform.ts"],
   ["src/server/sockets/http-server.ts", "yaml"],
-  ["src/log/log.ts", "src/server/control/mount.ts"],
+  ["src/log/log.ts", "src/server/serve.ts"],
   ["src/integrations/msw.ts", "src/node/platform.ts"],
   ["src/server/sockets/http-server.ts", "left-pad"],
   ["src/cli/cli.ts", "@codemirror/view"],

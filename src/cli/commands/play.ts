@@ -6,8 +6,7 @@ import { pluralize, shellWord } from "../../report/plain-text.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import { isAsExpected, type StepResult } from "../../sandbox/steps.js";
 import { tryNextStep } from "../../sandbox/story/run-step.js";
-import { serveRuntime } from "../../server/serve.js";
-import type { RunningServer } from "../../server/sockets/serve-log.js";
+import { type RunningServer, serveRuntime } from "../../server/serve.js";
 import { redactKeys } from "../../spec/redact.js";
 import { quote } from "../../spec/schema/words.js";
 import {

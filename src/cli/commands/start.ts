@@ -5,8 +5,7 @@ import { type LoadedScenario, stdinName } from "../../node/files/load-scenario.j
 import type { Logger } from "../../node/logger.js";
 import type { World } from "../../sandbox/world.js";
 import { parseDuration } from "../../scenario/format/time.js";
-import { serve } from "../../server/serve.js";
-import type { RunningServer } from "../../server/sockets/serve-log.js";
+import { type RunningServer, serve } from "../../server/serve.js";
 import { SandboxError } from "../../spec/errors.js";
 import { redactKeys } from "../../spec/redact.js";
 import { listed } from "../../spec/schema/words.js";

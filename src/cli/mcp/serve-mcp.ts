@@ -12,7 +12,7 @@ import { ref } from "../../scenario/format/fields.js";
 import { descriptionOf } from "../../scenario/format/json-schema.js";
 import type { Route } from "../../server/control/route.js";
 import { routes } from "../../server/control/routes/routes.js";
-import type { RunningServer } from "../../server/sockets/serve-log.js";
+import type { RunningServer } from "../../server/serve.js";
 import { SandboxError } from "../../spec/errors.js";
 import { checkValue } from "../../spec/schema/check.js";
 import { jsonSchemaOf } from "../../spec/schema/json-schema.js";

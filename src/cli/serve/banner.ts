@@ -3,7 +3,7 @@ import { nodeCrypto } from "../../node/platform.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { announcedKeys, defaultSecret, firstKeys, secretsOf } from "../../sandbox/secrets.js";
 import type { World } from "../../sandbox/world.js";
-import type { RunningServer } from "../../server/sockets/serve-log.js";
+import type { RunningServer } from "../../server/serve.js";
 import { type Assumptions, assumptionsFor } from "../../spec/assumptions.js";
 import { keyRows, keyTable } from "../key-rows.js";
 import type { Style } from "../terminal.js";

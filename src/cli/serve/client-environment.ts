@@ -5,7 +5,7 @@ import { type ClientAddresses, clientEnvironment, environmentLines } from "../..
 import { removeOldDrafts, writeFileAtomically } from "../../node/files/write-file.js";
 import { announcedKeys } from "../../sandbox/secrets.js";
 import type { World } from "../../sandbox/world.js";
-import type { InterceptingServer } from "../../server/sockets/serve-log.js";
+import type { InterceptingServer } from "../../server/serve.js";
 import { quote } from "../../spec/schema/words.js";
 import { tryToWrite, unwritable } from "../exit-codes.js";
 import type { Io } from "../io.js";

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { controlPath } from "../../node/addresses.js";
 import type { Logger } from "../../node/logger.js";
-import type { RunningServer } from "../../server/sockets/serve-log.js";
+import type { RunningServer } from "../../server/serve.js";
 import type { Io } from "../io.js";
 
 /** The view, and whether the control token is new: the user's own token is not shown again. */

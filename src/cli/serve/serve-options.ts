@@ -1,6 +1,6 @@
 import { isOfMachine } from "../../node/files/write-file.js";
 import type { Logger } from "../../node/logger.js";
-import type { Hosting, ServeOptions } from "../../server/sockets/serve-log.js";
+import type { Hosting, ServeOptions } from "../../server/sockets/server-state.js";
 import { SandboxError } from "../../spec/errors.js";
 import type { FlagValues } from "../command.js";
 import { describeFailure, usageError } from "../exit-codes.js";

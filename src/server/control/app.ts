@@ -11,7 +11,7 @@ import { checkValue } from "../../spec/schema/check.js";
 import { parsedJson } from "../../spec/schema/json.js";
 import { shapeOf } from "../../spec/schema/shape.js";
 import { listed } from "../../spec/schema/words.js";
-import type { ControlContext, ControlHandler, ControlSurroundings } from "../sockets/http-server.js";
+import type { ControlHandler, ServerState, Target } from "../sockets/server-state.js";
 import { guardControl } from "./guard.js";
 import { sendCompressed, servePageFiles } from "./page.js";
 import { HttpRefusal, sendError } from "./refusals.js";
@@ -24,25 +24,22 @@ import { callName, runCall } from "./run-call.js";
  *
  * Its errors have the API's error body. No error ends the process or changes a sandbox.
  */
-export function createControlApp(
-  surroundings: ControlSurroundings,
-  onDefect: (error: unknown) => void,
-): ControlHandler {
-  const contexts = new WeakMap<IncomingMessage, ControlContext>();
+export function createControlApp(server: ServerState): ControlHandler {
+  const contexts = new WeakMap<IncomingMessage, Target>();
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
   app.set("query parser", "simple");
   app.set("case sensitive routing", true);
-  app.use(guardControl(surroundings, (request) => contexts.get(request)?.instance));
+  app.use(guardControl(server, (request) => contexts.get(request)?.instance));
   app.use(servePageFiles);
   for (const path of new Set(routes.map((row) => row.path))) {
     const mounted = app.route(controlPath + path.replace(/\{(\w+)\}/g, ":$1"));
     const rows = routes.filter((row) => row.path === path);
     for (const row of rows) {
       const answer = (request: Request, response: Response) => {
-        const context = contexts.get(request) as ControlContext;
-        return runRoute(row, { server: surroundings, request, response, context });
+        const context = contexts.get(request) as Target;
+        return runRoute(row, { server, request, response, context });
       };
       const method = row.method.toLowerCase() as "get" | "post" | "put" | "patch" | "delete";
       mounted[method](...(method === "get" ? [] : [requireType(row), readBody]), answer);
@@ -54,9 +51,9 @@ export function createControlApp(
     throw new SandboxError("not_found", `The control plane has no path ${redactPath(path)}.`);
   });
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
-    sendError(response, error, onDefect);
+    sendError(response, error, server.onDefect);
   });
-  return (request: IncomingMessage, response: ServerResponse, context: ControlContext) => {
+  return (request: IncomingMessage, response: ServerResponse, context: Target) => {
     contexts.set(request, context);
     app(request, response);
   };
@@ -67,7 +64,7 @@ type Asked = Pick<ControlCall, "actor" | "params" | "query" | "body" | "isYaml">
 
 /** The exchange of a call, and its server. */
 interface Served extends Omit<LocalContext, "gone"> {
-  readonly context: ControlContext;
+  readonly context: Target;
 }
 
 async function runRoute(row: Route, served: Served) {

@@ -4,8 +4,7 @@ import type { LogStatus } from "../../log/log.js";
 import { version } from "../../node/package-files.js";
 import type { World } from "../../sandbox/world.js";
 import { keyStateAt, keyStates } from "../../spec/api-key.js";
-import type { ControlSurroundings } from "../sockets/http-server.js";
-import { latencyBounds, type Traffic } from "../sockets/traffic.js";
+import { latencyBounds, type ServerState, type Traffic, unreadiness } from "../sockets/server-state.js";
 import { subscribersOf } from "./events.js";
 
 /** The text of a scrape. */
@@ -14,20 +13,17 @@ interface MetricsText {
   readonly text: string;
 }
 
-type Scraped = Pick<ControlSurroundings, "traffic" | "unreadiness" | "log">;
-
 /**
  * Returns the metrics of a server, with its own sandbox in `world`, and of its process.
  *
  * Reads all values for each scrape. No label contains client input: no key, ref, path or id.
  */
-export async function metricsOf(world: World, server: Scraped): Promise<MetricsText> {
+export async function metricsOf(world: World, server: ServerState): Promise<MetricsText> {
   const registry = new Registry();
-  const traffic = server.traffic.read();
-  addTraffic(registry, traffic);
+  addTraffic(registry, server.traffic);
   addWorld(registry, world, server);
   const status = server.log.status();
-  if (status !== undefined) addStored(registry, status, traffic.unstored);
+  if (status !== undefined) addStored(registry, status, server.traffic.unstored);
   const texts = await Promise.all([registry.metrics(), processMetrics().metrics()]);
   return { contentType: registry.contentType, text: texts.join("\n") };
 }
@@ -48,17 +44,17 @@ function processMetrics(): Registry {
 
 const prefix = "svc_sandbox_";
 
-function addTraffic(
-  registry: Registry,
-  { paths, latencies, totalMs, excess, defects }: ReturnType<Traffic["read"]>,
-) {
+function addTraffic(registry: Registry, { paths, latencies, totalMs, excess, defects }: Traffic) {
   const answered = "Requests to the API, by path.";
   const requests = new Counter({
     ...named(registry, "requests_total", answered),
     labelNames: ["path_id", "status"],
   });
-  for (const { pathId, status, count } of paths) requests.inc({ path_id: pathId, status }, count);
-  const sums = latencies.map((_, index) => latencies.slice(0, index + 1).reduce((sum, one) => sum + one, 0));
+  for (const [path_id, statuses] of paths) {
+    for (const [status, count] of statuses) requests.inc({ path_id, status }, count);
+  }
+  let sum = 0;
+  const sums = [...latencies].map((count) => (sum += count));
   const name = `${prefix}request_duration_seconds`;
   // prom-client's histogram would need a call for each observation.
   registry.registerMetric({
@@ -75,7 +71,7 @@ function addTraffic(
           value,
         })),
         { metricName: `${name}_sum`, labels: {}, value: totalMs / 1000 },
-        { metricName: `${name}_count`, labels: {}, value: sums.at(-1) },
+        { metricName: `${name}_count`, labels: {}, value: sum },
       ],
     }),
   } as never);
@@ -85,7 +81,8 @@ function addTraffic(
   new Counter(named(registry, "defects_total", help)).inc(defects);
 }
 
-function addWorld(registry: Registry, { clock, registry: { keys } }: World, { log, unreadiness }: Scraped) {
+function addWorld(registry: Registry, { clock, registry: { keys } }: World, server: ServerState) {
+  const { log } = server;
   const byState = new Gauge({
     ...named(registry, "keys", "Keys of the server's own sandbox, by state."),
     labelNames: ["state"],
@@ -97,7 +94,11 @@ function addWorld(registry: Registry, { clock, registry: { keys } }: World, { lo
   set("instances_loaded", "Instances whose sandbox is in this process.", log.instances.loaded().length);
   const open = runtimesOf(log).reduce((sum, one) => sum + subscribersOf(one), 0);
   set("event_subscribers", "Streams of events that are open now, including those of instances.", open);
-  set("ready", "1 when the server is ready for requests, 0 when not.", unreadiness() === undefined ? 1 : 0);
+  set(
+    "ready",
+    "1 when the server is ready for requests, 0 when not.",
+    unreadiness(server) === undefined ? 1 : 0,
+  );
   const { most, used } = log.memory();
   set("memory_budget_bytes", "Heap above which the server starts no instances.", most);
   set("memory_used_bytes", "Heap that the server uses, compared with the budget.", used);

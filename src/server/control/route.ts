@@ -5,7 +5,7 @@ import type { World } from "../../sandbox/world.js";
 import type { ControlBody, ControlBodyName } from "../../scenario/format/control-bodies.js";
 import type { Query } from "../../scenario/format/input-shapes.js";
 import type { Shape, ValueOf } from "../../spec/schema/shape.js";
-import type { ControlContext, ControlSurroundings } from "../sockets/http-server.js";
+import type { ServerState, Target } from "../sockets/server-state.js";
 
 /** The context of a route. With a shared store, it is the same on every replica, except the base URL. */
 export interface RouteContext<Body = unknown, Parameters = Readonly<Record<string, unknown>>>
@@ -19,8 +19,8 @@ export interface RouteContext<Body = unknown, Parameters = Readonly<Record<strin
 }
 
 /** The server and the exchange of a call, for routes that run only in this process. */
-export interface LocalContext extends Pick<ControlContext, "gone"> {
-  readonly server: ControlSurroundings;
+export interface LocalContext extends Pick<Target, "gone"> {
+  readonly server: ServerState;
   readonly request: Request;
   readonly response: Response;
 }

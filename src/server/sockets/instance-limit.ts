@@ -39,6 +39,8 @@ export function createInstanceLimit(now: () => number = stopwatch) {
   };
 }
 
+export type InstanceLimit = ReturnType<typeof createInstanceLimit>;
+
 /** Rejects a request above the limit with 429, and a message and a header that the API does not have. */
 export function rejectExcess({ most, retryAfter }: Excess, response: ServerResponse): void {
   const { text, bytes } = errorBody(

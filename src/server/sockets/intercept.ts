@@ -5,16 +5,9 @@ import { createSecureContext, type SecureContext } from "node:tls";
 import { bareName, nameIn } from "../../node/addresses.js";
 import { didYouMean, listed } from "../../spec/schema/words.js";
 import { closeServer, followConnections } from "./connections.js";
-import type { HttpServerOptions, OpenServer } from "./http-server.js";
+import type { createHttpServer, OpenServer } from "./http-server.js";
 import { listenOn } from "./listen.js";
 import { makeCertificate } from "./tls.js";
-
-export interface InterceptOptions {
-  /** Host names in lower case; `*.bank.example` covers all names below `bank.example`. */
-  readonly intercept: readonly string[];
-  /** Whether requests to other hosts are passed through. Default: false. */
-  readonly passThrough?: boolean | undefined;
-}
 
 /** A proxy that leads requests to some hosts to a sandbox. */
 export interface Interceptor {
@@ -33,8 +26,9 @@ export interface Interceptor {
  * The private key of the certificate authority stays in memory.
  */
 export async function startInterceptor(
-  { intercept: hosts, passThrough = false }: InterceptOptions,
-  open: (secure: Pick<HttpServerOptions, "certificate">) => OpenServer,
+  hosts: readonly string[],
+  passThrough: boolean,
+  open: (certificate: NonNullable<Parameters<typeof createHttpServer>[1]>) => OpenServer,
 ): Promise<Interceptor> {
   // Differs from the subject of its certificates: otherwise OpenSSL takes them for self-signed.
   const issuer = await makeCertificate({ subject: "svc-sandbox, for one run", hosts });
@@ -59,9 +53,7 @@ export async function startInterceptor(
     rejected.add(host);
     return `svc-sandbox rejects ${host}: add --intercept ${host}, or --pass-through to reach the real host`;
   };
-  const inside = open({
-    certificate: { ...(await makeCertificate({ names: hosts, issuer })), SNICallback },
-  });
+  const inside = open({ ...(await makeCertificate({ names: hosts, issuer })), SNICallback });
   inside.server.prependListener("request", ({ headers: { host = "" } }: IncomingMessage) => {
     reached.set(nameIn(host), true);
   });

@@ -13,6 +13,7 @@ import { type AssumptionRow, type Assumptions, assumptionTable } from "../../../
 import words from "../../../spec/assumptions.json" with { type: "json" };
 import { snakeCase } from "../../../spec/schema/json.js";
 import { list } from "../../../spec/schema/shape.js";
+import { unreadiness } from "../../sockets/server-state.js";
 import { answers } from "../answers.js";
 import { HttpRefusal } from "../refusals.js";
 import { type Route, route } from "../route.js";
@@ -41,7 +42,7 @@ export const worldRoutes: readonly Route[] = [
     isBare: true,
     isLocal: true,
     run(_context, { server }) {
-      const why = server.unreadiness();
+      const why = unreadiness(server);
       if (why !== undefined) throw new HttpRefusal("not_ready", why);
       const stored = server.log.status();
       return {

@@ -1,0 +1,179 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { InstanceLimits } from "../../log/instances.js";
+import type { Log, Place } from "../../log/log.js";
+import { baseUrlFor, readBaseUrl, readHostName } from "../../node/addresses.js";
+import { isOfMachine } from "../../node/files/write-file.js";
+import { nodePlatform } from "../../node/platform.js";
+import type { NamedScenario } from "../../scenario/parse-scenario.js";
+import { SandboxError } from "../../spec/errors.js";
+import type { PathId } from "../../spec/outcomes.js";
+import type { CustomHandlers, UserHandlerOptions } from "./handlers.js";
+import { createInstanceLimit, type InstanceLimit } from "./instance-limit.js";
+import type { CertificatePair } from "./tls.js";
+
+export interface ServeOptions extends InstanceLimits, UserHandlerOptions {
+  /** 0: any free port. */
+  readonly port: number;
+  /** Default: 127.0.0.1. */
+  readonly host?: string;
+  /**
+   * The base URL for clients, if it differs from the server's own address: behind a proxy, in a container, on another
+   * machine. Default: the server's own, or for instances the URL that the caller used.
+   */
+  readonly publicUrl?: string;
+  /** Hosts that the control plane accepts on a loopback address, besides this machine's names and the host of `publicUrl`. */
+  readonly allowHosts?: readonly string[];
+  /** Serves HTTPS with a certificate and its key (PEM), or with a self-signed one if `true`. Default: HTTP. */
+  readonly tls?: boolean | CertificatePair;
+  /** Whether API responses have `X-Sandbox-Path`. Default: false. */
+  readonly explain?: boolean;
+  /** Whether the control plane is served. Default: true. */
+  readonly control?: boolean;
+  /** The bearer token of the control plane. Default: none on a loopback address, a random one on others. */
+  readonly controlToken?: string;
+  /** API requests per minute for an instance that is created without its own limit. Default: no limit. */
+  readonly instanceRate?: number;
+}
+
+/** The options that the program around the server sets. */
+export interface Hosting {
+  /** Called when a client requests the server to stop. Default: closes it. */
+  readonly onStop?: () => void;
+  /** Returns the server's scenario. Default: the one that runs at the start. */
+  readonly own?: () => NamedScenario;
+  /** Called when an instance is created, claimed, removed or expires, and when a request cannot be stored. Default: ignored. */
+  readonly onAudit?: (message: string) => void;
+  /** Whether the control plane is loaded soon after the start instead of with the first call. Default: false. */
+  readonly loadsControl?: boolean;
+  /** The state file; a self-signed certificate is kept next to it for the next start. Default: none. */
+  readonly stateFile?: string | undefined;
+  /**
+   * The host names whose requests a proxy leads to the sandbox, in lower case; `*.bank.example` covers all names below
+   * `bank.example`. Default: no proxy.
+   */
+  readonly intercept?: readonly string[];
+  /** Whether the proxy passes requests to other hosts through. Default: false. */
+  readonly passThrough?: boolean;
+}
+
+/** The sandbox that a request or a call is for. */
+export interface Target extends Place {
+  /** Aborted when the instance is removed or the server stops, which ends endless responses. */
+  readonly gone: AbortSignal;
+}
+
+/** Serves one request to the control plane. */
+export type ControlHandler = (request: IncomingMessage, response: ServerResponse, target: Target) => void;
+
+/** The state of a server: its sandboxes, settings and counts. */
+export interface ServerState {
+  readonly log: Log;
+  readonly traffic: Traffic;
+  /** Count the requests of instances in the current minute. */
+  readonly limits: Readonly<Record<"api" | "control", InstanceLimit>>;
+  /** Whether API responses have `X-Sandbox-Path`, which the real API does not. */
+  readonly explain: boolean;
+  /** Requests per minute for instances created without a limit; `undefined`: no limit. */
+  readonly instanceRate: number | undefined;
+  /** The server's names besides this machine's own, in lower case, some with a port. */
+  readonly allowedHosts: readonly string[];
+  /** When the server started, on the wall clock (epoch milliseconds). */
+  readonly startedAt: number;
+  /** Aborted when the server is about to stop: each connection ends after its next response. */
+  readonly draining: AbortController;
+  /** Aborted when the server stops. */
+  readonly stopping: AbortController;
+  /** The base URL for clients on this machine; empty until the server listens. */
+  localUrl: string;
+  /** The base URL for clients anywhere; `undefined`: the local one, or the URL that the caller used. */
+  readonly publicUrl: string | undefined;
+  /** Whether only this machine can reach the server. */
+  loopback: boolean;
+  /** The bearer token that calls to the control plane require; `undefined` for none. */
+  token: string | undefined;
+  /** Serves the control plane. Default: its paths are unknown paths of the API. */
+  control: ControlHandler | undefined;
+  /** Serves paths that the API does not have. Default: they get 404. */
+  customHandlers: CustomHandlers | undefined;
+  /** Stops the server, and its process if that serves nothing else. */
+  readonly stop: () => void;
+  /** Returns the server's base URL for the sender of a request. */
+  readonly baseUrlFor: (request: IncomingMessage) => string;
+  /** Returns the server's scenario. */
+  readonly own: () => NamedScenario;
+  /** Reports a defect of the sandbox; the client got a 500. */
+  readonly onDefect: (error: unknown) => void;
+  /** Records who created, claimed and removed instances, and requests that could not be stored. */
+  readonly audit: (message: string) => void;
+}
+
+/** The counts of one server since it started; nothing clears them. */
+export interface Traffic {
+  /** The number of the API's responses by path id and status; status 0: no response. */
+  readonly paths: Map<PathId, Map<number, number>>;
+  /** The number of responses up to each bound and above the one before; the last counts those above all bounds. */
+  readonly latencies: Float64Array;
+  /** Milliseconds of all responses together. */
+  totalMs: number;
+  /** The requests that were rejected because the store was away. */
+  unstored: number;
+  /** The requests above the limit of their instance. */
+  excess: number;
+  /** The defects of the sandbox. */
+  defects: number;
+}
+
+/** The bounds of the latency histogram, in milliseconds: from a response out of memory to one that a fault delays. */
+export const latencyBounds = [
+  0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000,
+] as const;
+
+/** Makes the state of a server that does not listen yet. Throws `usage` for an invalid URL, name or network. */
+export function createServerState(log: Log, options: Partial<ServeOptions> & Hosting = {}): ServerState {
+  const { explain = false, instanceRate, controlToken, onAudit } = options;
+  const { name, scenario } = log.runtime.world();
+  const { publicUrl, allowedHosts } = namesOf(options);
+  const latencies = new Float64Array(latencyBounds.length + 1);
+  const traffic: Traffic = { paths: new Map(), latencies, totalMs: 0, unstored: 0, excess: 0, defects: 0 };
+  const state: ServerState = {
+    ...{ log, traffic, explain, instanceRate, publicUrl, allowedHosts },
+    limits: { api: createInstanceLimit(), control: createInstanceLimit() },
+    startedAt: nodePlatform.time(),
+    draining: new AbortController(),
+    stopping: new AbortController(),
+    localUrl: "",
+    loopback: false,
+    token: controlToken || undefined,
+    ...{ control: undefined, customHandlers: undefined },
+    stop: options.onStop ?? (() => {}),
+    baseUrlFor: (request) => publicUrl ?? baseUrlFor(request, state.localUrl),
+    own: options.own ?? (() => ({ name, scenario })),
+    onDefect(error) {
+      if (!isOfMachine(error)) traffic.defects += 1;
+      options.onDefect?.(error);
+    },
+    audit: (message) => onAudit?.(message),
+  };
+  return state;
+}
+
+function namesOf({ publicUrl: given, allowHosts = [] }: Partial<ServeOptions>) {
+  const publicUrl = given === undefined ? undefined : readBaseUrl(given);
+  if (given !== undefined && publicUrl === undefined) {
+    throw new SandboxError("usage", "Invalid public URL: use one such as https://sandbox.example.");
+  }
+  const allowedHosts = allowHosts.map((host) => {
+    const name = readHostName(host);
+    if (name !== undefined) return name;
+    throw new SandboxError("usage", "Invalid allowed host: use a name such as sandbox.example.");
+  });
+  const own = publicUrl === undefined ? [] : [new URL(publicUrl).host];
+  return { publicUrl, allowedHosts: [...own, ...allowedHosts] };
+}
+
+/** Why the server is not ready for requests, as a sentence; `undefined` if it is ready. */
+export function unreadiness({ log, draining }: ServerState): string | undefined {
+  if (draining.signal.aborted) return "The sandbox is stopping.";
+  const status = log.status();
+  return status?.in === "store" ? status.problem : undefined;
+}
