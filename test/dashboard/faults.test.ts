@@ -22,6 +22,7 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
   test("each kind of assumption is changed and set back, and what differs is marked", async () => {
     const dashboard = await open();
     const { page } = dashboard;
+    await page.getByText("All values match the profile minimal.").click();
     await page.getByLabel("www_authenticate").press("Space");
     await expect.poll(async () => (await assumed(dashboard)).www_authenticate).toBe(true);
     await page.getByLabel("retry_after").selectOption("date");
@@ -48,6 +49,7 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     const dashboard = await open();
     const { page } = dashboard;
     const before = await assumed(dashboard);
+    await page.getByText("All values match the profile minimal.").click();
     for (const [name, text, says] of [
       ["scopes", "attestations:read, A B", 'must be a scope name, not "A"'],
       ["me_scope", "nope:x", "which is not one of scopes"],
@@ -71,8 +73,8 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     const status = async () =>
       (await fetch(`${server.url}/v1/relying-party/me`, { headers: { "x-api-key": key } })).status;
     const part = section(page, "Faults");
-    await part.getByLabel("Key").fill("active");
-    await page.keyboard.press("Enter");
+    await part.getByLabel("Key").selectOption("active");
+    await part.getByRole("button", { name: "Add the fault" }).press("Enter");
     await part.getByText("Every request with the key active:").waitFor();
     const fault = { when: { key: "active" }, then: { status: 503 } };
     expect(await faultsOf(dashboard)).toEqual([fault]);
@@ -147,7 +149,7 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     for (const [given, says] of [
       ["[{", "This is not valid JSON"],
       ["{}", "Enter a list"],
-      ['[{"then":{"rest":true}}]', "faults.0.then.rest"],
+      ['[{"then":{"rest":true}}]', "Fault 1, then.rest:"],
     ] as const) {
       await text.fill(given);
       await part.getByRole("button", { name: "Replace the faults" }).click();

@@ -68,12 +68,15 @@ describe.skipIf(noBrowser)("the overview", () => {
     expect((await ask("/requests?path_id=fault.status")).body.data).toHaveLength(1);
   });
 
-  test("advice stands beside the coverage, and leads to its requests", async () => {
+  test("advice is one line until it is opened, and leads to its requests", async () => {
     const { page, server } = await openDashboard({ scenario: "key-states" });
     const apiKey = server.sandbox.secret("active");
     await fetch(`${server.url}${mePath}?api_key=${apiKey}`);
     const advice = page.locator(".advice", { hasText: "key-in-query" });
     const { rule, whatToDo } = server.sandbox.report().advice.find(({ id }) => id === "key-in-query") ?? {};
+    await advice.waitFor();
+    expect(await advice.getByText(whatToDo as string).isVisible()).toBe(false);
+    await advice.locator("summary").press("Enter");
     await advice.getByText(whatToDo as string).waitFor();
     await advice.getByText(`Rule: ${rule}`).waitFor();
     expect(await page.content()).not.toContain(apiKey);

@@ -73,7 +73,7 @@ describe.skipIf(noBrowser)("the view of the scenario", () => {
     await ask("/send", { method: "POST", json: { key: "none" } });
     await editor.press("Control+s");
     await page.getByText("This discards 1 request and all other changes since the start.").waitFor();
-    await page.getByRole("button", { name: "Keep it" }).press("Enter");
+    await page.getByRole("button", { name: "Cancel" }).press("Enter");
     expect((await ask("/requests")).body.data).toHaveLength(1);
     await editor.press("Control+s");
     await applied(page);
@@ -152,7 +152,7 @@ describe.skipIf(noBrowser)("the view of the scenario", () => {
     await page.getByRole("button", { name: "Load revoked" }).click();
     await page.getByText("This discards 1 request, 1 key created since the start and all other").waitFor();
     expect(await running()).toBe(before);
-    await page.getByRole("button", { name: "Load it" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Load revoked" }).click();
     await page.getByText("Loaded:").waitFor();
     expect(await running()).toBe("revoked");
     expect(server.sandbox.keys.list().some(({ state }) => state === "revoked")).toBe(true);
@@ -165,7 +165,7 @@ describe.skipIf(noBrowser)("the view of the scenario", () => {
     await page.getByRole("dialog").waitFor({ state: "detached" });
     expect(await running()).toBe("revoked");
     await page.getByRole("button", { name: "Load rotation" }).press("Enter");
-    await page.getByRole("button", { name: "Load it and discard the edits" }).press("Enter");
+    await page.getByRole("button", { name: "Load rotation and discard the edits" }).press("Enter");
     await page.getByText("Loaded:").waitFor();
     expect(await running()).toBe("rotation");
     await expect.poll(() => editor.innerText()).not.toContain("Written by hand");
@@ -176,7 +176,7 @@ describe.skipIf(noBrowser)("the view of the scenario", () => {
     const editor = await editorOf(page);
     const other = await another();
     await other.getByRole("button", { name: "Load expired" }).click();
-    await other.getByRole("button", { name: "Load it" }).click();
+    await other.getByRole("dialog").getByRole("button", { name: "Load expired" }).click();
     await expect.poll(() => editor.innerText()).toContain("start expired");
     expect(await page.getByText("Another scenario is now running").count()).toBe(0);
 

@@ -70,7 +70,13 @@ const clients: NonNullable<Screen["clients"]> = [
 /** Every view, with something to see; what is true of each of them is tested of this list. */
 export const screens: readonly Screen[] = [
   { title: "overview", view: "overview" },
-  { title: "overview with requests", view: "overview", options: { scenario: "key-states" }, clients },
+  {
+    title: "overview with requests and open advice",
+    view: "overview",
+    options: { scenario: "key-states" },
+    clients,
+    act: (page) => page.locator(".advice summary").first().click(),
+  },
   { title: "overview with an exit", view: "overview/401.rotated", options: { scenario: "key-states" } },
   { title: "requests", view: "requests", options: { scenario: "key-states" }, clients },
   {
@@ -79,11 +85,11 @@ export const screens: readonly Screen[] = [
     options: { scenario: "key-states" },
     clients,
   },
-  { title: "report", view: "report", options: { scenario: "key-states" }, clients },
   {
     title: "faults, and assumptions as the profile has them",
     view: "faults",
     options: { scenario: "bad-day" },
+    act: (page) => page.locator("summary", { hasText: "Assumptions" }).click(),
   },
   {
     title: "instances",
@@ -151,6 +157,6 @@ export const screens: readonly Screen[] = [
   { title: "the secret of a new key", view: "keys", act: showSecret },
   { title: "the question before a revocation", view: "keys/active", act: press("Revoke active") },
   { title: "time", view: "time" },
-  { title: "time with a timeline and faults", view: "time?scale=day", options: { scenario: "bad-day" } },
+  { title: "time with a timeline and faults", view: "time", options: { scenario: "bad-day" } },
   { title: "the question before a reset", view: "time", act: press("Reset…") },
 ];

@@ -120,7 +120,7 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     await page.getByRole("region", { name: "The response" }).getByText("404 not_found").waitFor();
     const gate = page.getByRole("region", { name: "Request checks" });
     expect(await gate.getByRole("listitem").allTextContents()).toEqual([
-      "path: rejected",
+      "✗ path: rejected",
       ...["method", "key", "organization", "live access", "scope", "minute limit", "day limit"].map(
         (name) => `${name}: not reached`,
       ),
@@ -145,7 +145,7 @@ story:
     await tell(dashboard, 1);
     await page.getByRole("region", { name: "The response" }).getByText("401").first().waitFor();
     expect(await page.getByText("As expected.").count()).toBe(0);
-    expect(await page.locator(".story-outline li").first().textContent()).toBe("request with one (done)");
+    expect(await page.locator(".story-outline li").first().textContent()).toBe("·request with one (done)");
     await tell(dashboard, 2);
     await page.getByText("As expected.").waitFor();
   });
@@ -172,7 +172,7 @@ story:
     };
     const outline = await seen();
     expect(outline.at(1)).toContain("(as expected)");
-    expect(outline.at(5)).toBe("request with main, 2 times (unexpected)");
+    expect(outline.at(5)).toBe("✗request with main, 2 times (unexpected)");
     expect((await ask("/story")).body.data.outline.at(5).as_expected).toBe(false);
     await page.reload();
     await settled(page);
@@ -201,11 +201,12 @@ story:
     await expect.poll(filled).toBe("story");
     await page.keyboard.press("Space");
     await page.locator(".story-stage").getByText("A bank calls the API.").waitFor();
-    // Nothing else is drawn.
-    const sizes = await page
-      .locator(".story-bar, .story-outline")
+    await page.getByText("Step 1 of 6").waitFor();
+    // Only the progress and the step are drawn.
+    const clips = await page
+      .locator(".story-progress, .story-buttons, .story-outline")
       .evaluateAll((parts) => parts.map((part) => getComputedStyle(part).clipPath));
-    expect(sizes).toEqual(["inset(50%)", "inset(50%)"]);
+    expect(clips).toEqual(["none", "inset(50%)", "inset(50%)"]);
     await page.keyboard.press("f");
     await expect.poll(filled).toBeNull();
     await page.getByRole("button", { name: "Full screen" }).click();

@@ -35,7 +35,7 @@ export function LoadedPart({
   if (typeof state.value === "object") return <state.value.Part />;
   if (state.value === "loading") return <p class="muted">Loading {name}…</p>;
   return (
-    <div class="notice" role="alert">
+    <div class="notice warning" role="alert">
       <p>Failed to load {name}. Is the sandbox still running?</p>
       <button type="button" class="quiet" onClick={tryAgain}>
         Try again

@@ -12,7 +12,7 @@ interface PagingProps {
 export function Paging({ page, pages, children }: PagingProps) {
   const go = (to: number) => changeQuery({ page: to === 1 ? undefined : String(to) });
   return (
-    <div class="pages">
+    <div class="bar pages">
       <output>{children}</output>
       {pages === 1 ? null : (
         <>

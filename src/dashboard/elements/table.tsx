@@ -1,16 +1,22 @@
 import type { ComponentChildren } from "preact";
 
+/** A row of a table. Its first cell is its heading. */
+export interface Row {
+  readonly key: string;
+  readonly cells: readonly ComponentChildren[];
+}
+
 interface TableProps {
   readonly label: string;
   readonly columns: readonly string[];
   /** The columns with numbers. */
   readonly numbers?: readonly string[];
-  /** The rows. */
-  readonly children: ComponentChildren;
+  readonly rows: readonly Row[];
 }
 
-/** A table that scrolls sideways if it is wider than the page, also by keyboard. */
-export function Table({ label, columns, numbers = [], children }: TableProps) {
+/** A table that scrolls sideways if it is wider than the page, also by keyboard. On a narrow page it is a list. */
+export function Table({ label, columns, numbers = [], rows }: TableProps) {
+  const classOf = (column = "") => (numbers.includes(column) ? "number" : undefined);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: scrolling requires focus for keyboard users
     <section class="scrolling" aria-label={label} tabIndex={0}>
@@ -18,13 +24,27 @@ export function Table({ label, columns, numbers = [], children }: TableProps) {
         <thead>
           <tr>
             {columns.map((column) => (
-              <th scope="col" key={column} class={numbers.includes(column) ? "number" : undefined}>
+              <th scope="col" key={column} class={classOf(column)}>
                 {column}
               </th>
             ))}
           </tr>
         </thead>
-        <tbody>{children}</tbody>
+        <tbody>
+          {rows.map(({ key, cells: [heading, ...cells] }) => (
+            <tr key={key}>
+              <th scope="row">{heading}</th>
+              {cells.map((cell, index) => {
+                const column = columns[index + 1];
+                return (
+                  <td key={column} data-label={column} class={classOf(column)}>
+                    <div>{cell}</div>
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
       </table>
     </section>
   );

@@ -57,7 +57,7 @@ function Header() {
   useNow();
   const { scenario, seed, version } = health.data.value ?? {};
   return (
-    <header class={instanceId === undefined ? "page-header" : "page-header of-instance"}>
+    <header class={instanceId === undefined ? "page-header bar" : "page-header bar of-instance"}>
       <a class="skip-link" href={`${location.hash || "#/"}`} onClick={focusMain}>
         Skip to content
       </a>
@@ -105,7 +105,7 @@ function Chips() {
   ].filter((chip) => chip !== false);
   if (chips.length === 0) return null;
   return (
-    <ul class="chips" aria-label="Active settings">
+    <ul class="bar chips" aria-label="Active settings">
       {chips.map(({ words, to, kind }) => (
         <li key={kind}>
           <a class={`badge tone-${kind}`} href={to}>
@@ -163,7 +163,7 @@ function Main(props: {
 
 function NotConnected() {
   return (
-    <p class="notice" role="status">
+    <p class="notice warning" role="status">
       {isGone.value
         ? "This address no longer has a sandbox. An instance ends when it is removed, expires, stays idle for too long, or when its server stops."
         : "The sandbox does not respond. This page reconnects when it is running again."}
@@ -181,13 +181,13 @@ function TokenForm() {
     if (typeof token === "string" && token !== "") useToken(token.trim());
   };
   return (
-    <main class="token-form">
+    <main class="stack token-form">
       <h1>svc-sandbox</h1>
       <p>
         Other machines can reach this sandbox, so its control plane requires a token. The sandbox printed the
         token when it started.
       </p>
-      <form onSubmit={submit}>
+      <form class="bar" onSubmit={submit}>
         <label>
           Control token <input ref={input} name="token" type="password" autocomplete="off" required />
         </label>

@@ -6,7 +6,6 @@ import { FaultsView } from "../views/faults/faults.js";
 import { InstancesView } from "../views/instances/instances-view.js";
 import { KeysView } from "../views/keys/keys-view.js";
 import { OverviewView } from "../views/overview/overview-view.js";
-import { ReportView } from "../views/report/report-view.js";
 import { RequestsView } from "../views/requests/requests-view.js";
 import { ScenarioView } from "../views/scenario/scenario-view.js";
 import { StoryView } from "../views/story/story-view.js";
@@ -43,5 +42,4 @@ export const views: readonly View[] = [
     // Instances cannot contain instances.
     isShown: () => instanceId === undefined,
   },
-  { name: "report", title: "Report", View: ReportView },
 ];

@@ -65,7 +65,7 @@ export function Confirm({ title, action: words, run, instead, onClose, children 
     <Dialog title={title} onClose={onClose}>
       {children}
       <Refusal problem={action.problem} />
-      <footer class="buttons">
+      <footer class="bar">
         <button type="button" class="danger" aria-busy={action.isRunning} onClick={action.run}>
           {words}
         </button>

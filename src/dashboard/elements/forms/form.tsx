@@ -1,17 +1,54 @@
+import { useSignal } from "@preact/signals";
 import type { ComponentChildren, RefObject } from "preact";
-import { useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { ControlError } from "../../control/call.js";
 import { type Action, Refusal, useAction } from "./action.js";
 
 type Send = (fields: FormData, form: HTMLFormElement) => Promise<unknown>;
 
-/** The action of a form, and the reference for its element. */
+/** The action of a form, and the reference for its element. A form with an empty required field is not sent. */
 export function useForm(send: Send): Action & { readonly form: RefObject<HTMLFormElement | null> } {
   const form = useRef<HTMLFormElement>(null);
   const action = useAction(async () => {
     const element = form.current as HTMLFormElement;
+    checkRequired(element);
     await send(new FormData(element), element);
   });
   return { ...action, form };
+}
+
+function checkRequired(form: HTMLFormElement): void {
+  const empty = [...form.querySelectorAll<HTMLInputElement>("input[required]")].filter(
+    ({ value }) => value.trim() === "",
+  );
+  if (empty.length === 0) return;
+  const fields = empty.map(({ name, labels }) => {
+    const label = labels?.[0]?.textContent?.toLowerCase() ?? name;
+    return [name, `Enter ${/^[aeiou]/.test(label) ? "an" : "a"} ${label}.`];
+  });
+  throw new ControlError("validation_failed", "A required field is empty.", Object.fromEntries(fields));
+}
+
+interface FormRefusalProps {
+  readonly form: RefObject<HTMLFormElement | null>;
+  readonly problem: ControlError | undefined;
+}
+
+/** The rejection of a form. The fields show their own problems, and the first one gets the focus. */
+export function FormRefusal({ form, problem }: FormRefusalProps) {
+  const marked = useSignal(0);
+  useLayoutEffect(() => {
+    const fields = form.current?.querySelectorAll<HTMLElement>('[aria-invalid="true"]') ?? [];
+    marked.value = fields.length;
+    fields[0]?.closest("details")?.setAttribute("open", "");
+    fields[0]?.focus();
+  }, [problem]);
+  if (problem === undefined || marked.value === 0) return <Refusal problem={problem} />;
+  return (
+    <p class="refusal" role="alert">
+      Correct the {marked.value === 1 ? "marked field" : `${marked.value} marked fields`}.
+    </p>
+  );
 }
 
 interface ActionFormProps {
@@ -26,12 +63,14 @@ interface ActionFormProps {
 export function ActionForm({ action: label, send, children }: ActionFormProps) {
   const { form, submit, isRunning, problem } = useForm(send);
   return (
-    <form class="action-form" ref={form} onSubmit={submit}>
+    <form class="stack" ref={form} noValidate onSubmit={submit}>
       {children(problem?.fields ?? {})}
-      <button type="submit" aria-busy={isRunning}>
-        {label}
-      </button>
-      <Refusal problem={problem} />
+      <div class="bar">
+        <button type="submit" aria-busy={isRunning}>
+          {label}
+        </button>
+        <FormRefusal form={form} problem={problem} />
+      </div>
     </form>
   );
 }

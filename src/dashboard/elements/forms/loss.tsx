@@ -24,7 +24,7 @@ export function ConfirmLoss({ lost = "state", of = "", children, ...question }: 
     countsOf(of, lost).then(show, () => show([]));
   }, []);
   return (
-    <Confirm instead="Keep it" {...question}>
+    <Confirm instead="Cancel" {...question}>
       <p>
         {counts.value === undefined
           ? "Reading the current state…"

@@ -9,34 +9,40 @@ export type ShownAdvice = Pick<
   "id" | "level" | "rule" | "meaning" | "what_to_do"
 > & { readonly count?: number; readonly examples?: Report["advice"][number]["examples"] };
 
-/** Advice: the client's mistake, its rule, how to fix it, and the affected requests. */
+/** The tones of the levels. */
+const tones = { error: "key", warning: "limit", note: "other" } as const;
+
+/** Advice on one line each. Opened, it shows the rule, how to fix the client, and the affected requests. */
 export function AdviceList({ advice }: { readonly advice: readonly ShownAdvice[] }) {
   return (
-    <ul class="advice-list">
+    <ul class="stack">
       {advice.map(({ id, level, rule, meaning, what_to_do, count, examples = [] }) => (
-        <li key={id} class={`advice level-${level}`}>
-          <p class="advice-head">
-            <span class="badge">{level}</span>{" "}
-            <DocsLink to={aboutAdvice(id)}>
-              <strong>{id}</strong>
-            </DocsLink>
-            {count === undefined ? null : (
-              <a href={linkTo("requests", [], { advice: id })}>{counted(count, "request")}</a>
-            )}
-          </p>
-          <p>{meaning}</p>
-          <p>
-            <strong>What to do:</strong> {what_to_do}
-          </p>
-          <p class="muted">Rule: {rule}</p>
-          {suggestions(examples).map((example) => (
-            <p class="muted" key={example.id}>
-              <a href={linkTo("requests", [example.id])}>
-                <Target request={example} />
-              </a>
-              : did you mean <code>{example.did_you_mean}</code>?
-            </p>
-          ))}
+        <li key={id} class={`advice tone-${tones[level]}`}>
+          <details>
+            <summary>
+              <span class="badge toned">{level}</span> <strong>{id}</strong>{" "}
+              {count === undefined ? null : <span class="muted">{counted(count, "request")}</span>} {meaning}
+            </summary>
+            <div class="stack">
+              <p>
+                <strong>What to do:</strong> {what_to_do}
+              </p>
+              <p class="muted">
+                Rule: {rule} <DocsLink to={aboutAdvice(id)}>About {id}</DocsLink>
+              </p>
+              {suggestions(examples).map((example) => (
+                <p class="muted" key={example.id}>
+                  <a href={linkTo("requests", [example.id])}>
+                    <Target request={example} />
+                  </a>
+                  : did you mean <code>{example.did_you_mean}</code>?
+                </p>
+              ))}
+              {count === undefined ? null : (
+                <a href={linkTo("requests", [], { advice: id })}>Show {counted(count, "request")}</a>
+              )}
+            </div>
+          </details>
         </li>
       ))}
     </ul>

@@ -6,7 +6,7 @@ export function BodyText({ text, width = 64 }: { readonly text: string; readonly
   const shown = laidOut(text, width);
   const rest = shown.length - mostShown;
   return (
-    <pre class="body-text">
+    <pre class="code">
       <bdi>{shown.slice(0, mostShown)}</bdi>
       {rest > 0 ? <span class="muted">{`\n… and ${rest} more characters`}</span> : null}
     </pre>

@@ -11,7 +11,7 @@ export function toneOf(pathId: string): "success" | "key" | "access" | "limit" |
 
 /** A path id in the color of its kind. */
 export function PathBadge({ pathId }: { readonly pathId: string }) {
-  return <code class={`path-badge tone-${toneOf(pathId)}`}>{pathId}</code>;
+  return <code class={`path-badge toned tone-${toneOf(pathId)}`}>{pathId}</code>;
 }
 
 /** A link to the faults if one of them changed or delayed the response; otherwise nothing. */

@@ -82,7 +82,7 @@ export function ConsentList({ farmerId }: { readonly farmerId?: string }) {
     );
   }
   return (
-    <ol class="consents">
+    <ol class="stack consents">
       {[...shown].reverse().map((consent) => (
         <li key={consent.id} class="panel">
           <OneConsent consent={consent} Title={farmerId === undefined ? "h2" : "h3"} />
@@ -97,12 +97,12 @@ function OneConsent({ consent, Title }: { readonly consent: Consent; readonly Ti
   const decide = (decision: "grant" | "reject" | "revoke") => () =>
     call(`/consents/${encodeURIComponent(id)}/${decision}`, { method: "POST" });
   return (
-    <article aria-labelledby={id}>
-      <header class="head-row">
+    <article class="stack" aria-labelledby={id}>
+      <header class="bar apart">
         <Title id={id}>
           <Status of={status} /> <code>{id}</code>
         </Title>
-        <div class="buttons">
+        <div class="bar">
           {status === "pending" ? (
             <>
               <ActionButton run={decide("grant")}>Grant</ActionButton>
@@ -123,7 +123,7 @@ function OneConsent({ consent, Title }: { readonly consent: Consent; readonly Ti
         <a href={linkTo("farmers", [consent.farmer_id])}>farmer {consent.farmer.toLocaleString("en")}</a> for{" "}
         {permissions.join(", ")}: <q>{purpose.text}</q> <span class="muted">({codeWords(purpose.code)})</span>
       </p>
-      <ol class="history">
+      <ol class="small bulleted">
         {consent.history.map((one) => (
           <li key={`${one.at} ${one.status}`}>
             <Instant at={one.at} /> {one.status === "pending" ? "requested" : one.status} by the{" "}
@@ -144,23 +144,20 @@ function OneConsent({ consent, Title }: { readonly consent: Consent; readonly Ti
 
 function Attestations({ of: attestations }: { readonly of: Consent["attestations"] }) {
   return (
-    <Table label="Attestations" columns={["Attestation", "Production", "Validity", "Id", "Change"]}>
-      {attestations.map(({ id, type, production, validity }) => (
-        <tr key={id}>
-          <th scope="row">{type}</th>
-          <td>
-            <Status of={production} />
-          </td>
-          <td>{validity === null ? <span class="muted">none yet</span> : <Status of={validity} />}</td>
-          <td>
-            <code>{id}</code>
-          </td>
-          <td>
-            <Suspension id={id} validity={validity} />
-          </td>
-        </tr>
-      ))}
-    </Table>
+    <Table
+      label="Attestations"
+      columns={["Attestation", "Production", "Validity", "Id", "Change"]}
+      rows={attestations.map(({ id, type, production, validity }) => ({
+        key: id,
+        cells: [
+          type,
+          <Status key="production" of={production} />,
+          validity === null ? "none yet" : <Status of={validity} />,
+          <code key="id">{id}</code>,
+          <Suspension key="change" id={id} validity={validity} />,
+        ],
+      }))}
+    />
   );
 }
 
@@ -177,5 +174,5 @@ function Suspension({ id, validity }: { readonly id: string; readonly validity: 
 }
 
 function Status({ of: status }: { readonly of: string }) {
-  return <span class={`status tone-${tones[status] ?? "other"}`}>{capitalized(status)}</span>;
+  return <span class={`status toned tone-${tones[status] ?? "other"}`}>{capitalized(status)}</span>;
 }

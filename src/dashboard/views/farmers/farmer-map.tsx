@@ -120,7 +120,7 @@ export function FarmerMap({ farmers, search }: FarmerMapProps) {
           {bar.text}
         </span>
       </div>
-      <fieldset class="map-buttons" aria-label="Map view">
+      <fieldset class="bar map-buttons" aria-label="Map view">
         <button type="button" class="quiet" aria-label="Zoom in" onClick={() => zoom(step)}>
           +
         </button>
@@ -131,7 +131,7 @@ export function FarmerMap({ farmers, search }: FarmerMapProps) {
           Show all
         </button>
       </fieldset>
-      <figcaption class="muted" id="map-keys">
+      <figcaption class="muted small" id="map-keys">
         {hovered.value.length > 0
           ? hoverText(hovered.value)
           : "Drag or use the arrow keys to move, + and − to zoom, 0 to show all. Click a farmer to open the record."}
@@ -143,7 +143,7 @@ export function FarmerMap({ farmers, search }: FarmerMapProps) {
 function hoverText(farmers: readonly FarmerRow[]): string {
   const [first] = farmers;
   if (first === undefined) return "";
-  if (farmers.length > 1) return `${farmers.length} farmers: click to zoom in`;
+  if (farmers.length > 1) return `${farmers.length.toLocaleString("en")} farmers: click to zoom in`;
   return `${first.name}, ${first.region}: ${first.farm_area_ha.toLocaleString("en")} ha, ${first.crops.join(", ")}`;
 }
 

@@ -27,7 +27,7 @@ function AllFarmers({ year }: { readonly year: number }) {
   const found = useMemo(() => foundFarmers(farmers, text.trim().toLowerCase()), [farmers, text]);
   return (
     <>
-      <header class="farmers-head">
+      <header class="bar">
         <h1>Farmers</h1>
         <p class="muted">
           {total.toLocaleString("en")} synthetic farmers.{" "}
@@ -37,9 +37,9 @@ function AllFarmers({ year }: { readonly year: number }) {
         {previewIsOn.data.value ? <ConsentsLink /> : null}
       </header>
       {problem === undefined ? null : (
-        <p class="notice" role="alert">
-          Failed to read the farmers after the first {farmers.length}: {problem.message} This page tries again
-          when the sandbox responds.
+        <p class="notice warning" role="alert">
+          Failed to read the farmers after the first {farmers.length.toLocaleString("en")}: {problem.message}{" "}
+          This page tries again when the sandbox responds.
         </p>
       )}
       <FarmerMap farmers={found} search={text} />
@@ -59,7 +59,7 @@ function Reading({ read, wanted }: { readonly read: number; readonly wanted: num
 function ConsentsLink() {
   useConsents();
   return (
-    <a href={linkTo("farmers", ["consents"])}>
+    <a class="end" href={linkTo("farmers", ["consents"])}>
       Consents and attestations ({consents.data.value?.length ?? 0})
     </a>
   );
@@ -79,9 +79,9 @@ function FarmerList({ found, text, year }: FarmerListProps) {
   const page = Math.min(pages, Math.max(1, Number(route.value.query.get("page")) || 1));
   const from = (page - 1) * pageLength;
   return (
-    <section class="farmer-list" aria-labelledby="farmer-list">
+    <section class="stack farmer-list" aria-labelledby="farmer-list">
       <h2 id="farmer-list">Records</h2>
-      <div class="list-tools">
+      <div class="bar">
         <label>
           Find{" "}
           <input
@@ -97,26 +97,22 @@ function FarmerList({ found, text, year }: FarmerListProps) {
       </div>
       <Table
         label="Farmers"
-        columns={["No.", "Name", "Region", "Farm, ha", "Age", "Crops"]}
-        numbers={["Farm, ha", "Age"]}
-      >
-        {found.slice(from, from + pageLength).map((farmer) => (
-          <tr key={farmer.farmer_id}>
-            <td class="muted">{farmer.index}</td>
-            <th scope="row">
-              <a href={linkTo("farmers", [farmer.farmer_id])}>
-                <bdi>{farmer.name}</bdi>
-              </a>
-            </th>
-            <td>
-              {farmer.region}, {countryName(farmer.country_code)}
-            </td>
-            <td class="number">{farmer.farm_area_ha.toLocaleString("en", { maximumFractionDigits: 2 })}</td>
-            <td class="number">{year - farmer.birth_year}</td>
-            <td>{capitalized(farmer.crops.join(", "))}</td>
-          </tr>
-        ))}
-      </Table>
+        columns={["Name", "No.", "Region", "Farm, ha", "Age", "Crops"]}
+        numbers={["No.", "Farm, ha", "Age"]}
+        rows={found.slice(from, from + pageLength).map((farmer) => ({
+          key: farmer.farmer_id,
+          cells: [
+            <a key="name" href={linkTo("farmers", [farmer.farmer_id])}>
+              <bdi>{farmer.name}</bdi>
+            </a>,
+            farmer.index.toLocaleString("en"),
+            `${farmer.region}, ${countryName(farmer.country_code)}`,
+            farmer.farm_area_ha.toLocaleString("en", { maximumFractionDigits: 2 }),
+            year - farmer.birth_year,
+            capitalized(farmer.crops.join(", ")),
+          ],
+        }))}
+      />
       <Paging page={page} pages={pages}>
         {found.length === 0
           ? "No matching farmers."

@@ -27,7 +27,7 @@ export function OneFarmer({ id, year }: { readonly id: string; readonly year: nu
       {problem.value === undefined ? null : (
         <>
           <h1>Farmer</h1>
-          <p class="notice" role="alert">
+          <p class="notice warning" role="alert">
             {problem.value.message}
           </p>
         </>
@@ -44,7 +44,7 @@ function Facts({ farmer, year }: { readonly farmer: Farmer; readonly year: numbe
   const { name, location, household, cooperative, livestock } = farmer;
   return (
     <>
-      <header class="farmers-head">
+      <header class="bar">
         <h1>
           <bdi>
             {name.given_name} {name.surname}
@@ -55,7 +55,7 @@ function Facts({ farmer, year }: { readonly farmer: Farmer; readonly year: numbe
         </p>
         <CopyButton text={JSON.stringify(farmer, null, 2)}>Copy as JSON</CopyButton>
       </header>
-      <section class="panel">
+      <section class="panel stack">
         <h2>Person and farm</h2>
         <dl class="facts">
           <Fact name="Lives in">
@@ -96,7 +96,7 @@ function Facts({ farmer, year }: { readonly farmer: Farmer; readonly year: numbe
       <Insurance farmer={farmer} />
       <Loans farmer={farmer} />
       {previewIsOn.data.value ? (
-        <section class="records">
+        <section class="stack records">
           <h2>Consents and attestations</h2>
           <ConsentList farmerId={farmer.farmer_id} />
         </section>
@@ -115,25 +115,16 @@ interface RecordsProps {
 
 function Records({ title, columns, rows, none = "None." }: RecordsProps) {
   return (
-    <section class="records">
+    <section class="stack records">
       <h2>{title}</h2>
       {rows.length === 0 ? (
         <p class="muted">{none}</p>
       ) : (
-        <Table label={title} columns={columns}>
-          {rows.map(([first, ...cells], row) => {
-            // The rows of a record never move.
-            const key = row;
-            return (
-              <tr key={key}>
-                <th scope="row">{first}</th>
-                {cells.map((cell, position) => (
-                  <td key={columns[position + 1]}>{cell}</td>
-                ))}
-              </tr>
-            );
-          })}
-        </Table>
+        <Table
+          label={title}
+          columns={columns}
+          rows={rows.map((cells, row) => ({ key: String(row), cells }))}
+        />
       )}
     </section>
   );

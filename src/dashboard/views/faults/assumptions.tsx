@@ -26,27 +26,32 @@ export function Assumptions() {
   if (values === undefined || rows.data.value === undefined) return <p class="muted">Reading…</p>;
   const different = rows.data.value.filter((row) => !isAsProfile(row, values));
   return (
-    <section class="panel stacked" aria-labelledby="assumptions-title">
-      <h2 id="assumptions-title">Assumptions</h2>
+    <section class="panel stack" aria-labelledby="assumptions-title">
+      <h2 id="assumptions-title">Profile</h2>
       <p class="muted">
         The sandbox's behavior where the specification is silent. Changes apply from the next response.
       </p>
       <ProfileChoice current={values.profile} />
-      <p class="assumptions-summary">
-        {different.length === 0
-          ? `All values match the profile ${values.profile}.`
-          : `${different.length} ${different.length === 1 ? "value differs" : "values differ"} from the profile ${values.profile}.`}{" "}
-        {different.length === 0 ? null : (
+      {different.length === 0 ? null : (
+        <div>
           <ActionButton class="quiet" run={() => change({ profile: values.profile })}>
             Reset all
           </ActionButton>
-        )}
-      </p>
-      <ul class="assumptions">
-        {rows.data.value.map((row) => (
-          <Assumption key={row.assumption} row={row} values={values} />
-        ))}
-      </ul>
+        </div>
+      )}
+      <details>
+        <summary>
+          <strong>Assumptions</strong>{" "}
+          {different.length === 0
+            ? `All values match the profile ${values.profile}.`
+            : `${different.length} ${different.length === 1 ? "value differs" : "values differ"} from the profile ${values.profile}.`}
+        </summary>
+        <ul class="list assumptions">
+          {rows.data.value.map((row) => (
+            <Assumption key={row.assumption} row={row} values={values} />
+          ))}
+        </ul>
+      </details>
     </section>
   );
 }
@@ -55,10 +60,10 @@ function ProfileChoice({ current }: { readonly current: Profile }) {
   const chosen = useRef<Profile>(current);
   const action = useAction(() => change({ profile: chosen.current }));
   return (
-    <fieldset class="profiles">
-      <legend>Profile</legend>
+    <fieldset class="stack">
+      <legend class="visually-hidden">Profile</legend>
       {(Object.keys(profiles) as Profile[]).map((name) => (
-        <label key={name}>
+        <label key={name} class="bar">
           <input
             type="radio"
             name="profile"
@@ -107,7 +112,7 @@ function Assumption({ row, values }: { readonly row: AssumptionRow; readonly val
       <label htmlFor={id}>
         <code>{name}</code>
       </label>
-      <div class="assumption-value">
+      <div class="bar">
         <Control id={id} row={row} value={value} action={action} set={set} />
         {isSame ? null : (
           <button type="button" class="quiet" onClick={() => set(standard)}>
@@ -115,7 +120,7 @@ function Assumption({ row, values }: { readonly row: AssumptionRow; readonly val
           </button>
         )}
       </div>
-      <p class="muted" id={`${id}-meaning`}>
+      <p class="muted small" id={`${id}-meaning`}>
         {meaning}
         {isSame ? null : (
           <>
@@ -173,8 +178,8 @@ function Control({ id, row: { schema }, value, action, set }: ControlProps) {
   };
   return (
     // A value set elsewhere replaces the typed text.
-    <form class="assumption-text" onSubmit={submit} key={textOf(value)}>
-      <input {...described} name="value" defaultValue={textOf(value)} spellcheck={false} />
+    <form class="bar wide" onSubmit={submit} key={textOf(value)}>
+      <input {...described} class="wide" name="value" defaultValue={textOf(value)} spellcheck={false} />
       <button type="submit" class="quiet">
         Change<span class="visually-hidden"> {id.replace("assumption-", "")}</span>
       </button>

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { resource, useResources } from "../../control/resource.js";
 import { gate } from "../../control/resources.js";
-import { Field } from "../../elements/forms/field.js";
+import { Choice, TextField } from "../../elements/forms/field.js";
 import { ActionForm, numberIn, textIn } from "../../elements/forms/form.js";
 import type { ChangeFaults } from "./fault-words.js";
 
@@ -19,7 +19,7 @@ type Kind = keyof typeof kinds;
 
 type Refs = readonly { readonly ref: string }[];
 
-// A longer list does not help: any ref can be typed.
+// Nobody finds a key in a longer list; the JSON accepts any ref.
 const keys = resource<Refs>("/keys?limit=200", { on: ["world.", "key."] });
 const organizations = resource<Refs>("/organizations?limit=200", { on: ["world."] });
 
@@ -34,7 +34,7 @@ export function FaultForm({ changeFaults }: { readonly changeFaults: ChangeFault
       return [...on, fault];
     });
     // The effect stays selected, because the next fault is often similar.
-    const typed = form.querySelectorAll<HTMLInputElement | HTMLSelectElement>("input, details select");
+    const typed = form.querySelectorAll<HTMLInputElement | HTMLSelectElement>("input, .when select");
     for (const one of typed) one.value = "";
   };
   return (
@@ -43,6 +43,8 @@ export function FaultForm({ changeFaults }: { readonly changeFaults: ChangeFault
     </ActionForm>
   );
 }
+
+const any = ["", "any"] as const;
 
 interface FaultFieldsProps {
   readonly problems: Readonly<Record<string, string>>;
@@ -53,113 +55,97 @@ interface FaultFieldsProps {
 function FaultFields({ problems, place }: FaultFieldsProps) {
   useResources(keys, organizations, gate);
   const kind = useSignal<Kind>("status");
-  const problemOf = (field: string) =>
-    Object.entries(problems).find(([name]) => name.startsWith(`faults.${place}.${field}`))?.[1];
-  const paths = [
-    ...(gate.data.value?.successes ?? []),
-    ...(gate.data.value?.checks ?? []).flatMap(({ exits }) => exits),
-  ];
-  const text = (label: string, name: string, hint: string, more: object = {}) => (
-    <Field label={label} hint={hint} problem={problemOf(name)}>
-      {(attributes) => <input {...attributes} name={name} autocomplete="off" spellcheck={false} {...more} />}
-    </Field>
-  );
+  /** The name of a field, and its problem: from this form, or from the list of all faults. */
+  const field = (name: string) => ({
+    name,
+    problem:
+      problems[name] ??
+      Object.entries(problems).find(([at]) => at.startsWith(`faults.${place}.${name}`))?.[1],
+  });
+  const refs = ({ data }: typeof keys) => [any, ...(data.value ?? []).map(({ ref }) => ref)];
+  const { successes = [], checks = [] } = gate.data.value ?? {};
+  const isDelay = kind.value === "latency";
   return (
     <>
       <h3>Add a fault</h3>
       <div class="form-fields">
-        <Field label="Effect" problem={problemOf("then")}>
-          {(attributes) => (
-            <select
-              {...attributes}
-              name="kind"
-              value={kind.value}
-              onChange={(event) => {
-                kind.value = event.currentTarget.value as Kind;
-              }}
-            >
-              {Object.entries(kinds).map(([name, words]) => (
-                <option key={name} value={name}>
-                  {words}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <Choice
+          label="Effect"
+          {...field("then")}
+          name="kind"
+          options={Object.entries(kinds)}
+          value={kind.value}
+          onChange={(event) => {
+            kind.value = event.currentTarget.value as Kind;
+          }}
+        />
         {kind.value === "status" ? (
           <>
-            <Field label="Status" problem={problemOf("then.status")}>
-              {(attributes) => (
-                <select {...attributes} name="then.status">
-                  {[500, 501, 502, 503, 504].map((status) => (
-                    <option key={status} selected={status === 503}>
-                      {status}
-                    </option>
-                  ))}
-                </select>
-              )}
-            </Field>
-            <Field label="Body">
-              {(attributes) => (
-                <select {...attributes} name="then.body">
-                  <option value="json">the API's error</option>
-                  <option value="html">a gateway's page</option>
-                </select>
-              )}
-            </Field>
+            <Choice label="Status" {...field("then.status")} options={["503", "500", "501", "502", "504"]} />
+            <Choice
+              label="Body"
+              {...field("then.body")}
+              options={[
+                ["json", "the API's error"],
+                ["html", "a gateway's page"],
+              ]}
+            />
           </>
         ) : null}
-        {kind.value === "slow"
-          ? text("Bytes per second", "then.slow", "such as 25", { type: "number", min: 1, required: true })
-          : null}
-        {kind.value === "latency" || kind.value === "status" ? (
+        {kind.value === "slow" ? (
+          <TextField
+            label="Bytes per second"
+            {...field("then.slow")}
+            type="number"
+            min={1}
+            defaultValue="25"
+          />
+        ) : null}
+        {isDelay || kind.value === "status" ? (
           <>
-            {text(
-              kind.value === "latency" ? "Delay" : "Delay before the error",
-              "then.latency",
-              "such as 250ms or 2s",
-              {
-                required: kind.value === "latency",
-              },
-            )}
-            {text("Maximum delay", "latest", "for a random delay")}
+            <TextField
+              label={isDelay ? "Delay" : "Delay before the error"}
+              hint="such as 250ms or 2s"
+              {...field("then.latency")}
+              required={isDelay}
+            />
+            <TextField label="Maximum delay" hint="for a random delay" {...field("latest")} />
           </>
         ) : null}
-        {text("Key", "when.key", "a ref; empty for any key", { list: "fault-keys" })}
+        <div class="when">
+          <Choice label="Key" {...field("when.key")} options={refs(keys)} />
+        </div>
       </div>
-      <details>
+      <details class="when">
         <summary>Limit to some requests</summary>
         <div class="form-fields">
-          {text("Organization", "when.organization", "a ref", { list: "fault-organizations" })}
-          <Field label="Outcome without the fault" problem={problemOf("when.path_id")}>
-            {(attributes) => (
-              <select {...attributes} name="when.path_id">
-                <option value="">any</option>
-                {paths.map((path) => (
-                  <option key={path}>{path}</option>
-                ))}
-              </select>
-            )}
-          </Field>
-          {text("Every nth", "when.every", "3 for every third request", { type: "number", min: 1 })}
-          {text("Request numbers", "when.requests", "such as 1, 3, 4")}
-          {text("Probability", "when.probability", "from 0 to 1", {
-            type: "number",
-            min: 0,
-            max: 1,
-            step: "any",
-          })}
-          {text("From", "when.after", "a time, or a duration such as 10m")}
-          {text("Until", "when.until", "a time, or a duration such as 1h")}
+          <Choice label="Organization" {...field("when.organization")} options={refs(organizations)} />
+          <Choice
+            label="Outcome without the fault"
+            {...field("when.path_id")}
+            options={[any, ...successes, ...checks.flatMap(({ exits }) => exits)]}
+          />
+          <TextField
+            label="Every nth"
+            hint="3 for every third request"
+            {...field("when.every")}
+            type="number"
+            min={1}
+          />
+          <TextField label="Request numbers" hint="such as 1, 3, 4" {...field("when.requests")} />
+          <TextField
+            label="Probability"
+            hint="from 0 to 1"
+            {...field("when.probability")}
+            type="number"
+            min={0}
+            max={1}
+            step="any"
+          />
+          <TextField label="From" hint="a time, or a duration such as 10m" {...field("when.after")} />
+          <TextField label="Until" hint="a time, or a duration such as 1h" {...field("when.until")} />
         </div>
       </details>
-      {Object.entries({ keys, organizations }).map(([name, { data }]) => (
-        <datalist key={name} id={`fault-${name}`}>
-          {(data.value ?? []).map(({ ref }) => (
-            <option key={ref} value={ref} />
-          ))}
-        </datalist>
-      ))}
     </>
   );
 }

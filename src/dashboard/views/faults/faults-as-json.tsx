@@ -21,11 +21,14 @@ export function FaultsAsJson({
     typed.value = undefined;
   });
   const { problem } = action;
-  const fields = Object.entries(problem?.fields ?? {}).map(([name, text]) => `${name}: ${text}`);
+  const fields = Object.entries(problem?.fields ?? {}).map(([name, text]) => {
+    const [, number = "", ...path] = name.split(".");
+    return `Fault ${Number(number) + 1}, ${path.join(".")}: ${text}`;
+  });
   return (
-    <details class="faults-json">
+    <details>
       <summary>All faults as JSON</summary>
-      <form onSubmit={action.submit}>
+      <form class="stack" onSubmit={action.submit}>
         <Field
           label="Faults"
           hint="A list, in the format of faults in a scenario."
@@ -43,7 +46,7 @@ export function FaultsAsJson({
             />
           )}
         </Field>
-        <p class="fault-switches">
+        <p class="bar">
           <button type="submit" disabled={typed.value === undefined} aria-busy={action.isRunning}>
             Replace the faults
           </button>

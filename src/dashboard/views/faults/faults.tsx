@@ -1,40 +1,22 @@
 import { signal } from "@preact/signals";
 import type { Fault } from "../../control/answers.js";
 import { call } from "../../control/call.js";
-import { useResources } from "../../control/resource.js";
-import { assumptions, faults, health } from "../../control/resources.js";
-import { Fact } from "../../elements/fact.js";
+import { faults } from "../../control/resources.js";
 import { ActionButton } from "../../elements/forms/action.js";
+import { Read } from "../../elements/read.js";
 import { capitalized } from "../../elements/words.js";
-import { linkTo } from "../../route.js";
 import { Assumptions } from "./assumptions.js";
 import { FaultForm } from "./fault-form.js";
 import { conditionWords, effectWords } from "./fault-words.js";
 import { FaultsAsJson } from "./faults-as-json.js";
 
-/** The differences from an ideal API: assumptions and faults. */
+/** The differences from an ideal API: faults, and the profile with its assumptions. */
 export function FaultsView() {
-  useResources(health, assumptions);
-  const { scenario, seed } = health.data.value ?? {};
   return (
     <>
       <h1>Faults and assumptions</h1>
-      <dl class="world-facts">
-        <Fact name="Scenario">
-          <a href={linkTo("scenario")}>
-            <bdi>{scenario}</bdi>
-          </a>
-        </Fact>
-        <Fact name="Seed">
-          {seed}{" "}
-          <span class="muted">The seed of all generated data. To change it, use --seed or an instance.</span>
-        </Fact>
-        <Fact name="Profile">{assumptions.data.value?.profile}</Fact>
-      </dl>
-      <div class="faults-and-assumptions">
-        <Assumptions />
-        <Faults />
-      </div>
+      <Faults />
+      <Assumptions />
     </>
   );
 }
@@ -62,11 +44,21 @@ function nameOf({ when, then }: Fault): string {
   return JSON.stringify([when, then]);
 }
 
-/** The active faults, the faults that this page has turned off, a form for a new fault, and all faults as JSON. */
 function Faults() {
-  useResources(faults);
-  const on = faults.data.value;
-  if (on === undefined) return <p class="muted">Reading…</p>;
+  return (
+    <section class="panel stack" aria-labelledby="faults-title">
+      <h2 id="faults-title">Faults</h2>
+      <p class="muted">
+        Problems between client and API. The first fault that matches a request fires, before the request
+        checks.
+      </p>
+      <Read of={faults}>{(on) => <FaultList on={on} />}</Read>
+    </section>
+  );
+}
+
+/** The active faults, the faults that this page has turned off, a form for a new fault, and all faults as JSON. */
+function FaultList({ on }: { readonly on: readonly Fault[] }) {
   const off = switchedOff.value;
   const remove = (some: readonly Fault[]) => changeFaults((all) => without(all, some));
   const turnOff = async (some: readonly Fault[]) => {
@@ -78,14 +70,9 @@ function Faults() {
     switchedOff.value = off.filter((one) => !some.includes(one));
   };
   return (
-    <section class="panel stacked" aria-labelledby="faults-title">
-      <h2 id="faults-title">Faults</h2>
-      <p class="muted">
-        Problems between client and API. The first fault that matches a request fires, before the request
-        checks.
-      </p>
+    <>
       {on.length + off.length === 0 ? <p>No faults. Every request gets its normal response.</p> : null}
-      <ul class="faults">
+      <ul class="list faults">
         {on.map((fault, index) => (
           <FaultRow key={index} fault={fault}>
             <ActionButton class="quiet" run={() => turnOff([fault])}>
@@ -117,7 +104,7 @@ function Faults() {
           </FaultRow>
         ))}
       </ul>
-      <p class="fault-switches">
+      <p class="bar">
         {on.length > 1 ? (
           <ActionButton class="quiet" run={() => turnOff(on)}>
             Turn all off
@@ -134,7 +121,7 @@ function Faults() {
       </p>
       <FaultForm changeFaults={changeFaults} />
       <FaultsAsJson on={on} changeFaults={changeFaults} />
-    </section>
+    </>
   );
 }
 
@@ -149,17 +136,17 @@ function FaultRow(props: {
 }) {
   const { fault, isOff = false, children } = props;
   return (
-    <li class={isOff ? "off" : undefined}>
-      <p>
+    <li class="bar">
+      <p class={isOff ? "wide muted" : "wide"}>
         <strong>
           <bdi>{capitalized(conditionWords(fault.when))}:</bdi>
         </strong>{" "}
-        {effectWords(fault.then)}.{isOff ? <span class="badge">off</span> : null}
+        {effectWords(fault.then)}. {isOff ? <span class="badge">off</span> : null}
         {fault.requests_matched === undefined ? null : (
-          <span class="muted"> Matched requests: {fault.requests_matched}.</span>
+          <span class="muted"> Matched requests: {fault.requests_matched.toLocaleString("en")}.</span>
         )}
       </p>
-      <div class="fault-buttons">{children}</div>
+      <div class="bar">{children}</div>
     </li>
   );
 }

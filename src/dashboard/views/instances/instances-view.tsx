@@ -22,7 +22,7 @@ export function InstancesView() {
   return (
     <>
       <h1>Instances</h1>
-      <section class="panel stacked" aria-label="Instances">
+      <section class="panel stack" aria-label="Instances">
         {instanceId === undefined ? (
           <InstanceList />
         ) : (
@@ -56,43 +56,38 @@ function InstanceList() {
         <Table
           label="List of instances"
           columns={["Instance", "Scenario", "Created", "Idle", "Expires", "Base URL", "Action"]}
-        >
-          {all.slice(0, mostShown).map(({ id, label, scenario, seed, base_url: url, ...times }) => (
-            <tr key={id}>
-              <th scope="row">
-                <a href={`${baseUrl}/i/${id}/__sandbox/`}>
-                  <bdi>{label ?? id}</bdi>
-                </a>
-              </th>
-              <td>
+          rows={all.slice(0, mostShown).map(({ id, label, scenario, seed, base_url: url, ...times }) => ({
+            key: id,
+            cells: [
+              <a key="id" href={`${baseUrl}/i/${id}/__sandbox/`}>
+                <bdi>{label ?? id}</bdi>
+              </a>,
+              <span key="scenario">
                 <bdi>{scenario}</bdi> <span class="muted">seed {seed}</span>
-              </td>
-              <td>
-                <Instant at={times.created_at} />
-              </td>
-              <td>{durationText(times.idle_seconds * 1000)}</td>
-              <td>{times.expires_at === null ? "when idle" : <Instant at={times.expires_at} />}</td>
-              <td>
-                <CopyButton text={url}>Copy</CopyButton>
-              </td>
-              <td>
-                <LossButton
-                  class="danger"
-                  title={`Remove ${label ?? id}?`}
-                  action="Remove the instance"
-                  of={`/../i/${id}/__sandbox`}
-                  run={() => call(`/instances/${id}`, { method: "DELETE" })}
-                >
-                  Remove
-                  <span class="visually-hidden">
-                    {" "}
-                    <bdi>{label ?? id}</bdi>
-                  </span>
-                </LossButton>
-              </td>
-            </tr>
-          ))}
-        </Table>
+              </span>,
+              <Instant key="created" at={times.created_at} />,
+              durationText(times.idle_seconds * 1000),
+              times.expires_at === null ? "when idle" : <Instant at={times.expires_at} />,
+              <CopyButton key="url" text={url}>
+                Copy
+              </CopyButton>,
+              <LossButton
+                key="remove"
+                class="danger"
+                title={`Remove ${label ?? id}?`}
+                action="Remove the instance"
+                of={`/../i/${id}/__sandbox`}
+                run={() => call(`/instances/${id}`, { method: "DELETE" })}
+              >
+                Remove
+                <span class="visually-hidden">
+                  {" "}
+                  <bdi>{label ?? id}</bdi>
+                </span>
+              </LossButton>,
+            ],
+          }))}
+        />
       )}
       {all.length > mostShown ? <p class="muted">… and {all.length - mostShown} more.</p> : null}
       <NewInstance />

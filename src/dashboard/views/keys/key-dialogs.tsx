@@ -6,10 +6,9 @@ import { baseUrl, call } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { assumptions } from "../../control/resources.js";
 import { CopyButton } from "../../elements/copy-button.js";
-import { Refusal } from "../../elements/forms/action.js";
 import { Confirm, Dialog } from "../../elements/forms/dialog.js";
 import { Field } from "../../elements/forms/field.js";
-import { numberIn, textIn, useForm } from "../../elements/forms/form.js";
+import { FormRefusal, numberIn, textIn, useForm } from "../../elements/forms/form.js";
 import { actor } from "./actor.js";
 
 /** The open dialog: an action, and the key or organization that it affects. */
@@ -69,9 +68,9 @@ function CreateKey({
             hint="The system that uses the key, such as “Core banking”."
             problem={problems.name}
           >
-            {(attributes) => <input name="name" autocomplete="off" {...attributes} />}
+            {(attributes) => <input name="name" autocomplete="off" required {...attributes} />}
           </Field>
-          <fieldset class="choices">
+          <fieldset class="bar choices">
             <legend>Environment</legend>
             {(["test", "live"] as const).map((environment) => (
               <label key={environment}>
@@ -85,7 +84,7 @@ function CreateKey({
               </label>
             ))}
           </fieldset>
-          <fieldset class="choices">
+          <fieldset class="bar choices">
             <legend>Scopes</legend>
             {known.map((scope) => (
               <label key={scope}>
@@ -99,7 +98,7 @@ function CreateKey({
               </label>
             ))}
           </fieldset>
-          <div class="field-pair">
+          <div class="form-fields">
             {limits.map(([window, usual]) => (
               <Field
                 key={window}
@@ -113,7 +112,7 @@ function CreateKey({
               </Field>
             ))}
           </div>
-          <div class="field-pair">
+          <div class="form-fields">
             <Field
               label="Expires"
               hint={`Such as 30d or 2026-03-02T09:00:00Z. Default: ${lifetime === "none" ? "never" : `after ${lifetime}`}.`}
@@ -262,13 +261,13 @@ function IssueKey({ title, path, bodyOf, action: words, onClose, children }: Iss
     <Dialog title={title} onClose={onClose}>
       <form
         ref={action.form}
-        class="key-form"
+        class="stack"
         // The page shows the service's own validation messages.
         noValidate
         onSubmit={action.submit}
       >
         {children(action.problem?.fields ?? {})}
-        <Refusal problem={action.problem} />
+        <FormRefusal form={action.form} problem={action.problem} />
         <footer>
           <button type="submit" aria-busy={action.isRunning}>
             {words}
@@ -285,7 +284,7 @@ export function Secret({ issued: { key, secret } }: { readonly issued: IssuedKey
   // The form with the focus is gone.
   useEffect(() => shown.current?.focus(), []);
   return (
-    <div class="secret" ref={shown} tabIndex={-1}>
+    <div class="stack secret" ref={shown} tabIndex={-1}>
       <p>
         <strong>Copy it now: it is shown only once.</strong> Like the service, the sandbox stores only a hash.
         A lost secret cannot be recovered.
@@ -293,7 +292,7 @@ export function Secret({ issued: { key, secret } }: { readonly issued: IssuedKey
       <p>
         <code class="secret-text">{secret}</code>
       </p>
-      <p class="buttons">
+      <p class="bar">
         <CopyButton text={secret}>Copy the secret</CopyButton>
         <CopyButton text={`curl -i -H "x-api-key: ${secret}" ${baseUrl}/v1/relying-party/me`}>
           Copy as curl

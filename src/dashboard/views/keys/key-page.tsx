@@ -31,15 +31,15 @@ export function KeyPage({
       <Refusal problem={one.problem.value} />
       {key === undefined || one.problem.value !== undefined ? null : (
         <>
-          <section class="panel key-page" aria-label={key.ref}>
-            <header class="head-row">
+          <section class="panel stack key-page" aria-label={key.ref}>
+            <header class="bar apart">
               <h2>{key.ref}</h2>
               <KeyState state={key.state} />
               <KeyActions of={key} onDo={onDo} />
             </header>
             <NextRequest of={key} />
             <Facts of={key} />
-            <div class="key-usage">
+            <div class="columns">
               <UsageMeters of={key} />
             </div>
           </section>
@@ -60,7 +60,7 @@ function Facts({ of: key }: { readonly of: Key }) {
         ] as const)
       : ([["Revoked", key.revoked_at]] as const);
   return (
-    <dl class="key-facts">
+    <dl class="facts">
       <Fact name="Name">
         <bdi>{key.name}</bdi>
       </Fact>
@@ -105,15 +105,15 @@ function Requests({ of: ref }: { readonly of: string }) {
   const path = withQuery("/requests", { key: ref, limit: String(mostRequests) });
   const own = useResource<readonly Request[]>(path, ["world.", "request"]).data.value ?? [];
   return (
-    <section class="panel" aria-label="Requests">
+    <section class="panel stack" aria-label="Requests">
       <h2>Requests</h2>
       {own.length === 0 ? (
         <p class="muted">No requests with this key yet.</p>
       ) : (
         <>
-          <ol class="key-requests">
+          <ol class="list key-requests">
             {own.toReversed().map(({ id, at, method, path, path_id }) => (
-              <li key={id}>
+              <li key={id} class="bar">
                 <PathBadge pathId={path_id} />
                 <a href={linkTo("requests", [id])}>
                   <bdi>

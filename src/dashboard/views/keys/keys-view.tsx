@@ -24,7 +24,7 @@ export function KeysView() {
   const [ref] = route.value.parts;
   return (
     <>
-      <div class="head-row">
+      <div class="bar apart">
         <h1>Keys and organizations</h1>
         <ActorChoice />
       </div>
@@ -85,7 +85,7 @@ function KeyList({ onDo }: { readonly onDo: (doing: Doing) => void }) {
   };
   return (
     <>
-      <search class="key-filter">
+      <search class="bar">
         <label>
           Filter{" "}
           <input
@@ -112,7 +112,7 @@ function KeyList({ onDo }: { readonly onDo: (doing: Doing) => void }) {
         </Paging>
       </search>
       {refused.value ? (
-        <p class="notice" role="status">
+        <p class="notice warning" role="status">
           This looks like a secret, which would become part of the address. Filter by ref, name or
           fingerprint.
         </p>

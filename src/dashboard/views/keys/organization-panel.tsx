@@ -23,9 +23,9 @@ export function OrganizationPanel({ section, onDo }: OrganizationPanelProps) {
   const { organization, keys, active, is_continued: isContinued } = section;
   const { ref, name, type } = organization;
   return (
-    <section class="panel" aria-label={ref}>
-      <header class="head-row">
-        <div class="organization-name">
+    <section class="panel stack" aria-label={ref}>
+      <header class="bar apart">
+        <div class="wide">
           <h2>
             <bdi>{name}</bdi>
           </h2>
@@ -42,7 +42,7 @@ export function OrganizationPanel({ section, onDo }: OrganizationPanelProps) {
       {keys.length === 0 ? (
         <p class="muted empty">No keys yet. Create one to call the API.</p>
       ) : (
-        <ul class="key-list">
+        <ul class="list">
           {keys.map((key) => (
             <KeyRow key={key.ref} of={key} onDo={onDo} />
           ))}
@@ -75,7 +75,7 @@ function Access({ organization }: { readonly organization: Organization }) {
   };
   const { status, sandbox_access, live_access } = { ...organization, ...wanted.value };
   return (
-    <div class="organization-access">
+    <div class="bar small">
       {choice("Status", status, ["active", "inactive"], (to) => change({ status: to }))}
       {choice("Sandbox access", sandbox_access ? "on" : "off", ["on", "off"], (to) =>
         change({ sandbox_access: to === "on" }),
@@ -116,16 +116,16 @@ function KeyRow({ of: key, onDo }: { readonly of: Key; readonly onDo: (doing: Do
     <li class="key-row">
       <div class="key-name">
         <a href={linkTo("keys", [ref])}>{ref}</a>{" "}
-        <span class={`badge environment-${environment}`}>{environment}</span>
+        <span class={`badge ${environment === "live" ? "toned tone-access" : ""}`}>{environment}</span>
         {legacy ? <span class="badge">legacy</span> : null}
-        <p class="muted">
+        <p class="muted small">
           <bdi>{name}</bdi> · <code>{scopes.join(" ")}</code>
         </p>
       </div>
       <div class="key-end">
         <KeyState state={state} />
         {end === null ? null : (
-          <p class="muted">
+          <p class="muted small">
             {isOver ? "" : "ends "}
             <Until at={end} hasHappened={isOver} />
           </p>
@@ -142,7 +142,7 @@ function KeyRow({ of: key, onDo }: { readonly of: Key; readonly onDo: (doing: Do
 export function KeyActions({ of: key, onDo }: { readonly of: Key; readonly onDo: (doing: Doing) => void }) {
   const { ref, state } = key;
   return (
-    <div class="key-actions">
+    <div class="bar key-actions">
       {state === "active" ? (
         <button type="button" class="quiet" onClick={() => onDo({ kind: "rotate", key })}>
           Rotate<span class="visually-hidden"> {ref}</span>
@@ -165,10 +165,10 @@ export function NextRequest({ of: { ref, next_request: next } }: { readonly of: 
     sent.value = await call<Sent>("/send", { method: "POST", body: { key: ref } });
   };
   return (
-    <div class="next-request">
+    <div class="bar small next-request">
       <p>
         <span class="muted">Next request gets</span>{" "}
-        <strong class={`key-verdict tone-${toneOf(next.path_id)}`}>{next.verdict}</strong>
+        <strong class={`key-verdict toned tone-${toneOf(next.path_id)}`}>{next.verdict}</strong>
       </p>
       <ActionButton class="quiet" run={send}>
         Send a request<span class="visually-hidden"> with {ref}</span>
@@ -190,7 +190,7 @@ function UsageMeter({ keyRef, used, limit, window }: UsageMeterProps) {
   // A meter needs a length. A limit of 0 is always reached.
   const [value, max] = limit === 0 ? [1, 1] : [Math.min(used, limit), limit];
   return (
-    <div class="usage">
+    <div class="stack small usage">
       <span>
         {used.toLocaleString("en")}{" "}
         <span class="muted">

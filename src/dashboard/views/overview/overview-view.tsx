@@ -1,297 +1,193 @@
-import { computed, useSignal } from "@preact/signals";
-import type { Report, Request, Sent } from "../../control/answers.js";
-import { baseUrl, call } from "../../control/call.js";
-import { resource, useResources } from "../../control/resource.js";
+import type { Report } from "../../control/answers.js";
+import { fetchControl } from "../../control/call.js";
+import { useResources } from "../../control/resource.js";
 import { gate, report } from "../../control/resources.js";
-import { CodeLine } from "../../elements/copy-button.js";
-import { aboutPath, DocsLink } from "../../elements/docs-link.js";
 import { ActionButton } from "../../elements/forms/action.js";
 import { LossButton } from "../../elements/forms/loss.js";
+import { Read } from "../../elements/read.js";
+import { saveFile } from "../../elements/save-file.js";
+import { Table } from "../../elements/table.js";
 import { AdviceList } from "../../elements/traffic/advice.js";
-import { CoverageFigures, CoverageRing } from "../../elements/traffic/coverage.js";
-import { PathBadge, toneOf } from "../../elements/traffic/path-badge.js";
-import { SentResponse } from "../../elements/traffic/sent-response.js";
-import { linkTo, route } from "../../route.js";
+import { PathBadge } from "../../elements/traffic/path-badge.js";
+import { counted } from "../../elements/words.js";
+import { linkTo } from "../../route.js";
+import { CoverageFigures, CoverageRing } from "./coverage.js";
+import { RequestChecks } from "./request-checks.js";
 
-/** Coverage, advice, and the request checks with their outcomes. */
+/** Coverage, the request checks with their outcomes, advice, and the report. */
 export function OverviewView() {
   // In parallel, because the checks are drawn when both have arrived.
-  useResources(report, gate);
-  const read = report.data.value;
+  useResources(gate);
   return (
     <>
       <h1>Overview</h1>
-      {read === undefined ? (
-        <p class="muted">Reading…</p>
-      ) : (
-        <div class="overview">
-          <section class="panel overview-coverage" aria-labelledby="coverage-title">
-            <h2 id="coverage-title">Coverage</h2>
-            <CoverageRing coverage={read.coverage} />
-            <CoverageFigures report={read} />
-            <p class="muted">
-              <a href={linkTo("report")}>The report</a> lists every path and can be downloaded.
-            </p>
-          </section>
-          <section class="panel overview-advice" aria-labelledby="advice-title">
-            <h2 id="advice-title">Advice</h2>
-            {read.advice.length > 0 ? (
-              <AdviceList advice={read.advice} />
-            ) : (
-              <p class="muted">
-                {read.requests === 0
-                  ? "Advice appears here when clients call the API."
-                  : "No problems found."}
-              </p>
-            )}
-          </section>
-          <Gate report={read} />
-        </div>
-      )}
-    </>
-  );
-}
-
-const storyRequests = resource<readonly Request[]>("/requests?source=story", { on: ["world.", "request"] });
-
-/** The number of requests by the story or this page for each path id, as text that changes only with the counts. */
-const storyCounts = computed(() => {
-  const counts: Record<string, number> = {};
-  for (const { path_id: pathId } of storyRequests.data.value ?? [])
-    counts[pathId] = (counts[pathId] ?? 0) + 1;
-  return JSON.stringify(counts);
-});
-
-/** These faults only delay a request, so it also counts for its outcome. */
-const delays: readonly string[] = ["fault.latency", "fault.slow"];
-
-interface Stage {
-  readonly name: string;
-  readonly question: string;
-  readonly rules?: string;
-  readonly exits: readonly string[];
-  /** The checks, or the faults before and the successes after them. */
-  readonly kind: "check" | "faults" | "successes";
-}
-
-/** The request checks in order, each with its outcomes and their numbers of requests. */
-function Gate({ report }: { readonly report: Report }) {
-  useResources(gate, storyRequests);
-  const drawn = gate.data.value;
-  if (drawn === undefined) return <p class="panel muted gate-panel">Reading…</p>;
-  const paths = new Map(report.paths.map((row) => [row.path_id as string, row]));
-  const opened = paths.get(route.value.parts[0] ?? "");
-  const fromStory: Readonly<Record<string, number>> = JSON.parse(storyCounts.value);
-  const stages: readonly Stage[] = [
-    {
-      kind: "faults",
-      name: "faults",
-      question: "Does a fault match the request?",
-      exits: drawn.faults,
-    },
-    ...drawn.checks.map((check) => ({ ...check, kind: "check" as const })),
-    {
-      kind: "successes",
-      name: "passed",
-      question: "All checks passed: the endpoint responds.",
-      exits: drawn.successes,
-    },
-  ];
-  const countOf = (pathId: string) => clientCount(paths.get(pathId));
-  const left = stages.map(({ exits }) => sum(exits.filter((one) => !delays.includes(one)).map(countOf)));
-  const all = sum(left);
-  return (
-    <section class="panel gate-panel" aria-labelledby="gate-title">
-      <h2 id="gate-title">Request checks</h2>
-      <Legend />
-      <ol class="gate">
-        <li class="stage stage-start">
-          <Trunk count={all} />
-          <div class="check">
-            <h3>Incoming request</h3>
-            <p class="muted">
-              <code>{baseUrl}</code>
-            </p>
-          </div>
-        </li>
-        {stages.map(({ kind, name, question, rules, exits }, index) => (
-          <li key={name} class={`stage stage-${kind}`}>
-            <Trunk count={all - sum(left.slice(0, index))} mark={kind === "check" ? index : undefined} />
-            <div class="check">
-              <h3>{name}</h3>
-              <p class="muted">
-                {question} {rules === undefined ? null : <span class="rules">{rules}</span>}
-              </p>
-            </div>
-            <ul class="exits" aria-label={kind === "successes" ? "Successes" : `Outcomes of ${name}`}>
-              {exits.map((pathId) => (
-                <ExitLink
-                  key={pathId}
-                  pathId={pathId}
-                  count={countOf(pathId)}
-                  fromStory={fromStory[pathId] ?? 0}
-                />
-              ))}
-            </ul>
-            {opened === undefined || !exits.includes(opened.path_id) ? null : (
-              <Exit key={opened.path_id} path={opened} fromStory={fromStory[opened.path_id] ?? 0} />
-            )}
-          </li>
-        ))}
-      </ol>
-    </section>
-  );
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, one) => total + one, 0);
-}
-
-/** The number of client requests with this outcome, including announced endpoints. */
-function clientCount(path: ReportedPath | undefined): number {
-  return path === undefined ? 0 : path.count + path.preview_count;
-}
-
-/** The line between two checks, with the number of requests that reach it and the number of the check. */
-function Trunk({ count, mark }: { readonly count: number; readonly mark?: number | undefined }) {
-  return (
-    <div class="trunk">
-      <span class="trunk-mark">{mark}</span>
-      <span class="trunk-count">
-        {count === 0 ? null : (
+      <Read of={report}>
+        {(read) => (
           <>
-            {count.toLocaleString("en")}
-            <span class="visually-hidden"> requests reach this point</span>
+            <section class="panel stack" aria-labelledby="coverage-title">
+              <h2 id="coverage-title">Coverage</h2>
+              <div class="bar">
+                <CoverageRing coverage={read.coverage} />
+                <CoverageFigures report={read} />
+              </div>
+            </section>
+            <RequestChecks report={read} />
+            <section class="panel stack" aria-labelledby="advice-title">
+              <h2 id="advice-title">Advice</h2>
+              {read.advice.length > 0 ? (
+                <AdviceList advice={read.advice} />
+              ) : (
+                <p class="muted">
+                  {read.requests === 0
+                    ? "Advice appears here when clients call the API."
+                    : "No problems found."}
+                </p>
+              )}
+            </section>
+            <WholeReport report={read} />
           </>
         )}
-      </span>
-    </div>
-  );
-}
-
-function ExitLink(props: { readonly pathId: string; readonly count: number; readonly fromStory: number }) {
-  const { pathId, count, fromStory } = props;
-  const isOpen = route.value.parts[0] === pathId;
-  const state = count > 0 ? "met" : fromStory > 0 ? "by-story" : "unmet";
-  return (
-    <li>
-      <a
-        class={`exit tone-${toneOf(pathId)} exit-${state}`}
-        href={isOpen ? linkTo("overview") : linkTo("overview", [pathId])}
-        aria-expanded={isOpen}
-        data-path={pathId}
-      >
-        <code>{pathId}</code>
-        {count === 0 ? null : (
-          <span class="exit-count">
-            {count.toLocaleString("en")}
-            <span class="visually-hidden"> by clients</span>
-          </span>
-        )}
-        {fromStory === 0 ? null : (
-          <span class="exit-by-story">
-            {fromStory.toLocaleString("en")}
-            <span class="visually-hidden"> by the story or this page</span>
-          </span>
-        )}
-        {state === "unmet" ? <span class="visually-hidden">not covered</span> : null}
-      </a>
-    </li>
-  );
-}
-
-function Legend() {
-  return (
-    <ul class="legend">
-      <li>
-        <span class="exit exit-met tone-other">
-          <span class="exit-count">n</span>
-        </span>{" "}
-        covered by clients
-      </li>
-      <li>
-        <span class="exit exit-by-story tone-other">
-          <span class="exit-by-story">n</span>
-        </span>{" "}
-        by the story or this page
-      </li>
-      <li>
-        <span class="exit exit-unmet tone-other">&nbsp;</span> not covered: open it for instructions
-      </li>
-    </ul>
-  );
-}
-
-type ReportedPath = Report["paths"][number];
-type HowToMeet = NonNullable<ReportedPath["how_to_meet"]>;
-
-interface ExitProps {
-  readonly path: ReportedPath;
-  /** The number of such requests by the story and this page. */
-  readonly fromStory: number;
-}
-
-/** An open outcome: its cause, its number of requests, and instructions to cover it. */
-function Exit({ path, fromStory }: ExitProps) {
-  const { path_id: pathId, when, count, preview_count: inPreview, how_to_meet: how } = path;
-  return (
-    <section class="exit-detail" aria-label={`Outcome ${pathId}`}>
-      <p>
-        <DocsLink to={aboutPath(pathId)}>
-          <PathBadge pathId={pathId} />
-        </DocsLink>
-        : {when}.
-      </p>
-      <p>
-        Client requests: {count.toLocaleString("en")}
-        {inPreview === 0 ? "" : `, and ${inPreview.toLocaleString("en")} to announced endpoints`}. Story and
-        this page: {fromStory.toLocaleString("en")}.{" "}
-        {count + inPreview + fromStory === 0 ? null : (
-          <a href={linkTo("requests", [], { path: pathId })}>Show these requests</a>
-        )}
-      </p>
-      {how === null ? null : <Meeting how={how} />}
-    </section>
-  );
-}
-
-function Meeting({ how }: { readonly how: HowToMeet }) {
-  return (
-    <>
-      <p>
-        <strong>How to cover it:</strong> {how.text}.
-      </p>
-      <CodeLine code={how.curl} />
-      <p class="muted">
-        Run it in a shell with the variables from <code>--write-env</code>. Here <code>SVC_BASE_URL</code> is{" "}
-        <code>{baseUrl}</code>.
-      </p>
-      <SendNow how={how} />
+      </Read>
     </>
   );
 }
 
-/** Sends the request from this page. It does not count as a client request. */
-function SendNow({ how: { ref, request, scenario, reset } }: { readonly how: HowToMeet }) {
-  const sent = useSignal<Sent | undefined>(undefined);
-  const send = async () => {
-    sent.value = undefined;
-    if (scenario !== null) await call("/scenario", { method: "PUT", body: { name: scenario } });
-    else if (reset) await call("/reset", { method: "POST" });
-    const body = { key: ref, ...request, body: request.body ?? undefined };
-    sent.value = await call<Sent>("/send", { method: "POST", body });
-  };
-  const before = scenario !== null ? `Start ${scenario} here, then send it` : reset && "Reset, then send it";
+/** The report, like the output of the command, with its downloads. */
+function WholeReport({ report: { scenario, seed, profile, pinned, requests, unread, ...rest } }: Shown) {
   return (
-    <div>
-      {before ? (
-        <LossButton title={`${before}?`} action="Send it" run={send}>
-          {before}
-        </LossButton>
-      ) : (
-        <ActionButton run={send}>Send it now</ActionButton>
+    <section class="panel stack" aria-labelledby="report-title">
+      <h2 id="report-title">Report</h2>
+      <p>
+        {counted(requests, "client request")} to{" "}
+        <strong>
+          <bdi>{scenario}</bdi>
+        </strong>
+        , seed {seed}, profile {profile}
+        {pinned.length === 0 ? "" : ` except ${pinned.join(", ")}`}.
+      </p>
+      <Downloads scenario={scenario} />
+      {unread === 0 ? null : (
+        <p class="notice warning">
+          Clients closed the connection before {counted(unread, "delayed response")} arrived. The paths count
+          as covered, but the clients did not receive these responses. Is the timeout shorter than the fault's
+          latency on purpose?
+        </p>
       )}
-      <output>{sent.value === undefined ? null : <SentResponse sent={sent.value} />}</output>
+      <Paths rows={rest.paths} />
+      {rest.repeats.length === 0 ? null : <Repeats rows={rest.repeats} />}
+    </section>
+  );
+}
+
+interface Shown {
+  readonly report: Report;
+}
+
+function Paths({ rows }: { readonly rows: Report["paths"] }) {
+  const shown = rows.filter(({ promised, met, preview_count }) => promised || met || preview_count > 0);
+  return (
+    <Table
+      label="Paths"
+      columns={["Path", "Requests", "Coverage", "When"]}
+      numbers={["Requests"]}
+      rows={shown.map(({ path_id: pathId, count, preview_count: inPreview, met, promised, when }) => ({
+        key: pathId,
+        cells: [
+          <PathLink key="path" pathId={pathId} />,
+          count + inPreview === 0 ? (
+            "–"
+          ) : (
+            <a href={linkTo("requests", [], { path: pathId })}>
+              {count.toLocaleString("en")}
+              {inPreview === 0 ? "" : ` + ${inPreview.toLocaleString("en")} preview`}
+            </a>
+          ),
+          met ? (
+            promised ? (
+              "covered"
+            ) : (
+              "not promised"
+            )
+          ) : (
+            <span key="coverage" class="toned tone-limit">
+              {promised ? "not covered" : "preview"}
+            </span>
+          ),
+          when,
+        ],
+      }))}
+    />
+  );
+}
+
+/** A link to the outcome and how to cover it. */
+function PathLink({ pathId }: { readonly pathId: string }) {
+  return (
+    <a href={linkTo("overview", [pathId])}>
+      <PathBadge pathId={pathId} />
+    </a>
+  );
+}
+
+function Repeats({ rows }: { readonly rows: Report["repeats"] }) {
+  const title = "Resent after a rejection";
+  return (
+    <>
+      <h3>{title}</h3>
+      <Table
+        label={title}
+        columns={["Path", "Key", "Requests"]}
+        numbers={["Requests"]}
+        rows={rows.map(({ path_id: pathId, key, fingerprint, count }) => ({
+          key: `${pathId} ${key} ${fingerprint}`,
+          cells: [
+            <PathLink key="path" pathId={pathId} />,
+            <a
+              key="key"
+              href={linkTo("requests", [], { path: pathId, key: key ?? fingerprint ?? undefined })}
+            >
+              <bdi>{key ?? fingerprint}</bdi>
+            </a>,
+            count.toLocaleString("en"),
+          ],
+        }))}
+      />
+    </>
+  );
+}
+
+const formats = [
+  { name: "Markdown", format: "markdown", ending: "md" },
+  { name: "HTML", format: "html", ending: "html" },
+  { name: "JUnit", format: "junit", ending: "xml" },
+  { name: "JSON", format: "json", ending: "json" },
+  { name: "Text", format: "text", ending: "txt" },
+] as const;
+
+function Downloads({ scenario }: { readonly scenario: string }) {
+  return (
+    <div class="bar no-print">
+      <span class="muted">Download</span>
+      {formats.map(({ name: title, format, ending }) => (
+        <ActionButton key={format} class="quiet" run={() => download(format, `report-${scenario}`, ending)}>
+          {title}
+        </ActionButton>
+      ))}
+      <LossButton
+        class="danger end"
+        title="Clear the requests?"
+        action="Clear them"
+        run={() => fetchControl("/requests", { method: "DELETE" })}
+        lost="requests"
+      >
+        Clear the requests
+      </LossButton>
     </div>
   );
+}
+
+// A link could not send the token.
+async function download(format: string, name: string, ending: string): Promise<void> {
+  const response = await fetchControl(`/report?format=${format}`);
+  saveFile(await response.blob(), name, ending);
 }

@@ -46,8 +46,8 @@ export function RequestDetail({ id }: { readonly id: string }) {
   });
   const request = read.value;
   return (
-    <section class="panel request-detail" aria-labelledby="request-title" ref={panel} tabIndex={-1}>
-      <header>
+    <section class="panel stack request-detail" aria-labelledby="request-title" ref={panel} tabIndex={-1}>
+      <header class="bar apart">
         <h2 id="request-title">{request === undefined ? "Request" : <Target request={request} />}</h2>
         <a href={back}>Close</a>
       </header>
@@ -217,7 +217,7 @@ function Answer({ request: { answer, fault } }: { readonly request: RequestDetai
   return (
     <>
       <h3>Response</h3>
-      <div class="request-answer">
+      <div class="stack request-answer">
         <pre>{[`HTTP ${answer.status}`, ...headers].join("\n")}</pre>
         {answer.body === "" ? (
           <p class="muted">No body.</p>

@@ -128,7 +128,7 @@ function Row({ request, isOpen }: { readonly request: Request; readonly isOpen: 
             <span class="visually-hidden"> set in this sandbox</span>
           </span>
         )}
-        {advice.length === 0 ? null : <span class="badge advice-badge">{advice.join(", ")}</span>}
+        {advice.length === 0 ? null : <span class="badge toned tone-limit">{advice.join(", ")}</span>}
       </span>
       <span class="request-duration">{millisecondsText(duration)}</span>
     </a>

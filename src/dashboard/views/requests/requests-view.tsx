@@ -41,7 +41,7 @@ function ListHead() {
   const shown = chosen.value.length;
   const all = requests.value.length;
   return (
-    <div class="request-list-head">
+    <div class="bar request-list-head">
       <button type="button" class="quiet" aria-pressed={isHeld.value} onClick={isHeld.value ? goOn : hold}>
         {isHeld.value ? "Resume" : "Pause"}
       </button>
@@ -66,7 +66,7 @@ function ListHead() {
           Capture
         </ActionButton>
       )}
-      <span class="muted keys-hint">
+      <span class="muted small end keys-hint">
         <kbd>j</kbd> <kbd>k</kbd> move, <kbd>Enter</kbd> opens, <kbd>Esc</kbd> closes
       </span>
     </div>
@@ -74,7 +74,7 @@ function ListHead() {
 }
 
 const headings = ["time", "status", "target", "path", "key", "marks", "duration"] as const;
-const headingWords: Partial<Record<(typeof headings)[number], string>> = { target: "request", marks: "" };
+const headingWords: Partial<Record<(typeof headings)[number], string>> = { target: "request" };
 
 function Headings() {
   return (
@@ -106,9 +106,9 @@ function Nothing() {
     );
   }
   return (
-    <div class="no-requests">
+    <div class="stack no-requests">
       <p>No requests yet. Point your client at this base URL, or send a request from a shell:</p>
-      <pre>curl -i {baseUrl}/v1/relying-party/me</pre>
+      <pre class="code">curl -i {baseUrl}/v1/relying-party/me</pre>
       <p>
         The <a href={linkTo("overview")}>overview</a> shows how to cover each path.
       </p>
@@ -127,7 +127,7 @@ function Filters() {
   const isFiltered = filterNames.some((name) => value(name) !== "");
   const clear = () => changeQuery(Object.fromEntries(filterNames.map((name) => [name, undefined])));
   return (
-    <search class="filters">
+    <search class="bar filters">
       <Choice label="Path" options={paths} value={value("path")} onChange={change("path")} />
       <label>
         Key or request id

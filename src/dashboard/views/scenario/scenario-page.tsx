@@ -51,8 +51,8 @@ export function ScenarioPage() {
     return () => removeEventListener("beforeunload", ask);
   }, []);
   return (
-    <div class="scenario-parts">
-      <section class="scenario-text" aria-label="Text of the scenario">
+    <div class="stack scenario-parts">
+      <section class="stack" aria-label="Text of the scenario">
         {isChangedElsewhere.value ? <ChangedElsewhere /> : null}
         {base.value?.includes("_…") ? <CutKeys /> : null}
         {base.value === undefined ? <p class="muted">Reading…</p> : <TextEditor />}
@@ -89,7 +89,7 @@ function TextEditor() {
   );
   return (
     <>
-      <div class="editor-tools">
+      <div class="bar">
         <button type="button" aria-busy={applying.isRunning} onClick={start}>
           Apply
         </button>
@@ -103,7 +103,7 @@ function TextEditor() {
         >
           Download
         </button>
-        <output>
+        <output class="muted">
           {lastDone.value || (isEdited.value ? "Edited, not applied." : "This is the running scenario.")}
         </output>
       </div>
@@ -130,7 +130,7 @@ function TextEditor() {
         />
       ) : null}
       <div class="editor" ref={host} />
-      <p class="editor-keys muted">
+      <p class="muted small">
         <kbd>Tab</kbd> indents; <kbd>Escape</kbd>, then <kbd>Tab</kbd> leaves the editor. <kbd>Ctrl</kbd>/
         <kbd>⌘</kbd> <kbd>S</kbd> applies, <kbd>Ctrl</kbd>/<kbd>⌘</kbd> <kbd>F</kbd> finds, <kbd>Ctrl</kbd>{" "}
         <kbd>Space</kbd> suggests, <kbd>F8</kbd> goes to the next problem.
@@ -141,7 +141,7 @@ function TextEditor() {
 
 function ChangedElsewhere() {
   return (
-    <div class="notice" role="alert">
+    <div class="stack notice warning" role="alert">
       <p>
         Another scenario is now running
         {health.data.value === undefined ? "" : ": "}
@@ -156,7 +156,9 @@ function ChangedElsewhere() {
 }
 
 function CutKeys() {
-  return <p class="notice">Pinned keys are hidden. Enter them again or remove them before you apply.</p>;
+  return (
+    <p class="notice warning">Pinned keys are hidden. Enter them again or remove them before you apply.</p>
+  );
 }
 
 const mostProblems = 50;
@@ -182,7 +184,7 @@ function ProblemList() {
             ...(errors === found.length ? [] : [counted(found.length - errors, "warning")]),
           ].join(", ");
   return (
-    <section class="problems" aria-labelledby="problems">
+    <section class="stack problems" aria-labelledby="problems">
       <h2 id="problems">Problems</h2>
       <p role="status">{summary}</p>
       <ol>
@@ -191,7 +193,9 @@ function ProblemList() {
         ))}
       </ol>
       {(found?.length ?? 0) > mostProblems ? (
-        <p class="muted">{(found?.length ?? 0) - mostProblems} more are marked in the text.</p>
+        <p class="muted">
+          {((found?.length ?? 0) - mostProblems).toLocaleString("en")} more are marked in the text.
+        </p>
       ) : null}
     </section>
   );
@@ -201,7 +205,7 @@ function OneProblem({ problem }: { readonly problem: Problem }) {
   const { level, line, column, message, hint } = problem;
   const text = (
     <>
-      <span class={`level ${level}`}>{level}</span> <bdi>{message}</bdi>
+      <span class={`toned tone-${level === "error" ? "key" : "limit"}`}>{level}</span> <bdi>{message}</bdi>
       {hint === null ? null : (
         <span class="muted">
           {" "}
@@ -229,16 +233,16 @@ function BundledScenarios() {
     wanted.value = name;
   };
   return (
-    <section class="bundled" aria-labelledby="bundled">
+    <section class="stack" aria-labelledby="bundled">
       <h2 id="bundled">Bundled scenarios</h2>
-      <ul>
+      <ul class="list">
         {(scenarios.data.value ?? []).map(({ name, description }) => {
           const isRunning = name === health.data.value?.scenario;
           return (
-            <li key={name} class={isRunning ? "is-running" : ""}>
-              <div>
+            <li key={name} class={isRunning ? "bar is-running" : "bar"}>
+              <div class="wide">
                 <h3>{name}</h3>
-                <p class="muted">{firstSentence(description)}</p>
+                <p class="muted small">{firstSentence(description)}</p>
               </div>
               <button type="button" class="quiet" aria-label={`Load ${name}`} onClick={() => choose(name)}>
                 Load
@@ -250,7 +254,7 @@ function BundledScenarios() {
       {wanted.value === undefined ? null : (
         <ConfirmLoss
           title={`Load ${wanted.value}?`}
-          action={isEdited.value ? "Load it and discard the edits" : "Load it"}
+          action={isEdited.value ? `Load ${wanted.value} and discard the edits` : `Load ${wanted.value}`}
           run={() => loadBundled(wanted.value as string)}
           onClose={() => choose(undefined)}
         >

@@ -23,8 +23,9 @@ export function Stage(props: {
           <bdi>{shortened(narration, 4000)}</bdi>
         </p>
       )}
-      {request === null ? null : <Exchange request={request} answer={answer} />}
       {answer === null || gate === undefined ? null : <GateStrip gate={gate} answer={answer} />}
+      {verdict ? <p class="verdict toned tone-success">✓ As expected.</p> : null}
+      {request === null ? null : <Exchange request={request} answer={answer} />}
       {text === null ? null : (
         <p class={performed?.refusal ? "happening refused" : "happening"}>
           <bdi>{text}</bdi>
@@ -32,7 +33,6 @@ export function Stage(props: {
         </p>
       )}
       {meanwhile.length === 0 ? null : <Meanwhile steps={meanwhile} />}
-      {verdict ? <p class="verdict held">As expected.</p> : null}
     </>
   );
 }
@@ -49,7 +49,7 @@ function Exchange({ request, answer }: { readonly request: Request; readonly ans
   const { method, path, key, headers, body, times } = request;
   return (
     <div class="exchange">
-      <section class="panel" aria-label="The request">
+      <section class="panel stack" aria-label="The request">
         <h2>{times === 1 ? "Request" : `Request, ${times} times`}</h2>
         <p>
           <code>
@@ -58,18 +58,20 @@ function Exchange({ request, answer }: { readonly request: Request; readonly ans
             </bdi>
           </code>
         </p>
-        <p class="key-line">
-          {keyWords[key] ?? (
-            <>
-              the key <bdi>{key}</bdi>
-            </>
-          )}
+        <p>
+          <strong>
+            {keyWords[key] ?? (
+              <>
+                the key <bdi>{key}</bdi>
+              </>
+            )}
+          </strong>
         </p>
         <Headers headers={headers} />
         {body === null ? null : <BodyText text={body} />}
       </section>
       {answer === null ? null : (
-        <section class={`panel answer tone-${toneOf(answer.path_id)}`} aria-label="The response">
+        <section class={`panel stack answer tone-${toneOf(answer.path_id)}`} aria-label="The response">
           <h2>{times === 1 ? "Response" : "The last response"}</h2>
           {answer.status === 0 ? (
             <p class="status">No response</p>
@@ -93,22 +95,21 @@ function Headers({ headers }: { readonly headers: Readonly<Record<string, string
   const shown = Object.entries(headers).filter(([name]) => !hidden.includes(name));
   if (shown.length === 0) return null;
   return (
-    <dl class="headers">
+    <ul class="small">
       {shown.map(([name, value]) => (
-        <div key={name}>
-          <dt>
-            <code>{name}</code>
-          </dt>
-          <dd>
-            <bdi>{shortened(value, 400)}</bdi>
-          </dd>
-        </div>
+        <li key={name}>
+          <code>{name}</code>: <bdi>{shortened(value, 400)}</bdi>
+        </li>
       ))}
-    </dl>
+    </ul>
   );
 }
 
-const resultWords = { passed: "passed", refused: "rejected", unreached: "not reached" } as const;
+const results = {
+  passed: ["✓ ", "passed"],
+  refused: ["✗ ", "rejected"],
+  unreached: ["", "not reached"],
+} as const;
 
 /** The checks in order with their results for one request, and its outcome. */
 function GateStrip({
@@ -124,14 +125,16 @@ function GateStrip({
   const refusedAt = gate.checks.findIndex(({ exits }) => exits.includes(pathId));
   const reached = isFaulty ? 0 : refusedAt === -1 ? gate.checks.length : refusedAt;
   return (
-    <section class="gate-strip" aria-label="Request checks">
+    <section class="stack gate-strip" aria-label="Request checks">
       <ol>
         {gate.checks.map(({ name, question }, index) => {
           const state = index < reached ? "passed" : index === refusedAt ? "refused" : "unreached";
+          const [mark, words] = results[state];
           return (
             <li key={name} class={`${state} tone-${toneOf(pathId)}`} title={question}>
+              <span aria-hidden="true">{mark}</span>
               {name}
-              <span class="visually-hidden">: {resultWords[state]}</span>
+              <span class="visually-hidden">: {words}</span>
             </li>
           );
         })}
@@ -152,9 +155,9 @@ function GateStrip({
 
 function Meanwhile({ steps }: { readonly steps: StepResult["meanwhile"] }) {
   return (
-    <section class="meanwhile" aria-labelledby="meanwhile-title">
+    <section class="stack" aria-labelledby="meanwhile-title">
       <h2 id="meanwhile-title">From the timeline</h2>
-      <ul>
+      <ul class="bulleted">
         {steps.map(({ timeline_step: number, at, text, message }) => (
           <li key={number}>
             <Instant at={at} />: <bdi>{text}</bdi> {message === null ? null : <small>{message}</small>}
@@ -176,7 +179,7 @@ function Failure({ step: { differences, failure } }: { readonly step: StepResult
   return (
     <div class="verdict failed">
       <p>Not as expected:</p>
-      <ul>
+      <ul class="bulleted">
         {differences.map(({ at, expected, found }) => (
           <li key={at}>
             <code>{at}</code>: expected <bdi>{expected}</bdi>, found <bdi>{found}</bdi>

@@ -8,23 +8,22 @@ import { CopyButton } from "../../elements/copy-button.js";
 import { Refusal, useActionQueue } from "../../elements/forms/action.js";
 import { ConfirmLoss, LossButton } from "../../elements/forms/loss.js";
 import { useKeyboard } from "../../elements/keyboard.js";
-import { shortened } from "../../elements/words.js";
+import { Read } from "../../elements/read.js";
+import { counted, shortened } from "../../elements/words.js";
 import { linkTo } from "../../route.js";
 import { Stage } from "./stage.js";
 
 /** The scenario's story, step by step, for an audience. */
 export function StoryView() {
-  useResources(story, gate);
-  const progress = story.data.value;
-  if (progress === undefined) {
-    return (
-      <>
-        <h1>Story</h1>
-        <p class="muted">Reading…</p>
-      </>
-    );
-  }
-  return progress.steps === 0 ? <NoStory /> : <Presenter progress={progress} />;
+  useResources(gate);
+  return (
+    <>
+      {story.data.value?.steps ? null : <h1>Story</h1>}
+      <Read of={story}>
+        {(progress) => (progress.steps === 0 ? <NoStory /> : <Presenter progress={progress} />)}
+      </Read>
+    </>
+  );
 }
 
 const runNext = () => call("/story/next", { method: "POST" });
@@ -75,13 +74,15 @@ function Presenter({ progress }: { readonly progress: Story }) {
   const narration = outline.findLast(({ number, say }) => number <= stepsRun && say !== null)?.say ?? null;
   return (
     <div class="story" ref={stage}>
-      <header class="story-bar">
+      <header class="bar story-bar">
         <h1>Story</h1>
-        <p class="story-progress">
-          {stepsRun === 0 ? `${steps} steps` : `Step ${stepsRun} of ${steps}`}
+        <p class="bar muted story-progress">
+          {stepsRun === 0
+            ? counted(steps, "step")
+            : `Step ${stepsRun.toLocaleString("en")} of ${steps.toLocaleString("en")}`}
           <progress max={steps} value={stepsRun} aria-label="Steps done" />
         </p>
-        <p class="buttons story-buttons">
+        <p class="bar story-buttons">
           <button type="button" aria-keyshortcuts="Space ArrowRight" disabled={over} onClick={next}>
             Next step <kbd>Space</kbd>
           </button>
@@ -109,7 +110,7 @@ function Presenter({ progress }: { readonly progress: Story }) {
           </button>
         </p>
       </header>
-      <section class="story-stage" aria-label="Latest step" aria-live="polite">
+      <section class="stack story-stage" aria-label="Latest step" aria-live="polite">
         <Refusal problem={queue.problem} />
         {stepsRun > 0 && replayedTo.value === stepsRun ? (
           <p class="notice" role="status">
@@ -163,12 +164,12 @@ function Opening({ stepsRun }: { readonly stepsRun: number }) {
   );
 }
 
-const kindWords: Readonly<Record<string, string>> = {
-  held: "as expected",
-  failed: "unexpected",
-  done: "done",
-  ahead: "not run yet",
-};
+const kinds = {
+  held: ["✓", "tone-success", "as expected"],
+  failed: ["✗", "tone-key", "unexpected"],
+  done: ["·", "tone-other", "done"],
+  ahead: ["", "", "not run yet"],
+} as const;
 
 function Outline({ progress: { outline, done: stepsRun } }: { readonly progress: Story }) {
   const list = useRef<HTMLElement>(null);
@@ -184,12 +185,14 @@ function Outline({ progress: { outline, done: stepsRun } }: { readonly progress:
       <ol>
         {outline.map(({ number, say, text, done: hasRun, as_expected: verdict }) => {
           const state = !hasRun ? "ahead" : verdict === null ? "done" : verdict ? "held" : "failed";
+          const [mark, tone, words] = kinds[state];
           return (
-            <li key={number} class={state} aria-current={number === stepsRun ? "step" : undefined}>
-              <span class={say === null ? "step-text" : "step-say"}>
-                <bdi>{shortened(say ?? text ?? "", 90)}</bdi>
+            <li key={number} class={`small ${state}`} aria-current={number === stepsRun ? "step" : undefined}>
+              <span class={`toned ${tone}`} aria-hidden="true">
+                {mark}
               </span>
-              <span class="visually-hidden"> ({kindWords[state]})</span>
+              <bdi>{say === null ? shortened(text ?? "", 90) : <em>{shortened(say, 90)}</em>}</bdi>
+              <span class="visually-hidden"> ({words})</span>
             </li>
           );
         })}
@@ -239,16 +242,15 @@ function NoStory() {
   useResources(health);
   return (
     <>
-      <h1>Story</h1>
       <p>
         The scenario <bdi>{health.data.value?.scenario}</bdi> has no story. A story describes events, sends
         requests and checks their responses. You play it here; <code>svc-sandbox verify</code> runs it as a
         test.
       </p>
-      <section class="panel">
+      <section class="panel stack">
         <h2>Write one</h2>
         <p>Add to the end of the scenario file:</p>
-        <pre class="story-example">{example}</pre>
+        <pre class="code">{example}</pre>
         <CopyButton text={example} />
       </section>
       <p>

@@ -31,7 +31,7 @@ export function ClockControls({ next, changes: { add: move, problem } }: ClockCo
   useShortcuts(controls);
   const isFrozen = clock.data.value?.frozen ?? false;
   return (
-    <fieldset class="clock-controls" ref={controls}>
+    <fieldset class="bar clock-controls" ref={controls}>
       <legend class="visually-hidden">Move the clock</legend>
       {leaps.map(([shortcut, words, by]) => (
         <ClockButton
@@ -60,7 +60,7 @@ export function ClockControls({ next, changes: { add: move, problem } }: ClockCo
         Reset…
       </ClockButton>
       <form
-        class="clock-field"
+        class="bar"
         onSubmit={(event) => {
           event.preventDefault();
           const to = String(new FormData(event.currentTarget).get("to")).trim();
@@ -80,7 +80,7 @@ export function ClockControls({ next, changes: { add: move, problem } }: ClockCo
         </button>
       </form>
       {next === undefined ? null : (
-        <p class="muted">
+        <p class="muted wide">
           Next: {next.text}, <Until at={next.at} />
         </p>
       )}

@@ -11,15 +11,10 @@ const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** The available scales with the future that each shows. `fit` shows all coming events. */
-export const scales = { fit: undefined, hour, day, week: 7 * day } as const;
-export type Scale = keyof typeof scales;
-
-/** The span of a scale around now. A seventh of it is the past. */
-export function spanOf(scale: Scale, now: number, coming: readonly Upcoming[]): Span {
+/** The span from now until after all coming events, at least an hour. */
+export function spanOf(now: number, coming: readonly Upcoming[]): Span {
   const last = Math.max(...coming.filter(({ kind }) => !isReset(kind)).map(({ at }) => Date.parse(at)), now);
-  const future = scales[scale] ?? Math.max(hour, (last - now) * 1.1);
-  return { start: now - future / 6, end: now + future };
+  return { start: now, end: now + Math.max(hour, (last - now) * 1.1) };
 }
 
 /** Whether an event is the reset of a limit, which happens every minute or day. */

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useId, useRef } from "preact/hooks";
 import type { Key, Upcoming } from "../../control/answers.js";
-import { endOf, hasEnded, stateShapes } from "../../elements/key-state.js";
+import { endOf, hasEnded, stateShapes, stateTones } from "../../elements/key-state.js";
 import { shortened } from "../../elements/words.js";
 import { kinds } from "./kind-mark.js";
 import { type Span, ticksIn } from "./span.js";
@@ -36,7 +36,7 @@ export function TimeAxis({ span, now, lanes, coming, describedBy }: TimeAxisProp
   }, []);
   // The names are next to the lanes on a wide page, and above them on a narrow one.
   const isWide = width.value >= 640;
-  const left = isWide ? 290 : 8;
+  const left = isWide ? 290 : 16;
   const right = width.value - 8;
   const laneHeight = isWide ? 36 : 54;
   const height = head + lanes.length * laneHeight + 8;
@@ -68,7 +68,7 @@ export function TimeAxis({ span, now, lanes, coming, describedBy }: TimeAxisProp
             now
           </text>
           {lanes.map(({ ref, next_request: { verdict } }, number) => {
-            const [x, y] = [isWide ? 8 : left, topOf(number) + (isWide ? 2 : -20)];
+            const [x, y] = [isWide ? 8 : left + 6, topOf(number) + (isWide ? 2 : -20)];
             return (
               <g key={ref}>
                 <text class="lane-label" x={x} y={y}>
@@ -122,7 +122,7 @@ function EventLine({
   const { at, kind, text } = event;
   const x = place(Date.parse(at));
   return (
-    <g class={`time-event kind-${kind}`}>
+    <g class={`time-event tone-${kinds[kind].tone}`}>
       <title>{text}</title>
       <line x1={x} x2={x} y1="44" y2={height} />
       <path d={kinds[kind].shape} fill-rule="evenodd" transform={`translate(${x - 5} 33)`} />
@@ -162,7 +162,7 @@ function Lane({ of: key, place, now, to, top }: LaneProps) {
         <>
           <line class="over" x1={endsAt} x2={to} y1={middle} y2={middle} />
           <path
-            class={`end state-${becomes}`}
+            class={`end tone-${stateTones[becomes]} state-${becomes}`}
             d={stateShapes[becomes]}
             fill-rule="evenodd"
             transform={`translate(${endsAt - 7} ${top - 2}) scale(1.4)`}

@@ -5,10 +5,11 @@ import { useResources } from "../../control/resource.js";
 import { clock, keys, keyTotal } from "../../control/resources.js";
 import { type ActionQueue, Refusal, useActionQueue } from "../../elements/forms/action.js";
 import { Instant, Until } from "../../elements/instant.js";
+import { counted } from "../../elements/words.js";
 import { changeQuery, linkTo, route } from "../../route.js";
 import { ClockControls, moveTo } from "./clock-controls.js";
 import { KindMark, kinds } from "./kind-mark.js";
-import { inOrderOfEvents, isReset, type Scale, scales, spanOf } from "./span.js";
+import { inOrderOfEvents, isReset, spanOf } from "./span.js";
 import { TimeAxis } from "./time-axis.js";
 
 const lanesAtFirst = 12;
@@ -24,9 +25,9 @@ export function TimeView() {
   const coming = (upcoming.data.value ?? []).filter(({ at }) => !(Date.parse(at) <= now.value));
   return (
     <>
-      <div class="head-row">
+      <div class="bar apart">
         <h1>Time</h1>
-        <p class="time-now">
+        <p class="number time-now">
           <Instant at={now.value} precision="second" />{" "}
           <span class="badge">{clock.data.value?.frozen ? "frozen" : "running"}</span>
         </p>
@@ -38,7 +39,7 @@ export function TimeView() {
       ) : (
         <Axis keys={all} coming={coming} describedBy={listId} />
       )}
-      <section class="panel" id={listId} aria-label="Next events">
+      <section class="panel stack" id={listId} aria-label="Next events">
         <h2>Next events</h2>
         <ComingList coming={coming} move={changes.add} />
       </section>
@@ -62,32 +63,13 @@ interface AxisProps {
 }
 
 function Axis({ keys: all, coming, describedBy }: AxisProps) {
-  const { query } = route.value;
-  const asked = query.get("scale") ?? "";
-  const scale: Scale = asked in scales ? (asked as Scale) : "fit";
-  const most = Math.max(lanesAtFirst, Number(query.get("lanes")) || 0);
+  const most = Math.max(lanesAtFirst, Number(route.value.query.get("lanes")) || 0);
   const lanes = inOrderOfEvents(all, coming).slice(0, most);
   return (
-    <section class="panel" aria-label="Axis">
-      <div class="axis-head">
-        <fieldset class="choices">
-          <legend class="visually-hidden">Scale</legend>
-          {Object.keys(scales).map((name) => (
-            <label key={name}>
-              <input
-                type="radio"
-                name="scale"
-                checked={name === scale}
-                onChange={() => changeQuery({ scale: name === "fit" ? undefined : name })}
-              />{" "}
-              {name === "fit" ? "all events" : name}
-            </label>
-          ))}
-        </fieldset>
-        <Legend coming={coming} />
-      </div>
+    <section class="panel stack" aria-label="Axis">
+      <Legend coming={coming} />
       <TimeAxis
-        span={spanOf(scale, now.value, coming)}
+        span={spanOf(now.value, coming)}
         now={now.value}
         lanes={lanes}
         coming={coming}
@@ -95,7 +77,8 @@ function Axis({ keys: all, coming, describedBy }: AxisProps) {
       />
       {all.length > lanes.length ? (
         <p class="muted">
-          {lanes.length} of {keyTotal.value} keys; keys with events come first.{" "}
+          {lanes.length.toLocaleString("en")} of {counted(keyTotal.value, "key")}; keys with events come
+          first.{" "}
           <button type="button" class="quiet" onClick={() => changeQuery({ lanes: String(most + 24) })}>
             Show {Math.min(24, all.length - lanes.length)} more
           </button>
@@ -115,7 +98,7 @@ const bars = [
 function Legend({ coming }: { readonly coming: readonly Upcoming[] }) {
   const shown = new Set(coming.map(({ kind }) => kind));
   return (
-    <ul class="time-legend">
+    <ul class="bar muted small">
       {bars.map(([name, words]) => (
         <li key={name}>
           <svg class={`bar-mark ${name}`} width="18" height="10" aria-hidden="true">
@@ -146,7 +129,7 @@ function ComingList({
   const shown = isWhole ? coming : coming.slice(0, listedAtFirst);
   return (
     <>
-      <ol class="coming">
+      <ol class="list coming">
         {shown.map(({ at, kind, key, text }) => (
           <li key={`${at} ${kind} ${key} ${text}`}>
             <KindMark kind={kind} />

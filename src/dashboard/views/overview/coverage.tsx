@@ -1,5 +1,5 @@
 import type { Report } from "../../control/answers.js";
-import { Fact } from "../fact.js";
+import { Fact } from "../../elements/fact.js";
 
 // The ring has a length of 100, so a share is a length.
 const radius = 100 / (2 * Math.PI);
@@ -14,7 +14,7 @@ export function CoverageRing({ coverage }: { readonly coverage: Report["coverage
       role="img"
       aria-label={`Coverage ${percent}%: ${met} of ${promised} promised paths covered`}
     >
-      <circle class="ring-ground" r={radius} />
+      <circle r={radius} />
       <circle class="ring-share" r={radius} stroke-dasharray={`${(met * 100) / promised} 100`} />
       <text y="1.5">{percent}%</text>
       <text y="7" class="ring-note">
@@ -28,7 +28,7 @@ export function CoverageRing({ coverage }: { readonly coverage: Report["coverage
 export function CoverageFigures({ report }: { readonly report: Report }) {
   const { requests, faults, preview, unread } = report;
   return (
-    <dl class="figures">
+    <dl class="facts wide">
       <Fact name="Faults covered">
         {faults.met} of {faults.total}
       </Fact>

@@ -1,0 +1,256 @@
+import { computed, useSignal } from "@preact/signals";
+import type { Report, Request, Sent } from "../../control/answers.js";
+import { baseUrl, call } from "../../control/call.js";
+import { resource, useResources } from "../../control/resource.js";
+import { gate } from "../../control/resources.js";
+import { CodeLine } from "../../elements/copy-button.js";
+import { aboutPath, DocsLink } from "../../elements/docs-link.js";
+import { ActionButton } from "../../elements/forms/action.js";
+import { LossButton } from "../../elements/forms/loss.js";
+import { PathBadge, toneOf } from "../../elements/traffic/path-badge.js";
+import { SentResponse } from "../../elements/traffic/sent-response.js";
+import { linkTo, route } from "../../route.js";
+
+const storyRequests = resource<readonly Request[]>("/requests?source=story", { on: ["world.", "request"] });
+
+/** The number of requests by the story or this page for each path id, as text that changes only with the counts. */
+const storyCounts = computed(() => {
+  const counts: Record<string, number> = {};
+  for (const { path_id: pathId } of storyRequests.data.value ?? [])
+    counts[pathId] = (counts[pathId] ?? 0) + 1;
+  return JSON.stringify(counts);
+});
+
+/** These faults only delay a request, so it also counts for its outcome. */
+const delays: readonly string[] = ["fault.latency", "fault.slow"];
+
+interface Stage {
+  readonly name: string;
+  readonly question: string;
+  readonly rules?: string;
+  readonly exits: readonly string[];
+  /** The checks, or the faults before and the successes after them. */
+  readonly kind: "check" | "faults" | "successes";
+}
+
+/** The request checks in order, each with its outcomes and their numbers of requests. */
+export function RequestChecks({ report }: { readonly report: Report }) {
+  useResources(gate, storyRequests);
+  const drawn = gate.data.value;
+  if (drawn === undefined) return <p class="panel muted">Reading…</p>;
+  const paths = new Map(report.paths.map((row) => [row.path_id as string, row]));
+  const opened = paths.get(route.value.parts[0] ?? "");
+  const fromStory: Readonly<Record<string, number>> = JSON.parse(storyCounts.value);
+  const stages: readonly Stage[] = [
+    {
+      kind: "faults",
+      name: "faults",
+      question: "Does a fault match the request?",
+      exits: drawn.faults,
+    },
+    ...drawn.checks.map((check) => ({ ...check, kind: "check" as const })),
+    {
+      kind: "successes",
+      name: "passed",
+      question: "All checks passed: the endpoint responds.",
+      exits: drawn.successes,
+    },
+  ];
+  const countOf = (pathId: string) => clientCount(paths.get(pathId));
+  const left = stages.map(({ exits }) => sum(exits.filter((one) => !delays.includes(one)).map(countOf)));
+  const all = sum(left);
+  return (
+    <section class="panel stack" aria-labelledby="gate-title">
+      <h2 id="gate-title">Request checks</h2>
+      <Legend />
+      <ol class="gate">
+        <li class="stage stage-start">
+          <Trunk count={all} />
+          <div class="check">
+            <h3>Incoming request</h3>
+            <p class="muted small">
+              <code>{baseUrl}</code>
+            </p>
+          </div>
+        </li>
+        {stages.map(({ kind, name, question, rules, exits }, index) => (
+          <li key={name} class={`stage stage-${kind}`}>
+            <Trunk count={all - sum(left.slice(0, index))} mark={kind === "check" ? index : undefined} />
+            <div class="check">
+              <h3>{name}</h3>
+              <p class="muted small">
+                {question} {rules}
+              </p>
+            </div>
+            <ul class="bar exits" aria-label={kind === "successes" ? "Successes" : `Outcomes of ${name}`}>
+              {exits.map((pathId) => (
+                <ExitLink
+                  key={pathId}
+                  pathId={pathId}
+                  count={countOf(pathId)}
+                  fromStory={fromStory[pathId] ?? 0}
+                />
+              ))}
+            </ul>
+            {opened === undefined || !exits.includes(opened.path_id) ? null : (
+              <Exit key={opened.path_id} path={opened} fromStory={fromStory[opened.path_id] ?? 0} />
+            )}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
+}
+
+/** The number of client requests with this outcome, including announced endpoints. */
+function clientCount(path: ReportedPath | undefined): number {
+  return path === undefined ? 0 : path.count + path.preview_count;
+}
+
+/** The line between two checks, with the number of requests that reach it and the number of the check. */
+function Trunk({ count, mark }: { readonly count: number; readonly mark?: number | undefined }) {
+  return (
+    <div class="trunk">
+      <span class="trunk-mark">{mark}</span>
+      <span class="trunk-count">
+        {count === 0 ? null : (
+          <>
+            {count.toLocaleString("en")}
+            <span class="visually-hidden"> requests reach this point</span>
+          </>
+        )}
+      </span>
+    </div>
+  );
+}
+
+function ExitLink(props: { readonly pathId: string; readonly count: number; readonly fromStory: number }) {
+  const { pathId, count, fromStory } = props;
+  const isOpen = route.value.parts[0] === pathId;
+  const state = count > 0 ? "met" : fromStory > 0 ? "by-story" : "unmet";
+  return (
+    <li>
+      <a
+        class={`exit tone-${toneOf(pathId)} exit-${state}`}
+        href={isOpen ? linkTo("overview") : linkTo("overview", [pathId])}
+        aria-expanded={isOpen}
+        data-path={pathId}
+      >
+        <code>{pathId}</code>
+        {count === 0 ? null : (
+          <span class="exit-count">
+            {count.toLocaleString("en")}
+            <span class="visually-hidden"> by clients</span>
+          </span>
+        )}
+        {fromStory === 0 ? null : (
+          <span class="exit-by-story">
+            {fromStory.toLocaleString("en")}
+            <span class="visually-hidden"> by the story or this page</span>
+          </span>
+        )}
+        {state === "unmet" ? <span class="visually-hidden">not covered</span> : null}
+      </a>
+    </li>
+  );
+}
+
+function Legend() {
+  return (
+    <ul class="bar muted small">
+      <li>
+        <span class="exit exit-met tone-other">
+          <span class="exit-count">n</span>
+        </span>{" "}
+        covered by clients
+      </li>
+      <li>
+        <span class="exit exit-by-story tone-other">
+          <span class="exit-by-story">n</span>
+        </span>{" "}
+        by the story or this page
+      </li>
+      <li>
+        <span class="exit exit-unmet tone-other">&nbsp;</span> not covered: open it for instructions
+      </li>
+    </ul>
+  );
+}
+
+type ReportedPath = Report["paths"][number];
+type HowToMeet = NonNullable<ReportedPath["how_to_meet"]>;
+
+interface ExitProps {
+  readonly path: ReportedPath;
+  /** The number of such requests by the story and this page. */
+  readonly fromStory: number;
+}
+
+/** An open outcome: its cause, its number of requests, and instructions to cover it. */
+function Exit({ path, fromStory }: ExitProps) {
+  const { path_id: pathId, when, count, preview_count: inPreview, how_to_meet: how } = path;
+  return (
+    <section class="stack exit-detail" aria-label={`Outcome ${pathId}`}>
+      <p>
+        <DocsLink to={aboutPath(pathId)}>
+          <PathBadge pathId={pathId} />
+        </DocsLink>
+        : {when}.
+      </p>
+      <p>
+        Client requests: {count.toLocaleString("en")}
+        {inPreview === 0 ? "" : `, and ${inPreview.toLocaleString("en")} to announced endpoints`}. Story and
+        this page: {fromStory.toLocaleString("en")}.{" "}
+        {count + inPreview + fromStory === 0 ? null : (
+          <a href={linkTo("requests", [], { path: pathId })}>Show these requests</a>
+        )}
+      </p>
+      {how === null ? null : <Meeting how={how} />}
+    </section>
+  );
+}
+
+function Meeting({ how }: { readonly how: HowToMeet }) {
+  return (
+    <>
+      <p>
+        <strong>How to cover it:</strong> {how.text}.
+      </p>
+      <CodeLine code={how.curl} />
+      <p class="muted">
+        Run it in a shell with the variables from <code>--write-env</code>. Here <code>SVC_BASE_URL</code> is{" "}
+        <code>{baseUrl}</code>.
+      </p>
+      <SendNow how={how} />
+    </>
+  );
+}
+
+/** Sends the request from this page. It does not count as a client request. */
+function SendNow({ how: { ref, request, scenario, reset } }: { readonly how: HowToMeet }) {
+  const sent = useSignal<Sent | undefined>(undefined);
+  const send = async () => {
+    sent.value = undefined;
+    if (scenario !== null) await call("/scenario", { method: "PUT", body: { name: scenario } });
+    else if (reset) await call("/reset", { method: "POST" });
+    const body = { key: ref, ...request, body: request.body ?? undefined };
+    sent.value = await call<Sent>("/send", { method: "POST", body });
+  };
+  const before = scenario !== null ? `Start ${scenario} here, then send it` : reset && "Reset, then send it";
+  return (
+    <div>
+      {before ? (
+        <LossButton title={`${before}?`} action="Send it" run={send}>
+          {before}
+        </LossButton>
+      ) : (
+        <ActionButton run={send}>Send it now</ActionButton>
+      )}
+      <output>{sent.value === undefined ? null : <SentResponse sent={sent.value} />}</output>
+    </div>
+  );
+}
