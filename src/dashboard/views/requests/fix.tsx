@@ -86,7 +86,7 @@ export function FixAndSend({ request, onSent }: FixProps) {
   return (
     <div class="stack" ref={panel}>
       {issued.value === undefined ? null : <Secret issued={issued.value} key={issued.value.key.ref} />}
-      <p class="buttons">
+      <p class="bar">
         {request.fault !== null && fixes[request.path_id] === undefined ? (
           <FixOfFault request={request} onFixed={onFixed} />
         ) : request.key === null || (issued.value !== undefined && isOld) ? null : (
