@@ -1,26 +1,52 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import project from "../package.json" with { type: "json" };
 
+const root = join(import.meta.dirname, "..");
 // The tables of names are made from its data when the project is built.
-const dataPackages = [join(import.meta.dirname, "../node_modules/@faker-js/faker")];
+const dataPackages = [join(root, "node_modules/@faker-js/faker")];
 
-/** The packages that these bundled modules and the data that is shipped come from: their licences, and a CycloneDX SBOM. */
+/** Who holds the rights of packages that are under the MIT license but ship no license file: as their repositories state. */
+const holders: Readonly<Record<string, string>> = {
+  "@bomb.sh/tab": "Bombshell Authors (https://github.com/bombshell-dev)",
+  "@redis/client": "2022-2025, Redis, inc.",
+};
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly license: string;
+}
+
+/**
+ * The packages that these bundled modules and the data that is shipped come from: their licenses, and a CycloneDX SBOM.
+ * Throws if a package has no license text.
+ */
 export async function thirdParty(modules: readonly string[]): Promise<{ notices: string; sbom: string }> {
   const bundled = modules.map(packageFolder).filter((folder) => folder !== undefined);
   const folders = [...new Set([...bundled, ...dataPackages])].sort();
   const notices = await Promise.all(folders.map(notice));
-  const components = await Promise.all(folders.map(component));
-  const bom = { bomFormat: "CycloneDX", specVersion: "1.6", version: 1, components };
+  const components = (await Promise.all(folders.map(manifestIn))).map((one) => component("library", one));
+  const own = component("application", project);
+  const bom = {
+    ...{ bomFormat: "CycloneDX", specVersion: "1.6", version: 1 },
+    metadata: { lifecycles: [{ phase: "build" }], supplier: { name: project.author }, component: own },
+    components,
+    dependencies: [{ ref: own["bom-ref"], dependsOn: components.map((one) => one["bom-ref"]) }],
+  };
   return {
-    notices: `svc-sandbox contains code or data of these packages, under their licences.\n\n${notices.join("\n")}`,
+    notices: `svc-sandbox contains code or data of these packages, under their licenses.\n\n${notices.join("\n")}`,
     sbom: `${JSON.stringify(bom, null, 2)}\n`,
   };
 }
 
-async function component(folder: string): Promise<object> {
-  const { name, version, license } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+async function manifestIn(folder: string): Promise<Manifest> {
+  return JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+}
+
+function component(type: string, { name, version, license }: Manifest) {
   const purl = `pkg:npm/${name.replace("@", "%40")}@${version}`;
-  return { type: "library", "bom-ref": purl, name, version, purl, licenses: [{ expression: license }] };
+  return { type, "bom-ref": purl, name, version, purl, licenses: [{ expression: license }] };
 }
 
 // The innermost package that a module file belongs to.
@@ -29,9 +55,16 @@ function packageFolder(module: string): string | undefined {
 }
 
 async function notice(folder: string): Promise<string> {
-  const { name, version, license } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+  const { name, version, license } = await manifestIn(folder);
   const file = (await readdir(folder)).find((one) => /^licen[cs]e/i.test(one));
-  const text =
-    file === undefined ? "(The package ships no licence text.)" : await readFile(join(folder, file), "utf8");
+  const text = file === undefined ? await mitOf(name, license) : await readFile(join(folder, file), "utf8");
   return `## ${name} ${version} (${license})\n\n${text.trim()}\n`;
+}
+
+async function mitOf(name: string, license: string): Promise<string> {
+  const holder = holders[name];
+  if (holder === undefined || license !== "MIT")
+    throw new Error(`Failed to find the license text of ${name}.`);
+  const own = await readFile(join(root, "LICENSE"), "utf8");
+  return own.replace(/(?<=Copyright \(c\) ).*/, holder);
 }

@@ -1,7 +1,12 @@
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, existsSync, readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { text } from "node:stream/consumers";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { runProgram } from "../../scripts/run-program.js";
 import { missing, programPath } from "../support/programs.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -53,6 +58,31 @@ test(".ci/run installs every program of the list that is missing", () => {
   expect(existsSync(calls)).toBe(true);
   const installed = readFileSync(calls, "utf8").split(/\s+/);
   expect(programs().filter(({ name }) => !installed.includes(name))).toEqual([]);
+});
+
+test.each([
+  ["no weakness", 200, {}, "✓", 0],
+  [
+    "a weakness",
+    200,
+    { yaml: [{ severity: "low", title: "Loops", url: "https://example" }] },
+    "yaml [\\d.]+: low, Loops",
+    1,
+  ],
+  ["no list", 405, {}, "lists no weaknesses", 0],
+])("the audit of bundled packages, in a registry with %s", async (_name, status, found, line, code) => {
+  let asked: Record<string, string[]> = {};
+  const registry = createServer(async (request, response) => {
+    asked = JSON.parse(await text(request));
+    response.writeHead(status).end(JSON.stringify(found));
+  }).listen(0, "127.0.0.1");
+  onTestFinished(() => void registry.close());
+  await once(registry, "listening");
+  const address = `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`;
+  const argv = ["exec", "tsx", "scripts/audit.ts"];
+  const end = await runProgram("npm", argv, { cwd: root, env: { npm_config_registry: address } });
+  expect([end.code, end.output]).toEqual([code, expect.stringMatching(line)]);
+  expect(asked).toMatchObject({ express: [expect.any(String)], "@bomb.sh/tab": [expect.any(String)] });
 });
 
 function programs() {

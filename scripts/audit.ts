@@ -1,0 +1,36 @@
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { runProgram } from "./run-program.js";
+import { createTally } from "./tally.js";
+
+// Looks for known weaknesses of the bundled packages in the npm registry: scanners of a project that uses the package see
+// none of them. A registry without such a list, or no network, is no failure.
+
+interface Weakness {
+  readonly severity: string;
+  readonly title: string;
+  readonly url: string;
+}
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const { components } = JSON.parse(await readFile(`${root}/dist/sbom.cdx.json`, "utf8"));
+const versions: Record<string, string[]> = {};
+for (const { name, version } of components) versions[name] = [...(versions[name] ?? []), version];
+
+const tally = createTally("audit");
+const registry = (await runProgram("npm", ["config", "get", "registry"], { cwd: root })).stdout.trim();
+const response = await fetch(new URL("-/npm/v1/security/advisories/bulk", registry), {
+  ...{ method: "POST", headers: { "content-type": "application/json" } },
+  body: JSON.stringify(versions),
+}).catch((error: Error) => error);
+if (response instanceof Error || !response.ok) {
+  const why = response instanceof Error ? response.message : `it responds with ${response.status}`;
+  tally.skip("bundled packages", `${registry} lists no weaknesses: ${why}`);
+} else {
+  const found = (await response.json()) as Readonly<Record<string, readonly Weakness[]>>;
+  const lines = Object.entries(found).flatMap(([name, all]) =>
+    all.map(({ severity, title, url }) => `${name} ${versions[name]}: ${severity}, ${title} (${url})`),
+  );
+  tally.count(`${components.length} bundled packages`, lines.join("\n") || undefined);
+  tally.close();
+}
