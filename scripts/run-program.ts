@@ -58,9 +58,11 @@ export function runProgram(
   });
 }
 
-// `npm run` tells its children which project they belong to, and test runners that they run under one; both would lead
-// an npm, an npx or a runner in another folder astray.
-function ownEnvironment(): Record<string, string | undefined> {
+/**
+ * The environment without what `npm run` tells its children about their project, and test runners about themselves: both
+ * would lead an npm, an npx or a runner in another folder astray.
+ */
+export function ownEnvironment(): Record<string, string | undefined> {
   const foreign =
     /^(?:npm_package_|npm_lifecycle_|npm_config_local_prefix$|INIT_CWD$|NODE_OPTIONS$|NODE_TEST|VITEST|JEST_)/;
   const kept = Object.entries(process.env).filter(([name]) => !foreign.test(name));
