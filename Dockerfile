@@ -9,9 +9,8 @@ WORKDIR /build
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund --prefer-offline
 COPY . .
-# What would be published, and nothing else.
-RUN npm run --silent build \
-  && npm pack --silent --ignore-scripts \
+# What would be published, and nothing else; npm builds it first.
+RUN npm pack --silent \
   && mkdir /app \
   && tar -xzf svc-sandbox-*.tgz --no-same-owner --strip-components=1 -C /app
 

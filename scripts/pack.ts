@@ -1,3 +1,5 @@
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runProgram } from "./run-program.js";
@@ -15,12 +17,57 @@ export interface Packed {
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Packs the project as it is built now into a folder. Throws when npm does. */
+/**
+ * Packs the project as it is built now into a folder. Throws when npm does.
+ *
+ * Unlike `npm pack`, it builds nothing and leaves the project alone: others may read it at this moment.
+ */
 export async function packProject(into: string): Promise<Packed> {
-  // Without `prepare`: a build would take `dist` away from whoever reads it at this moment.
+  const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-pack-"));
+  try {
+    const { filename } = await pack(root, folder);
+    await run("tar", ["-xzf", filename], folder);
+    await makePublished(join(folder, "package"));
+    const { filename: name, size, unpackedSize, files } = await pack(join(folder, "package"), into);
+    return { tarball: join(into, name), size, unpackedSize, files };
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function pack(cwd: string, into: string) {
   const argv = ["pack", "--ignore-scripts", "--json", "--pack-destination", into];
-  const { code, stdout, stderr } = await runProgram("npm", argv, { cwd: root });
+  return JSON.parse(await run("npm", argv, cwd))[0];
+}
+
+async function run(program: string, argv: readonly string[], cwd: string): Promise<string> {
+  const { code, stdout, stderr } = await runProgram(program, argv, { cwd });
   if (code !== 0) throw new Error(`Failed to pack the project:\n${stderr}`);
-  const [{ filename, size, unpackedSize, files }] = JSON.parse(stdout);
-  return { tarball: join(into, filename), size, unpackedSize, files };
+  return stdout;
+}
+
+/**
+ * Gives `package.json` and `README.md` of a folder the form in which they are published: no scripts, no development
+ * packages, and addresses that work on the registry's page.
+ */
+async function makePublished(folder: string): Promise<void> {
+  const [manifestFile, readmeFile] = [join(folder, "package.json"), join(folder, "README.md")];
+  const { scripts: _, devDependencies: __, ...manifest } = JSON.parse(await readFile(manifestFile, "utf8"));
+  await writeFile(manifestFile, `${JSON.stringify(manifest, null, 2)}\n`);
+  const repository = manifest.homepage.replace(/#.*$/, "");
+  const raw = repository.replace("https://github.com", "https://raw.githubusercontent.com");
+  const readme = (await readFile(readmeFile, "utf8"))
+    .replaceAll(/(!\[[^\]]*\]\(|\bsrc(?:set)?=")(?![a-z]+:)/g, `$1${raw}/v${manifest.version}/`)
+    .replaceAll(/(\]\(|\bhref=")(?![a-z]+:|#)/g, `$1${repository}/blob/v${manifest.version}/`);
+  await writeFile(readmeFile, readme);
+}
+
+// `npm pack` runs it with `before` and `after` around the packing: the project keeps its own files.
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const aside = join(root, "node_modules/.cache/svc-sandbox/unpublished");
+  const isBefore = process.argv[2] === "before";
+  const [from, into] = isBefore ? [root, aside] : [aside, root];
+  await mkdir(aside, { recursive: true });
+  for (const name of ["package.json", "README.md"]) await copyFile(join(from, name), join(into, name));
+  if (isBefore) await makePublished(root);
 }

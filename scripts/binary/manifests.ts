@@ -4,13 +4,11 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import project from "../../package.json" with { type: "json" };
 
-// Writes the checksums of the archives in `binaries`, and the manifests of `packaging` with them. The word names the
-// repository whose releases have the archives: https://github.com/OWNER/svc-sandbox.
+// Writes the checksums of the archives in `binaries`, and the manifests of `packaging` with them.
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const [folder, packaging] = [join(root, "binaries"), join(root, "packaging")];
-const [repository = ""] = process.argv.slice(2);
-if (!repository.startsWith("https://")) throw new Error("Name the URL of the repository.");
+const repository = project.homepage.replace(/#.*$/, "");
 
 const checksums: Record<string, string> = {};
 for (const name of await readdir(folder)) {

@@ -1,7 +1,9 @@
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import peerResults from "../../bench/peers/results.json" with { type: "json" };
 import { partOf, type Results } from "../../bench/peers/table.js";
+import project from "../../package.json" with { type: "json" };
 import { promisesOn } from "../../src/api/promises.js";
 import { variationTable } from "../../src/api/variation/table.js";
 import { commands } from "../../src/cli/commands.js";
@@ -15,7 +17,7 @@ import { type AssumptionRow, type Assumptions, assumptionTable } from "../../src
 import words from "../../src/spec/assumptions.json" with { type: "json" };
 import { errorCauses } from "../../src/spec/errors.js";
 import { withDocumentedAnswers } from "../support/documented-answers.js";
-import { type Part, root, withParts } from "../support/pages.js";
+import { type Part, pageNames, pageOf, root, withParts } from "../support/pages.js";
 import { probeKeys, serveProbed } from "../support/probed-server.js";
 import { runCli } from "../support/run-cli.js";
 
@@ -57,6 +59,31 @@ test("docs/errors.md lists the paths and shows what each curl line gets (npm run
   const page = "docs/errors.md";
   const text = await withDocumentedAnswers(await withParts(page, { table: pathsPart }));
   await expect(text).toMatchFileSnapshot(join(root, page));
+});
+
+const account = new URL(project.homepage).pathname.split("/")[1] as string;
+// In `docker run ghcr.io/…`, `uses: …`, `brew install …/tap` and the like.
+const named =
+  /(?<=\b(?:github\.com|ghcr\.io)\/|(?:uses:|--repo|install|add) )[\w-]+(?=\/(?:svc-sandbox|tap|scoop-bucket)\b|\.svc-sandbox| https:)/g;
+const pagesWithAccount = [...pageNames, "SECURITY.md"].filter((page) => pageOf(page).search(named) >= 0);
+
+test.each(
+  pagesWithAccount,
+)("%s names the account of the repository in package.json (npm run docs:update)", async (page) => {
+  await expect(pageOf(page).replaceAll(named, account)).toMatchFileSnapshot(join(root, page));
+});
+
+test("only package.json decides who the owner of the repository is: no file leaves it open", () => {
+  const folders = [".ci", ".github", "docs", "examples", "packaging", "scenarios", "scripts", "src", "test"];
+  const files = folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((file) => join(folder, file)),
+  );
+  const top = readdirSync(root).filter((file) => file !== "package-lock.json");
+  const texts = [...top, ...files].filter((file) => /\.(?:\w+)$/.test(file) && !/node_modules/.test(file));
+  const open = texts.filter(
+    (file) => statSync(join(root, file)).isFile() && /\bOWN[E]R\b/.test(pageOf(file)),
+  );
+  expect([pagesWithAccount.length > 2, texts.length > 500, open]).toEqual([true, true, []]);
 });
 
 function table(...rows: readonly (readonly string[])[]): string {

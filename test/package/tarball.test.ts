@@ -1,5 +1,6 @@
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -67,7 +68,7 @@ test("the declarations are the same when another folder builds them", async () =
 describe("the tarball", () => {
   test("holds what it should, and nothing else", () => {
     const expected = [
-      /^(?:package\.json|README\.md|LICENSE|AGENTS\.md|CHANGELOG\.md|bin\/(?:svc-sandbox\.js|package\.json))$/,
+      /^(?:package\.json|LICENSE|(?:README|AGENTS|CHANGELOG|SECURITY)\.md|bin\/(?:svc-sandbox\.js|package\.json))$/,
       /^scenarios\/[a-z-]+\.yaml$/,
       /^docs\/(?:decisions\/)?[\w-]+\.md$/,
       /^examples\/(?:[a-z0-9-]+\/){0,2}[\w.-]+\.(?:md|js|json|py|java|go|mod|sh|ya?ml|cfg)$/,
@@ -84,8 +85,8 @@ describe("the tarball", () => {
     expect(ours.filter(({ path }) => /\.test\.|\.test-d\.|\.map$/.test(path))).toEqual([]);
   });
 
-  test("has what its pages and its README point to", () => {
-    const pages = packed.files.filter(({ path }) => /^(?:README|CHANGELOG|docs\/[\w-]+)\.md$/.test(path));
+  test("has what its pages point to", () => {
+    const pages = packed.files.filter(({ path }) => /^(?:CHANGELOG|SECURITY|docs\/[\w-]+)\.md$/.test(path));
     const paths = packed.files.map(({ path }) => path);
     const missing = pages.flatMap(({ path }) => {
       const text = readFileSync(join(installed, path), "utf8");
@@ -98,6 +99,36 @@ describe("the tarball", () => {
     const leftOut = ["CONTRIBUTING.md"];
     const isLeftOut = (target: string) => leftOut.includes(target) || target.startsWith("docs/images/");
     expect(missing.filter((target) => !isLeftOut(target))).toEqual([]);
+  });
+
+  test("has a manifest for users: where the project is, and nothing of its development", () => {
+    const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
+    const { scripts: _, devDependencies: __, ...published } = project;
+    expect(manifest).toEqual(published);
+    expect(Object.keys(manifest).filter((name) => /^scripts$|dependencies$/i.test(name))).toEqual([]);
+    const repository = manifest.repository.url.replace(/^git\+|\.git$/g, "");
+    expect(manifest).toMatchObject({
+      ...{ author: expect.any(String), homepage: `${repository}#readme`, bugs: `${repository}/issues` },
+    });
+  });
+
+  test("has a README whose links and pictures work on the registry's page", () => {
+    const readme = readFileSync(join(installed, "README.md"), "utf8");
+    const targets = [...readme.matchAll(/\]\(([^)]+)\)|\b(?:src|srcset|href)="([^"]+)"/g)].map(
+      ([, link, attribute]) => link ?? attribute ?? "",
+    );
+    expect(targets.filter((target) => !/^https:|^#/.test(target))).toEqual([]);
+    const own =
+      /^https:\/\/(github\.com|raw\.githubusercontent\.com)\/([\w-]+\/[\w-]+)\/(?:blob\/)?v([\d.]+)\/([^#]+)/;
+    const places = targets.flatMap((target) => own.exec(target)?.slice(1) ?? []);
+    expect(places.length).toBeGreaterThan(20);
+    for (const target of targets) {
+      const [, host, repository, version, path = ""] = own.exec(target) ?? [];
+      if (host === undefined) continue;
+      expect(project.homepage).toContain(`/${repository}#`);
+      expect([target, version, existsSync(join(root, path))]).toEqual([target, project.version, true]);
+      expect(host === "raw.githubusercontent.com").toBe(/\.(?:webp|svg|png)$/.test(path));
+    }
   });
 
   test("says nothing of the machine that built it", () => {
@@ -126,11 +157,19 @@ describe("the tarball", () => {
     expect(packed.unpackedSize - site.unpacked).toBeLessThan(8_200_000);
   });
 
-  test("names the packages that are bundled in it, with their licences", () => {
+  test("names the packages that are bundled in it, with their license texts", () => {
     const notices = readFileSync(join(installed, "dist/THIRD-PARTY-NOTICES.txt"), "utf8");
-    const { components } = JSON.parse(readFileSync(join(installed, "dist/sbom.cdx.json"), "utf8"));
-    const named = components.map(({ name, version }: Record<string, string>) => `## ${name} ${version} `);
-    for (const heading of [...named, "## @faker-js/faker "]) expect(notices).toContain(heading);
+    const { metadata, components } = JSON.parse(readFileSync(join(installed, "dist/sbom.cdx.json"), "utf8"));
+    expect(metadata.component).toMatchObject({ name: "svc-sandbox", version: project.version });
+    const texts = new Map(
+      notices.split(/^## /m).map((part) => [part.slice(0, part.indexOf(" (")), part] as const),
+    );
+    const without = components.filter(
+      ({ name, version }: Record<string, string>) =>
+        !/copyright|license/i.test(texts.get(`${name} ${version}`)?.split("\n").slice(1).join("\n") ?? ""),
+    );
+    expect(without).toEqual([]);
+    expect(texts.has(`@faker-js/faker ${project.devDependencies["@faker-js/faker"]}`)).toBe(true);
     const some = ["yaml", "@lukeed/ms", "express", "commander"];
     for (const name of [...some, "preact", "@preact/signals", "d3-geo", "topojson-client", "world-atlas"]) {
       expect(notices).toMatch(new RegExp(`^## ${name} \\d+\\.\\d+\\.\\d+ \\((?:MIT|ISC)\\)$`, "m"));
@@ -139,13 +178,9 @@ describe("the tarball", () => {
 });
 
 describe("an installation", () => {
-  test("is one package, which runs no script while it is installed", async () => {
+  test("is one package", async () => {
     const packages = readdirSync(join(folder, "user/node_modules")).filter((name) => !name.startsWith("."));
     expect(packages).toEqual(["svc-sandbox"]);
-    const { scripts, ...manifest } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
-    expect(Object.keys(manifest).filter((name) => /dependencies$/i.test(name))).toEqual(["devDependencies"]);
-    const runByNpm = /^(?:pre|post)?(?:install|prepare)$/;
-    expect(Object.keys(scripts).filter((name) => runByNpm.test(name))).toEqual([]);
   });
 
   const needed = [
