@@ -2,7 +2,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openApiDocument } from "../src/api/openapi.js";
-import { certificateJsonSchema } from "../src/certify/json-schema.js";
+import { certificateJsonSchema } from "../src/certify/result.js";
 import { scenarioNames } from "../src/scenario/bundled.js";
 import { scenarioJsonSchema } from "../src/scenario/format/json-schema.js";
 import { bundle, emitTypes, entries, shared } from "./bundle.js";

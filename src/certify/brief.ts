@@ -1,7 +1,6 @@
 import { type Brief, briefFacts, coverMissed, type Failure, thresholdFailure } from "../report/brief.js";
 import { commandLine } from "../report/plain-text.js";
 import { leastPaths, mustNotice, whyTooLittle } from "./promises.js";
-import { failuresByReason } from "./reasons.js";
 import type { CertifyResult, PromiseRun, Run } from "./result.js";
 
 /** Facts that only the program that made the runs has. */
@@ -106,4 +105,30 @@ function briefVerdict({ verdict, runs, report }: CertifyResult, hasFailed: boole
   if (report.requests === 0) return "no_request";
   if (verdict !== "failed") return verdict;
   return hasFailed ? "client_failed" : "threshold_missed";
+}
+
+/** Runs that fail for one reason, the run with the smallest cause first. */
+type Failures = readonly [Run, ...Run[]];
+
+/**
+ * Groups the failed runs by reason. A client that relies on something breaks with every other form of it, and also together
+ * with a second row if that row makes it appear.
+ */
+export function failuresByReason(runs: readonly Run[]): Failures[] {
+  const failing = runs
+    .filter(({ outcome }) => outcome !== "passed" && outcome !== "not_run")
+    .flatMap((run) => run.cause?.parts?.map((cause): Run => ({ ...run, cause })) ?? run);
+  const reasons: [Run, ...Run[]][] = [];
+  for (const run of failing.toSorted((one, other) => rowsOf(one).length - rowsOf(other).length)) {
+    const known = reasons.find(([first]) => rowsOf(first).every((row) => rowsOf(run).includes(row)));
+    if (known === undefined) reasons.push([run]);
+    else known.push(run);
+  }
+  return reasons;
+}
+
+// Without varied points, the common part of the runs.
+function rowsOf({ name, outcome, cause }: Run): readonly string[] {
+  if (cause === undefined) return [`${name} ${outcome}`];
+  return cause.points.length === 0 ? [cause.sentence] : cause.points.map(({ row }) => row);
 }

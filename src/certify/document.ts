@@ -9,22 +9,23 @@ import type {
   TestCase,
   Tone,
 } from "../report/render/document.js";
+import { xmlText } from "../report/render/junit.js";
 import { render, type TextStyle } from "../report/render/render.js";
 import { conclusion, reportDocument } from "../report/report-document.js";
 import type { Report } from "../report/report-shape.js";
 import { snakeCase } from "../spec/schema/json.js";
-import { breakAgain, certificateBrief, outcomeText, type Seen } from "./brief.js";
-import { type Certificate, certificateOf } from "./certificate.js";
+import { breakAgain, certificateBrief, failuresByReason, outcomeText, type Seen } from "./brief.js";
 import { mustNotice, noticedSentence, whyTooLittle } from "./promises.js";
-import { failuresByReason } from "./reasons.js";
-import type {
-  CertifyResult,
-  CertifyVerdict,
-  PromiseRun,
-  RetryResult,
-  Run,
-  RunCause,
-  RunOutcome,
+import {
+  type Certificate,
+  type CertifyResult,
+  type CertifyVerdict,
+  certificateOf,
+  type PromiseRun,
+  type RetryResult,
+  type Run,
+  type RunCause,
+  type RunOutcome,
 } from "./result.js";
 
 /** Renders a certificate; with `seen`, JSON contains everything that the text shows. */
@@ -266,4 +267,46 @@ function factsOf(result: CertifyResult): Row[] {
     ["took", seconds(durationMs)],
   ];
   return facts.flatMap(([what, value]) => (value ? [{ cells: [what, value] }] : []));
+}
+
+// White text on each has a contrast of at least 4.5.
+const colours: Readonly<Record<CertifyVerdict, string>> = {
+  passed: "#1c6640",
+  failed: "#9c2f19",
+  flaky: "#7d5000",
+  unusable: "#545e57",
+};
+
+const letterWidth = 6.5;
+const padding = 7;
+
+/** Renders the verdict as a small SVG, for a page about the client. */
+export function certificateBadge({ verdict, promises, report: { coverage } }: CertifyResult): string {
+  const label = "svc-sandbox";
+  const share =
+    promises.tried === 0 ? "promises not tested" : `${promises.noticed}/${promises.tried} promises`;
+  const covered = `${coverage.met}/${coverage.promised} paths`;
+  const text = verdict === "passed" ? `certified, ${covered}, ${share}` : verdict;
+  const left = widthOf(label);
+  const width = left + widthOf(text);
+  const title = xmlText(`${label}: ${text}`);
+  const words = (x: number, room: number, word: string) =>
+    // The width is set because the font is unknown.
+    `<text x="${x + padding}" y="14" textLength="${room - 2 * padding}" lengthAdjust="spacingAndGlyphs">${xmlText(word)}</text>`;
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="20" role="img" aria-label="${title}">`,
+    `<title>${title}</title>`,
+    `<path fill="#3c4650" d="M4 0h${left - 4}v20H4a4 4 0 0 1-4-4V4a4 4 0 0 1 4-4z"/>`,
+    `<path fill="${colours[verdict]}" d="M${left} 0h${width - left - 4}a4 4 0 0 1 4 4v12a4 4 0 0 1-4 4H${left}z"/>`,
+    '<g fill="#fff" font-family="Verdana, DejaVu Sans, Arial, sans-serif" font-size="11">',
+    words(0, left, label),
+    words(left, width - left, text),
+    "</g>",
+    "</svg>",
+    "",
+  ].join("\n");
+}
+
+function widthOf(text: string): number {
+  return Math.ceil(text.length * letterWidth) + 2 * padding;
 }

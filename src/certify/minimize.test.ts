@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { minimize } from "./minimize.js";
+import { minimize } from "./narrow.js";
 
 const items = Array.from({ length: 120 }, (_, i) => i);
 

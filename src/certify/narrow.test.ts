@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { variationTable } from "../api/variation/table.js";
 import words from "../api/variation/words.json" with { type: "json" };
 import { faultPathIds, outcomeOf } from "../spec/outcomes.js";
-import { type Attempt, type Narrowed, narrowFault, narrowVaried } from "./narrow.js";
+import { type Narrowed, narrowFault, narrowVaried, type Repeat } from "./narrow.js";
 import { causedRun, patienceFor, planOf, recordPoints, variationCause } from "./plan.js";
 import remedies from "./remedies.json" with { type: "json" };
 import type { CausePoint } from "./result.js";
@@ -26,7 +26,7 @@ const unseen = { lastPath: () => undefined, points: [] };
 /** A client that breaks when all the points of one of its mistakes are there; counts its runs. */
 function client(...mistakes: readonly (readonly CausePoint[])[]) {
   const made = { runs: 0 };
-  const attempt: Attempt = async (run, { choose = (_row, usual) => usual }) => {
+  const attempt: Repeat = async (run, { choose = (_row, usual) => usual }) => {
     made.runs += 1;
     // What is shown: per point of the seed, and per point that is chosen instead of what `minimal` does.
     const shown = pointsOf(run.seed).map((point) => ({
@@ -46,7 +46,7 @@ function client(...mistakes: readonly (readonly CausePoint[])[]) {
   return { attempt, made };
 }
 
-async function narrowed(attempt: Attempt) {
+async function narrowed(attempt: Repeat) {
   const failing = [];
   for (const run of varied.filter(({ profile }) => profile === "varied")) {
     const { trial, points } = recordPoints({});
@@ -92,7 +92,7 @@ test("two mistakes of one client are told apart, and one that needs two points i
 });
 
 test("a client that breaks by the seed alone is told so", async () => {
-  const attempt: Attempt = async ({ seed }) => ({ failed: seed === 3, ...unseen });
+  const attempt: Repeat = async ({ seed }) => ({ failed: seed === 3, ...unseen });
   const { found } = await narrowed(attempt);
   expect([...found]).toEqual([
     [
@@ -110,7 +110,7 @@ test.each([
   2, 3, 5, 7,
 ])("a client that fails every %i times is flaky, or was failing each time it was asked", async (every) => {
   let asked = 0;
-  const attempt: Attempt = async () => ({ failed: ++asked % every === 0, ...unseen });
+  const attempt: Repeat = async () => ({ failed: ++asked % every === 0, ...unseen });
   const { failing, found } = await narrowed(attempt);
   expect([...found.keys()]).toEqual(failing);
   for (const one of found.values()) expect(one).toBe("flaky");
@@ -120,7 +120,7 @@ test("a fault is narrowed to the one path that breaks the client, or told withou
   const run = { ...minimal, name: "fault.hang", fault: "fault.hang" } as const;
   const paths = ["200.test", "401.revoked", "401.expired"] as const;
   const attempt =
-    (...bad: string[]): Attempt =>
+    (...bad: string[]): Repeat =>
     async (_run, { faults = [] }) => ({
       failed: faults.some(({ when }) => bad.includes(String(when?.path_id))),
       ...unseen,
@@ -146,7 +146,7 @@ test("a client that waits forever is found out in 30 seconds: its run, and two a
   const paths = ["200.test", "401.revoked", "401.expired", "403.access_denied", "429.per_day"] as const;
   const { total, silent } = patienceFor(run, { baselineMs: 1_000, paths });
   let now = 0;
-  const waitsForever: Attempt = async () => {
+  const waitsForever: Repeat = async () => {
     const started = now;
     await Promise.resolve();
     now = Math.max(now, started + silent);

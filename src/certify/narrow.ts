@@ -1,6 +1,5 @@
 import type { Trial } from "../sandbox/world.js";
 import type { FaultPathId, PathId } from "../spec/outcomes.js";
-import { minimize } from "./minimize.js";
 import {
   butFor,
   everywhere,
@@ -16,7 +15,7 @@ import {
 import type { CausePoint, RunCause } from "./result.js";
 
 /** Repeats a run with another trial. */
-export type Attempt = (run: PlannedRun, trial: Trial) => Promise<Attempted>;
+export type Repeat = (run: PlannedRun, trial: Trial) => Promise<Attempted>;
 
 interface Attempted {
   readonly failed: boolean;
@@ -53,7 +52,7 @@ interface OpenRun extends FailingRun {
  */
 export async function narrowVaried(
   failing: readonly FailingRun[],
-  attempt: Attempt,
+  attempt: Repeat,
   onFound: OnFound,
 ): Promise<void> {
   let open = failing.map((one): OpenRun => ({ ...one, found: [] }));
@@ -100,7 +99,7 @@ function rowsOf(found: readonly Found[]): ReadonlySet<string> {
   return new Set(found.flatMap(({ cause }) => cause.points.map(({ row }) => row)));
 }
 
-async function narrowOne({ run, points, found }: OpenRun, attempt: Attempt): Promise<Found | "flaky"> {
+async function narrowOne({ run, points, found }: OpenRun, attempt: Repeat): Promise<Found | "flaky"> {
   const fails = async (trial: Trial) => (await attempt(run, trial)).failed;
   const excluded = rowsOf(found);
   const suspects = points.filter(({ row }) => !excluded.has(row));
@@ -138,7 +137,7 @@ export async function narrowFault(
   run: PlannedRun & { readonly fault: FaultPathId },
   paths: readonly PathId[],
   suspect: PathId | undefined,
-  attempt: Attempt,
+  attempt: Repeat,
 ): Promise<Narrowed> {
   const fails = async (some: readonly PathId[]) =>
     some.length > 0 && (await attempt(run, { faults: faultsOn(some, run.fault) })).failed;
@@ -152,4 +151,46 @@ export async function narrowFault(
   if (!areOthers && !(await fails(paths))) return "flaky";
   const [path] = await minimize(guilty, fails);
   return faultCause(run.fault, (await fails(besides(path))) ? undefined : path);
+}
+
+/**
+ * Returns a minimal failing part of the items: without any one of its items, the rest passes (delta debugging, Zeller).
+ *
+ * All items together must fail, and an empty list must pass. Tries groups in parallel, and stops with its current result after
+ * `budget` tries.
+ */
+export async function minimize<Item>(
+  items: readonly Item[],
+  fails: (some: readonly Item[]) => Promise<boolean>,
+  budget = 200,
+): Promise<readonly Item[]> {
+  let left = items;
+  let parts = 2;
+  let asked = 0;
+  const firstThatFails = async (candidates: readonly (readonly Item[])[]) => {
+    asked += candidates.length;
+    const failing = await Promise.all(candidates.map(fails));
+    return candidates[failing.indexOf(true)];
+  };
+  while (left.length > 1 && asked < budget) {
+    const size = Math.ceil(left.length / parts);
+    const chunks = Array.from({ length: Math.ceil(left.length / size) }, (_, i) =>
+      left.slice(i * size, (i + 1) * size),
+    );
+    const chunk = await firstThatFails(chunks);
+    if (chunk !== undefined) {
+      left = chunk;
+      parts = 2;
+      continue;
+    }
+    // With two chunks, the complement of one is the other.
+    const rests = parts === 2 ? [] : chunks.map((one) => left.filter((item) => !one.includes(item)));
+    const rest = await firstThatFails(rests);
+    if (rest !== undefined) {
+      left = rest;
+      parts = Math.max(2, parts - 1);
+    } else if (parts >= left.length) break;
+    else parts = Math.min(left.length, parts * 2);
+  }
+  return left;
 }

@@ -1,3 +1,6 @@
+import { commandLine, pluralize } from "../report/plain-text.js";
+import type { ReportDocument, ReportFormat, Row, TestCase, Tone } from "../report/render/document.js";
+import { render, type TextStyle } from "../report/render/render.js";
 import {
   type Change,
   type ChangeFields,
@@ -8,8 +11,11 @@ import {
 } from "../sandbox/changes.js";
 import { day, minute } from "../spec/limits.js";
 import { outcomes } from "../spec/outcomes.js";
+import { redactEncoded, redactValue } from "../spec/redact.js";
+import { snakeCase } from "../spec/schema/json.js";
 import { listed } from "../spec/schema/words.js";
-import { minimize } from "./minimize.js";
+import { execAgain } from "./brief.js";
+import { minimize } from "./narrow.js";
 import words from "./next-words.json" with { type: "json" };
 import remedies from "./remedies.json" with { type: "json" };
 import type { Run } from "./result.js";
@@ -17,7 +23,7 @@ import type { Run } from "./result.js";
 /** Runs a client with announced changes, with the sandbox's clock at an instant; `undefined` leaves the clock unchanged. */
 export type TryAt = (changes: ChangeFields, now: number | undefined) => Promise<Tried>;
 
-export interface Tried {
+interface Tried {
   readonly failed: boolean;
   /** The refs of the changes that some response showed. */
   readonly shown: ReadonlySet<string>;
@@ -25,7 +31,7 @@ export interface Tried {
 }
 
 /** `unclear`: it also fails without any change at that date, or not each time. */
-export type NextVerdict = "passes" | "breaks" | "unclear" | "not_covered";
+type NextVerdict = "passes" | "breaks" | "unclear" | "not_covered";
 
 /** The effect of an announced change on a client. */
 export interface Rehearsed extends Pick<Change, "ref"> {
@@ -54,7 +60,7 @@ const momentsAround = (date: number) => [date - hour, date, date + day];
  * Runs a client around each date of announced changes: with each change on its own, then with all changes that do not break
  * it. The client must pass without any change.
  */
-export async function rehearse(changes: ChangeFields, tryAt: TryAt): Promise<Rehearsed[]> {
+export async function rehearseChanges(changes: ChangeFields, tryAt: TryAt): Promise<Rehearsed[]> {
   const alone = await Promise.all(datedChanges(changes).map((change) => rehearseOne(change, changes, tryAt)));
   const sound = alone.filter(({ verdict }) => verdict === "passes" || verdict === "not_covered");
   const pair = await breakTogether(
@@ -68,7 +74,7 @@ export async function rehearse(changes: ChangeFields, tryAt: TryAt): Promise<Reh
     if (!pair?.refs.includes(one.ref)) return one;
     const others = pair.refs.filter((ref) => ref !== one.ref);
     const sentence = `fails together with ${listed(others, "and")}`;
-    const whatToDo = "rehearse these changes in one file, without the others";
+    const whatToDo = "rehearseChanges these changes in one file, without the others";
     return { ...one, verdict: "breaks", together: others, sentence, whatToDo, ...pair.failure };
   });
 }
@@ -173,4 +179,88 @@ function wordsFor({ path, value }: Part, { fields, ends }: Change, now: number):
   const fill = (text: string) => text.replace(/\{(\w+)\}/g, (_, fact) => String(facts[fact]));
   const lower = remedy && remedy.slice(0, 1).toLowerCase() + remedy.slice(1).replace(/\.$/, "");
   return [fill(sentence), lower ?? fill(whatToDo)];
+}
+
+/** The effects of announced changes on a client. */
+export interface Rehearsal {
+  readonly scenario: string;
+  /** The file or bundled name of the changes. */
+  readonly next: string;
+  readonly command: readonly string[];
+  /** The intercepted hosts. */
+  readonly intercept?: readonly string[] | undefined;
+  /** `unusable`: without any change, the client fails or sends no request. */
+  readonly verdict: "passed" | "failed" | "unclear" | "unusable";
+  readonly runs: number;
+  readonly changes: readonly Rehearsed[];
+}
+
+const tones: Readonly<Record<NextVerdict, Tone>> = {
+  passes: "good",
+  breaks: "bad",
+  unclear: "warning",
+  not_covered: "quiet",
+};
+
+/** Renders the calendar of announced changes for a client. */
+export function renderCalendar(rehearsal: Rehearsal, format: ReportFormat, style?: TextStyle): string {
+  return render(calendarOf(redactValue(rehearsal, redactEncoded)), format, style);
+}
+
+function calendarOf(rehearsal: Rehearsal): ReportDocument {
+  const { scenario, next, command, verdict, runs, changes } = rehearsal;
+  const again = (date = "") => execAgain([scenario, "--at", date, "--changes", next], rehearsal);
+  const row = (one: Rehearsed): Row => ({
+    cells: [one.dates.join(", "), one.ref, { text: textOf(one), tone: tones[one.verdict] }],
+    details: [
+      one.say === undefined ? [] : [one.say],
+      one.lastRequest
+        ? [`${one.lastRequest.pathId}, ${one.lastRequest.status || "no response"}, ${one.lastRequest.id}`]
+        : [],
+      one.breaksOn === undefined ? [] : [again(one.breaksOn)],
+    ],
+  });
+  const details = ["announced", "last request", "see it again"];
+  return {
+    kind: "calendar",
+    subject: next,
+    title: `${commandLine(command)} in ${pluralize(runs, "run")} against ${scenario}, with the changes of ${next}`,
+    sections: [
+      { title: "Calendar", columns: ["date", "change", "verdict", ...details], rows: changes.map(row) },
+    ],
+    notes: [],
+    conclusion: { text: conclusionOf(rehearsal), tone: verdict === "passed" ? "good" : "bad" },
+    failures: [],
+    suites: [{ name: "changes", cases: changes.map((one) => caseOf(one, again)) }],
+    json: snakeCase({ svcSandboxCalendar: 1, ...rehearsal }) as object,
+  };
+}
+
+/** As in "Breaks on 2027-06-01: relies on the code `rate_limited` of a 429; read the status." */
+function textOf({ verdict, breaksOn, sentence, whatToDo }: Rehearsed): string {
+  if (verdict === "passes") return "passes";
+  if (verdict === "not_covered") return "not covered: the client gets no response that it changes";
+  const start = verdict === "breaks" ? `Breaks on ${breaksOn}` : `Unclear on ${breaksOn}`;
+  return `${start}: ${sentence}; ${whatToDo}.`;
+}
+
+function conclusionOf({ verdict, changes }: Rehearsal): string {
+  const count = (wanted: NextVerdict) => changes.filter((one) => one.verdict === wanted).length;
+  if (verdict === "unusable")
+    return "Not rehearsed: the client must pass without any change, and send requests.";
+  const of = pluralize(changes.length, "announced change");
+  const counts = `${count("passes")} of ${of} pass, ${count("not_covered")} not covered, ${count("unclear")} unclear`;
+  const [first] = changes
+    .flatMap(({ breaksOn, verdict }) => (verdict === "breaks" ? (breaksOn ?? []) : []))
+    .sort();
+  return first === undefined
+    ? `No change breaks the client: ${counts}.`
+    : `The client breaks on ${first}: ${counts}.`;
+}
+
+function caseOf(one: Rehearsed, again: (date?: string) => string): TestCase {
+  const name = `${one.dates[0]} ${one.ref}`;
+  if (one.verdict === "passes") return { name, verdict: "passed" };
+  if (one.verdict === "not_covered") return { name, verdict: "skipped", message: textOf(one) };
+  return { name, verdict: "failed", message: textOf(one), output: again(one.breaksOn) };
 }

@@ -2,10 +2,14 @@ import { failureShape } from "../report/brief.js";
 import { reportShape } from "../report/report-shape.js";
 import { assumptionsSchema } from "../scenario/format/assumptions.js";
 import { sha256, time } from "../scenario/format/fields.js";
+import { descriptionOf } from "../scenario/format/json-schema.js";
 import { adviceLevels } from "../spec/advice.js";
 import { type Assumptions, profiles } from "../spec/assumptions.js";
 import { faultPathIds, outcomes } from "../spec/outcomes.js";
-import { inJsonOfAnyVersion } from "../spec/schema/json.js";
+import { redactEncoded, redactValue } from "../spec/redact.js";
+import { shapeProblems } from "../spec/schema/check.js";
+import { camelCase, inJsonOfAnyVersion, parsedJson, snakeCase } from "../spec/schema/json.js";
+import { describedFields, type JsonSchema, jsonSchemaDocument } from "../spec/schema/json-schema.js";
 import {
   choice,
   count,
@@ -16,10 +20,12 @@ import {
   number,
   optional,
   orNull,
+  pathText,
   type Shape,
   text,
   type ValueOf,
 } from "../spec/schema/shape.js";
+import descriptions from "./descriptions.json" with { type: "json" };
 
 // `descriptions.json` describes each member for the JSON Schema.
 
@@ -173,10 +179,10 @@ const resultShape = mapping(result);
 export interface CertifyResult extends ValueOf<typeof resultShape> {}
 
 /** The version of the certificate's format. It changes if a reader of this version could misread a new one. */
-export const certificateFormat = 2;
+const certificateFormat = 2;
 
 /** A certificate as a file: its JSON Schema and its checks derive from this. */
-export const certificateShape = inJsonOfAnyVersion(
+const certificateShape = inJsonOfAnyVersion(
   mapping({
     svc_sandbox_certificate: choice([certificateFormat]),
     ...result,
@@ -187,3 +193,56 @@ export const certificateShape = inJsonOfAnyVersion(
     failures: optional(described(list(failureShape), "One failure for each cause.")),
   }),
 );
+
+/** A certified result, and its file. */
+export interface Certificate {
+  /** Without keys. */
+  readonly result: CertifyResult;
+  /** The content of the file, with members in snake_case. */
+  readonly json: object;
+}
+
+/** Returns the certificate of a result, with everything that looks like a key shortened. */
+export function certificateOf(result: CertifyResult): Certificate {
+  const safe = redactValue(result, redactEncoded);
+  // Assumptions have their names in snake_case already.
+  const facts = { svc_sandbox_certificate: certificateFormat, ...(snakeCase(safe) as object) };
+  // Removes members that are `undefined`.
+  return { result: safe, json: JSON.parse(JSON.stringify(facts)) };
+}
+
+/** Why a text cannot be verified as a certificate. */
+interface UnusableCertificate {
+  readonly problem: "not_json" | "not_a_certificate" | "other_format";
+  readonly sentence: string;
+}
+
+/** Reads the text of a certificate's file, and checks its format and shape. */
+export function readCertificate(text: string): Certificate | UnusableCertificate {
+  const json = parsedJson(text.replace(/^\uFEFF/, ""));
+  if (json === undefined)
+    return { problem: "not_json", sentence: "It is not valid JSON, or not a complete file." };
+  const { svc_sandbox_certificate: format, sandbox } = (json ?? {}) as Record<string, unknown>;
+  if (format === undefined) {
+    const sentence = "It is not a certificate: svc-sandbox certify --certificate writes one to a .json file.";
+    return { problem: "not_a_certificate", sentence };
+  }
+  if (Number.isSafeInteger(format) && format !== certificateFormat) {
+    const sentence = `It has format ${format}, of svc-sandbox ${JSON.stringify(sandbox)}; this one reads format ${certificateFormat}. Verify it with that version.`;
+    return { problem: "other_format", sentence };
+  }
+  const [broken] = shapeProblems(certificateShape, json);
+  if (broken !== undefined) {
+    const sentence = `It is not a certificate: at ${pathText(broken.path)}, ${broken.message}.`;
+    return { problem: "not_a_certificate", sentence: redactEncoded(sentence) };
+  }
+  const { svc_sandbox_certificate: _format, like, ...facts } = json as Record<string, unknown>;
+  const result = { ...(camelCase(facts) as object), ...(like !== undefined && { like }) } as CertifyResult;
+  return { result, json: json as object };
+}
+
+/** The certificate as JSON Schema 2020-12. */
+export function certificateJsonSchema(): JsonSchema {
+  const described = describedFields(certificateShape, descriptions);
+  return jsonSchemaDocument(certificateShape, (shape) => described.get(shape) ?? descriptionOf(shape));
+}

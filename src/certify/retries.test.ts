@@ -9,7 +9,7 @@ import {
   experimentsFor,
   type Made,
   retryResults,
-  type Sent,
+  type SentCount,
 } from "./retries.js";
 
 const pathOf = {
@@ -74,7 +74,7 @@ function run(
     failed ||= !isFine;
     if (!isFine && bail) break;
   }
-  const sent = [...times].map(([key, { length: count }]): Sent => ({ key, pathId: pathOf[key], count }));
+  const sent = [...times].map(([key, { length: count }]): SentCount => ({ key, pathId: pathOf[key], count }));
   return { sent, times, failed };
 }
 

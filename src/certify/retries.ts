@@ -14,7 +14,7 @@ import type { RetryResult } from "./result.js";
 // a key that works, so that nothing but this response can make the client send more requests with the key.
 
 /** The number of requests with one key (its ref or fingerprint) that ended on one path. */
-export interface Sent {
+export interface SentCount {
   readonly key: string;
   readonly pathId: PathId;
   readonly count: number;
@@ -22,7 +22,7 @@ export interface Sent {
 
 /** A run's requests, and whether the command failed. */
 export interface CountedRun {
-  readonly sent: readonly Sent[];
+  readonly sent: readonly SentCount[];
   readonly failed: boolean;
   /** Whether its time was over. Default: false. */
   readonly isTimedOut?: boolean;
@@ -68,7 +68,7 @@ const mostTriesInTime = 10;
 const mostWithoutPause = 5;
 
 const noteId = "sent-again-after-refusal";
-const statusOf = ({ pathId }: Pick<Sent, "pathId">) => outcomeOf(pathId).status;
+const statusOf = ({ pathId }: Pick<SentCount, "pathId">) => outcomeOf(pathId).status;
 const keyOf = ({ key, fingerprint }: Pick<ReportedRequest, "key" | "fingerprint">) =>
   key ?? fingerprint ?? "";
 const countOf = ({ sent }: CountedRun, key: string) =>

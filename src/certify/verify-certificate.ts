@@ -2,8 +2,7 @@ import { commandLine, pluralize } from "../report/plain-text.js";
 import type { ReportFormat, TestCase } from "../report/render/document.js";
 import { render, type TextStyle } from "../report/render/render.js";
 import { canonicalJson, snakeCase } from "../spec/schema/json.js";
-import { certificateOf } from "./certificate.js";
-import type { CertifyResult, Run } from "./result.js";
+import { type CertifyResult, certificateOf, type Run } from "./result.js";
 
 /** The findings of repeated runs about a certificate. Plain data. */
 export interface Verification {

@@ -3,13 +3,17 @@ import { errorShape } from "../api/openapi.js";
 import { mistakesIn } from "../spec/schema/check.js";
 import { canonicalJson, isMapping } from "../spec/schema/json.js";
 import * as shape from "../spec/schema/shape.js";
-import { type Answer, shown } from "./answer.js";
+import { type CheckedResponse, shown } from "./answer.js";
 import type { Attempt } from "./judge.js";
 
 /** The names in a response, without values, for comparison with a later check. */
 export type SeenResponse = ReturnType<typeof seenResponse>;
 
-export function seenResponse({ pathId }: Attempt, { status, headers, json }: Answer, milliseconds: number) {
+export function seenResponse(
+  { pathId }: Attempt,
+  { status, headers, json }: CheckedResponse,
+  milliseconds: number,
+) {
   const names = new Set(headers.map(([name]) => shown(name)));
   const undocumented = undocumentedIn(status === 200 ? me.responseShape : errorShape, json).slice(0, 100);
   return { pathId, status, milliseconds: Math.round(milliseconds), headers: [...names], undocumented };

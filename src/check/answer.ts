@@ -1,6 +1,6 @@
-import { escapeControls } from "../spec/redact.js";
+import { keyPrefixes } from "../spec/api-key.js";
+import { escapeControls, redactEncoded, redactValue } from "../spec/redact.js";
 import { isMapping } from "../spec/schema/json.js";
-import type { Redact } from "./redact.js";
 
 /** Sends a request to the endpoint with a key, or without one for `undefined`; never throws. */
 export type Send = (apiKey: string | undefined) => Promise<RawAnswer | NoAnswer>;
@@ -23,12 +23,12 @@ export interface NoAnswer {
   readonly hint: string;
 }
 
-export function isNoAnswer(reply: RawAnswer | Answer | NoAnswer): reply is NoAnswer {
+export function isNoAnswer(reply: RawAnswer | CheckedResponse | NoAnswer): reply is NoAnswer {
   return "hint" in reply;
 }
 
 /** A response to judge and show, with every key removed. */
-export interface Answer {
+export interface CheckedResponse {
   readonly status: number;
   readonly headers: Headers;
   /** The body; `undefined` if it is not UTF-8. */
@@ -40,7 +40,10 @@ export interface Answer {
 }
 
 /** Reads a response and removes every key from it. */
-export function readAnswer({ status, headers: rawHeaders, body }: RawAnswer, redact: Redact): Answer {
+export function readAnswer(
+  { status, headers: rawHeaders, body }: RawAnswer,
+  redact: Redact,
+): CheckedResponse {
   const text = decodeText(body);
   const value = text === undefined ? undefined : parseBody(text, redact);
   const repeating = rawHeaders
@@ -76,13 +79,13 @@ function parseBody(text: string, redact: Redact): { json: unknown; repeatsKey: b
 }
 
 /** Returns the value of a header with a lower-case name, several joined by `, `; `undefined` if it is missing. */
-export function headerOf({ headers }: Pick<Answer, "headers">, name: string): string | undefined {
+export function headerOf({ headers }: Pick<CheckedResponse, "headers">, name: string): string | undefined {
   const values = headers.filter(([one]) => one.toLowerCase() === name).map(([, value]) => value);
   return values.length === 0 ? undefined : values.join(", ");
 }
 
 /** Returns the body's member at a path of names; `undefined` if it is missing. */
-export function memberAt({ json }: Pick<Answer, "json">, ...path: readonly string[]): unknown {
+export function memberAt({ json }: Pick<CheckedResponse, "json">, ...path: readonly string[]): unknown {
   return path.reduce<unknown>(
     (value, name) => (isMapping(value) && Object.hasOwn(value, name) ? value[name] : undefined),
     json,
@@ -90,19 +93,19 @@ export function memberAt({ json }: Pick<Answer, "json">, ...path: readonly strin
 }
 
 /** Whether the response is an HTML page, for example from a gateway, proxy or captive portal. */
-export function isHtml(answer: Answer): boolean {
+export function isHtml(answer: CheckedResponse): boolean {
   const type = headerOf(answer, "content-type") ?? "";
   return /^\s*text\/html\b/i.test(type) || /^\s*<(?:!doctype|html)\b/i.test(answer.text ?? "");
 }
 
 /** Describes a response by its status and error code: `401 unauthorized`. */
-export function describeAnswer(answer: Answer): string {
+export function describeAnswer(answer: CheckedResponse): string {
   const code = memberAt(answer, "error", "code");
   return typeof code === "string" ? `${answer.status} ${shown(code)}` : String(answer.status);
 }
 
 /** Describes a body that is not valid JSON. */
-export function describeBody(answer: Answer): string {
+export function describeBody(answer: CheckedResponse): string {
   const { text } = answer;
   if (text === undefined) return "a body that is not UTF-8";
   if (text === "") return "an empty body";
@@ -134,4 +137,31 @@ export function shown(text: string): string {
 
 export function quoted(text: string): string {
   return JSON.stringify(shown(text));
+}
+
+/** From this length on, a key without its prefix cannot be one of the server's words. */
+const tellingLength = 12;
+
+type Redact = ReturnType<typeof createRedact>;
+
+/** Removes these keys, their parts after the prefix, and everything that looks like a key from a server's text (R46). */
+export function createRedact(secrets: readonly string[]) {
+  const needles = secrets
+    .flatMap((secret) => {
+      const prefix = keyPrefixes.find((row) => secret.startsWith(row.prefix))?.prefix ?? "";
+      const rest = secret.slice(prefix.length);
+      const whole = [secret, encodeURIComponent(secret)].map((text) => ({ text, shown: `${prefix}…` }));
+      return rest.length < tellingLength ? whole : [...whole, { text: rest, shown: "…" }];
+    })
+    .sort((one, other) => other.text.length - one.text.length);
+
+  /** Returns the text without anything that is, or looks like, a key. */
+  function text(given: string): string {
+    return redactEncoded(needles.reduce((all, needle) => all.replaceAll(needle.text, needle.shown), given));
+  }
+  /** Returns a JSON value without keys in its texts and member names. */
+  const value = (given: unknown): unknown => redactValue(given, text);
+  /** Whether the text contains one of the sent keys, with or without its prefix. */
+  const finds = (given: string) => needles.some((needle) => given.includes(needle.text));
+  return { text, value, finds };
 }

@@ -1,14 +1,14 @@
 import { isMapping } from "../spec/schema/json.js";
-import { type Answer, describeBody, headerOf, memberAt, quoted, shown } from "./answer.js";
-import type { Exchange } from "./judge.js";
-import { type CheckedRule, isDifference, type Observation } from "./rules.js";
+import { type CheckedResponse, describeBody, headerOf, memberAt, quoted, shown } from "./answer.js";
+import { type CheckedRule, isDifference, type Observation } from "./contract.js";
+import type { AnsweredAttempt } from "./judge.js";
 
 /** Compares the 200 responses with each other, in order. */
-export function compareSuccesses(successes: readonly Exchange[]): Observation[] {
+export function compareSuccesses(successes: readonly AnsweredAttempt[]): Observation[] {
   return [...compareRequestIds(successes), ...compareUsage(successes), ...compareLimits(successes)];
 }
 
-function compareRequestIds(successes: readonly Exchange[]): Observation[] {
+function compareRequestIds(successes: readonly AnsweredAttempt[]): Observation[] {
   const ids = successes.map(({ answer }) => headerOf(answer, "x-request-id") ?? "");
   return successes.flatMap(({ pathId }, index): Observation[] => {
     const id = ids[index] as string;
@@ -19,7 +19,7 @@ function compareRequestIds(successes: readonly Exchange[]): Observation[] {
 }
 
 // Compares consecutive requests with the same key.
-function compareUsage(successes: readonly Exchange[]): Observation[] {
+function compareUsage(successes: readonly AnsweredAttempt[]): Observation[] {
   const seen = new Map<string, number>();
   const rules: CheckedRule[] = ["R6", "R24"];
   return successes.flatMap(({ apiKey = "", pathId, answer }): Observation[] => {
@@ -36,7 +36,7 @@ function compareUsage(successes: readonly Exchange[]): Observation[] {
   });
 }
 
-function compareLimits(successes: readonly Exchange[]): Observation[] {
+function compareLimits(successes: readonly AnsweredAttempt[]): Observation[] {
   const pathId = "200.replacement";
   const rules: CheckedRule[] = ["R26"];
   const [old, replacement] = ["200.retiring", pathId].map((path) =>
@@ -55,7 +55,7 @@ function compareLimits(successes: readonly Exchange[]): Observation[] {
 }
 
 /** A rejected request and every response to it: the first one, then its repetitions. */
-export type Rejection = Exchange & { readonly answers: Answer[] };
+export type Rejection = AnsweredAttempt & { readonly answers: CheckedResponse[] };
 
 /** How often both causes are repeated before a difference is reported. */
 export const leastRepetitions = 5;
@@ -91,7 +91,10 @@ export function compareRejections(rejections: readonly Rejection[]) {
 }
 
 /** Returns the contrasts in every pair of responses, unless both causes get varying responses there. */
-function followingCause(reference: readonly Answer[], other: readonly Answer[]): Contrast[] {
+function followingCause(
+  reference: readonly CheckedResponse[],
+  other: readonly CheckedResponse[],
+): Contrast[] {
   const pairs = reference.flatMap((one) => other.map((another) => contrasts(one, another)));
   const noise = [reference, other].map(noiseIn);
   const isIn =
@@ -101,7 +104,7 @@ function followingCause(reference: readonly Answer[], other: readonly Answer[]):
   return (pairs[0] ?? []).filter((one) => pairs.every(isIn(one)) && !noise.every(isIn(one)));
 }
 
-function noiseIn([first, ...more]: readonly Answer[]): Contrast[] {
+function noiseIn([first, ...more]: readonly CheckedResponse[]): Contrast[] {
   return first === undefined ? [] : more.flatMap((one) => contrasts(first, one));
 }
 
@@ -115,14 +118,14 @@ interface Contrast {
 }
 
 /** Returns the places where two responses with the same status differ, except the request id and the date. */
-function contrasts(one: Answer, other: Answer): Contrast[] {
+function contrasts(one: CheckedResponse, other: CheckedResponse): Contrast[] {
   const bodiesDiffer = one.text !== other.text;
   return [...(bodiesDiffer ? bodyContrasts(one, other) : []), ...headerContrasts(one, other, bodiesDiffer)];
 }
 
-function bodyContrasts(one: Answer, other: Answer): Contrast[] {
+function bodyContrasts(one: CheckedResponse, other: CheckedResponse): Contrast[] {
   const isJson = one.json !== undefined && other.json !== undefined;
-  const partsOf = (answer: Answer): Parts =>
+  const partsOf = (answer: CheckedResponse): Parts =>
     isJson ? membersOf(answer.json) : [["body", answer.json === undefined ? describeBody(answer) : "JSON"]];
   const found = partsThatDiffer(partsOf(one), partsOf(other), "nothing", shown);
   if (found.length > 0) return found;
@@ -134,7 +137,7 @@ const freeValues = new Set(["date", "x-request-id"]);
 // These depend on the body.
 const derivedFromBody = new Set(["content-length", "etag"]);
 
-function headerContrasts(one: Answer, other: Answer, bodiesDiffer: boolean): Contrast[] {
+function headerContrasts(one: CheckedResponse, other: CheckedResponse, bodiesDiffer: boolean): Contrast[] {
   const all = partsThatDiffer(one.headers, other.headers, "no such header", quoted);
   const found = all.filter(({ at, isForm }) => {
     const name = at.toLowerCase();

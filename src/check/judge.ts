@@ -4,7 +4,7 @@ import { outcomeOf, outcomes, type PromisedPathId } from "../spec/outcomes.js";
 import { escapeControls } from "../spec/redact.js";
 import { type Mismatch, mismatchesIn } from "../spec/schema/check.js";
 import {
-  type Answer,
+  type CheckedResponse,
   describeAnswer,
   describeBody,
   describeValue,
@@ -13,8 +13,13 @@ import {
   quoted,
   shown,
 } from "./answer.js";
-import { keyPrefixOf, ruleOf } from "./keys.js";
-import type { CheckedRule, Difference, Observation } from "./rules.js";
+import {
+  type CheckedRule,
+  type ContractDifference,
+  keyPrefixOf,
+  type Observation,
+  ruleOf,
+} from "./contract.js";
 
 export interface Attempt {
   readonly pathId: PromisedPathId;
@@ -22,19 +27,19 @@ export interface Attempt {
   readonly apiKey?: string | undefined;
   /** The environment variable with the key. */
   readonly variable?: string | undefined;
-  readonly answer?: Answer | undefined;
+  readonly answer?: CheckedResponse | undefined;
   /** Why there is no readable response. */
   readonly noAnswer?: string;
   /** Why it was not tried, or why its response shows nothing about the path. */
   readonly reason?: string | undefined;
   /** The judgment if it needs several requests. Default: from the response. */
-  readonly difference?: Difference;
+  readonly difference?: ContractDifference;
 }
 
-export type Exchange = Attempt & { readonly answer: Answer };
+export type AnsweredAttempt = Attempt & { readonly answer: CheckedResponse };
 
 /** An observation without its path and request id. */
-type Judgement = Omit<Observation, "pathId"> | Omit<Difference, "pathId">;
+type Judgement = Omit<Observation, "pathId"> | Omit<ContractDifference, "pathId">;
 
 /** Compares the response to an attempt with its path in the contract. */
 export function judgeAttempt(attempt: Attempt): Observation[] {
@@ -52,7 +57,7 @@ export function judgeAttempt(attempt: Attempt): Observation[] {
 }
 
 /** Returns why a response shows nothing about its path; `undefined` if it does. */
-export function whyUntried(pathId: PromisedPathId, { status }: Answer): string | undefined {
+export function whyUntried(pathId: PromisedPathId, { status }: CheckedResponse): string | undefined {
   const { status: expected } = outcomeOf(pathId);
   // An unknown key has no limits, so its 429 is judged.
   if (status === 429 && (expected === 200 || expected === 403)) {
@@ -63,13 +68,13 @@ export function whyUntried(pathId: PromisedPathId, { status }: Answer): string |
   return isPermitted ? "the endpoint needs no scope, or this key has it" : undefined;
 }
 
-function judgeSecrecy({ repeatsKeyAt }: Answer, apiKey: string | undefined): Judgement[] {
+function judgeSecrecy({ repeatsKeyAt }: CheckedResponse, apiKey: string | undefined): Judgement[] {
   const repeated = { rules: ["R34"], expected: "no key", found: "the key that was sent" } as const;
   if (repeatsKeyAt.length > 0) return repeatsKeyAt.map((at) => ({ ...repeated, at }));
   return apiKey === undefined ? [] : [{ rules: ["R34"] }];
 }
 
-function judgeOutcome(pathId: PromisedPathId, answer: Answer, apiKey = ""): Judgement[] {
+function judgeOutcome(pathId: PromisedPathId, answer: CheckedResponse, apiKey = ""): Judgement[] {
   const { status } = outcomeOf(pathId);
   if (answer.status !== status) {
     const found = describeOutcome(answer);
@@ -84,7 +89,7 @@ function judgeOutcome(pathId: PromisedPathId, answer: Answer, apiKey = ""): Judg
   ];
 }
 
-function describeOutcome(answer: Answer): string {
+function describeOutcome(answer: CheckedResponse): string {
   const { status, json } = answer;
   const location = headerOf(answer, "location");
   if (typeof memberAt(answer, "error", "code") === "string") return describeAnswer(answer);
@@ -94,7 +99,7 @@ function describeOutcome(answer: Answer): string {
   return json === undefined ? `${status}, ${describeBody(answer)}` : String(status);
 }
 
-function judgeForm(answer: Answer, rule: CheckedRule): Judgement[] {
+function judgeForm(answer: CheckedResponse, rule: CheckedRule): Judgement[] {
   const rules = [rule];
   const type = headerOf(answer, "content-type");
   const encoding = headerOf(answer, "content-encoding");
@@ -121,7 +126,7 @@ const rulesOfMembers: readonly (readonly [start: string, rule: CheckedRule])[] =
   ["data.usage", "R6"],
 ];
 
-function judgeContext(pathId: PromisedPathId, answer: Answer, apiKey: string): Judgement[] {
+function judgeContext(pathId: PromisedPathId, answer: CheckedResponse, apiKey: string): Judgement[] {
   const problems = mismatchesIn(me.responseShape, answer.json);
   const found: Judgement[] = problems.map((problem) => {
     const rule = rulesOfMembers.find(([start]) => problem.path.startsWith(start))?.[1] ?? "R1";
@@ -145,14 +150,14 @@ function mismatch({ path, expected, value }: Mismatch, rule: CheckedRule): Judge
   return { rules: [rule], at, expected, found: describeValue(value) };
 }
 
-function judgeRequestId(answer: Answer): Judgement {
+function judgeRequestId(answer: CheckedResponse): Judgement {
   const requestId = headerOf(answer, "x-request-id");
   if (requestId !== undefined && requestId !== "") return { rules: ["R7"] };
   const found = requestId === undefined ? "nothing" : "an empty header";
   return { rules: ["R7"], at: "X-Request-Id", expected: "a request id", found };
 }
 
-function judgeError(pathId: PromisedPathId, answer: Answer): Judgement[] {
+function judgeError(pathId: PromisedPathId, answer: CheckedResponse): Judgement[] {
   const wrong = mismatchesIn(errorShape, answer.json).map((problem) => mismatch(problem, "R27"));
   return [
     ...(wrong.length === 0 ? [{ rules: ["R27" as const] }] : wrong),
@@ -176,14 +181,14 @@ function judgeCode(pathId: PromisedPathId, code: unknown): Judgement[] {
 }
 
 /** Returns the `per_minute` of a 200; `undefined` if it is missing. */
-export function perMinuteOf({ answer }: Exchange): number | undefined {
+export function perMinuteOf({ answer }: AnsweredAttempt): number | undefined {
   const limit = memberAt(answer, "data", "limits", "per_minute");
   return typeof limit === "number" && Number.isInteger(limit) && limit >= 0 ? limit : undefined;
 }
 
 /** Judges `per_minute` + 1 responses without a 429: a difference (R22), unless a new minute may have started. */
 export function judgeNoLimit(
-  answers: readonly Answer[],
+  answers: readonly CheckedResponse[],
   perMinute: number,
 ): Pick<Attempt, "reason" | "difference"> {
   const minutes = new Set(

@@ -1,6 +1,6 @@
 import { type Assumptions, assumptionTable, errorCodePattern, scopePattern } from "../spec/assumptions.js";
 import { isMapping } from "../spec/schema/json.js";
-import { type Answer, headerOf, memberAt, quoted, shown } from "./answer.js";
+import { type CheckedResponse, headerOf, memberAt, quoted, shown } from "./answer.js";
 import type { Attempt } from "./judge.js";
 
 export interface InferredAssumption {
@@ -18,7 +18,11 @@ type Inferred = Omit<InferredAssumption, "name">;
 export function inferAssumptions(attempts: readonly Attempt[]): InferredAssumption[] {
   const answers = attempts.flatMap(({ answer }) => (answer?.json === undefined ? [] : [answer]));
   /** Infers from the responses with some statuses, if there are any. */
-  const from = (statuses: number[], none: string, infer: (answers: readonly Answer[]) => Inferred) => {
+  const from = (
+    statuses: number[],
+    none: string,
+    infer: (answers: readonly CheckedResponse[]) => Inferred,
+  ) => {
     const some = answers.filter(({ status }) => statuses.includes(status));
     return some.length === 0 ? { because: none } : infer(some);
   };
@@ -48,17 +52,17 @@ function presence(values: readonly unknown[], what: string, noun: string, exampl
   return { value: present > 0, because: present > 0 ? because + example : because };
 }
 
-function requestIds(answers: readonly Answer[]): Inferred {
+function requestIds(answers: readonly CheckedResponse[]): Inferred {
   const values = answers.map((answer) => headerOf(answer, "x-request-id"));
   return presence(values, "X-Request-Id", "errors");
 }
 
-function challenges(answers: readonly Answer[]): Inferred {
+function challenges(answers: readonly CheckedResponse[]): Inferred {
   const values = answers.map((answer) => headerOf(answer, "www-authenticate"));
   return presence(values, "WWW-Authenticate", "responses with 401", `: ${shown(values[0] ?? "")}`);
 }
 
-function details(answers: readonly Answer[]): Inferred {
+function details(answers: readonly CheckedResponse[]): Inferred {
   const values = answers.map((answer) => memberAt(answer, "error", "details"));
   const names = new Set(values.flatMap((value) => (isMapping(value) ? Object.keys(value) : [])));
   const byStatus = [403, 429].flatMap((status) => {
@@ -71,14 +75,14 @@ function details(answers: readonly Answer[]): Inferred {
   };
 }
 
-function rateLimitCode(answers: readonly Answer[]): Inferred {
+function rateLimitCode(answers: readonly CheckedResponse[]): Inferred {
   const code = onlyOne(answers.map((answer) => memberAt(answer, "error", "code")));
   if (typeof code !== "string") return { because: "no single code on the 429 seen" };
   if (!errorCodePattern.test(code)) return { because: `the 429 has ${quoted(code)}` };
   return { value: code, because: "the code of the 429" };
 }
 
-function retryAfter(answers: readonly Answer[]): Inferred {
+function retryAfter(answers: readonly CheckedResponse[]): Inferred {
   const form = onlyOne(answers.map((answer) => retryAfterForm(headerOf(answer, "retry-after"))));
   if (form === undefined)
     return { because: "Retry-After in different forms, or in a form that HTTP does not have" };
@@ -92,7 +96,7 @@ function retryAfterForm(value: string | undefined): Assumptions["retry_after"] |
   return isDate ? "date" : undefined;
 }
 
-function rateLimitHeaders(answers: readonly Answer[]): Inferred {
+function rateLimitHeaders(answers: readonly CheckedResponse[]): Inferred {
   const names = answers.map(({ headers }) =>
     headers.map(([name]) => name).filter((name) => /^(?:x-)?rate-?limit\b/i.test(name)),
   );
@@ -114,13 +118,13 @@ function onlyOne<Value>(values: readonly Value[]): Value | undefined {
   return new Set(values).size === 1 ? values[0] : undefined;
 }
 
-function scopesOf(answer: Answer): string[] {
+function scopesOf(answer: CheckedResponse): string[] {
   const granted = answer.status === 200 ? memberAt(answer, "data", "scopes") : undefined;
   return Array.isArray(granted) ? granted.filter((one) => typeof one === "string") : [];
 }
 
 // The scope that the endpoint requires must be one of the known scopes.
-function scopes(answers: readonly Answer[], needed: Inferred["value"]): Inferred {
+function scopes(answers: readonly CheckedResponse[], needed: Inferred["value"]): Inferred {
   const seen = [...new Set([...answers.flatMap(scopesOf), ...(typeof needed === "string" ? [needed] : [])])];
   const assumed = assumptionTable.scopes.minimal;
   const added = seen.filter((scope) => !assumed.includes(scope) && scopePattern.test(scope));

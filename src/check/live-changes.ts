@@ -1,7 +1,7 @@
 import { outcomeOf } from "../spec/outcomes.js";
 import { isMapping } from "../spec/schema/json.js";
-import { type Answer, headerOf, memberAt } from "./answer.js";
-import type { Exchange } from "./judge.js";
+import { type CheckedResponse, headerOf, memberAt } from "./answer.js";
+import type { AnsweredAttempt } from "./judge.js";
 import type { InferredAssumption } from "./learn.js";
 
 /** `partly`: some of its edits are live; `not_seen`: no response shows them. */
@@ -29,7 +29,7 @@ export interface LiveChange extends Pick<SoughtChange, "ref" | "say" | "date"> {
 /** Finds the announced changes that an environment's responses already show. */
 export function liveChanges(
   changes: readonly SoughtChange[],
-  exchanges: readonly Exchange[],
+  exchanges: readonly AnsweredAttempt[],
   inferred: readonly InferredAssumption[],
 ): LiveChange[] {
   const all = exchanges.map(({ answer }) => answer);
@@ -44,8 +44,8 @@ export function liveChanges(
 }
 
 interface Sought {
-  readonly exchanges: readonly Exchange[];
-  readonly all: readonly Answer[];
+  readonly exchanges: readonly AnsweredAttempt[];
+  readonly all: readonly CheckedResponse[];
   readonly inferred: readonly InferredAssumption[];
   readonly fields: SoughtChange["fields"];
   /** The operation on the name: add, rename or remove. */
@@ -90,15 +90,15 @@ const looks: Readonly<Record<string, Look>> = {
     every(all, (answer) => headerOf(answer, "link")?.includes(`<${move?.to}>`) === true),
 };
 
-function ofError({ exchanges, name }: Pick<Sought, "exchanges" | "name">): readonly Exchange[] {
+function ofError({ exchanges, name }: Pick<Sought, "exchanges" | "name">): readonly AnsweredAttempt[] {
   return exchanges.filter(({ pathId }) => pathId === name || outcomeOf(pathId).code === name);
 }
 
-function withStatus(all: readonly Answer[], on: number | undefined): readonly Answer[] {
+function withStatus(all: readonly CheckedResponse[], on: number | undefined): readonly CheckedResponse[] {
   return all.filter(({ status }) => on === undefined || on === status);
 }
 
-function scopesIn(answer: Answer): string[] {
+function scopesIn(answer: CheckedResponse): string[] {
   const scopes = memberAt(answer, "data", "scopes");
   return Array.isArray(scopes) ? scopes.map(String) : [];
 }

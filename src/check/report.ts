@@ -1,13 +1,30 @@
+import { pluralize } from "../report/plain-text.js";
+import type {
+  ReportDocument,
+  ReportFormat,
+  Section,
+  Suite,
+  TestCase,
+  Tone,
+} from "../report/render/document.js";
+import { render, type TextStyle } from "../report/render/render.js";
+import { snakeCase } from "../spec/schema/json.js";
 import type { SeenResponse } from "./against.js";
 import { describeAnswer } from "./answer.js";
+import {
+  type CheckedRule,
+  type ContractDifference,
+  checkedRules,
+  isDifference,
+  type Observation,
+} from "./contract.js";
 import { type Attempt, judgeAttempt } from "./judge.js";
 import { assumptionsYaml, type InferredAssumption } from "./learn.js";
-import type { LiveChange } from "./live-changes.js";
-import { type CheckedRule, checkedRules, isDifference, type Observation } from "./rules.js";
+import type { LiveChange, LiveState } from "./live-changes.js";
 
 export type Verdict = "agrees" | "differs" | "not_tried";
 
-export interface VerdictRow {
+interface VerdictRow {
   readonly verdict: Verdict;
   /** Why it was not tried. */
   readonly reason?: string | undefined;
@@ -34,10 +51,10 @@ interface Gathered {
 }
 
 /** The findings of a check; contains no key. */
-export type CheckReport = ReturnType<typeof reportOf>;
+export type CheckReport = ReturnType<typeof checkReportOf>;
 
 /** Judges and summarizes the results of a run. */
-export function reportOf({ attempts, compared, ...rest }: Gathered) {
+export function checkReportOf({ attempts, compared, ...rest }: Gathered) {
   const observations = [...attempts.flatMap(judgeAttempt), ...compared];
   const differences = observations.filter(isDifference);
   const inComparison = compared.filter(isDifference);
@@ -74,4 +91,140 @@ function ruleRow(rule: CheckedRule, observations: readonly Observation[]) {
   const row = (verdict: Verdict, reason?: string) => ({ rule, title, verdict, reason });
   if (about.some(isDifference)) return row("differs");
   return about.length > 0 ? row("agrees") : row("not_tried", never ?? "no response shows it");
+}
+
+export function renderCheck(report: CheckReport, format: ReportFormat, style?: TextStyle): string {
+  return render(checkDocument(report), format, style);
+}
+
+const verdicts: Readonly<Record<Verdict, { text: string; tone: Tone; inJunit: TestCase["verdict"] }>> = {
+  agrees: { text: "agrees", tone: "good", inJunit: "passed" },
+  differs: { text: "differs", tone: "bad", inJunit: "failed" },
+  not_tried: { text: "not tried", tone: "quiet", inJunit: "skipped" },
+};
+
+function checkDocument(report: CheckReport): ReportDocument {
+  const { url, requests, maxRequests, verdict, assumptionsYaml, notes, stopped } = report;
+  return {
+    kind: "check",
+    subject: url,
+    title: `Checked ${url} with ${requests} of at most ${maxRequests} requests`,
+    ...(stopped === undefined && {
+      yaml: { title: "Assumptions for a scenario", text: assumptionsYaml },
+    }),
+    sections: stopped === undefined ? sectionsOf(report) : [],
+    notes: stopped === undefined ? notes : [],
+    conclusion: { text: conclusion(report), tone: verdict === "agrees" ? "good" : "bad" },
+    failures: (report.newFacts ?? []).map((fact) => `New on ${fact}.`),
+    suites: suitesOf(report),
+    json: jsonOf(report),
+  };
+}
+
+function conclusion({ stopped, differences, paths }: CheckReport): string {
+  if (stopped !== undefined) return stopped;
+  const count = (...some: Verdict[]) =>
+    new Set(paths.filter(({ verdict }) => some.includes(verdict)).map(({ pathId }) => pathId)).size;
+  const counts = `${count("agrees")} of ${count("agrees", "differs", "not_tried")} paths agree, ${count("not_tried")} were not tried`;
+  if (differences.length === 0) return `Nothing differs from the contract: ${counts}.`;
+  return `${pluralize(differences.length, "difference")} from the contract: ${counts}.`;
+}
+
+const liveStates: Readonly<Record<LiveState, { text: string; tone: Tone }>> = {
+  live: { text: "live", tone: "warning" },
+  partly: { text: "partly live", tone: "warning" },
+  not_yet: { text: "not yet", tone: "good" },
+  not_seen: { text: "not seen", tone: "quiet" },
+};
+
+function sectionsOf({ paths, rules, differences, changes = [] }: CheckReport): Section[] {
+  return [
+    {
+      title: "Announced changes",
+      columns: ["date", "change", "state", "announced"],
+      rows: changes.map(({ ref, date, state, say = "" }) => ({ cells: [date, ref, liveStates[state], say] })),
+    },
+    {
+      title: "Paths",
+      columns: ["path", "verdict", "what came, key, reason"],
+      rows: paths.map(({ pathId, verdict, got, variable, reason }) => ({
+        cells: [pathId, verdicts[verdict], [got, variable, reason].filter((text) => text).join(", ")],
+      })),
+    },
+    {
+      title: "Rules",
+      columns: ["rule", "verdict", "summary"],
+      rows: rules.map(({ rule, verdict, title, reason }) => ({
+        cells: [rule, verdicts[verdict], reason === undefined ? title : `${title} (${reason})`],
+      })),
+    },
+    {
+      title: "Differences",
+      columns: ["path", "where", "rules", "request", "expected", "found"],
+      rows: differences.map(({ pathId, at, rules: broken, expected, found, requestId }) => ({
+        cells: [
+          { text: pathId, tone: "bad" },
+          at,
+          broken.join(", "),
+          { text: requestId === undefined ? "" : `request ${requestId}`, tone: "quiet" },
+        ],
+        details: [[expected], [found]],
+      })),
+    },
+  ];
+}
+
+/** Returns a case for each path, rule and new fact. If the check stopped, the first path fails with the reason. */
+function suitesOf({ paths, rules, differences, stopped, newFacts, changes }: CheckReport): Suite[] {
+  const pathCases = paths.map((row, index): TestCase => {
+    if (stopped !== undefined && index === 0) {
+      return { name: row.pathId, verdict: "failed", message: stopped };
+    }
+    const found = differences.filter(({ pathId }) => pathId === row.pathId);
+    return testCase(row.pathId, row, found);
+  });
+  const ruleCases = rules.map((row) => {
+    const found = differences.filter((difference) => difference.rules.includes(row.rule));
+    return testCase(`${row.rule} ${row.title}`, row, found);
+  });
+  return [
+    { name: "paths", cases: pathCases },
+    { name: "rules", cases: ruleCases },
+    ...(changes === undefined ? [] : [{ name: "changes", cases: changes.map(changeCase) }]),
+    ...(newFacts === undefined ? [] : [{ name: "new", cases: newFacts.map(newFactCase) }]),
+  ];
+}
+
+const changeCase = ({ ref, date, state }: LiveChange): TestCase => {
+  const isSeen = state !== "not_seen";
+  return { name: `${date} ${ref}: ${liveStates[state].text}`, verdict: isSeen ? "passed" : "skipped" };
+};
+
+const newFactCase = (message: string): TestCase => ({ name: message, verdict: "failed", message });
+
+function testCase(
+  name: string,
+  { verdict, reason }: VerdictRow,
+  found: readonly ContractDifference[],
+): TestCase {
+  const lines = found.map(
+    ({ pathId, at, expected, found }) => `${pathId} ${at}: expected ${expected}, found ${found}`,
+  );
+  const [message = reason] = lines;
+  return { name, verdict: verdicts[verdict].inJunit, message, output: lines.join("\n") || undefined };
+}
+
+/** Returns a check as JSON. */
+export function jsonOf({ assumptions, assumptionsYaml, stopped, ...rest }: CheckReport): object {
+  const learned = assumptions.filter(({ value }) => value !== undefined);
+  const open = assumptions.filter(({ value }) => value === undefined);
+  return {
+    ...(snakeCase({ ...rest, stopped: stopped ?? null }) as object),
+    learned: Object.fromEntries(learned.map(({ name, value }) => [name, value])),
+    by_status: Object.fromEntries(
+      assumptions.flatMap(({ name, byStatus }) => (byStatus ? [[name, byStatus]] : [])),
+    ),
+    not_learned: Object.fromEntries(open.map(({ name, because }) => [name, because])),
+    assumptions_yaml: assumptionsYaml,
+  };
 }

@@ -1,7 +1,8 @@
 import { outcomeOf } from "../spec/outcomes.js";
 import { notesOn, type SeenResponse, seenResponse } from "./against.js";
 import {
-  type Answer,
+  type CheckedResponse,
+  createRedact,
   headerOf,
   isHtml,
   isNoAnswer,
@@ -11,21 +12,20 @@ import {
   shown,
 } from "./answer.js";
 import { compareRejections, compareSuccesses, leastRepetitions, type Rejection } from "./compare.js";
-import { type Attempt, type Exchange, judgeNoLimit, perMinuteOf, whyUntried } from "./judge.js";
 import {
   findKey,
   type KeyedPath,
   keyedPathsFor,
   keylessPaths,
+  keysInVariables,
   limitPaths,
-  secretsIn,
   unusedVariables,
   type Variables,
-} from "./keys.js";
+} from "./contract.js";
+import { type AnsweredAttempt, type Attempt, judgeNoLimit, perMinuteOf, whyUntried } from "./judge.js";
 import { inferAssumptions } from "./learn.js";
 import { liveChanges, type SoughtChange } from "./live-changes.js";
-import { createRedact } from "./redact.js";
-import { type CheckReport, reportOf } from "./report.js";
+import { type CheckReport, checkReportOf } from "./report.js";
 
 interface CheckOptions {
   readonly url: string;
@@ -64,8 +64,8 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
   const all = [...attempts, ...repeated];
   const rejections = await repeatRejections(session, withStatus(attempts, 401));
   const assumptions = inferAssumptions(all);
-  const answered = all.filter((one): one is Exchange => one.answer !== undefined);
-  return reportOf({
+  const answered = all.filter((one): one is AnsweredAttempt => one.answer !== undefined);
+  return checkReportOf({
     url,
     requests: session.requests(),
     maxRequests,
@@ -87,7 +87,7 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
 /** Starts a check that removes every key from its responses. */
 function createSession(send: Send, options: CheckOptions) {
   const { env, maxRequests, unknownKey, url, stopwatch } = options;
-  const redact = createRedact([...secretsIn(env), unknownKey]);
+  const redact = createRedact([...keysInVariables(env), unknownKey]);
   const responses: SeenResponse[] = [];
   let requests = 0;
   let unanswered = 0;
@@ -100,7 +100,7 @@ function createSession(send: Send, options: CheckOptions) {
       return `nothing was sent after ${unanswered} requests without a response`;
     return requests < maxRequests ? undefined : `the ${maxRequests} requests of --max-requests are used up`;
   }
-  async function ask(attempt: Attempt): Promise<Answer | NoAnswer> {
+  async function ask(attempt: Attempt): Promise<CheckedResponse | NoAnswer> {
     requests += 1;
     const sentAt = stopwatch();
     const reply = await send(attempt.apiKey);
@@ -143,7 +143,7 @@ const mostUnanswered = 2;
  *
  * A redirect, a captive portal or a misspelled address must not get a key.
  */
-function whyNotTheApi(reply: Answer | NoAnswer, url: string): string | undefined {
+function whyNotTheApi(reply: CheckedResponse | NoAnswer, url: string): string | undefined {
   if (isNoAnswer(reply)) return `Failed to reach ${url}: ${reply.found}. ${reply.hint}`;
   const { status } = reply;
   const why = (found: string, hint: string) => `Failed to check ${url}: ${found}. ${hint} No key was sent.`;
@@ -165,9 +165,9 @@ function whyNotTheApi(reply: Answer | NoAnswer, url: string): string | undefined
 }
 
 /** Returns the attempts that got this status, if it is also their path's. */
-function withStatus(attempts: readonly Attempt[], status: number): Exchange[] {
+function withStatus(attempts: readonly Attempt[], status: number): AnsweredAttempt[] {
   return attempts
-    .filter((one): one is Exchange => one.answer?.status === status)
+    .filter((one): one is AnsweredAttempt => one.answer?.status === status)
     .filter(({ pathId }) => outcomeOf(pathId).status === status);
 }
 
@@ -177,7 +177,7 @@ function withStatus(attempts: readonly Attempt[], status: number): Exchange[] {
  *
  * Each round starts with another request: a balancer that takes its nodes in turn must not give each cause its own node.
  */
-async function repeatRejections(session: Session, rejected: readonly Exchange[]) {
+async function repeatRejections(session: Session, rejected: readonly AnsweredAttempt[]) {
   const rejections = rejected.map((one): Rejection => ({ ...one, answers: [one.answer] }));
   const most = Math.max(0, Math.floor(session.left() / leastRepetitions) - 1);
   for (let round = 0; ; round++) {
@@ -195,7 +195,7 @@ async function repeatRejections(session: Session, rejected: readonly Exchange[])
   }
 }
 
-function unsettledNotes(unsettled: readonly Exchange[], session: Session): string[] {
+function unsettledNotes(unsettled: readonly AnsweredAttempt[], session: Session): string[] {
   const enough = session.requests() + leastRepetitions * (unsettled.length + 1);
   const paths = unsettled.map(({ pathId }) => pathId).join(", ");
   const note = `${paths}: the response differs from 401.missing, perhaps by chance. To see if it reveals the cause (R14), check again with --max-requests ${enough}.`;
@@ -212,7 +212,11 @@ async function tryKeyedPath(session: Session, path: KeyedPath): Promise<Attempt>
  * Reaches a limit if requested: with one request of a key at its limit, or by using up a working key's minute if enough
  * requests are left.
  */
-async function tryLimit(session: Session, path: KeyedPath, working: Exchange | undefined): Promise<Attempt> {
+async function tryLimit(
+  session: Session,
+  path: KeyedPath,
+  working: AnsweredAttempt | undefined,
+): Promise<Attempt> {
   const { env, probeLimits } = session.options;
   const { pathId } = path;
   if (!probeLimits) return { pathId, reason: "limits are only reached on purpose with --probe-limits" };
@@ -227,8 +231,8 @@ async function tryLimit(session: Session, path: KeyedPath, working: Exchange | u
   return { pathId, reason };
 }
 
-async function useUpMinute(session: Session, probe: Exchange, perMinute: number): Promise<Attempt> {
-  const answers: Answer[] = [];
+async function useUpMinute(session: Session, probe: AnsweredAttempt, perMinute: number): Promise<Attempt> {
+  const answers: CheckedResponse[] = [];
   while (answers.length <= perMinute) {
     const sent = await session.attempt(probe);
     if (sent.answer?.status !== 200) return sent;

@@ -1,13 +1,13 @@
 import { version } from "../node/package-files.js";
 import { printable } from "../spec/redact.js";
 import { nearest } from "../spec/schema/words.js";
-import type { Command } from "./command.js";
+import type { CliCommand } from "./command.js";
 import { commands } from "./commands.js";
 import { describeFailure, exitCode, exitCodeOf } from "./exit-codes.js";
 import { verbose } from "./flags.js";
 import { type Io, isForPrograms, isVerbose, type Output, programName, splitAtDashes } from "./io.js";
 import { misread, parse, printHelp, unknownWord } from "./program.js";
-import { tell } from "./tell.js";
+import { tell } from "./terminal.js";
 
 export { setPackageReader } from "../node/package-files.js";
 export type { Io } from "./io.js";
@@ -70,8 +70,8 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
   }
   if (first === "help") return printHelpOf(before[1], io);
   if (first === "completion" && before[1] === "complete") {
-    const { printFitting } = await import("./complete-line.js");
-    return printFitting(behind, io);
+    const { printFitting } = await import("./commands/completion.js");
+    return printFitting(behind, commands, io);
   }
   const implied = !Object.hasOwn(commands, first);
   if (implied && asksHelp) return printHelpOf(undefined, io);
@@ -94,9 +94,9 @@ async function printHelpOf(name: string | undefined, io: Io): Promise<number> {
 }
 
 // Ignores variables of other programs or other versions.
-async function warnOfVariables(command: Command, { env, stderr }: Io): Promise<void> {
+async function warnOfVariables(command: CliCommand, { env, stderr }: Io): Promise<void> {
   const prefix = "SVC_SANDBOX_";
-  const variablesOf = ({ flags }: Command) =>
+  const variablesOf = ({ flags }: CliCommand) =>
     Object.values({ ...flags, verbose }).flatMap((one) => one.variables);
   const unknownTo = (known: readonly string[], names: readonly string[]) =>
     names.filter((name) => name.startsWith(prefix) && !known.includes(name));
@@ -113,7 +113,7 @@ async function warnOfVariables(command: Command, { env, stderr }: Io): Promise<v
   }
 }
 
-async function load(name: string): Promise<Command> {
+async function load(name: string): Promise<CliCommand> {
   if (!Object.hasOwn(commands, name)) throw unknownWord(name);
-  return (await commands[name]?.())?.command as Command;
+  return commands[name]?.() as Promise<CliCommand>;
 }

@@ -3,7 +3,7 @@ import { usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 
 /** A call of a command. */
-export interface Call<Flags = object> {
+export interface CommandCall<Flags = object> {
   /** The arguments except flags, in order. */
   readonly words: readonly string[];
   /** The given command line, starting with the command. */
@@ -15,7 +15,7 @@ export interface Call<Flags = object> {
 }
 
 /** A command. Its name is in the list of commands. */
-export interface Command<Flags extends FlagSet = FlagSet> {
+export interface CliCommand<Flags extends FlagSet = FlagSet> {
   readonly summary: string;
   /** Its output and the output's destination, for its help. */
   readonly description: string;
@@ -29,10 +29,13 @@ export interface Command<Flags extends FlagSet = FlagSet> {
   readonly flags: Flags;
   readonly examples: Readonly<Record<string, string>>;
   /** Runs a call; resolves to the exit code, or throws the error for the user. */
-  run(call: Call<FlagValues<Flags>>): Promise<number>;
+  run(call: CommandCall<FlagValues<Flags>>): Promise<number>;
 }
 
-export function declareCommand<Flags extends FlagSet>(command: Command<Flags>): Command<Flags> {
+/** The commands by name, loaded on demand. */
+export type Commands = Readonly<Record<string, () => Promise<CliCommand>>>;
+
+export function declareCommand<Flags extends FlagSet>(command: CliCommand<Flags>): CliCommand<Flags> {
   return command;
 }
 
@@ -70,7 +73,7 @@ type FlagOptions = Partial<Pick<Flag<unknown>, "variables" | "conflicts">>;
  * Declares a flag with a value. If its reader returns a list, the flag is repeatable. Default: the variable
  * `SVC_SANDBOX_<FLAG>` also sets it.
  */
-export function flag<Value>(
+export function option<Value>(
   spec: string,
   text: string,
   read: Flag<Value>["read"],
@@ -82,7 +85,7 @@ export function flag<Value>(
 
 /** Declares a flag without a value; its variable is `1` or `0`. */
 export function toggle(spec: string, text: string, options: FlagOptions = {}): Flag<boolean> {
-  return flag(spec, text, readSwitch, options);
+  return option(spec, text, readSwitch, options);
 }
 
 /** Returns the long form of a flag, without its value: `--port`. */

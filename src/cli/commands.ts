@@ -1,31 +1,31 @@
-import type { Command } from "./command.js";
+import type { Commands } from "./command.js";
 
 /**
  * Every command, in the order of the help; the first one is the default.
  *
- * A command is a file that declares itself, and a line here. Only the running command is loaded.
+ * A command declares itself in a file, and has a line here. Only the running command is loaded.
  */
-export const commands: Readonly<Record<string, () => Promise<{ readonly command: Command }>>> = {
-  start: () => import("./commands/start.js"),
-  exec: () => import("./commands/exec.js"),
-  certify: () => import("./commands/certify.js"),
-  list: () => import("./commands/list.js"),
-  show: () => import("./commands/show.js"),
-  init: () => import("./commands/init.js"),
-  validate: () => import("./commands/validate.js"),
-  keys: () => import("./commands/keys.js"),
-  verify: () => import("./commands/verify.js"),
-  play: () => import("./commands/play.js"),
-  fixtures: () => import("./commands/fixtures.js"),
-  collection: () => import("./commands/collection.js"),
-  explain: () => import("./commands/explain.js"),
-  check: () => import("./commands/check.js"),
-  report: () => import("./commands/report.js"),
-  capture: () => import("./commands/capture.js"),
-  export: () => import("./commands/export.js"),
-  stop: () => import("./commands/stop.js"),
-  completion: () => import("./commands/completion.js"),
-  mcp: () => import("./commands/mcp.js"),
-  openapi: () => import("./commands/openapi.js"),
-  schema: () => import("./commands/schema.js"),
+export const commands: Commands = {
+  start: async () => (await import("./commands/start.js")).command,
+  exec: async () => (await import("./commands/exec.js")).command,
+  certify: async () => (await import("./commands/certify.js")).command,
+  list: async () => (await import("./commands/scenarios.js")).listCommand,
+  show: async () => (await import("./commands/scenarios.js")).showCommand,
+  init: async () => (await import("./commands/init.js")).command,
+  validate: async () => (await import("./commands/validate.js")).command,
+  keys: async () => (await import("./commands/keys.js")).command,
+  verify: async () => (await import("./commands/verify.js")).command,
+  play: async () => (await import("./commands/play.js")).command,
+  fixtures: async () => (await import("./commands/fixtures.js")).command,
+  collection: async () => (await import("./commands/collection.js")).command,
+  explain: async () => (await import("./commands/explain.js")).command,
+  check: async () => (await import("./commands/check.js")).command,
+  report: async () => (await import("./commands/running.js")).reportCommand,
+  capture: async () => (await import("./commands/running.js")).captureCommand,
+  export: async () => (await import("./commands/running.js")).exportCommand,
+  stop: async () => (await import("./commands/running.js")).stopCommand,
+  completion: async () => (await import("./commands/completion.js")).command,
+  mcp: async () => (await import("./commands/mcp.js")).command,
+  openapi: async () => (await import("./commands/schemas.js")).openapiCommand,
+  schema: async () => (await import("./commands/schemas.js")).schemaCommand,
 };

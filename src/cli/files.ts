@@ -8,7 +8,7 @@ import { redactKeys } from "../spec/redact.js";
 import { quote } from "../spec/schema/words.js";
 import { tryToWrite, unwritable, usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
-import { tell, writeData } from "./tell.js";
+import { tell, writeData } from "./terminal.js";
 
 /** Returns the path of a new file; throws `file_exists` if it exists and may not be overwritten. */
 export function newFile(

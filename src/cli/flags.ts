@@ -6,9 +6,9 @@ import { profiles } from "../spec/assumptions.js";
 import {
   type FlagValues,
   fileName,
-  flag,
   noVariable,
   oneOf,
+  option,
   reader,
   separated,
   toggle,
@@ -61,14 +61,18 @@ export const readText = reader((text) => text || undefined, "an id or a ref");
 
 /** The flags that change how a scenario starts. */
 export const worldFlags = {
-  seed: flag("--seed <number>", "seed for all generated data (default: the scenario's seed, or 1)", readSeed),
-  now: flag(
+  seed: option(
+    "--seed <number>",
+    "seed for all generated data (default: the scenario's seed, or 1)",
+    readSeed,
+  ),
+  now: option(
     "--now <time>",
     "start of the sandbox's clock, with a zone: 2026-03-02T09:00:00Z (default: the scenario's, or the real time)",
     readTime,
   ),
   frozen: toggle("--frozen", "freeze the sandbox's clock: it only moves when you move it"),
-  profile: flag(
+  profile: option(
     "--profile <name>",
     "assumptions about what the specification leaves open: minimal, typical or varied (default: the scenario's, or minimal)",
     oneOf(profiles),
@@ -76,19 +80,19 @@ export const worldFlags = {
 };
 export type WorldFlags = FlagValues<typeof worldFlags>;
 
-export const changes = flag(
+export const changes = option(
   "--changes <file>",
   "announced changes of the API, which apply from their dates: a scenario with changes, by bundled name or file (default: the scenario's)",
   fileName,
 );
 
-export const host = flag(
+export const host = option(
   "-H, --host <address>",
   "address to listen on (default: 127.0.0.1, only this machine)",
   readHost,
 );
 
-export const controlToken = flag(
+export const controlToken = option(
   "--control-token <token>",
   "bearer token of the control plane (default: none on 127.0.0.1, a random one elsewhere)",
   readToken,
@@ -97,12 +101,12 @@ export const controlToken = flag(
 /** The flags of commands that serve a scenario, except the port. */
 export const serverFlags = {
   host,
-  publicUrl: flag(
+  publicUrl: option(
     "--public-url <url>",
     "base URL that clients use, behind a proxy, in a container or from other machines; replaces the address in all output (default: the address)",
     reader(readBaseUrl, "a base URL such as https://sandbox.example"),
   ),
-  allowHosts: flag(
+  allowHosts: option(
     "--allow-host <name>",
     "another host name for the control plane, for a proxy on this machine; repeatable, or separated by commas",
     readHostNames,
@@ -111,29 +115,29 @@ export const serverFlags = {
     "--explain",
     "add X-Sandbox-Path to API responses: the request's path id (the real API has no such header)",
   ),
-  handlers: flag(
+  handlers: option(
     "--handlers <module>",
     "serve this module's msw handlers (exported as default or handlers) next to the API, for paths that the API does not have",
     fileName,
   ),
   control: toggle("--no-control", "serve only the API, without the control plane"),
   controlToken,
-  instanceTtl: flag(
+  instanceTtl: option(
     "--instance-ttl <duration>",
     "idle time before an instance is removed: 90s, 10m, 2h (default: 1h)",
     readDuration("90s, 10m or 2h"),
   ),
-  maxInstances: flag(
+  maxInstances: option(
     "--max-instances <number>",
     "maximum number of instances (default: 1000)",
     wholeNumber(1, 1_000_000),
   ),
-  instanceRate: flag(
+  instanceRate: option(
     "--instance-rate <number>",
     "requests per minute that each instance accepts over all its keys, unless it has its own limit (default: no limit)",
     wholeNumber(1, 1_000_000),
   ),
-  maxMemory: flag(
+  maxMemory: option(
     "--max-memory <size>",
     "memory budget: close to it, the server discards journals of instances; above it, it rejects new instances: 180MB, 1GB (default: 70% of the limit of the heap or the container)",
     reader(bytesFrom, "a size such as 180MB or 1GB"),
@@ -142,12 +146,12 @@ export const serverFlags = {
     "--tls",
     "serve HTTPS with a self-signed certificate for localhost, 127.0.0.1, ::1, --host, --public-url and --allow-host; --state keeps it",
   ),
-  cert: flag(
+  cert: option(
     "--cert <file>",
     "serve HTTPS with this certificate (PEM, with its chain); needs --key",
     fileName,
   ),
-  key: flag("--key <file>", "private key of --cert (PEM, without a passphrase)", fileName),
+  key: option("--key <file>", "private key of --cert (PEM, without a passphrase)", fileName),
 };
 
 const readIntercepted = separated(
@@ -159,7 +163,7 @@ const readIntercepted = separated(
 
 /** The flags of commands that run clients. */
 export const interceptFlags = {
-  intercept: flag(
+  intercept: option(
     "--intercept <host>",
     "send requests to this host to the sandbox, for a client that hard-codes its https address; *.bank.example covers all names below it; repeatable, or separated by commas",
     readIntercepted,
@@ -173,20 +177,20 @@ export const interceptFlags = {
 const logFormats = ["pretty", "json", "off"] as const;
 
 export const log = (standard: (typeof logFormats)[number]) =>
-  flag(
+  option(
     "--log <format>",
     `log format of requests and of steps of the timeline and the story, on stderr: pretty, json or off (default: ${standard})`,
     oneOf(logFormats),
   );
 
-export const formatFlag = flag(
+export const formatFlag = option(
   "--format <format>",
   "text, brief (one line of JSON for scripts and agents), json, markdown, junit or html (default: text)",
   oneOf(reportFormats),
   noVariable,
 );
 
-export const testFormatFlag = flag(
+export const testFormatFlag = option(
   "--format <format>",
   "text, json or junit (default: text)",
   oneOf(["text", "json", "junit"]),
@@ -195,12 +199,12 @@ export const testFormatFlag = flag(
 
 /** The thresholds of a report. */
 export const thresholdFlags = {
-  minCoverage: flag(
+  minCoverage: option(
     "--min-coverage <percent>",
     "exit with 5 if the coverage of promised paths is lower, from 0 to 100 (default: 0)",
     wholeNumber(0, 100),
   ),
-  failOn: flag(
+  failOn: option(
     "--fail-on <level>",
     "exit with 5 if there is advice of this level or above: note, warning or error (default: none)",
     oneOf(adviceLevels),
@@ -213,7 +217,7 @@ export const standardUrl = "http://127.0.0.1:4747";
 export const runningUrl = `the sandbox's base URL or control URL (default: SVC_CONTROL_URL, or ${standardUrl})`;
 
 /** Milliseconds. */
-export const timeout = flag(
+export const timeout = option(
   "--timeout <duration>",
   "timeout for each response: 500ms, 10s, 1m (default: 10s)",
   readDuration("500ms, 10s or 1m"),

@@ -4,10 +4,11 @@ import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ReadStream } from "node:tty";
 import { fileFailure } from "../node/files/write-file.js";
+import { isExecutable } from "../node/platform.js";
 import { describeFailure, exitCode } from "./exit-codes.js";
-import { type Output, tell } from "./tell.js";
+import { type Output, tell } from "./terminal.js";
 
-export type { Output } from "./tell.js";
+export type { Output } from "./terminal.js";
 
 export interface KeyPresses {
   /** Resolves to the next key: its character, or a name such as `return`, `space` or `left`; `ctrl-c` for Ctrl-C. */
@@ -71,11 +72,6 @@ export function isForPrograms(argv: readonly string[], env: Io["env"]): boolean 
  */
 export function programName({ npm_command: command }: Io["env"]): string {
   return command === undefined || isExecutable() ? "svc-sandbox" : "npx --no-install svc-sandbox";
-}
-
-/** Whether this is the single executable, which needs no Node.js. */
-export function isExecutable(): boolean {
-  return process.getBuiltinModule("node:sea")?.isSea() ?? false;
 }
 
 /** Resolves once the signal is aborted. */

@@ -6,12 +6,19 @@ import { alignColumns } from "../report/plain-text.js";
 import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
 import type { SandboxError } from "../spec/errors.js";
 import { didYouMean, nearest, quote } from "../spec/schema/words.js";
-import { type Call, type Command, type Flag, type FlagSet, type FlagValues, longForm } from "./command.js";
+import {
+  type CliCommand,
+  type CommandCall,
+  type Flag,
+  type FlagSet,
+  type FlagValues,
+  longForm,
+} from "./command.js";
 import { commands } from "./commands.js";
 import { usageError } from "./exit-codes.js";
 import { verbose } from "./flags.js";
 import { type Io, programName } from "./io.js";
-import { tell } from "./tell.js";
+import { tell } from "./terminal.js";
 
 /**
  * Reads a command's arguments; flags that are not set come from the environment. Prints help if requested, and returns
@@ -19,10 +26,10 @@ import { tell } from "./tell.js";
  */
 export function parse(
   name: string,
-  command: Command,
+  command: CliCommand,
   argv: readonly string[],
   { io, implied = false }: { readonly io: Io; readonly implied?: boolean },
-): Pick<Call, "words" | "flags"> | undefined {
+): Pick<CommandCall, "words" | "flags"> | undefined {
   // Before its flags, which may be those of another command.
   if (implied && !argv[0]?.startsWith("-")) refuseUnknownWord(argv[0], io);
   const commander = commanderOf(`${programName(io.env)} ${name}`, command, io);
@@ -75,12 +82,12 @@ export async function printHelp(io: Io): Promise<void> {
     .option("-V, --version", "print the version")
     .addHelpText("after", `\n${exampleText(rootExamples, io)}\n\n${notes}`);
   for (const [name, load] of Object.entries(commands)) {
-    program.addCommand(commanderOf(name, (await load()).command, io));
+    program.addCommand(commanderOf(name, await load(), io));
   }
   program.outputHelp();
 }
 
-function commanderOf(name: string, command: Command, io: Io): Commander {
+function commanderOf(name: string, command: CliCommand, io: Io): Commander {
   const { summary, description, words = {}, rest, examples } = command;
   const usage = [...Object.keys(words), "[flags]", ...(rest === undefined ? [] : ["--", rest])];
   const commander = configure(new Commander(name), io)
@@ -95,7 +102,7 @@ function commanderOf(name: string, command: Command, io: Io): Commander {
   return commander;
 }
 
-function flagsOf({ flags }: Command): FlagSet {
+function flagsOf({ flags }: CliCommand): FlagSet {
   return { ...flags, verbose };
 }
 
@@ -110,7 +117,7 @@ function optionOf({ spec, text, variables, read, conflicts }: Flag<unknown>): Op
 }
 
 // Commander also reads variables, but treats an empty value and `0` as set, and allows only one per option.
-function flagValues(commander: Commander, command: Command, env: Io["env"]): FlagValues<FlagSet> {
+function flagValues(commander: Commander, command: CliCommand, env: Io["env"]): FlagValues<FlagSet> {
   const given = commander.opts<Record<string, unknown>>();
   const isGiven = (attribute: string) => commander.getOptionValueSource(attribute) === "cli";
   const values: Record<string, unknown> = {};
@@ -128,7 +135,7 @@ function flagValues(commander: Commander, command: Command, env: Io["env"]): Fla
   return values;
 }
 
-function sentenceOf({ message, code }: CommanderError, command: Command): string {
+function sentenceOf({ message, code }: CommanderError, command: CliCommand): string {
   if (code === "commander.unknownOption") {
     const flag = message.replace(/^error: unknown option '(.*)'$/, "$1");
     const known = Object.values(flagsOf(command)).map(({ spec }) => longForm(spec));
@@ -162,7 +169,7 @@ function configure(commander: Commander, io: Io): Commander {
     });
 }
 
-function exampleText(examples: Command["examples"], { env }: Io): string {
+function exampleText(examples: CliCommand["examples"], { env }: Io): string {
   const comments = Object.entries(examples).map(([line, does]) => [
     line.replaceAll("svc-sandbox", programName(env)),
     `# ${does}`,

@@ -1,11 +1,13 @@
 import picocolors from "picocolors";
-import { escapeControls } from "../spec/redact.js";
-import type { Io, Output } from "./io.js";
+import { narrowExcerpt } from "../scenario/problems/source.js";
+import { escapeControls, redactKeys, textWidth } from "../spec/redact.js";
+
+type Environment = Readonly<Record<string, string | undefined>>;
 
 export type Palette = ReturnType<typeof picocolors.createColors>;
 
 /** Returns the colors for an output: only for a terminal, and not with `NO_COLOR` or `--no-color`. */
-export function paletteFor(output: Output, env: Io["env"], { color = true } = {}): Palette {
+export function paletteFor(output: Output, env: Environment, { color = true } = {}): Palette {
   const isForbidden = !color || (env.NO_COLOR ?? "") !== "" || env.TERM === "dumb";
   return picocolors.createColors(output.isTTY === true && !isForbidden);
 }
@@ -21,7 +23,7 @@ export interface Style {
 /** Returns the current style of an output: windows are resized. */
 export function styleFor(
   output: Output,
-  env: Io["env"],
+  env: Environment,
   { color = true }: { readonly color?: boolean } = {},
 ): Style {
   const { isTTY = false, columns = Number.POSITIVE_INFINITY } = output;
@@ -47,7 +49,77 @@ export function shortTime(iso: string): string {
 }
 
 /** Returns a text on one line, shortened to a width. */
-export function shortened(text: string, width: number): string {
+export function onOneLine(text: string, width: number): string {
   const line = escapeControls(text.trim().replace(/\s+/g, " "));
   return line.length <= width ? line : `${line.slice(0, width - 1).trimEnd()}…`;
+}
+
+type Done = (error?: Error | null) => void;
+
+/** A destination of text: a terminal, a pipe, or a test's string. Only `tell` and `writeData` write to it. */
+export interface Output {
+  /** `done` is called once the text is written or lost. */
+  readonly write: (text: string, done?: Done) => unknown;
+  /** Replaces the program's name with the way its user starts it, before lines are wrapped. */
+  readonly worded?: (text: string) => string;
+  /**
+   * Resolves once there is room for more, or the signal is aborted. The result is whether someone still reads it. Default:
+   * true immediately.
+   */
+  readonly room?: (until: AbortSignal) => Promise<boolean>;
+  readonly isTTY?: boolean | undefined;
+  /** The current number of characters per line; `undefined` if unknown, as in a pipe. */
+  readonly columns?: number | undefined;
+}
+
+/** Writes a text for people. A terminal gets lines that fit: long ones wrap at spaces, except commands, JSON and YAML to copy. */
+export function tell(output: Output, text: string, done?: Done): void {
+  const { worded = (same) => same, columns } = output;
+  output.write(columns === undefined ? worded(text) : wrapLines(worded(text), columns), done);
+}
+
+/** Writes data for other programs (JSON, YAML, Markdown, shell lines), with unchanged lines. */
+export function writeData(output: Output, text: string, done?: Done): void {
+  const { worded = (same) => same } = output;
+  output.write(worded(text), done);
+}
+
+/** Writes a report without keys: wrapped as text for people, with unchanged lines in any other format. */
+export function tellAs(format: string, output: Output, report: string): void {
+  if (format === "text") tell(output, redactKeys(report));
+  else writeData(output, redactKeys(report));
+}
+
+// What is there to copy must not be broken: a command, alone or after a colon, a body in a story, a comment of YAML.
+const program = "(?:npx (?:--no-install )?)?svc-sandbox|curl|node|eval";
+const json = String.raw`^\s*(?:\p{Cc}\[\d+m)*(?:[[{] ?["[{]|"[^"]*"(?:\p{Cc}\[\d+m)*: )`;
+const copied = new RegExp(String.raw`(?:^\s+|: | {2})(?:${program}) |${json}| # `, "u");
+const caretLine = /^ *\^$/;
+
+/** Wraps a text's long lines; the text may be colored. A line with a caret under it is shortened around the caret. */
+function wrapLines(text: string, width: number): string {
+  const lines = text.split("\n");
+  return lines
+    .flatMap((line, index) => {
+      const [above = "", below = ""] = [lines[index - 1], lines[index + 1]];
+      if (caretLine.test(line)) return narrowExcerpt({ text: above, caret: line }, width).caret;
+      if (caretLine.test(below)) return narrowExcerpt({ text: line, caret: below }, width).text;
+      return textWidth(line) <= width || copied.test(line) ? line : wrapLine(line, width);
+    })
+    .join("\n");
+}
+
+function wrapLine(line: string, width: number): string[] {
+  const indent = /^\s*/.exec(line)?.[0] ?? "";
+  const lines: string[] = [];
+  let last = "";
+  // Text in backquotes counts as one word.
+  for (const [word] of line.matchAll(/\s*(?:[^\s`]*`[^`]*`\S*|\S+)/g)) {
+    if (last === "" || textWidth(last + word) <= width) last += word;
+    else {
+      lines.push(last);
+      last = indent + word.trimStart();
+    }
+  }
+  return [...lines, last];
 }

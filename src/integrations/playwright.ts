@@ -11,7 +11,7 @@ import type {
 } from "@playwright/test";
 import type { Sandbox } from "../library/sandbox.js";
 import { usersPackage } from "../library/users-package.js";
-import { olderVersion } from "../node/older-version.js";
+import { olderVersion } from "../node/package-files.js";
 import { mergeReports } from "../report/report.js";
 import { renderReport } from "../report/report-document.js";
 import type { Report } from "../report/report-shape.js";

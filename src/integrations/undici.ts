@@ -6,7 +6,7 @@ import { usersPackage } from "../library/users-package.js";
 import { connectionReset } from "../library/web-request.js";
 import { createMemoryLog } from "../log/memory-log.js";
 import { readBaseUrl } from "../node/addresses.js";
-import { olderVersion } from "../node/older-version.js";
+import { olderVersion } from "../node/package-files.js";
 import { clearTimeout, nextTick, setImmediate, setTimeout } from "../node/platform.js";
 import { createHttpServer } from "../server/sockets/http-server.js";
 import { createServerState } from "../server/sockets/server-state.js";

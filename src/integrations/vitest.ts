@@ -1,6 +1,6 @@
 import type { ExpectStatic, TestAPI } from "vitest";
 import { usersPackage } from "../library/users-package.js";
-import { olderVersion } from "../node/older-version.js";
+import { olderVersion } from "../node/package-files.js";
 import {
   type FixtureOptions,
   type FixtureSource,

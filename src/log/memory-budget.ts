@@ -1,5 +1,4 @@
-import { defaultMaxMemory, type Memory, nodeMemory } from "../node/memory.js";
-import { nodePlatform } from "../node/platform.js";
+import { defaultMaxMemory, type Memory, nodeMemory, nodePlatform } from "../node/platform.js";
 import { SandboxError } from "../spec/errors.js";
 
 /** The memory of a server. */

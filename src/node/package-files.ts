@@ -1,5 +1,7 @@
 import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import project from "../../package.json" with { type: "json" };
+import type { UsersPackage } from "../library/users-package.js";
 import type { ScenarioName } from "../scenario/bundled.js";
 
 /** The version of svc-sandbox. */
@@ -30,4 +32,19 @@ export async function packageFile(path: string): Promise<Buffer> {
 /** Reads the YAML of a bundled scenario, unchanged. */
 export async function readBundledScenario(name: ScenarioName): Promise<string> {
   return (await packageFile(`scenarios/${name}.yaml`)).toString();
+}
+
+/** Returns the installed version of a package if it is too old. */
+export function olderVersion({ name, since }: UsersPackage): string | undefined {
+  const version = installedVersion(name);
+  return version?.localeCompare(since, "en", { numeric: true }) === -1 ? version : undefined;
+}
+
+function installedVersion(name: string): string | undefined {
+  try {
+    return createRequire(import.meta.url)(`${name}/package.json`).version;
+  } catch {
+    // A bundle contains the package.
+    return undefined;
+  }
 }

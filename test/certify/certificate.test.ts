@@ -1,11 +1,16 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it, test } from "vitest";
-import { certificateBadge } from "../../src/certify/badge.js";
 import { tellingLines } from "../../src/certify/brief.js";
-import { certificateOf, readCertificate } from "../../src/certify/certificate.js";
-import { renderCertificate } from "../../src/certify/document.js";
-import { certificateJsonSchema } from "../../src/certify/json-schema.js";
-import { type CertifyResult, certifyVerdicts, type Run, runOutcomes } from "../../src/certify/result.js";
+import { certificateBadge, renderCertificate } from "../../src/certify/document.js";
+import {
+  type CertifyResult,
+  certificateJsonSchema,
+  certificateOf,
+  certifyVerdicts,
+  type Run,
+  readCertificate,
+  runOutcomes,
+} from "../../src/certify/result.js";
 import {
   renderVerification,
   type Verification,

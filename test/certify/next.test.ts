@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { rehearse, type TryAt } from "../../src/certify/next.js";
-import { renderCalendar } from "../../src/certify/next-document.js";
+import { rehearseChanges, renderCalendar, type TryAt } from "../../src/certify/next.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { openTestWorld } from "../support/doors.js";
 import { runCli } from "../support/run-cli.js";
@@ -68,7 +67,7 @@ function trying(client: Client, scenario = bundledScenarios["key-states"]) {
 }
 
 async function verdicts(client: Client) {
-  const all = await rehearse(announced, trying(client).tryAt);
+  const all = await rehearseChanges(announced, trying(client).tryAt);
   const breaks = all.filter(({ verdict }) => verdict === "breaks");
   return {
     all,
@@ -219,7 +218,7 @@ test("a client that fails at a date without any change is not blamed on a change
   const key = scenario.organizations?.["harvest-bank"]?.keys?.active;
   Object.assign(key ?? {}, { expires: "2027-01-01T00:00:00Z" });
   const { tryAt } = trying((get) => check(get("active").status === 200), scenario);
-  const [one] = await rehearse({ version: announced.version as Changes[string] }, tryAt);
+  const [one] = await rehearseChanges({ version: announced.version as Changes[string] }, tryAt);
   expect(one).toMatchObject({ verdict: "unclear", sentence: "fails at that time without any change" });
 });
 

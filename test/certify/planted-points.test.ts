@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import words from "../../src/api/variation/words.json" with { type: "json" };
-import { type Attempt, type Narrowed, narrowVaried } from "../../src/certify/narrow.js";
+import { failuresByReason } from "../../src/certify/brief.js";
+import { type Narrowed, narrowVaried, type Repeat } from "../../src/certify/narrow.js";
 import { type PlannedRun, planOf, recordPoints } from "../../src/certify/plan.js";
-import { failuresByReason } from "../../src/certify/reasons.js";
 import type { CausePoint, Run } from "../../src/certify/result.js";
 import type { Trial } from "../../src/sandbox/world.js";
 import { openTestWorld } from "../support/doors.js";
@@ -54,7 +54,7 @@ const seen = varied.map((run) => {
 });
 
 /** A client that some answers break: it stops at the first, or reads them all. */
-function attemptOf(breaks: Breaks, isStopping = false): Attempt {
+function attemptOf(breaks: Breaks, isStopping = false): Repeat {
   return async (run, given) => {
     const { trial, points } = recordPoints(given);
     const failed = answersOf(run, trial, isStopping ? breaks : undefined).some(breaks);
@@ -112,7 +112,7 @@ test("causes of one row are told apart by their words, and each further run of a
   const failing = seen.filter(({ answers }) => answers.some(breaks)).slice(0, 8);
   const sentences = new Map<string, string>();
   let made = 0;
-  const attempt: Attempt = (run, trial) => {
+  const attempt: Repeat = (run, trial) => {
     made += 1;
     return attemptOf(breaks)(run, trial);
   };

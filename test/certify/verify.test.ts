@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { certificateOf, readCertificate } from "../../src/certify/certificate.js";
-import type { CertifyResult } from "../../src/certify/result.js";
+import { type CertifyResult, certificateOf, readCertificate } from "../../src/certify/result.js";
 import { elementsOf } from "../report/xml-elements.js";
 import { root } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { newSince, parseCheck } from "../../src/check/against.js";
 import type { NoAnswer, RawAnswer } from "../../src/check/answer.js";
-import { renderCheck } from "../../src/check/document.js";
+import { renderCheck } from "../../src/check/report.js";
 import { runCheck } from "../../src/check/run.js";
 import { reportFormats } from "../../src/report/render/document.js";
 import { probeKeys } from "../support/probed-server.js";

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createKeyFinder } from "../../src/cli/serve/keys-in-output.js";
+import { createKeyFinder } from "../../src/cli/serve/run-served.js";
 import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
 import { runtimeOf } from "../../src/library/create-sandbox.js";
 import { unknownSecret } from "../../src/scenario/generated-values.js";

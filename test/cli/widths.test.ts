@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { tell } from "../../src/cli/tell.js";
+import { tell } from "../../src/cli/terminal.js";
 import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -63,6 +63,6 @@ test("one function writes to people, one writes data, and nothing else in the co
     // Both only make the outputs that those two functions are given.
     "cli.ts: .write",
     ...["io.ts: .write", "io.ts: process.stderr", "io.ts: process.stdout"],
-    ...["tell.ts: .write", "tell.ts: .write"],
+    ...["terminal.ts: .write", "tell.ts: .write"],
   ]);
 });

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { runCommand } from "../../src/node/process/run-command.js";
+import { runCommand } from "../../src/node/run-command.js";
 import { root } from "../support/pages.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -11,7 +11,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 // that prints its words and ends with 1.
 const program = `
 Object.defineProperty(process, "platform", { value: "win32" });
-const { runCommand } = await import(${JSON.stringify(join(root, "src/node/process/run-command.ts"))});
+const { runCommand } = await import(${JSON.stringify(join(root, "src/node/run-command.ts"))});
 const [cwd, ...command] = process.argv.slice(1);
 const env = { PATH: '"' + cwd + '/quoted folder";' + cwd + '/other', PATHEXT: ".COM;.EXE;.BAT;.CMD" };
 const end = await runCommand(command, { cwd, env, takeSignals() {} });

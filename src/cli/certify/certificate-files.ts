@@ -1,20 +1,25 @@
-import { certificateBadge } from "../../certify/badge.js";
-import { renderCertificate } from "../../certify/document.js";
-import { type Rehearsal, renderCalendar } from "../../certify/next-document.js";
-import type { CertifyResult } from "../../certify/result.js";
+import { certificateBadge, renderCertificate } from "../../certify/document.js";
+import { type Rehearsal, renderCalendar } from "../../certify/next.js";
+import { type Certificate, type CertifyResult, readCertificate } from "../../certify/result.js";
+import { renderVerification, verifyCertificate } from "../../certify/verify-certificate.js";
+import { commandLine, pluralize } from "../../report/plain-text.js";
 import type { ReportFormat } from "../../report/render/document.js";
-import { type FlagValues, fileName, fileNames, flag } from "../command.js";
-import { type FilesFlag, formatOfEnding, reportTargets, writeTargets } from "../files.js";
+import { printable, redactKeys } from "../../spec/redact.js";
+import { quote } from "../../spec/schema/words.js";
+import { type CommandCall, type FlagValues, fileName, fileNames, option } from "../command.js";
+import { exitCode, usageError } from "../exit-codes.js";
+import { type FilesFlag, formatOfEnding, readGivenFile, reportTargets, writeTargets } from "../files.js";
 import type { Io } from "../io.js";
+import { styleFor, tell, tellAs } from "../terminal.js";
 
 /** The flags that name the files of a certificate. */
 export const certificateFlags = {
-  certificate: flag(
+  certificate: option(
     "--certificate <file>",
     "write the certificate to this file, in the format of its extension: .json (for --verify), .html, .md, .xml (JUnit) or .txt; repeatable",
     fileNames,
   ),
-  badge: flag("--badge <file>", "write the verdict as a badge (SVG) to this file", fileName),
+  badge: option("--badge <file>", "write the verdict as a badge (SVG) to this file", fileName),
 };
 
 const certificate: FilesFlag<ReportFormat> = {
@@ -57,4 +62,53 @@ export async function writeCertificates(
     ...(await writeTargets(certificates, (format) => renderCertificate(result, format), certificate, io)),
     ...(await writeTargets(badges, () => certificateBadge(result), badge, io)),
   ];
+}
+
+interface VerifyFlags {
+  readonly json?: boolean;
+  readonly format?: "text" | "brief";
+  readonly quiet?: boolean;
+  readonly color?: boolean;
+}
+
+/**
+ * Verifies a certificate with the caller's command or its own, and prints the result; resolves to the exit code. `runAgain`
+ * resolves to an exit code if not all runs could be made.
+ */
+export async function verifyFile(
+  file: string,
+  { rest, flags, io }: Pick<CommandCall<VerifyFlags>, "rest" | "flags" | "io">,
+  runAgain: (certified: CertifyResult, command: readonly string[]) => Promise<CertifyResult | number>,
+): Promise<number> {
+  const say = (text: string) => tell(io.stderr, printable(redactKeys(text)));
+  const read = readCertificate(await readGivenFile(file, "the certificate", io));
+  if ("problem" in read) {
+    say(`Failed to verify ${quote(file)}: ${read.sentence}\n`);
+    return exitCode.failed;
+  }
+  const { result } = read;
+  const command = rest.length > 0 ? rest : commandIn(read, file);
+  if (!flags.quiet) {
+    const { verdict, scenario, startedAt, sandbox, runs } = result;
+    const what = `${verdict}, ${pluralize(runs.length, "run")} against ${scenario}`;
+    say(`Verifying ${quote(file)} with the same runs: ${what}, ${startedAt}, svc-sandbox ${sandbox}.\n`);
+  }
+  const again = await runAgain(result, command);
+  if (typeof again === "number") {
+    say(`Not verified: not all runs of ${quote(file)} could be repeated.\n`);
+    return again;
+  }
+  const verification = verifyCertificate(result, again);
+  const format = flags.json ? "json" : (flags.format ?? "text");
+  const style = styleFor(io.stdout, io.env, flags);
+  tellAs(format, io.stdout, renderVerification(verification, format, style));
+  return verification.verified ? exitCode.fine : exitCode.failed;
+}
+
+function commandIn({ result: { command } }: Certificate, file: string): readonly string[] {
+  // A shortened key cannot be sent.
+  if (!command.some((word) => word.includes("…")) && command.length > 0) return command;
+  throw usageError(
+    `The command in ${quote(file)} cannot run again: a key in it was cut. Write the command after --: svc-sandbox certify --verify ${file} -- ${commandLine(command)}`,
+  );
 }

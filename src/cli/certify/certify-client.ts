@@ -2,7 +2,7 @@ import { availableParallelism, constants } from "node:os";
 import { join } from "node:path";
 import { apiVersion } from "../../api/openapi.js";
 import { type BrokenPromise, breaking, brokenPromises, promisesOn } from "../../api/promises.js";
-import { type Attempt, type Narrowed, narrowFault, narrowVaried } from "../../certify/narrow.js";
+import { type Narrowed, narrowFault, narrowVaried, type Repeat } from "../../certify/narrow.js";
 import { causedRun, faultsOn, type PlannedRun, patienceFor, planOf, verdictOf } from "../../certify/plan.js";
 import { promiseRun, promisesIn, unmetGates, whyTooLittle } from "../../certify/promises.js";
 import type { CertifyResult, PromiseRun, RetryResult, Run } from "../../certify/result.js";
@@ -28,10 +28,10 @@ import type { PathId } from "../../spec/outcomes.js";
 import { canonicalJson } from "../../spec/schema/json.js";
 import { listed } from "../../spec/schema/words.js";
 import { defaultSeed } from "../../spec/seed.js";
-import type { Call } from "../command.js";
+import type { CommandCall } from "../command.js";
 import { sayWhyNotRun } from "../serve/run-served.js";
 import type { ServeFlags } from "../serve/serve-options.js";
-import { tell } from "../tell.js";
+import { tell } from "../terminal.js";
 import { type ClientRun, type ClientRuns, createClientRuns } from "./client-runs.js";
 import { createProgress, type Progress } from "./progress.js";
 
@@ -89,7 +89,7 @@ export interface Certified {
 }
 
 /** Certifies a client with all its runs, and shows the progress. */
-export async function certifyClient(asked: Asked, call: Call<CertifyFlags>): Promise<Certified> {
+export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags>): Promise<Certified> {
   const { loaded, command, seeds, faults, like, kinds, gates, only } = asked;
   const { flags, io } = call;
   const {
@@ -190,7 +190,7 @@ async function makeRuns(
     if (made === undefined) return [];
     return [{ ...countedOf(made), ...facts(), experiment }];
   };
-  const attempt: Attempt = async (planned, trial) => {
+  const attempt: Repeat = async (planned, trial) => {
     const made = await client.run(planned, { ...always, ...trial }, patience(planned), fits);
     progress.tried();
     const failed = made !== undefined && made.outcome !== "passed";

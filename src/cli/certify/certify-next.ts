@@ -1,16 +1,20 @@
 import { availableParallelism, constants } from "node:os";
-import { type Rehearsed, rehearse, type TryAt } from "../../certify/next.js";
-import { type Rehearsal, renderCalendar } from "../../certify/next-document.js";
+import {
+  type Rehearsal,
+  type Rehearsed,
+  rehearseChanges,
+  renderCalendar,
+  type TryAt,
+} from "../../certify/next.js";
 import { patienceFor } from "../../certify/plan.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { commandLine } from "../../report/plain-text.js";
 import { defaultSeed } from "../../spec/seed.js";
-import type { Call } from "../command.js";
+import type { CommandCall } from "../command.js";
 import { describeFailure, exitCode } from "../exit-codes.js";
 import { loadChanges } from "../open-scenario.js";
 import { sayWhyNotRun } from "../serve/run-served.js";
-import { tell, tellAs } from "../tell.js";
-import { styleFor } from "../terminal.js";
+import { styleFor, tell, tellAs } from "../terminal.js";
 import { type certificateFiles, writeCalendar } from "./certificate-files.js";
 import type { CertifyFlags } from "./certify-client.js";
 import { createClientRuns } from "./client-runs.js";
@@ -28,7 +32,7 @@ interface Output {
 export async function certifyNext(
   next: string,
   loaded: LoadedScenario,
-  call: Call<CertifyFlags>,
+  call: CommandCall<CertifyFlags>,
   { format, targets }: Output,
 ): Promise<number> {
   const { flags, io, rest: command } = call;
@@ -65,7 +69,7 @@ export async function certifyNext(
     baselineMs = baseline?.durationMs;
     const isUsable = baseline?.outcome === "passed" && baseline.report.requests > 0;
     if (isUsable) progress.begin(`Running it around each date of ${next}`);
-    const found = isUsable ? await rehearse(changes, tryAt) : [];
+    const found = isUsable ? await rehearseChanges(changes, tryAt) : [];
     progress.end();
     const stopped = client.stoppedBy();
     if (stopped !== undefined) return 128 + constants.signals[stopped];

@@ -1,9 +1,9 @@
 import { type Patience, type PlannedRun, recordPoints } from "../../certify/plan.js";
 import type { CausePoint, Run } from "../../certify/result.js";
-import type { Sent } from "../../certify/retries.js";
+import type { SentCount } from "../../certify/retries.js";
 import { stopwatch, wallTime } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
-import type { CommandEnd } from "../../node/process/run-command.js";
+import type { CommandEnd } from "../../node/run-command.js";
 import { clientReport } from "../../report/report.js";
 import type { Report } from "../../report/report-shape.js";
 import { createCounters } from "../../sandbox/counters.js";
@@ -13,11 +13,10 @@ import type { Trial } from "../../sandbox/world.js";
 import { minuteStart } from "../../spec/limits.js";
 import type { PathId } from "../../spec/outcomes.js";
 import { redactKeys } from "../../spec/redact.js";
-import type { Call } from "../command.js";
+import type { CommandCall } from "../command.js";
 import { startNamed } from "../open-scenario.js";
 import type { RunSandbox } from "../serve/capture-files.js";
-import { createKeyFinder } from "../serve/keys-in-output.js";
-import { runServed } from "../serve/run-served.js";
+import { createKeyFinder, runServed } from "../serve/run-served.js";
 import type { ServeFlags } from "../serve/serve-options.js";
 
 export interface ClientRun extends Pick<Run, "code" | "durationMs" | "lastRequest"> {
@@ -31,7 +30,7 @@ export interface ClientRun extends Pick<Run, "code" | "durationMs" | "lastReques
   /** A path where a fault affected a request. */
   readonly suspect: PathId | undefined;
   /** Its requests, counted by key and path. */
-  readonly sent: readonly Sent[];
+  readonly sent: readonly SentCount[];
   /** The last lines of its output, without keys and colors. */
   readonly output: readonly string[];
   /** Its sandboxes; none if it passed. */
@@ -45,7 +44,7 @@ export type ClientRuns = ReturnType<typeof createClientRuns>;
 /** Prepares to run a client many times, with `jobs` runs in parallel. */
 export function createClientRuns(
   loaded: LoadedScenario,
-  call: Pick<Call<ServeFlags>, "rest" | "io" | "flags">,
+  call: Pick<CommandCall<ServeFlags>, "rest" | "io" | "flags">,
   given: GivenOptions,
   jobs: number,
 ) {
@@ -145,7 +144,7 @@ function howEnded(end: CommandEnd): Pick<ClientRun, "outcome" | "code" | "failur
 function listenTo(runtime: Runtime) {
   const exchanges = new Map<number, Exchange>();
   let latest = stopwatch();
-  const counted = new Map<string, Sent>();
+  const counted = new Map<string, SentCount>();
   const add = ({ subscribe }: Runtime) => {
     subscribe((event) => {
       if (event.type !== "request" || event.exchange.fromStory) return;

@@ -1,9 +1,8 @@
 import type { PromiseRun, Run } from "../../certify/result.js";
 import { stopwatch } from "../../library/real-time.js";
 import { alignColumns, pluralize } from "../../report/plain-text.js";
-import type { Call } from "../command.js";
-import { tell } from "../tell.js";
-import { styleFor } from "../terminal.js";
+import type { CommandCall } from "../command.js";
+import { styleFor, tell } from "../terminal.js";
 
 export type Progress = ReturnType<typeof createProgress>;
 
@@ -21,7 +20,7 @@ const barWidth = 24;
 export function createProgress({
   io,
   flags,
-}: Pick<Call<{ color?: boolean; quiet?: boolean }>, "io" | "flags">) {
+}: Pick<CommandCall<{ color?: boolean; quiet?: boolean }>, "io" | "flags">) {
   const { palette, isTerminal } = styleFor(io.stderr, io.env, flags);
   let attempts = 0;
   let bar: Bar | undefined;

@@ -1,7 +1,6 @@
 import { brokenPromises } from "../../api/promises.js";
-import { certificateBrief, runAgain } from "../../certify/brief.js";
+import { certificateBrief, failuresByReason, runAgain } from "../../certify/brief.js";
 import { renderCertificate } from "../../certify/document.js";
-import { failuresByReason } from "../../certify/reasons.js";
 import { type CertifyResult, promiseChoices, type Run } from "../../certify/result.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { assumptionsSchema } from "../../scenario/format/assumptions.js";
@@ -14,17 +13,21 @@ import { isMapping, parsedJson } from "../../spec/schema/json.js";
 import { pathText } from "../../spec/schema/shape.js";
 import { didYouMean, quote } from "../../spec/schema/words.js";
 import { defaultSeed } from "../../spec/seed.js";
-import { certificateFiles, certificateFlags, writeCertificates } from "../certify/certificate-files.js";
-import { type Certified, certifyClient } from "../certify/certify-client.js";
-import { verifyFile } from "../certify/verify-certificate.js";
 import {
-  type Call,
+  certificateFiles,
+  certificateFlags,
+  verifyFile,
+  writeCertificates,
+} from "../certify/certificate-files.js";
+import { type Certified, certifyClient } from "../certify/certify-client.js";
+import {
+  type CommandCall,
   declareCommand,
   type FlagValues,
   fileName,
-  flag,
   noVariable,
   oneOf,
+  option,
   scenarioWord,
   toggle,
   wholeNumber,
@@ -45,8 +48,7 @@ import {
 import type { Io } from "../io.js";
 import { loadNamed } from "../open-scenario.js";
 import { whyNoRequest } from "../serve/exec-report.js";
-import { tell, tellAs } from "../tell.js";
-import { styleFor } from "../terminal.js";
+import { styleFor, tell, tellAs } from "../terminal.js";
 
 function readRun(text: string, from: string): string {
   const promises = brokenPromises.map(({ id }) => id);
@@ -58,59 +60,63 @@ function readRun(text: string, from: string): string {
 
 const { host, handlers, control, tls, cert, key } = serverFlags;
 const flags = {
-  seeds: flag("--seeds <number>", "how many seeds vary the responses (default: 20)", wholeNumber(0, 10_000)),
-  seed: flag(
+  seeds: option(
+    "--seeds <number>",
+    "how many seeds vary the responses (default: 20)",
+    wholeNumber(0, 10_000),
+  ),
+  seed: option(
     "--seed <number>",
     "the first of these seeds; minimal, typical and the faults use the scenario's seed (default: 1)",
     readSeed,
   ),
   faults: toggle("--faults", "run it once more for each kind of fault, on the first request of every path"),
-  promises: flag(
+  promises: option(
     "--promises <kinds>",
     "break each covered promise of the specification in a run, which the command must notice by failing: all, swaps (an accepted key is rejected, or the reverse) or none (default: swaps)",
     oneOf(promiseChoices),
   ),
-  only: flag(
+  only: option(
     "--only <run>",
     "make only this run besides minimal: varied 7, fault.hang, typical, a promise such as 401.revoked:accepted, or retries (at most five runs that show whether it retries); repeatable; without a certificate",
     (text, from) => [readRun(text, from)],
     { conflicts: ["certificate", "badge"] },
   ),
-  budget: flag(
+  budget: option(
     "--budget <duration>",
     "end after this time, faults and promises before seeds; the verdict is not passed if runs are left",
     readDuration("90s or 5m"),
   ),
-  minNoticed: flag(
+  minNoticed: option(
     "--min-noticed <percent>",
     "fail if the command notices less than this share of the broken promises, from 0 to 100 (default: it must notice each swap)",
     wholeNumber(0, 100),
   ),
   minCoverage: thresholdFlags.minCoverage,
   failOn: { ...thresholdFlags.failOn, text: thresholdFlags.failOn.text.replace("none)", "error)") },
-  jobs: flag(
+  jobs: option(
     "-j, --jobs <number>",
     "number of parallel runs (default: the number of processors)",
     wholeNumber(1, 1000),
   ),
   bail: toggle("--bail", "start no further run after the first failure, and show its cause"),
-  timeout: flag(
+  timeout: option(
     "--timeout <duration>",
     "end a run that takes longer: 30s, 5m (default: 1m for the first; for others five times its duration, at least 30s; for a fault 11s and that duration without a request)",
     readDuration("30s or 5m"),
   ),
-  like: flag(
+  like: option(
     "--like <file>",
     "in every run, use the assumptions that a check learned from a real environment: svc-sandbox check <base-url> --format json > <file>",
     fileName,
   ),
-  capture: flag(
+  capture: option(
     "--capture <folder>",
     "write the sandbox's requests in each failing run to a subfolder of this folder, as a scenario for verify",
     fileName,
   ),
   ...certificateFlags,
-  verify: flag(
+  verify: option(
     "--verify <file>",
     "repeat the runs of a certificate (.json), by default with its own command, and compare the results",
     fileName,
@@ -122,7 +128,7 @@ const flags = {
       ],
     },
   ),
-  next: flag(
+  next: option(
     "--next <file>",
     "run it before, at and after each date of announced changes, with each change and with all, and show which change breaks it when; a scenario with changes, by bundled name or file",
     fileName,
@@ -133,7 +139,7 @@ const flags = {
       ],
     },
   ),
-  format: flag(
+  format: option(
     "--format <format>",
     "text or brief (one line of JSON for scripts and agents, and no progress) (default: text)",
     oneOf(["text", "brief"]),
@@ -147,7 +153,7 @@ const flags = {
   color,
   quiet,
 };
-type CertifyCall = Call<FlagValues<typeof flags>>;
+type CertifyCall = CommandCall<FlagValues<typeof flags>>;
 
 const codes: Readonly<Record<string, number>> = {
   no_request: exitCode.noRequest,

@@ -1,6 +1,6 @@
 import { newSince, parseCheck } from "../../check/against.js";
-import { jsonOf, renderCheck } from "../../check/document.js";
-import { secretsIn } from "../../check/keys.js";
+import { keysInVariables } from "../../check/contract.js";
+import { jsonOf, renderCheck } from "../../check/report.js";
 import { runCheck } from "../../check/run.js";
 import { stopwatch } from "../../library/real-time.js";
 import { isLoopbackHost } from "../../node/addresses.js";
@@ -11,14 +11,13 @@ import { parseApiKey } from "../../spec/api-key.js";
 import { redactKeys } from "../../spec/redact.js";
 import { parsedJson } from "../../spec/schema/json.js";
 import { quote } from "../../spec/schema/words.js";
-import { declareCommand, fileName, flag, noVariable, toggle, wholeNumber } from "../command.js";
+import { declareCommand, fileName, noVariable, option, toggle, wholeNumber } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
 import { defaultWait, formatFlag, jsonOrFormat, timeout } from "../flags.js";
 import type { Io } from "../io.js";
 import { loadChanges } from "../open-scenario.js";
-import { tell, tellAs } from "../tell.js";
-import { styleFor } from "../terminal.js";
+import { styleFor, tell, tellAs } from "../terminal.js";
 
 export const command = declareCommand({
   summary: "probe a real environment and compare it with the contract",
@@ -28,14 +27,14 @@ export const command = declareCommand({
   flags: {
     format: formatFlag,
     json: jsonOrFormat,
-    maxRequests: flag(
+    maxRequests: option(
       "--max-requests <number>",
       "maximum number of requests (default: 40)",
       wholeNumber(1, Number.MAX_SAFE_INTEGER),
     ),
     timeout,
-    against: flag("--against <file>", "list everything new since this earlier check (JSON)", fileName),
-    changes: flag(
+    against: option("--against <file>", "list everything new since this earlier check (JSON)", fileName),
+    changes: option(
       "--changes <file>",
       "show which announced changes are already live: a scenario with changes, by bundled name or file",
       fileName,
@@ -99,6 +98,6 @@ async function readEarlier(file: string, io: Io) {
 
 function warnOfPlainHttp({ protocol, host }: URL, { env, stderr }: Io): void {
   const isReal = (secret: string) => parseApiKey(secret)?.marked !== true;
-  if (protocol !== "http:" || isLoopbackHost(host) || !secretsIn(env).some(isReal)) return;
+  if (protocol !== "http:" || isLoopbackHost(host) || !keysInVariables(env).some(isReal)) return;
   tell(stderr, `Keys go to ${host} unencrypted: the base URL starts with http://.\n`);
 }

@@ -1,22 +1,25 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { expectedCode } from "../../api/messages.js";
 import { controlPath } from "../../node/addresses.js";
 import { clientEnvironment } from "../../node/client-variables.js";
 import { makeFolder, writeFileAtomically } from "../../node/files/write-file.js";
-import { fallbackScenarios } from "../../report/reproduce.js";
+import { fallbackScenarios, type Reproduction, reproductionsIn } from "../../report/reproduce.js";
+import type { World } from "../../sandbox/world.js";
+import { failures } from "../../spec/fault.js";
+import { outcomeOf, outcomes, type PathId } from "../../spec/outcomes.js";
 import { listed, quote } from "../../spec/schema/words.js";
-import { collectionOf } from "../collection/collection.js";
-import {
-  type CollectionFormat,
-  renderCollection,
-  renderEnvironment,
-} from "../collection/render-collection.js";
-import { declareCommand, fileName, flag, noVariable, oneOf, scenarioWord } from "../command.js";
+import { declareCommand, fileName, noVariable, oneOf, option, scenarioWord } from "../command.js";
 import { exitCode, tryToWrite, unwritable, usageError } from "../exit-codes.js";
 import { quiet, standardUrl, worldFlags } from "../flags.js";
 import { type Io, programName } from "../io.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
-import { tell, writeData } from "../tell.js";
+import { tell, writeData } from "../terminal.js";
+
+/** Renders a collection in each format. */
+const renderCollection = { http: httpFile, postman: postmanCollection };
+
+type CollectionFormat = keyof typeof renderCollection;
 
 export const command = declareCommand({
   summary: "print requests for an .http file, Postman or Bruno: one for each path",
@@ -24,14 +27,14 @@ export const command = declareCommand({
     "Prints one request for each path, with its expected response, for an editor or an API client. It contains variables instead of keys; --environment writes their values. With a bundled scenario, the requests for faults and the preview switch to other scenarios. With your own file, you get only the paths that it covers.",
   words: scenarioWord,
   flags: {
-    format: flag(
+    format: option(
       "--format <format>",
       "http (a file for VS Code, JetBrains, Visual Studio or httpYac) or postman (a collection, v2.1, which Bruno imports) (default: http)",
       oneOf(Object.keys(renderCollection) as CollectionFormat[]),
       noVariable,
     ),
-    output: flag("-o, --output <file>", "write it to this file (default: stdout)", fileName),
-    environment: flag(
+    output: option("-o, --output <file>", "write it to this file (default: stdout)", fileName),
+    environment: option(
       "--environment <file>",
       "write the variables to this file, for Postman or as .env: the keys, and SVC_BASE_URL and SVC_CONTROL_URL (default: a sandbox on the default port)",
       fileName,
@@ -102,4 +105,186 @@ function addresses({ env }: Io) {
   // A single variable may be the real API's.
   if (url && controlUrl) return { url, controlUrl };
   return { url: standardUrl, controlUrl: standardUrl + controlPath };
+}
+
+/** Requests for each way a request can end, for a client that people use manually. */
+interface Collection {
+  readonly name: string;
+  readonly description: string;
+  /** Requests to send in order. */
+  readonly groups: readonly { readonly name: string; readonly requests: readonly CollectionRequest[] }[];
+  /** The names of its variables, written as `{{NAME}}`. */
+  readonly variables: readonly string[];
+  /** The paths that it cannot show. */
+  readonly leftOut: readonly PathId[];
+}
+
+interface CollectionRequest {
+  readonly name: string;
+  readonly description: string;
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  /** `undefined` if the client gets no readable response. */
+  readonly status: number | undefined;
+  /** The code in the response's body; `null` for none or any. */
+  readonly code: string | null;
+}
+
+/**
+ * Returns the collection of a fresh sandbox. For paths that it cannot show, requests switch to the other sandboxes, which
+ * are of bundled scenarios.
+ */
+function collectionOf(world: World, others: readonly World[]): Collection {
+  const missing = new Set<PathId>(outcomes.map(({ path }) => path));
+  const variables = new Set(["SVC_BASE_URL", "SVC_CONTROL_URL"]);
+  const groups: Collection["groups"][number][] = [];
+  const addGroup = (shown: World, start: CollectionRequest) => {
+    const found = reproductionsIn(shown);
+    const paths = [...missing].filter((path) => found.has(path));
+    const requests = paths.map((path) => {
+      const reproduction = found.get(path) as Reproduction;
+      if (reproduction.variable !== undefined) variables.add(reproduction.variable);
+      missing.delete(path);
+      return requestOf(shown, path, reproduction, start.name);
+    });
+    // Runners treat a request without a response as a failure: its group can be left out.
+    for (const isAnswered of [true, false]) {
+      const part = requests.filter(({ status }) => (status !== undefined) === isAnswered);
+      const name = isAnswered ? shown.name : `${shown.name}, no answer`;
+      if (part.length > 0) groups.push({ name, requests: [start, ...part] });
+    }
+  };
+  const switchTo = ({ name }: World) => controlRequest(`Switch to ${name}`, "PUT", "/scenario", { name });
+  // No request could switch to a file.
+  const again = controlRequest("Start the scenario again", "POST", "/reset", {});
+  addGroup(world, others.length > 0 ? switchTo(world) : again);
+  for (const other of others) addGroup(other, switchTo(other));
+  if (others.length > 0) groups.push({ name: "end", requests: [switchTo(world)] });
+  return {
+    name: `svc-sandbox ${world.name}`,
+    description: `One request for each path of the relying-party API. Send them from top to bottom to svc-sandbox ${world.name}.`,
+    groups,
+    variables: [...variables],
+    leftOut: [...missing],
+  };
+}
+
+function controlRequest(name: string, method: string, path: string, body: object): CollectionRequest {
+  return {
+    name,
+    description: "A call of the control plane, for the requests below.",
+    method,
+    url: `{{SVC_CONTROL_URL}}${path}`,
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+    status: 200,
+    code: null,
+  };
+}
+
+function requestOf(world: World, path: PathId, found: Reproduction, start: string): CollectionRequest {
+  const { when, whatToDo } = outcomeOf(path);
+  const { variable, method = "GET", headers = {}, body } = found;
+  const key = variable === undefined ? {} : { "x-api-key": `{{${variable}}}` };
+  return {
+    name: path,
+    description: `${when[0]?.toUpperCase()}${when.slice(1)}. ${whatToDo} Needs "${start}" before it.`,
+    method,
+    url: `{{SVC_BASE_URL}}${found.path}`,
+    headers: { ...headers, ...key },
+    body,
+    ...expectedOf(world, found),
+  };
+}
+
+function expectedOf(world: World, { apiPath, fault = {} }: Reproduction) {
+  const { reset, hang, truncate, malformed, status, html } = fault;
+  if (reset || hang || truncate) return { status: undefined, code: null };
+  if (malformed) return { status: 200, code: null };
+  if (status !== undefined) return { status, code: html ? null : failures[status].code };
+  return { status: outcomeOf(apiPath).status, code: expectedCode(world, apiPath) };
+}
+
+/** Renders the values of a collection's variables for a format. */
+function renderEnvironment(format: CollectionFormat, name: string, values: [string, string][]): string {
+  if (format !== "postman") {
+    return `# ${name}\n${values.map(([key, value]) => `${key}=${value}\n`).join("")}`;
+  }
+  return json({ name, values: values.map(([key, value]) => ({ key, value, enabled: true })) });
+}
+
+// The common syntax of VS Code, JetBrains, Visual Studio and httpYac, which have no common assertions.
+function httpFile({ name, description, groups, variables }: Collection): string {
+  const head = [`# ${name}`, `# ${description}`, "# The values are in .env next to this file."];
+  const values = variables.map((variable) => `@${variable} = {{$dotenv ${variable}}}`);
+  const requests = groups.flatMap((group) =>
+    group.requests.map((request) => `### ${group.name}: ${request.name}\n${httpRequest(request)}\n`),
+  );
+  return [...head, ...values, "", ...requests].join("\n");
+}
+
+function httpRequest(request: CollectionRequest): string {
+  const { description, method, url, headers, body } = request;
+  return [
+    `# ${description}`,
+    `# Expect: ${expectation(request)}`,
+    `${method} ${url}`,
+    ...Object.entries(headers).map(([header, value]) => `${header}: ${value}`),
+    ...(body === undefined ? [] : ["", body]),
+  ].join("\n");
+}
+
+function expectation({ status, code }: CollectionRequest): string {
+  return status === undefined ? "no answer" : [status, code].filter(Boolean).join(" ");
+}
+
+function postmanCollection({ name, description, groups, variables }: Collection): string {
+  const schema = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json";
+  const item = groups.map(({ name, requests }) => ({
+    name,
+    ...(requests.some(({ status }) => status === undefined) && onRequest),
+    item: requests.map(postmanItem),
+  }));
+  const variable = [...variables, sendUnanswered].map((key) => ({ key, value: "" }));
+  return json({ info: { name, description, schema }, item, variable });
+}
+
+const sendUnanswered = "SVC_SEND_UNANSWERED";
+
+// Postman's requests have no timeout: without one, Newman waits for a hang forever.
+const onRequest = {
+  description: `Set the variable ${sendUnanswered} to 1 to send these requests: they get no response. In Newman also set --timeout-request.`,
+  event: [
+    {
+      listen: "prerequest",
+      script: {
+        type: "text/javascript",
+        exec: [`if (!pm.variables.get("${sendUnanswered}")) pm.execution.skipRequest();`],
+      },
+    },
+  ],
+};
+
+function postmanItem(request: CollectionRequest) {
+  const { name, description, method, url, headers, body, status, code } = request;
+  const header = Object.entries(headers).map(([key, value]) => ({ key, value }));
+  const sent = body === undefined ? {} : { body: { mode: "raw", raw: body } };
+  const exec = [
+    `pm.test(${JSON.stringify(expectation(request))}, () => {`,
+    `  pm.response.to.have.status(${status});`,
+    code !== null && `  pm.expect(pm.response.json().error.code).to.equal(${JSON.stringify(code)});`,
+    "});",
+  ].filter(Boolean);
+  const event = [{ listen: "test", script: { type: "text/javascript", exec } }];
+  return {
+    name,
+    request: { method, header, ...sent, url, description },
+    ...(status !== undefined && { event }),
+  };
+}
+
+function json(value: object): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
 }

@@ -2,7 +2,7 @@ import { type BrokenPromise, breaking, brokenPromises } from "../../api/promises
 import { execAgain } from "../../certify/brief.js";
 import { faultsOn } from "../../certify/plan.js";
 import type { Instance } from "../../log/instances.js";
-import type { CommandOptions } from "../../node/process/run-command.js";
+import type { CommandOptions } from "../../node/run-command.js";
 import { unmetThresholds } from "../../report/brief.js";
 import { clientReport } from "../../report/report.js";
 import { createCounters } from "../../sandbox/counters.js";
@@ -11,7 +11,7 @@ import { parseDate } from "../../scenario/format/changes.js";
 import { faultPathIds, outcomes } from "../../spec/outcomes.js";
 import { redactKeys } from "../../spec/redact.js";
 import { didYouMean, listed, quote } from "../../spec/schema/words.js";
-import { declareCommand, fileName, fileNames, flag, reader, scenarioWord } from "../command.js";
+import { declareCommand, fileName, fileNames, option, reader, scenarioWord } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import {
   changes,
@@ -28,9 +28,8 @@ import {
 import { loadNamed, startNamed, withChanges } from "../open-scenario.js";
 import type { RunSandbox } from "../serve/capture-files.js";
 import { deliverReport, execTargets } from "../serve/exec-report.js";
-import { createKeyFinder } from "../serve/keys-in-output.js";
-import { runServed, sayWhyNotRun } from "../serve/run-served.js";
-import { tell } from "../tell.js";
+import { createKeyFinder, runServed, sayWhyNotRun } from "../serve/run-served.js";
+import { tell } from "../terminal.js";
 
 function readPromise(text: string, from: string): BrokenPromise {
   const found = brokenPromises.find(({ id }) => id === text);
@@ -59,24 +58,24 @@ function readFault(text: string, from: string): Trial["faults"] {
 }
 
 const flags = {
-  report: flag(
+  report: option(
     "--report <file>",
     "write the report to this file and not to stderr, in the format of its extension: .json, .md, .xml (JUnit), .html or .txt; - is stdout; repeatable",
     fileNames,
   ),
   format: formatFlag,
-  capture: flag(
+  capture: option(
     "--capture <folder>",
     "write the sandbox's requests to this folder if the run fails, as a scenario for verify",
     fileName,
   ),
-  break: flag(
+  break: option(
     "--break <path>:<row>",
     "break one promise of the specification, such as 200.test:scopes-empty, and show whether the command notices; without a report",
     readPromise,
     { conflicts: ["report", "format", "capture", "minCoverage", "failOn"] },
   ),
-  fault: flag(
+  fault: option(
     "--fault <fault>[@<path>]",
     "give a fault to the first request on a promised path, such as fault.hang@401.revoked, or on each promised path, such as fault.hang",
     readFault,
@@ -84,12 +83,12 @@ const flags = {
   ),
   ...thresholdFlags,
   // `PORT` is for the command, which may listen on it.
-  port: flag("-p, --port <number>", "the port to listen on (default: 0, any free port)", readPort),
+  port: option("-p, --port <number>", "the port to listen on (default: 0, any free port)", readPort),
   ...interceptFlags,
   ...serverFlags,
   ...worldFlags,
   changes,
-  at: flag(
+  at: option(
     "--at <date>",
     "start the sandbox's clock at a date or time, such as 2027-06-01, to see what --changes does then",
     reader(parseDate, "a date such as 2027-06-01, or a time with its zone"),

@@ -16,8 +16,7 @@ import { exitCode } from "../exit-codes.js";
 import { json, worldFlags } from "../flags.js";
 import { programName } from "../io.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
-import { tell, writeData } from "../tell.js";
-import { answerText, paintStatus, type Style, styleFor } from "../terminal.js";
+import { answerText, paintStatus, type Style, styleFor, tell, writeData } from "../terminal.js";
 
 export const command = declareCommand({
   summary: "show the checks for a key, and its response",
@@ -34,7 +33,7 @@ export const command = declareCommand({
     const [word = "", scenario] = words;
     const loaded = await loadNamed(scenario, io);
     const world = openNamed(loaded, flags);
-    const explained = explain(headerOf(word, world, loaded.name), world);
+    const explained = explain(apiKeyFor(word, world, loaded.name), world);
     const style = styleFor(io.stdout, io.env);
     const lines = describe(explained, loaded.name, style, programName(io.env));
     if (flags.json) writeData(io.stdout, `${JSON.stringify(explained, null, 2)}\n`);
@@ -44,7 +43,7 @@ export const command = declareCommand({
 });
 
 /** Returns the x-api-key header for a word of the command line; `undefined` for none. Not for output. */
-export function headerOf(word: string, world: World, scenario: string): string | undefined {
+export function apiKeyFor(word: string, world: World, scenario: string): string | undefined {
   const { keys } = world.registry;
   if (keys.has(word) || isReserved(word)) return secretFor(world, word);
   if (!looksLikeRef(word)) return word.trim();

@@ -7,19 +7,19 @@ import type { Organization } from "../../spec/api-key.js";
 import { farmerLocaleChoices, mostFarmers } from "../../spec/consent.js";
 import { listed } from "../../spec/schema/words.js";
 import {
-  type Call,
+  type CommandCall,
   declareCommand,
   type FlagValues,
-  flag,
   noVariable,
   oneOf,
+  option,
   reader,
   toggle,
   wholeNumber,
 } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { readSeed } from "../flags.js";
-import { type RecordKind, recordFormats, writeRecords } from "../write-records.js";
+import { type Output, writeData } from "../terminal.js";
 
 /** The bundled scenarios' start time: without `--now`, farmers are the same every day. */
 const defaultNow = Date.UTC(2026, 2, 2, 9);
@@ -40,35 +40,43 @@ const readFarmerTime = reader((text) => {
   return year >= 1900 && year <= 9990 ? time : undefined;
 }, "a time from 1900 to 9990 with its zone, such as 2026-03-02T09:00:00Z");
 
+const recordFormats = ["ndjson", "json", "yaml", "csv", "geojson"] as const;
+type RecordFormat = (typeof recordFormats)[number];
+
 const flags = {
-  count: flag("--count <number>", "number of records (default: 10)", wholeNumber(0, mostFarmers), noVariable),
-  from: flag(
+  count: option(
+    "--count <number>",
+    "number of records (default: 10)",
+    wholeNumber(0, mostFarmers),
+    noVariable,
+  ),
+  from: option(
     "--from <index>",
     "index of the first record, counted from 0 (default: 0)",
     wholeNumber(0, mostFarmers - 1),
     noVariable,
   ),
-  format: flag(
+  format: option(
     "--format <format>",
     "ndjson, json, yaml, csv, or geojson for the fields of farmers (default: ndjson)",
     oneOf(recordFormats),
     noVariable,
   ),
   bom: toggle("--bom", "starts CSV with a byte order mark; Excel needs it to read accents", noVariable),
-  locale: flag(
+  locale: option(
     "--locale <name>",
     "locale of the farmers, such as en_GH or pt_BR, or a language for all of its locales (default: all locales)",
     readLocale,
     noVariable,
   ),
-  seed: flag("--seed <number>", "seed of the records (default: 1)", readSeed),
-  now: flag(
+  seed: option("--seed <number>", "seed of the records (default: 1)", readSeed),
+  now: option(
     "--now <time>",
     "time that the dates of farmers depend on, with a zone (default: 2026-03-02T09:00:00Z, the start of the bundled scenarios)",
     readFarmerTime,
   ),
 };
-type FixturesCall = Call<FlagValues<typeof flags>>;
+type FixturesCall = CommandCall<FlagValues<typeof flags>>;
 
 export const command = declareCommand({
   summary: "print seeded synthetic records: organizations or farmers",
@@ -123,4 +131,88 @@ function organizationRecords(seed: number): RecordKind<Pick<Organization, "ref" 
     row: (organization) => ({ ...organization }),
     features: () => [],
   };
+}
+
+type Cell = string | number | boolean | null;
+
+/** A kind of record, with what the formats require. */
+interface RecordKind<Item extends object> {
+  /** Returns the record at an index, counted from 0. */
+  readonly at: (index: number) => Item;
+  readonly row: (item: Item) => Readonly<Record<string, Cell>>;
+  /** Returns the record's GeoJSON Features; none without a location. */
+  readonly features: (item: Item) => readonly object[];
+}
+
+/** Number of characters to write together: large enough for speed, small enough for `| head`. */
+const portion = 64 * 1024;
+
+/**
+ * Writes `count` records, starting at an index, as fast as they are read. Keeps none. Ends early if the reader is gone or
+ * the signal is aborted.
+ */
+async function writeRecords<Item extends object>(
+  kind: RecordKind<Item>,
+  { from, count, format, bom }: { from: number; count: number; format: RecordFormat; bom: boolean },
+  output: Output,
+  stop: AbortSignal,
+): Promise<void> {
+  const { head = "", textsOf, separator = "", tail = "" } = await layoutOf(kind, format, count);
+  let waiting = bom ? `\u{feff}${head}` : head;
+  let before = "";
+  for (let index = from; index < from + count; index++) {
+    for (const text of textsOf(kind.at(index))) {
+      waiting += before + text;
+      before = separator;
+    }
+    if (waiting.length < portion) continue;
+    writeData(output, waiting);
+    waiting = "";
+    const isRead = (await output.room?.(stop)) ?? true;
+    if (!isRead || stop.aborted) return;
+  }
+  writeData(output, waiting + tail);
+  await output.room?.(stop);
+}
+
+interface Layout<Item> {
+  readonly head?: string;
+  readonly textsOf: (item: Item) => readonly string[];
+  /** Separates two texts. */
+  readonly separator?: string;
+  readonly tail?: string;
+}
+
+async function layoutOf<Item extends object>(
+  { at, row, features }: RecordKind<Item>,
+  format: RecordFormat,
+  count: number,
+): Promise<Layout<Item>> {
+  const member = (value: object) => `\n${JSON.stringify(value)}`;
+  const list = { separator: ",", tail: "\n]\n" };
+  switch (format) {
+    case "ndjson":
+      return { textsOf: (item) => [`${JSON.stringify(item)}\n`] };
+    case "json":
+      return { ...list, head: "[", textsOf: (item) => [member(item)] };
+    case "geojson": {
+      const head = '{"type":"FeatureCollection","features":[';
+      return { ...list, head, textsOf: (item) => features(item).map(member), tail: "\n]}\n" };
+    }
+    case "yaml": {
+      // Other formats do not load the YAML writer.
+      const { yamlText } = await import("../../scenario/yaml.js");
+      return { head: count === 0 ? "[]\n" : "", textsOf: (item) => [yamlText([item])] };
+    }
+    case "csv": {
+      const head = csvLine(Object.keys(row(at(0))));
+      return { head, textsOf: (item) => [csvLine(Object.values(row(item)))] };
+    }
+  }
+}
+
+// RFC 4180, except for Unix line ends.
+function csvLine(cells: readonly Cell[]): string {
+  const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  return `${cells.map((cell) => quoted(String(cell ?? ""))).join(",")}\n`;
 }

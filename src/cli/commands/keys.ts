@@ -3,13 +3,12 @@ import { clientEnvironment, environmentLines, powershellLines } from "../../node
 import { alignColumns } from "../../report/plain-text.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
 import type { World } from "../../sandbox/world.js";
-import { declareCommand, flag, noVariable, oneOf, scenarioWord } from "../command.js";
+import { declareCommand, noVariable, oneOf, option, scenarioWord } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { jsonOrFormat, worldFlags } from "../flags.js";
 import { firstThatFits, keyRows, keyTable } from "../key-rows.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
-import { tell, writeData } from "../tell.js";
-import { type Style, shortTime, styleFor } from "../terminal.js";
+import { type Style, shortTime, styleFor, tell, writeData } from "../terminal.js";
 
 export const command = declareCommand({
   summary: "list a scenario's keys and what each one gets",
@@ -17,7 +16,7 @@ export const command = declareCommand({
     "Lists the keys of a scenario, their secrets, and the response that each one gets. Below the table are the keys that its timeline and story will create.",
   words: scenarioWord,
   flags: {
-    format: flag(
+    format: option(
       "--format <format>",
       "table, json, env (lines for a shell), dotenv (the same, for a .env file) or powershell (default: table)",
       oneOf(["table", "json", "env", "dotenv", "powershell"]),

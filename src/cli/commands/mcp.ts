@@ -1,12 +1,12 @@
 import { createMemoryLog } from "../../log/memory-log.js";
 import { serve } from "../../server/serve.js";
-import { declareCommand, flag, scenarioWord } from "../command.js";
+import { declareCommand, option, scenarioWord } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { log, quiet, readPort, serverFlags, worldFlags } from "../flags.js";
 import { loadNamed, startNamed } from "../open-scenario.js";
 import { createLog, logEvents } from "../serve/log.js";
 import { serveOptions } from "../serve/serve-options.js";
-import { explain, headerOf } from "./explain.js";
+import { apiKeyFor, explain } from "./explain.js";
 
 export const command = declareCommand({
   summary: "serve the sandbox to a coding agent, over the Model Context Protocol",
@@ -14,7 +14,7 @@ export const command = declareCommand({
     "Serves a scenario on a free port, and tools for it on stdin and stdout over the Model Context Protocol: environment, explain, send, report, requests, advance, rotate, revoke, organization, faults, scenario, validate and reset. An agent starts it, and it ends with its stdin.",
   words: scenarioWord,
   flags: {
-    port: flag("-p, --port <number>", "the port to listen on (default: 0, any free port)", readPort),
+    port: option("-p, --port <number>", "the port to listen on (default: 0, any free port)", readPort),
     handlers: serverFlags.handlers,
     ...worldFlags,
     log: log("off"),
@@ -36,7 +36,7 @@ export const command = declareCommand({
     try {
       const { serveMcp } = await import("../mcp/serve-mcp.js");
       const { world } = runtime;
-      const explained = (key: string) => explain(headerOf(key, world(), world().name), world());
+      const explained = (key: string) => explain(apiKeyFor(key, world(), world().name), world());
       await serveMcp({ server, world, explain: explained }, io, stopping);
     } finally {
       await server.close();

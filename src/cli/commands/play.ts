@@ -10,11 +10,11 @@ import { type RunningServer, serveRuntime } from "../../server/serve.js";
 import { redactKeys } from "../../spec/redact.js";
 import { quote } from "../../spec/schema/words.js";
 import {
-  type Call,
+  type CommandCall,
   declareCommand,
   type FlagValues,
-  flag,
   noVariable,
+  option,
   reader,
   scenarioWord,
   toggle,
@@ -23,15 +23,13 @@ import { exitCode, usageError } from "../exit-codes.js";
 import { changes, color, json, readHost, readPort, worldFlags } from "../flags.js";
 import { aborted } from "../io.js";
 import { loadNamed, openNamed, startNamed, withChanges } from "../open-scenario.js";
-import { banner } from "../serve/banner.js";
-import { dashboardLink, openDashboard } from "../serve/dashboard-link.js";
+import { banner, dashboardLink, openDashboard } from "../serve/banner.js";
 import { createLog } from "../serve/log.js";
 import { serveOptions } from "../serve/serve-options.js";
 import { type Pauses, pausesFor } from "../story/pauses.js";
 import { openingProse, roughly, stepProse } from "../story/step-prose.js";
 import { placeProblems } from "../story/verdict.js";
-import { tell, writeData } from "../tell.js";
-import { type Style, styleFor } from "../terminal.js";
+import { type Style, styleFor, tell, writeData } from "../terminal.js";
 
 const readSpeed = reader((text) => {
   if (text === "max") return Number.POSITIVE_INFINITY;
@@ -40,7 +38,7 @@ const readSpeed = reader((text) => {
 }, "a number above 0, such as 2 or 0.5, or max not to wait at all");
 
 const flags = {
-  speed: flag(
+  speed: option(
     "--speed <number>",
     "how fast to play it: 2 is twice as fast, 0.5 half, max does not wait (default: 1; max in a pipe)",
     readSpeed,
@@ -49,13 +47,13 @@ const flags = {
     conflicts: ["json"],
   }),
   // No variable opens a port: a variable for `start` would also open one here.
-  port: flag(
+  port: option(
     "-p, --port <number>",
     "also serve this sandbox on this port; 0 uses any free port (default: does not listen)",
     readPort,
     noVariable,
   ),
-  host: flag(
+  host: option(
     "-H, --host <address>",
     "also serve this sandbox on this address (default: does not listen; 127.0.0.1 with --port)",
     readHost,
@@ -71,7 +69,7 @@ const flags = {
   json,
   color,
 };
-type PlayCall = Call<FlagValues<typeof flags>>;
+type PlayCall = CommandCall<FlagValues<typeof flags>>;
 
 export const command = declareCommand({
   summary: "play the story of a scenario to an audience",

@@ -10,12 +10,12 @@ import { SandboxError } from "../../spec/errors.js";
 import { redactKeys } from "../../spec/redact.js";
 import { listed } from "../../spec/schema/words.js";
 import {
-  type Call,
+  type CommandCall,
   declareCommand,
   type FlagValues,
   fileName,
-  flag,
   noVariable,
+  option,
   reader,
   scenarioWord,
   toggle,
@@ -24,20 +24,23 @@ import { exitCode, usageError } from "../exit-codes.js";
 import { changes, json, log, quiet, readPort, serverFlags, worldFlags } from "../flags.js";
 import { aborted, type Io, programName } from "../io.js";
 import { loadNamed, warnOfPinned, warnOfSteps, withChanges } from "../open-scenario.js";
-import { banner, listeningLine } from "../serve/banner.js";
+import { banner, listeningLine, openDashboard } from "../serve/banner.js";
 import { writeEnvFile } from "../serve/client-environment.js";
-import { openDashboard } from "../serve/dashboard-link.js";
 import { createLog, logEvents } from "../serve/log.js";
 import { keepingFlags, openNamedLog } from "../serve/open-log.js";
 import { startWatching } from "../serve/reload.js";
 import { serveOptions } from "../serve/serve-options.js";
-import { tell, writeData } from "../tell.js";
-import { styleFor } from "../terminal.js";
+import { styleFor, tell, writeData } from "../terminal.js";
 
 const flags = {
-  port: flag("-p, --port <number>", "the port to listen on; 0 uses any free port (default: 4747)", readPort, {
-    variables: ["SVC_SANDBOX_PORT", "PORT"],
-  }),
+  port: option(
+    "-p, --port <number>",
+    "the port to listen on; 0 uses any free port (default: 4747)",
+    readPort,
+    {
+      variables: ["SVC_SANDBOX_PORT", "PORT"],
+    },
+  ),
   ...serverFlags,
   ...worldFlags,
   changes,
@@ -45,13 +48,13 @@ const flags = {
     "--watch",
     "load the scenario again when its file or the file of --changes changes; a broken file does not replace the running scenario",
   ),
-  writeEnv: flag(
+  writeEnv: option(
     "--write-env <file>",
     "write SVC_BASE_URL, SVC_API_KEY and your client's other variables to this file",
     fileName,
   ),
   ...keepingFlags,
-  drain: flag(
+  drain: option(
     "--drain <duration>",
     "time after SIGTERM when the server still responds but is not ready, so that load balancers notice: 10s, 0s (default: 5s with --store, or 0s)",
     reader(parseDuration, "a duration such as 0s, 5s or 1m"),
@@ -83,7 +86,7 @@ const flags = {
 /** How long a replica still responds after SIGTERM, in milliseconds: longer than a load balancer takes to notice. */
 const drainTime = 5000;
 
-type StartCall = Call<FlagValues<typeof flags>>;
+type StartCall = CommandCall<FlagValues<typeof flags>>;
 
 export const command = declareCommand({
   summary: "serve a scenario until you stop it (the default command)",
@@ -194,7 +197,7 @@ const printsJson = ({ json, detach, untilStdinEnds }: StartCall["flags"]) =>
 const isInBackground = "SVC_IN_BACKGROUND";
 
 async function startInBackground({ line, words, io }: StartCall): Promise<number> {
-  const { startDetached } = await import("../../node/process/start-detached.js");
+  const { startDetached } = await import("../../node/run-command.js");
   const signal = io.stopSignal();
   const env = { ...io.env, [isInBackground]: "1" };
   const onStderr = (text: string) => writeData(io.stderr, text);

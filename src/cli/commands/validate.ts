@@ -13,7 +13,7 @@ import { exitCode } from "../exit-codes.js";
 import { jsonOrFormat, quiet, testFormatFlag } from "../flags.js";
 import type { Io } from "../io.js";
 import { namedOrOwn, problemsJson, stepsThatFail } from "../open-scenario.js";
-import { tell, writeData } from "../tell.js";
+import { tell, writeData } from "../terminal.js";
 
 interface Verdict {
   readonly file: string;

@@ -8,15 +8,14 @@ import { isScenarioName, scenarioNames } from "../../scenario/bundled.js";
 import { ScenarioError } from "../../scenario/problems/scenario-error.js";
 import { SandboxError } from "../../spec/errors.js";
 import { printable, redactKeys } from "../../spec/redact.js";
-import { type Call, declareCommand, type FlagValues, noVariable, toggle } from "../command.js";
+import { type CommandCall, declareCommand, type FlagValues, noVariable, toggle } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf } from "../exit-codes.js";
 import { color, jsonOrFormat, quiet, testFormatFlag, worldFlags } from "../flags.js";
 import { aborted } from "../io.js";
 import { namedOrOwn, problemsJson, withCount } from "../open-scenario.js";
 import { createLog } from "../serve/log.js";
 import { verdictJson, verdictOn, verdictText } from "../story/verdict.js";
-import { tell, writeData } from "../tell.js";
-import { type Palette, paletteFor, styleFor } from "../terminal.js";
+import { type Palette, paletteFor, styleFor, tell, writeData } from "../terminal.js";
 
 const flags = {
   all: toggle("--all", "every bundled scenario", noVariable),
@@ -28,7 +27,7 @@ const flags = {
   quiet,
   color,
 };
-type VerifyCall = Call<FlagValues<typeof flags>>;
+type VerifyCall = CommandCall<FlagValues<typeof flags>>;
 
 export const command = declareCommand({
   summary: "run the stories of scenarios as tests",

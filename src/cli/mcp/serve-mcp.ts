@@ -21,7 +21,7 @@ import { didYouMean, quote } from "../../spec/schema/words.js";
 import { describeFailure } from "../exit-codes.js";
 import { defaultWait } from "../flags.js";
 import type { Io } from "../io.js";
-import { writeData } from "../tell.js";
+import { writeData } from "../terminal.js";
 
 type Input = Readonly<Record<string, unknown>>;
 
@@ -88,7 +88,7 @@ const tools: Readonly<
 };
 
 const instructions =
-  "An offline sandbox of the relying-party API: GET /v1/relying-party/me with the header x-api-key. Call environment, and run the client's tests with these variables. Then call report: missed has each path that is not covered, with the key to send. AGENTS.md in the package has the expected behavior of each path.";
+  "An offline sandbox of the relying-party API: GET /v1/relying-party/me with the header x-api-key. CommandCall environment, and run the client's tests with these variables. Then call report: missed has each path that is not covered, with the key to send. AGENTS.md in the package has the expected behavior of each path.";
 
 /** A sandbox to serve. */
 interface Served {

@@ -8,7 +8,7 @@ import { SandboxError } from "../../spec/errors.js";
 import { listed } from "../../spec/schema/words.js";
 import { describeFailure, unwritable } from "../exit-codes.js";
 import type { Io } from "../io.js";
-import { tell } from "../tell.js";
+import { tell } from "../terminal.js";
 
 /** A sandbox of a run: the server's, or one of its instances with its label or id. */
 export interface RunSandbox {

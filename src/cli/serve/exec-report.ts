@@ -7,8 +7,7 @@ import { listed } from "../../spec/schema/words.js";
 import { describeFailure } from "../exit-codes.js";
 import { type FilesFlag, formatOfEnding, type ReportTarget, reportTargets, writeTargets } from "../files.js";
 import type { Io } from "../io.js";
-import { tell, writeData } from "../tell.js";
-import { styleFor } from "../terminal.js";
+import { styleFor, tell, writeData } from "../terminal.js";
 
 interface ReportFlags {
   readonly report?: readonly string[];

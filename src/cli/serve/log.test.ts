@@ -7,7 +7,7 @@ import { bundledScenarios } from "../../scenario/bundled.js";
 import { hasQuery } from "../../spec/request-traits.js";
 import type { Io, Output } from "../io.js";
 import { paletteFor } from "../terminal.js";
-import { createLog, requestLine } from "./log.js";
+import { createLog, requestLogLine } from "./log.js";
 
 const palette = paletteFor({ isTTY: false } as never, {});
 
@@ -20,15 +20,17 @@ test.each([
   const world = openWorld(bundledScenarios["bad-day"]);
   handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey: scenarioSecret(world, ref) });
   const [entry] = world.history.requests();
-  expect(entry && requestLine(entry, palette)).toMatch(line);
+  expect(entry && requestLogLine(entry, palette)).toMatch(line);
 });
 
 test("the advice that a request caused is at the end of its line, and notes only in a verbose log", () => {
   const world = openWorld(bundledScenarios["key-states"]);
   const apiKey = scenarioSecret(world, "legacy");
   const entry = handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey, traits: hasQuery });
-  expect(requestLine(entry, palette)).toMatch(/ legacy {2}query-or-body-sent$/);
-  expect(requestLine(entry, palette, { verbose: true })).toContain("query-or-body-sent  legacy-key-in-use");
+  expect(requestLogLine(entry, palette)).toMatch(/ legacy {2}query-or-body-sent$/);
+  expect(requestLogLine(entry, palette, { verbose: true })).toContain(
+    "query-or-body-sent  legacy-key-in-use",
+  );
 });
 
 test.each([
@@ -52,7 +54,7 @@ test("a narrow line fits 80 columns for each key of key-states", () => {
   }
   const lines = world.history
     .requests()
-    .map((entry) => requestLine({ ...entry, advice: [] }, palette, { isNarrow: true }));
+    .map((entry) => requestLogLine({ ...entry, advice: [] }, palette, { isNarrow: true }));
   expect(lines).toHaveLength(15);
   expect(lines.filter((line) => line.length > 80)).toEqual([]);
 });

@@ -8,8 +8,7 @@ import { outcomes } from "../../spec/outcomes.js";
 import { escapeControls, printable, redactKeys } from "../../spec/redact.js";
 import type { Io } from "../io.js";
 import { stepLogLine } from "../story/step-line.js";
-import { tell, writeData } from "../tell.js";
-import { answerText, type Palette, paintStatus, paletteFor } from "../terminal.js";
+import { answerText, type Palette, paintStatus, paletteFor, tell, writeData } from "../terminal.js";
 
 export interface LogFlags {
   readonly log?: "pretty" | "json" | "off";
@@ -96,7 +95,7 @@ function textLog(
       const where = label === undefined ? "" : `  ${palette.dim(`in ${escapeControls(redactKeys(label))}`)}`;
       if (event.type === "request") {
         const options = { verbose, isNarrow: isNarrow() };
-        write(`${requestLine(event.exchange, palette, options)}${where}\n`);
+        write(`${requestLogLine(event.exchange, palette, options)}${where}\n`);
       } else line(stepLogLine(event, palette) + where);
     },
     note: (message) => line(printable(message)),
@@ -117,7 +116,7 @@ const pathWidth = "/v1/relying-party/me".length;
  * request's advice. Verbose adds notes and the request id. A narrow line leaves out the date, the milliseconds, and the code, which
  * the path id contains.
  */
-export function requestLine(
+export function requestLogLine(
   exchange: Exchange,
   palette: Palette,
   { verbose = false, isNarrow = false }: { verbose?: boolean; isNarrow?: boolean } = {},

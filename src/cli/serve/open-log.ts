@@ -7,7 +7,15 @@ import type { Logger } from "../../node/logger.js";
 import { givenOptions } from "../../sandbox/runtime.js";
 import { SandboxError } from "../../spec/errors.js";
 import { listed, quote } from "../../spec/schema/words.js";
-import { type Call, type FlagValues, fileName, flag, noVariable, reader, toggle } from "../command.js";
+import {
+  type CommandCall,
+  type FlagValues,
+  fileName,
+  noVariable,
+  option,
+  reader,
+  toggle,
+} from "../command.js";
 import { usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
 import { readDuration, type WorldFlags } from "../flags.js";
@@ -25,12 +33,12 @@ function readStore(text: string, from: string) {
 }
 
 export const keepingFlags = {
-  state: flag(
+  state: option(
     "--state <file>",
     "keep the sandbox in this file, with its requests and instances, so that it survives a restart; the file overrides --seed, --now, --frozen and --profile",
     fileName,
   ),
-  import: flag(
+  import: option(
     "--import <file>",
     "start --state or --store with this file from export; rejected if a sandbox already exists there",
     fileName,
@@ -40,17 +48,17 @@ export const keepingFlags = {
     "--migrate",
     "continue the sandbox of --state or --store in a newer version, or with a scenario that has more organizations and keys; its previous state is kept",
   ),
-  store: flag(
+  store: option(
     "--store <url>",
     "share the sandbox with all replicas that use the same Redis: redis://host:6379, or rediss://user:password@host (keep a password in the variable)",
     readStore,
   ),
-  storePrefix: flag(
+  storePrefix: option(
     "--store-prefix <text>",
     `prefix of the key names in the store, one per sandbox (default: ${defaultPrefix})`,
     reader((text) => (isPrefix(text) ? text : undefined), "1 to 64 letters, digits and . _ : / -"),
   ),
-  storeTimeout: flag(
+  storeTimeout: option(
     "--store-timeout <duration>",
     "how long a request waits for the store before it gets 503: 500ms, 2s (default: 2s)",
     readDuration("500ms or 2s"),
@@ -78,7 +86,10 @@ interface Surroundings {
  *
  * Throws `usage` for conflicting flags, and the errors of `openStore` and `openFileLog`.
  */
-export function openNamedLog(call: Call<KeepingFlags>, surroundings: Surroundings): Promise<Log | undefined> {
+export function openNamedLog(
+  call: CommandCall<KeepingFlags>,
+  surroundings: Surroundings,
+): Promise<Log | undefined> {
   const { store, storePrefix, storeTimeout, state, import: imported, migrate } = call.flags;
   if (store !== undefined) return openNamedStore(store, call, surroundings);
   if (storePrefix !== undefined || storeTimeout !== undefined) {
@@ -96,7 +107,7 @@ export function openNamedLog(call: Call<KeepingFlags>, surroundings: Surrounding
 
 async function openNamedStore(
   address: RedisAddress,
-  { flags, io }: Call<KeepingFlags>,
+  { flags, io }: CommandCall<KeepingFlags>,
   { own, logger, onProblem, stop }: Surroundings,
 ): Promise<Log | undefined> {
   refuseOthers(flags);
@@ -163,7 +174,7 @@ async function readImport({ import: file }: KeepingFlags, io: Io) {
 
 async function openNamedState(
   name: string,
-  { flags, io }: Call<KeepingFlags>,
+  { flags, io }: CommandCall<KeepingFlags>,
   { own, logger, onProblem }: Surroundings,
 ): Promise<Log> {
   const { openFileLog } = await import("../../log/file/file-log.js");

@@ -3,7 +3,7 @@ import type { Logger } from "../../node/logger.js";
 import type { Runtime } from "../../sandbox/runtime.js";
 import type { World } from "../../sandbox/world.js";
 import { SandboxError } from "../../spec/errors.js";
-import type { Call } from "../command.js";
+import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
 import type { WorldFlags } from "../flags.js";
 import { loadNamed, openNamed, withChanges } from "../open-scenario.js";
@@ -25,7 +25,7 @@ interface Served {
  * Reports a broken scenario, and leaves the running sandbox unchanged. An unchanged scenario has no effect.
  */
 export async function startWatching(
-  { flags, io }: Call<WorldFlags & { readonly changes?: string }>,
+  { flags, io }: CommandCall<WorldFlags & { readonly changes?: string }>,
   { loaded: first, runtime, log, onLoad, onReload }: Served,
 ): Promise<() => Promise<void>> {
   const { name } = first;

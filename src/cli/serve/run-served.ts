@@ -1,20 +1,23 @@
 import type { Instance } from "../../log/instances.js";
 import { createMemoryLog } from "../../log/memory-log.js";
-import { type CommandEnd, type CommandOptions, runCommand } from "../../node/process/run-command.js";
+import { type CommandEnd, type CommandOptions, runCommand } from "../../node/run-command.js";
 import type { Runtime } from "../../sandbox/runtime.js";
+import { unknownSecret } from "../../scenario/generated-values.js";
 import { serve } from "../../server/serve.js";
+import { parseApiKey, randomLength, sandboxMark } from "../../spec/api-key.js";
 import { SandboxError } from "../../spec/errors.js";
+import { findKeys } from "../../spec/redact.js";
 import { quote } from "../../spec/schema/words.js";
-import type { Call } from "../command.js";
+import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
 import type { WorldFlags } from "../flags.js";
 import { warnOfPinned } from "../open-scenario.js";
-import { tell } from "../tell.js";
+import { tell } from "../terminal.js";
 import { execEnvironment } from "./client-environment.js";
 import { createLog, logEvents } from "./log.js";
 import { type ServeFlags, serveOptions } from "./serve-options.js";
 
-type ServedCall = Pick<Call<Omit<ServeFlags, "verbose"> & WorldFlags>, "rest" | "flags" | "io">;
+type ServedCall = Pick<CommandCall<Omit<ServeFlags, "verbose"> & WorldFlags>, "rest" | "flags" | "io">;
 
 /** The end of a command, and problems between it and the proxy of `--intercept`, as sentences. */
 type ServedEnd = CommandEnd & { readonly notes: readonly string[] };
@@ -55,7 +58,7 @@ export async function runServed(
 export function sayWhyNotRun(
   program: string,
   { code, message }: NodeJS.ErrnoException,
-  { flags, io }: Pick<Call<{ readonly format?: string; readonly json?: boolean }>, "flags" | "io">,
+  { flags, io }: Pick<CommandCall<{ readonly format?: string; readonly json?: boolean }>, "flags" | "io">,
 ): number {
   const { json = ["json", "brief"].includes(flags.format ?? "") } = flags;
   const say = (exitCode: number, why: string) => {
@@ -72,4 +75,44 @@ export function sayWhyNotRun(
     127,
     "there is no such command in PATH. The command runs without a shell: write each word as its own argument, env before NAME=value, and npx before a command from this project's packages",
   );
+}
+
+/** The characters after the prefix; fewer are a placeholder. */
+const realLength = 16;
+/** A line without an end is searched in parts, which overlap by more than the length of a percent-encoded key. */
+const [partLength, overlap] = [64 * 1024, 1024];
+
+/** Finds the lines with full keys in a command's output, which arrives in chunks of any size. */
+export function createKeyFinder({ world }: Pick<Runtime, "world">) {
+  const streams = { stdout: { line: 1, rest: "" }, stderr: { line: 1, rest: "" } };
+  const places = new Set<string>();
+  const isFullKey = (key: string) => {
+    const { seed, platform, registry } = world();
+    const { prefix, marked } = parseApiKey(key) ?? {};
+    if (prefix === undefined || key === unknownSecret(seed)) return false;
+    const length = marked === true ? sandboxMark.length + randomLength : realLength;
+    return key.length >= prefix.length + length || registry.find(platform.sha256(key)) !== undefined;
+  };
+  function search(name: keyof typeof streams, text: string): void {
+    if (findKeys(text).some(isFullKey)) places.add(`${name}, line ${streams[name].line}`);
+  }
+  return {
+    add(name: keyof typeof streams, chunk: Buffer): void {
+      const stream = streams[name];
+      const lines = (stream.rest + chunk.toString("latin1")).split("\n");
+      stream.rest = lines.pop() as string;
+      for (const line of lines) {
+        search(name, line);
+        stream.line += 1;
+      }
+      if (stream.rest.length < partLength) return;
+      search(name, stream.rest);
+      stream.rest = stream.rest.slice(-overlap);
+    },
+    /** Returns the stream and number of each line, after the command has ended. */
+    places(): string[] {
+      for (const name of ["stdout", "stderr"] as const) search(name, streams[name].rest);
+      return [...places];
+    },
+  };
 }

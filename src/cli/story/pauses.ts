@@ -1,7 +1,7 @@
 import type { StepResult } from "../../sandbox/steps.js";
 import { usageError } from "../exit-codes.js";
 import { aborted, type Io } from "../io.js";
-import { tell } from "../tell.js";
+import { tell } from "../terminal.js";
 
 interface PauseFlags {
   readonly step?: boolean;

@@ -3,12 +3,12 @@ import type { StepResult, StoryAnswer } from "../../sandbox/steps.js";
 import { errorCodeOf } from "../../sandbox/story/differences.js";
 import { actionIntent, requestIntent, stepIntent } from "../../sandbox/story/step-text.js";
 import { escapeControls } from "../../spec/redact.js";
-import { answerText, type Palette, paintStatus, shortened, shortTime } from "../terminal.js";
+import { answerText, onOneLine, type Palette, paintStatus, shortTime } from "../terminal.js";
 
 /** Describes a step of the story on one line: the action and its result. Narration is shortened to the width. */
 export function stepLine(result: StepResult, palette: Palette, width = Number.POSITIVE_INFINITY): string {
   const { say, step, failure, performed, answer, now } = result;
-  if (say !== null) return palette.dim(shortened(say, width));
+  if (say !== null) return palette.dim(onOneLine(say, width));
   if (failure !== null) return `${intentionOf(result)} → ${palette.red(failure.code)}`;
   if (answer !== null) return `${intentionOf(result)} → ${answerLine(answer, palette)}`;
   if (step.advance !== undefined) return `advance ${step.advance} → ${shortTime(now)}`;

@@ -1,10 +1,13 @@
+import { STATUS_CODES } from "node:http";
 import { pluralize } from "../../report/plain-text.js";
-import type { Action, Performed, StepResult } from "../../sandbox/steps.js";
+import { scenarioSecret } from "../../sandbox/secrets.js";
+import type { Action, Performed, SentRequest, StepResult, StoryAnswer } from "../../sandbox/steps.js";
 import { actionSentences, clockSentence, timeInWords } from "../../sandbox/story/step-text.js";
 import type { World } from "../../sandbox/world.js";
+import { parseApiKey, prefixOf, sandboxMark } from "../../spec/api-key.js";
+import { outcomeOf } from "../../spec/outcomes.js";
 import { escapeControls, redactKeys } from "../../spec/redact.js";
-import type { Style } from "../terminal.js";
-import { answerLines, requestLines } from "./exchange.js";
+import { type Palette, paintStatus, type Style } from "../terminal.js";
 import type { PlacedProblem } from "./verdict.js";
 
 /** Returns a story's title, its start time and its outline. */
@@ -82,4 +85,97 @@ function prose(text: string): string {
 export function roughly(milliseconds: number): string {
   const seconds = Math.max(1, Math.round(milliseconds / 1000));
   return seconds < 90 ? pluralize(seconds, "second") : pluralize(Math.round(seconds / 60), "minute");
+}
+
+/** Returns a request as a client writes it, line by line: everything that is sent, except the key. */
+function requestLines(request: SentRequest, world: World, style: Style): string[] {
+  const { palette } = style;
+  const { method, path, key, headers, body, times } = request;
+  const apiKey = keyHeader(key, world);
+  return [
+    ...(times === 1 ? [] : [palette.dim(`${times} times, one after the other:`)]),
+    palette.bold(escapeControls(`${method} ${path}`)),
+    ...headerLines({ ...(apiKey !== undefined && { "x-api-key": apiKey }), ...headers }, palette),
+    ...(body === null ? [] : ["", ...bodyLines(body, style)]),
+  ];
+}
+
+/** Returns a response as a client reads it, line by line, and its path; a missing response as a sentence. */
+function answerLines({ status, headers, body, pathId, fault }: StoryAnswer, style: Style): string[] {
+  const { palette } = style;
+  const paths = fault === null || fault === pathId ? [pathId] : [pathId, fault];
+  const ends = paths.map((id) => palette.dim(`${id}: ${outcomeOf(id).when}`));
+  if (status === 0) return [palette.red(silence[pathId] ?? "There is no response."), ...ends];
+  const { "content-length": _, date: __, connection: ___, ...shown } = headers;
+  return [
+    paintStatus(palette, status)(`${status} ${STATUS_CODES[status] ?? ""}`.trim()),
+    ...headerLines(shown, palette),
+    ...(body === "" ? [] : ["", ...bodyLines(body, style)]),
+    ...ends,
+  ];
+}
+
+const silence: Readonly<Record<string, string>> = {
+  "fault.reset": "The connection is reset without a response.",
+  "fault.hang": "There is no response. A client without a timeout would wait forever.",
+};
+
+// Shows only the common part of all keys of its kind.
+function keyHeader(key: string, world: World): string | undefined {
+  if (key === "none") return undefined;
+  if (key === "malformed") return "…  (malformed: not a key at all)";
+  if (key === "unknown") return `${prefixOf("test", false)}${sandboxMark}…  (an unknown key)`;
+  const { prefix = "", marked = false } = parseApiKey(scenarioSecret(world, key)) ?? {};
+  return `${prefix}${marked ? sandboxMark : ""}…  (${key})`;
+}
+
+function headerLines(headers: Readonly<Record<string, string>>, palette: Palette): string[] {
+  return Object.entries(headers).map(
+    ([name, value]) => `${palette.cyan(escapeControls(name))}: ${escapeControls(value)}`,
+  );
+}
+
+const jsonToken = /("(?:\\.|[^"\\])*")(:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+
+// Formats and colors JSON, and leaves anything else unchanged; removes everything that would control the terminal.
+function bodyLines(body: string, { palette, width }: Style): string[] {
+  // Sent text is indented by two.
+  const json = laidOut(body, width - 2);
+  const lines = (json ?? body).split(/\r?\n/).map((line) => escapeControls(line).trimEnd());
+  if (json === undefined) return lines;
+  return lines.map((line) =>
+    line.replace(jsonToken, (token, text?: string, colon?: string) => {
+      if (text === undefined) return palette.yellow(token);
+      return colon === undefined ? palette.green(text) : `${palette.cyan(text)}:`;
+    }),
+  );
+}
+
+function laidOut(body: string, width: number): string | undefined {
+  try {
+    return jsonText(JSON.parse(body), width);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes JSON values on one line if they fit, so that a response stays visible, and indents the others. */
+function jsonText(value: unknown, width: number, indent = "", before = ""): string {
+  const flat = before + flatJson(value);
+  // Leaves room for a comma.
+  if (typeof value !== "object" || value === null || indent.length + flat.length < width) return flat;
+  const inner = `${indent}  `;
+  const [open, close] = Array.isArray(value) ? "[]" : "{}";
+  const items = Object.entries(value).map(
+    ([name, one]) =>
+      inner + jsonText(one, width, inner, Array.isArray(value) ? "" : `${JSON.stringify(name)}: `),
+  );
+  return `${before}${open}\n${items.join(",\n")}\n${indent}${close}`;
+}
+
+function flatJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(flatJson).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).map(([name, one]) => `${JSON.stringify(name)}: ${flatJson(one)}`);
+  return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`;
 }

@@ -9,7 +9,7 @@ import { controlPath, isLoopbackHost, readHttpUrl } from "../addresses.js";
 import { sendOnce } from "./send-once.js";
 
 /** A call to the control plane of a running sandbox. */
-export interface ControlCall {
+export interface ControlAddress {
   /** The base URL of a sandbox or an instance, or the URL of its control plane. */
   readonly url: string;
   readonly token?: string | undefined;
@@ -22,7 +22,7 @@ const maxAnswer = 16 * 1024 * 1024;
 const maxState = 512 * 1024 * 1024;
 
 /** Gets the report of a running sandbox. Throws `usage` if that fails. */
-export async function askReport(call: ControlCall): Promise<Report> {
+export async function askReport(call: ControlAddress): Promise<Report> {
   const { status, data, failed } = await ask(call, "get the report from", "GET", "/report");
   const report = status === 200 ? parseReport(data) : undefined;
   if (report !== undefined) return report;
@@ -30,7 +30,7 @@ export async function askReport(call: ControlCall): Promise<Report> {
 }
 
 /** Captures a running sandbox as the text of a scenario file. Throws `usage` if that fails. */
-export async function askCapture(call: ControlCall, part: CaptureOptions): Promise<string> {
+export async function askCapture(call: ControlAddress, part: CaptureOptions): Promise<string> {
   const chosen = Object.entries(part).filter((one): one is [string, string] => one[1] !== undefined);
   const query = new URLSearchParams(chosen).toString();
   const path = `/capture${query && `?${query}`}`;
@@ -44,7 +44,7 @@ export async function askCapture(call: ControlCall, part: CaptureOptions): Promi
 }
 
 /** Exports a running sandbox as the text of a state file. Throws `usage` if that fails. */
-export async function askExport(call: ControlCall): Promise<string> {
+export async function askExport(call: ControlAddress): Promise<string> {
   const { status, text, failed } = await ask(call, "export", "GET", "/export", maxState);
   if (status === 200 && text.startsWith('{"svc_sandbox_state":')) return text;
   const ofInstance = `${noControlPlane} An instance cannot be exported, only its server.`;
@@ -69,7 +69,7 @@ interface RunningSandbox {
 }
 
 /** Stops a running sandbox; resolves once it no longer listens. Throws `usage` if it cannot be stopped. */
-export async function stopSandbox(call: ControlCall): Promise<RunningSandbox> {
+export async function stopSandbox(call: ControlAddress): Promise<RunningSandbox> {
   const { url, status, data, failed } = await ask(call, "stop", "POST", "/stop");
   const stopped = (data ?? {}) as Partial<Health>;
   if (status === 404) {
@@ -118,7 +118,7 @@ function pick({ scenario, started_at: startedAt }: Partial<Health>): Partial<Run
 
 // Calls the control plane, and throws the errors that all calls have in common.
 async function ask(
-  { url: given, token, timeout }: ControlCall,
+  { url: given, token, timeout }: ControlAddress,
   what: string,
   method: "GET" | "POST",
   path: string,

@@ -1,4 +1,5 @@
-import { certificateJsonSchema } from "../../certify/json-schema.js";
+import { openApiDocument } from "../../api/openapi.js";
+import { certificateJsonSchema } from "../../certify/result.js";
 import { briefShape } from "../../report/brief.js";
 import { requestShape } from "../../sandbox/view-shapes.js";
 import { scenarioNames } from "../../scenario/bundled.js";
@@ -9,9 +10,31 @@ import { inJson } from "../../spec/schema/json.js";
 import { type JsonSchema, jsonSchemaDocument, jsonSchemaOf } from "../../spec/schema/json-schema.js";
 import { choice, count, described, list, mapping, nullable, text } from "../../spec/schema/shape.js";
 import { listed, quote } from "../../spec/schema/words.js";
-import { declareCommand } from "../command.js";
+import { declareCommand, toggle } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
-import { writeData } from "../tell.js";
+import { writeData } from "../terminal.js";
+
+export const openapiCommand = declareCommand({
+  summary: "print the OpenAPI 3.1.0 document of the API",
+  description: "Prints the OpenAPI 3.1.0 document of the API as JSON.",
+  flags: {
+    preview: toggle(
+      "--preview",
+      "also the announced endpoints, consent requests and attestations; their shapes are a guess",
+    ),
+  },
+  examples: {
+    "svc-sandbox openapi > openapi.json": "keep it in a file",
+    "svc-sandbox openapi --preview": "include the announced endpoints, as a guess",
+  },
+  async run({ io, flags }) {
+    writeData(
+      io.stdout,
+      `${JSON.stringify(openApiDocument({ preview: flags.preview ?? false }), null, 2)}\n`,
+    );
+    return exitCode.fine;
+  },
+});
 
 /** The output of `keys --json`. */
 const keysShape = list(
@@ -50,7 +73,7 @@ const schemas: Readonly<Record<string, () => JsonSchema>> = {
 };
 const formats = listed(Object.keys(schemas), "or");
 
-export const command = declareCommand({
+export const schemaCommand = declareCommand({
   summary: "print the JSON Schema of scenarios, certificates, reports, keys or the journal",
   description:
     "Prints the JSON Schema (2020-12) of the scenario format, for editors and for other languages; or of the commands' JSON output: the certificate of certify, the report and its brief form, the keys of keys, and the journal of GET /requests.",

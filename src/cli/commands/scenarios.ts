@@ -1,0 +1,68 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { unreadable } from "../../node/files/load-scenario.js";
+import { readBundledScenario } from "../../node/package-files.js";
+import { alignColumns } from "../../report/plain-text.js";
+import { bundledScenarios, isScenarioName } from "../../scenario/bundled.js";
+import type { Scenario } from "../../scenario/scenario.generated.js";
+import { declareCommand } from "../command.js";
+import { exitCode } from "../exit-codes.js";
+import { json } from "../flags.js";
+import { onOneLine, styleFor, tell, writeData } from "../terminal.js";
+
+export const listCommand = declareCommand({
+  summary: "list the bundled scenarios",
+  description: "Lists the bundled scenarios, one line each.",
+  flags: { json },
+  examples: {
+    "svc-sandbox list": "names and what each one shows",
+    "svc-sandbox list --json": "the same for machines",
+  },
+  async run({ flags, io }) {
+    const rows = Object.entries(bundledScenarios as Readonly<Record<string, Scenario>>).map(
+      ([name, scenario]) => ({
+        name,
+        title: scenario.name ?? name,
+        description: firstSentence(scenario.description ?? scenario.name ?? ""),
+      }),
+    );
+    const { palette, width } = styleFor(io.stdout, io.env);
+    const room = width - 2 - Math.max(...rows.map(({ name }) => name.length));
+    const lines = alignColumns(
+      rows.map(({ name, description }) => [palette.bold(name), onOneLine(description, room)]),
+    );
+    if (flags.json) writeData(io.stdout, `${JSON.stringify(rows, null, 2)}\n`);
+    else tell(io.stdout, `${lines.join("\n")}\n`);
+    return exitCode.fine;
+  },
+});
+
+function firstSentence(text: string): string {
+  const line = text.trim().replace(/\s+/g, " ");
+  return /^.*?[.!?](?= |$)/.exec(line)?.[0] ?? line;
+}
+
+export const showCommand = declareCommand({
+  summary: "print a scenario's YAML",
+  description: "Prints the YAML of a scenario, unchanged.",
+  words: { "<scenario>": "a bundled name or a file" },
+  flags: {},
+  examples: {
+    "svc-sandbox show key-states": "read a bundled scenario",
+    "svc-sandbox show rotation > my.yaml": "start your own from it",
+  },
+  async run({ words, io }) {
+    const [name = ""] = words;
+    const text = isScenarioName(name) ? await readBundledScenario(name) : await readOwn(name, io.cwd);
+    writeData(io.stdout, text.endsWith("\n") ? text : `${text}\n`);
+    return exitCode.fine;
+  },
+});
+
+async function readOwn(name: string, cwd: string): Promise<string> {
+  try {
+    return await readFile(resolve(cwd, name), "utf8");
+  } catch (error) {
+    throw unreadable(error as NodeJS.ErrnoException, name, cwd);
+  }
+}
