@@ -128,7 +128,8 @@ export async function emitTypes(root: string, into: readonly string[]): Promise<
     cwd,
     input: Object.fromEntries(declared),
     onLog: failOnWarning,
-    external: [...usersPackages, /^node:/],
+    // Data: no public type has a part of it.
+    external: [...usersPackages, /^node:/, /\.json$/],
     resolve: { extensionAlias: { ".js": [".d.ts"] } },
     plugins: [dts({ dtsInput: true, emitDtsOnly: true })],
   });
