@@ -4,7 +4,7 @@ export { openApiDocument } from "./api/openapi.js";
 /* Synthetic data */
 export type { Farmer } from "./farmers/farmer-shape.js";
 export { createSandbox, type SandboxOptions } from "./library/create-sandbox.js";
-/* Endpoints of one's own behind the API's gate */
+/* The user's own endpoints, with the API's checks */
 export { type Caller, type Guarded, type GuardOptions, guard } from "./library/guard.js";
 export type {
   ActingAs,
@@ -47,7 +47,7 @@ export { ScenarioError } from "./scenario/problems/scenario-error.js";
 export type { Scenario } from "./scenario/scenario.generated.js";
 export type { AdviceId, AdviceLevel } from "./spec/advice.js";
 export type { Assumptions, Profile } from "./spec/assumptions.js";
-/* Errors of this tool, as opposed to answers of the API */
+/* Errors of this tool, as opposed to responses of the API */
 export { SandboxError, type SandboxErrorCode } from "./spec/errors.js";
 /* What is said of the API */
 export { type ApiErrorCode, outcomes, type PathId } from "./spec/outcomes.js";

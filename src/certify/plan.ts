@@ -133,7 +133,7 @@ export function variationCause(points: readonly CausePoint[], run: PlannedRun, p
   return { sentence: `fails when ${parts.join(" and ")}`, whatToDo, points, ...at };
 }
 
-/** Returns the cause of a run that several causes break, each of them alone. */
+/** Returns the cause of a run that several causes break, each of them on its own. */
 export function joinedCause(causes: readonly RunCause[]): RunCause {
   const [first, ...others] = causes as [RunCause, ...RunCause[]];
   if (others.length === 0) return first;

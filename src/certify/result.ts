@@ -99,7 +99,7 @@ const promise = mapping({
   sentence: text(),
   /** The harm to the users of a client that does not notice. */
   loss: text(),
-  /** `not_tried`: no response could show it. */
+  /** `not_tried`: the client got no response with it. */
   outcome: choice(["noticed", "not_noticed", "not_tried", "not_run"]),
   /** The exit code; `null` for a run that was not made or was ended, which does not count as noticed. */
   code: orNull(number()),
@@ -161,7 +161,7 @@ const result = {
   /** The runs with a broken promise. The client notices it by an exit code other than 0. */
   promises: mapping({
     kinds: choice(promiseChoices),
-    /** The number of promises that some response could show. */
+    /** The number of promises that the client got a response with. */
     tried: count(),
     noticed: count(),
     runs: list(promise),

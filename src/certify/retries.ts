@@ -76,7 +76,7 @@ const countOf = ({ sent }: CountedRun, key: string) =>
 const rejectedIn = ({ sent }: CountedRun) =>
   sent.filter((one) => one.pathId !== "401.missing" && statusOf(one) in usualPaths);
 
-/** Returns the experiments with a client, in order of its baseline; none if it has no key that always works. */
+/** Returns the experiments with a client, in order of its baseline; none if each key is rejected at least once. */
 export function experimentsFor(baseline: CountedRun): Experiment[] {
   const { sent } = baseline;
   const [most] = sent

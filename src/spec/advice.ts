@@ -20,7 +20,8 @@ export const adviceTable = [
     level: "error",
     rule: "section 5, point 11; R46",
     meaning: "Your command wrote a full key to its output, where logs keep it.",
-    whatToDo: "Log the key's ref or fingerprint, never the key. Rotate a real key that was in a log.",
+    whatToDo:
+      "Log the key's ref or fingerprint, never the key. Tracebacks of pytest show keys: add --tb=line. Rotate a real key that was in a log.",
   },
   {
     id: "key-in-query",

@@ -177,7 +177,7 @@ describe("exec --break", () => {
     expect(await breaks("200.test:scopes-empty", "revoked")).toEqual([
       0,
       "",
-      `Not tried: no response could show ${sentence}. Send a request that ends on 200.test.\n`,
+      `Not tried: ${sentence}. Your command got no response on 200.test: send a request that ends there.\n`,
     ]);
   });
 

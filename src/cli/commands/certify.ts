@@ -84,7 +84,7 @@ const flags = {
   ),
   budget: option(
     "--budget <duration>",
-    "end after this time, faults and promises before seeds; the verdict is not passed if runs are left",
+    "stop after this time, faults and promises before seeds; the verdict is passed only if every run was made",
     readDuration("90s or 5m"),
   ),
   minNoticed: option(

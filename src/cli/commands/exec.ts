@@ -172,7 +172,7 @@ export const command = declareCommand({
 
 function whatNoticed({ path, sentence, loss }: BrokenPromise, broken: Trial["broken"], code: number): string {
   if (!broken?.responses)
-    return `Not tried: no response could show ${sentence}. Send a request that ends on ${path}.`;
+    return `Not tried: ${sentence}. Your command got no response on ${path}: send a request that ends there.`;
   if (code !== exitCode.fine) return `Noticed, with exit code ${code}: ${sentence}.`;
   return `Not noticed: ${sentence}. The command exits with 0, so ${loss}.`;
 }

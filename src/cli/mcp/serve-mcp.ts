@@ -30,7 +30,7 @@ const calls: Readonly<Record<string, readonly [route: string, description?: stri
   send: ["POST /send"],
   report: [
     "GET /report",
-    "Your client's coverage: missed paths with the keys to send, advice, and the next step",
+    "Your client's coverage: paths that are not covered, with the keys to send, advice, and the next step",
   ],
   requests: ["GET /requests", "The latest requests, oldest first; default limit: 20"],
   advance: ["POST /clock/advance"],
