@@ -49,10 +49,10 @@ const moduleChunks = inOrder([
 const commonJsChunks = inOrder([
   {
     name: "core",
-    test: /\/src\/(?:api\/|spec\/|sandbox\/|farmers\/(?:names|tables\/name-)|library\/real-time\.|report\/plain-text\.|scenario\/(?:bundled|problems\/scenario-error)\.)/,
+    test: /\/src\/(?:api\/|spec\/|sandbox\/|farmers\/(?:names|tables\/name-)|library\/real-time\.|report\/plain-text\.|scenario\/(?:bundled|problems)\.)/,
   },
   { name: "farmers", test: /\/src\/farmers\// },
-  { name: "checks", test: /\/src\/scenario\/(?:check-input|parse-scenario)\.ts$/ },
+  { name: "checks", test: /\/src\/scenario\/parse-scenario\.ts$/ },
   { name: "report", test: /\/src\/report\/report\.ts$/ },
   { name: "library", test: /\/src\/index\.ts$/ },
   { name: "server", test: /\/src\/(?:server\/serve|node\/(?:files\/load-scenario|package-files))\.ts$/ },

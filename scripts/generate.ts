@@ -1,10 +1,9 @@
 import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { FoundScenario } from "../src/scenario/extends.js";
 import { scenarioSchema } from "../src/scenario/format/schema.js";
-import { interpretScenario } from "../src/scenario/interpret-scenario.js";
-import { ScenarioError } from "../src/scenario/problems/scenario-error.js";
+import { ScenarioError } from "../src/scenario/problems.js";
+import { type FoundScenario, interpretScenario } from "../src/scenario/read.js";
 import type { Scenario } from "../src/scenario/scenario.generated.js";
 import { foundText } from "../src/scenario/yaml.js";
 import { commentOf, typeOf } from "./scenario-types.js";

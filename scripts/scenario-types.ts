@@ -1,5 +1,5 @@
+import { durationPattern, waitPattern } from "../src/scenario/format/fields.js";
 import { descriptionOf } from "../src/scenario/format/json-schema.js";
-import { durationPattern, waitPattern } from "../src/scenario/format/time.js";
 import { type Fields, type Shape, shapeOf, type TextKind } from "../src/spec/schema/shape.js";
 
 // The parser takes more (5 minutes); a compiler knows one spelling, that of the docs.

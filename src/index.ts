@@ -42,8 +42,8 @@ export type { KeyView, OrganizationView, RequestView } from "./sandbox/view-shap
 export { type ScenarioName, scenarioNames } from "./scenario/bundled.js";
 /* Scenarios */
 export { type ParseOptions, parseScenario } from "./scenario/parse-scenario.js";
-export type { ScenarioProblem, ScenarioProblemCode } from "./scenario/problems/scenario-error.js";
-export { ScenarioError } from "./scenario/problems/scenario-error.js";
+export type { ScenarioProblem, ScenarioProblemCode } from "./scenario/problems.js";
+export { ScenarioError } from "./scenario/problems.js";
 export type { Scenario } from "./scenario/scenario.generated.js";
 export type { AdviceId, AdviceLevel } from "./spec/advice.js";
 export type { Assumptions, Profile } from "./spec/assumptions.js";

@@ -1,7 +1,7 @@
 import type { Change } from "../sandbox/changes.js";
 import type { ApiAnswer } from "../sandbox/history/exchange.js";
 import type { World } from "../sandbox/world.js";
-import type { AnnouncedAssumption } from "../scenario/format/changes.js";
+import type { AnnouncedAssumption } from "../scenario/format/schema.js";
 import { type Assumptions, assumptionsFor } from "../spec/assumptions.js";
 import { outcomeOf } from "../spec/outcomes.js";
 import { isMapping, parsedJson } from "../spec/schema/json.js";

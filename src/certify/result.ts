@@ -1,8 +1,8 @@
 import { failureShape } from "../report/brief.js";
 import { reportShape } from "../report/report-shape.js";
-import { assumptionsSchema } from "../scenario/format/assumptions.js";
 import { sha256, time } from "../scenario/format/fields.js";
 import { descriptionOf } from "../scenario/format/json-schema.js";
+import { assumptionsSchema } from "../scenario/format/steps.js";
 import { adviceLevels } from "../spec/advice.js";
 import { type Assumptions, profiles } from "../spec/assumptions.js";
 import { faultPathIds, outcomes } from "../spec/outcomes.js";

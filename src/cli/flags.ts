@@ -1,6 +1,6 @@
 import { isLoopbackHost, readBaseUrl, readHostName } from "../node/addresses.js";
 import { reportFormats } from "../report/render/document.js";
-import { parseDuration, parseTime } from "../scenario/format/time.js";
+import { parseDuration, parseTime } from "../scenario/format/fields.js";
 import { adviceLevels } from "../spec/advice.js";
 import { profiles } from "../spec/assumptions.js";
 import {

@@ -7,7 +7,7 @@ import { openWorld } from "../node/platform.js";
 import type { ChangeFields } from "../sandbox/changes.js";
 import { createRuntime, type GivenOptions, givenOptions, type Runtime } from "../sandbox/runtime.js";
 import type { World } from "../sandbox/world.js";
-import { formatProblem, ScenarioError, type ScenarioProblem } from "../scenario/problems/scenario-error.js";
+import { formatProblem, ScenarioError, type ScenarioProblem } from "../scenario/problems.js";
 import { SandboxError } from "../spec/errors.js";
 import { redactKeys } from "../spec/redact.js";
 import { listed, quote } from "../spec/schema/words.js";

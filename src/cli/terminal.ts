@@ -1,5 +1,5 @@
 import picocolors from "picocolors";
-import { narrowExcerpt } from "../scenario/problems/source.js";
+import { narrowExcerpt } from "../scenario/problems.js";
 import { escapeControls, redactKeys, textWidth } from "../spec/redact.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -5,7 +5,7 @@ import type { Beginning, RecordedOperation } from "../sandbox/history/history.js
 import type { Action, StoryStep, TimelineStep } from "../sandbox/steps.js";
 import type { World } from "../sandbox/world.js";
 import { isReserved, storyPlaceholder } from "../scenario/format/fields.js";
-import { maximumScenarioBytes } from "../scenario/problems/scenario-error.js";
+import { maximumScenarioBytes } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { readableYaml } from "../scenario/yaml.js";
 import { adviceIds } from "../spec/advice.js";

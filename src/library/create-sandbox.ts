@@ -23,10 +23,9 @@ import {
 } from "../sandbox/views.js";
 import type { Platform, World } from "../sandbox/world.js";
 import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
-import { checkInput, checkRequestQuery } from "../scenario/check-input.js";
-import { inputShapes } from "../scenario/format/input-shapes.js";
-import { unknownSecret } from "../scenario/generated-values.js";
+import { checkInput, checkRequestQuery, inputShapes } from "../scenario/format/inputs.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
+import { unknownSecret } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { Profile } from "../spec/assumptions.js";
 import { SandboxError } from "../spec/errors.js";

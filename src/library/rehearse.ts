@@ -4,7 +4,7 @@ import type { Action, Performed, TimelineResult } from "../sandbox/steps.js";
 import { stepProblems } from "../sandbox/story/differences.js";
 import { tryNextStep } from "../sandbox/story/run-step.js";
 import type { World } from "../sandbox/world.js";
-import type { Diagnostic } from "../scenario/problems/scenario-error.js";
+import type { Diagnostic } from "../scenario/problems.js";
 import type { Path } from "../spec/schema/shape.js";
 import { quote } from "../spec/schema/words.js";
 

@@ -3,7 +3,7 @@ import { nodePlatform } from "../node/platform.js";
 import type { RuntimeState } from "../sandbox/state.js";
 import { checkScenario, type NamedScenario } from "../scenario/parse-scenario.js";
 import { describedKeys, type ScenarioOrganization } from "../scenario/population.js";
-import { ScenarioError } from "../scenario/problems/scenario-error.js";
+import { ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
 /** Returns a hash of a scenario's content. */

@@ -3,7 +3,7 @@ import { latestOf } from "../sandbox/history/exchange.js";
 import type { GivenOptions, Runtime } from "../sandbox/runtime.js";
 import { describeRuntime, type RuntimeState, restoreRuntime } from "../sandbox/state.js";
 import type { Platform } from "../sandbox/world.js";
-import { secretFrom } from "../scenario/generated-values.js";
+import { secretFrom } from "../scenario/population.js";
 import { type Environment, environments } from "../spec/api-key.js";
 import { type RandomStream, randomStream } from "../spec/seed.js";
 import { applyEntry, type Entry, type NewKeyHashes } from "./entries.js";

@@ -2,7 +2,7 @@ import { rehearseScenario } from "../library/rehearse.js";
 import type { GivenOptions } from "../sandbox/runtime.js";
 import { isScenarioName } from "../scenario/bundled.js";
 import type { FoundPlace } from "../scenario/parse-scenario.js";
-import type { ScenarioProblem } from "../scenario/problems/scenario-error.js";
+import type { ScenarioProblem } from "../scenario/problems.js";
 import { isMarked, sandboxMark } from "../spec/api-key.js";
 import { type Path, pathText } from "../spec/schema/shape.js";
 import { quote } from "../spec/schema/words.js";

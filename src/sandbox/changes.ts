@@ -1,4 +1,4 @@
-import { parseDate } from "../scenario/format/changes.js";
+import { parseDate } from "../scenario/format/fields.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { Assumptions } from "../spec/assumptions.js";
 import { day } from "../spec/limits.js";

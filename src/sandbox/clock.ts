@@ -1,4 +1,4 @@
-import { firstInstant, isInstant, lastInstant, parseDuration, parseTime } from "../scenario/format/time.js";
+import { firstInstant, isInstant, lastInstant, parseDuration, parseTime } from "../scenario/format/fields.js";
 import { maximumOverlap } from "../spec/api-key.js";
 import { SandboxError } from "../spec/errors.js";
 import { minute, minuteStart } from "../spec/limits.js";

@@ -1,5 +1,5 @@
-import { sharedValues } from "../scenario/generated-values.js";
-import { ScenarioError } from "../scenario/problems/scenario-error.js";
+import { sharedValues } from "../scenario/population.js";
+import { ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { assumptionsFor } from "../spec/assumptions.js";
 import { pathText } from "../spec/schema/shape.js";

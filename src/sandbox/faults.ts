@@ -1,4 +1,4 @@
-import { parseDuration, parseWhen } from "../scenario/format/time.js";
+import { parseDuration, parseWhen } from "../scenario/format/fields.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import {
   chanceOf,

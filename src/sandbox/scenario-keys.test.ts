@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { inventKeyName } from "../farmers/names.js";
-import { deriveSecret } from "../scenario/generated-values.js";
-import type { ScenarioKey } from "../scenario/population.js";
+import { deriveSecret, type ScenarioKey } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { scenarioRecords, startKey } from "./scenario-keys.js";
 

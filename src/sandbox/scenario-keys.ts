@@ -1,12 +1,14 @@
 import { inventKeyName, inventOrganizationName } from "../farmers/names.js";
-import { parseWhen } from "../scenario/format/time.js";
-import { organizationIdOf, secretOf, unknownSecret } from "../scenario/generated-values.js";
+import { parseWhen } from "../scenario/format/fields.js";
 import {
   type DescribedKey,
   describedKeys,
   describedOrganizations,
+  organizationIdOf,
   type ScenarioKey,
   type ScenarioOrganization,
+  secretOf,
+  unknownSecret,
 } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import {

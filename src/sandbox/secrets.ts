@@ -1,5 +1,10 @@
-import { deriveSecret, secretOf } from "../scenario/generated-values.js";
-import { type DescribedKey, describedKeys, populatedNumbers } from "../scenario/population.js";
+import {
+  type DescribedKey,
+  deriveSecret,
+  describedKeys,
+  populatedNumbers,
+  secretOf,
+} from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { SandboxError } from "../spec/errors.js";
 import type { World } from "./world.js";

@@ -1,4 +1,4 @@
-import { parseWhen } from "../scenario/format/time.js";
+import { parseWhen } from "../scenario/format/fields.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { RefusalCode, SandboxErrorCode } from "../spec/errors.js";
 import type { FaultPathId, PathId } from "../spec/outcomes.js";

@@ -1,4 +1,3 @@
-import { requestSources } from "../scenario/format/input-shapes.js";
 import { adviceIds } from "../spec/advice.js";
 import {
   environments,
@@ -8,6 +7,7 @@ import {
   organizationTypes,
 } from "../spec/api-key.js";
 import { faultPathIds, outcomes } from "../spec/outcomes.js";
+import { requestSources } from "../spec/request-traits.js";
 import {
   choice,
   count,

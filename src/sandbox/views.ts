@@ -1,4 +1,4 @@
-import type { requestQuery } from "../scenario/format/input-shapes.js";
+import type { requestQuery } from "../scenario/format/inputs.js";
 import { fingerprintOf, keyStateAt, type Organization } from "../spec/api-key.js";
 import type { ValueOf } from "../spec/schema/shape.js";
 import { type Clock, isoOf } from "./clock.js";

@@ -6,9 +6,14 @@ import {
   scenarioNames,
   scenarioNotFound,
 } from "./bundled.js";
-import { type ExtendsOptions, type FoundScenario, resolveExtends } from "./extends.js";
-import { interpretScenario, readPlain } from "./interpret-scenario.js";
-import type { PlaceDescription } from "./problems/source.js";
+import type { PlaceDescription } from "./problems.js";
+import {
+  type ExtendsOptions,
+  type FoundScenario,
+  interpretScenario,
+  readPlain,
+  resolveExtends,
+} from "./read.js";
 import type { Scenario } from "./scenario.generated.js";
 import { foundText } from "./yaml.js";
 

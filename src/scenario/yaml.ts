@@ -13,18 +13,22 @@ import {
   stringify,
   visit,
 } from "yaml";
+import { printable, redactKeys } from "../spec/redact.js";
 import type { Path } from "../spec/schema/shape.js";
-import { quote } from "../spec/schema/words.js";
-import type { FoundScenario, ReadScenario, Report } from "./extends.js";
-import { readPlain } from "./interpret-scenario.js";
-import { maximumDepth, maximumScenarioBytes, type ScenarioProblemCode } from "./problems/scenario-error.js";
+import { nearest, quote } from "../spec/schema/words.js";
 import {
-  describePlace,
-  isOfSecret,
+  excerptOf,
+  maximumDepth,
+  maximumScenarioBytes,
   type Place,
+  type PlaceDescription,
+  redactSecrets,
+  type ScenarioProblemCode,
   type ScenarioSource,
+  shortened,
   type TextRange,
-} from "./problems/source.js";
+} from "./problems.js";
+import { type FoundScenario, type ReadScenario, type ReportProblem, readPlain } from "./read.js";
 
 /**
  * The maximum number of tokens (names, values, punctuation, line ends) in a text; a thousand keys need about 40,000.
@@ -54,7 +58,7 @@ export function foundText(text: string, file: string | undefined): FoundScenario
 type ReportAt = (code: ScenarioProblemCode, offset: number, message: string, hint?: string) => undefined;
 
 // Returns `undefined`, with reports, if something is wrong. Never throws.
-function readYaml(source: ScenarioSource, report: Report): ReadScenario | undefined {
+function readYaml(source: ScenarioSource, report: ReportProblem): ReadScenario | undefined {
   let isFine = true;
   const reportAt: ReportAt = (code, offset, message, hint) => {
     // A text with duplicate fields can still be read and checked.
@@ -90,6 +94,43 @@ function readYaml(source: ScenarioSource, report: Report): ReadScenario | undefi
 
 function placeAt(source: ScenarioSource, offset: number): Place {
   return { source, offset, describe: () => describePlace({ source, offset }) };
+}
+
+/** The number of characters before and after a place that are searched for keys: more than an excerpt has. */
+const searched = 1000;
+
+/** Describes a place; the line is shown without keys. */
+export function describePlace({ source, offset }: Pick<Place, "source" | "offset">): PlaceDescription {
+  const { text, secrets } = source;
+  // A problem at the end of the text is shown after its last visible character, not on the next empty line.
+  const at = Math.max(0, Math.min(offset, text.trimEnd().length));
+  const start = at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
+  const line = text.slice(0, start).split("\n").length;
+  const column = at - start + 1;
+  if (secrets === undefined) return { line, column };
+  const lineEnd = text.indexOf("\n", at);
+  const end = Math.min(lineEnd === -1 ? text.length : lineEnd, at + searched);
+  const first = Math.max(start, at - searched);
+  const safe = (until: number) => withoutSecrets(text.slice(first, until), first, secrets);
+  // A shortened key moves the rest of the line to the left.
+  const excerpt = excerptOf(safe(end).replace(/\r$/, ""), safe(at).length + 1);
+  return { line, column, source: excerpt.text, caret: excerpt.caret };
+}
+
+// A part of a text, from an offset, that is safe to show: without invisible characters, with keys, values of secrets and
+// similar texts shortened (R46).
+function withoutSecrets(part: string, offset: number, secrets: readonly TextRange[]): string {
+  let shown = "";
+  let from = 0;
+  for (const [start, end] of secrets) {
+    const [first, last] = [start - offset, end - offset].map((at) =>
+      Math.max(from, Math.min(at, part.length)),
+    );
+    const secret = redactKeys(part.slice(first, last));
+    shown += part.slice(from, first) + secret.replace(/[^\s"',]{5,}/g, shortened);
+    from = last as number;
+  }
+  return printable(redactSecrets(shown + part.slice(from)));
 }
 
 /** Creates a source from the text of a file or a request body. */
@@ -179,6 +220,15 @@ const syntaxHints: Readonly<Record<string, string>> = {
   MULTILINE_IMPLICIT_KEY: "is a colon missing, or a space after it?",
   BAD_SCALAR_START: "put quotes around a text that starts with a special character",
 };
+
+// Fields with these names may contain a real key without its prefix.
+const otherName = /(?:^|_)(?:token|api_?key)s?(?:_|$)/i;
+
+/** Whether a field is a secret, even if misspelled; other tools' names count only as whole words. */
+function isOfSecret(name: string): boolean {
+  const words = name.replace(/([a-z])([A-Z])/g, "$1_$2").replaceAll("-", "_");
+  return otherName.test(words) || words.split("_").some((word) => nearest(word, ["secret"]) !== undefined);
+}
 
 /** The ranges of the values of secrets, in order, no matter what they look like. */
 export function secretsIn(document: Document.Parsed): TextRange[] {

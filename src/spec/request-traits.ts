@@ -24,6 +24,10 @@ export const isPreflightForKey = 64;
 /** Sent by the page that runs the sandbox, with no proxy in between. */
 export const isFromPage = 128;
 
+/** Who sent a request: a client, or the story and `POST /send`. */
+export const requestSources = ["client", "story"] as const;
+export type RequestSource = (typeof requestSources)[number];
+
 /** Returns whether a request has one of these traits. */
 export function shows(traits: RequestTraits, wanted: RequestTraits): boolean {
   return (traits & wanted) !== 0;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createRuntime } from "../../src/sandbox/runtime.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import type { World } from "../../src/sandbox/world.js";
-import { unknownSecret } from "../../src/scenario/generated-values.js";
+import { unknownSecret } from "../../src/scenario/population.js";
 import { type RunningServer, serveRuntime } from "../../src/server/serve.js";
 import { base62From, pick, type RandomStream, randomStream } from "../../src/spec/seed.js";
 import { mePath, openTestWorld } from "../support/doors.js";

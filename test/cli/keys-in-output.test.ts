@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { createKeyFinder } from "../../src/cli/serve/run-served.js";
 import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
 import { runtimeOf } from "../../src/library/create-sandbox.js";
-import { unknownSecret } from "../../src/scenario/generated-values.js";
+import { unknownSecret } from "../../src/scenario/population.js";
 import { runCli } from "../support/run-cli.js";
 import { commandLine, hasTerminal, onTerminal, runCommand } from "../support/running-command.js";
 import { temporaryFolder } from "../support/temporary-folder.js";

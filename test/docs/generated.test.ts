@@ -9,7 +9,7 @@ import { variationTable } from "../../src/api/variation/table.js";
 import { commands } from "../../src/cli/commands.js";
 import { outcomes } from "../../src/index.js";
 import { controlBodySchema } from "../../src/scenario/format/json-schema.js";
-import { problemCauses } from "../../src/scenario/problems/scenario-error.js";
+import { problemCauses } from "../../src/scenario/problems.js";
 import { codeOverHttp, httpRefusals, statusOfCode } from "../../src/server/control/refusals.js";
 import { routes } from "../../src/server/control/routes/routes.js";
 import { adviceTable } from "../../src/spec/advice.js";

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { parse } from "yaml";
 import { createSandbox, type Duration, type Sandbox, type Scenario } from "../../src/index.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
-import { parseDuration } from "../../src/scenario/format/time.js";
+import { parseDuration } from "../../src/scenario/format/fields.js";
 import { adviceIds } from "../../src/spec/advice.js";
 import { type Door, doors, type Sent } from "../support/doors.js";
 import { mePath } from "../support/send.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createSandbox, ScenarioError, type ScenarioProblemCode } from "../../src/index.js";
-import { maximumScenarioBytes } from "../../src/scenario/problems/scenario-error.js";
+import { maximumScenarioBytes } from "../../src/scenario/problems.js";
 import { brokenScenarios } from "../cases/scenario-problems.js";
 import { inKeys, problemsOf } from "../support/problems-of.js";
 

@@ -9,7 +9,7 @@ import { searchOptions } from "../../scripts/site/search-index.js";
 import { buildSite } from "../../scripts/site.js";
 import { aboutAdvice, aboutPath, aboutRefusal } from "../../src/dashboard/elements/docs-link.js";
 import { outcomes } from "../../src/index.js";
-import { problemCauses } from "../../src/scenario/problems/scenario-error.js";
+import { problemCauses } from "../../src/scenario/problems.js";
 import { httpRefusals } from "../../src/server/control/refusals.js";
 import { adviceTable } from "../../src/spec/advice.js";
 import { errorCauses } from "../../src/spec/errors.js";

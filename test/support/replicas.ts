@@ -6,7 +6,7 @@ import { readRedisAddress } from "../../src/log/redis-address.js";
 import { loadScenario } from "../../src/node/files/load-scenario.js";
 import { instantOf } from "../../src/sandbox/clock.js";
 import { givenOptions } from "../../src/sandbox/runtime.js";
-import { parseDuration } from "../../src/scenario/format/time.js";
+import { parseDuration } from "../../src/scenario/format/fields.js";
 import { resolveSource } from "../../src/scenario/parse-scenario.js";
 import { runCall } from "../../src/server/control/run-call.js";
 import { type RunningServer, serve } from "../../src/server/serve.js";

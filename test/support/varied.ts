@@ -1,7 +1,7 @@
 import { handle } from "../../src/api/handle.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import type { World } from "../../src/sandbox/world.js";
-import { unknownSecret } from "../../src/scenario/generated-values.js";
+import { unknownSecret } from "../../src/scenario/population.js";
 import type { PathId } from "../../src/spec/outcomes.js";
 import { mePath, type Seen } from "./send.js";
 

@@ -14,7 +14,7 @@ import {
 } from "../../sandbox/preview/consents.js";
 import type { KeyEntry } from "../../sandbox/registry.js";
 import type { World } from "../../sandbox/world.js";
-import { parseTimestamp } from "../../scenario/format/time.js";
+import { parseTimestamp } from "../../scenario/format/fields.js";
 import {
   consentActions,
   consentParties,

@@ -3,7 +3,7 @@ import { certificateBrief, failuresByReason, runAgain } from "../../certify/brie
 import { renderCertificate } from "../../certify/document.js";
 import { type CertifyResult, promiseChoices, type Run } from "../../certify/result.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
-import { assumptionsSchema } from "../../scenario/format/assumptions.js";
+import { assumptionsSchema } from "../../scenario/format/steps.js";
 import { resolveSource } from "../../scenario/parse-scenario.js";
 import type { Assumptions } from "../../spec/assumptions.js";
 import { faultPathIds } from "../../spec/outcomes.js";

@@ -7,7 +7,7 @@ import { unmetThresholds } from "../../report/brief.js";
 import { clientReport } from "../../report/report.js";
 import { createCounters } from "../../sandbox/counters.js";
 import type { Trial } from "../../sandbox/world.js";
-import { parseDate } from "../../scenario/format/changes.js";
+import { parseDate } from "../../scenario/format/fields.js";
 import { faultPathIds, outcomes } from "../../spec/outcomes.js";
 import { redactKeys } from "../../spec/redact.js";
 import { didYouMean, listed, quote } from "../../spec/schema/words.js";

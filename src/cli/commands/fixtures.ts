@@ -1,7 +1,7 @@
 import { farmerAt, farmerFeatures, farmerRow } from "../../farmers/farmers.js";
 import { resolveLocale } from "../../farmers/tables.js";
 import { buildOrganization } from "../../sandbox/scenario-keys.js";
-import { parseTime } from "../../scenario/format/time.js";
+import { parseTime } from "../../scenario/format/fields.js";
 import { populatedOrganization, populatedRef } from "../../scenario/population.js";
 import type { Organization } from "../../spec/api-key.js";
 import { farmerLocaleChoices, mostFarmers } from "../../spec/consent.js";

@@ -4,7 +4,7 @@ import { isLoopbackHost, isWildcard } from "../../node/addresses.js";
 import { type LoadedScenario, stdinName } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
 import type { World } from "../../sandbox/world.js";
-import { parseDuration } from "../../scenario/format/time.js";
+import { parseDuration } from "../../scenario/format/fields.js";
 import { type RunningServer, serve } from "../../server/serve.js";
 import { SandboxError } from "../../spec/errors.js";
 import { redactKeys } from "../../spec/redact.js";

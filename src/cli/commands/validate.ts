@@ -3,7 +3,7 @@ import { placeInScenario, unmarkedSecrets } from "../../node/rehearsal.js";
 import { pluralize } from "../../report/plain-text.js";
 import type { TestCase } from "../../report/render/document.js";
 import { renderJunit } from "../../report/render/junit.js";
-import { ScenarioError } from "../../scenario/problems/scenario-error.js";
+import { ScenarioError } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { SandboxError } from "../../spec/errors.js";
 import { escapeControls, printable, redactKeys } from "../../spec/redact.js";

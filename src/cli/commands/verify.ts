@@ -5,7 +5,7 @@ import { pluralize } from "../../report/plain-text.js";
 import type { TestCase } from "../../report/render/document.js";
 import { renderJunit } from "../../report/render/junit.js";
 import { isScenarioName, scenarioNames } from "../../scenario/bundled.js";
-import { ScenarioError } from "../../scenario/problems/scenario-error.js";
+import { ScenarioError } from "../../scenario/problems.js";
 import { SandboxError } from "../../spec/errors.js";
 import { printable, redactKeys } from "../../spec/redact.js";
 import { type CommandCall, declareCommand, type FlagValues, noVariable, toggle } from "../command.js";

@@ -2,7 +2,7 @@ import type { Instance } from "../../log/instances.js";
 import { createMemoryLog } from "../../log/memory-log.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "../../node/run-command.js";
 import type { Runtime } from "../../sandbox/runtime.js";
-import { unknownSecret } from "../../scenario/generated-values.js";
+import { unknownSecret } from "../../scenario/population.js";
 import { serve } from "../../server/serve.js";
 import { parseApiKey, randomLength, sandboxMark } from "../../spec/api-key.js";
 import { SandboxError } from "../../spec/errors.js";

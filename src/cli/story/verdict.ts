@@ -8,7 +8,7 @@ import { type StepProblem, stepProblems } from "../../sandbox/story/differences.
 import { runStory } from "../../sandbox/story/run-step.js";
 import { viewClock } from "../../sandbox/views.js";
 import type { FoundPlace } from "../../scenario/parse-scenario.js";
-import { formatProblem } from "../../scenario/problems/scenario-error.js";
+import { formatProblem } from "../../scenario/problems.js";
 import { escapeControls, printable, redactKeys } from "../../spec/redact.js";
 import { snakeCase } from "../../spec/schema/json.js";
 import { pathText } from "../../spec/schema/shape.js";

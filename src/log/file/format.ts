@@ -4,7 +4,7 @@ import type { Exchange } from "../../sandbox/history/exchange.js";
 import type { RuntimeState } from "../../sandbox/state.js";
 import { checkScenario, type NamedScenario } from "../../scenario/parse-scenario.js";
 import { describedKeys } from "../../scenario/population.js";
-import { ScenarioError } from "../../scenario/problems/scenario-error.js";
+import { ScenarioError } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { SandboxError } from "../../spec/errors.js";
 import { mistakesIn } from "../../spec/schema/check.js";

@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
 import { isScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
 import type { ScenarioLookup } from "../../scenario/parse-scenario.js";
-import { maximumScenarioBytes } from "../../scenario/problems/scenario-error.js";
+import { maximumScenarioBytes } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { withStory } from "../../scenario/stories.js";
 import { SandboxError } from "../../spec/errors.js";

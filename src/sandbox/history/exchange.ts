@@ -1,8 +1,7 @@
-import type { RequestSource } from "../../scenario/format/input-shapes.js";
 import type { AdviceId } from "../../spec/advice.js";
 import type { Presented } from "../../spec/authorize.js";
 import type { FaultPathId, PathId } from "../../spec/outcomes.js";
-import type { RequestEvidence, RequestTraits } from "../../spec/request-traits.js";
+import type { RequestEvidence, RequestSource, RequestTraits } from "../../spec/request-traits.js";
 
 /** A request to the API as plain data, made by every adapter. */
 export interface ApiRequest {

@@ -1,5 +1,5 @@
-import type { RequestSource } from "../../scenario/format/input-shapes.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
+import type { RequestSource } from "../../spec/request-traits.js";
 import type { ActionName } from "../../spec/steps.js";
 import { bytesOf, type Exchange, latestOf, sourceOf } from "./exchange.js";
 

@@ -1,7 +1,14 @@
-import type { ControlBody } from "../../scenario/format/control-bodies.js";
-import { freeRefIn, isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/fields.js";
-import { isInstant, parseDuration } from "../../scenario/format/time.js";
-import { deriveSecret, secretFrom } from "../../scenario/generated-values.js";
+import {
+  freeRefIn,
+  isInstant,
+  isRef,
+  isReserved,
+  parseDuration,
+  refOfName,
+  reservedKeyRefs,
+} from "../../scenario/format/fields.js";
+import type { ControlBody } from "../../scenario/format/inputs.js";
+import { deriveSecret, secretFrom } from "../../scenario/population.js";
 import {
   defaultOverlap,
   defaultScopes,

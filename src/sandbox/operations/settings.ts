@@ -1,5 +1,5 @@
-import type { ControlBody } from "../../scenario/format/control-bodies.js";
-import { faultProblems } from "../../scenario/rules/faults.js";
+import type { ControlBody } from "../../scenario/format/inputs.js";
+import { faultProblems } from "../../scenario/rules/facts.js";
 import { keyStateAt, maximumActiveKeys } from "../../spec/api-key.js";
 import { type Assumptions, assumptionsFor, type Profile } from "../../spec/assumptions.js";
 import { day, dayStart, minute, minuteStart } from "../../spec/limits.js";

@@ -1,5 +1,5 @@
 import { storyPlaceholder } from "../../scenario/format/fields.js";
-import { unknownSecret } from "../../scenario/generated-values.js";
+import { unknownSecret } from "../../scenario/population.js";
 import { SandboxError } from "../../spec/errors.js";
 import { mePath } from "../../spec/outcomes.js";
 import { redactKeys } from "../../spec/redact.js";

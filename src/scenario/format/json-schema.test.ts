@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { controlBodies } from "./control-bodies.js";
+import { controlBodies } from "./inputs.js";
 import { controlBodySchema, scenarioJsonSchema } from "./json-schema.js";
 
 interface Described {

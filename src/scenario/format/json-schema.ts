@@ -7,11 +7,10 @@ import {
   jsonSchemaOf,
 } from "../../spec/schema/json-schema.js";
 import type { Shape } from "../../spec/schema/shape.js";
-import { assumptionsSchema } from "./assumptions.js";
-import { type ControlBodyName, controlBodies } from "./control-bodies.js";
 import descriptions from "./descriptions.json" with { type: "json" };
-import { requestQuery } from "./input-shapes.js";
+import { type ControlBodyName, controlBodies, requestQuery } from "./inputs.js";
 import { scenarioSchema } from "./schema.js";
+import { assumptionsSchema } from "./steps.js";
 
 // Shapes used in several places (faults, actions, limits) are described at the first one.
 const assumptions = Object.entries(assumptionTable).map(([name, { minimal }]) => [

@@ -1,4 +1,5 @@
 import { environments, liveAccessStates, organizationStatuses } from "../../spec/api-key.js";
+import { assumptionTable, errorCodePattern, profiles } from "../../spec/assumptions.js";
 import { refusalCodes } from "../../spec/errors.js";
 import { type FailureStatus, failures } from "../../spec/fault.js";
 import { apiPathIds, mePath, outcomes } from "../../spec/outcomes.js";
@@ -16,13 +17,32 @@ import {
   optional,
   orNull,
   record,
+  type Shape,
   text,
 } from "../../spec/schema/shape.js";
 import type { ActionName } from "../../spec/steps.js";
-import { assumptionsSchema } from "./assumptions.js";
-import { duration, limits, ref, scope, shortText, timeOrDuration, wait } from "./fields.js";
+import { duration, durationOrNone, limits, ref, scope, shortText, timeOrDuration, wait } from "./fields.js";
 
-// Faults. `rules/faults.ts` checks their fields against each other.
+export const maximumScopes = 100;
+const timeOfDayPattern = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
+
+const assumptionShapes = {
+  boolean: flag,
+  choice: (choices: readonly string[] = []) => choice(choices),
+  code: () => text({ noun: "an error code", example: "too_many_requests", pattern: errorCodePattern }),
+  time_of_day: () => text({ noun: "a time of day in UTC", example: "06:00", pattern: timeOfDayPattern }),
+  duration_or_none: durationOrNone,
+  scope_or_null: () => orNull(scope()),
+  scopes: () => list(scope(), { least: 1, most: maximumScopes }),
+};
+
+const assumptionFields: Record<string, Fields[string]> = { profile: optional(choice(profiles)) };
+for (const [name, row] of Object.entries(assumptionTable)) {
+  assumptionFields[name] = optional(assumptionShapes[row.kind](row.choices));
+}
+export const assumptionsSchema: Shape<Record<string, unknown>> = mapping(assumptionFields);
+
+// Faults. `rules/facts.ts` checks their fields against each other.
 
 const mostFaults = 100;
 const mostRequests = 1000;

@@ -8,9 +8,8 @@ import {
 } from "../../spec/api-key.js";
 import type { Path } from "../../spec/schema/shape.js";
 import { listed, nearest, quote } from "../../spec/schema/words.js";
-import { isInstant, outsideHint, parseTime, parseWhen } from "../format/time.js";
-import { sharedValues } from "../generated-values.js";
-import { populationOf } from "../population.js";
+import { isInstant, outsideHint, parseTime, parseWhen } from "../format/fields.js";
+import { populationOf, sharedValues } from "../population.js";
 import type { Facts, KeyFacts, ScenarioRule } from "./facts.js";
 
 // Single keys.

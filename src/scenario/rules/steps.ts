@@ -1,10 +1,126 @@
+import {
+  type ConsentTransition,
+  consentActions,
+  consentHistory,
+  defaultConsentTime,
+  effectiveDecisions,
+  maximumConsentTime,
+  personaOf,
+} from "../../spec/consent.js";
 import type { Path } from "../../spec/schema/shape.js";
 import { listed, quote } from "../../spec/schema/words.js";
+import { defaultSeed } from "../../spec/seed.js";
 import { type ActionName, actionNames, stepKinds } from "../../spec/steps.js";
-import { isReserved } from "../format/fields.js";
+import { isReserved, parseDate } from "../format/fields.js";
 import type { Scenario } from "../scenario.generated.js";
-import { farmerExists, needsPreview } from "./consents.js";
 import { between, checkRef, type Facts, type ScenarioRule } from "./facts.js";
+
+// Consent requests, and the decisions about them before the clock starts.
+
+type Consent = NonNullable<Scenario["consents"]>[number];
+
+/** The number of farmers by default. */
+const defaultFarmers = 1000;
+
+/** Every consent request and its decisions are possible. */
+export const consentsFit: ScenarioRule = (facts) => {
+  const { scenario, wrong } = facts;
+  const keys = new Set<string>();
+  for (const [index, consent] of (scenario.consents ?? []).entries()) {
+    const path = ["consents", index];
+    const { organization, farmer, permissions = [], idempotency } = consent;
+    needsPreview(path, facts);
+    checkRef("organization", organization, [...path, "organization"], facts);
+    farmerExists(farmer, [...path, "farmer"], facts);
+    const contradiction = (at: Path, message: string, hint: string) =>
+      wrong("consent_contradiction", [...path, ...at], message, hint);
+    const twice = permissions.findIndex((one, position) => permissions.indexOf(one) < position);
+    if (twice !== -1) {
+      contradiction(["permissions", twice], `${permissions[twice]} is listed twice`, "list it once");
+    }
+    const key = idempotency && JSON.stringify([organization, idempotency.key]);
+    if (key !== undefined && keys.size === keys.add(key).size) {
+      const message = "another request of the organization has this key";
+      contradiction(["idempotency", "key"], message, "write another key");
+    }
+    if (timesFit(consent, facts, contradiction)) decisionsFit(consent, facts, contradiction);
+  }
+};
+
+/** Reports a use of the preview in a scenario without the preview. */
+export function needsPreview(path: Path, { scenario, wrong }: Facts): void {
+  if (scenario.preview === true) return;
+  const message = "consent requests need the preview of the announced endpoints";
+  wrong("preview_off", path, message, "write preview: true at the top level");
+}
+
+/** Reports the number of a farmer that does not exist. */
+export function farmerExists(farmer: number, path: Path, { scenario, wrong }: Facts): void {
+  const count = scenario.population?.farmers ?? defaultFarmers;
+  if (farmer < count) return;
+  const message = `there is no farmer ${farmer}: the scenario has ${count}, starting at 0`;
+  const hint = count === 0 ? "write population: { farmers: 10 }" : `write a number up to ${count - 1}`;
+  wrong("unknown_farmer", path, message, hint);
+}
+
+type Contradiction = (at: Path, message: string, hint: string) => void;
+
+function timesFit(
+  { created_at: created, expires_at: expires, decisions = [] }: Consent,
+  { scenario, fromStart }: Facts,
+  contradiction: Contradiction,
+): boolean {
+  let fits = true;
+  const wrong: Contradiction = (...problem) => {
+    fits = false;
+    contradiction(...problem);
+  };
+  const now = scenario.clock?.now;
+  if ((fromStart(created) ?? 0) > 0) {
+    wrong(
+      ["created_at"],
+      `the request is created after the clock starts (${created})`,
+      "write an earlier time",
+    );
+  }
+  const lasts = between(created, expires, now) ?? 1;
+  if (lasts <= 0) {
+    wrong(["expires_at"], `the consent must end after it is created, not ${expires}`, "write a later time");
+  } else if (lasts > maximumConsentTime) {
+    wrong(["expires_at"], `the consent lasts longer than 365 days (${expires})`, "write an earlier time");
+  }
+  let latest = created;
+  for (const [index, { at }] of decisions.entries()) {
+    const path = ["decisions", index, "at"];
+    if ((fromStart(at) ?? 0) > 0) {
+      wrong(path, `the decision is after the clock starts (${at})`, "move it to the timeline or the story");
+    } else if ((between(latest, at, now) ?? 0) < 0) {
+      wrong(path, `the decision is earlier (${at}) than the one before it`, "sort the decisions by time");
+    } else latest = at;
+  }
+  return fits;
+}
+
+// Whether each decision is possible at its time, after the farmer's automatic decisions and expiry.
+function decisionsFit(consent: Consent, { scenario, fromStart }: Facts, contradiction: Contradiction): void {
+  const { farmer, created_at: created, expires_at: expires, decisions = [] } = consent;
+  const createdAt = created === undefined ? 0 : fromStart(created);
+  const expiresAt = expires === undefined ? (createdAt ?? 0) + defaultConsentTime : fromStart(expires);
+  const times = decisions.map(({ at }) => fromStart(at));
+  if (createdAt === undefined || expiresAt === undefined || times.includes(undefined)) return;
+  const done = decisions.map(({ do: action }, index) => ({ at: times[index] as number, action }));
+  const persona = personaOf(scenario.seed ?? defaultSeed, farmer);
+  const record = { createdAt, expiresAt, persona, decisions: done };
+  const effective = effectiveDecisions(record);
+  const index = done.findIndex((one) => !effective.includes(one));
+  const vain = done[index];
+  if (vain === undefined) return;
+  const before = consentHistory({ ...record, decisions: done.slice(0, index) }, vain.at);
+  const { status } = before.at(-1) as ConsentTransition;
+  const from = consentActions[vain.action].from.join(" or ");
+  const message = `by then the request is ${status}, and ${vain.action} requires ${from}`;
+  contradiction(["decisions", index], message, "write another time, or remove it");
+}
 
 type StoryStep = NonNullable<Scenario["story"]>[number];
 type Action = Pick<StoryStep, ActionName>;
@@ -116,5 +232,35 @@ function expectationFits({ expect, ...step }: StoryStep, path: Path, { wrong }: 
   const hint = `${quote(kind)} can expect ${allowed.join(", ") || "nothing"}`;
   wrong("step_contradiction", [...path, "expect", misplaced], message, hint, "key");
 }
+
+/** Each announced change has an effect, and an old path ends after it moved. */
+export const changesFit: ScenarioRule = ({ scenario, assumptions: { scopes }, wrong }) => {
+  for (const [ref, change] of Object.entries(scenario.changes ?? {})) {
+    const { at, say: _, move, assumptions, ...edits } = change;
+    const path = ["changes", ref];
+    const parts = [move, assumptions, ...Object.values(edits)];
+    const isPlace = (name: string) => name === "in" || name === "on";
+    if (parts.every((part = {}) => Object.keys(part).every(isPlace))) {
+      wrong(
+        "change_contradiction",
+        path,
+        "the change has no effect",
+        "add an effect, such as codes or members",
+        "key",
+      );
+    }
+    const [starts = 0, ends = 0] = [parseDate(at), move && parseDate(move.sunset)];
+    if (move !== undefined && ends <= starts) {
+      const message = `the old path must end after it moves (${at}), not ${move.sunset}`;
+      wrong("change_contradiction", [...path, "move", "sunset"], message, "write a later date");
+    }
+    const needed = assumptions?.me_scope;
+    if (typeof needed === "string" && !scopes.includes(needed)) {
+      const hint = `use one of ${scopes.join(", ")}`;
+      const message = `there is no scope ${quote(needed)}`;
+      wrong("unknown_scope", [...path, "assumptions", "me_scope"], message, hint);
+    }
+  }
+};
 
 export const stepRules: readonly ScenarioRule[] = [timelineIsInOrder, stepsFit];

@@ -3,8 +3,7 @@ import express, { type NextFunction, type Request, type Response } from "express
 import { type ControlCall, type ControlPlace, placeOf } from "../../log/log.js";
 import { controlPath } from "../../node/addresses.js";
 import { type Actor, requireAdministrator } from "../../sandbox/operations/keys.js";
-import { checkInput } from "../../scenario/check-input.js";
-import { controlBodies } from "../../scenario/format/control-bodies.js";
+import { checkInput, controlBodies } from "../../scenario/format/inputs.js";
 import { SandboxError } from "../../spec/errors.js";
 import { redactPath } from "../../spec/redact.js";
 import { checkValue } from "../../spec/schema/check.js";

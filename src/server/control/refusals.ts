@@ -1,7 +1,7 @@
 import type { Response } from "express";
 import { errorBody } from "../../api/messages.js";
 import { fileFailure, isOfMachine } from "../../node/files/write-file.js";
-import { ScenarioError, type ScenarioProblem } from "../../scenario/problems/scenario-error.js";
+import { ScenarioError, type ScenarioProblem } from "../../scenario/problems.js";
 import { SandboxError, type SandboxErrorCode } from "../../spec/errors.js";
 import { refusals } from "../../spec/outcomes.js";
 import { redactEncoded, redactValue } from "../../spec/redact.js";

@@ -2,8 +2,7 @@ import type { Request, Response } from "express";
 import type { ControlCall, ControlPlace } from "../../log/log.js";
 import type { Actor } from "../../sandbox/operations/keys.js";
 import type { World } from "../../sandbox/world.js";
-import type { ControlBody, ControlBodyName } from "../../scenario/format/control-bodies.js";
-import type { Query } from "../../scenario/format/input-shapes.js";
+import type { ControlBody, ControlBodyName, Query } from "../../scenario/format/inputs.js";
 import type { Shape, ValueOf } from "../../spec/schema/shape.js";
 import type { ServerState, Target } from "../sockets/server-state.js";
 

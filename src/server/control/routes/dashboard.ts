@@ -2,7 +2,7 @@ import { type Decision, requirePreview } from "../../../sandbox/operations/conse
 import { operations } from "../../../sandbox/operations/operations.js";
 import { viewConsent } from "../../../sandbox/preview/consent-views.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";
-import { query } from "../../../scenario/format/input-shapes.js";
+import { query } from "../../../scenario/format/inputs.js";
 import { describedKeyCount } from "../../../scenario/population.js";
 import { keyStates } from "../../../spec/api-key.js";
 import { SandboxError } from "../../../spec/errors.js";

@@ -10,7 +10,7 @@ import { requestStep } from "../../../library/capture.js";
 import type { Exchange } from "../../../sandbox/history/exchange.js";
 import { storyRequest } from "../../../sandbox/story/run-step.js";
 import type { World } from "../../../sandbox/world.js";
-import type { ControlBody } from "../../../scenario/format/control-bodies.js";
+import type { ControlBody } from "../../../scenario/format/inputs.js";
 import { SandboxError } from "../../../spec/errors.js";
 import { faultPathIds } from "../../../spec/outcomes.js";
 import { answers } from "../answers.js";

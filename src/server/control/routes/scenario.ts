@@ -14,7 +14,7 @@ import {
 import { scenarioJsonSchema } from "../../../scenario/format/json-schema.js";
 import { parseScenario, placeOf } from "../../../scenario/parse-scenario.js";
 import { populationOf } from "../../../scenario/population.js";
-import { ScenarioError, type ScenarioProblem } from "../../../scenario/problems/scenario-error.js";
+import { ScenarioError, type ScenarioProblem } from "../../../scenario/problems.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { withStory } from "../../../scenario/stories.js";
 import { yamlText } from "../../../scenario/yaml.js";

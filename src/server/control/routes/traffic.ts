@@ -14,7 +14,7 @@ import { stepIntent } from "../../../sandbox/story/step-text.js";
 import { listRequests } from "../../../sandbox/views.js";
 import type { World } from "../../../sandbox/world.js";
 import { ref } from "../../../scenario/format/fields.js";
-import { query, requestQuery } from "../../../scenario/format/input-shapes.js";
+import { query, requestQuery } from "../../../scenario/format/inputs.js";
 import { SandboxError } from "../../../spec/errors.js";
 import { snakeCase } from "../../../spec/schema/json.js";
 import { choice, count, described, list, text, type ValueOf } from "../../../spec/schema/shape.js";

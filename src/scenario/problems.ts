@@ -1,6 +1,6 @@
-import { isSandboxError, SandboxError } from "../../spec/errors.js";
-import type { Diagnostic as Mistake } from "../../spec/schema/messages.js";
-import { type Place, redactSecrets } from "./source.js";
+import { isSandboxError, SandboxError } from "../spec/errors.js";
+import { redactKeys, textWidth } from "../spec/redact.js";
+import type { Diagnostic as Mistake } from "../spec/schema/messages.js";
 
 /** The size of the largest scenario text that is read, in UTF-8 bytes: 1 MiB. */
 export const maximumScenarioBytes = 1024 * 1024;
@@ -168,4 +168,90 @@ function withoutKeys(problem: ScenarioProblem): ScenarioProblem {
     ...(hint !== undefined && { hint: redactSecrets(hint) }),
     ...(source !== undefined && { source: redactSecrets(source) }),
   };
+}
+
+/** The text of a scenario and its file name in problems. */
+export interface ScenarioSource {
+  readonly file: string | undefined;
+  /** Without a byte order mark, each line end a `\n` or `\r\n`. */
+  readonly text: string;
+  /** The values of secrets as `[start, end]`, in order; `undefined` if the text is not valid YAML: no line is shown then. */
+  secrets: readonly TextRange[] | undefined;
+}
+
+export type TextRange = readonly [start: number, end: number];
+
+/** A place in the text of a scenario. */
+export interface Place {
+  readonly source: ScenarioSource;
+  readonly offset: number;
+  /** Describes the place. Comes with the reader of the text, so that pages without the reader do not load it. */
+  readonly describe: () => PlaceDescription;
+}
+
+/** A place for people: line and column (both start at 1), the text of the line and its caret. */
+export interface PlaceDescription {
+  readonly line: number;
+  readonly column: number;
+  readonly source?: string;
+  readonly caret?: string;
+}
+
+/** A text without possible keys, with a prefix or not: long runs of letters and digits that are not words. */
+export function redactSecrets(text: string): string {
+  const isWord = (run: string) => !/\d/.test(run) && (run.length < 20 || /^[A-Z]?[a-z]+$|^[A-Z]+$/.test(run));
+  return redactKeys(text).replace(/[A-Za-z0-9]{16,}/g, (run) => (isWord(run) ? run : shortened(run)));
+}
+
+export const shortened = (word: string) => (word.endsWith("…") ? word : `${word.slice(0, 4)}…`);
+
+/** A line of text to show to a person, and the line under it that points at a column. */
+export interface Excerpt {
+  readonly text: string;
+  readonly caret: string;
+}
+
+/**
+ * The part of a line around a column (counted from 1, in UTF-16 units), with a caret under it.
+ *
+ * Never throws. Tabs and wide characters before the column are matched, so that the caret is at the right place.
+ *
+ * @example
+ * excerptOf("  perMinute: 60", 3); // { text: "  perMinute: 60", caret: "  ^" }
+ */
+export function excerptOf(line: string, column: number, width = 100): Excerpt {
+  const at = Math.min(Math.max(column - 1, 0), line.length);
+  const start = line.length <= width ? 0 : cutBefore(line, Math.min(at - width / 2, line.length - width));
+  const end = line.length <= width ? line.length : cutBefore(line, start + width);
+  const before = (start > 0 ? "…" : "") + line.slice(start, at);
+  const text = before + line.slice(at, Math.max(end, at)) + (end < line.length ? "…" : "");
+  return { text, caret: `${blank(before)}^` };
+}
+
+/**
+ * Shortens an excerpt to a number of terminal columns, with its caret under the same character.
+ *
+ * @example
+ * narrowExcerpt(excerptOf("    expect: { status: 200 }", 23), 12); // { text: "…tatus: 200…", caret: "         ^" }
+ */
+export function narrowExcerpt(excerpt: Excerpt, columns: number): Excerpt {
+  const { text, caret } = excerpt;
+  let at = 0;
+  while (at < text.length && blank(text.slice(0, at)).length < caret.length - 1) at += 1;
+  let narrow = excerpt;
+  for (let width = columns; width > 0 && blank(narrow.text).length > columns; width -= 1) {
+    narrow = excerptOf(text, at + 1, width);
+  }
+  return narrow;
+}
+
+// Not between the halves of a surrogate pair, which would show a broken character.
+function cutBefore(line: string, wanted: number): number {
+  const index = Math.max(0, Math.floor(wanted));
+  return /[\uDC00-\uDFFF]/.test(line[index] ?? "") ? index - 1 : index;
+}
+
+// Empty space as wide as the text in a terminal.
+function blank(text: string): string {
+  return Array.from(text, (one) => (one === "\t" ? one : " ".repeat(textWidth(one)))).join("");
 }

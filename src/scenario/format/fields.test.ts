@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { daysInMonth, parseDuration, parseTime, parseTimestamp, parseWhen } from "./time.js";
+import { daysInMonth, parseDuration, parseTime, parseTimestamp, parseWhen } from "./fields.js";
 
 test.each([
   ["2026-03-02T09:00:00Z", Date.UTC(2026, 2, 2, 9)],

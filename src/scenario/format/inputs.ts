@@ -1,0 +1,114 @@
+import { profiles } from "../../spec/assumptions.js";
+import { outcomes } from "../../spec/outcomes.js";
+import { containsKey } from "../../spec/redact.js";
+import { requestSources } from "../../spec/request-traits.js";
+import { checkValue, validationError } from "../../spec/schema/check.js";
+import {
+  anything,
+  choice,
+  count,
+  either,
+  flag,
+  type MappingKind,
+  mapping,
+  number,
+  optional,
+  type Path,
+  record,
+  type Shape,
+  text,
+  type ValueOf,
+} from "../../spec/schema/shape.js";
+import { duration, ref, shortText, time } from "./fields.js";
+import {
+  assumptionsSchema,
+  faultsSchema,
+  keyCreationFields,
+  organizationChangeFields,
+  replacementRef,
+  requestFields,
+} from "./steps.js";
+
+// The inputs of the library have the same fields as scenarios, and so the same spelling, checks and messages.
+
+/** The inputs of the library, which the control plane accepts as bodies, by name. */
+export const inputShapes = {
+  key_creation: mapping(keyCreationFields),
+  key_rotation: mapping({ overlap_minutes: optional(number()), as: replacementRef }),
+  organization_update: mapping(organizationChangeFields),
+  faults_change: mapping({ faults: faultsSchema }),
+  instance_creation: mapping({
+    scenario: optional(either(text(), record(anything(), text()))),
+    seed: optional(count()),
+    now: optional(time()),
+    frozen: optional(flag()),
+    profile: optional(choice(profiles)),
+    label: optional(shortText()),
+    expires: optional(duration((length) => length > 0)),
+    requests_per_minute: optional(count({ least: 1 })),
+  }),
+} as const;
+
+/** A query and its optional parameters. */
+export type Query<Values = Readonly<Record<string, unknown>>> = MappingKind & Shape<Values>;
+
+export const query = <Of extends Readonly<Record<string, Shape>>>(parameters: Of) => {
+  const fields = Object.entries(parameters).map(([name, shape]) => [name, optional(shape)]);
+  return mapping(Object.fromEntries(fields)) as Query<{ [Name in keyof Of]?: ValueOf<Of[Name]> }>;
+};
+
+/** The filter for requests of the journal. */
+export const requestQuery = query({
+  limit: count(),
+  path_id: choice(outcomes.map(({ path }) => path)),
+  key: ref(),
+  source: choice(requestSources),
+  probes: flag(),
+  faults: flag(),
+});
+
+/** The bodies of the control plane's calls, by name. */
+export const controlBodies = {
+  ...inputShapes,
+  clock_change: mapping({ now: optional(time()), frozen: optional(flag()) }),
+  clock_advance: mapping({ by: duration() }),
+  assumptions_change: assumptionsSchema,
+  sending: mapping({ key: ref(), ...requestFields }),
+  scenario_text: mapping({ text: text() }),
+  scenario_choice: mapping({ name: shortText() }),
+  instance_claim: mapping({ code: shortText() }),
+  nothing: mapping({}),
+} as const;
+
+export type ControlBodyName = keyof typeof controlBodies;
+export type ControlBody<Name extends ControlBodyName> = ValueOf<(typeof controlBodies)[Name]>;
+
+/** Checks an input of an operation. An API key in it is also a mistake, because names and codes are shown (R46). */
+export function checkInput<Of extends Shape>(
+  shape: Of,
+  value: unknown,
+  failure = "The body is not valid",
+): ValueOf<Of> {
+  const input = checkValue(shape, value, failure);
+  const leaks = leakedKeys(value, []);
+  if (leaks.length > 0) throw validationError(failure, leaks);
+  return input as ValueOf<Of>;
+}
+
+/** Checks the filter for listed requests. */
+export function checkRequestQuery(value: unknown, failure: string): ValueOf<typeof requestQuery> {
+  return checkValue(requestQuery, value, failure);
+}
+
+function leakedKeys(value: unknown, path: Path): { path: Path; message: string }[] {
+  if (typeof value === "string" && containsKey(value)) {
+    return [{ path, message: `${path.at(-1) ?? "body"} must not contain an API key` }];
+  }
+  if (typeof value !== "object" || value === null) return [];
+  return (
+    Object.entries(value)
+      // A scenario may pin its keys, and has its own checks.
+      .filter(([name]) => path.length > 0 || name !== "scenario")
+      .flatMap(([name, member]) => leakedKeys(member, [...path, name]))
+  );
+}

@@ -1,0 +1,285 @@
+import { SandboxError } from "../spec/errors.js";
+import { shapeProblems } from "../spec/schema/check.js";
+import { isMapping } from "../spec/schema/json.js";
+import type { Members } from "../spec/schema/messages.js";
+import { type Path, pathText } from "../spec/schema/shape.js";
+import { nearest, quote } from "../spec/schema/words.js";
+import { forbiddenNames } from "./format/fields.js";
+import { scenarioSchema } from "./format/schema.js";
+import {
+  type Diagnostic,
+  maximumDepth,
+  type Place,
+  ScenarioError,
+  type ScenarioProblem,
+  type ScenarioProblemCode,
+} from "./problems.js";
+import { factsOf, faultsFit, refRules } from "./rules/facts.js";
+import { keyRules } from "./rules/keys.js";
+import { changesFit, consentsFit, stepRules } from "./rules/steps.js";
+import type { Scenario } from "./scenario.generated.js";
+
+// A scenario from its unchecked fields: merged with the scenarios that it extends, then checked.
+
+/** A scenario with the places of its fields. */
+export interface ReadScenario {
+  readonly fields: Members;
+  /** Finds the place of a field, or of the nearest one around it; `depth` is the length of the found path. */
+  readonly placeOf: (
+    path: Path,
+    pointAt: "key" | "value",
+  ) => { readonly place: Place | undefined; readonly depth: number };
+}
+
+/** Receives problems. */
+export type ReportProblem = (diagnostic: Diagnostic) => void;
+
+/** A scenario that was found, but not read yet. */
+export interface FoundScenario {
+  /** Its file, if it has one. */
+  readonly file: string | undefined;
+  readonly read: (report: ReportProblem) => ReadScenario | undefined;
+}
+
+export interface ExtendsOptions {
+  /** Finds the scenario that `extends` names in the file `from`; `undefined` if none exists. */
+  readonly find: (name: string, from: string | undefined) => FoundScenario | undefined;
+  /** Names to suggest if nothing is found. */
+  readonly knownNames: readonly string[];
+}
+
+/** The maximum number of scenarios that extend each other. */
+const longestChain = 16;
+
+/**
+ * Merges a scenario with the ones it extends. It inherits everything except the story.
+ *
+ * Returns `undefined`, with a report, if one of them cannot be found or read.
+ */
+export function resolveExtends(
+  own: ReadScenario,
+  file: string | undefined,
+  options: ExtendsOptions,
+  report: ReportProblem,
+  chain: readonly string[] = file === undefined ? [] : [file],
+): ReadScenario | undefined {
+  const { extends: name, ...fields } = own.fields;
+  if (name === undefined) return own;
+  const { place } = own.placeOf(["extends"], "value");
+  const fail = (code: ScenarioProblemCode, message: string, hint: string) => {
+    report({ code, path: ["extends"], place, message, hint });
+    return undefined;
+  };
+  if (typeof name !== "string" || name === "") {
+    const hint = "name a bundled scenario, or a file relative to this one";
+    return fail("wrong_type", `extends is the name of a scenario, not ${quote(name)}`, hint);
+  }
+  if (chain.length >= longestChain) {
+    return fail("extends_loop", `more than ${longestChain} scenarios extend each other`, "shorten the chain");
+  }
+  const found = find(name);
+  if (found === undefined) return undefined;
+  const parentFile = found.file ?? name;
+  if (chain.includes(parentFile)) {
+    const loop = [...chain.slice(chain.indexOf(parentFile)), parentFile].join(" → ");
+    return fail("extends_loop", `the scenarios extend each other: ${loop}`, "remove one of these extends");
+  }
+  const read = found.read(report);
+  const parent = read && resolveExtends(read, found.file, options, report, [...chain, parentFile]);
+  if (parent === undefined) return undefined;
+  // Each file has its own version, so that its meaning does not change with the one it extends. A story tests only its
+  // own scenario: in another one, it would show nothing.
+  const { version, story: _, ...inherited } = parent.fields;
+  if (version !== 1) {
+    const message = `the scenario ${quote(name)} has version ${quote(version)} of the format, not 1`;
+    const at = read?.placeOf(["version"], "value").place ?? place;
+    report({ code: "unsupported_version", path: ["version"], place: at, message, hint: "write version: 1" });
+    return undefined;
+  }
+  return {
+    fields: merge(inherited, fields) as Members,
+    placeOf(path, pointAt) {
+      const [mine, other] = [own.placeOf(path, pointAt), parent.placeOf(path, pointAt)];
+      return other.depth > mine.depth && other.place !== undefined ? other : mine;
+    },
+  };
+
+  function find(wanted: string): FoundScenario | undefined {
+    try {
+      const near = nearest(wanted, options.knownNames);
+      const hint = near
+        ? `did you mean ${near}?`
+        : `name one of ${options.knownNames.join(", ")}, or a file if this scenario is in a file`;
+      return (
+        options.find(wanted, file) ?? fail("extends_not_found", `there is no scenario ${quote(wanted)}`, hint)
+      );
+    } catch (error) {
+      if (error instanceof ScenarioError) throw error;
+      // Our loaders' messages are sentences; others need a sentence around them.
+      const said = error instanceof Error ? error.message : String(error);
+      const message =
+        error instanceof SandboxError ? said : `the scenario ${quote(wanted)} could not be read: ${said}`;
+      return fail("extends_failed", message, "name a bundled scenario, or a file relative to this one");
+    }
+  }
+}
+
+// Merges mappings by name; any other value of the second wins. Changes neither.
+function merge(under: unknown, over: unknown): unknown {
+  if (!isMapping(under) || !isMapping(over)) return over;
+  const merged: Record<string, unknown> = { ...under };
+  for (const [name, member] of Object.entries(over)) {
+    merged[name] = Object.hasOwn(under, name) ? merge(under[name], member) : member;
+  }
+  return merged;
+}
+
+/** The maximum number of values of a scenario, with aliases expanded, unless a caller allows more. */
+const maximumValues = 100_000;
+
+/**
+ * Copies an object that should be a scenario: only plain data, only own members, none that are `undefined`.
+ *
+ * Returns `undefined`, with reports, if something is wrong. Never throws.
+ */
+export function readPlain(
+  value: unknown,
+  report: ReportProblem,
+  mostValues = maximumValues,
+): Members | undefined {
+  let values = 0;
+  let isFine = true;
+  let isCut = false;
+  if (!isPlainObject(value)) {
+    const message = `a scenario is a mapping of fields, found ${quote(value)}`;
+    report({ code: "not_a_mapping", path: [], message, hint: "start with version: 1" });
+    return undefined;
+  }
+  try {
+    const copied = copy(value, []) as Members;
+    return isFine ? copied : undefined;
+  } catch (error) {
+    const message = `it cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+    return wrong({ code: "not_plain_data", path: [], message, hint: "pass plain data, without getters" });
+  }
+
+  function copy(part: unknown, path: Path): unknown {
+    if (!hasRoomFor(part, path)) return undefined;
+    if (path.length > maximumDepth) {
+      const message = `nested deeper than ${maximumDepth} levels, or contains itself`;
+      return wrong({ code: "too_deep", path, message, hint: "the format needs only seven" });
+    }
+    if (part === null || typeof part === "string" || typeof part === "number" || typeof part === "boolean") {
+      return part;
+    }
+    if (Array.isArray(part)) return part.map((item, index) => copy(item, [...path, index]));
+    if (isPlainObject(part)) return copyMembers(part, path);
+    const isDate = part instanceof Date;
+    const message = `not plain data: found ${isDate ? "a Date" : `a value of type ${typeof part}`}`;
+    const hint = isDate ? "pass its toISOString()" : "pass text, numbers, booleans, lists, objects";
+    return wrong({ code: "not_plain_data", path, message, hint });
+  }
+
+  // Reports the lack of room only once.
+  function hasRoomFor(part: unknown, path: Path): boolean {
+    values += 1;
+    // A list may have a large length without items.
+    if (values + (Array.isArray(part) ? part.length : 0) < mostValues) return !isCut;
+    const hint = "split it, or use population";
+    if (!isCut) wrong({ code: "too_large", path, message: "the scenario has too many parts", hint });
+    isCut = true;
+    return false;
+  }
+
+  function copyMembers(part: object, path: Path): Members {
+    const members: Record<string, unknown> = {};
+    for (const [name, member] of Object.entries(part)) {
+      const inner = [...path, name];
+      if (forbiddenNames.has(name)) {
+        const message = `${JSON.stringify(name)} is not allowed as a name in a scenario`;
+        wrong({ code: "forbidden_field", path: inner, pointAt: "key", message, hint: "choose another name" });
+      } else if (member !== undefined) members[name] = copy(member, inner);
+    }
+    return members;
+  }
+
+  function wrong(diagnostic: Diagnostic): undefined {
+    isFine = false;
+    report(diagnostic);
+  }
+}
+
+function isPlainObject(value: unknown): value is object {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  // Objects of another realm (an iframe, a vm context, a test runner) have their own Object.prototype.
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+// These compare the fields of a scenario with each other.
+const rules = [...refRules, ...keyRules, faultsFit, consentsFit, changesFit, ...stepRules];
+
+/** The maximum number of reported problems of a scenario. */
+const maximumProblems = 200;
+
+/**
+ * Interprets a scenario: merges it with the one it extends, checks the shape of its fields, then compares them with
+ * each other. Throws a {@link ScenarioError} with all problems.
+ */
+export function interpretScenario({ read, file }: FoundScenario, options: ExtendsOptions): Scenario {
+  const diagnostics: Diagnostic[] = [];
+  const report = (one: Diagnostic) => diagnostics.push(one);
+  const own = read(report);
+  const whole = own?.fields.extends === undefined ? own : resolveExtends(own, file, options, report);
+  if (whole === undefined) {
+    // A missing field may be in the extended scenario.
+    const found = own === undefined ? [] : shapeProblems(scenarioSchema, own.fields);
+    diagnostics.push(...found.filter(({ code }) => code !== "missing_field"));
+    throw new ScenarioError(problemsOf(diagnostics, own, file));
+  }
+  const misshapen = shapeProblems(scenarioSchema, whole.fields);
+  diagnostics.push(...misshapen);
+  const scenario = whole.fields as unknown as Scenario;
+  // The rules compare fields, which must have the right shape.
+  if (misshapen.length === 0) {
+    const facts = factsOf(scenario, report);
+    for (const rule of rules) rule(facts);
+  }
+  if (diagnostics.length === 0) return scenario;
+  throw new ScenarioError(problemsOf(diagnostics, whole, file));
+}
+
+/**
+ * The problems with their places, sorted by place: first in the scenario's own text, then in the extended ones. Only
+ * the first problem of each field. `file` is the file of problems without a place.
+ */
+function problemsOf(
+  diagnostics: readonly Diagnostic[],
+  read: ReadScenario | undefined,
+  file: string | undefined,
+): ScenarioProblem[] {
+  const own = read?.placeOf([], "value").place?.source;
+  const isOwn = (place: Place) => own === undefined || place.source === own;
+  const order = (place: Place | undefined) =>
+    place === undefined ? 0 : place.offset + (isOwn(place) ? 0 : (own?.text.length ?? 0) + 1);
+  const seen = new Set<string>();
+  return diagnostics
+    .map((one) => ({ ...one, place: one.place ?? read?.placeOf(one.path, one.pointAt ?? "value").place }))
+    .filter(({ path, place }) => {
+      const id = JSON.stringify([path, place?.offset]);
+      return !seen.has(id) && seen.add(id);
+    })
+    .sort((one, other) => order(one.place) - order(other.place))
+    .slice(0, maximumProblems)
+    .map(({ code, path, message, hint, place }) => {
+      const name = place === undefined ? file : place.source.file;
+      return {
+        code,
+        path: pathText(path),
+        message,
+        ...(hint !== undefined && { hint }),
+        ...(name !== undefined && { file: name }),
+        ...place?.describe(),
+      };
+    });
+}
