@@ -1,13 +1,14 @@
 import { handle } from "../api/handle.js";
+import type { MaskedRequest } from "../api/mask.js";
 import { nodePlatform } from "../node/platform.js";
 import type { ApiRequest } from "../sandbox/history/exchange.js";
 import { countUnread, type Runtime } from "../sandbox/runtime.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { secretFrom } from "../scenario/population.js";
 import { type Environment, environments } from "../spec/api-key.js";
+import { redactEncoded, redactValue } from "../spec/redact.js";
 import type { RandomStream } from "../spec/seed.js";
 import type { ControlCall } from "./log.js";
-import type { MaskedRequest } from "./mask.js";
 
 /** The SHA-256 of a key that a call may create, for each environment; never the key. */
 export type NewKeyHashes = Readonly<Record<Environment, string>>;
@@ -59,4 +60,14 @@ export function drawKey(): { readonly newKey: NewKeyHashes; readonly words: () =
     nodePlatform.sha256(secretFrom(words(), { environment, legacy: false }));
   const hashes = environments.map((environment) => [environment, hashIn(environment)]);
   return { newKey: Object.fromEntries(hashes), words };
+}
+
+/**
+ * Shortens every key in a call to the control plane, where no key belongs. A scenario's pinned keys stay: the sandbox and
+ * state files also contain them.
+ */
+export function maskCall({ params, body, ...call }: ControlCall): ControlCall {
+  const isScenario = (name: string, member: unknown) => name === "scenario" && typeof member !== "string";
+  const shown = call.isYaml ? body : redactValue(body, redactEncoded, isScenario);
+  return { ...call, params: redactValue(params, redactEncoded, isScenario), body: shown };
 }

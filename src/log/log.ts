@@ -1,12 +1,11 @@
+import type { MemoryStatus } from "../node/memory.js";
 import { nodePlatform } from "../node/platform.js";
 import type { ApiRequest, Exchange } from "../sandbox/history/exchange.js";
 import type { Actor } from "../sandbox/operations/keys.js";
 import type { Runtime } from "../sandbox/runtime.js";
 import type { World } from "../sandbox/world.js";
 import { base62From } from "../spec/seed.js";
-import type { EventIds } from "./event-ids.js";
 import type { EndedInstance, Instance, Instances, ServerState } from "./instances.js";
-import type { MemoryStatus } from "./memory-budget.js";
 
 /** The target of a request or a call: the server's own sandbox, or an instance. */
 export interface Place {
@@ -56,6 +55,11 @@ export interface ControlPlace {
 export function newSecret(): NewSecret {
   const text = base62From(nodePlatform.random, 32);
   return { text, sha256: nodePlatform.sha256(text) };
+}
+
+/** Returns an event id that no other process is likely to have used, so that its followers notice a gap. */
+export function distantId(): number {
+  return (1 + (nodePlatform.random() % 900_000)) * 1e9;
 }
 
 /** Returns the place of a call in this process. */
@@ -108,8 +112,8 @@ export interface Log {
   readonly manage: (run: RunIn, from: Caller) => unknown;
   /** Calls `read` after applying everything that any server has acknowledged. */
   readonly look: (read: RunIn, from: Caller) => unknown;
-  /** Returns the numbering of a sandbox's events, which starts with its first follower. */
-  readonly eventIds: (runtime: Runtime) => EventIds;
+  /** Returns the id before the first event of a sandbox that is followed. */
+  readonly firstEvent: () => number;
   /** Whether the current change was requested from this server, not from another with the same store. */
   readonly isOwn: () => boolean;
   /** Runs everything that is due: timeline steps, and the removal of idle instances. */

@@ -1,25 +1,31 @@
+import { starterOf } from "../library/create-sandbox.js";
+import { createMemoryBudget } from "../node/memory.js";
 import { nodePlatform } from "../node/platform.js";
-import type { Exchange } from "../sandbox/history/exchange.js";
-import type { Runtime } from "../sandbox/runtime.js";
+import { bytesOf, type Exchange } from "../sandbox/history/exchange.js";
+import { createRuntime, type GivenOptions, type Runtime } from "../sandbox/runtime.js";
+import { describeRuntime, type RuntimeState, restoreRuntime } from "../sandbox/state.js";
+import type { Platform } from "../sandbox/world.js";
+import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { applyEntry } from "./entries.js";
-import { createEventIds } from "./event-ids.js";
 import {
-  createInstances,
   defaultInstanceTtl,
   defaultMaxInstances,
-  describeServer,
+  type EndedInstance,
+  type Instance,
   type InstanceLimits,
-  type MemoryInstances,
+  type InstanceState,
+  type Instances,
+  instanceState,
+  keepLoaded,
   newInstanceId,
+  noInstance,
   runtimesOf,
+  type ServerSandboxes,
+  type ServerState,
+  type Tenancy,
+  tooMany,
 } from "./instances.js";
 import { type Log, placeOf } from "./log.js";
-import { createMemoryBudget } from "./memory-budget.js";
-
-interface MemoryLogOptions extends InstanceLimits {
-  /** Default: ids start with 1. */
-  readonly eventIds?: Log["eventIds"];
-}
 
 /** A log whose sandboxes are all in this process. */
 export interface MemoryLog extends Log {
@@ -27,11 +33,10 @@ export interface MemoryLog extends Log {
 }
 
 /** Creates the log of a single server. It ends with the process. */
-export function createMemoryLog(runtime: Runtime, options: MemoryLogOptions = {}): MemoryLog {
+export function createMemoryLog(runtime: Runtime, options: InstanceLimits = {}): MemoryLog {
   const { maxInstances = defaultMaxInstances, instanceTtl = defaultInstanceTtl } = options;
-  const { eventIds = createEventIds().of } = options;
   const instances = createInstances({
-    ...{ most: maxInstances, server: runtime, platform: nodePlatform, newId: newInstanceId },
+    ...{ most: maxInstances, server: runtime, platform: nodePlatform },
     requireRoom: () => budget.requireRoom(),
   });
   const budget = createMemoryBudget(options.maxMemory, instances.discardJournals);
@@ -47,7 +52,7 @@ export function createMemoryLog(runtime: Runtime, options: MemoryLogOptions = {}
     manage: (run, from) => run(placeOf(from, instances)),
     look: (read, from) => applyEntry({ kind: "look" }, from.runtime, () => read(placeOf(from, instances))),
     describe: () => describeServer({ runtime, instances }),
-    eventIds,
+    firstEvent: () => 0,
     isOwn: () => true,
     settle() {
       instances.sweep(instanceTtl);
@@ -64,5 +69,142 @@ export function createMemoryLog(runtime: Runtime, options: MemoryLogOptions = {}
     status: () => undefined,
     memory: budget.status,
     close() {},
+  };
+}
+
+/** Describes a server whose instances are all in this process; calls `describe` for each sandbox. */
+export function describeServer(
+  { runtime, instances }: ServerSandboxes,
+  describe: (runtime: Runtime) => RuntimeState = describeRuntime,
+): ServerState {
+  return {
+    idSeries: runtime.idSeries.last,
+    own: describe(runtime),
+    instances: instances.loaded().map((one) => instanceState(one, describe(one.runtime))),
+  };
+}
+
+/** The instances of a server whose sandboxes are all in this process. */
+export interface MemoryInstances extends Instances {
+  readonly create: (source: NamedScenario, given: GivenOptions, tenancy?: Tenancy) => Instance;
+  readonly list: () => readonly Instance[];
+  readonly get: (id: string) => Instance | undefined;
+  /** Returns the instance of an id and counts this as a use, or when it ended; `undefined` if there was none. */
+  readonly use: (id: string) => Instance | EndedInstance | undefined;
+  /** Removes expired instances, and instances without an expiry that were idle for `ttl` milliseconds. */
+  readonly sweep: (ttl: number) => void;
+  /** Replaces the instances with described ones. */
+  readonly restore: (described: readonly InstanceState[]) => void;
+  /** Discards the oldest requests of the least recently used instances, half of all bytes. */
+  readonly discardJournals: () => void;
+}
+
+interface InstancesOptions {
+  /** The maximum number of instances. */
+  readonly most: number;
+  /** The server's part: counts their requests as well, since coverage outlives an instance, and numbers their series of ids. */
+  readonly server: Pick<Runtime, "counters" | "idSeries">;
+  readonly platform: Platform;
+  /** Throws if there is no room for another instance. Default: there is. */
+  readonly requireRoom?: () => void;
+  /** The limit of all journals together, in bytes. Default: 16 MB. */
+  readonly mostJournals?: number | undefined;
+}
+
+/** How many ended instances are remembered. */
+const mostEnded = 1000;
+
+/** Creates the instances of a server in this process. */
+export function createInstances({
+  most,
+  server,
+  platform,
+  requireRoom = () => {},
+  mostJournals = 16e6,
+}: InstancesOptions): MemoryInstances {
+  const loaded = keepLoaded(server, platform.stopwatch);
+  const ended = new Map<string, EndedInstance>();
+  const onExpired = new Set<(instance: Instance) => void>();
+  /** At least the bytes of all journals. */
+  let bytes = 0;
+  const find = (id: string) => {
+    const instance = loaded.find(id);
+    if (instance === undefined) throw noInstance(id);
+    return instance;
+  };
+  const discard = (id: string, how: EndedInstance["ended"]) => {
+    ended.set(id, { ended: how, at: platform.time() });
+    if (ended.size > mostEnded) ended.delete(ended.keys().next().value as string);
+    loaded.remove(id);
+  };
+  const discardJournals = () => {
+    const histories = loaded
+      .loaded()
+      .sort((one, other) => other.idle - one.idle)
+      .map(({ runtime: { history } }) => history);
+    const sizes = histories.map((history) => history.bytes());
+    bytes = sizes.reduce((sum, size) => sum + size, 0) / 2;
+    let excess = bytes;
+    for (const [index, history] of histories.entries()) {
+      if (excess <= 0) return;
+      const size = sizes[index] as number;
+      history.keep(Math.max(0, size - excess));
+      excess -= size;
+    }
+  };
+  const add = (
+    described: Pick<Instance, "id" | "tenancy" | "createdAt">,
+    runtime: Runtime,
+    usedAt?: number,
+  ) => {
+    runtime.counters.passOnTo(server.counters);
+    bytes += runtime.history.bytes();
+    runtime.history.subscribe((event) => {
+      if (event.type !== "request") return;
+      bytes += bytesOf(event.exchange);
+      if (bytes > mostJournals) discardJournals();
+    });
+    return loaded.add(described, runtime, usedAt);
+  };
+
+  return {
+    ...loaded,
+    create({ scenario, name, text }, given, tenancy = {}) {
+      requireRoom();
+      if (loaded.loaded().length >= most) throw tooMany(most);
+      const start = starterOf(platform, scenario, { ...given, name, text });
+      server.idSeries.last += 1;
+      const runtime = createRuntime(start, { given, idGroup: server.idSeries.last });
+      return add({ id: newInstanceId(), tenancy, createdAt: platform.time() }, runtime);
+    },
+    list: loaded.loaded,
+    get: loaded.find,
+    count: () => loaded.loaded().length,
+    use: (id) => loaded.use(id) ?? ended.get(id),
+    remove: (id) => discard(find(id).id, "removed"),
+    changeHashes(id, hashes, check) {
+      check?.(loaded.find(id)?.tenancy);
+      const instance = find(id);
+      instance.tenancy = { ...instance.tenancy, ...hashes };
+      return instance;
+    },
+    sweep(ttl) {
+      for (const instance of loaded.loaded()) {
+        const { expiresAt } = instance.tenancy;
+        const isOver = expiresAt === undefined ? instance.idle >= ttl : expiresAt <= platform.time();
+        if (!isOver) continue;
+        discard(instance.id, "expired");
+        for (const listener of onExpired) listener(instance);
+      }
+    },
+    restore(described) {
+      for (const { id, createdAt, idle, given, idGroup, runtime: state, ...tenancy } of described) {
+        const runtime = restoreRuntime(state, platform, { given, idGroup });
+        add({ id, tenancy, createdAt }, runtime, platform.stopwatch() - idle);
+      }
+      if (bytes > mostJournals) discardJournals();
+    },
+    discardJournals,
+    onExpired: (listener) => void onExpired.add(listener),
   };
 }

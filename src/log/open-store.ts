@@ -2,25 +2,31 @@ import { basename } from "node:path";
 import { promisify } from "node:util";
 import zlib from "node:zlib";
 import { scenarioDuration } from "../library/capture.js";
+import { defaultPrefix, type RedisAddress } from "../node/addresses.js";
 import { version } from "../node/package-files.js";
 import { isoOf } from "../sandbox/clock.js";
-import type { GivenOptions } from "../sandbox/runtime.js";
 import { describeRuntime } from "../sandbox/state.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { SandboxError } from "../spec/errors.js";
 import { isMapping, parsedJson } from "../spec/schema/json.js";
 import { listed } from "../spec/schema/words.js";
-import { contentHashOf } from "./extend-state.js";
-import { createStateWriter, identityOf, parseState } from "./file/format.js";
-import { migrateState } from "./file/migrate.js";
-import { type Loaded, loadSandbox } from "./followed-sandbox.js";
+import {
+  canMigrate,
+  changesOf,
+  content,
+  type Founding,
+  foundingOf,
+  otherFounding,
+  requireExtended,
+} from "./founding.js";
 import { defaultInstanceTtl, defaultMaxInstances } from "./instances.js";
 import type { Log } from "./log.js";
-import { defaultPrefix, isOfEarlier, isOwnKey, keysOf, ownId, type RedisAddress } from "./redis-address.js";
-import { type Command, connectRedis, type RedisConnection } from "./redis-connection.js";
-import { createIn, createRedisLog, type RedisLog, type RedisLogOptions, startAt } from "./redis-log.js";
-import { foreignKey, unfitStore, unusableStore } from "./redis-problems.js";
+import { connectRedis, type RedisConnection } from "./redis-connection.js";
+import { createRedisLog, type RedisLog, type RedisLogOptions } from "./redis-log.js";
+import { unfitStore, unusableStore } from "./redis-problems.js";
 import { changeScript } from "./redis-scripts.js";
+import { continueState, identityOf, parseState, stateText } from "./state-file.js";
+import { createIn, isOfEarlier, keysOf, type Loaded, loadSandbox, ownId, startAt } from "./stored-sandbox.js";
 
 export interface StoreOptions extends Omit<RedisLogOptions, "connection" | "prefix" | "own" | "recreate"> {
   readonly address: RedisAddress;
@@ -37,9 +43,6 @@ export interface StoreOptions extends Omit<RedisLogOptions, "connection" | "pref
 }
 
 const gzip = promisify(zlib.gzip);
-const content = "content of the scenario";
-/** The members of a founding that `--migrate` changes. */
-const migrated = ["version", "scenario", content, "--max-instances", "--instance-ttl"];
 /** The first version with XTRIM MINID, which a store needs. */
 const oldest = "6.2";
 
@@ -52,19 +55,16 @@ const oldest = "6.2";
 export async function openStore(options: StoreOptions): Promise<Log> {
   const { address, timeout = 2000, onNote, onWarning } = options;
   const { shown } = address;
-  const warnings: string[] = [];
-  const check = async (command: Command) => {
-    warnings.push(...(await checkRedis(command, shown)));
-  };
-  const connection = await connectRedis({ address, timeout, onNote, onWarning, check }).catch((error) => {
-    throw unusableStore(shown, error);
-  });
+  let connection: RedisConnection | undefined;
   try {
+    connection = await connectRedis({ address, timeout, onNote, onWarning });
+    const warnings = await checkRedis(connection);
+    await connection.readTime();
     const log = await openOn(connection, options);
     warnings.forEach(onWarning);
     return log;
   } catch (error) {
-    connection.close();
+    connection?.close();
     throw unusableStore(shown, error);
   }
 }
@@ -75,27 +75,30 @@ async function openOn(connection: RedisConnection, options: StoreOptions): Promi
   const { shown } = connection;
   // Each machine may have the file in another folder.
   const named = { ...options.named, name: basename(options.named.name) };
-  const founding = foundingOf(named, given, { maxInstances, instanceTtl });
-  const keys = keysOf(prefix);
+  const { seed, now, frozen, profile } = given;
+  const ours = foundingOf(named, {
+    ...{ "--seed": seed, "--now": now === undefined ? undefined : isoOf(now) },
+    ...{ "--frozen": frozen, "--profile": profile },
+    ...{ "--max-instances": maxInstances, "--instance-ttl": scenarioDuration(instanceTtl) },
+  });
+  const founding = JSON.stringify(ours);
   const load = async () => {
-    const loaded = await loadSandbox(connection, keys.of(ownId), ownId);
-    return typeof loaded === "string" ? undefined : loaded;
+    const loaded = await loadSandbox(connection, keysOf(prefix).of(ownId), ownId);
+    return loaded as Loaded | undefined;
   };
   const startOwn = async () => {
     const at = Math.floor(connection.time());
     await createIn(connection, prefix, ownId, describeRuntime(startAt(at, named, given)), { founding });
   };
   const startImported = async (text: string, from: string) => {
-    const { state } = migrateState(parseState(text, from), named, { given: from, isAllowed: migrate });
+    const { state } = continueState(parseState(text, from), named, { given: from, isAllowed: migrate });
     const at = connection.time();
     for (const { id, runtime, createdAt, idle, given, idGroup = 0, ...tenancy } of state.instances) {
       const { name, snapshot } = runtime;
       const settings = { tenancy, createdAt, name, seed: snapshot.seed ?? 1, given, idGroup };
       const expiresAt = tenancy.expiresAt ?? at + Math.max(1000, instanceTtl - idle);
-      const most = Number.POSITIVE_INFINITY;
-      await createIn(connection, prefix, id, runtime, {
-        listed: { settings: JSON.stringify(settings), most, expiresAt },
-      });
+      const listed = { settings: JSON.stringify(settings), most: Number.POSITIVE_INFINITY, expiresAt };
+      await createIn(connection, prefix, id, runtime, { listed });
     }
     await createIn(connection, prefix, ownId, state.own, { founding });
   };
@@ -103,17 +106,19 @@ async function openOn(connection: RedisConnection, options: StoreOptions): Promi
   const there = await load();
   if (there !== undefined && imported !== undefined) throw sandboxExists(shown);
   if (there === undefined) {
-    await checkKeys(connection, prefix, imported !== undefined);
+    await checkEarlier(connection, prefix, imported !== undefined);
     if (imported === undefined) await startOwn();
     else await startImported(imported.text, imported.given);
   }
   const own = there ?? ((await load()) as Loaded);
+  const theirs = membersOf(own.founding);
   const isOther = own.founding !== founding && own.previous !== founding;
-  if (isOther && !(migrate && canMigrate(own.founding, founding))) {
-    throw otherFounding(shown, own.founding, founding);
+  if (isOther && !(migrate && canMigrate(theirs, ours))) {
+    throw otherFounding(storedIn(shown), theirs, ours);
   }
+  connection.begin();
   const log = createRedisLog({ ...options, connection, prefix, own, recreate: startOwn });
-  if (isOther) onNote(await migrateLog(log, connection, prefix, { named, from: own.founding, to: founding }));
+  if (isOther) onNote(await migrateLog(log, connection, prefix, { named, from: own.founding, ours }));
   return log;
 }
 
@@ -122,60 +127,30 @@ async function migrateLog(
   log: RedisLog,
   connection: RedisConnection,
   prefix: string,
-  { named, from: text, to }: { readonly named: NamedScenario; readonly from: string; readonly to: string },
+  { named, from, ours }: { readonly named: NamedScenario; readonly from: string; readonly ours: Founding },
 ): Promise<string> {
-  const keys = keysOf(prefix);
-  const from = membersOf(text);
-  const before = String(from.version);
+  const theirs = membersOf(from);
+  const stored = storedIn(connection.shown);
   const { own, ...rest } = await log.describe();
-  const startedWith = identityOf({ name: String(from.scenario), scenario: own.scenario });
-  const backup = createStateWriter()({ startedWith, own, ...rest }, "backup");
-  const key = keys.backup(before);
-  const isExtended = from[content] !== contentHashOf(named);
-  const extended = isExtended ? await log.extend(String(from[content]), named) : { changes: [] };
-  if (typeof extended === "string") {
-    throw new SandboxError(
-      "store_mismatch",
-      `Failed to migrate the sandbox in the store: ${extended}. A scenario may only get more organizations and keys. Undo that change, or name other keys with --store-prefix.`,
-    );
-  }
-  const zipped = (await gzip(backup)).toString("base64");
-  const argv = ["founding", text, to, "previous", zipped];
+  const startedWith = identityOf({ name: String(theirs.scenario), scenario: own.scenario });
+  const backup = stateText({ startedWith, own, ...rest }, "backup");
+  const isExtended = theirs[content] !== ours[content];
+  const extended = isExtended ? await log.extend(String(theirs[content]), named) : undefined;
+  const additions = extended === undefined ? [] : requireExtended(stored, extended).changes;
+  const keys = keysOf(prefix);
+  const key = keys.backup(String(theirs.version));
+  const to = JSON.stringify(ours);
+  const argv = ["founding", from, to, "previous", (await gzip(backup)).toString("base64")];
   const found = await connection.run(changeScript, [keys.of(ownId)[0], key], argv);
   // Another server may have just migrated it.
-  if (found !== "" && found !== to) throw otherFounding(connection.shown, String(found), to);
-  const flags = differencesOf(text, to).names.filter((name) => name.startsWith("--"));
-  const changes = [
-    ...(before === version ? [] : [`svc-sandbox ${before} to ${version}`]),
-    ...flags.map((name) => `${name} ${from[name]} to ${membersOf(to)[name]}`),
-    ...extended.changes,
-  ];
-  const what = changes.length === 0 ? "the state that another replica started" : listed(changes, "and");
+  if (found !== "" && found !== to) throw otherFounding(stored, membersOf(String(found)), ours);
+  const changes = [...changesOf(theirs, ours), ...additions];
+  const what = changes.length === 0 ? "the name of the scenario" : listed(changes, "and");
   return `Migrated: ${what}. The previous state is in the key ${JSON.stringify(key)}.`;
 }
 
-// Members are named like the flags, for the message about a difference.
-function foundingOf(
-  { name, scenario }: NamedScenario,
-  given: GivenOptions,
-  { maxInstances, instanceTtl }: { readonly maxInstances: number; readonly instanceTtl: number },
-): string {
-  const { seed, now, frozen, profile } = given;
-  return JSON.stringify({
-    version,
-    scenario: name,
-    [content]: contentHashOf({ scenario }),
-    "--seed": seed,
-    "--now": now === undefined ? undefined : isoOf(now),
-    "--frozen": frozen,
-    "--profile": profile,
-    "--max-instances": maxInstances,
-    "--instance-ttl": scenarioDuration(instanceTtl),
-  });
-}
-
 /** Checks that a Redis is new enough and evicts no keys; resolves to warnings. Skips what the user has no permission to read. */
-async function checkRedis(command: Command, shown: string): Promise<readonly string[]> {
+async function checkRedis({ command, shown }: RedisConnection): Promise<readonly string[]> {
   const info = await command("INFO").catch((error) => {
     if (/^(?:NOPERM|ERR unknown)/.test((error as Error).message)) return "";
     throw error;
@@ -204,34 +179,19 @@ async function checkRedis(command: Command, shown: string): Promise<readonly str
   return [`The store ${shown} has no append-only file: ${lost}`];
 }
 
-/**
- * Rejects keys of an earlier layout and of other programs, among about the first 100,000. An import replaces keys of an earlier
- * layout. Finds none without permission to scan.
- */
-async function checkKeys({ command, shown }: RedisConnection, prefix: string, isImport: boolean) {
-  let cursor = "0";
-  for (let round = 0; round < 100; round += 1) {
-    const reply = await command("SCAN", cursor, "MATCH", `{${prefix}*`, "COUNT", "1000").catch((error) => {
-      if (/^NOPERM/.test((error as Error).message)) return ["0", []];
-      throw error;
-    });
-    const [next, keys] = reply as [string, readonly string[]];
-    for (const key of keys) {
-      if (isOfEarlier(prefix, key)) {
-        if (!isImport) throw earlierLayout(shown, key);
-        await command("UNLINK", key);
-      } else if (!isOwnKey(prefix, key)) throw foreignKey(shown, key);
-    }
-    cursor = next;
-    if (cursor === "0") return;
+/** Rejects keys of svc-sandbox 0.1, which an import replaces. */
+async function checkEarlier({ command, shown }: RedisConnection, prefix: string, isImport: boolean) {
+  // Only before the first start, so that it does not matter that Redis reads all its key names.
+  const all = (await command("KEYS", `{${prefix}*`)) as readonly string[];
+  const earlier = all.filter((key) => isOfEarlier(prefix, key));
+  if (earlier.length === 0) return;
+  if (isImport) {
+    await command("UNLINK", ...earlier);
+    return;
   }
-}
-
-/** The error for a store with a sandbox of svc-sandbox 0.1. */
-function earlierLayout(shown: string, key: string): SandboxError {
-  return unfitStore(
+  throw unfitStore(
     shown,
-    `its key ${JSON.stringify(key)} belongs to a sandbox of svc-sandbox 0.1, and svc-sandbox ${version} cannot read it. Run svc-sandbox export <URL of a 0.1 server> -o backup.json, stop the 0.1 servers, and start this one once with --import backup.json. To start an empty sandbox instead, name other keys with --store-prefix.`,
+    `its key ${JSON.stringify(earlier[0])} belongs to a sandbox of svc-sandbox 0.1, and svc-sandbox ${version} cannot read it. Run svc-sandbox export <URL of a 0.1 server> -o backup.json, stop the 0.1 servers, and start this one once with --import backup.json. To start an empty sandbox instead, name other keys with --store-prefix.`,
   );
 }
 
@@ -243,42 +203,12 @@ function sandboxExists(shown: string): SandboxError {
   );
 }
 
-/** The error for a sandbox with another founding. A founding is a flat JSON object; the message names different members. */
-function otherFounding(shown: string, theirs: string, ours: string): SandboxError {
-  const { begun, own, names } = differencesOf(theirs, ours);
-  const show = (members: Readonly<Record<string, unknown>>, name: string) =>
-    `${name} ${name in members ? JSON.stringify(members[name]) : "(none)"}`;
-  const [before, now] = [begun, own].map((members) =>
-    listed(
-      names.map((name) => show(members, name)),
-      "and",
-    ),
-  );
-  return new SandboxError(
-    "store_mismatch",
-    `The sandbox in the store ${shown} was started with ${before}, and this one has ${now}. ${canMigrate(theirs, ours) ? "Add --migrate to continue it, start" : "Start"} this one with the same, or give it its own keys with --store-prefix.`,
-    { store: begun, own },
-  );
+function storedIn(shown: string) {
+  const what = `The sandbox in the store ${shown}`;
+  return { code: "store_mismatch", what, elsewhere: "give it its own keys with --store-prefix" } as const;
 }
 
-/** Whether a sandbox with another founding may be migrated: not of a later or another major version. */
-function canMigrate(theirs: string, ours: string): boolean {
-  const { begun, own, names } = differencesOf(theirs, ours);
-  const [before, now] = [begun.version, own.version].map(String) as [string, string];
-  const isLater = now.localeCompare(before, "en", { numeric: true }) >= 0;
-  const isSameMajor = Number.parseInt(before, 10) === Number.parseInt(now, 10);
-  return isLater && isSameMajor && names.every((name) => migrated.includes(name));
-}
-
-function differencesOf(theirs: string, ours: string) {
-  const [begun, own] = [membersOf(theirs), membersOf(ours)];
-  const names = [...new Set([...Object.keys(own), ...Object.keys(begun)])].filter(
-    (name) => JSON.stringify(begun[name]) !== JSON.stringify(own[name]),
-  );
-  return { begun, own, names };
-}
-
-function membersOf(founding: string): Readonly<Record<string, unknown>> {
+function membersOf(founding: string): Founding {
   const value = parsedJson(founding);
   return isMapping(value) ? value : { founding };
 }

@@ -1,54 +1,38 @@
 import { createClient } from "@redis/client";
-import { clearTimeout, nodePlatform, setImmediate, setTimeout } from "../node/platform.js";
+import type { RedisAddress } from "../node/addresses.js";
+import { clearInterval, nodePlatform, setImmediate, setInterval } from "../node/platform.js";
 import { SandboxError } from "../spec/errors.js";
-import type { RedisAddress } from "./redis-address.js";
-import { isRefusal, reasonOf, silentCode } from "./redis-problems.js";
+import { reasonOf } from "./redis-problems.js";
 import { appendScript, type Script } from "./redis-scripts.js";
 
 /** A reply of Redis: a text, a number, or a list of replies. */
 export type Reply = string | number | null | readonly Reply[];
 
-/** Something that waits for its turn: a text to append, or only the batches that other servers have appended. */
+/** An entry that waits for its turn, or without a text a read, which only needs what other servers have appended. */
 export interface Waiting {
-  readonly text: string | undefined;
+  readonly reject: (error: unknown) => void;
+  readonly text: string;
   /** Whether a full Redis must store it, because it is small or makes room. */
   readonly isUrgent: boolean;
   /** Whether nothing may follow it in a batch. */
   readonly isLast: boolean;
-  readonly resolve: (outcome: unknown) => void;
-  readonly reject: (error: unknown) => void;
-  /** On the stopwatch; set here. */
-  deadline: number;
-  /** Whether it was resolved or rejected; set here. */
-  isOver: boolean;
-}
-
-/** A stored batch. Its position is its id. */
-export interface StoredBatch {
-  readonly position: string;
-  readonly texts: readonly string[];
 }
 
 /** A sandbox that this server follows. */
-export interface Followed {
+export interface Followed<One extends Waiting = Waiting> {
   readonly keys: readonly [hash: string, stream: string];
+  /** The id of the last batch that was applied. */
   readonly position: () => string;
   /** Whether nothing may be sent for it now: it is being loaded, and its position will change. */
   readonly isLoading: () => boolean;
   /** Returns when it expires (epoch milliseconds), if that must be stored now; otherwise an empty text. */
   readonly expires: () => string;
-  /** Applies what other servers have appended, and then the own batch, if it was stored at a position. */
-  readonly apply: (
-    found: readonly StoredBatch[],
-    own: readonly Waiting[],
-    position: string,
-    time: number,
-  ) => void;
-  /** Called if the sandbox is gone, or must be loaded because this server is behind; `own` was not stored. */
-  readonly onGone: (state: "gone" | "behind", own: readonly Waiting[]) => void;
-  /** Called if Redis rejected the batch. */
-  readonly onRejected: (own: readonly Waiting[], error: Error) => void;
+  /** Called with the reply for what waited. Those that waited for too long were rejected. */
+  readonly onReply: (reply: AppendReply, own: readonly One[], time: number) => void;
 }
+
+/** What Redis returns for a sandbox: the id of the own batch or an error, and the batches of others. */
+export type AppendReply = readonly [state: "ok" | "gone" | "behind", id: string, found: readonly Reply[]];
 
 interface ConnectionOptions {
   readonly address: RedisAddress;
@@ -57,46 +41,40 @@ interface ConnectionOptions {
   /** Called with a warning when Redis is away, and with a note when it is back. */
   readonly onWarning: (message: string) => void;
   readonly onNote: (message: string) => void;
-  /** Checks a Redis before it is used. */
-  readonly check: (command: Command) => Promise<void>;
 }
 
-/** Sends a command. */
-export type Command = (...argv: string[]) => Promise<Reply>;
-
-/** The maximum number of sandboxes, and about of characters, in one call. */
-const mostSandboxes = 200;
-const mostCharacters = 500_000;
 /** The shortest and the longest pause before the client connects again, and how long a connection may be silent. */
 const pauses = { first: 50, longest: 1000, silence: 2000 };
+/** How often overdue calls are rejected, and how long what precedes a request's own call may take (milliseconds). */
+const times = { expiry: 50, before: 500 };
 /** The iterations of the event loop in which appends gather for one call, at most. */
 const mostTurns = 2;
 /** Separates the texts of a batch, which never contain it. */
-const between = "\u001e";
+export const between = "\u001e";
 
 export type RedisConnection = Awaited<ReturnType<typeof connectRedis>>;
 
 /**
- * Connects to a Redis; the client library reconnects. Throws errors of the network, TLS or Redis.
+ * Connects to a Redis; the client library reconnects. Throws errors of the network, TLS or Redis until `begin` is called, and
+ * then `store_unavailable`.
  *
  * Everything that waits goes out in one call of one script, for all sandboxes. The next call follows its reply. Nothing is sent
  * twice: the outcome of a call without a reply is unknown, and its callers get `store_unavailable` after `timeout`.
  */
-export async function connectRedis({ address, timeout, onWarning, onNote, check }: ConnectionOptions) {
+export async function connectRedis({ address, timeout, onWarning, onNote }: ConnectionOptions) {
   const { url, shown } = address;
   const now = nodePlatform.stopwatch;
+  let state: "starting" | "open" | "closed" = "starting";
   let away: { readonly since: number; readonly reason: string } | undefined;
-  let hasConnected = false;
-  let isClosed = false;
+  let failure: unknown;
   let isBusy = false;
   let latencyMs = 0;
   let calledAt = 0;
   /** The clock of Redis minus the stopwatch. */
   let timeAt = 0;
   const queues = new Map<Followed, Waiting[]>();
-  /** All that wait for a reply, the oldest first. */
-  const open = new Set<Waiting>();
-  let timer: NodeJS.Timeout | undefined;
+  /** What waits for Redis, and until when (on the stopwatch). */
+  const awaited = new Map<Pick<Waiting, "reject">, number>();
 
   const client = createClient({
     ...{ url, RESP: 2, disableOfflineQueue: true, disableClientInfo: true },
@@ -106,13 +84,18 @@ export async function connectRedis({ address, timeout, onWarning, onNote, check 
       connectTimeout: timeout,
       socketTimeout: Math.max(timeout, pauses.silence),
       reconnectStrategy: (retries, cause) =>
-        hasConnected ? Math.min(pauses.longest, pauses.first * 2 ** retries) : cause,
+        state === "starting" ? cause : Math.min(pauses.longest, pauses.first * 2 ** retries),
     },
   });
-  const unavailable = (reason = away?.reason ?? `it did not respond within ${timeout} ms`) =>
-    new SandboxError("store_unavailable", `Failed to use the store ${shown}: ${reason}.`);
+  const unavailable = (reason = away?.reason ?? `it did not respond within ${timeout} ms`, cause?: unknown) =>
+    Object.assign(
+      new SandboxError("store_unavailable", `Failed to use the store ${shown}: ${reason}.`),
+      cause !== undefined && { cause },
+    );
+  const silence = () => new Error(`timeout of ${timeout} ms`);
+  const isAway = () => state === "closed" || (away !== undefined && now() - away.since > timeout);
   const goAway = (error: unknown) => {
-    if (away !== undefined || isClosed || !hasConnected) return;
+    if (away !== undefined || state !== "open") return;
     away = { since: now(), reason: reasonOf(error) };
     onWarning(`The store ${shown} is away: ${away.reason}. Requests get 503 until it is back.`);
   };
@@ -121,13 +104,40 @@ export async function connectRedis({ address, timeout, onWarning, onNote, check 
     away = undefined;
     onNote(`The store ${shown} is back.`);
   };
-  let connecting: unknown;
   // Without a listener, the library throws.
   client.on("error", (error) => {
-    connecting ??= error;
+    failure ??= error;
     goAway(error);
   });
 
+  const expiring = setInterval(() => {
+    const time = now();
+    if (isBusy && time - calledAt >= timeout) goAway(silence());
+    for (const [one, deadline] of awaited) {
+      if (deadline > time) continue;
+      awaited.delete(one);
+      one.reject(state === "starting" ? silence() : unavailable());
+    }
+  }, times.expiry).unref();
+  /** Waits for something that needs Redis, for the timeout or less. */
+  const within = <Result>(start: () => Promise<Result>, most = timeout): Promise<Result> =>
+    new Promise((resolve, reject) => {
+      const one = { reject };
+      awaited.set(one, now() + Math.min(timeout, most));
+      start()
+        .then(resolve, reject)
+        .finally(() => awaited.delete(one));
+    });
+  /** Calls Redis, once it is connected. Rejects before that if it has been away for longer than the timeout. */
+  const call = (send: () => Promise<Reply>): Promise<Reply> => {
+    if (isAway()) return Promise.reject(unavailable());
+    const isReady = client.isReady || state === "starting";
+    const ready = () => new Promise((resolve) => client.once("ready", resolve));
+    return within(() => (isReady ? send() : ready().then(send))).catch((error) => {
+      if (state === "starting") throw failure ?? error;
+      throw error instanceof SandboxError ? error : unavailable(reasonOf(error), error);
+    });
+  };
   const send = ({ text, sha1 }: Script, keys: readonly string[], argv: readonly string[]): Promise<Reply> => {
     const given = [String(keys.length), ...keys, ...argv];
     return client.sendCommand<Reply>(["EVALSHA", sha1, ...given]).catch((error) => {
@@ -135,97 +145,57 @@ export async function connectRedis({ address, timeout, onWarning, onNote, check 
       return client.sendCommand<Reply>(["EVAL", text, ...given]);
     });
   };
-  /** Waits for a reply. Rejects before sending if Redis has been away for longer than the timeout. */
-  const inTime = async (call: () => Promise<Reply>): Promise<Reply> => {
-    if (isAway()) throw unavailable();
-    let late: NodeJS.Timeout | undefined;
-    const waiting = new Promise<never>((_, reject) => {
-      late = setTimeout(() => reject(silence()), timeout);
-    });
-    try {
-      return await Promise.race([client.isReady || !hasConnected ? call() : whenReady().then(call), waiting]);
-    } catch (error) {
-      if (!hasConnected) throw connecting ?? error;
-      throw isRefusal(error) ? error : unavailable(reasonOf(error));
-    } finally {
-      clearTimeout(late);
-    }
-  };
-  const silence = () => Object.assign(new Error(`no reply within ${timeout} ms`), { code: silentCode });
-  const command: Command = (...argv) => inTime(() => client.sendCommand<Reply>(argv));
-  const isAway = () => isClosed || (away !== undefined && now() - away.since > timeout);
-  const whenReady = () => new Promise<void>((resolve) => client.once("ready", () => resolve()));
 
-  const settle = (one: Waiting) => {
-    open.delete(one);
-    one.isOver = true;
-  };
-  // All have the same timeout: the first expires first.
-  const expire = () => {
-    timer = undefined;
-    const time = now();
-    for (const one of open) {
-      if (one.deadline > time) {
-        timer = setTimeout(expire, Math.ceil(one.deadline - time));
-        return;
-      }
-      settle(one);
-      if (isBusy && time - calledAt >= timeout) goAway(silence());
-      one.reject(unavailable());
+  /** Takes what waits. A compaction must be the last of its batch. */
+  const takeAll = () => {
+    const taken: { readonly followed: Followed; readonly own: Waiting[] }[] = [];
+    for (const [followed, queue] of queues) {
+      if (followed.isLoading()) continue;
+      queues.delete(followed);
+      const own = queue.filter((one) => awaited.has(one));
+      own.sort((one, other) => Number(one.isLast) - Number(other.isLast));
+      if (own.length > 0) taken.push({ followed, own });
     }
+    return taken;
   };
-  const deliver = ({ followed, own }: Taken, [state, id, found]: AppendReply, time: number) => {
-    if (state !== "ok") {
-      followed.onGone(state, own);
-      return;
-    }
-    const stored = batchesOf(found);
-    const isStored = id === "" || /^\d+-\d+$/.test(id);
-    const done = isStored ? own : own.filter(({ text }) => text === undefined);
-    for (const one of done) settle(one);
-    followed.apply(stored, done, isStored ? id : "", time);
-    if (isStored) return;
-    followed.onRejected(
-      own.filter(({ text }) => text !== undefined),
-      new Error(id),
-    );
-  };
-  const callOnce = async () => {
-    const taken = takeFrom(queues);
+  /** Takes those that have not waited for too long. */
+  const settle = <One extends Waiting>(own: readonly One[]) => own.filter((one) => awaited.delete(one));
+  const appendAll = async () => {
+    const taken = takeAll();
     if (taken.length === 0) return;
-    calledAt = now();
-    let replies: Reply[];
-    try {
-      const keys = taken.flatMap(({ followed }) => followed.keys);
-      replies = (await send(appendScript, keys, taken.flatMap(argumentsOf))) as Reply[];
-    } catch (error) {
+    const keys = taken.flatMap(({ followed }) => followed.keys);
+    const argv = taken.flatMap(({ followed, own }) => argumentsOf(followed, own));
+    const replies = await send(appendScript, keys, argv).catch((error) => {
       goAway(error);
-      for (const one of taken.flatMap(({ own }) => own)) {
-        settle(one);
-        one.reject(unavailable(reasonOf(error)));
-      }
-      return;
-    }
+      for (const { own } of taken) for (const one of settle(own)) one.reject(unavailable(reasonOf(error)));
+    });
+    if (replies === undefined) return;
+    const [at, ...ofEach] = replies as readonly [string, ...AppendReply[]];
+    const time = Number(at);
     latencyMs = now() - calledAt;
-    comeBack();
-    const time = Number(replies[0]);
     timeAt = time - now();
-    for (const [index, one] of taken.entries()) deliver(one, replies[index + 1] as AppendReply, time);
-  };
-  const call = async () => {
-    await callOnce();
-    isBusy = false;
-    for (const followed of queues.keys()) if (!followed.isLoading()) return callSoon();
+    comeBack();
+    for (const [index, { followed, own }] of taken.entries()) {
+      followed.onReply(ofEach[index] as AppendReply, own, time);
+    }
   };
   // While more arrive, each iteration of the event loop adds to one call, which costs more than an append.
   const gather = (known: number, turns: number) => {
-    if (turns === mostTurns || open.size === known) call();
-    else setImmediate(gather, open.size, turns + 1);
+    if (turns < mostTurns && awaited.size > known) {
+      setImmediate(gather, awaited.size, turns + 1);
+      return;
+    }
+    appendAll().finally(() => {
+      isBusy = false;
+      callSoon();
+    });
   };
   const callSoon = () => {
-    if (isBusy || isClosed || !client.isReady) return;
+    if (isBusy || state === "closed" || !client.isReady) return;
+    if (Array.from(queues.keys()).every((followed) => followed.isLoading())) return;
     isBusy = true;
-    setImmediate(gather, open.size - 1, 0);
+    calledAt = now();
+    setImmediate(gather, awaited.size - 1, 0);
   };
   const readTime = async () => {
     const [seconds, micros] = await client.sendCommand<[string, string]>(["TIME"]);
@@ -234,118 +204,75 @@ export async function connectRedis({ address, timeout, onWarning, onNote, check 
     return seconds;
   };
   client.on("ready", () => {
-    if (!hasConnected) return;
+    if (state !== "open") return;
     readTime().catch(goAway);
-    if (queues.size > 0) callSoon();
+    callSoon();
   });
-  try {
-    await inTime(() => client.connect().then(() => ""));
-    await check(command);
-    await inTime(readTime);
-  } catch (error) {
-    isClosed = true;
+  const close = () => {
+    state = "closed";
+    clearInterval(expiring);
+    for (const one of awaited.keys()) one.reject(unavailable("it is closed"));
+    awaited.clear();
+    queues.clear();
     client.destroy();
+  };
+  try {
+    await call(() => client.connect().then(() => ""));
+  } catch (error) {
+    close();
     throw error;
   }
-  hasConnected = true;
 
   return {
     shown,
     unavailable,
-    /** Rejects unless something that takes several calls ends within a part of the timeout. */
-    async within<Result>(part: number, result: Promise<Result>): Promise<Result> {
-      let late: NodeJS.Timeout | undefined;
-      const waiting = new Promise<never>((_, reject) => {
-        late = setTimeout(() => reject(unavailable()), part * timeout);
-      });
-      return Promise.race([result, waiting]).finally(() => clearTimeout(late));
-    },
-    command,
+    /** Rejects unless what precedes a request's own call ends soon, so that both together take about the timeout. */
+    soon: <Result>(start: () => Promise<Result>) => within(start, Math.min(timeout / 4, times.before)),
+    within,
+    command: (...argv: string[]) => call(() => client.sendCommand<Reply>(argv)),
     run: (script: Script, keys: readonly string[], argv: readonly string[]) =>
-      inTime(() => send(script, keys, argv)),
-    /** Lets something wait for the next call. Rejects if Redis has been away for longer than the timeout. */
-    push(followed: Followed, one: Waiting): void {
+      call(() => send(script, keys, argv)),
+    /** Lets something wait for the next call. Rejects if Redis has been away for the timeout. */
+    push<One extends Waiting>(followed: Followed<One>, one: One): void {
       if (isAway()) {
         one.reject(unavailable());
         return;
       }
-      one.deadline = now() + timeout;
-      const queue = queues.get(followed);
-      if (queue === undefined) queues.set(followed, [one]);
+      const queue = queues.get(followed as Followed);
+      if (queue === undefined) queues.set(followed as Followed, [one]);
       else queue.push(one);
-      open.add(one);
-      timer ??= setTimeout(expire, timeout);
+      awaited.set(one, now() + timeout);
       callSoon();
     },
+    settle,
     /** Lets something that was not stored wait again, for the rest of its time. */
-    again(followed: Followed, own: readonly Waiting[]): void {
-      const left = own.filter(({ isOver }) => !isOver);
-      const queue = queues.get(followed) ?? [];
-      if (left.length + queue.length > 0) queues.set(followed, [...left, ...queue]);
+    again<One extends Waiting>(followed: Followed<One>, own: readonly One[]): void {
+      const next = [...own, ...(queues.get(followed as Followed) ?? [])];
+      if (next.length > 0) queues.set(followed as Followed, next);
       callSoon();
+    },
+    /** Reads the clock of Redis, before anything else needs it. */
+    readTime: () => call(readTime),
+    /** From now on, the client reconnects, and every error is `store_unavailable`. */
+    begin(): void {
+      state = "open";
     },
     /** The problem with the connection, as half a sentence; `undefined` if Redis responded the last time. */
-    problem: () => (isClosed ? "it is closed" : away?.reason),
+    problem: () => (state === "closed" ? "it is closed" : away?.reason),
     latencyMs: () => latencyMs,
     /** Estimates the clock of Redis (epoch milliseconds). */
     time: () => now() + timeAt,
-    close(): void {
-      isClosed = true;
-      clearTimeout(timer);
-      for (const one of open) one.reject(unavailable("it is closed"));
-      open.clear();
-      queues.clear();
-      client.destroy();
-    },
+    close,
   };
 }
 
-/** A sandbox with what goes out for it in one call. */
-interface Taken {
-  readonly followed: Followed;
-  readonly own: Waiting[];
-}
-
-/** What the script returns for a sandbox: the id of the own batch, or the error of Redis, and what others have appended. */
-type AppendReply = readonly [state: "ok" | "gone" | "behind", id: string, found: readonly Reply[]];
-
-/** Takes what goes out in one call. */
-function takeFrom(queues: Map<Followed, Waiting[]>): Taken[] {
-  const taken: Taken[] = [];
-  let characters = 0;
-  for (const [followed, queue] of queues) {
-    if (taken.length === mostSandboxes || characters > mostCharacters) break;
-    if (followed.isLoading()) continue;
-    const own: Waiting[] = [];
-    let end = 0;
-    while (end < queue.length && characters <= mostCharacters && own.at(-1)?.isLast !== true) {
-      const one = queue[end] as Waiting;
-      end += 1;
-      if (!one.isOver) own.push(one);
-      characters += one.text?.length ?? 0;
-    }
-    if (end === queue.length) queues.delete(followed);
-    else queue.splice(0, end);
-    if (own.length > 0) taken.push({ followed, own });
-  }
-  return taken;
-}
-
-function argumentsOf({ followed, own }: Taken): string[] {
+function argumentsOf(followed: Followed, own: readonly Waiting[]): string[] {
   let batch = "";
   let isUrgent = "";
   for (const { text, isUrgent: must } of own) {
-    if (text === undefined) continue;
+    if (text === "") continue;
     batch = batch === "" ? text : batch + between + text;
     if (must) isUrgent = "1";
   }
   return [followed.position(), followed.expires(), isUrgent, batch];
-}
-
-/** Reads batches from a reply of Redis. */
-export function batchesOf(found: readonly Reply[]): StoredBatch[] {
-  return (found as readonly [string, readonly string[]][]).map(([position, [, texts = ""]]) => ({
-    position,
-    texts: texts.split(between),
-  }));
 }

@@ -138,6 +138,7 @@ for index = 1, #all, 2 do
     end
   else
     redis.call('HDEL', KEYS[1], id)
+    redis.call('UNLINK', ARGV[1] .. id .. ARGV[3])
     redis.call('SET', ARGV[1] .. id .. ARGV[4], 'expired ' .. at, 'PX', 604800000)
     ended[#ended + 1] = {id, settings}
   end

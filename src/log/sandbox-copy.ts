@@ -1,3 +1,4 @@
+import { hashOf, type MaskedRequest } from "../api/mask.js";
 import { nodePlatform } from "../node/platform.js";
 import { latestOf } from "../sandbox/history/exchange.js";
 import type { GivenOptions, Runtime } from "../sandbox/runtime.js";
@@ -7,9 +8,8 @@ import { secretFrom } from "../scenario/population.js";
 import { type Environment, environments } from "../spec/api-key.js";
 import { type RandomStream, randomStream } from "../spec/seed.js";
 import { applyEntry, type Entry, type NewKeyHashes } from "./entries.js";
-import { contentHashOf, extendState } from "./extend-state.js";
+import { extendStarted } from "./founding.js";
 import { type ControlCall, type ControlPlace, placeOf, type RunIn } from "./log.js";
-import { hashOf, type MaskedRequest } from "./mask.js";
 
 /** The part of an entry that only its own server has. */
 export interface OwnPart {
@@ -94,10 +94,7 @@ export function createSandboxCopy(
       case "compact":
         return entries < entry.least ? undefined : compact(entry.journal);
       case "extend": {
-        const state = describeRuntime(runtime);
-        // A scenario that was loaded at run time stays.
-        if (contentHashOf(state) !== entry.from) return { state, changes: [] };
-        const extended = extendState(state, entry);
+        const extended = extendStarted(describeRuntime(runtime), entry.from, entry);
         if (typeof extended !== "string") restoreRuntime(extended.state, platform, options, runtime);
         return extended;
       }

@@ -33,8 +33,6 @@ export interface WorldState {
 export interface RuntimeState extends WorldState {
   /** Without zeros. */
   readonly counts: Counts;
-  /** The id of its last event; `undefined` if nobody followed the events, or if a store keeps the sandbox. */
-  readonly lastEvent?: number | undefined;
 }
 
 /** Describes a `World`; changes nothing. */

@@ -114,7 +114,7 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
   const onProblem = rest.onDefect ?? (() => {});
   const openLog = async (): Promise<Log> => {
     if (file === undefined) return createMemoryLog(createRuntime(start, { given }), rest);
-    const { openFileLog } = await import("../log/file/file-log.js");
+    const { openFileLog } = await import("../log/file-log.js");
     const place = { file: resolve(file), given: file };
     return openFileLog(place, { ...rest, own: () => named, start, given, onProblem });
   };

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createSandbox, SandboxError } from "../../src/index.js";
 import { runtimeOf, sandboxOn } from "../../src/library/create-sandbox.js";
-import { createStateWriter, parseState, type SavedState } from "../../src/log/file/format.js";
+import { parseState, type SavedState, stateText } from "../../src/log/state-file.js";
 import { version } from "../../src/node/package-files.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
@@ -64,7 +64,7 @@ test("whatever happened in a world, its state can be read again and goes on exac
         assume(runtime.world(), assumed);
         await transcript(game, before.slice(0, 10));
         const state = stateOf(runtime);
-        const read = parseState(createStateWriter()(state, "a.1"), "state.json");
+        const read = parseState(stateText(state, "a.1"), "state.json");
         expect(read).toEqual({ ...state, version });
         const continued = movedTo(restored(read), game);
         expect(continued.sandbox.snapshot()).toEqual(game.sandbox.snapshot());

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { createSaver } from "../../src/log/file/saver.js";
+import { createSaver } from "../../src/node/files/saver.js";
 
 const times = (spy: ReturnType<typeof vi.fn>) => spy.mock.calls.length;
 const full = () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createMemoryBudget } from "../../src/log/memory-budget.js";
+import { createMemoryBudget } from "../../src/node/memory.js";
 
 /** A budget of 100 bytes; of the heap, `live` bytes are left by a collection. */
 function budgeted() {

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
-import { createInstances, newInstanceId } from "../../src/log/instances.js";
+import { createInstances } from "../../src/log/memory-log.js";
 import { nodePlatform, openWorld } from "../../src/node/platform.js";
 import { clientReport, mergeReports } from "../../src/report/report.js";
 import type { Fault } from "../../src/sandbox/faults.js";
@@ -88,7 +88,6 @@ function play(happenings: readonly Happening[]): number {
     most: 1000,
     server: runtime,
     platform: nodePlatform,
-    newId: newInstanceId,
   });
   const server: Place = { id: undefined, runtime, heard: [] };
   const places = [server];

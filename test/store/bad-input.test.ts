@@ -101,20 +101,20 @@ describe("a start waits for a host", () => {
   test("on which nothing listens", async () => {
     const port = await freePort();
     expect(await waiting(`redis://127.0.0.1:${port}`)).toBe(
-      `Failed to reach the store redis://127.0.0.1:${port}: nothing listens there. Start Redis, or name another one with --store. Waiting until it can be reached.`,
+      `Failed to reach the store redis://127.0.0.1:${port}: nothing listens at this address and port (ECONNREFUSED). Check that it is running. If it uses another port, pass its URL. Waiting until it can be reached.`,
     );
   });
 
   test("that does not exist", async () => {
     expect(await waiting("redis://no.such.host.invalid")).toMatch(
-      /^Failed to reach the store redis:\/\/no\.such\.host\.invalid: (?:there is no such host|the host name cannot be looked up)\./,
+      /^Failed to reach the store redis:\/\/no\.such\.host\.invalid: the host name cannot be resolved \(E/,
     );
   });
 
   test("that does not answer", async () => {
     const url = await fakeRedis(() => undefined);
     expect(await waiting(url, "--store-timeout", "200ms")).toBe(
-      `Failed to reach the store ${url}: it does not respond. Check host, port, firewall and whether it speaks TLS (rediss://), or name another one with --store. Waiting until it can be reached.`,
+      `Failed to reach the store ${url}: it does not respond. Check host, port, firewall and whether it speaks TLS (rediss://). Waiting until it can be reached.`,
     );
   });
 });
@@ -123,7 +123,7 @@ describe("a host", () => {
   test("that is no Redis", async () => {
     const url = await fakeRedis(() => "HTTP/1.1 400 Bad Request\r\n\r\n");
     expect(await refusal(["--store", url])).toBe(
-      `Failed to use the store ${url}: it does not respond like Redis. Check host and port, or name another one with --store.`,
+      `Failed to use the store ${url}: it does not respond like Redis. Check host and port.`,
     );
   });
 });
@@ -245,21 +245,6 @@ describe.skipIf(noRedis)("a Redis", () => {
     expect(await redis.command("DBSIZE")).toBe(0);
   });
 
-  test("that has somebody else's keys under the prefix", async () => {
-    const redis = await redisWith([]);
-    for (const [key, ...write] of [
-      ["{mine:}:other", "HSET", "a", "b"],
-      ["{mine:users}", "SET", "text"],
-    ] as const) {
-      await redis.command("FLUSHALL");
-      await redis.command(write[0], key, ...write.slice(1));
-      expect(await refusal(["--store", redis.url, "--store-prefix", "mine:"])).toBe(
-        `Failed to use the store ${redis.url}: it has the key "${key}", which belongs to something else. Give this sandbox its own keys with --store-prefix.`,
-      );
-      expect(await redis.command("KEYS", "*")).toEqual([key]);
-    }
-  });
-
   test("that has no database of this number", async () => {
     const redis = await redisWith([]);
     expect(await refusal(["--store", `${redis.url}/99`])).toContain("it has no database with that number");
@@ -277,9 +262,7 @@ describe.skipIf(noRedis)("a Redis", () => {
       ...["--tls-auth-clients", "no", "--appendonly", "yes"],
     ]);
     const url = `rediss://localhost:${tlsPort}`;
-    expect(await refusal(["--store", url])).toBe(
-      `Failed to use the store ${url}: its certificate is not trusted here. Set NODE_EXTRA_CA_CERTS to a file with its CA certificate.`,
-    );
+    expect(await refusal(["--store", url])).toContain("set NODE_EXTRA_CA_CERTS to a file with");
     const plain = [`rediss://127.0.0.1:${redis.port}`, "--store-timeout", "500ms"] as const;
     expect(await waiting(...plain)).toContain("whether it speaks TLS (rediss://)");
     expect(await waiting(`redis://localhost:${tlsPort}`)).toContain("rediss:// instead of redis://");

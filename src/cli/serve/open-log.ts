@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Log } from "../../log/log.js";
 import { createMemoryLog } from "../../log/memory-log.js";
-import { defaultPrefix, isPrefix, type RedisAddress, readRedisAddress } from "../../log/redis-address.js";
+import { defaultPrefix, isPrefix, type RedisAddress, readRedisAddress } from "../../node/addresses.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
 import { givenOptions } from "../../sandbox/runtime.js";
@@ -177,7 +177,7 @@ async function openNamedState(
   { flags, io }: CommandCall<KeepingFlags>,
   { own, logger, onProblem }: Surroundings,
 ): Promise<Log> {
-  const { openFileLog } = await import("../../log/file/file-log.js");
+  const { openFileLog } = await import("../../log/file-log.js");
   const given = givenOptions(flags);
   const { maxInstances, instanceTtl, maxMemory, migrate } = flags;
   const log = await openFileLog(

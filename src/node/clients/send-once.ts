@@ -215,7 +215,7 @@ const connectionErrors: readonly (readonly [codes: RegExp, found: string, hint: 
 ];
 
 /** Describes a connection error and its fix. */
-function describeConnectionError(error: NodeJS.ErrnoException): NoAnswer {
+export function describeConnectionError(error: NodeJS.ErrnoException): NoAnswer {
   // If several addresses were tried, the first error is used for all.
   const [first] = ((error as Partial<AggregateError>).errors ?? []) as NodeJS.ErrnoException[];
   const code = error.code ?? first?.code ?? "";

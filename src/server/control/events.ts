@@ -1,6 +1,5 @@
 import { setMaxListeners } from "node:events";
 import { requestJson } from "../../api/request-details.js";
-import type { EventIds } from "../../log/event-ids.js";
 import type { Log } from "../../log/log.js";
 import { clearInterval, clearTimeout, nodePlatform, setInterval, setTimeout } from "../../node/platform.js";
 import { stepData } from "../../node/step-data.js";
@@ -31,7 +30,9 @@ const mostPerSecond = 200;
 /** The events of a runtime on their way to all its subscribers. */
 interface Broadcast {
   readonly history: Runtime["history"];
-  readonly ids: EventIds;
+  /** The id of an event minus its position in the history, and the id before the first. */
+  readonly offset: number;
+  readonly from: number;
   readonly subscribers: Set<(bytes: Buffer) => void>;
   /** The id of the last event that was sent. */
   sent: number;
@@ -46,12 +47,14 @@ interface Broadcast {
 const broadcasts = new WeakMap<Runtime, Broadcast>();
 
 // Made with the first subscriber.
-function broadcastOf(runtime: Runtime, { eventIds }: Log): Broadcast {
+function broadcastOf(runtime: Runtime, { firstEvent }: Log): Broadcast {
   const found = broadcasts.get(runtime);
   if (found !== undefined) return found;
   const { history } = runtime;
   const start = { sent: 0, allowed: mostAtOnce, allowedAt: nodePlatform.stopwatch() };
-  const broadcast: Broadcast = { history, ids: eventIds(runtime), subscribers: new Set(), ...start };
+  const from = firstEvent();
+  const ids = { from, offset: from - history.latest() };
+  const broadcast: Broadcast = { history, ...ids, subscribers: new Set(), ...start };
   broadcasts.set(runtime, broadcast);
   history.subscribe(() => {
     if (broadcast.subscribers.size === 0) return;
@@ -92,16 +95,15 @@ function send({ subscribers }: Broadcast, text: string): void {
   for (const subscriber of subscribers) subscriber(bytes);
 }
 
-function latestId({ history, ids }: Broadcast): number {
-  return history.latest() + ids.offset;
+function latestId({ history, offset }: Broadcast): number {
+  return history.latest() + offset;
 }
 
 // Returns the events after an id, serialized. Leaves out the requests if they are too many.
 function textSince(broadcast: Broadcast, last: number, isAllowed = (_requests: number) => true): string {
-  const { offset, from, earlier } = broadcast.ids;
-  const seen = last === earlier ? from : last;
+  const { offset, from } = broadcast;
   const lost = `id: ${latestId(broadcast)}\nevent: events.lost\ndata: {"last_event_id":${last}}\n\n`;
-  const events = seen < from ? undefined : broadcast.history.since(seen - offset);
+  const events = last < from ? undefined : broadcast.history.since(last - offset);
   if (events === undefined) return lost;
   const shown = events.filter(({ entry }) => entry.type !== "request" || !entry.exchange.isProbe);
   const others = shown.filter(({ entry }) => entry.type !== "request");

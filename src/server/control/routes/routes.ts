@@ -1,5 +1,5 @@
 import { openApiDocument } from "../../../api/openapi.js";
-import { createStateWriter, identityOf } from "../../../log/file/format.js";
+import { identityOf, stateText } from "../../../log/state-file.js";
 import { isoOf } from "../../../sandbox/clock.js";
 import { anything, record, text } from "../../../spec/schema/shape.js";
 import { answers } from "../answers.js";
@@ -32,7 +32,7 @@ export const routes: readonly Route[] = [
     async run(context, { server: { log, own } }) {
       requireInstances(context);
       const state = { startedWith: identityOf(own()), ...(await log.describe()) };
-      return textAnswer("application/json", createStateWriter()(state, "export"));
+      return textAnswer("application/json", stateText(state, "export"));
     },
   }),
   route("POST /stop", {

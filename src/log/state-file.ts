@@ -1,16 +1,26 @@
-import { version } from "../../node/package-files.js";
-import { nodePlatform } from "../../node/platform.js";
-import type { Exchange } from "../../sandbox/history/exchange.js";
-import type { RuntimeState } from "../../sandbox/state.js";
-import { checkScenario, type NamedScenario } from "../../scenario/parse-scenario.js";
-import { describedKeys } from "../../scenario/population.js";
-import { ScenarioError } from "../../scenario/problems.js";
-import type { Scenario } from "../../scenario/scenario.generated.js";
-import { SandboxError } from "../../spec/errors.js";
-import { mistakesIn } from "../../spec/schema/check.js";
-import { isMapping, parsedJson } from "../../spec/schema/json.js";
-import { count, list, number, openMapping, record, text } from "../../spec/schema/shape.js";
-import type { InstanceState, ServerState } from "../instances.js";
+import { version } from "../node/package-files.js";
+import { nodePlatform } from "../node/platform.js";
+import type { RuntimeState } from "../sandbox/state.js";
+import { checkScenario, type NamedScenario } from "../scenario/parse-scenario.js";
+import { describedKeys } from "../scenario/population.js";
+import { ScenarioError } from "../scenario/problems.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+import { SandboxError } from "../spec/errors.js";
+import { mistakesIn } from "../spec/schema/check.js";
+import { isMapping, parsedJson } from "../spec/schema/json.js";
+import { count, list, number, openMapping, record, text } from "../spec/schema/shape.js";
+import {
+  canMigrate,
+  changesOf,
+  content,
+  contentHashOf,
+  extendStarted,
+  foundingOf,
+  isSameMajor,
+  otherFounding,
+  requireExtended,
+} from "./founding.js";
+import type { InstanceState, ServerState } from "./instances.js";
 
 /** The saved state of a server. */
 export interface SavedState extends ServerState {
@@ -28,7 +38,7 @@ export interface ScenarioIdentity {
 }
 
 export function identityOf({ name, scenario }: NamedScenario): ScenarioIdentity {
-  return { name, sha256: nodePlatform.sha256(JSON.stringify(scenario)) };
+  return { name, sha256: contentHashOf({ scenario }) };
 }
 
 /** The version of the format. */
@@ -37,51 +47,42 @@ const format = 3;
 /** A scenario with its source text. The file contains a shared scenario once, under its hash. */
 type SharedScenario = Pick<RuntimeState, "scenario" | "text">;
 
+// A described sandbox never changes, and its text is needed again while nothing happens to it.
+const texts = new WeakMap<RuntimeState, string>();
+const shared = new WeakMap<object, SharedScenario & { readonly id: string; readonly json: string }>();
+
 /**
- * Returns a function that serializes the states of one server. The text contains a mark unique to this write, and no full
- * keys except a scenario's pinned keys (R35). Parts that did not change since the last state are not serialized again.
+ * Serializes the state of a server. The text contains a mark unique to this write, and no full keys except a scenario's pinned
+ * keys (R35).
  */
-export function createStateWriter(): (state: SavedState, mark: string) => string {
-  const texts = new WeakMap<object, string>();
-  let last: { readonly exchanges: readonly Exchange[]; readonly texts: readonly string[] } | undefined;
-  const textOf = <Value extends object>(value: Value, write: (value: Value) => string): string => {
-    const text = texts.get(value) ?? write(value);
-    texts.set(value, text);
-    return text;
+export function stateText({ startedWith, own, instances, ...rest }: SavedState, mark: string): string {
+  const inside = instances.map(({ runtime, ...one }) => withMembers(one, { runtime: runtimeText(runtime) }));
+  const scenarios = [own, ...instances.map(({ runtime }) => runtime)].map(sharedIn);
+  const scenarioTexts = Object.fromEntries(scenarios.map(({ id, json }) => [id, json]));
+  const header = { svc_sandbox_state: format, version, written: mark, started_with: startedWith, ...rest };
+  const members = {
+    scenarios: withMembers({}, scenarioTexts),
+    own: runtimeText(own),
+    instances: listOf(inside),
   };
-  // Requests never change: old ones disappear and new ones are added.
-  const textsOf = (exchanges: readonly Exchange[]): readonly string[] => {
-    const start = last?.exchanges.indexOf(exchanges[0] as Exchange) ?? -1;
-    const known = start === -1 ? [] : (last?.texts.slice(start) ?? []);
-    const all = exchanges.map((one, index) => known[index] ?? JSON.stringify(one));
-    last = { exchanges, texts: all };
-    return all;
-  };
-  const shared = new WeakMap<object, SharedScenario & { readonly id: string; readonly json: string }>();
-  const sharedIn = ({ scenario, text }: RuntimeState) => {
-    const known = shared.get(scenario);
-    if (known !== undefined && known.text === text) return known;
-    const json = JSON.stringify({ scenario, text });
-    const made = { scenario, text, json, id: nodePlatform.sha256(json).slice(0, 16) };
-    shared.set(scenario, made);
-    return made;
-  };
-  const insideText = (state: RuntimeState) =>
-    JSON.stringify({ ...state, text: undefined, scenario: sharedIn(state).id });
-  return ({ startedWith, own, instances, ...rest }, mark) => {
-    const inside = instances.map(({ runtime, ...one }) =>
-      withMembers(one, { runtime: textOf(runtime, insideText) }),
-    );
-    const ownText = withMembers(
-      { ...own, text: undefined, scenario: sharedIn(own).id, exchanges: undefined },
-      { exchanges: listOf(textsOf(own.exchanges)) },
-    );
-    const scenarios = [own, ...instances.map(({ runtime }) => runtime)].map(sharedIn);
-    const scenarioTexts = Object.fromEntries(scenarios.map(({ id, json }) => [id, json]));
-    const header = { svc_sandbox_state: format, version, written: mark, started_with: startedWith, ...rest };
-    const members = { scenarios: withMembers({}, scenarioTexts), own: ownText, instances: listOf(inside) };
-    return `${withMembers(header, members)}\n`;
-  };
+  return `${withMembers(header, members)}\n`;
+}
+
+function runtimeText(state: RuntimeState): string {
+  const known = texts.get(state);
+  if (known !== undefined) return known;
+  const text = JSON.stringify({ ...state, text: undefined, scenario: sharedIn(state).id });
+  texts.set(state, text);
+  return text;
+}
+
+function sharedIn({ scenario, text }: RuntimeState) {
+  const known = shared.get(scenario);
+  if (known !== undefined && known.text === text) return known;
+  const json = JSON.stringify({ scenario, text });
+  const made = { scenario, text, json, id: nodePlatform.sha256(json).slice(0, 16) };
+  shared.set(scenario, made);
+  return made;
 }
 
 /** Returns the mark of a state from the start of its text; empty if there is none. */
@@ -177,6 +178,39 @@ export function parseState(text: string, given: string): SavedState {
       ...one,
       runtime: runtimeOf(runtime, `instances.${index}.runtime`),
     })),
+  };
+}
+
+/**
+ * Continues a state in this version with the current scenario, which may have additional organizations and keys if that
+ * `isAllowed`. Returns readable changes as well. Throws `state_mismatch`, also for a state of another major version.
+ */
+export function continueState(
+  saved: SavedState,
+  served: NamedScenario,
+  { given, isAllowed }: { readonly given: string; readonly isAllowed: boolean },
+): { readonly state: SavedState; readonly changes: readonly string[] } {
+  const { startedWith, own } = saved;
+  const ours = foundingOf(served);
+  const [name, hash] = [startedWith.name, startedWith.sha256.slice(0, 12)];
+  const theirs = { version: saved.version ?? version, scenario: name, [content]: hash };
+  const stored = {
+    code: "state_mismatch",
+    what: `The state ${JSON.stringify(given)}`,
+    elsewhere: "name another file, or remove this one to start again",
+  } as const;
+  const isSame = hash === ours[content];
+  if (!(isSame ? isSameMajor(theirs, ours) : isAllowed && canMigrate(theirs, ours))) {
+    throw otherFounding(stored, theirs, ours);
+  }
+  const extended = isSame
+    ? { state: own, changes: [] }
+    : requireExtended(stored, extendStarted(own, hash, served));
+  // A moved scenario file gets its new name; a scenario that was loaded later keeps its own.
+  const moved = own.name === name ? { name: served.name } : {};
+  return {
+    state: { ...saved, startedWith: identityOf(served), own: { ...extended.state, ...moved } },
+    changes: [...changesOf(theirs, ours), ...extended.changes],
   };
 }
 

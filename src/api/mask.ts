@@ -3,7 +3,6 @@ import { isSandboxKey, isWellFormedKey, keyPrefixes, sandboxMark } from "../spec
 import { containsKey, findFirstKeys, redactEncoded, redactPath, redactValue } from "../spec/redact.js";
 import { isMeantAsKey, type RequestEvidence, type RequestTraits } from "../spec/request-traits.js";
 import { parsedJson } from "../spec/schema/json.js";
-import type { ControlCall } from "./log.js";
 
 /** A request with a mask in place of each key that its client sent. */
 export interface MaskedRequest extends Omit<ApiRequest, "traits" | "fromStory"> {
@@ -101,14 +100,4 @@ function maskContent({ query, contentType, idempotencyKey, body }: RequestConten
 function maskBody(text: string): string {
   const body = parsedJson(text);
   return body === undefined ? "…" : JSON.stringify(redactValue(body, (found) => redactEncoded(found, "x")));
-}
-
-/**
- * Shortens every key in a call to the control plane, where no key belongs. A scenario's pinned keys stay: the sandbox and
- * state files also contain them.
- */
-export function maskCall({ params, body, ...call }: ControlCall): ControlCall {
-  const isScenario = (name: string, member: unknown) => name === "scenario" && typeof member !== "string";
-  const shown = call.isYaml ? body : redactValue(body, redactEncoded, isScenario);
-  return { ...call, params: redactValue(params, redactEncoded, isScenario), body: shown };
 }

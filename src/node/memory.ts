@@ -1,5 +1,5 @@
-import { defaultMaxMemory, type Memory, nodeMemory, nodePlatform } from "../node/platform.js";
 import { SandboxError } from "../spec/errors.js";
+import { defaultMaxMemory, type Memory, nodeMemory, nodePlatform } from "./platform.js";
 
 /** The memory of a server. */
 export interface MemoryStatus {

@@ -1,5 +1,5 @@
 // Node's own timers: jsdom's have no `unref`, and fake timers would prevent saving.
-import { clearTimeout, nodePlatform, setTimeout } from "../../node/platform.js";
+import { clearTimeout, nodePlatform, setTimeout } from "../platform.js";
 
 /** Milliseconds before changes are saved, unless saving takes long. */
 const longest = 100;

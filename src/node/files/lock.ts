@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import type { Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { nodePlatform } from "../../node/platform.js";
+import { nodePlatform } from "../platform.js";
 
 const net = process.getBuiltinModule("node:net");
 

@@ -1,13 +1,14 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { runs } from "../../test/support/property-seed.js";
-import { presentedAs } from "../api/handle.js";
+import { maskCall } from "../log/entries.js";
 import { nodePlatform } from "../node/platform.js";
 import type { ApiRequest } from "../sandbox/history/exchange.js";
 import { isSandboxKey, keyPrefixes, parseApiKey } from "../spec/api-key.js";
 import { containsKey, findKeys, redactEncoded, redactPath } from "../spec/redact.js";
 import { isMeantAsKey } from "../spec/request-traits.js";
-import { hashOf, maskCall, maskRequest } from "./mask.js";
+import { presentedAs } from "./handle.js";
+import { hashOf, maskRequest } from "./mask.js";
 
 const { sha256 } = nodePlatform;
 const piece = fc.constantFrom(

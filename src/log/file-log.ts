@@ -1,35 +1,34 @@
 import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { lock } from "../node/files/lock.js";
+import { createSaver } from "../node/files/saver.js";
 import {
   fileFailure,
   makeFolder,
   removeOldDrafts,
   targetOf,
   writeFileAtomically,
-} from "../../node/files/write-file.js";
-import { nodePlatform } from "../../node/platform.js";
-import { isoOf } from "../../sandbox/clock.js";
-import { createRuntime, type GivenOptions, type Runtime } from "../../sandbox/runtime.js";
-import { describeRuntime, type RuntimeState, restoreRuntime } from "../../sandbox/state.js";
-import type { World } from "../../sandbox/world.js";
-import type { NamedScenario } from "../../scenario/parse-scenario.js";
-import { SandboxError } from "../../spec/errors.js";
-import { base62From } from "../../spec/seed.js";
-import { createEventIds } from "../event-ids.js";
-import { describeServer, type Instance, type InstanceLimits } from "../instances.js";
-import { createMemoryLog, type MemoryLog } from "../memory-log.js";
+} from "../node/files/write-file.js";
+import { nodePlatform } from "../node/platform.js";
+import { isoOf } from "../sandbox/clock.js";
+import { createRuntime, type GivenOptions, type Runtime } from "../sandbox/runtime.js";
+import { describeRuntime, type RuntimeState, restoreRuntime } from "../sandbox/state.js";
+import type { World } from "../sandbox/world.js";
+import type { NamedScenario } from "../scenario/parse-scenario.js";
+import { SandboxError } from "../spec/errors.js";
+import { base62From } from "../spec/seed.js";
+import type { InstanceLimits } from "./instances.js";
+import { distantId } from "./log.js";
+import { createMemoryLog, describeServer, type MemoryLog } from "./memory-log.js";
 import {
   brokenState,
-  createStateWriter,
+  continueState,
   identityOf,
   markOf,
   parseState,
-  type SavedState,
+  stateText,
   unreadableState,
-} from "./format.js";
-import { lock } from "./lock.js";
-import { migrateState } from "./migrate.js";
-import { createSaver } from "./saver.js";
+} from "./state-file.js";
 
 /** The file of a saved state: its absolute path, and the given path for messages. */
 interface StatePlace {
@@ -97,81 +96,27 @@ function openLocked(
   if (text !== undefined && imported !== undefined) throw sandboxExists(place.given);
   const from = imported ?? (text === undefined ? undefined : { text, given: place.given });
   const saved = from && parseState(from.text, from.given);
-  let served = own();
-  let startedWith = identityOf(served);
-  const found = saved && from && migrateState(saved, served, { given: from.given, isAllowed: migrate });
-  const restored = found && namedAs(found.state, saved.startedWith.name, served.name);
+  const found = saved && continueState(saved, own(), { given: from.given, isAllowed: migrate });
+  const restored = found?.state;
   const runtime = orBroken(place, () =>
     restored === undefined
       ? createRuntime(start, { given })
       : restoreRuntime(restored.own, nodePlatform, { given }),
   );
-  const eventIds = createEventIds();
-  const log = createMemoryLog(runtime, { ...limits, eventIds: eventIds.of });
+  const log = createMemoryLog(runtime, limits);
   const { instances } = log;
   if (restored !== undefined) {
     orBroken(place, () => instances.restore(restored.instances));
     runtime.idSeries.last = restored.idSeries;
-    eventIds.resume(runtime, restored.own.lastEvent);
-    for (const { id, runtime: state } of restored.instances) {
-      eventIds.resume((instances.find(id) as Instance).runtime, state.lastEvent);
-    }
   }
-
   const isMigrated = migrate && found !== undefined && found.changes.length > 0;
   const backup = isMigrated && text !== undefined ? backUp(place, text, saved?.version) : undefined;
-  const unchanged = new WeakMap<Runtime, RuntimeState>();
-  const describe = (one: Runtime): RuntimeState => {
-    const known = unchanged.get(one);
-    // Requests to other instances may have pushed out its own.
-    const isWhole = known?.exchanges.length === one.history.requests({ probes: true }).length;
-    if (known !== undefined && isWhole) return known;
-    const state = { ...describeRuntime(one), lastEvent: eventIds.latest(one) };
-    // The server's counts also change with requests to its instances.
-    if (one !== runtime) unchanged.set(one, state);
-    return state;
-  };
-  const textOf = createStateWriter();
-  const writer = base62From(nodePlatform.random, 12);
-  let saves = 0;
-  let written = text && markOf(text);
-  let savedAt = "";
-  let bytes = 0;
-  let failure: { readonly reason: string; readonly isFull: boolean } | undefined;
-  const save = (whatToDo: string) => {
-    if (own() !== served) {
-      served = own();
-      startedWith = identityOf(served);
-    }
-    saves += 1;
-    const mark = `${writer}.${saves}`;
-    const state = { startedWith, ...describeServer(log, describe) };
-    const text = textOf(state, mark);
-    // The lock does not protect from other containers that mount the volume.
-    const isUnchanged = () => {
-      const found = markIn(place.file);
-      if (found === undefined || found === written) return;
-      throw new Error("another program has written it, such as a server in another container");
-    };
-    // Readable only by its owner: a scenario may pin keys.
-    orUnwritable(place.given, whatToDo, () => {
-      try {
-        writeFileAtomically(place.file, text, 0o600, isUnchanged);
-        failure = undefined;
-      } catch (error) {
-        failure = { reason: fileFailure(error), isFull: isFullDisk(error) };
-        throw error;
-      }
-    });
-    bytes = text.length;
-    written = mark;
-    savedAt = isoOf(state.own.at);
-  };
-  const saver = createSaver(() => save("The change is not saved: a restart will lose it."), onProblem);
+  const file = createStateFile(place, log, own, text);
+  const saver = createSaver(() => file.save("The change is not saved: a restart will lose it."), onProblem);
   let isCalled = false;
   const keep = (one: Runtime) => {
     one.subscribe(({ type }) => {
-      if (one !== runtime) unchanged.delete(one);
+      file.forget(one);
       // A call saves once it has its result; nobody waits for a timeline step.
       if (isCalled || type === "request" || type === "timeline.step") saver.soon();
       else saver.now();
@@ -204,18 +149,16 @@ function openLocked(
     ...log,
     savedAt: saved?.own.at,
     migrated: isMigrated ? { changes: found.changes, backup } : undefined,
+    // Followers of an earlier process must notice that they have missed events.
+    firstEvent: distantId,
     countUnread(at, id) {
       log.countUnread(at, id);
-      unchanged.delete(at.runtime);
+      file.forget(at.runtime);
       saver.soon();
     },
     call: (call, run, from) => keeping(() => log.call(call, run, from), false),
     manage: (run, from) => keeping(() => log.manage(run, from), true),
-    status: () => ({
-      ...{ in: "file", reachable: true, latencyMs: 0, losses: 0, bytes },
-      problem: failure && `The state cannot be saved: ${failure.reason}.`,
-      isFull: failure?.isFull ?? false,
-    }),
+    status: file.status,
     begin() {
       const whatToDo = "Name another file with --state.";
       orUnwritable(place.given, whatToDo, () => makeFolder(dirname(place.file)));
@@ -228,12 +171,12 @@ function openLocked(
         });
         if (isKept) saver.soon();
       });
-      save(whatToDo);
+      file.save(whatToDo);
       isKept = true;
     },
     close() {
       try {
-        if (saver.stop()) save(`Everything since ${savedAt} is lost.`);
+        if (saver.stop()) file.save(`Everything since ${file.savedAt()} is lost.`);
       } finally {
         unlock();
       }
@@ -241,9 +184,62 @@ function openLocked(
   };
 }
 
-// A moved scenario file gets its new name; a scenario that was loaded later keeps its own.
-function namedAs(saved: SavedState, before: string, name: string): SavedState {
-  return saved.own.name === before ? { ...saved, own: { ...saved.own, name } } : saved;
+/** Writes the sandboxes of a log to a file, whose text was read at the start. */
+function createStateFile(place: StatePlace, log: MemoryLog, own: () => NamedScenario, text?: string) {
+  const { runtime } = log;
+  const unchanged = new WeakMap<Runtime, RuntimeState>();
+  const describe = (one: Runtime): RuntimeState => {
+    const known = unchanged.get(one);
+    // Requests to other instances may have pushed out its own.
+    const isWhole = known?.exchanges.length === one.history.requests({ probes: true }).length;
+    if (known !== undefined && isWhole) return known;
+    const state = describeRuntime(one);
+    // The server's counts also change with requests to its instances.
+    if (one !== runtime) unchanged.set(one, state);
+    return state;
+  };
+  const writer = base62From(nodePlatform.random, 12);
+  let saves = 0;
+  let written = text && markOf(text);
+  let savedAt = "";
+  let bytes = 0;
+  let failure: { readonly reason: string; readonly isFull: boolean } | undefined;
+  // The lock does not protect from other containers that mount the volume.
+  const requireUnchanged = () => {
+    const found = markIn(place.file);
+    if (found === undefined || found === written) return;
+    throw new Error("another program has written it, such as a server in another container");
+  };
+  return {
+    /** Throws `state_unwritable`. */
+    save(whatToDo: string): void {
+      saves += 1;
+      const mark = `${writer}.${saves}`;
+      const state = { startedWith: identityOf(own()), ...describeServer(log, describe) };
+      const text = stateText(state, mark);
+      orUnwritable(place.given, whatToDo, () => {
+        try {
+          // Readable only by its owner: a scenario may pin keys.
+          writeFileAtomically(place.file, text, 0o600, requireUnchanged);
+          failure = undefined;
+        } catch (error) {
+          failure = { reason: fileFailure(error), isFull: isFullDisk(error) };
+          throw error;
+        }
+      });
+      bytes = text.length;
+      written = mark;
+      savedAt = isoOf(state.own.at);
+    },
+    /** Describes an instance again for the next save. */
+    forget: (one: Runtime) => void unchanged.delete(one),
+    savedAt: () => savedAt,
+    status: () => ({
+      ...{ in: "file" as const, reachable: true, latencyMs: 0, losses: 0, bytes },
+      problem: failure && `The state cannot be saved: ${failure.reason}.`,
+      isFull: failure?.isFull ?? false,
+    }),
+  };
 }
 
 /** Backs up the state before a migration in a separate file, and returns the file's name. */

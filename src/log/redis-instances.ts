@@ -1,0 +1,290 @@
+import { getEventListeners } from "node:events";
+import { createMemoryBudget } from "../node/memory.js";
+import { nodePlatform } from "../node/platform.js";
+import type { GivenOptions, Runtime } from "../sandbox/runtime.js";
+import { describeRuntime } from "../sandbox/state.js";
+import type { NamedScenario } from "../scenario/parse-scenario.js";
+import { SandboxError } from "../spec/errors.js";
+import { type FollowedSandbox, noSandbox } from "./followed-sandbox.js";
+import {
+  defaultInstanceTtl,
+  defaultMaxInstances,
+  type EndedInstance,
+  type Instance,
+  type InstanceLimits,
+  type Instances,
+  keepLoaded,
+  type ListedInstance,
+  newInstanceId,
+  noInstance,
+  type Tenancy,
+  tooMany,
+} from "./instances.js";
+import type { Entered } from "./log.js";
+import type { RedisConnection } from "./redis-connection.js";
+import { isFullness } from "./redis-problems.js";
+import { changeScript, listScript, removeScript } from "./redis-scripts.js";
+import { createIn, keysOf, type Loaded, loadSandbox, ownId, startAt } from "./stored-sandbox.js";
+
+/** The settings of an instance in the list, as JSON. */
+interface Settings extends Pick<ListedInstance, "tenancy" | "createdAt" | "name" | "seed"> {
+  readonly given: GivenOptions;
+  readonly idGroup: number;
+}
+
+/** An instance with its sandbox in this process. */
+interface Open {
+  readonly instance: Instance;
+  readonly sandbox: FollowedSandbox;
+  /** What the list shows of its scenario. */
+  listed: { readonly name: string; readonly seed: number };
+}
+
+/** What is needed to follow the sandbox of an instance. */
+type Followable = Settings & {
+  readonly id: string;
+  readonly keys: ReturnType<ReturnType<typeof keysOf>["of"]>;
+  readonly expires: () => string;
+  readonly onGone: () => Promise<boolean>;
+};
+
+interface RedisInstancesOptions extends InstanceLimits {
+  readonly connection: RedisConnection;
+  readonly prefix: string;
+  /** The server's own sandbox. */
+  readonly server: Pick<Runtime, "counters">;
+  readonly follow: (loaded: Loaded, options: Followable) => FollowedSandbox;
+}
+
+/** The bytes of Redis for one sandbox at most, unless its scenario is large; for the limit of instances. */
+const bytesOfSandbox = 200_000;
+/** The bytes of the memory budget for one loaded instance. */
+const bytesOfLoaded = 250_000;
+/** Idle milliseconds before an instance is unloaded, and between two readings of the list. */
+const times = { idle: 60_000, list: 5000 };
+/** The first group of request ids of instances: the series before it belong to the server's own sandbox. */
+const firstGroup = 2 ** 20;
+
+export type RedisInstances = ReturnType<typeof createRedisInstances>;
+
+/** Creates the instances of a store. This server loads an instance when it is used. */
+export function createRedisInstances({
+  connection,
+  prefix,
+  server,
+  follow,
+  ...limits
+}: RedisInstancesOptions) {
+  const { maxInstances = defaultMaxInstances, instanceTtl = defaultInstanceTtl } = limits;
+  const now = nodePlatform.stopwatch;
+  const keys = keysOf(prefix);
+  // An instance that is in use is never removed early, although its expiry is not stored with each use.
+  const margin = Math.min(instanceTtl / 50, 60_000);
+  const loaded = keepLoaded(server);
+  const open = new Map<string, Open>();
+  const loading = new Map<string, Promise<Open | EndedInstance | undefined>>();
+  const expiryListeners = new Set<(instance: Pick<ListedInstance, "id" | "tenancy">) => void>();
+  let stored = { bytes: 0, count: 0 };
+  let listedAt = Number.NEGATIVE_INFINITY;
+
+  // An append that is in progress is applied to the copy that appended it, also after that is unloaded.
+  const unload = (id: string) => {
+    open.delete(id);
+    loaded.remove(id);
+  };
+  const isFollowed = ({ instance }: Open) => getEventListeners(instance.gone, "abort").length > 0;
+  /** Unloads the least recently used instances until `most` are left, except those whose events are followed. */
+  const unloadTo = (most: number) => {
+    const idle = Array.from(open.values()).filter((one) => !isFollowed(one));
+    idle.sort((one, other) => other.instance.idle - one.instance.idle);
+    for (const { instance } of idle.slice(0, Math.max(0, open.size - most))) unload(instance.id);
+  };
+  const budget = createMemoryBudget(limits.maxMemory, () => unloadTo(open.size / 2));
+  const mostLoaded = Math.max(10, Math.floor(budget.status().most / 2 / bytesOfLoaded));
+
+  const loadNow = async (id: string): Promise<Open | EndedInstance | undefined> => {
+    const loadedAt = now();
+    const found = await loadSandbox(connection, keys.of(id), id);
+    if (found === undefined || "ended" in found) return found;
+    if (found.settings === "") return undefined;
+    const settings: Settings = JSON.parse(found.settings);
+    /** The use that the stored expiry covers. */
+    let covered = Number.NEGATIVE_INFINITY;
+    const sandbox = follow(found, {
+      ...{ ...settings, id, keys: keys.of(id) },
+      expires() {
+        const { usedAt } = instance;
+        if (usedAt === loadedAt || usedAt - covered < margin) return "";
+        covered = usedAt;
+        const idleEnd = connection.time() - now() + usedAt + instanceTtl + margin;
+        return String(Math.ceil(settings.tenancy.expiresAt ?? idleEnd));
+      },
+      async onGone() {
+        unload(id);
+        return false;
+      },
+    });
+    if (open.size >= mostLoaded) unloadTo(mostLoaded * 0.75);
+    const { tenancy, createdAt, name, seed } = settings;
+    const instance = loaded.add({ id, tenancy, createdAt }, sandbox.runtime, loadedAt);
+    const made = { instance, sandbox, listed: { name, seed } };
+    open.set(id, made);
+    return made;
+  };
+  /** Loads an instance once for all callers. */
+  const load = async (id: string): Promise<Open | EndedInstance | undefined> => {
+    const there = open.get(id);
+    if (there !== undefined) return there;
+    const found = loading.get(id) ?? loadNow(id).finally(() => loading.delete(id));
+    loading.set(id, found);
+    return found;
+  };
+  /** Reads the list, and removes what has expired. */
+  const readList = async (what: "all" | ""): Promise<ListedInstance[]> => {
+    listedAt = now();
+    const [hash, log] = keys.of(ownId);
+    const reply = await connection.run(listScript, [keys.list, hash, log], [...keys.parts, what]);
+    const [at, bytes, count, ended, alive] = reply as unknown as [
+      string,
+      number,
+      number,
+      readonly [id: string, settings: string][],
+      readonly [id: string, settings: string, head: string, left: number][],
+    ];
+    stored = { bytes, count };
+    for (const [id, text] of ended) {
+      unload(id);
+      for (const listener of expiryListeners) listener(listedOf(id, text));
+    }
+    return alive.map(([id, text, head, left]) => {
+      const listed = listedOf(id, text);
+      const appended = Number(at) - Math.max(listed.createdAt, Number.parseInt(head, 10));
+      const used = listed.tenancy.expiresAt === undefined ? instanceTtl + margin - left : appended;
+      return { ...listed, idle: Math.max(0, Math.min(appended, used)) };
+    });
+  };
+  const list = () => readList("all");
+  const textOf = async (id: string) => (await connection.command("HGET", keys.list, id)) as string | null;
+  /** Changes the settings of an instance, unless another server has changed them in between: then it tries again. */
+  const change = async (id: string, make: (before: Settings | undefined) => Partial<Settings>) => {
+    for (;;) {
+      const before = await textOf(id);
+      const settings: Settings | undefined = before === null ? undefined : JSON.parse(before);
+      const after = JSON.stringify({ ...settings, ...make(settings) });
+      if (before === null) throw noInstance(id);
+      const found = await connection.run(changeScript, [keys.list], [id, before, after]);
+      if (found === "") return listedOf(id, after);
+    }
+  };
+  /** Returns how many instances fit into Redis, next to what others keep there. */
+  const roomInRedis = async (): Promise<number> => {
+    const info = String(await connection.command("INFO", "memory").catch(() => ""));
+    const [used, most] = ["used_memory", "maxmemory"].map((name) =>
+      Number(new RegExp(`^${name}:(\\d+)`, "m").exec(info)?.[1] ?? 0),
+    ) as [number, number];
+    const others = Math.max(0, used - stored.bytes);
+    return most === 0 ? Number.POSITIVE_INFINITY : Math.floor((most - others) / bytesOfSandbox) - 1;
+  };
+  const create = async (source: NamedScenario, given: GivenOptions, tenancy: Tenancy = {}) => {
+    budget.requireRoom();
+    const most = Math.min(maxInstances, await roomInRedis());
+    const group = await connection.command("HINCRBY", keys.of(ownId)[0], "groups", "1").catch(notFull);
+    const idGroup = firstGroup + Number(group);
+    const createdAt = Math.floor(connection.time());
+    const runtime = startAt(createdAt, source, given, idGroup);
+    const { name, seed } = runtime.world();
+    const id = newInstanceId();
+    const settings: Settings = { tenancy, createdAt, name, seed, given, idGroup };
+    const expiresAt = tenancy.expiresAt ?? createdAt + instanceTtl + margin;
+    const listed = { settings: JSON.stringify(settings), most, expiresAt };
+    const outcome = await createIn(connection, prefix, id, describeRuntime(runtime), { listed }).catch(
+      notFull,
+    );
+    if (outcome === "full") throw most < maxInstances ? noRoomInRedis() : tooMany(maxInstances);
+    const made = await load(id);
+    if (made === undefined || "ended" in made) throw noInstance(id);
+    return made.instance;
+  };
+
+  const instances: Instances = {
+    ...loaded,
+    create,
+    list,
+    async get(id) {
+      const text = await connection.soon(() => textOf(id));
+      return text === null ? undefined : listedOf(id, text);
+    },
+    async remove(id) {
+      const removed = await connection.run(removeScript, keys.of(id), [id]);
+      unload(id);
+      stored = { ...stored, count: stored.count - 1 };
+      if (removed === 0) throw noInstance(id);
+    },
+    changeHashes: (id, hashes, check) =>
+      change(id, (settings) => {
+        check?.(settings?.tenancy);
+        return { tenancy: { ...settings?.tenancy, ...hashes } };
+      }),
+    count: () => stored.count,
+    onExpired: (listener) => void expiryListeners.add(listener),
+  };
+  return {
+    instances,
+    budget,
+    list,
+    load,
+    /** The bytes of all sandboxes in Redis, as of a few seconds ago. */
+    bytes: () => stored.bytes,
+    /** Returns the sandboxes of the loaded instances. */
+    sandboxes: () => Array.from(open.values(), ({ sandbox }) => sandbox),
+    /** Returns the sandboxes of instances whose events somebody follows. */
+    followed: () =>
+      Array.from(open.values())
+        .filter(isFollowed)
+        .map(({ sandbox }) => sandbox),
+    /** Returns the instance of an id, and counts this as a use. */
+    enter: (id: string): Entered | Promise<Entered> =>
+      loaded.use(id) ??
+      connection
+        .soon(() => load(id))
+        .then((found) => (found !== undefined && "ended" in found ? found : loaded.use(id))),
+    /** Acts on the sandbox of an instance, and counts this as a use; resolves to `noSandbox` if it is gone. */
+    async inside(id: string, act: (sandbox: FollowedSandbox) => Promise<unknown>): Promise<unknown> {
+      const found = open.get(id) ?? (await load(id));
+      if (found === undefined || "ended" in found) return noSandbox;
+      loaded.use(id);
+      return act(found.sandbox);
+    },
+    /** Updates the list if a call has given the instance another scenario. */
+    async refresh(id: string): Promise<void> {
+      const one = open.get(id);
+      if (one === undefined) return;
+      const { name, seed } = one.instance;
+      if (one.listed.name === name && one.listed.seed === seed) return;
+      one.listed = { name, seed };
+      await change(id, () => ({ name, seed }));
+    },
+    /** Unloads instances that nobody uses, and removes from the list what has expired. */
+    async settle(): Promise<void> {
+      for (const one of open.values()) {
+        if (one.instance.idle >= times.idle && !isFollowed(one)) unload(one.instance.id);
+      }
+      if (now() - listedAt >= times.list) await readList("");
+    },
+  };
+}
+
+function listedOf(id: string, text: string): ListedInstance {
+  return { ...(JSON.parse(text) as Settings), id, idle: 0 };
+}
+
+function notFull(error: unknown): never {
+  throw isFullness((error as Error).cause) ? noRoomInRedis() : error;
+}
+
+function noRoomInRedis(): SandboxError {
+  return new SandboxError(
+    "memory_limit_reached",
+    "Redis has no room for another instance: remove unused instances with DELETE /__sandbox/instances/{id}, or increase its maxmemory.",
+  );
+}
