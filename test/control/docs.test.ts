@@ -21,7 +21,7 @@ test("the documentation is served without a token, under a policy that allows no
     expect([moved.status, moved.headers.location]).toEqual([308, "./docs/"]);
     for (const [file, type, text] of [
       ["", "text/html", "<h1"],
-      ["error-codes.html", "text/html", 'id="refusal-key_limit_reached"'],
+      ["errors.html", "text/html", 'id="refusal-key_limit_reached"'],
       ["style.css", "text/css", ":root"],
       ["llms.txt", "text/plain", "(AGENTS.md): 3.0 kB"],
       ["AGENTS.md", "text/markdown", "# svc-sandbox for coding agents"],

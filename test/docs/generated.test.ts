@@ -36,6 +36,9 @@ const callGroups: Readonly<Record<string, readonly string[]>> = {
   server: ["health", "ready", "metrics", "export", "stop", "openapi.json", "control.openapi.json", ""],
 };
 
+/** The tables of docs/errors.md. */
+const errorParts = { table: pathsPart, api: answerCodesPart, refusals: refusalsPart, problems: problemsPart };
+
 const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   "docs/assumptions.md": { assumptions: assumptionsPart },
   "docs/benchmarks.md": { peers: () => partOf(peerResults as unknown as Results) },
@@ -45,7 +48,6 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   "docs/control-plane.md": Object.fromEntries(
     Object.keys(callGroups).map((group) => [`calls: ${group}`, () => callsPart(group)]),
   ),
-  "docs/error-codes.md": { api: answerCodesPart, refusals: refusalsPart, problems: problemsPart },
   "docs/report.md": { advice: advicePart },
 };
 
@@ -57,7 +59,7 @@ test.each(
 
 test("docs/errors.md lists the paths and shows what each curl line gets (npm run docs:update)", async () => {
   const page = "docs/errors.md";
-  const text = await withDocumentedAnswers(await withParts(page, { table: pathsPart }));
+  const text = await withDocumentedAnswers(await withParts(page, errorParts));
   await expect(text).toMatchFileSnapshot(join(root, page));
 });
 
@@ -192,7 +194,7 @@ function answerCodesPart(): string {
   const failures = outcomes.filter(({ code }) => code !== null);
   const rows = new Map<string, string[]>();
   for (const { code: name, status, message, path } of failures) {
-    const link = `[${code(path)}](errors.md#${path.replaceAll(".", "")})`;
+    const link = `[${code(path)}](#${path.replaceAll(".", "")})`;
     const row = rows.get(`${name} ${message}`);
     if (row === undefined)
       rows.set(`${name} ${message}`, [code(name), String(status), String(message), link]);

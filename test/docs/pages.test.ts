@@ -71,9 +71,9 @@ test("docs/control-plane.md names every event", () => {
   expect(missingOn(pageOf("docs/control-plane.md"), types)).toEqual([]);
 });
 
-test("docs/error-codes.md has one row for each code: of the API, of refusals, of problems, of exits", () => {
+test("docs/errors.md has one row for each code: of the API, of refusals, of problems, of exits", () => {
   const rowsOf = (heading: string) =>
-    [...sectionOf("docs/error-codes.md", heading).matchAll(/^\| `(\w+)` \| .*\S.* \|$/gm)]
+    [...sectionOf("docs/errors.md", heading).matchAll(/^\| `(\w+)` \| .*\S.* \|$/gm)]
       .map(([, code]) => code)
       .sort();
   const codes = new Set((outcomes as readonly Outcome[]).flatMap(({ code }) => code ?? []));

@@ -99,9 +99,9 @@ test("every code has a place: each path, advice, refusal and problem, where the 
     ...outcomes.map(({ path }) => aboutPath(path)),
     ...adviceTable.map(({ id }) => aboutAdvice(id)),
     ...Object.keys({ ...errorCauses, ...httpRefusals }).map(aboutRefusal),
-    ...Object.keys(problemCauses).map((code) => `error-codes.html#problem-${code}`),
-    ...outcomes.flatMap(({ code }) => (code === null ? [] : `error-codes.html#code-${code}`)),
-    ...[0, 1, 2, 3].map((code) => `error-codes.html#exit-code-${code}`),
+    ...Object.keys(problemCauses).map((code) => `errors.html#problem-${code}`),
+    ...outcomes.flatMap(({ code }) => (code === null ? [] : `errors.html#code-${code}`)),
+    ...[0, 1, 2, 3].map((code) => `errors.html#exit-code-${code}`),
   ];
   expect(targets.length).toBeGreaterThan(150);
   expect(targets.filter((target) => !leadsSomewhere("index.html", target))).toEqual([]);
@@ -113,9 +113,9 @@ test("search finds codes, pages, misspelled words and pasted messages", () => {
   const found = (query: string) => search.search(query).map(({ id }) => id as string);
   for (const [query, href] of [
     ["dashbord", "dashboard.html"],
-    ["live_access_not_approved", "error-codes.html#code-live_access_not_approved"],
-    ["listen EADDRINUSE: address already in use", "error-codes.html#refusal-address_in_use"],
-    ["bad_ref", "error-codes.html#problem-bad_ref"],
+    ["live_access_not_approved", "errors.html#code-live_access_not_approved"],
+    ["listen EADDRINUSE: address already in use", "errors.html#refusal-address_in_use"],
+    ["bad_ref", "errors.html#problem-bad_ref"],
     ["same-key-after-401", "report.html#advice-same-key-after-401"],
     ["certifcate", "certify.html#certificates"],
   ]) {
@@ -149,7 +149,7 @@ describe.skipIf(noBrowser)("in Chromium, from files", () => {
   test.each([
     "index",
     "dashboard",
-    "error-codes",
+    "errors",
     "benchmarks",
     "0001-answer-the-api-before-express",
   ])("axe finds nothing on %s.html, light and wide, dark and narrow, and nothing scrolls sideways", async (name) => {
@@ -170,9 +170,9 @@ describe.skipIf(noBrowser)("in Chromium, from files", () => {
     const first = page.locator("#search li a").first();
     await page.keyboard.press("/");
     await input.fill("bad_ref");
-    await expect.poll(() => first.getAttribute("href")).toBe("error-codes.html#problem-bad_ref");
+    await expect.poll(() => first.getAttribute("href")).toBe("errors.html#problem-bad_ref");
     await page.keyboard.press("Enter");
-    await page.waitForURL(/error-codes\.html#problem-bad_ref$/);
+    await page.waitForURL(/errors\.html#problem-bad_ref$/);
     expect(await page.locator(":target").textContent()).toContain("kebab-case");
     await input.fill("qqqq");
     await expect.poll(() => page.locator("#search output").textContent()).toBe("Nothing found");

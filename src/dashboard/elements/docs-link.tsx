@@ -16,4 +16,4 @@ export const aboutPath = (pathId: string) => `errors.html#${pathId.replaceAll(".
 export const aboutAdvice = (id: string) => `report.html#advice-${id}`;
 
 /** The row about an error code of the control plane. */
-export const aboutRefusal = (code: string) => `error-codes.html#refusal-${code}`;
+export const aboutRefusal = (code: string) => `errors.html#refusal-${code}`;
