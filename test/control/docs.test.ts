@@ -83,7 +83,8 @@ describe.skipIf(noBrowser)("in Chromium", () => {
     await docs.getByRole("searchbox").fill("live_access_not_approved");
     await docs.locator("#search li a").first().click();
     expect(await docs.locator(":target").innerText()).toContain("Live access is not approved");
-    await go("report");
+    await go("overview");
+    await page.locator("summary", { hasText: "key-in-query" }).click();
     await follow(page.getByRole("link", { name: "key-in-query" }), "key-in-query");
     await go("overview/401.revoked");
     await follow(page.locator(".exit-detail").getByRole("link", { name: "401.revoked" }), "401.revoked");
