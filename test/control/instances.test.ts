@@ -63,8 +63,11 @@ describe("an instance", () => {
     const answer = await callMe(made.base_url, keys.active);
     expect([answer.status, answer.headers.has("ratelimit-policy")]).toEqual([200, true]);
     const [listed] = (await ask("/instances")).body.data;
-    expect(listed).toEqual({ id, ...made, idle_seconds: expect.any(Number) });
+    const traffic = { requests: 1, errors: 0, coverage: 5, last_path_id: "200.test" };
+    expect(listed).toEqual({ id, ...made, idle_seconds: expect.any(Number), traffic });
     expect(listed.idle_seconds).toBeLessThan(600);
+    await callMe(made.base_url, "wrong");
+    expect((await ask("/instances")).body.data[0].traffic).toMatchObject({ requests: 2, errors: 1 });
   });
 
   test("has the server's own scenario by default, as it was at its start", async () => {
@@ -128,6 +131,20 @@ describe("an instance", () => {
     while ((await listed()).includes(idle.id));
     expect(await listed()).toEqual([used.id]);
     expect((await fetch(`${idle.base_url}/__sandbox/health`)).status).toBe(404);
+  });
+
+  test("is found by a part of its label or id among all, newest first, in pages", async () => {
+    const { ask } = await serveControl();
+    const ids = [];
+    for (const label of ["Bank 1", "Bank 2", "Farm 3", "Bank 4"])
+      ids.unshift((await create(ask, { label })).id);
+    const found = async (query: string) => {
+      const { data, total } = (await ask(`/instances?${query}`)).body;
+      return [total, ...data.map(({ label }: { label: string }) => label)];
+    };
+    expect(await found("")).toEqual([4, "Bank 4", "Farm 3", "Bank 2", "Bank 1"]);
+    expect(await found("label=bank&offset=1&limit=1")).toEqual([3, "Bank 2"]);
+    expect(await found(`label=${ids[1]}`)).toEqual([1, "Farm 3"]);
   });
 
   test("is refused above --max-instances, until another one is removed", async () => {

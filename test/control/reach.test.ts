@@ -7,7 +7,7 @@ import { type Ask, clientOf, serveControl } from "./client.js";
 
 async function baseUrls(ask: Ask, headers: Record<string, string>): Promise<string[]> {
   const made = (await ask("/instances", { method: "POST", json: {}, headers })).body.data;
-  const listed = (await ask("/instances", { headers })).body.data.at(-1);
+  const listed = (await ask("/instances", { headers })).body.data[0];
   expect([made.control_url, listed.id]).toEqual([`${made.base_url}/__sandbox`, made.id]);
   return [made.base_url, listed.base_url].map((url) => url.replace(`/i/${made.id}`, ""));
 }

@@ -120,6 +120,7 @@ describe("an instance's own token", () => {
       {
         ...summary,
         idle_seconds: expect.any(Number),
+        traffic: { requests: 0, errors: 0, coverage: 0, last_path_id: null },
         base_url: expect.any(String),
         control_url: expect.any(String),
       },

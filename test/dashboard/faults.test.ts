@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { noBrowser } from "../support/chromium-page.js";
-import { type Dashboard, openDashboard, settled } from "./open-dashboard.js";
+import { type Dashboard, openDashboard } from "./open-dashboard.js";
 
 const open = (scenario = "key-states") => openDashboard({ scenario, view: "/faults" });
 
@@ -160,43 +160,5 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     await part.getByRole("button", { name: "Replace the faults" }).press("Enter");
     await expect.poll(() => faultsOf(dashboard)).toEqual([{ then: { hang: true } }]);
     await part.getByText("never responds.").first().waitFor();
-  });
-
-  test("an instance is made, shows its own page, and is removed after a question", async () => {
-    const json = { organization: "harvest-bank", environment: "test", name: "Made" };
-    const made = { method: "POST", json } as const;
-    const { page, ask, server } = await openDashboard({ scenario: "key-states", view: "/instances" });
-    const part = section(page, "Instances");
-    await part.getByLabel("Scenario").selectOption("revoked");
-    await part.getByLabel("Seed").fill("7");
-    const label = "a test: rotates[2], and more";
-    await part.getByLabel("Label").fill(label);
-    await page.keyboard.press("Enter");
-    await part.getByText("Copy its keys and token now").waitFor();
-    const [instance] = (await ask("/instances")).body.data;
-    expect(instance).toMatchObject({ scenario: "revoked", seed: 7, label });
-    expect(await page.content()).not.toMatch(/SVC_test_\w{20}|svci_|code=/);
-    await part.getByRole("button", { name: "Copy a one-time link for a partner" }).waitFor();
-    await part.getByRole("link", { name: "test" }).click();
-    await settled(page);
-    expect(new URL(page.url()).pathname).toBe(`/i/${instance.id}/__sandbox/`);
-    await page.goto(`${server.url}/i/${instance.id}/__sandbox/#/instances`);
-    await page.getByRole("link", { name: "Go to the server's page." }).click();
-    await settled(page);
-    expect(page.url()).toBe(`${server.controlUrl}/#/instances`);
-    await part
-      .getByRole("row", { name: `${label} revoked seed 7` })
-      .getByText(/^\d+ s$/)
-      .waitFor();
-    await part.getByRole("cell", { name: "when idle" }).waitFor();
-    await ask("/keys", { ...made, base: `/i/${instance.id}` });
-    await fetch(`${server.url}/i/${instance.id}/v1/relying-party/me`);
-    await part.getByRole("button", { name: "Remove" }).press("Enter");
-    await page.getByText("This discards 1 request, 1 key created since the start and all other").waitFor();
-    expect((await ask("/instances")).body.data).toHaveLength(1);
-    await page.getByRole("button", { name: "Remove the instance" }).press("Enter");
-    await part.getByText("No instances.").waitFor();
-    expect((await ask("/instances")).body.data).toEqual([]);
-    expect(await page.evaluate(() => (globalThis as { hit?: number }).hit ?? null)).toBeNull();
   });
 });

@@ -4,6 +4,7 @@ import type { ControlAnswer as Answer } from "../../server/control/answers.js";
 
 export type AssumptionRow = Answer<"AssumptionRow">;
 export type Assumptions = Answer<"Assumptions">;
+export type ClaimedInstance = Answer<"ClaimedInstance">;
 export type Clock = Answer<"Clock">;
 export type Consent = Answer<"Consent">;
 export type Directory = Answer<"Directory">;
@@ -13,7 +14,7 @@ export type Fault = Answer<"Fault">;
 export type Gate = Answer<"Gate">;
 export type Health = Answer<"Health">;
 export type Instance = Answer<"Instance">;
-export type InstanceSummary = Answer<"InstanceSummary">;
+export type InstancePage = Answer<"InstancePage">;
 export type IssuedKey = Answer<"IssuedKey">;
 export type Key = Answer<"ListedKey">;
 export type KeyPage = Answer<"KeyPage">;

@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import type { ClaimedInstance } from "./answers.js";
 
 /** The control plane of the server or instance that serves this page. */
 const controlUrl = new URL("./", document.baseURI);
@@ -14,14 +15,18 @@ export const instanceId = instancePath.exec(baseUrl)?.[1];
 /** The page of the server that runs this sandbox. */
 export const serverPage = `${baseUrl.replace(instancePath, "")}/__sandbox/`;
 
-// Instances require the token of their server.
-const tokenName = `svc-sandbox token ${new URL(serverPage).pathname}`;
+// The own token of an instance, and the token of its server, which opens it as well.
+const [ownName, serverName] = [controlUrl.href, serverPage].map(
+  (url) => `svc-sandbox token ${new URL(url).pathname}`,
+) as [string, string];
+
+const storedToken = () => sessionStorage.getItem(ownName) ?? sessionStorage.getItem(serverName);
 
 /** Whether the control plane requires a token that the page does not have. */
 export const needsToken = signal(false);
 
 /** Whether the page's token is wrong: mistyped, or from an earlier sandbox. */
-export const isTokenRefused = () => needsToken.value && sessionStorage.getItem(tokenName) !== null;
+export const isTokenRefused = () => needsToken.value && storedToken() !== null;
 
 /** A rejection by the control plane, or a missing response (`unreachable`). */
 export class ControlError extends Error {
@@ -82,12 +87,16 @@ export interface Call {
 
 /** Stores the token for this tab. Calls that require it are retried. */
 export function useToken(token: string): void {
-  sessionStorage.setItem(tokenName, token);
+  sessionStorage.removeItem(ownName);
+  sessionStorage.setItem(token.startsWith("svci_") ? ownName : serverName, token);
   needsToken.value = false;
 }
 
 /** Why the code of a one-time link was rejected. */
 export const linkProblem = signal<string | undefined>(undefined);
+
+/** The instance of a one-time link, with its keys, which only this response contains. */
+export const claimed = signal<ClaimedInstance | undefined>(undefined);
 
 /**
  * Moves the token from the address to this tab. The printed link has `#token=…`, or `#token=…&/story` for a view. The one-time
@@ -106,7 +115,8 @@ async function exchangeCode(code: string): Promise<void> {
   try {
     // The server has this call, not the instance.
     const path = `/../../../__sandbox/instances/${instanceId}/claim`;
-    useToken((await call<{ readonly token: string }>(path, { method: "POST", body: { code } })).token);
+    claimed.value = await call<ClaimedInstance>(path, { method: "POST", body: { code } });
+    useToken(claimed.value.token);
   } catch (error) {
     linkProblem.value = (error as ControlError).message;
   }
@@ -116,7 +126,7 @@ async function exchangeCode(code: string): Promise<void> {
 export async function fetchControl(path: string, call: Call = {}): Promise<Response> {
   const { method = "GET", body, yaml, actor, signal: until } = call;
   const headers = new Headers();
-  const token = sessionStorage.getItem(tokenName);
+  const token = storedToken();
   if (token !== null) headers.set("Authorization", `Bearer ${token}`);
   if (actor !== undefined) headers.set("X-Sandbox-Actor", actor);
   if (method !== "GET") {
@@ -140,7 +150,7 @@ export async function fetchControl(path: string, call: Call = {}): Promise<Respo
   if (response.ok) return response;
   const problem = await problemOf(response);
   // A call that was sent before the token was entered does not test it.
-  if (problem.code === "control_token_required" && token === sessionStorage.getItem(tokenName)) {
+  if (problem.code === "control_token_required" && token === storedToken()) {
     needsToken.value = true;
   }
   throw problem;

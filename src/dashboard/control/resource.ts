@@ -1,5 +1,5 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
-import { useLayoutEffect, useMemo } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { type ControlError, call, listen } from "./call.js";
 import { connection } from "./events.js";
 
@@ -102,8 +102,20 @@ export function useResources(...resources: readonly Resource<unknown>[]): void {
 }
 
 /** A resource of one component while it is shown. Another path is another resource. */
-export function useResource<Answer>(path: string, on: readonly string[]): Resource<Answer> {
-  const one = useMemo(() => resource<Answer>(path, { on }), [path]);
+export function useResource<Answer>(
+  path: string,
+  on: readonly string[],
+  read?: (path: string) => Promise<Answer>,
+): Resource<Answer> {
+  const one = useMemo(() => resource<Answer>(path, { on, read: read ?? call<Answer> }), [path]);
   useLayoutEffect(() => one.follow(), [one]);
   return one;
+}
+
+/** A resource with the last response to an earlier path until the next one arrives. */
+export function usePage<Answer>(...of: Parameters<typeof useResource<Answer>>) {
+  const { data, problem, refresh } = useResource<Answer>(...of);
+  const last = useRef<Answer | undefined>(undefined);
+  last.current = data.value ?? last.current;
+  return { shown: last.current, problem: problem.value, refresh };
 }

@@ -6,7 +6,6 @@ import type {
   Fault,
   Gate,
   Health,
-  InstanceSummary,
   Key,
   KeyPage,
   Report,
@@ -50,7 +49,6 @@ export const faults = resource<readonly Fault[]>("/faults", {
   on: [world, "faults.", "timeline.", "story."],
 });
 export const scenarios = resource<readonly Scenario[]>("/scenarios", { on: [] });
-export const instances = resource<readonly InstanceSummary[]>("/instances", { on: [] });
 /** The number of farmers, and the first farmer. */
 export const farmersStart = resource<FarmerSummaryPage>("/farmers/summary?limit=1", {
   on: [world],

@@ -15,6 +15,7 @@ import { DocsLink } from "../elements/docs-link.js";
 import { Instant } from "../elements/instant.js";
 import { counted } from "../elements/words.js";
 import { linkTo, route } from "../route.js";
+import { Claimed } from "../views/instances/access.js";
 import { actor } from "../views/keys/actor.js";
 import { views } from "./views.js";
 
@@ -86,6 +87,9 @@ function Header() {
   );
 }
 
+/** The name of the instance that this page shows: its label, or its id without one. */
+const instanceName = () => health.data.value?.label ?? `instance ${instanceId}`;
+
 /** The settings that make responses differ from a plain sandbox, each with a link to change it. */
 function Chips() {
   // The header keeps the clock up to date.
@@ -96,7 +100,7 @@ function Chips() {
     active > 0 && { words: `${counted(active, "fault")} active`, to: linkTo("faults"), kind: "fault" },
     profile !== "minimal" && { words: `profile ${profile}`, to: linkTo("faults"), kind: "access" },
     instanceId !== undefined && {
-      words: `instance ${instanceId}`,
+      words: instanceName(),
       to: serverPage + linkTo("instances"),
       kind: "other",
     },
@@ -144,8 +148,11 @@ function Main(props: {
   const { name, title, children } = props;
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
+  const instance = instanceName();
   useEffect(() => {
-    document.title = `${title} · ${instanceId === undefined ? "" : `instance ${instanceId} · `}svc-sandbox`;
+    document.title = `${title} · ${instanceId === undefined ? "" : `${instance} · `}svc-sandbox`;
+  }, [title, instance]);
+  useEffect(() => {
     // Another view starts at its top. The first view leaves the focus to the browser.
     if (!isFirst.current) {
       main.current?.focus({ preventScroll: true });
@@ -156,6 +163,7 @@ function Main(props: {
   return (
     <main ref={main} tabIndex={-1} class={`view view-${name}`} key={name}>
       {connection.value === "waiting" ? <NotConnected /> : null}
+      <Claimed />
       {children}
     </main>
   );
@@ -184,8 +192,9 @@ function TokenForm() {
     <main class="stack token-form">
       <h1>svc-sandbox</h1>
       <p>
-        Other machines can reach this sandbox, so its control plane requires a token. The sandbox printed the
-        token when it started.
+        {instanceId === undefined
+          ? "Other machines can reach this sandbox, so its control plane requires a token. The sandbox printed the token when it started."
+          : "This instance requires its token. If you lost it, request a new link from the operator of the server."}
       </p>
       <form class="bar" onSubmit={submit}>
         <label>

@@ -231,6 +231,8 @@ export const answers = {
       seed: optional(count()),
       now: optional(instant()),
       startedAt: optional(instant()),
+      /** Only of an instance. */
+      label: optional(nullable(text())),
     }),
     // `state` exists only with `--state`: requests continue, but changes are not saved.
     Readiness: mapping({
@@ -268,7 +270,23 @@ export const answers = {
     Instance: mapping({ ...ownInstance, claimUrl: text() }),
     ClaimedInstance: mapping(ownInstance),
     InstanceLink: mapping({ claimUrl: text() }),
-    InstanceSummary: mapping({ ...instance, idleSeconds: count() }),
+    InstancePage: page(
+      mapping({
+        ...instance,
+        idleSeconds: count(),
+        /** `null` for an instance that this server has not loaded. */
+        traffic: orNull(
+          mapping({
+            requests: count(),
+            /** The requests that did not get 2xx. */
+            errors: count(),
+            /** The covered share of the promised paths, in percent. */
+            coverage: count(),
+            lastPathId: nullable(pathId),
+          }),
+        ),
+      }),
+    ),
     ControlError: mapping({
       error: mapping({ code: text(), message: text(), details: optional(record(anything())) }),
     }),

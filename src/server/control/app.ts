@@ -62,7 +62,7 @@ export function createControlApp(server: ServerState): ControlHandler {
 type Asked = Pick<ControlCall, "actor" | "params" | "query" | "body" | "isYaml">;
 
 /** The exchange of a call, and its server. */
-interface Served extends Omit<LocalContext, "gone"> {
+interface Served extends Omit<LocalContext, "gone" | "instance"> {
   readonly context: Target;
 }
 
@@ -89,11 +89,12 @@ async function runRoute(row: Route, served: Served) {
 
 async function perform(row: Route, { server, request, response, context }: Served, asked: Asked) {
   const { gone, ...place } = context;
+  const { instance } = place;
   const call: ControlCall = { ...asked, route: callName(row), makes: row.makes };
   const baseUrl = () => server.baseUrlFor(request);
   const { log } = server;
   const from = { ...place, baseUrl };
-  const run = (place: ControlPlace) => runCall(call, place, { gone, server, request, response });
+  const run = (place: ControlPlace) => runCall(call, place, { gone, instance, server, request, response });
   if (row.isLocal) return run(placeOf(from, log.instances));
   if (row.method === "GET") return log.look(run, from);
   return row.isOfInstances ? log.manage(run, from) : log.call(call, run, from);

@@ -16,8 +16,9 @@ const mostUnread = 1024 * 1024;
 /** After two missing heartbeats, the dashboard shows that the server hangs. */
 const heartbeat = 5_000;
 
-/** Events are sent in batches, after this many milliseconds or events. */
+/** Events are sent in batches, after this many milliseconds or events; more milliseconds in a flood of requests. */
 const batchTime = 20;
+const floodTime = 250;
 const mostInBatch = 500;
 
 /**
@@ -39,6 +40,8 @@ interface Broadcast {
   /** How many requests may have events now, as of a time on the stopwatch. */
   allowed: number;
   allowedAt: number;
+  /** The milliseconds before the next batch. */
+  pause: number;
   /** Sends the next batch. */
   timer?: NodeJS.Timeout | undefined;
   heartbeats?: NodeJS.Timeout;
@@ -51,7 +54,7 @@ function broadcastOf(runtime: Runtime, { firstEvent }: Log): Broadcast {
   const found = broadcasts.get(runtime);
   if (found !== undefined) return found;
   const { history } = runtime;
-  const start = { sent: 0, allowed: mostAtOnce, allowedAt: nodePlatform.stopwatch() };
+  const start = { sent: 0, pause: batchTime, allowed: mostAtOnce, allowedAt: nodePlatform.stopwatch() };
   const from = firstEvent();
   const ids = { from, offset: from - history.latest() };
   const broadcast: Broadcast = { history, ...ids, subscribers: new Set(), ...start };
@@ -59,7 +62,7 @@ function broadcastOf(runtime: Runtime, { firstEvent }: Log): Broadcast {
   history.subscribe(() => {
     if (broadcast.subscribers.size === 0) return;
     if (latestId(broadcast) - broadcast.sent >= mostInBatch) flush(broadcast);
-    else broadcast.timer ??= setTimeout(() => flush(broadcast), batchTime).unref();
+    else broadcast.timer ??= setTimeout(() => flush(broadcast), broadcast.pause).unref();
   });
   return broadcast;
 }
@@ -85,7 +88,8 @@ function isAllowed(broadcast: Broadcast, requests: number): boolean {
   const more = ((now - broadcast.allowedAt) * mostPerSecond) / 1000;
   const allowed = Math.min(mostAtOnce, broadcast.allowed + more);
   const isAll = requests <= allowed;
-  Object.assign(broadcast, { allowedAt: now, allowed: isAll ? allowed - requests : allowed });
+  const pause = isAll ? batchTime : floodTime;
+  Object.assign(broadcast, { pause, allowedAt: now, allowed: isAll ? allowed - requests : allowed });
   return isAll;
 }
 

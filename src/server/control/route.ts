@@ -18,7 +18,7 @@ export interface RouteContext<Body = unknown, Parameters = Readonly<Record<strin
 }
 
 /** The server and the exchange of a call, for routes that run only in this process. */
-export interface LocalContext extends Pick<Target, "gone"> {
+export interface LocalContext extends Pick<Target, "gone" | "instance"> {
   readonly server: ServerState;
   readonly request: Request;
   readonly response: Response;

@@ -1,98 +1,162 @@
 import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import type { Instance } from "../../control/answers.js";
-import { baseUrl, call, instanceId, serverPage } from "../../control/call.js";
-import { useResources } from "../../control/resource.js";
-import { instances, scenarios } from "../../control/resources.js";
+import type { Instance, InstancePage } from "../../control/answers.js";
+import { baseUrl, call, callBare, instanceId, serverPage } from "../../control/call.js";
+import { usePage, useResources } from "../../control/resource.js";
+import { scenarios } from "../../control/resources.js";
 import { CopyButton } from "../../elements/copy-button.js";
-import { Field } from "../../elements/forms/field.js";
+import { ActionButton, Refusal } from "../../elements/forms/action.js";
+import { Choice, TextField } from "../../elements/forms/field.js";
 import { ActionForm, numberIn, textIn } from "../../elements/forms/form.js";
 import { LossButton } from "../../elements/forms/loss.js";
-import { durationText, Instant } from "../../elements/instant.js";
+import { durationText } from "../../elements/instant.js";
+import { Paging } from "../../elements/paging.js";
 import { Table } from "../../elements/table.js";
-import { linkTo } from "../../route.js";
+import { PathBadge } from "../../elements/traffic/path-badge.js";
+import { counted, shortened } from "../../elements/words.js";
+import { changeQuery, linkTo, route, withQuery } from "../../route.js";
+import { variablesOf } from "./access.js";
 
-const mostShown = 100;
+const rowsOnAPage = 50;
 
 /** In milliseconds. The list is read regularly, because no event reports changes. */
 const readingPause = 5000;
 
 /** The instances of this server, with links to their pages. */
 export function InstancesView() {
+  if (instanceId === undefined) {
+    return (
+      <>
+        <h1>Instances</h1>
+        <p class="muted">
+          Isolated sandboxes on this server, for example one for each test or partner. Each has its own base
+          URL, keys and page. The server removes an instance when it expires, or after an hour without
+          requests; <code>--instance-ttl</code> sets another limit.
+        </p>
+        <NewInstance />
+        <InstanceList />
+      </>
+    );
+  }
   return (
     <>
       <h1>Instances</h1>
-      <section class="panel stack" aria-label="Instances">
-        {instanceId === undefined ? (
-          <InstanceList />
-        ) : (
-          <p>
-            This page shows an instance. Instances cannot contain instances.{" "}
-            <a href={serverPage + linkTo("instances")}>Go to the server's page.</a>
-          </p>
-        )}
-      </section>
+      <p class="panel">
+        This page shows an instance. Instances cannot contain instances.{" "}
+        <a href={serverPage + linkTo("instances")}>Go to the server's page.</a>
+      </p>
     </>
   );
 }
 
+type Row = InstancePage["data"][number];
+
+/** The name of an instance: its label, or its id without one. */
+const nameOf = ({ label, id }: Pick<Row, "label" | "id">) => label ?? id;
+
 function InstanceList() {
-  useResources(instances);
+  const { query } = route.value;
+  const label = query.get("filter") ?? "";
+  const page = Math.max(1, Number(query.get("page") ?? 1) || 1);
+  const path = withQuery("/instances", {
+    label,
+    offset: String((page - 1) * rowsOnAPage),
+    limit: String(rowsOnAPage),
+  });
+  const { shown, problem, refresh } = usePage<InstancePage>(path, [], callBare);
+  // The instance with a new link, and the link.
+  const link = useSignal<{ readonly of: Row; readonly url: string } | undefined>(undefined);
   useEffect(() => {
-    const timer = setInterval(instances.refresh, readingPause);
+    const timer = setInterval(refresh, readingPause);
     return () => clearInterval(timer);
-  }, []);
-  const all = instances.data.value ?? [];
+  }, [path]);
+  if (shown === undefined) return <Refusal problem={problem} />;
+  const makeLink = (of: Row) => async () => {
+    const made = await call<{ claim_url: string }>(`/instances/${of.id}/link`, { method: "POST" });
+    link.value = { of, url: made.claim_url };
+  };
   return (
-    <>
-      <p class="muted">
-        Isolated sandboxes on this server, for example one for each test or partner. Each has its own base
-        URL, keys and page. The server removes an instance when it expires, or after an hour without requests;{" "}
-        <code>--instance-ttl</code> sets another limit.
-      </p>
-      {all.length === 0 ? (
-        <p>No instances.</p>
+    <section class="panel stack" aria-label="Instances">
+      <search class="bar">
+        <label>
+          Search{" "}
+          <input
+            type="search"
+            value={label}
+            placeholder="label or id"
+            onInput={({ currentTarget }) => changeQuery({ filter: currentTarget.value, page: undefined })}
+          />
+        </label>
+        <Paging page={page} pages={Math.max(1, Math.ceil(shown.total / rowsOnAPage))}>
+          {counted(shown.total, "instance")}
+        </Paging>
+      </search>
+      <Refusal problem={problem} />
+      {link.value === undefined ? null : (
+        <div class="notice" role="status">
+          <p>
+            The new link for <bdi>{nameOf(link.value.of)}</bdi> works once, and replaces the earlier link. Its
+            use replaces the token.
+          </p>
+          <CopyButton text={link.value.url}>Copy the link</CopyButton>
+        </div>
+      )}
+      {shown.data.length === 0 ? (
+        <p>{label === "" ? "No instances." : "No instances match the search."}</p>
       ) : (
         <Table
           label="List of instances"
-          columns={["Instance", "Scenario", "Created", "Idle", "Expires", "Base URL", "Action"]}
-          rows={all.slice(0, mostShown).map(({ id, label, scenario, seed, base_url: url, ...times }) => ({
-            key: id,
-            cells: [
-              <a key="id" href={`${baseUrl}/i/${id}/__sandbox/`}>
-                <bdi>{label ?? id}</bdi>
-              </a>,
-              <span key="scenario">
-                <bdi>{scenario}</bdi> <span class="muted">seed {seed}</span>
-              </span>,
-              <Instant key="created" at={times.created_at} />,
-              durationText(times.idle_seconds * 1000),
-              times.expires_at === null ? "when idle" : <Instant at={times.expires_at} />,
-              <CopyButton key="url" text={url}>
-                Copy
-              </CopyButton>,
-              <LossButton
-                key="remove"
-                class="danger"
-                title={`Remove ${label ?? id}?`}
-                action="Remove the instance"
-                of={`/../i/${id}/__sandbox`}
-                run={() => call(`/instances/${id}`, { method: "DELETE" })}
-              >
-                Remove
-                <span class="visually-hidden">
-                  {" "}
-                  <bdi>{label ?? id}</bdi>
-                </span>
-              </LossButton>,
-            ],
-          }))}
+          columns={["Instance", ...figures, "Last request", "Expires", "Limit", "Actions"]}
+          numbers={figures}
+          rows={shown.data.map((one) => ({ key: one.id, cells: cellsOf(one, makeLink(one)) }))}
         />
       )}
-      {all.length > mostShown ? <p class="muted">… and {all.length - mostShown} more.</p> : null}
-      <NewInstance />
-    </>
+    </section>
   );
+}
+
+const figures = ["Requests", "Coverage", "Errors"] as const;
+
+function cellsOf(of: Row, makeLink: () => Promise<void>): ComponentChildren[] {
+  const { id, traffic, requests_per_minute: limit, expires_at: end } = of;
+  const name = <bdi class="visually-hidden"> {nameOf(of)}</bdi>;
+  return [
+    <a key="name" href={`${baseUrl}/i/${id}/__sandbox/`}>
+      <bdi>{shortened(nameOf(of), 40)}</bdi>
+    </a>,
+    traffic?.requests.toLocaleString("en"),
+    traffic === null ? null : `${traffic.coverage}%`,
+    traffic?.errors.toLocaleString("en"),
+    traffic?.last_path_id ? (
+      <span key="last">
+        <PathBadge pathId={traffic.last_path_id} />{" "}
+        <span class="muted">{durationText(of.idle_seconds * 1000)} ago</span>
+      </span>
+    ) : null,
+    end === null ? (
+      "when idle"
+    ) : (
+      <time key="end" dateTime={end} title={end}>
+        in {durationText(Date.parse(end) - Date.now())}
+      </time>
+    ),
+    limit === null ? "none" : `${limit.toLocaleString("en")}/min`,
+    <span key="actions" class="bar">
+      <ActionButton class="quiet" run={makeLink}>
+        New link{name}
+      </ActionButton>
+      <LossButton
+        class="danger"
+        title={`Remove ${nameOf(of)}?`}
+        action="Remove the instance"
+        of={`/../i/${id}/__sandbox`}
+        run={() => call(`/instances/${id}`, { method: "DELETE" })}
+      >
+        Remove{name}
+      </LossButton>
+    </span>,
+  ];
 }
 
 function NewInstance() {
@@ -100,74 +164,77 @@ function NewInstance() {
   const made = useSignal<Instance | undefined>(undefined);
   const create = async (fields: FormData, form: HTMLFormElement) => {
     const body = {
-      scenario: textIn(fields, "scenario"),
-      profile: textIn(fields, "profile"),
-      label: textIn(fields, "label"),
+      ...Object.fromEntries(
+        ["label", "scenario", "profile", "expires"].map((name) => [name, textIn(fields, name)]),
+      ),
       seed: numberIn(fields, "seed"),
+      requests_per_minute: numberIn(fields, "requests_per_minute"),
     };
     made.value = await call<Instance>("/instances", { method: "POST", body });
     form.reset();
   };
   return (
-    <>
+    <section class="panel stack" aria-labelledby="new-instance">
+      <h2 id="new-instance">Create an instance</h2>
       <ActionForm action="Create the instance" send={create}>
         {(problems) => (
-          <>
-            <h2>Create an instance</h2>
-            <div class="form-fields">
-              <Field label="Scenario" problem={problems.scenario}>
-                {(attributes) => (
-                  <select {...attributes} name="scenario">
-                    <option value="">the server's scenario</option>
-                    {(scenarios.data.value ?? []).map(({ name }) => (
-                      <option key={name}>{name}</option>
-                    ))}
-                  </select>
-                )}
-              </Field>
-              <Field label="Seed" hint="empty for the scenario's seed" problem={problems.seed}>
-                {(attributes) => <input {...attributes} name="seed" type="number" min={0} step={1} />}
-              </Field>
-              <Field label="Profile" problem={problems.profile}>
-                {(attributes) => (
-                  <select {...attributes} name="profile">
-                    <option value="">the scenario's profile</option>
-                    <option>minimal</option>
-                    <option>typical</option>
-                    <option>varied</option>
-                  </select>
-                )}
-              </Field>
-              <Field label="Label" hint="such as a test name" problem={problems.label}>
-                {(attributes) => <input {...attributes} name="label" autocomplete="off" />}
-              </Field>
-            </div>
-          </>
+          <div class="form-fields">
+            <TextField
+              name="label"
+              label="Label"
+              hint="Its name, such as a partner's. Words of up to 40 characters."
+              problem={problems.label}
+            />
+            <Choice
+              name="scenario"
+              label="Scenario"
+              problem={problems.scenario}
+              options={[
+                ["", "the server's scenario"],
+                ...(scenarios.data.value ?? []).map(({ name }) => name),
+              ]}
+            />
+            <Choice
+              name="profile"
+              label="Profile"
+              problem={problems.profile}
+              options={[["", "the scenario's profile"], "minimal", "typical", "varied"]}
+            />
+            <TextField
+              name="seed"
+              label="Seed"
+              hint="Default: the scenario's seed."
+              inputMode="numeric"
+              problem={problems.seed}
+            />
+            <TextField
+              name="expires"
+              label="Expires"
+              hint="Such as 30d. Default: when idle."
+              problem={problems.expires}
+            />
+            <TextField
+              name="requests_per_minute"
+              label="Requests per minute"
+              hint="Default: --instance-rate."
+              inputMode="numeric"
+              problem={problems.requests_per_minute}
+            />
+          </div>
         )}
       </ActionForm>
-      {made.value === undefined ? null : <Made instance={made.value} />}
-    </>
-  );
-}
-
-// Only this response contains the keys.
-function Made({
-  instance: { id, label, base_url: url, control_url: controlUrl, keys, token, claim_url: link },
-}: {
-  readonly instance: Instance;
-}) {
-  const lines = Object.entries(keys).map(
-    ([ref, secret]) => `SVC_KEY_${ref.toUpperCase().replaceAll("-", "_")}=${secret}\n`,
-  );
-  const environment = `SVC_BASE_URL=${url}\nSVC_CONTROL_URL=${controlUrl}\n${lines.join("")}SVC_SANDBOX_CONTROL_TOKEN=${token}\n`;
-  return (
-    <div class="notice" role="status">
-      <p>
-        <bdi>{label ?? id}</bdi> is ready at <code>{url}</code>. Copy its keys and token now: they are shown
-        only once.
-      </p>
-      <CopyButton text={environment}>Copy URL, keys and token as variables</CopyButton>{" "}
-      <CopyButton text={link}>Copy a one-time link for a partner</CopyButton>
-    </div>
+      {made.value === undefined ? null : (
+        <div class="notice" role="status">
+          <p>
+            <bdi>{nameOf(made.value)}</bdi> is ready at <code>{made.value.base_url}</code>. Copy its keys and
+            token now: they are shown only once.
+          </p>
+          <p class="bar">
+            <CopyButton text={made.value.claim_url}>Copy a one-time link for a partner</CopyButton>
+            <CopyButton text={variablesOf(made.value)}>Copy URL, keys and token as variables</CopyButton>
+          </p>
+        </div>
+      )}
+    </section>
   );
 }

@@ -1,8 +1,7 @@
 import { useSignal } from "@preact/signals";
-import { useRef } from "preact/hooks";
 import type { Directory } from "../../control/answers.js";
 import { useUpcoming } from "../../control/now.js";
-import { useResource } from "../../control/resource.js";
+import { usePage } from "../../control/resource.js";
 import { keyEvents } from "../../control/resources.js";
 import { Refusal } from "../../elements/forms/action.js";
 import { stateShapes } from "../../elements/key-state.js";
@@ -71,13 +70,9 @@ function KeyList({ onDo }: { readonly onDo: (doing: Doing) => void }) {
     page: query.get("page") ?? "",
     filter: looksLikeSecret.test(filter) ? "" : filter,
   });
-  const { data, problem } = useResource<Directory>(path, keyEvents);
-  // The last page stays until the next one is read.
-  const last = useRef<Directory | undefined>(undefined);
-  last.current = data.value ?? last.current;
-  const shown = last.current;
-  const refusal = <Refusal problem={problem.value} />;
-  if (shown === undefined) return problem.value === undefined ? <p class="muted">Reading…</p> : refusal;
+  const { shown, problem } = usePage<Directory>(path, keyEvents);
+  const refusal = <Refusal problem={problem} />;
+  if (shown === undefined) return problem === undefined ? <p class="muted">Reading…</p> : refusal;
   const setFilter = (input: HTMLInputElement) => {
     refused.value = looksLikeSecret.test(input.value);
     if (refused.value) input.value = "";

@@ -1,5 +1,6 @@
+import { successPaths } from "../../../api/request-details.js";
 import type { ScenarioSource } from "../../../library/sandbox.js";
-import type { Instances, ListedInstance, Tenancy } from "../../../log/instances.js";
+import type { Instance, Instances, ListedInstance, Tenancy } from "../../../log/instances.js";
 import { newSecret } from "../../../log/log.js";
 import { controlPath } from "../../../node/addresses.js";
 import { nodePlatform } from "../../../node/platform.js";
@@ -10,9 +11,10 @@ import { parseDuration, parseTime } from "../../../scenario/format/fields.js";
 import { query } from "../../../scenario/format/inputs.js";
 import { resolveSource } from "../../../scenario/parse-scenario.js";
 import { SandboxError } from "../../../spec/errors.js";
+import { outcomes } from "../../../spec/outcomes.js";
 import { isOfWords } from "../../../spec/redact.js";
 import { requireFields } from "../../../spec/schema/check.js";
-import { described, list, text } from "../../../spec/schema/shape.js";
+import { count, described, text } from "../../../spec/schema/shape.js";
 import { answers } from "../answers.js";
 import { instanceTokenPrefix } from "../guard.js";
 import { type Route, type RouteContext, route } from "../route.js";
@@ -21,18 +23,30 @@ import { requireQuickStart } from "./scenario.js";
 /** Routes for isolated sandboxes in the process: one for each parallel test, or one for each partner. */
 export const instanceRoutes: readonly Route[] = [
   route("GET /instances", {
-    summary: "All instances",
+    summary: "All instances, newest first",
     isOfInstances: true,
-    query: query({ label: described(text(), "Only instances with this text in their label, in any case.") }),
-    answer: list(answers.InstanceSummary),
+    query: query({
+      label: described(text(), "Only instances with this text in their label or id, in any case."),
+      offset: described(count(), "The index of the first one. Default: 0."),
+      limit: described(count(), "At most this many. Default: all."),
+    }),
+    answer: answers.InstancePage,
+    isBare: true,
     async run(context) {
-      const all = await requireInstances(context).list();
-      return all
-        .filter(({ tenancy: { label = "" } }) => hasText(label, context.query.label))
-        .map((one) => ({
+      const { label, offset = 0, limit = Number.POSITIVE_INFINITY } = context.query;
+      const instances = requireInstances(context);
+      const all = (await instances.list()).filter(({ id, tenancy }) =>
+        hasText([tenancy.label, id].join(" "), label),
+      );
+      const newest = all.toReversed().sort((one, other) => other.createdAt - one.createdAt);
+      return {
+        data: newest.slice(offset, offset + limit).map((one) => ({
           ...summaryOf(one, context),
           idle_seconds: Math.max(0, Math.floor(one.idle / 1000)),
-        }));
+          traffic: trafficOf(instances.find(one.id)),
+        })),
+        total: newest.length,
+      };
     },
   }),
   route("POST /instances", {
@@ -165,6 +179,23 @@ function summaryOf(instance: ListedInstance, { baseUrl }: RouteContext) {
     ...{ base_url: url, control_url: url + controlPath, scenario: name, seed },
     expires_at: expiresAt === undefined ? null : isoOf(expiresAt),
     requests_per_minute: requestsPerMinute,
+  };
+}
+
+/** Counts the requests of clients; `null` for an instance that another server has loaded, or none. */
+function trafficOf(instance: Instance | undefined) {
+  if (instance === undefined) return null;
+  const { counters, world } = instance.runtime;
+  const { requests, paths } = counters.read();
+  const [last] = world().history.requests({ source: "client", limit: 1 });
+  const passed = successPaths.reduce((sum, path) => sum + paths[path].count + paths[path].previewCount, 0);
+  const promised = outcomes.filter((row) => row.promised);
+  const met = promised.filter(({ path }) => paths[path].isMet);
+  return {
+    requests,
+    errors: requests - passed,
+    coverage: Math.floor((met.length * 100) / promised.length),
+    last_path_id: last?.pathId ?? null,
   };
 }
 

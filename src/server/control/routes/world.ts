@@ -25,7 +25,7 @@ export const worldRoutes: readonly Route[] = [
     answer: answers.Health,
     isBare: true,
     isLocal: true,
-    run({ world }, { server, response }) {
+    run({ world }, { server, response, instance }) {
       const store = server.log.status();
       return {
         status: "ok",
@@ -33,6 +33,10 @@ export const worldRoutes: readonly Route[] = [
         ...(store?.in === "store" && { store: store.reachable ? storeState(store) : "unreachable" }),
         ...(store?.in === "file" && { state: storeState(store) }),
         ...(response.locals.mayKnowAll && { ...summaryOf(world), started_at: isoOf(server.startedAt) }),
+        ...(response.locals.mayKnowAll &&
+          instance !== undefined && {
+            label: server.log.instances.find(instance)?.tenancy.label ?? null,
+          }),
       };
     },
   }),

@@ -1,0 +1,61 @@
+import { useSignal } from "@preact/signals";
+import type { ClaimedInstance, Sent } from "../../control/answers.js";
+import { call, claimed, linkProblem } from "../../control/call.js";
+import { CodeLine } from "../../elements/copy-button.js";
+import { ActionButton } from "../../elements/forms/action.js";
+import { SentResponse } from "../../elements/traffic/sent-response.js";
+
+/** The base URL, keys and token of an instance as the variables of `--write-env`. */
+export function variablesOf({
+  base_url: url,
+  control_url: controlUrl,
+  keys,
+  token,
+}: ClaimedInstance): string {
+  const lines = Object.entries(keys).map(
+    ([ref, secret]) => `SVC_KEY_${ref.toUpperCase().replaceAll("-", "_")}=${secret}\n`,
+  );
+  return `SVC_BASE_URL=${url}\n${lines.join("")}SVC_CONTROL_URL=${controlUrl}\nSVC_SANDBOX_CONTROL_TOKEN=${token}\n`;
+}
+
+/** The instance of the one-time link that opened this page, until it is closed. */
+export function Claimed() {
+  const sent = useSignal<Sent | undefined>(undefined);
+  if (claimed.value === undefined) {
+    return linkProblem.value === undefined ? null : <p class="notice warning">{linkProblem}</p>;
+  }
+  const { id, label, keys, base_url: url } = claimed.value;
+  const [[key, secret] = []] = Object.entries(keys);
+  const send = async () => {
+    sent.value = await call<Sent>("/send", { method: "POST", body: { key } });
+  };
+  return (
+    <section class="panel stack" aria-labelledby="claimed-title">
+      <h2 id="claimed-title">
+        <bdi>{label ?? `Instance ${id}`}</bdi> is yours
+      </h2>
+      <p>
+        The base URL is <code>{url}</code>. Copy the keys and the token now: they are shown only once.
+      </p>
+      <CodeLine code={variablesOf(claimed.value)}>Copy as variables</CodeLine>
+      {secret === undefined ? null : (
+        <CodeLine code={`curl -i -H "x-api-key: ${secret}" ${url}/v1/relying-party/me`}>
+          Copy as curl
+        </CodeLine>
+      )}
+      <p class="bar">
+        {key === undefined ? null : <ActionButton run={send}>Send a first request</ActionButton>}
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => {
+            claimed.value = undefined;
+          }}
+        >
+          Close
+        </button>
+      </p>
+      <output>{sent.value === undefined ? null : <SentResponse sent={sent.value} />}</output>
+    </section>
+  );
+}

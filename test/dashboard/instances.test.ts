@@ -1,0 +1,108 @@
+import { describe, expect, test } from "vitest";
+import { noBrowser } from "../support/chromium-page.js";
+import { openDashboard, settled } from "./open-dashboard.js";
+
+const context = { permissions: ["clipboard-read", "clipboard-write"] };
+
+describe.skipIf(noBrowser)("instances", () => {
+  test("one is made, shows its own page, and is removed after a question", async () => {
+    const { page, ask, server } = await openDashboard({ scenario: "key-states", view: "/instances" });
+    await page.getByLabel("Scenario").selectOption("revoked");
+    await page.getByLabel("Seed").fill("7");
+    await page.getByLabel("Expires").fill("30d");
+    await page.getByLabel("Requests per minute").fill("600");
+    const label = "a test: rotates[2], and more";
+    await page.getByLabel("Label").fill(label);
+    await page.keyboard.press("Enter");
+    await page.getByText("Copy its keys and token now").waitFor();
+    const [instance] = (await ask("/instances")).body.data;
+    expect(instance).toMatchObject({ scenario: "revoked", seed: 7, label, requests_per_minute: 600 });
+    expect(await page.content()).not.toMatch(/SVC_test_\w{20}|svci_|code=/);
+    await fetch(`${server.url}/i/${instance.id}/v1/relying-party/me`);
+    const list = page.getByRole("region", { name: "List of instances" });
+    await list.getByText("401.missing").waitFor();
+    expect(await list.locator("tbody td").allInnerTexts()).toEqual([
+      ...[
+        "1",
+        "5%",
+        "1",
+        expect.stringMatching(/^401.missing \d+ s ago$/),
+        expect.stringMatching(/^in \d+ d/),
+        "600/min",
+      ],
+      expect.stringContaining("New link"),
+    ]);
+    await list.getByRole("link", { name: label }).click();
+    await settled(page);
+    await page.getByRole("link", { name: label, exact: true }).waitFor();
+    expect([await page.title(), new URL(page.url()).pathname]).toEqual([
+      ...[`Overview · ${label} · svc-sandbox`, `/i/${instance.id}/__sandbox/`],
+    ]);
+    await page.goto(`${server.url}/i/${instance.id}/__sandbox/#/instances`);
+    await page.getByRole("link", { name: "Go to the server's page." }).click();
+    await settled(page);
+    const json = { organization: "field-and-harvest", environment: "test", name: "Made" };
+    await ask("/keys", { method: "POST", json, base: `/i/${instance.id}` });
+    await page.getByRole("button", { name: "Remove" }).press("Enter");
+    await page.getByText(/^This discards 1 request,.* and all other/).waitFor();
+    expect((await ask("/instances")).body.data).toHaveLength(1);
+    await page.getByRole("button", { name: "Remove the instance" }).press("Enter");
+    await page.getByText("No instances.").waitFor();
+    expect((await ask("/instances")).body.data).toEqual([]);
+  });
+
+  test("a partner's one is found among 120 and opened in two actions; every page of the list is reached", async () => {
+    const { page, ask, go } = await openDashboard();
+    for (let number = 1; number <= 120; number++) {
+      await ask("/instances", { method: "POST", json: { label: `Partner ${number}` } });
+    }
+    await go("instances");
+    await page.getByText("120 instances").waitFor();
+    const names = page.getByRole("region", { name: "List of instances" }).locator("tbody th");
+    expect([await names.count(), await names.first().innerText()]).toEqual([50, "Partner 120"]);
+    for (const last of ["Partner 21", "Partner 1"]) {
+      await page.getByRole("button", { name: "Next" }).click();
+      await names.last().getByText(last, { exact: true }).waitFor();
+    }
+    await page.getByLabel("Search").fill("partner 77");
+    await page.getByRole("link", { name: "Partner 77" }).click();
+    await page.waitForURL(/\/i\/\w+\/__sandbox\/$/);
+    await page.getByRole("link", { name: "Partner 77" }).waitFor();
+  });
+
+  test("a claim link leads to the first request in two clicks, and its token stays in the tab; a lost one gets a new link", async () => {
+    const controlToken = "a-token-of-the-test";
+    const view = `token=${controlToken}&/instances`;
+    const { page, another } = await openDashboard({ controlToken, view, context });
+    await page.getByLabel("Label").fill("Harvest Bank");
+    await page.getByRole("button", { name: "Create the instance" }).click();
+    const copied = async (button: string) => {
+      await page.getByRole("button", { name: button }).click();
+      await page.getByRole("button", { name: "Copied" }).waitFor();
+      return page.evaluate(() => navigator.clipboard.readText());
+    };
+    const first = await copied("Copy a one-time link for a partner");
+    const partner = await another();
+    const claim = async (link: string) => {
+      await partner.goto("about:blank");
+      await partner.goto(link);
+    };
+    await claim(first);
+    await partner.getByRole("heading", { name: "Harvest Bank is yours" }).waitFor();
+    expect(partner.url()).not.toContain("code=");
+    const shown = await partner.locator("main").innerText();
+    expect(shown).toMatch(/SVC_BASE_URL=http\S+\/i\/\w+\nSVC_KEY_\w+=SVC_/);
+    await partner.getByRole("button", { name: "Send a first request" }).click();
+    await partner.getByText("Response: 200").waitFor();
+    await partner.reload();
+    await settled(partner);
+    expect(await partner.getByText("is yours").count()).toBe(0);
+    // The token is lost with the tab, and a used link does not work again.
+    await partner.evaluate(() => sessionStorage.clear());
+    await claim(first);
+    await partner.getByRole("alert").getByText("already used").waitFor();
+    await page.getByRole("button", { name: "New link Harvest Bank" }).click();
+    await claim(await copied("Copy the link"));
+    await partner.getByRole("heading", { name: "Harvest Bank is yours" }).waitFor();
+  });
+});
