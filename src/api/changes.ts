@@ -8,23 +8,6 @@ import { isMapping, parsedJson } from "../spec/schema/json.js";
 import type { ApiCall, Ending } from "./answer.js";
 import type { FlatHeaders } from "./limits.js";
 import { withBody } from "./messages.js";
-import { type ApiRoute, routeAt } from "./routes.js";
-
-/** The route at a path after the announced changes up to `now`; `undefined` if the API has none. */
-export function routeOf(world: World, path: string, now = world.clock.now()): ApiRoute | undefined {
-  if (world.changes === undefined) return routeAt(path, world.preview);
-  // For each moved path, the path with the route that responds; `undefined` after its sunset.
-  const served = new Map<string, string | undefined>();
-  for (const { at, ends, fields } of world.changes) {
-    if (fields.move === undefined || at > now) continue;
-    const { from, to } = fields.move;
-    served.set(to, served.has(from) ? served.get(from) : from);
-    if (ends <= now) served.set(from, undefined);
-  }
-  if (!served.has(path)) return routeAt(path, world.preview);
-  const route = routeAt(served.get(path) ?? "", world.preview);
-  return route && { ...route, path };
-}
 
 /** The ending of a call after the announced changes up to its time. */
 export function changedEnding(world: World, call: ApiCall, given: Ending): Ending {

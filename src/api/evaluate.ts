@@ -3,14 +3,9 @@ import { matchingFaults } from "../sandbox/faults.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { World } from "../sandbox/world.js";
 import { keyStateAt } from "../spec/api-key.js";
-import {
-  type AuthorizationCheck,
-  authorizationChecks,
-  authorize,
-  type Presented,
-} from "../spec/authorize.js";
+import { authorize, type Presented } from "../spec/authorize.js";
 import { faultPathOf } from "../spec/fault.js";
-import { type ApiPathId, type FaultPathId, outcomeOf, type PathId } from "../spec/outcomes.js";
+import { type ApiPathId, type FaultPathId, outcomeOf } from "../spec/outcomes.js";
 import { authorizationFacts, scopeOf } from "./answer.js";
 import type { Endpoint } from "./endpoint.js";
 import { me } from "./endpoints/me.js";
@@ -18,16 +13,9 @@ import { presentedAs } from "./handle.js";
 import { lastToReset, readLimits } from "./limits.js";
 import { expectedCode } from "./messages.js";
 
-export interface EvaluatedCheck {
-  readonly check: AuthorizationCheck;
-  readonly result: "passed" | "refused" | "not_reached";
-  readonly pathId: PathId | undefined;
-}
-
-/** The result of a dry run, with every check. */
-export interface Evaluation {
+/** The result of a dry run. */
+interface Evaluation {
   readonly pathId: ApiPathId;
-  readonly checks: readonly EvaluatedCheck[];
   /** The faults that may hit it, each listed once; only a real request shows whether one fires. */
   readonly faultPaths: readonly FaultPathId[];
 }
@@ -55,12 +43,6 @@ function evaluateFacts(
 ): Evaluation {
   const scope = scopeOf(endpoint, world);
   const facts = authorizationFacts(world, presented, entry, scope, world.clock.now());
-  let refusedOn: PathId | undefined;
-  const checks = authorizationChecks.map((check): EvaluatedCheck => {
-    if (refusedOn !== undefined) return { check, result: "not_reached", pathId: undefined };
-    refusedOn = check.refuse(facts);
-    return { check, result: refusedOn === undefined ? "passed" : "refused", pathId: refusedOn };
-  });
   const pathId = authorize(facts);
   const matching = matchingFaults(world.faults, {
     key: facts.key?.ref,
@@ -68,7 +50,7 @@ function evaluateFacts(
     now: facts.now,
     expectedPath: () => pathId,
   });
-  return { pathId, checks, faultPaths: [...new Set(matching.map(({ effect }) => faultPathOf(effect)))] };
+  return { pathId, faultPaths: [...new Set(matching.map(({ effect }) => faultPathOf(effect)))] };
 }
 
 /** The result of the next request with a key to the released endpoint; counts nothing. */

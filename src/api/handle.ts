@@ -26,10 +26,11 @@ import {
   traitsOfQuery,
 } from "../spec/request-traits.js";
 import { type ApiCall, answerCall, asChosen, type Ending } from "./answer.js";
-import { changedEnding, routeOf } from "./changes.js";
+import { changedEnding } from "./changes.js";
 import type { InputSchema } from "./endpoint.js";
 import { applyFault, bodyParts } from "./faults.js";
 import { bodyOf, noBody } from "./request-input.js";
+import { routeOf } from "./routes.js";
 import { variationOf } from "./variation/vary.js";
 
 /**

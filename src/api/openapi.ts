@@ -106,7 +106,8 @@ function inPreview(responses: Responses): Responses {
   );
 }
 
-function parametersOf({ path, input = {} }: Endpoint): object[] {
+/** The parameters in a path and a query, whose schemas have descriptions. */
+export function openApiParameters(path: string, query: Readonly<Record<string, JsonSchema>>): object[] {
   const schema = { type: "string" };
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
@@ -114,18 +115,25 @@ function parametersOf({ path, input = {} }: Endpoint): object[] {
     required: true,
     schema,
   }));
-  const inQuery = Object.entries(input.query ?? {}).map(([name, shape]) => {
-    const { description, ...schema } = jsonSchemaOf(shape);
-    return { name, in: "query", description, schema };
-  });
+  const inQuery = Object.entries(query).map(([name, { description, ...schema }]) => ({
+    ...{ name, in: "query", description, schema },
+  }));
+  return [...inPath, ...inQuery];
+}
+
+function parametersOf({ path, input = {} }: Endpoint): object[] {
+  const query = Object.entries(input.query ?? {}).map(([name, shape]) => [name, jsonSchemaOf(shape)]);
   const key = {
     name: "Idempotency-Key",
     in: "header",
     description:
       "Makes it safe to resend the request without creating a second record. Quoted or bare, 1 to 255 characters.",
-    schema,
+    schema: { type: "string" },
   };
-  return [...inPath, ...inQuery, ...(input.idempotencyKey === true ? [key] : [])];
+  return [
+    ...openApiParameters(path, Object.fromEntries(query)),
+    ...(input.idempotencyKey === true ? [key] : []),
+  ];
 }
 
 const errorContent = /* @__PURE__ */ schemaNamed("ApiError");

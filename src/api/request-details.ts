@@ -7,8 +7,8 @@ import { SandboxError } from "../spec/errors.js";
 import { type ApiPathId, apiPathIds, isFault, outcomeOf, type PathId } from "../spec/outcomes.js";
 import { snakeCase } from "../spec/schema/json.js";
 import { isAdmitted, scopeOf } from "./answer.js";
-import { routeOf } from "./changes.js";
 import { sentAnswer } from "./handle.js";
+import { routeOf } from "./routes.js";
 
 const targetChecks: readonly GateCheck[] = [
   {
@@ -48,16 +48,12 @@ export function gateChecks(preview: boolean): readonly GateCheck[] {
 /** The path ids of requests that pass all checks. */
 export const successPaths: readonly ApiPathId[] = apiPathIds.filter(isAdmitted);
 
-export interface GateResult extends Pick<GateCheck, "name" | "question" | "rules"> {
-  readonly result: "passed" | "refused" | "not_reached";
-}
-
-/** The checks of a request with this path id; a request with a fault has reached none. */
-export function gateResults(pathId: PathId, preview: boolean): GateResult[] {
+/** The results of these checks for a request with this path id; a request with a fault has reached none. */
+export function checkResults(checks: readonly GateCheck[], pathId: PathId) {
   let isOver = isFault(pathId);
-  return gateChecks(preview).map(({ name, question, rules, exits }) => {
+  return checks.map(({ name, question, rules, exits }) => {
     const isRefused = !isOver && (exits as readonly PathId[]).includes(pathId);
-    const result = isRefused ? "refused" : isOver ? "not_reached" : "passed";
+    const result = isRefused ? ("refused" as const) : isOver ? ("not_reached" as const) : ("passed" as const);
     isOver ||= isRefused;
     return { name, question, rules, result };
   });
@@ -91,7 +87,7 @@ export function requestDetails(world: World, id: string): Record<string, unknown
     ...requestJson(exchange),
     required_scope: endpoint === undefined ? null : scopeOf(endpoint, world),
     key_scopes: registry.keys.get(exchange.key ?? "")?.key.scopes ?? null,
-    checks: gateResults(pathId, preview),
+    checks: checkResults(gateChecks(preview), pathId),
     answer: answer.status !== 0 ? sentAnswer(answer, delivery) : null,
     when,
     what_to_do: whatToDo,

@@ -1,24 +1,11 @@
+import type { World } from "../sandbox/world.js";
 import type { Endpoint, InputSchema } from "./endpoint.js";
 import { me } from "./endpoints/me.js";
-import {
-  cancelConsentRequest,
-  createConsentRequest,
-  getAttestation,
-  getConsentRequest,
-  listAttestations,
-} from "./endpoints/preview.js";
+import { previewEndpoints } from "./endpoints/preview.js";
 
 /** All endpoints, with or without the preview: the announced ones (R49). */
 export function endpointsOf(preview: boolean): readonly Endpoint[] {
-  if (!preview) return [me];
-  return [
-    me,
-    createConsentRequest,
-    getConsentRequest,
-    cancelConsentRequest,
-    listAttestations,
-    getAttestation,
-  ];
+  return preview ? [me, ...previewEndpoints] : [me];
 }
 
 /** The endpoints at a path, by method, and the value of `Allow`. */
@@ -32,18 +19,17 @@ export interface ApiRoute {
   readonly preview: boolean;
 }
 
-const released = routesOf(endpointsOf(false));
-let all: typeof released | undefined;
+/** The routes of a sandbox: those with exact paths, and patterns. */
+type Routes = ReturnType<typeof routesOf>;
 
-// Created on first use: few sandboxes have the preview.
-function withPreview() {
-  all ??= routesOf(endpointsOf(true));
-  return all;
-}
+const released = routesOf(endpointsOf(false));
+let all: Routes | undefined;
 
 /** The route at exactly this path, with or without the preview; `undefined` if the API has none (404). */
 export function routeAt(path: string, preview = false): ApiRoute | undefined {
-  const { exact, patterns } = preview ? withPreview() : released;
+  // Created on first use: few sandboxes have the preview.
+  if (preview) all ??= routesOf(endpointsOf(true));
+  const { exact, patterns } = preview ? (all as Routes) : released;
   const route = exact.get(path);
   if (route !== undefined || patterns.length === 0) return route;
   const given = path.split("/");
@@ -52,6 +38,22 @@ export function routeAt(path: string, preview = false): ApiRoute | undefined {
       segments.length === given.length &&
       segments.every((segment, i) => (isParameter(segment) ? given[i] !== "" : segment === given[i])),
   );
+}
+
+/** The route at a path after the announced changes up to `now`; `undefined` if the API has none. */
+export function routeOf(world: World, path: string, now = world.clock.now()): ApiRoute | undefined {
+  if (world.changes === undefined) return routeAt(path, world.preview);
+  // For each moved path, the path with the route that responds; `undefined` after its sunset.
+  const served = new Map<string, string | undefined>();
+  for (const { at, ends, fields } of world.changes) {
+    if (fields.move === undefined || at > now) continue;
+    const { from, to } = fields.move;
+    served.set(to, served.has(from) ? served.get(from) : from);
+    if (ends <= now) served.set(from, undefined);
+  }
+  if (!served.has(path)) return routeAt(path, world.preview);
+  const route = routeAt(served.get(path) ?? "", world.preview);
+  return route && { ...route, path };
 }
 
 const noParameters: Readonly<Record<string, string>> = Object.freeze({});
@@ -72,26 +74,18 @@ function isParameter(segment: string): boolean {
 }
 
 function routesOf(chosen: readonly Endpoint[]) {
-  const routes = [...new Set(chosen.map(({ path }) => path))].map((path) => routeOf(path, chosen));
+  const routes = [...new Set(chosen.map(({ path }) => path))].map((path) => routeWith(path, chosen));
   return {
     exact: new Map(routes.filter(({ isPattern }) => !isPattern).map((route) => [route.path, route])),
     patterns: routes.filter(({ isPattern }) => isPattern),
   };
 }
 
-function routeOf(path: string, chosen: readonly Endpoint[]): ApiRoute {
+function routeWith(path: string, chosen: readonly Endpoint[]): ApiRoute {
   const here = chosen.filter((endpoint) => endpoint.path === path);
   // HEAD responds like GET, without the body (RFC 9110).
-  const methods = new Map<string, Endpoint>(
-    here.flatMap((one) =>
-      one.method === "GET"
-        ? [
-            ["GET", one],
-            ["HEAD", one],
-          ]
-        : [[one.method, one]],
-    ),
-  );
+  const accepted = ({ method }: Endpoint) => (method === "GET" ? ["GET", "HEAD"] : [method]);
+  const methods = new Map(here.flatMap((one) => accepted(one).map((method) => [method, one] as const)));
   const segments = path.split("/");
   return {
     path,

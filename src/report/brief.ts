@@ -20,7 +20,6 @@ interface Thresholds {
   readonly minCoverage?: number | undefined;
   /** The lowest level of advice that fails the run. Default: none. */
   readonly failOn?: AdviceLevel | undefined;
-  /** The same as `failOn: "error"`. Default: false. */
   /** Whether thresholds fail if there is no request. Default: false. */
   readonly needsRequests?: boolean | undefined;
 }

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { sandboxOn, starterOf } from "../library/create-sandbox.js";
+import { type SandboxOptions, sandboxOn, starterOf } from "../library/create-sandbox.js";
 import type {
   KeyRef,
   OrganizationRef,
@@ -11,26 +11,19 @@ import type { Log } from "../log/log.js";
 import { createMemoryLog } from "../log/memory-log.js";
 import { loadScenario } from "../node/files/load-scenario.js";
 import { nodePlatform } from "../node/platform.js";
-import { type Instant, instantOf } from "../sandbox/clock.js";
+import { instantOf } from "../sandbox/clock.js";
 import { createRuntime, givenOptions } from "../sandbox/runtime.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
-import type { Profile } from "../spec/assumptions.js";
 import { requireFields, requireKnownOptions } from "../spec/schema/check.js";
 import { quote } from "../spec/schema/words.js";
 import { type RunningServer, serve } from "./serve.js";
 import type { ServeOptions } from "./sockets/server-state.js";
 
-export interface ServerOptions<Source = ScenarioSource | (string & {})> extends Partial<ServeOptions> {
+export interface ServerOptions<Source = ScenarioSource | (string & {})>
+  extends Partial<ServeOptions>,
+    Omit<SandboxOptions, "scenario"> {
   /** A bundled name, a scenario file, or a scenario as a value. Default: `key-states`. */
   readonly scenario?: Source;
-  /** Default: the scenario's, or 1. */
-  readonly seed?: number;
-  /** The start of the clock. Default: the scenario's, or the real time. */
-  readonly now?: Instant;
-  /** Whether the clock is frozen until it is moved. Default: the scenario's, or false. */
-  readonly frozen?: boolean;
-  /** The set of assumptions to start with. Default: the scenario's, or `minimal`. */
-  readonly profile?: Profile;
   /** Default: 0, any free port. */
   readonly port?: number;
   /**

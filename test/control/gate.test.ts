@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { gateResults } from "../../src/api/request-details.js";
+import { checkResults, gateChecks } from "../../src/api/request-details.js";
 import { apiPathIds, faultPathIds, isFault, outcomeOf } from "../../src/spec/outcomes.js";
 import { serveControl } from "./client.js";
 
@@ -26,8 +26,8 @@ test("the gate has each path of the API once, as an exit of a check or as a succ
 });
 
 test("a request was refused by the check that has its path, and has passed those before", () => {
-  const results = (path: Parameters<typeof gateResults>[0]) =>
-    gateResults(path, false).map(({ result }) => result);
+  const results = (path: Parameters<typeof checkResults>[1]) =>
+    checkResults(gateChecks(false), path).map(({ result }) => result);
   const rest = (count: number) => Array(count).fill("not_reached");
   expect(results("404.unknown_path")).toEqual(["refused", ...rest(7)]);
   expect(results("403.live_suspended")).toEqual([...Array(4).fill("passed"), "refused", ...rest(3)]);

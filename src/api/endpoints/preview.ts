@@ -48,7 +48,7 @@ import { invalid } from "../request-input.js";
  * The records that a key can see. A test key sees synthetic farmers and the requests of its organization, a live key
  * sees nothing (R44, R45). Endpoints read records of farmers only through this function.
  */
-export function visibleTo({ key }: KeyEntry, world: World) {
+function visibleTo({ key }: KeyEntry, world: World) {
   const { consents, farmers } = world;
   const isTest = key.environment === "test";
   const isVisible = ({ organization }: ConsentEntry) => isTest && organization === key.organization;
@@ -68,7 +68,7 @@ export function visibleTo({ key }: KeyEntry, world: World) {
 }
 
 /** The first sentences of every description of the preview. */
-export const guess =
+const guess =
   "Preview: announced, not released. Its shape is this project's guess, made from public consent and credential APIs.";
 
 const purposeShape = mapping({
@@ -320,7 +320,7 @@ export const listAttestations: Endpoint = {
   },
 };
 
-export const getAttestation: Endpoint = {
+const getAttestation: Endpoint = {
   method: "GET",
   path: "/v1/relying-party/attestations/{id}",
   operationId: "getAttestation",
@@ -339,3 +339,9 @@ export const getAttestation: Endpoint = {
     return jsonBody({ data: snakeCase(viewAttestation(attestation, world, now)) });
   },
 };
+
+/** The announced endpoints. */
+export const previewEndpoints: readonly Endpoint[] = [
+  ...[createConsentRequest, getConsentRequest, cancelConsentRequest],
+  ...[listAttestations, getAttestation],
+];

@@ -1,6 +1,7 @@
 import { me } from "../../api/endpoints/me.js";
 import { causeOf, evaluate } from "../../api/evaluate.js";
 import { expectedCode } from "../../api/messages.js";
+import { checkResults } from "../../api/request-details.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { isoOf } from "../../sandbox/clock.js";
 import { secretFor } from "../../sandbox/story/run-step.js";
@@ -8,6 +9,7 @@ import type { World } from "../../sandbox/world.js";
 import { isReserved, reservedKeyRefs } from "../../scenario/format/fields.js";
 import { adviceOf } from "../../spec/advice.js";
 import { fingerprintOf, isSandboxKey, parseApiKey } from "../../spec/api-key.js";
+import { authorizationChecks } from "../../spec/authorize.js";
 import { SandboxError } from "../../spec/errors.js";
 import { outcomeOf } from "../../spec/outcomes.js";
 import { didYouMean, listed, quote } from "../../spec/schema/words.js";
@@ -67,7 +69,7 @@ export function explain(apiKey: string | undefined, world: World) {
   const sha256 = apiKey === undefined ? undefined : world.platform.sha256(apiKey);
   const entry = sha256 === undefined ? undefined : world.registry.find(sha256);
   const ref = entry?.key.ref;
-  const { pathId, checks, faultPaths } = evaluate(world, apiKey);
+  const { pathId, faultPaths } = evaluate(world, apiKey);
   const { status, when, whatToDo } = outcomeOf(pathId);
   return {
     key: ref ?? null,
@@ -75,11 +77,9 @@ export function explain(apiKey: string | undefined, world: World) {
     method: me.method,
     path: me.path,
     at: isoOf(world.clock.now()),
-    checks: checks.map(({ check, result, pathId: refusedOn }) => ({
-      name: check.name,
-      question: check.question,
-      result,
-      path_id: refusedOn ?? null,
+    checks: checkResults(authorizationChecks, pathId).map(({ rules: _, ...check }) => ({
+      ...check,
+      path_id: check.result === "refused" ? pathId : null,
     })),
     status,
     code: expectedCode(world, pathId),

@@ -1,9 +1,9 @@
-import { license } from "../../api/openapi.js";
+import { license, openApiParameters } from "../../api/openapi.js";
 import { controlPath } from "../../node/addresses.js";
 import { version } from "../../node/package-files.js";
 import { controlBodySchema, descriptionOf } from "../../scenario/format/json-schema.js";
 import { inJson } from "../../spec/schema/json.js";
-import { jsonSchemaOf, referenceOr } from "../../spec/schema/json-schema.js";
+import { type JsonSchema, jsonSchemaOf, referenceOr } from "../../spec/schema/json-schema.js";
 import { mapping, type Shape } from "../../spec/schema/shape.js";
 import { answers } from "./answers.js";
 import type { Route } from "./route.js";
@@ -80,23 +80,10 @@ function requestBodyOf({ body = "nothing", runYaml }: Route): { readonly request
   return { requestBody: { required, content: { [json]: { schema }, ...yaml } } };
 }
 
-function parametersOf({ path, query, method }: Route): Record<string, unknown>[] {
-  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
-    name,
-    in: "path",
-    required: true,
-    schema: { type: "string" },
-  }));
-  const { properties = {} } = (query === undefined ? {} : jsonSchemaOf(query, descriptionOf)) as {
-    properties?: Readonly<Record<string, { readonly description: string }>>;
-  };
-  const inQuery = Object.entries(properties).map(([name, { description, ...schema }]) => ({
-    name,
-    in: "query",
-    description,
-    schema,
-  }));
-  return method === "GET" ? [...inPath, ...inQuery] : [...inPath, ...inQuery, actorParameter];
+function parametersOf({ path, query, method }: Route): object[] {
+  const { properties = {} } = query === undefined ? {} : jsonSchemaOf(query, descriptionOf);
+  const parameters = openApiParameters(path, properties as Readonly<Record<string, JsonSchema>>);
+  return method === "GET" ? parameters : [...parameters, actorParameter];
 }
 
 const actorParameter = {
