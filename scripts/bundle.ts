@@ -52,7 +52,7 @@ const commonJsChunks = inOrder([
     test: /\/src\/(?:api\/|spec\/|sandbox\/|farmers\/(?:names|tables\/name-)|library\/real-time\.|report\/plain-text\.|scenario\/(?:bundled|problems)\.)/,
   },
   { name: "farmers", test: /\/src\/farmers\// },
-  { name: "checks", test: /\/src\/scenario\/parse-scenario\.ts$/ },
+  { name: "checks", test: /\/src\/scenario\/(?:format\/inputs|parse-scenario)\.ts$/ },
   { name: "report", test: /\/src\/report\/report\.ts$/ },
   { name: "library", test: /\/src\/index\.ts$/ },
   { name: "server", test: /\/src\/(?:server\/serve|node\/(?:files\/load-scenario|package-files))\.ts$/ },
