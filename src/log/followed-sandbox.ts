@@ -73,12 +73,11 @@ export function followSandbox(loaded: Loaded, options: SandboxOptions) {
 
   const push = (entry: Entry | undefined, own: OwnPart): Promise<unknown> =>
     new Promise((resolve, reject) => {
+      const text = entry === undefined ? "" : JSON.stringify(entry);
       const isLast = entry?.kind === "compact";
-      connection.push(followed, {
-        ...{ entry, own, resolve, reject, isLast },
-        text: entry === undefined ? "" : JSON.stringify(entry),
-        isUrgent: isLast || entry?.kind === "look",
-      });
+      const isUrgent = isLast || entry?.kind === "look";
+      // No spreads: this is made for each request.
+      connection.push(followed, { entry, text, own, resolve, reject, isLast, isUrgent });
     });
   const append = (entry: Entry, own: OwnPart = {}) => push(entry, own);
   const readAt = ({ own: { read, place }, resolve, reject }: Own, time: number) => {
@@ -158,9 +157,10 @@ export function followSandbox(loaded: Loaded, options: SandboxOptions) {
         again(own, () => reloading);
         return;
       }
-      batchesOf(found).forEach(applyBatch);
-      const [entries, reads] = [own.filter(({ text }) => text !== ""), own.filter(({ text }) => text === "")];
+      if (found.length > 0) batchesOf(found).forEach(applyBatch);
       const isStored = stored === "" || /^\d+-\d+$/.test(stored);
+      const entries = own.filter(({ text }) => text !== "");
+      const reads = entries.length === own.length ? [] : own.filter(({ text }) => text === "");
       connection.settle(isStored ? own : reads);
       if (isStored && stored !== "") applyStored(entries, stored);
       for (const one of reads) readAt(one, time);

@@ -102,9 +102,9 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
   };
   const look: Log["look"] = (read, from) =>
     connection.within(() => act(from, read, (sandbox, part) => sandbox.look({ ...part, read })));
-  const entryOf = (request: ApiRequest): Entry => ({
-    ...{ kind: "request", request: maskRequest(request, nodePlatform.sha256) },
-  });
+  const entryOf = (request: ApiRequest): Entry => {
+    return { kind: "request", request: maskRequest(request, nodePlatform.sha256) };
+  };
   const requestIn = async (id: string, request: ApiRequest): Promise<Exchange> => {
     const outcome = await inside(id, (sandbox) => sandbox.append(entryOf(request)));
     if (outcome !== noSandbox) return outcome as Exchange;

@@ -71,13 +71,13 @@ export function createSandboxCopy(
     hashes = environments.flatMap((one) => [fixed(one), newKey[one]]);
   };
   const compact = (journal: number): string => {
-    runtime.history.keep(keptJournal.bytes, journal);
-    const state = describeRuntime(runtime);
+    const state = shortened(describeRuntime(runtime), journal);
     const { exchanges } = state;
     // Every copy continues from the description as JSON. Requests never change, so that parsing them would only take time.
     const text = JSON.stringify(state);
     const rest: RuntimeState = JSON.parse(JSON.stringify({ ...state, exchanges: [] }));
     restoreRuntime({ ...rest, exchanges }, platform, options, runtime);
+    runtime.history.keep(keptJournal.bytes, journal);
     restored();
     return text;
   };
@@ -142,9 +142,9 @@ export function createSandboxCopy(
   };
 }
 
-/** Returns a state whose journal is as short as after a compaction. */
-export function shortened(state: RuntimeState): RuntimeState {
-  const latest = state.exchanges.slice(-keptJournal.requests);
+/** Returns a state with at most a number of requests in its journal, and about as many bytes as after a compaction. */
+export function shortened(state: RuntimeState, journal = keptJournal.requests): RuntimeState {
+  const latest = journal === 0 ? [] : state.exchanges.slice(-journal);
   return { ...state, exchanges: latestOf(latest, keptJournal.bytes) };
 }
 
