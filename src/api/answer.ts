@@ -168,7 +168,7 @@ export function successAnswer(world: World, begun: ApiCall, endpoint: Endpoint, 
 }
 
 /** A rejection, with the parts that its response may need. */
-export interface Rejection {
+interface CallRejection {
   readonly path: ApiPathId;
   readonly scope?: string | null;
   /** The methods that the path accepts, for a 405. */
@@ -179,7 +179,7 @@ export interface Rejection {
 type Details = Readonly<Record<string, unknown>>;
 
 /** Rejects a call. Outcomes with the same code have the same bytes, so that none reveals its cause (R14). */
-export function rejectCall(world: World, begun: ApiCall, refusal: Rejection): Ending<ApiPathId> {
+export function rejectCall(world: World, begun: ApiCall, refusal: CallRejection): Ending<ApiPathId> {
   const call = asChosen(world, begun, outcomeOf(refusal.path).status);
   const { path, allow, details = detailsOf(world, call, refusal) } = refusal;
   const { assumptions, variation } = call;
@@ -227,7 +227,7 @@ function openHeaders(world: World, { id, entry, now, assumptions }: ApiCall, pat
   return headers;
 }
 
-function detailsOf(world: World, call: ApiCall, { path, scope = null }: Rejection): Details | undefined {
+function detailsOf(world: World, call: ApiCall, { path, scope = null }: CallRejection): Details | undefined {
   const { entry, now, assumptions } = call;
   if (!assumptions.error_details || entry === undefined) return undefined;
   const { organization } = entry.holder;

@@ -4,8 +4,8 @@ import type {
   Picture,
   ReportDocument,
   ReportFormat,
-  Row,
   Section,
+  TableRow,
   TestCase,
   Tone,
 } from "../report/render/document.js";
@@ -161,7 +161,7 @@ function whyUnusable(runs: readonly Run[], broken: readonly PromiseRun[], report
 }
 
 // Runs that fail for the same reason share a row.
-function causesOf(all: readonly Run[]): Row[] {
+function causesOf(all: readonly Run[]): TableRow[] {
   return failuresByReason(all).map((runs) => {
     const [{ cause: first, name, outcome }] = runs;
     const causes = runs.flatMap(({ cause }) => cause ?? []);
@@ -187,7 +187,7 @@ function takenBy({ points, fault }: RunCause): string {
   return points.map(({ row, variant, status }) => `${row}: ${variant}, on a ${status}`).join("; ");
 }
 
-function runRows(runs: readonly Run[]): Row[] {
+function runRows(runs: readonly Run[]): TableRow[] {
   const rows = runs.filter(({ outcome }) => outcome !== "not_run").map(runRow);
   const [first, ...others] = runs.filter(({ outcome }) => outcome === "not_run");
   if (first === undefined) return rows;
@@ -195,7 +195,7 @@ function runRows(runs: readonly Run[]): Row[] {
   return [...rows, { cells: [name, { text: "not run", tone: toneOf.not_run }, "", "", "", ""] }];
 }
 
-function runRow(run: Run): Row {
+function runRow(run: Run): TableRow {
   const { name, outcome, code, requests, percent, durationMs } = run;
   const text = outcome.replace("_", " ");
   // The text format shows no column names.
@@ -216,7 +216,7 @@ function runCase(run: Run): TestCase {
   return { name, verdict, message, output };
 }
 
-function promiseRow(run: PromiseRun, result: CertifyResult): Row {
+function promiseRow(run: PromiseRun, result: CertifyResult): TableRow {
   const { id, sentence, kind, loss, code } = run;
   const end = code === null ? ["the run did not end in time, which is not noticed"] : [];
   return {
@@ -243,7 +243,7 @@ function runsPicture(runs: readonly Run[]): Picture {
   };
 }
 
-function factsOf(result: CertifyResult): Row[] {
+function factsOf(result: CertifyResult): TableRow[] {
   const { like = {}, seeds, faults, durationMs, promises, gates } = result;
   const gatesAsFlags = Object.entries(snakeCase(gates) as object).map(
     ([name, value]) => `--${name.replaceAll("_", "-")} ${value}`,

@@ -1,5 +1,5 @@
 import { commandLine, pluralize } from "../report/plain-text.js";
-import type { ReportDocument, ReportFormat, Row, TestCase, Tone } from "../report/render/document.js";
+import type { ReportDocument, ReportFormat, TableRow, TestCase, Tone } from "../report/render/document.js";
 import { render, type TextStyle } from "../report/render/render.js";
 import {
   type Change,
@@ -210,7 +210,7 @@ export function renderCalendar(rehearsal: Rehearsal, format: ReportFormat, style
 function calendarOf(rehearsal: Rehearsal): ReportDocument {
   const { scenario, next, command, verdict, runs, changes } = rehearsal;
   const again = (date = "") => execAgain([scenario, "--at", date, "--changes", next], rehearsal);
-  const row = (one: Rehearsed): Row => ({
+  const row = (one: Rehearsed): TableRow => ({
     cells: [one.dates.join(", "), one.ref, { text: textOf(one), tone: tones[one.verdict] }],
     details: [
       one.say === undefined ? [] : [one.say],

@@ -8,10 +8,10 @@ import type {
   Picture,
   ReportDocument,
   ReportFormat,
-  Row,
   Section,
   Square,
   Suite,
+  TableRow,
   TestCase,
   Tone,
 } from "./render/document.js";
@@ -158,7 +158,7 @@ function coveragePicture({ paths, coverage: { met, promised } }: Report): Pictur
   };
 }
 
-function pathRow({ pathId, promised, met, count, when }: ReportedPath): Row {
+function pathRow({ pathId, promised, met, count, when }: ReportedPath): TableRow {
   const verdict = met ? (promised ? "covered" : "not promised") : "not covered";
   const tone = met ? (promised ? "good" : "quiet") : "warning";
   return { cells: [pathId, count > 0 ? String(count) : "-", { text: verdict, tone }, when] };
@@ -171,7 +171,7 @@ function isAdvice({ level }: ReportedAdvice): boolean {
   return level !== "note";
 }
 
-function repeatRow({ pathId, key, fingerprint, count }: ReportedRepeat): Row {
+function repeatRow({ pathId, key, fingerprint, count }: ReportedRepeat): TableRow {
   return { cells: [pathId, key ?? fingerprint ?? "", String(count)] };
 }
 
@@ -180,7 +180,7 @@ function adviceSection(title: string, advice: readonly ReportedAdvice[]): Sectio
   return { title, columns, rows: advice.map(adviceRow) };
 }
 
-function adviceRow({ id, level, rule, count, meaning, whatToDo, examples }: ReportedAdvice): Row {
+function adviceRow({ id, level, rule, count, meaning, whatToDo, examples }: ReportedAdvice): TableRow {
   const more = examples.length === 0 ? 0 : count - examples.length;
   return {
     cells: [{ text: level, tone: toneOfLevel[level] }, id, timesOf({ id, count }), rule],

@@ -21,7 +21,7 @@ import {
   createServerState,
   type Hosting,
   type ServeOptions,
-  type ServerState,
+  type Server,
 } from "./sockets/server-state.js";
 import type { CertificatePair } from "./sockets/tls.js";
 
@@ -115,7 +115,7 @@ export async function serve(log: Log, options: ServeOptions & Hosting): Promise<
 }
 
 async function certificateOf(
-  { log, allowedHosts }: ServerState,
+  { log, allowedHosts }: Server,
   { tls = false, host = "127.0.0.1", stateFile }: ServeOptions & Hosting,
 ): Promise<CertificatePair | undefined> {
   if (tls === false) return undefined;
@@ -126,7 +126,7 @@ async function certificateOf(
 }
 
 async function proxyOf(
-  state: ServerState,
+  state: Server,
   { intercept, passThrough = false }: Hosting,
 ): Promise<Interceptor | undefined> {
   if (intercept === undefined) return undefined;
@@ -155,7 +155,7 @@ function loadRest(control: MountedControl | undefined): void {
  * Makes the control plane, which `load` or the first call loads: Express takes longer to load than everything else together,
  * and most runs do not need it.
  */
-function mountControl(state: ServerState): MountedControl {
+function mountControl(state: Server): MountedControl {
   let loading: Promise<void> | undefined;
   let app: ControlHandler | undefined;
   const load = () => {

@@ -12,7 +12,7 @@ import { nodePlatform, openWorld } from "../../src/node/platform.js";
 import { createRuntime, type Runtime } from "../../src/sandbox/runtime.js";
 import { describeRuntime } from "../../src/sandbox/state.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
-import { runCall } from "../../src/server/control/run-call.js";
+import { runCall } from "../../src/server/control/routes/routes.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const { active } = bundledScenarios;

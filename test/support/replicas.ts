@@ -8,7 +8,7 @@ import { instantOf } from "../../src/sandbox/clock.js";
 import { givenOptions } from "../../src/sandbox/runtime.js";
 import { parseDuration } from "../../src/scenario/format/fields.js";
 import { resolveSource } from "../../src/scenario/parse-scenario.js";
-import { runCall } from "../../src/server/control/run-call.js";
+import { runCall } from "../../src/server/control/routes/routes.js";
 import { type RunningServer, serve } from "../../src/server/serve.js";
 import { control } from "./call-control.js";
 import type { Operated } from "./conformance-script.js";

@@ -115,7 +115,7 @@ async function openNamedStore(
   // Loaded on demand: the Redis client, and every route, because a replica also runs the others' calls.
   const [{ openStore }, { runCall }] = await Promise.all([
     import("../../log/open-store.js"),
-    import("../../server/control/run-call.js"),
+    import("../../server/control/routes/routes.js"),
   ]);
   const imported = await readImport(flags, io);
   const open = () =>

@@ -29,7 +29,7 @@ export interface Section {
   readonly title: string;
   /** The column names: first the cells', then the details'. */
   readonly columns: readonly string[];
-  readonly rows: readonly Row[];
+  readonly rows: readonly TableRow[];
   /** Drawn above the table in HTML; other formats leave out a section without rows. */
   readonly picture?: Picture | undefined;
 }
@@ -47,7 +47,7 @@ export interface Square {
   readonly tone: Tone;
 }
 
-export interface Row {
+export interface TableRow {
   readonly cells: readonly Cell[];
   /** The remaining columns, each of one line or several. */
   readonly details?: readonly (readonly string[])[];

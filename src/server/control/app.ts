@@ -10,36 +10,33 @@ import { checkValue } from "../../spec/schema/check.js";
 import { parsedJson } from "../../spec/schema/json.js";
 import { shapeOf } from "../../spec/schema/shape.js";
 import { listed } from "../../spec/schema/words.js";
-import type { ControlHandler, ServerState, Target } from "../sockets/server-state.js";
+import type { CallTarget, ControlHandler, Server } from "../sockets/server-state.js";
 import { guardControl } from "./guard.js";
 import { sendCompressed, servePageFiles } from "./page.js";
 import { HttpRefusal, sendError } from "./refusals.js";
 import { isTextAnswer, type LocalContext, type Route } from "./route.js";
-import { routes } from "./routes/routes.js";
-import { callName, runCall } from "./run-call.js";
+import { callName, routes, runCall } from "./routes/routes.js";
 
 /**
  * Makes the control plane, `/__sandbox`, of a server and its instances.
  *
  * Its errors have the API's error body. No error ends the process or changes a sandbox.
  */
-export function createControlApp(server: ServerState): ControlHandler {
-  const contexts = new WeakMap<IncomingMessage, Target>();
+export function createControlApp(server: Server): ControlHandler {
+  const targets = new WeakMap<IncomingMessage, CallTarget>();
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
   app.set("query parser", "simple");
   app.set("case sensitive routing", true);
-  app.use(guardControl(server, (request) => contexts.get(request)?.instance));
+  app.use(guardControl(server, (request) => targets.get(request)?.instance));
   app.use(servePageFiles);
   for (const path of new Set(routes.map((row) => row.path))) {
     const mounted = app.route(controlPath + path.replace(/\{(\w+)\}/g, ":$1"));
     const rows = routes.filter((row) => row.path === path);
     for (const row of rows) {
-      const answer = (request: Request, response: Response) => {
-        const context = contexts.get(request) as Target;
-        return runRoute(row, { server, request, response, context });
-      };
+      const answer = (request: Request, response: Response) =>
+        runRoute(row, { ...(targets.get(request) as CallTarget), server, request, response });
       const method = row.method.toLowerCase() as "get" | "post" | "put" | "patch" | "delete";
       mounted[method](...(method === "get" ? [] : [requireType(row), readBody]), answer);
     }
@@ -52,49 +49,35 @@ export function createControlApp(server: ServerState): ControlHandler {
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     sendError(response, error, server.onDefect);
   });
-  return (request: IncomingMessage, response: ServerResponse, context: Target) => {
-    contexts.set(request, context);
+  return (request: IncomingMessage, response: ServerResponse, target: CallTarget) => {
+    targets.set(request, target);
     app(request, response);
   };
 }
 
-/** The input of a call, checked by its route. */
-type Asked = Pick<ControlCall, "actor" | "params" | "query" | "body" | "isYaml">;
-
-/** The exchange of a call, and its server. */
-interface Served extends Omit<LocalContext, "gone" | "instance"> {
-  readonly context: Target;
-}
-
-async function runRoute(row: Route, served: Served) {
-  const { request, response } = served;
+async function runRoute(row: Route, local: LocalContext) {
+  const { request, response } = local;
   const isYaml = row.runYaml !== undefined && isYamlIn(request);
-  const answer = await perform(row, served, {
-    actor: actorOf(request),
+  const answer = await perform(row, local, {
+    ...{ route: callName(row), makes: row.makes, actor: actorOf(request), isYaml },
     params: request.params as Record<string, string>,
     query: queryOf(row, request),
     body: isYaml ? textOf(request) : bodyOf(row, request),
-    isYaml,
   });
   if (response.headersSent) return;
   response.status(row.status);
-  if (row.status === 204) response.end();
-  else {
-    const { type, text } = isTextAnswer(answer)
-      ? answer
-      : { type: "json", text: JSON.stringify(row.isBare ? answer : { data: answer }) };
-    await sendCompressed(request, response.type(type), Buffer.from(text));
-  }
+  if (row.status === 204) return void response.end();
+  const { type, text } = isTextAnswer(answer)
+    ? answer
+    : { type: "json", text: JSON.stringify(row.isBare ? answer : { data: answer }) };
+  await sendCompressed(request, response.type(type), Buffer.from(text));
 }
 
-async function perform(row: Route, { server, request, response, context }: Served, asked: Asked) {
-  const { gone, ...place } = context;
-  const { instance } = place;
-  const call: ControlCall = { ...asked, route: callName(row), makes: row.makes };
-  const baseUrl = () => server.baseUrlFor(request);
-  const { log } = server;
-  const from = { ...place, baseUrl };
-  const run = (place: ControlPlace) => runCall(call, place, { gone, instance, server, request, response });
+function perform(row: Route, local: LocalContext, call: ControlCall): unknown {
+  const { server, request, runtime, instance } = local;
+  const { log, baseUrlFor } = server;
+  const from = { runtime, instance, baseUrl: () => baseUrlFor(request) };
+  const run = (place: ControlPlace) => runCall(call, place, local);
   if (row.isLocal) return run(placeOf(from, log.instances));
   if (row.method === "GET") return log.look(run, from);
   return row.isOfInstances ? log.manage(run, from) : log.call(call, run, from);

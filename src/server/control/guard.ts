@@ -4,7 +4,7 @@ import type { RequestHandler, Response } from "express";
 import type { ListedInstance } from "../../log/instances.js";
 import { controlPath, isLoopbackHost, nameIn } from "../../node/addresses.js";
 import { nodePlatform } from "../../node/platform.js";
-import type { ServerState } from "../sockets/server-state.js";
+import type { Server } from "../sockets/server-state.js";
 import { isPagePath } from "./page.js";
 import { HttpRefusal } from "./refusals.js";
 
@@ -27,13 +27,13 @@ const claimPath = new RegExp(`^${controlPath}/instances/[^/]+/claim$`);
  * shows less. An instance's own token gives access only to that instance, even if no other token is required.
  */
 export function guardControl(
-  server: ServerState,
+  server: Server,
   instanceOf: (request: IncomingMessage) => string | undefined,
 ): RequestHandler[] {
   return [keepForeignOut(server), requireToken(server, instanceOf)];
 }
 
-function keepForeignOut({ loopback, allowedHosts }: ServerState): RequestHandler {
+function keepForeignOut({ loopback, allowedHosts }: Server): RequestHandler {
   const allowedNames = allowedHosts.map(nameIn);
   return ({ headers }, response, next) => {
     // The page shows state: other pages must not frame it, and caches must not keep it.
@@ -64,7 +64,7 @@ function keepForeignOut({ loopback, allowedHosts }: ServerState): RequestHandler
 }
 
 function requireToken(
-  { token, log }: ServerState,
+  { token, log }: Server,
   instanceOf: (request: IncomingMessage) => string | undefined,
 ): RequestHandler {
   return (request, response, next) => {

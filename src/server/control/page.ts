@@ -8,7 +8,7 @@ import { packageFile } from "../../node/package-files.js";
 import { SandboxError } from "../../spec/errors.js";
 import { redactPath } from "../../spec/redact.js";
 import { text } from "../../spec/schema/shape.js";
-import { type Route, route } from "./route.js";
+import { controlRoute, type Route } from "./route.js";
 
 const docsPath = `${controlPath}/docs`;
 const assets = "dist/dashboard/assets/";
@@ -33,7 +33,7 @@ const policy = [
 ].join("; ");
 
 /** The dashboard, a page that uses the control plane. */
-export const pageRoute: Route = route("GET /", {
+export const pageRoute: Route = controlRoute("GET /", {
   summary: "The dashboard, a page for browsers",
   answer: text(),
   types: ["text/html"],

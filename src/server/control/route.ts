@@ -4,7 +4,7 @@ import type { Actor } from "../../sandbox/operations/keys.js";
 import type { World } from "../../sandbox/world.js";
 import type { ControlBody, ControlBodyName, Query } from "../../scenario/format/inputs.js";
 import type { Shape, ValueOf } from "../../spec/schema/shape.js";
-import type { ServerState, Target } from "../sockets/server-state.js";
+import type { CallTarget, Server } from "../sockets/server-state.js";
 
 /** The context of a route. With a shared store, it is the same on every replica, except the base URL. */
 export interface RouteContext<Body = unknown, Parameters = Readonly<Record<string, unknown>>>
@@ -18,8 +18,8 @@ export interface RouteContext<Body = unknown, Parameters = Readonly<Record<strin
 }
 
 /** The server and the exchange of a call, for routes that run only in this process. */
-export interface LocalContext extends Pick<Target, "gone" | "instance"> {
-  readonly server: ServerState;
+export interface LocalContext extends CallTarget {
+  readonly server: Server;
   readonly request: Request;
   readonly response: Response;
 }
@@ -96,7 +96,7 @@ type Row<Name extends ControlBodyName, Parameters extends Query> = Omit<
   );
 
 /** Makes a row of the table, with the types of body and query for `run`. Default status: 200, or 204 if it has no `answer`. */
-export function route<Name extends ControlBodyName = "nothing", Parameters extends Query = Query>(
+export function controlRoute<Name extends ControlBodyName = "nothing", Parameters extends Query = Query>(
   call: `${Method} /${string}`,
   row: Row<Name, Parameters>,
 ): Route {

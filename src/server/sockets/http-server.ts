@@ -34,7 +34,7 @@ import {
   sendAnswer,
   sendFaulty,
 } from "./messages.js";
-import { latencyBounds, type ServerState, type Target, type Traffic } from "./server-state.js";
+import { type CallTarget, latencyBounds, type Server, type Traffic } from "./server-state.js";
 import type { CertificatePair } from "./tls.js";
 
 const arrivedAt = Symbol("arrived at");
@@ -59,7 +59,7 @@ export interface OpenServer {
  * Every request gets a response, and none ends the process.
  */
 export function createHttpServer(
-  state: ServerState,
+  state: Server,
   certificate?: CertificatePair & Pick<TlsOptions, "SNICallback">,
 ): OpenServer {
   const listener = (_request: IncomingMessage, response: ServerResponse) => receive(state, response);
@@ -90,7 +90,7 @@ export function createHttpServer(
   return { server, open: followConnections(server, { encrypted: certificate !== undefined }) };
 }
 
-function receive(state: ServerState, response: ServerResponse) {
+function receive(state: Server, response: ServerResponse) {
   const { req: request } = response;
   (request.socket as Connection)[lastAnswer] = response;
   if (state.draining.signal.aborted) response.shouldKeepAlive = false;
@@ -104,7 +104,7 @@ function receive(state: ServerState, response: ServerResponse) {
 }
 
 // Sends the request to the server's own sandbox or to an instance.
-function serve(state: ServerState, response: ServerResponse) {
+function serve(state: Server, response: ServerResponse) {
   const { log, stopping } = state;
   const read = readRequest(response.req, response);
   if (read === undefined) return refuse(response, 400);
@@ -118,7 +118,7 @@ function serve(state: ServerState, response: ServerResponse) {
   });
 }
 
-function serveInstance(state: ServerState, instance: Instance, read: ApiRequest, response: ServerResponse) {
+function serveInstance(state: Server, instance: Instance, read: ApiRequest, response: ServerResponse) {
   const { id, runtime, gone } = instance;
   const { req: request } = response;
   // Clients above the limit can still look at their requests: the control plane has its own limit.
@@ -133,7 +133,7 @@ function serveInstance(state: ServerState, instance: Instance, read: ApiRequest,
 }
 
 // Responds with the control plane, the user's handlers or the API.
-function serveTarget(state: ServerState, target: Target, read: ApiRequest, response: ServerResponse) {
+function serveTarget(state: Server, target: CallTarget, read: ApiRequest, response: ServerResponse) {
   const { log, control, customHandlers } = state;
   const { req: request } = response;
   if (control !== undefined && isControlPath(read.path)) return control(request, response, target);
@@ -149,13 +149,13 @@ function serveTarget(state: ServerState, target: Target, read: ApiRequest, respo
   );
 }
 
-function answer(state: ServerState, target: Target, read: ApiRequest, response: ServerResponse) {
+function answer(state: Server, target: CallTarget, read: ApiRequest, response: ServerResponse) {
   whenDone(state, state.log.request(read, target), response, (exchange) =>
     send(state, target, exchange, response),
   );
 }
 
-function answerLater(state: ServerState, target: Target, read: ApiRequest, response: ServerResponse) {
+function answerLater(state: Server, target: CallTarget, read: ApiRequest, response: ServerResponse) {
   try {
     answer(state, target, read, response);
   } catch (error) {
@@ -165,7 +165,7 @@ function answerLater(state: ServerState, target: Target, read: ApiRequest, respo
 
 // Continues immediately without a promise.
 function whenDone<Result>(
-  state: ServerState,
+  state: Server,
   result: Result | Promise<Result>,
   response: ServerResponse,
   then: (result: Result) => void,
@@ -174,7 +174,7 @@ function whenDone<Result>(
   else then(result);
 }
 
-function send(state: ServerState, target: Target, exchange: Exchange, response: ServerResponse) {
+function send(state: Server, target: CallTarget, exchange: Exchange, response: ServerResponse) {
   const { traffic, explain, log, control } = state;
   const { pathId, delivery, at } = exchange;
   const isLost = control !== undefined && pathId === "404.unknown_path" && isFirstPage(exchange, response);
@@ -194,7 +194,7 @@ function send(state: ServerState, target: Target, exchange: Exchange, response: 
   sendFaulty(delivery, { ...answer, headers: [...answer.headers, ...more] }, response);
 }
 
-function fail({ traffic, audit, onDefect }: ServerState, error: unknown, response: ServerResponse) {
+function fail({ traffic, audit, onDefect }: Server, error: unknown, response: ServerResponse) {
   const { code, message = "" } = error instanceof SandboxError ? error : ({} as Partial<SandboxError>);
   if (code === "store_unavailable") {
     traffic.unstored += 1;
@@ -246,7 +246,7 @@ function isFirstPage({ path, method }: Exchange, { req }: ServerResponse): boole
   return path === "/" && method === "GET" && req.headers.accept?.includes("text/html") === true;
 }
 
-function toDashboard(baseUrl: string, { instance }: Target): ApiAnswer {
+function toDashboard(baseUrl: string, { instance }: CallTarget): ApiAnswer {
   const base = instance === undefined ? baseUrl : baseUrl + instancesPath + instance;
   const { status, code, message } = outcomeOf("404.unknown_path");
   return answerOf(status, errorBody(`${code}`, `${message}`, { dashboard: `${base + controlPath}/` }), []);

@@ -57,16 +57,16 @@ export interface Hosting {
 }
 
 /** The sandbox that a request or a call is for. */
-export interface Target extends Place {
+export interface CallTarget extends Place {
   /** Aborted when the instance is removed or the server stops, which ends endless responses. */
   readonly gone: AbortSignal;
 }
 
 /** Serves one request to the control plane. */
-export type ControlHandler = (request: IncomingMessage, response: ServerResponse, target: Target) => void;
+export type ControlHandler = (request: IncomingMessage, response: ServerResponse, target: CallTarget) => void;
 
 /** The state of a server: its sandboxes, settings and counts. */
-export interface ServerState {
+export interface Server {
   readonly log: Log;
   readonly traffic: Traffic;
   /** Count the requests of instances in the current minute. */
@@ -129,13 +129,13 @@ export const latencyBounds = [
 ] as const;
 
 /** Makes the state of a server that does not listen yet. Throws `usage` for an invalid URL, name or network. */
-export function createServerState(log: Log, options: Partial<ServeOptions> & Hosting = {}): ServerState {
+export function createServerState(log: Log, options: Partial<ServeOptions> & Hosting = {}): Server {
   const { explain = false, instanceRate, controlToken, onAudit } = options;
   const { name, scenario } = log.runtime.world();
   const { publicUrl, allowedHosts } = namesOf(options);
   const latencies = new Float64Array(latencyBounds.length + 1);
   const traffic: Traffic = { paths: new Map(), latencies, totalMs: 0, unstored: 0, excess: 0, defects: 0 };
-  const state: ServerState = {
+  const state: Server = {
     ...{ log, traffic, explain, instanceRate, publicUrl, allowedHosts },
     limits: { api: createInstanceLimit(), control: createInstanceLimit() },
     startedAt: nodePlatform.time(),
@@ -172,7 +172,7 @@ function namesOf({ publicUrl: given, allowHosts = [] }: Partial<ServeOptions>) {
 }
 
 /** Why the server is not ready for requests, as a sentence; `undefined` if it is ready. */
-export function unreadiness({ log, draining }: ServerState): string | undefined {
+export function unreadiness({ log, draining }: Server): string | undefined {
   if (draining.signal.aborted) return "The sandbox is stopping.";
   const status = log.status();
   return status?.in === "store" ? status.problem : undefined;

@@ -1,16 +1,19 @@
+import { nextRequest } from "../../../api/evaluate.js";
 import { type Decision, requirePreview } from "../../../sandbox/operations/consents.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import { viewConsent } from "../../../sandbox/preview/consent-views.js";
+import type { KeyEntry, OrganizationEntry } from "../../../sandbox/registry.js";
+import type { KeyView } from "../../../sandbox/view-shapes.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";
+import type { World } from "../../../sandbox/world.js";
 import { query } from "../../../scenario/format/inputs.js";
 import { describedKeyCount } from "../../../scenario/population.js";
-import { keyStates } from "../../../spec/api-key.js";
+import { fingerprintOf, type KeyState, keyStateAt, keyStates } from "../../../spec/api-key.js";
 import { SandboxError } from "../../../spec/errors.js";
 import { snakeCase } from "../../../spec/schema/json.js";
 import { choice, count, described, list, text } from "../../../spec/schema/shape.js";
 import { answers } from "../answers.js";
-import { directoryOf, withNextRequest } from "../directory.js";
-import { type Route, route } from "../route.js";
+import { controlRoute, type Route } from "../route.js";
 
 const minute = 60_000;
 
@@ -21,7 +24,7 @@ const pageQuery = query({
 
 /** Routes for the administrators' dashboard (keys, organizations) and the farmers' app (consents, attestations). */
 export const dashboardRoutes: readonly Route[] = [
-  route("GET /organizations", {
+  controlRoute("GET /organizations", {
     summary: "The organizations, in the scenario's order",
     query: pageQuery,
     answer: answers.OrganizationPage,
@@ -31,20 +34,20 @@ export const dashboardRoutes: readonly Route[] = [
       total: world.registry.organizations.size,
     }),
   }),
-  route("GET /organizations/{ref}", {
+  controlRoute("GET /organizations/{ref}", {
     summary: "One organization",
     answer: answers.Organization,
     run: ({ world, params: { ref = "" } }) =>
       snakeCase(viewOrganization(world.registry.organization(ref).organization)),
   }),
-  route("PATCH /organizations/{ref}", {
+  controlRoute("PATCH /organizations/{ref}", {
     summary: "Changes an organization's status, sandbox access or live access",
     body: "organization_update",
     answer: answers.Organization,
     run: ({ world, actor, params: { ref = "" }, body }) =>
       snakeCase(operations.organization(world, { ...body, ref }, { actor }).organization),
   }),
-  route("GET /keys", {
+  controlRoute("GET /keys", {
     summary:
       "The keys, each with the result of its next request; `created` counts the keys made since the start",
     query: pageQuery,
@@ -56,7 +59,7 @@ export const dashboardRoutes: readonly Route[] = [
       created: world.registry.keys.size - describedKeyCount(world.scenario),
     }),
   }),
-  route("GET /directory", {
+  controlRoute("GET /directory", {
     summary:
       "The organizations with their keys, fifty rows a page; `filter` matches words in keys or organizations",
     query: query({
@@ -67,7 +70,7 @@ export const dashboardRoutes: readonly Route[] = [
     answer: answers.Directory,
     run: ({ world, query }) => snakeCase(directoryOf(world, query)),
   }),
-  route("POST /keys", {
+  controlRoute("POST /keys", {
     summary: "Creates a key; only this response has its secret",
     body: "key_creation",
     status: 201,
@@ -84,13 +87,13 @@ export const dashboardRoutes: readonly Route[] = [
       }
     },
   }),
-  route("GET /keys/{ref}", {
+  controlRoute("GET /keys/{ref}", {
     summary: "One key, with the result of its next request",
     answer: answers.ListedKey,
     run: ({ world, params: { ref = "" } }) =>
       snakeCase(withNextRequest(viewKey(world.registry.key(ref), world), world)),
   }),
-  route("POST /keys/{ref}/rotate", {
+  controlRoute("POST /keys/{ref}/rotate", {
     summary: "Replaces an active key; the old one works until its overlap ends",
     body: "key_rotation",
     status: 201,
@@ -103,13 +106,13 @@ export const dashboardRoutes: readonly Route[] = [
       return { key: snakeCase(replacement), secret };
     },
   }),
-  route("POST /keys/{ref}/revoke", {
+  controlRoute("POST /keys/{ref}/revoke", {
     summary: "Revokes a key immediately: an active one, or a replaced one in its overlap",
     answer: answers.RevokedKey,
     run: ({ world, actor, params: { ref: key = "" } }) =>
       snakeCase(operations.revoke(world, { key }, { actor })),
   }),
-  route("GET /consents", {
+  controlRoute("GET /consents", {
     summary: "All consent requests, oldest first",
     preview: true,
     answer: list(answers.Consent),
@@ -126,7 +129,7 @@ export const dashboardRoutes: readonly Route[] = [
 ];
 
 function decision(name: Decision, summary: string): Route {
-  return route(`POST /consents/{id}/${name}`, {
+  return controlRoute(`POST /consents/{id}/${name}`, {
     summary,
     preview: true,
     answer: answers.Consent,
@@ -135,11 +138,89 @@ function decision(name: Decision, summary: string): Route {
 }
 
 function suspension(name: "suspend" | "resume", summary: string): Route {
-  return route(`POST /attestations/{id}/${name}`, {
+  return controlRoute(`POST /attestations/{id}/${name}`, {
     summary,
     preview: true,
     answer: answers.Attestation,
     run: ({ world, params: { id = "" } }) =>
       snakeCase(operations.attestation(world, { id, do: name }).attestation),
   });
+}
+
+/** The keys to list. By default, lists all keys, and also organizations without a key. */
+interface DirectoryQuery {
+  /** Words that the key or its organization must contain, each of them. */
+  readonly filter?: string | undefined;
+  readonly state?: KeyState | undefined;
+  /** Counted from 1. */
+  readonly page?: number | undefined;
+}
+
+/** Adds the result of a key's next request. */
+export function withNextRequest(key: KeyView, world: World) {
+  return { ...key, nextRequest: nextRequest(world, key.ref) };
+}
+
+interface Row {
+  readonly holder: OrganizationEntry;
+  /** Left out if the organization has no key. */
+  readonly entry?: KeyEntry;
+  /** The index among the listed keys of its organization. */
+  readonly place: number;
+}
+
+const rowsOnAPage = 50;
+
+/** Lists organizations with their keys in pages of fifty rows; an organization without a key also takes a row. */
+export function directoryOf(world: World, { filter = "", state, page: wanted = 1 }: DirectoryQuery) {
+  const now = world.clock.now();
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  const isChosen = ({ key, holder }: KeyEntry) =>
+    (state === undefined || keyStateAt(key, now) === state) &&
+    (words.length === 0 || includesAll(`${textOf(holder, key)} ${keyStateAt(key, now)}`, words));
+  const listsEmpty = words.length === 0 && state === undefined;
+  const rows = [...world.registry.organizations.values()].flatMap((holder): Row[] => {
+    if (holder.keys.length === 0) return listsEmpty ? [{ holder, place: 0 }] : [];
+    return holder.keys.filter(isChosen).map((entry, place) => ({ holder, entry, place }));
+  });
+  const pages = Math.max(1, Math.ceil(rows.length / rowsOnAPage));
+  const page = Math.min(Math.max(1, wanted), pages);
+  const start = (page - 1) * rowsOnAPage;
+  const shown = rows.slice(start, start + rowsOnAPage);
+  const keysIn = (some: readonly Row[]) => some.filter(({ entry }) => entry !== undefined).length;
+  const before = keysIn(rows.slice(0, start));
+  return {
+    sections: [...new Set(shown.map(({ holder }) => holder))].map((holder) => {
+      const own = shown.filter((row) => row.holder === holder);
+      return {
+        organization: viewOrganization(holder.organization),
+        active: activeIn(holder, now),
+        isContinued: (own[0]?.place ?? 0) > 0,
+        keys: own.flatMap(({ entry }) =>
+          entry === undefined ? [] : withNextRequest(viewKey(entry, world), world),
+        ),
+      };
+    }),
+    ...{ first: before + 1, last: before + keysIn(shown) },
+    ...{ matching: keysIn(rows), total: world.registry.keys.size, page, pages },
+  };
+}
+
+function textOf({ organization }: OrganizationEntry, key: KeyEntry["key"]): string {
+  const { ref, name, environment, scopes, sha256 } = key;
+  const own = [ref, name, fingerprintOf(sha256), environment, ...scopes];
+  return [organization.ref, organization.name, ...own].join(" ").toLowerCase();
+}
+
+function includesAll(text: string, words: readonly string[]): boolean {
+  return words.every((word) => text.includes(word));
+}
+
+function activeIn(
+  { keys }: OrganizationEntry,
+  now: number,
+): { readonly test: number; readonly live: number } {
+  const active = keys.filter(({ key }) => keyStateAt(key, now) === "active");
+  const test = active.filter(({ key }) => key.environment === "test").length;
+  return { test, live: active.length - test };
 }

@@ -17,12 +17,12 @@ import { requireFields } from "../../../spec/schema/check.js";
 import { count, described, text } from "../../../spec/schema/shape.js";
 import { answers } from "../answers.js";
 import { instanceTokenPrefix } from "../guard.js";
-import { type Route, type RouteContext, route } from "../route.js";
+import { controlRoute, type Route, type RouteContext } from "../route.js";
 import { requireQuickStart } from "./scenario.js";
 
 /** Routes for isolated sandboxes in the process: one for each parallel test, or one for each partner. */
 export const instanceRoutes: readonly Route[] = [
-  route("GET /instances", {
+  controlRoute("GET /instances", {
     summary: "All instances, newest first",
     isOfInstances: true,
     query: query({
@@ -49,7 +49,7 @@ export const instanceRoutes: readonly Route[] = [
       };
     },
   }),
-  route("POST /instances", {
+  controlRoute("POST /instances", {
     summary: "Starts an isolated sandbox under its own base URL; only this response has its token",
     body: "instance_creation",
     status: 201,
@@ -89,7 +89,7 @@ export const instanceRoutes: readonly Route[] = [
       };
     },
   }),
-  route("POST /instances/{id}/link", {
+  controlRoute("POST /instances/{id}/link", {
     summary: "Makes a new one-time link; an earlier link stops working",
     status: 201,
     isOfInstances: true,
@@ -102,7 +102,7 @@ export const instanceRoutes: readonly Route[] = [
       return { claim_url: linkTo(instance, code.text, context) };
     },
   }),
-  route("POST /instances/{id}/claim", {
+  controlRoute("POST /instances/{id}/claim", {
     summary: "Exchanges the code of a link for a new token; the earlier token stops working",
     body: "instance_claim",
     isOfInstances: true,
@@ -119,7 +119,7 @@ export const instanceRoutes: readonly Route[] = [
       return { ...summaryOf(claimed, context), token: instanceTokenPrefix + token.text, keys };
     },
   }),
-  route("DELETE /instances/{id}", {
+  controlRoute("DELETE /instances/{id}", {
     summary: "Removes an instance",
     isOfInstances: true,
     async run(context, { server }) {

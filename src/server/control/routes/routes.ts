@@ -1,17 +1,18 @@
 import { openApiDocument } from "../../../api/openapi.js";
+import type { ControlCall, ControlPlace } from "../../../log/log.js";
 import { identityOf, stateText } from "../../../log/state-file.js";
 import { isoOf } from "../../../sandbox/clock.js";
+import { SandboxError } from "../../../spec/errors.js";
 import { anything, record, text } from "../../../spec/schema/shape.js";
 import { answers } from "../answers.js";
 import { streamEvents } from "../events.js";
 import { controlOpenApiDocument } from "../openapi.js";
 import { pageRoute } from "../page.js";
-import { type Route, route, textAnswer } from "../route.js";
+import { controlRoute, type LocalContext, type Route, textAnswer } from "../route.js";
 import { dashboardRoutes } from "./dashboard.js";
-import { gateRoutes } from "./gate.js";
 import { instanceRoutes, requireInstances } from "./instances.js";
 import { scenarioRoutes } from "./scenario.js";
-import { trafficRoutes } from "./traffic.js";
+import { gateRoutes, trafficRoutes } from "./traffic.js";
 import { worldRoutes } from "./world.js";
 
 const document = record(anything());
@@ -24,7 +25,7 @@ export const routes: readonly Route[] = [
   ...gateRoutes,
   ...trafficRoutes,
   ...instanceRoutes,
-  route("GET /export", {
+  controlRoute("GET /export", {
     summary: "The sandbox and its instances as a state file, for --import",
     answer: document,
     isBare: true,
@@ -35,7 +36,7 @@ export const routes: readonly Route[] = [
       return textAnswer("application/json", stateText(state, "export"));
     },
   }),
-  route("POST /stop", {
+  controlRoute("POST /stop", {
     summary: "Stops the server",
     answer: answers.Stopping,
     isLocal: true,
@@ -47,14 +48,14 @@ export const routes: readonly Route[] = [
       return { scenario: world.name, seed: world.seed, started_at: isoOf(server.startedAt) };
     },
   }),
-  route("GET /events", {
+  controlRoute("GET /events", {
     summary: "Requests and changes, as server-sent events; resumes after Last-Event-ID",
     answer: text(),
     types: ["text/event-stream"],
     isLocal: true,
     run: streamEvents,
   }),
-  route("GET /metrics", {
+  controlRoute("GET /metrics", {
     summary: "Metrics in the Prometheus text format",
     answer: text(),
     types: ["text/plain"],
@@ -67,13 +68,13 @@ export const routes: readonly Route[] = [
       response.set("Content-Type", contentType).send(text);
     },
   }),
-  route("GET /openapi.json", {
+  controlRoute("GET /openapi.json", {
     summary: "The OpenAPI document of the relying-party API",
     answer: document,
     isBare: true,
     run: ({ world: { preview } }) => openApiDocument({ preview }),
   }),
-  route("GET /control.openapi.json", {
+  controlRoute("GET /control.openapi.json", {
     summary: "The OpenAPI document of the control plane",
     answer: document,
     isBare: true,
@@ -82,3 +83,24 @@ export const routes: readonly Route[] = [
   }),
   pageRoute,
 ];
+
+const rowOf = new Map(routes.map((row) => [callName(row), row]));
+
+/** Returns the name of a route in calls. */
+export function callName({ method, path }: Pick<Route, "method" | "path">): string {
+  return `${method} ${path}`;
+}
+
+/** Runs a call with its route; only a local route gets the exchange. */
+export function runCall(
+  { route, isYaml, ...input }: ControlCall,
+  { isGone, ...place }: ControlPlace,
+  local?: LocalContext,
+): unknown {
+  if (isGone) throw new SandboxError("not_found", "The instance has been removed.");
+  const row = rowOf.get(route) as Route;
+  const context = { ...place, ...input, world: place.runtime.world() };
+  const withYaml = isYaml ? row.runYaml : undefined;
+  if (withYaml !== undefined) return withYaml({ ...context, body: input.body as string });
+  return row.run({ ...context, body: input.body as never }, local as LocalContext);
+}

@@ -23,7 +23,7 @@ import { redactKeys } from "../../../spec/redact.js";
 import { anything, list, type Path, record, text } from "../../../spec/schema/shape.js";
 import { answers, type ControlAnswer } from "../answers.js";
 import { scenarioFields } from "../refusals.js";
-import { type Route, route, textAnswer } from "../route.js";
+import { controlRoute, type Route, textAnswer } from "../route.js";
 import { running } from "./world.js";
 
 /** The name of a sent scenario in messages. */
@@ -31,7 +31,7 @@ const file = "request body";
 
 /** Routes for scenarios: the bundled ones, the running one, another one, and the format. */
 export const scenarioRoutes: readonly Route[] = [
-  route("GET /scenarios", {
+  controlRoute("GET /scenarios", {
     summary: "The bundled scenarios",
     answer: list(answers.Scenario),
     isLocal: true,
@@ -41,14 +41,14 @@ export const scenarioRoutes: readonly Route[] = [
         return { name, title, description };
       }),
   }),
-  route("GET /scenario", {
+  controlRoute("GET /scenario", {
     summary: "The running scenario as YAML, with its pinned keys hidden",
     answer: text(),
     types: ["application/yaml"],
     run: async ({ world, runtime }) =>
       textAnswer("application/yaml", await scenarioText(world, runtime.given)),
   }),
-  route("PUT /scenario", {
+  controlRoute("PUT /scenario", {
     summary: "Starts a bundled scenario by name, or one sent as application/yaml",
     body: "scenario_choice",
     answer: answers.Running,
@@ -65,7 +65,7 @@ export const scenarioRoutes: readonly Route[] = [
       return { ...started, warnings: Object.values(scenarioFields(problems)) };
     },
   }),
-  route("POST /scenario/validate", {
+  controlRoute("POST /scenario/validate", {
     summary: "Checks a scenario sent as application/yaml, as `validate` does",
     body: "scenario_text",
     answer: answers.Validation,
@@ -73,7 +73,7 @@ export const scenarioRoutes: readonly Route[] = [
     run: async ({ runtime, body: { text } }) => ({ problems: await problemsOf(text, runtime.given) }),
     runYaml: async ({ runtime, body }) => ({ problems: await problemsOf(body, runtime.given) }),
   }),
-  route("GET /scenario.schema.json", {
+  controlRoute("GET /scenario.schema.json", {
     summary: "The JSON Schema of the scenario format",
     answer: record(anything()),
     isBare: true,

@@ -1,25 +1,33 @@
 import { storySender } from "../../../api/handle.js";
-import { requestJson } from "../../../api/request-details.js";
+import {
+  gateChecks,
+  requestDetails,
+  requestJson,
+  requireRequest,
+  successPaths,
+} from "../../../api/request-details.js";
 import type { Farmer } from "../../../farmers/farmer-shape.js";
-import { captureText } from "../../../library/capture.js";
+import { captureText, requestStep } from "../../../library/capture.js";
 import { stepJson } from "../../../node/step-data.js";
 import { type ReportFormat, reportFormats } from "../../../report/render/document.js";
 import { clientReport } from "../../../report/report.js";
 import { renderReport } from "../../../report/report-document.js";
+import type { Exchange } from "../../../sandbox/history/exchange.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import { defaultFarmerPage } from "../../../sandbox/preview/farmers.js";
 import { kindOf, type StoryStep } from "../../../sandbox/steps.js";
-import { runNextStep } from "../../../sandbox/story/run-step.js";
+import { runNextStep, storyRequest } from "../../../sandbox/story/run-step.js";
 import { stepIntent } from "../../../sandbox/story/step-text.js";
 import { listRequests } from "../../../sandbox/views.js";
 import type { World } from "../../../sandbox/world.js";
 import { ref } from "../../../scenario/format/fields.js";
-import { query, requestQuery } from "../../../scenario/format/inputs.js";
+import { type ControlBody, query, requestQuery } from "../../../scenario/format/inputs.js";
 import { SandboxError } from "../../../spec/errors.js";
+import { faultPathIds } from "../../../spec/outcomes.js";
 import { snakeCase } from "../../../spec/schema/json.js";
 import { choice, count, described, list, text, type ValueOf } from "../../../spec/schema/shape.js";
 import { answers } from "../answers.js";
-import { type Route, route, textAnswer } from "../route.js";
+import { controlRoute, type Route, textAnswer } from "../route.js";
 
 const mostFarmersOnAPage = 1000;
 
@@ -38,17 +46,17 @@ const reportTypes: Readonly<Record<Exclude<ReportFormat, "json">, string>> = {
 
 /** Routes for the traffic of clients: requests, their report, farmers, and the story. */
 export const trafficRoutes: readonly Route[] = [
-  route("GET /requests", {
+  controlRoute("GET /requests", {
     summary: "The last 1,000 requests, oldest first",
     query: requestQuery,
     answer: list(answers.Request),
     run: ({ world, query }) => listRequests(world, query).map(requestJson),
   }),
-  route("DELETE /requests", {
+  controlRoute("DELETE /requests", {
     summary: "Clears the requests and the report; the usage of the keys stays",
     run: ({ world }) => operations.clear_requests(world),
   }),
-  route("GET /report", {
+  controlRoute("GET /report", {
     summary: "The paths that clients have covered, and advice, over all instances",
     query: query({
       format: described(choice(reportFormats), "The format of the report. Default: json."),
@@ -62,7 +70,7 @@ export const trafficRoutes: readonly Route[] = [
         : textAnswer(reportTypes[format], renderReport(report, format));
     },
   }),
-  route("GET /capture", {
+  controlRoute("GET /capture", {
     summary: "Requests and changes as a scenario with a story, for verify and play",
     query: query({
       from: described(text(), "The id of the first request. Default: the oldest one that is kept."),
@@ -73,31 +81,31 @@ export const trafficRoutes: readonly Route[] = [
     types: ["application/yaml"],
     run: ({ world, query }) => textAnswer("application/yaml", captureText(world, query)),
   }),
-  route("GET /farmers", {
+  controlRoute("GET /farmers", {
     summary: "The synthetic farmers",
     query: farmerQuery,
     answer: answers.FarmerPage,
     isBare: true,
     run: ({ world, query }) => farmerPage(world, query, (farmer) => farmer),
   }),
-  route("GET /farmers/summary", {
+  controlRoute("GET /farmers/summary", {
     summary: "The farmers with a tenth of the bytes, for a map",
     query: farmerQuery,
     answer: answers.FarmerSummaryPage,
     isBare: true,
     run: ({ world, query }) => farmerPage(world, query, farmerSummary),
   }),
-  route("GET /farmers/{farmer_id}", {
+  controlRoute("GET /farmers/{farmer_id}", {
     summary: "One synthetic farmer",
     answer: answers.Farmer,
     run: ({ world, params }) => world.farmers.get(params.farmer_id as string),
   }),
-  route("GET /story", {
+  controlRoute("GET /story", {
     summary: "The story: its steps, the next one, and the result of the last one",
     answer: answers.Story,
     run: ({ world }) => ({ ...storyView(world), outline: outlineOf(world), last: lastStep(world) }),
   }),
-  route("POST /story/next", {
+  controlRoute("POST /story/next", {
     summary: "Runs the next step of the story; `step` is null after the last one. POST /reset restarts it",
     answer: answers.NextStep,
     run({ world }) {
@@ -166,4 +174,64 @@ function lastStep({ story: { last } }: World) {
 
 function withoutStory(name: string): string {
   return `The scenario ${JSON.stringify(name)} has no story. Add one under story in its file, or start a bundled scenario.`;
+}
+
+/** Routes for the request checks, and for single requests. */
+export const gateRoutes: readonly Route[] = [
+  controlRoute("GET /gate", {
+    summary: "The checks of a request in order, with the path ids of their rejections",
+    answer: answers.Gate,
+    run: ({ world }) => ({
+      checks: gateChecks(world.preview),
+      successes: successPaths,
+      faults: faultPathIds,
+    }),
+  }),
+  controlRoute("GET /requests/{id}", {
+    summary:
+      "One request: the result of each check, the response, what to do, and the body for /send that repeats it",
+    answer: answers.RequestDetails,
+    run: ({ world, params: { id = "" } }) => ({
+      ...requestDetails(world, id),
+      repeat: requestStep(requireRequest(world, id)).step.request,
+    }),
+  }),
+  controlRoute("POST /send", {
+    summary: "Sends a request to the API; it is in the journal, not in the report",
+    body: "sending",
+    answer: answers.Sent,
+    run({ world, body }) {
+      const { status, headers, body: text } = storySender(world)(sendable(world, body));
+      const [exchange] = world.history.requests({ limit: 1 });
+      return {
+        request: requestJson(exchange as Exchange),
+        answer: status === 0 ? null : { status, headers, body: text },
+      };
+    },
+  }),
+];
+
+function sendable(world: World, given: ControlBody<"sending">) {
+  const header = Object.keys(given.headers ?? {}).find((name) => name.toLowerCase() === "x-api-key");
+  if (header !== undefined) {
+    throw wrongField(`headers.${header}`, "name the key with key: a ref, none, malformed or unknown.");
+  }
+  try {
+    return storyRequest(world, given).request;
+  } catch (error) {
+    if (!(error instanceof SandboxError)) throw error;
+    // The sandbox has only the hash of a key that was created at run time, which is all that the API compares.
+    if (error.code === "secret_not_kept") {
+      const { request } = storyRequest(world, { ...given, key: "unknown" });
+      return { ...request, keyHash: world.registry.key(given.key).key.sha256 };
+    }
+    if (error.code !== "unknown_ref") throw error;
+    // An unknown ref is not found in a path, but invalid in a body.
+    throw wrongField(error.details?.placeholder === undefined ? "key" : "path", error.message);
+  }
+}
+
+function wrongField(field: string, problem: string): SandboxError {
+  const message = `Failed to send the request: ${problem}`;
+  return new SandboxError("validation_failed", message, { fields: { [field]: problem } });
 }

@@ -16,11 +16,11 @@ import { list } from "../../../spec/schema/shape.js";
 import { unreadiness } from "../../sockets/server-state.js";
 import { answers } from "../answers.js";
 import { HttpRefusal } from "../refusals.js";
-import { type Route, route } from "../route.js";
+import { controlRoute, type Route } from "../route.js";
 
 /** Routes for the whole sandbox: its state, clock, assumptions and faults. */
 export const worldRoutes: readonly Route[] = [
-  route("GET /health", {
+  controlRoute("GET /health", {
     summary: "Status and version; with any required control token, also the scenario",
     answer: answers.Health,
     isBare: true,
@@ -40,7 +40,7 @@ export const worldRoutes: readonly Route[] = [
       };
     },
   }),
-  route("GET /ready", {
+  controlRoute("GET /ready", {
     summary: "Whether to send requests here; 503 not_ready has the reason",
     answer: answers.Readiness,
     isBare: true,
@@ -55,7 +55,7 @@ export const worldRoutes: readonly Route[] = [
       };
     },
   }),
-  route("GET /state", {
+  controlRoute("GET /state", {
     summary: "The sandbox's state: organizations, keys, clock, assumptions",
     answer: answers.State,
     run: ({ world }) => ({
@@ -68,34 +68,34 @@ export const worldRoutes: readonly Route[] = [
       keys: snakeCase(viewKeys(world)),
     }),
   }),
-  route("GET /clock", {
+  controlRoute("GET /clock", {
     summary: "The sandbox's clock",
     answer: answers.Clock,
     run: ({ world }) => viewClock(world.clock),
   }),
-  route("PUT /clock", {
+  controlRoute("PUT /clock", {
     summary: "Moves the clock forward, freezes it or starts it",
     body: "clock_change",
     answer: answers.Clock,
     run: ({ world, body }) => operations.clock(world, body),
   }),
-  route("POST /clock/advance", {
+  controlRoute("POST /clock/advance", {
     summary: "Moves the clock forward by a duration",
     body: "clock_advance",
     answer: answers.Clock,
     run: ({ world, body }) => operations.advance(world, body),
   }),
-  route("GET /upcoming", {
+  controlRoute("GET /upcoming", {
     summary: "The next events that time causes, earliest first, up to 100",
     answer: list(answers.Upcoming),
     run: ({ world }) => listUpcoming(world),
   }),
-  route("GET /assumptions", {
+  controlRoute("GET /assumptions", {
     summary: "The sandbox's assumptions",
     answer: answers.Assumptions,
     run: ({ world }) => assumptionsOf(world),
   }),
-  route("PUT /assumptions", {
+  controlRoute("PUT /assumptions", {
     summary: "Changes the given assumptions; a profile sets all others",
     body: "assumptions_change",
     answer: answers.Assumptions,
@@ -104,18 +104,18 @@ export const worldRoutes: readonly Route[] = [
       return assumptionsOf(world);
     },
   }),
-  route("GET /profiles", {
+  controlRoute("GET /profiles", {
     summary: "Each assumption: its values, and its value in each profile",
     answer: list(answers.AssumptionRow),
     isLocal: true,
     run: () => Object.entries(assumptionTable).map(profileRow),
   }),
-  route("GET /faults", {
+  controlRoute("GET /faults", {
     summary: "The active faults; times in them are instants",
     answer: list(answers.Fault),
     run: ({ world }) => describeFaults(world.faults),
   }),
-  route("PUT /faults", {
+  controlRoute("PUT /faults", {
     summary: "Replaces the active faults; durations in them count from now",
     body: "faults_change",
     answer: list(answers.Fault),
@@ -124,7 +124,7 @@ export const worldRoutes: readonly Route[] = [
       return describeFaults(world.faults);
     },
   }),
-  route("POST /reset", {
+  controlRoute("POST /reset", {
     summary: "Restarts the running scenario",
     answer: answers.Running,
     run({ runtime }) {
