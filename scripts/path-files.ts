@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { handle } from "../src/api/handle.js";
 import { createSandbox, parseScenario } from "../src/index.js";
 import { runtimeOf } from "../src/library/create-sandbox.js";
+import { settled } from "../src/sandbox/operations/operations.js";
 import { startServer } from "../src/server/index.js";
 
 /**
@@ -98,7 +99,7 @@ const body = await get();
 const toAnswer = await filesRun();
 await session.post("Profiler.stopPreciseCoverage");
 session.disconnect();
-const world = runtimeOf(server.sandbox).world();
+const world = settled(runtimeOf(server.sandbox));
 const request = { method: "GET", path: "/v1/relying-party/me", apiKey: headers["x-api-key"] };
 const calls = callsBetweenFiles(() => handle(world, request));
 await server.close();

@@ -2,7 +2,7 @@ import type { ObservedCall } from "../sandbox/client-behaviour.js";
 import { settleUsage, type Usage, type Windows } from "../sandbox/counters.js";
 import type { ApiAnswer, Delivery } from "../sandbox/history/exchange.js";
 import type { KeyEntry } from "../sandbox/registry.js";
-import type { World } from "../sandbox/world.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Assumptions } from "../spec/assumptions.js";
 import { type AuthorizationFacts, authorize, type Presented } from "../spec/authorize.js";
 import { type ApiPathId, type FaultPathId, outcomeOf, outcomes, type PathId } from "../spec/outcomes.js";
@@ -42,7 +42,7 @@ export interface ApiCall extends ObservedCall {
 }
 
 /** The call with the variants that a trial of a client chooses for a response with this status. */
-export function asChosen(world: World, call: ApiCall, status: number, isContext = false): ApiCall {
+export function asChosen(world: SandboxState, call: ApiCall, status: number, isContext = false): ApiCall {
   const { number, variation } = call;
   const choose = world.trial?.choose;
   if (variation === undefined || choose === undefined) return call;
@@ -63,14 +63,14 @@ export interface Ending<Path = PathId> {
 }
 
 /** Authorizes, counts and responds to a call (R24). */
-export function answerCall(world: World, call: ApiCall): Ending {
+export function answerCall(world: SandboxState, call: ApiCall): Ending {
   const ending = decide(world, call);
   ending.commit?.();
   return ending;
 }
 
 /** The dry run of a call: counts and changes nothing. */
-export function evaluateAnswer(world: World, call: ApiCall): Ending<ApiPathId> {
+export function evaluateAnswer(world: SandboxState, call: ApiCall): Ending<ApiPathId> {
   const { entry } = call;
   if (entry === undefined) return decide(world, call);
   // Counted in a copy, so that a success shows the usage after the call.
@@ -78,7 +78,7 @@ export function evaluateAnswer(world: World, call: ApiCall): Ending<ApiPathId> {
   return decide(world, { ...call, entry: { ...entry, usage } });
 }
 
-function decide(world: World, call: ApiCall): Ending<ApiPathId> {
+function decide(world: SandboxState, call: ApiCall): Ending<ApiPathId> {
   const { request, route, endpoint } = call;
   if (route === undefined) return rejectCall(world, call, { path: "404.unknown_path" });
   if (endpoint === undefined) return rejectCall(world, call, { path: "405.method", allow: route.allow });
@@ -104,12 +104,16 @@ function decide(world: World, call: ApiCall): Ending<ApiPathId> {
 const nothing: Readonly<Record<string, string>> = Object.freeze({});
 
 /** The scope that an endpoint requires; `null` for none. */
-export function scopeOf({ scope }: Endpoint, { assumptions }: World): string | null {
+export function scopeOf({ scope }: Endpoint, { assumptions }: SandboxState): string | null {
   return scope ?? assumptions.me_scope;
 }
 
 /** Authorizes a call and counts it if it is admitted (R24); returns its path id, or the rejection. */
-export function admit(world: World, call: ApiCall, scope: string | null): ApiPathId | Ending<ApiPathId> {
+export function admit(
+  world: SandboxState,
+  call: ApiCall,
+  scope: string | null,
+): ApiPathId | Ending<ApiPathId> {
   const { assumptions, windows } = world;
   const { presented, entry, now } = call;
   const pathId = authorize(authorizationFacts(world, presented, entry, scope, now));
@@ -134,7 +138,7 @@ export function isAdmitted(pathId: ApiPathId): boolean {
 
 /** The facts that authorize a request with this key at `now`. Settles the usage of the key first. */
 export function authorizationFacts(
-  world: World,
+  world: SandboxState,
   presented: Presented,
   entry: KeyEntry | undefined,
   scope: string | null,
@@ -153,7 +157,12 @@ export function authorizationFacts(
 }
 
 /** The response to an admitted call (R1, R7). */
-export function successAnswer(world: World, begun: ApiCall, endpoint: Endpoint, success: Success): ApiAnswer {
+export function successAnswer(
+  world: SandboxState,
+  begun: ApiCall,
+  endpoint: Endpoint,
+  success: Success,
+): ApiAnswer {
   const status = endpoint.status ?? 200;
   const isContext = endpoint.answersContext === true;
   const call = begun.variation === undefined ? begun : asChosen(world, begun, status, isContext);
@@ -179,7 +188,7 @@ interface CallRejection {
 type Details = Readonly<Record<string, unknown>>;
 
 /** Rejects a call. Outcomes with the same code have the same bytes, so that none reveals its cause (R14). */
-export function rejectCall(world: World, begun: ApiCall, refusal: CallRejection): Ending<ApiPathId> {
+export function rejectCall(world: SandboxState, begun: ApiCall, refusal: CallRejection): Ending<ApiPathId> {
   const call = asChosen(world, begun, outcomeOf(refusal.path).status);
   const { path, allow, details = detailsOf(world, call, refusal) } = refusal;
   const { assumptions, variation } = call;
@@ -214,7 +223,7 @@ function ownRefusal(path: PathId, assumptions: Assumptions, details?: Details): 
 }
 
 // The headers of a rejection depend only on its status, never on the cause (R14).
-function openHeaders(world: World, { id, entry, now, assumptions }: ApiCall, path: PathId): string[] {
+function openHeaders(world: SandboxState, { id, entry, now, assumptions }: ApiCall, path: PathId): string[] {
   const { status } = outcomeOf(path);
   const headers: string[] = [];
   if (assumptions.request_id_on_errors) headers.push("X-Request-Id", id);
@@ -227,7 +236,11 @@ function openHeaders(world: World, { id, entry, now, assumptions }: ApiCall, pat
   return headers;
 }
 
-function detailsOf(world: World, call: ApiCall, { path, scope = null }: CallRejection): Details | undefined {
+function detailsOf(
+  world: SandboxState,
+  call: ApiCall,
+  { path, scope = null }: CallRejection,
+): Details | undefined {
   const { entry, now, assumptions } = call;
   if (!assumptions.error_details || entry === undefined) return undefined;
   const { organization } = entry.holder;

@@ -1,6 +1,6 @@
-import type { Change } from "../sandbox/changes.js";
 import type { ApiAnswer } from "../sandbox/history/exchange.js";
-import type { World } from "../sandbox/world.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
+import type { Change } from "../sandbox/timeline.js";
 import type { AnnouncedAssumption } from "../scenario/format/schema.js";
 import { type Assumptions, assumptionsFor } from "../spec/assumptions.js";
 import { outcomeOf } from "../spec/outcomes.js";
@@ -10,7 +10,7 @@ import type { FlatHeaders } from "./limits.js";
 import { withBody } from "./messages.js";
 
 /** The ending of a call after the announced changes up to its time. */
-export function changedEnding(world: World, call: ApiCall, given: Ending): Ending {
+export function changedEnding(world: SandboxState, call: ApiCall, given: Ending): Ending {
   const { changes = [], trial } = world;
   let ending = given;
   for (const change of changes) {
@@ -27,7 +27,7 @@ export function changedEnding(world: World, call: ApiCall, given: Ending): Endin
 // Whether a response depends on a change that did not edit it: its path has moved, or an assumption differs.
 function isAffected(
   { ends, fields }: Change,
-  world: World,
+  world: SandboxState,
   call: ApiCall,
   { pathId, answer }: Ending,
 ): boolean {

@@ -1,5 +1,5 @@
 import type { KeyEntry } from "../sandbox/registry.js";
-import type { World } from "../sandbox/world.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
 import type { PathId } from "../spec/outcomes.js";
 import type { Shape } from "../spec/schema/shape.js";
 import type { FlatHeaders } from "./limits.js";
@@ -42,7 +42,7 @@ export interface Endpoint {
    * Responds to an authorized and counted caller. Changes nothing, because dry runs use it too: `commit` makes the
    * changes of a success.
    */
-  readonly respond: (caller: KeyEntry, world: World, asked: EndpointInput) => Success | OwnRefusal;
+  readonly respond: (caller: KeyEntry, world: SandboxState, asked: EndpointInput) => Success | OwnRefusal;
 }
 
 /** The input of an endpoint besides the key and the path; checked before the endpoint responds. */

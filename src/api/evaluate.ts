@@ -1,7 +1,7 @@
 import { isoOf } from "../sandbox/clock.js";
 import { matchingFaults } from "../sandbox/faults.js";
 import type { KeyEntry } from "../sandbox/registry.js";
-import type { World } from "../sandbox/world.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
 import { keyStateAt } from "../spec/api-key.js";
 import { authorize, type Presented } from "../spec/authorize.js";
 import { faultPathOf } from "../spec/fault.js";
@@ -25,18 +25,18 @@ interface Evaluation {
  *
  * `apiKey` is the value of the header; `undefined` without a header.
  */
-export function evaluate(world: World, apiKey: string | undefined): Evaluation {
+export function evaluate(world: SandboxState, apiKey: string | undefined): Evaluation {
   const entry = world.registry.find(world.platform.sha256(apiKey ?? ""));
   return evaluateFacts(world, presentedAs(apiKey), entry, me);
 }
 
 /** The dry run of a request with the key of a ref; throws `unknown_ref`. */
-export function evaluateKey(world: World, ref: string, endpoint: Endpoint = me): Evaluation {
+export function evaluateKey(world: SandboxState, ref: string, endpoint: Endpoint = me): Evaluation {
   return evaluateFacts(world, "well_formed", world.registry.key(ref), endpoint);
 }
 
 function evaluateFacts(
-  world: World,
+  world: SandboxState,
   presented: Presented,
   entry: KeyEntry | undefined,
   endpoint: Endpoint,
@@ -54,7 +54,7 @@ function evaluateFacts(
 }
 
 /** The result of the next request with a key to the released endpoint; counts nothing. */
-export function nextRequest(world: World, ref: string) {
+export function nextRequest(world: SandboxState, ref: string) {
   const { pathId, faultPaths } = evaluateKey(world, ref);
   const { status } = outcomeOf(pathId);
   const why = causeOf(world, pathId, world.registry.key(ref));
@@ -67,14 +67,14 @@ export function nextRequest(world: World, ref: string) {
 }
 
 /** The reached limit of a key, and when it resets; `undefined` if it allows no requests. */
-function reachedLimit(world: World, entry: KeyEntry) {
+function reachedLimit(world: SandboxState, entry: KeyEntry) {
   const now = world.clock.now();
   const last = lastToReset(readLimits(entry, world, now));
   return last && { name: last.name, until: last.quota === 0 ? undefined : now + last.reset * 1000 };
 }
 
 /** The cause of this path id, with facts of the key, such as `expired since …`; `null` on success. */
-export function causeOf(world: World, pathId: ApiPathId, entry: KeyEntry): string | null {
+export function causeOf(world: SandboxState, pathId: ApiPathId, entry: KeyEntry): string | null {
   const { key, holder } = entry;
   const now = world.clock.now();
   switch (pathId) {

@@ -1,6 +1,6 @@
 import { type FiredFault, fireFault } from "../sandbox/faults.js";
 import { type ApiAnswer, type Delivery, noAnswer } from "../sandbox/history/exchange.js";
-import type { World } from "../sandbox/world.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
 import { type FailureStatus, type FaultEffect, failures, faultPathOf, onlyDelays } from "../spec/fault.js";
 import type { ApiPathId } from "../spec/outcomes.js";
 import { type ApiCall, answerCall, answerOf, asChosen, type Ending, evaluateAnswer } from "./answer.js";
@@ -12,7 +12,7 @@ import { errorBody, textBody, utf8Length } from "./messages.js";
  *
  * A delayed call is authorized and counted; a call with any other fault is not counted (R24).
  */
-export function applyFault(world: World, call: ApiCall): Ending | undefined {
+export function applyFault(world: SandboxState, call: ApiCall): Ending | undefined {
   let expected: ApiPathId | undefined;
   const fired = fireFault(world.faults.active, call.number, {
     key: call.entry?.key.ref,
@@ -36,13 +36,13 @@ export function applyFault(world: World, call: ApiCall): Ending | undefined {
 }
 
 /** The ending of a call while the service is not available. */
-export function unavailable(world: World, call: ApiCall): Ending {
+export function unavailable(world: SandboxState, call: ApiCall): Ending {
   const fault = "fault.status";
   return { ...faultyAnswer(world, call, { status: 503 }), pathId: fault, fault };
 }
 
 function faultyAnswer(
-  world: World,
+  world: SandboxState,
   begun: ApiCall,
   { reset, hang, status, html, malformed }: FaultEffect,
 ): Pick<Ending, "answer" | "code"> {

@@ -7,8 +7,9 @@ import type {
   Exchange,
   RequestContent,
 } from "../sandbox/history/exchange.js";
+import { settled } from "../sandbox/operations/operations.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
 import type { SendStoryRequest, StoryAnswer } from "../sandbox/steps.js";
-import type { World } from "../sandbox/world.js";
 import type { AdviceId } from "../spec/advice.js";
 import { fingerprintOf, isWellFormedKey, parseApiKey } from "../spec/api-key.js";
 import type { Presented } from "../spec/authorize.js";
@@ -42,7 +43,7 @@ import { variationOf } from "./variation/vary.js";
  * @example
  * handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey: undefined }).status; // 401
  */
-export function handle(world: World, request: ApiRequest): Exchange {
+export function handle(world: SandboxState, request: ApiRequest): Exchange {
   const call = beginCall(world, request);
   const faulty = world.faults.active.length === 0 ? undefined : applyFault(world, call);
   const ended = faulty ?? answerCall(world, call);
@@ -52,12 +53,12 @@ export function handle(world: World, request: ApiRequest): Exchange {
 }
 
 /** Starts a call: looks up its key and assigns its number. The user's handler responds to a guarded call. */
-export function beginCall(world: World, request: ApiRequest, { isGuarded = false } = {}): ApiCall {
+export function beginCall(world: SandboxState, request: ApiRequest, { isGuarded = false } = {}): ApiCall {
   const { apiKey, keyHash } = request;
   const started = world.platform.stopwatch();
   const now = world.clock.now();
   // Settles the timeline up to this instant, even if the clock has moved since.
-  if (world.timeline.dueAt <= now) world.settle();
+  if (world.timeline.dueAt <= now) settled(world);
   const sha256 = apiKey === undefined ? "" : (keyHash ?? world.platform.sha256(apiKey));
   const entry = world.registry.find(sha256);
   const { number, id } = world.requestIds.next();
@@ -81,7 +82,7 @@ export function beginCall(world: World, request: ApiRequest, { isGuarded = false
 }
 
 // Whether responses vary, or a trial of a client chooses their variants.
-function isVaried({ profile, trial }: World): boolean {
+function isVaried({ profile, trial }: SandboxState): boolean {
   return profile === "varied" || (profile === "typical" && trial?.choose !== undefined);
 }
 
@@ -92,7 +93,7 @@ export function presentedAs(apiKey: string | undefined): Presented {
 }
 
 /** Creates the record of a completed call for the journal, report, advice and events. */
-export function completeCall(world: World, begun: ApiCall, ending: Ending): Exchange {
+export function completeCall(world: SandboxState, begun: ApiCall, ending: Ending): Exchange {
   const { request, route, endpoint, isGuarded, entry } = begun;
   const { pathId, fault = null, delivery } = ending;
   const answer = sentAs(ending.answer, begun);
@@ -141,7 +142,7 @@ export function completeCall(world: World, begun: ApiCall, ending: Ending): Exch
 
 // True for nearly every 200: no advice depends on it.
 function isUnremarkable(
-  { behaviour }: World,
+  { behaviour }: SandboxState,
   { sha256 }: ApiCall,
   { traits, pathId, leaksRealKey }: Exchange,
 ): boolean {
@@ -178,7 +179,7 @@ function hasUnknownPath({ route, isGuarded }: ApiCall): boolean {
   return route === undefined && !isGuarded;
 }
 
-function misplacedKeys(world: World, call: ApiCall): MisplacedKeys | undefined {
+function misplacedKeys(world: SandboxState, call: ApiCall): MisplacedKeys | undefined {
   const { request, presented } = call;
   const mayHaveKeys = presented === "malformed" || request.evidence !== undefined || hasUnknownPath(call);
   return mayHaveKeys ? findMisplacedKeys(world, call) : undefined;
@@ -224,7 +225,7 @@ export interface MisplacedKeys {
 
 /** Finds the keys of a request in places where no key belongs; `undefined` if it has none. */
 export function findMisplacedKeys(
-  world: World,
+  world: SandboxState,
   { request, presented, route, isGuarded }: ApiCall,
 ): MisplacedKeys | undefined {
   const { apiKey = "", path, keysInPath, evidence } = request;
@@ -247,7 +248,7 @@ export function findMisplacedKeys(
   };
 }
 
-function shownKey({ platform, registry }: World, key: string): ShownKey {
+function shownKey({ platform, registry }: SandboxState, key: string): ShownKey {
   const sha256 = platform.sha256(key);
   return { key: registry.find(sha256)?.key.ref ?? null, fingerprint: fingerprintOf(sha256) };
 }
@@ -258,7 +259,7 @@ function shownKey({ platform, registry }: World, key: string): ShownKey {
  *
  * The journal records these requests. The report does not, because no client sent them.
  */
-export function storySender(world: World): (request: Parameters<SendStoryRequest>[0]) => StoryAnswer {
+export function storySender(world: SandboxState): (request: Parameters<SendStoryRequest>[0]) => StoryAnswer {
   return ({ method, path: target, headers, body, keyHash }) => {
     const [path = "/", query] = target.split(/\?(.*)/s);
     let traits = traitsOfQuery(query === undefined ? "" : `?${query}`);

@@ -1,5 +1,5 @@
 import type { KeyEntry } from "../sandbox/registry.js";
-import type { World } from "../sandbox/world.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Assumptions } from "../spec/assumptions.js";
 import { day, minute } from "../spec/limits.js";
 
@@ -17,7 +17,7 @@ export interface LimitReading {
 type Limits = readonly [minute: LimitReading, day: LimitReading];
 
 /** Both limits of a key whose usage is settled at `now`. */
-export function readLimits({ key, usage }: KeyEntry, { windows }: World, now: number): Limits {
+export function readLimits({ key, usage }: KeyEntry, { windows }: SandboxState, now: number): Limits {
   // A sliding minute has more quota as soon as fewer requests than the quota are younger than a minute.
   const { recent } = usage;
   const oldest = recent[Math.max(0, recent.length - key.limits.perMinute)] ?? now;

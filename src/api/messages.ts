@@ -1,5 +1,5 @@
 import type { ApiAnswer } from "../sandbox/history/exchange.js";
-import type { World } from "../sandbox/world.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Assumptions } from "../spec/assumptions.js";
 import { outcomeOf, type PathId } from "../spec/outcomes.js";
 
@@ -64,7 +64,7 @@ export function codeOf(path: PathId, assumptions: Assumptions): string | null {
 }
 
 /** The code of the next response with this path id; `null` on success, and if it varies between responses. */
-export function expectedCode(world: World, path: PathId): string | null {
+export function expectedCode(world: SandboxState, path: PathId): string | null {
   const { profile, assumptions, givenAssumptions } = world;
   const varies = profile === "varied" && givenAssumptions.rate_limit_code === undefined;
   return varies && outcomeOf(path).status === 429 ? null : codeOf(path, assumptions);

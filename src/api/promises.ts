@@ -1,5 +1,5 @@
 import type { KeyEntry } from "../sandbox/registry.js";
-import type { Trial, World } from "../sandbox/world.js";
+import type { SandboxState, Trial } from "../sandbox/sandbox.js";
 import { environments } from "../spec/api-key.js";
 import { failures } from "../spec/fault.js";
 import { type Outcome, outcomes, type PathId, type PromisedPathId } from "../spec/outcomes.js";
@@ -28,7 +28,11 @@ export interface BrokenPromise {
 }
 
 /** Returns a replacement for a response; `undefined` leaves the response unchanged. */
-type Respond = (ending: Ending, call: ApiCall, world: World) => Pick<Ending, "answer" | "code"> | undefined;
+type Respond = (
+  ending: Ending,
+  call: ApiCall,
+  world: SandboxState,
+) => Pick<Ending, "answer" | "code"> | undefined;
 
 /** A row of the table, before its path id is added to the id. */
 interface Row extends Pick<BrokenPromise, "isShared" | "isLasting" | "respond"> {
@@ -98,7 +102,7 @@ function rejectionRows({ path, status, code }: PromisedOutcome): Row[] {
 }
 
 // As if the key had passed each check; an unknown key gets the documented example.
-function acceptance(world: World, call: ApiCall): Ending["answer"] {
+function acceptance(world: SandboxState, call: ApiCall): Ending["answer"] {
   const { entry } = call;
   if (entry === undefined) return successAnswer(world, call, me, jsonBody(me.responseExample));
   const usage = { ...entry.usage, dayCount: entry.usage.dayCount + 1 };

@@ -1,6 +1,6 @@
 import type { Exchange } from "../sandbox/history/exchange.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
 import { viewRequest } from "../sandbox/views.js";
-import type { World } from "../sandbox/world.js";
 import { adviceTable } from "../spec/advice.js";
 import { authorizationChecks, type GateCheck } from "../spec/authorize.js";
 import { SandboxError } from "../spec/errors.js";
@@ -69,7 +69,7 @@ export function requestJson(exchange: Exchange): Record<string, unknown> {
 }
 
 /** Returns a request of the journal; throws `not_found` for an unknown id. */
-export function requireRequest({ history }: World, id: string): Exchange {
+export function requireRequest({ history }: SandboxState, id: string): Exchange {
   const exchange = history.find(id);
   if (exchange !== undefined) return exchange;
   const message = `There is no request ${JSON.stringify(id)}. The journal keeps the last 1,000 requests of the running scenario.`;
@@ -77,7 +77,7 @@ export function requireRequest({ history }: World, id: string): Exchange {
 }
 
 /** All details of a request in the journal; throws `not_found` for an unknown id. */
-export function requestDetails(world: World, id: string): Record<string, unknown> {
+export function requestDetails(world: SandboxState, id: string): Record<string, unknown> {
   const { preview, registry } = world;
   const exchange = requireRequest(world, id);
   const { pathId, advice, answer, delivery } = exchange;

@@ -1,4 +1,4 @@
-import type { World } from "../sandbox/world.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Endpoint, InputSchema } from "./endpoint.js";
 import { me } from "./endpoints/me.js";
 import { previewEndpoints } from "./endpoints/preview.js";
@@ -41,7 +41,7 @@ export function routeAt(path: string, preview = false): ApiRoute | undefined {
 }
 
 /** The route at a path after the announced changes up to `now`; `undefined` if the API has none. */
-export function routeOf(world: World, path: string, now = world.clock.now()): ApiRoute | undefined {
+export function routeOf(world: SandboxState, path: string, now = world.clock.now()): ApiRoute | undefined {
   if (world.changes === undefined) return routeAt(path, world.preview);
   // For each moved path, the path with the route that responds; `undefined` after its sunset.
   const served = new Map<string, string | undefined>();

@@ -1,4 +1,4 @@
-import type { Trial } from "../sandbox/world.js";
+import type { Trial } from "../sandbox/sandbox.js";
 import type { FaultPathId, PathId } from "../spec/outcomes.js";
 import {
   butFor,

@@ -8,7 +8,7 @@ import {
   dateText,
   type Part,
   partsOf,
-} from "../sandbox/changes.js";
+} from "../sandbox/timeline.js";
 import { day, minute } from "../spec/limits.js";
 import { outcomes } from "../spec/outcomes.js";
 import { redactEncoded, redactValue } from "../spec/redact.js";

@@ -1,5 +1,5 @@
 import words from "../api/variation/words.json" with { type: "json" };
-import type { Trial } from "../sandbox/world.js";
+import type { Trial } from "../sandbox/sandbox.js";
 import type { Profile } from "../spec/assumptions.js";
 import { type FaultPathId, outcomeOf, type PathId } from "../spec/outcomes.js";
 import { listed } from "../spec/schema/words.js";

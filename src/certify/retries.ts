@@ -3,7 +3,7 @@ import { unavailable } from "../api/faults.js";
 import { brokenPromises } from "../api/promises.js";
 import { pluralize } from "../report/plain-text.js";
 import type { Report, ReportedAdvice, ReportedRequest } from "../report/report-shape.js";
-import type { Trial, World } from "../sandbox/world.js";
+import type { SandboxState, Trial } from "../sandbox/sandbox.js";
 import { type AdviceId, adviceIds, adviceOf } from "../spec/advice.js";
 import { fingerprintOf } from "../spec/api-key.js";
 import { type ApiPathId, outcomeOf, type PathId } from "../spec/outcomes.js";
@@ -110,7 +110,7 @@ export function startExperiment({ id, key, last, pathId }: Experiment) {
   let sent = 0;
   let responses = 0;
   let limitedAt = 0;
-  const respond = (world: World, call: ApiCall, ending: Ending): Ending | undefined => {
+  const respond = (world: SandboxState, call: ApiCall, ending: Ending): Ending | undefined => {
     if (id === "outage") return unavailable(world, call);
     if (id === "control") {
       const accepted = brokenPromises.find((one) => one.id === `${pathId}:accepted`);

@@ -1,8 +1,8 @@
 import { evaluateKey } from "../api/evaluate.js";
 import { expectedCode } from "../api/messages.js";
 import { alignColumns } from "../report/plain-text.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
 import { scenarioSecrets } from "../sandbox/secrets.js";
-import type { World } from "../sandbox/world.js";
 import { keyStateAt } from "../spec/api-key.js";
 import { outcomeOf } from "../spec/outcomes.js";
 import { textWidth } from "../spec/redact.js";
@@ -12,7 +12,7 @@ import { answerText, type Palette, paintStatus, type Style } from "./terminal.js
 export type KeyRow = ReturnType<typeof keyRows>[number];
 
 /** Returns the scenario's keys in order, or only those in `secrets`. */
-export function keyRows(world: World, secrets = scenarioSecrets(world)) {
+export function keyRows(world: SandboxState, secrets = scenarioSecrets(world)) {
   const now = world.clock.now();
   return Object.entries(secrets).map(([ref, secret]) => {
     const { key } = world.registry.key(ref);

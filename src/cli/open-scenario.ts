@@ -3,10 +3,10 @@ import { resolve } from "node:path";
 import { pinnedAssumptions } from "../api/variation/vary.js";
 import { type LoadedScenario, loadScenario } from "../node/files/load-scenario.js";
 import type { Logger } from "../node/logger.js";
-import { openWorld } from "../node/platform.js";
-import type { ChangeFields } from "../sandbox/changes.js";
-import { createRuntime, type GivenOptions, givenOptions, type Runtime } from "../sandbox/runtime.js";
-import type { World } from "../sandbox/world.js";
+import { nodePlatform, openWorld } from "../node/platform.js";
+import { type GivenOptions, givenOptions, type SandboxState } from "../sandbox/sandbox.js";
+import { startSandbox } from "../sandbox/start.js";
+import type { ChangeFields } from "../sandbox/timeline.js";
 import { formatProblem, ScenarioError, type ScenarioProblem } from "../scenario/problems.js";
 import { SandboxError } from "../spec/errors.js";
 import { redactKeys } from "../spec/redact.js";
@@ -73,13 +73,15 @@ export function namedOrOwn(words: readonly string[], doing: string, { cwd }: Io,
 }
 
 /** Creates a sandbox from a loaded scenario and flags. */
-export function openNamed({ scenario, name, text }: LoadedScenario, flags: GivenOptions): World {
+export function openNamed({ scenario, name, text }: LoadedScenario, flags: GivenOptions): SandboxState {
   return openWorld(scenario, { name, text, ...givenOptions(flags) });
 }
 
-/** Starts a runtime with a loaded scenario; the flags apply to every scenario that it starts. */
-export function startNamed(loaded: LoadedScenario, flags: GivenOptions): Runtime {
-  return createRuntime(() => openNamed(loaded, flags), { given: givenOptions(flags) });
+/** Starts a sandbox with a loaded scenario; the flags apply to every scenario that starts there. */
+export function startNamed(loaded: LoadedScenario, flags: GivenOptions): SandboxState {
+  const { scenario, name, text } = loaded;
+  const given = givenOptions(flags);
+  return startSandbox(scenario, { platform: nodePlatform, name, text, ...given, given });
 }
 
 /** Runs the timeline and the story of a scenario once; returns the steps with unexpected results. */
@@ -112,7 +114,7 @@ export async function warnOfSteps(
 }
 
 /** Warns about assumptions of the scenario that override a given `--profile`. */
-export function warnOfPinned(world: World, { profile }: WorldFlags, log: Logger): void {
+export function warnOfPinned(world: SandboxState, { profile }: WorldFlags, log: Logger): void {
   // A stored state overrides the flag.
   const pinned = profile === world.profile ? pinnedAssumptions(world) : [];
   if (pinned.length === 0) return;

@@ -3,6 +3,7 @@ import { createSandbox, runtimeOf } from "../library/create-sandbox.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { usersPackage } from "../library/users-package.js";
 import { answerWebRequest } from "../library/web-request.js";
+import { settled } from "../sandbox/operations/operations.js";
 import { SandboxError } from "../spec/errors.js";
 import { requireKnownOptions } from "../spec/schema/check.js";
 
@@ -40,8 +41,11 @@ export function createHandlers(sandbox: Sandbox, options: HandlerOptions = {}): 
   const answer =
     (base: string) =>
     ({ request }: { request: Request }) =>
-      unlessAborted(answerWebRequest(runtime.world, request, base), request);
-  const paths = runtime.world().changes === undefined ? anyHost : anyVersion;
+      unlessAborted(
+        answerWebRequest(() => settled(runtime), request, base),
+        request,
+      );
+  const paths = settled(runtime).changes === undefined ? anyHost : anyVersion;
   if (baseUrl === "*") return [http.all(paths, answer(""))];
   if (/^https?:\/\//i.test(baseUrl)) {
     const { origin, pathname } = urlOf(baseUrl);

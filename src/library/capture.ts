@@ -2,8 +2,8 @@ import { sentAnswer } from "../api/handle.js";
 import { durationOf, type Instant, instantFrom, isoOf } from "../sandbox/clock.js";
 import type { Exchange, RequestContent } from "../sandbox/history/exchange.js";
 import type { Beginning, RecordedOperation } from "../sandbox/history/history.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Action, StoryStep, TimelineStep } from "../sandbox/steps.js";
-import type { World } from "../sandbox/world.js";
 import { isReserved, storyPlaceholder } from "../scenario/format/fields.js";
 import { maximumScenarioBytes } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -32,7 +32,7 @@ export interface CaptureOptions {
  * Throws `capture_impossible` if a story cannot repeat them, `not_found` for a request that is not kept, `unknown_ref`, and
  * `validation_failed` for a range that ends before it starts.
  */
-export function captureWorld(world: World, { from, to, key }: CaptureOptions = {}): Scenario {
+export function captureWorld(world: SandboxState, { from, to, key }: CaptureOptions = {}): Scenario {
   const { beginning, steps } = recordedSteps(world);
   const first = from === undefined ? 0 : indexOf(from, steps);
   const last = to === undefined ? steps.length - 1 : indexOf(to, steps);
@@ -64,7 +64,7 @@ export function captureWorld(world: World, { from, to, key }: CaptureOptions = {
 }
 
 /** Everything that a story can repeat, in order. */
-function recordedSteps({ history }: World): { beginning: Beginning; steps: readonly CapturedStep[] } {
+function recordedSteps({ history }: SandboxState): { beginning: Beginning; steps: readonly CapturedStep[] } {
   const { beginning, entries } = history.recorded();
   if (beginning === undefined) {
     throw impossible(
@@ -100,7 +100,11 @@ interface Captured {
   readonly chosen: readonly CapturedStep[];
 }
 
-function scenarioOf(world: World, { scenario, at }: Beginning, { story, all, chosen }: Captured): Scenario {
+function scenarioOf(
+  world: SandboxState,
+  { scenario, at }: Beginning,
+  { story, all, chosen }: Captured,
+): Scenario {
   const { version, name: _, description: __, requests_answered: ___, clock: ____, ...rest } = scenario;
   const { timeline, organizations } = rest;
   const earlier = (all.find(({ exchange }) => exchange !== undefined)?.exchange?.number ?? 1) - 1;
@@ -122,7 +126,7 @@ function scenarioOf(world: World, { scenario, at }: Beginning, { story, all, cho
 }
 
 // Operations may have changed whether a step of the timeline was rejected.
-function withOutcomes(left: readonly TimelineStep[], { timeline }: World): TimelineStep[] {
+function withOutcomes(left: readonly TimelineStep[], { timeline }: SandboxState): TimelineStep[] {
   const passed = timeline.steps.length - left.length;
   return left.map((given, index) => {
     if (passed + index >= timeline.next) return given;
@@ -355,7 +359,7 @@ function adviceIn(ids: Exchange["advice"]): string {
  * Captures a sandbox as the text of a scenario file. Throws the errors of `captureWorld`, and `capture_impossible` for a text
  * that is too large for a scenario.
  */
-export function captureText(world: World, options: CaptureOptions = {}): string {
+export function captureText(world: SandboxState, options: CaptureOptions = {}): string {
   const text = readableYaml(captureWorld(world, options));
   if (new TextEncoder().encode(text).length <= maximumScenarioBytes) return text;
   throw new SandboxError(

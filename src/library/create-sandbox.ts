@@ -3,15 +3,15 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import { makeFarmers } from "../farmers/farmers.js";
 import { clientReport } from "../report/report.js";
 import { type Instant, instantOf } from "../sandbox/clock.js";
-import { createWorld } from "../sandbox/create-world.js";
 import { describeFaults, type Fault } from "../sandbox/faults.js";
 import { type Decision, requirePreview } from "../sandbox/operations/consents.js";
-import { operations } from "../sandbox/operations/operations.js";
+import { operations, settled } from "../sandbox/operations/operations.js";
 import { attestationsOf, viewAttestation, viewConsent } from "../sandbox/preview/consent-views.js";
 import { defaultFarmerPage } from "../sandbox/preview/farmers.js";
-import { createRuntime, type GivenOptions, givenOptions, type Runtime } from "../sandbox/runtime.js";
+import { type GivenOptions, givenOptions, type Platform, type SandboxState } from "../sandbox/sandbox.js";
 import { scenarioSecret } from "../sandbox/secrets.js";
 import { snapshotWorld } from "../sandbox/snapshot.js";
+import { resetSandbox, startSandbox } from "../sandbox/start.js";
 import {
   listRequests,
   viewClock,
@@ -21,12 +21,10 @@ import {
   viewOrganizations,
   viewRequest,
 } from "../sandbox/views.js";
-import type { Platform, World } from "../sandbox/world.js";
 import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
 import { checkInput, checkRequestQuery, inputShapes } from "../scenario/format/inputs.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
 import { unknownSecret } from "../scenario/population.js";
-import type { Scenario } from "../scenario/scenario.generated.js";
 import type { Profile } from "../spec/assumptions.js";
 import { SandboxError } from "../spec/errors.js";
 import { requireFields, requireKnownOptions } from "../spec/schema/check.js";
@@ -79,32 +77,25 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const { scenario, name } = isBundled
     ? { scenario: bundledScenarios[source], name: source }
     : resolveSource(source);
-  return sandboxOn(createRuntime(starterOf(webPlatform, scenario, { ...options, name })));
+  return sandboxOn(startSandbox(scenario, { platform: webPlatform, name, ...checkedOptions(options) }));
 }
 
-interface StartOptions extends Omit<GivenOptions, "now"> {
-  readonly name: string;
-  readonly text?: string | undefined;
-  readonly now?: Instant | undefined;
-}
+/** Options for the start of a scenario, as users write them. */
+type WrittenOptions = Omit<GivenOptions, "now"> & { readonly now?: Instant | undefined };
 
-/** Checks the options, and returns a function that starts a checked scenario. */
-export function starterOf(
-  platform: Platform,
-  scenario: Scenario,
-  { name, text, now, ...options }: StartOptions,
-): () => World {
-  const given = givenOptions({ ...options, now: now === undefined ? undefined : instantOf(now) });
+/** Checks options for the start of a scenario. */
+export function checkedOptions({ now, ...options }: WrittenOptions): GivenOptions {
   const { seed, frozen, profile } = options;
+  const given = givenOptions({ ...options, now: now === undefined ? undefined : instantOf(now) });
   if (seed !== undefined || frozen !== undefined || profile !== undefined) {
     checkInput(inputShapes.instance_creation, { seed, frozen, profile }, "Invalid options");
   }
-  return () => createWorld(scenario, { platform, name, text, ...given });
+  return given;
 }
 
-/** Makes the sandbox of a runtime; each call uses the state that runs there at that time. */
-export function sandboxOn(runtime: Runtime): Sandbox {
-  const { world } = runtime;
+/** Makes the sandbox of a state; each call runs what is due first. */
+export function sandboxOn(runtime: SandboxState): Sandbox {
+  const world = () => settled(runtime);
   const previewWorld = () => {
     const running = world();
     requirePreview(running);
@@ -219,7 +210,7 @@ export function sandboxOn(runtime: Runtime): Sandbox {
       return captureWorld(world(), options);
     },
     snapshot: () => snapshotWorld(world()),
-    reset: runtime.reset,
+    reset: () => resetSandbox(runtime),
   };
   return Object.defineProperty(sandbox, runtimeKey, { value: runtime });
 }
@@ -280,14 +271,14 @@ export function currentSandbox(): Sandbox {
 }
 
 /**
- * The member with the runtime of a sandbox. Registered globally, so that the ES module build and the CommonJS build accept
+ * The member with the state of a sandbox. Registered globally, so that the ES module build and the CommonJS build accept
  * each other's sandboxes.
  */
 export const runtimeKey = Symbol.for("svc-sandbox.runtime");
 
-/** Returns the runtime of a sandbox. Throws `usage` for anything not made by `createSandbox` or `startServer`. */
-export function runtimeOf(sandbox: Sandbox): Runtime {
-  const runtime = (sandbox as unknown as Record<symbol, Runtime | undefined>)[runtimeKey];
+/** Returns the state of a sandbox. Throws `usage` for anything not made by `createSandbox` or `startServer`. */
+export function runtimeOf(sandbox: Sandbox): SandboxState {
+  const runtime = (sandbox as unknown as Record<symbol, SandboxState | undefined>)[runtimeKey];
   if (runtime !== undefined) return runtime;
   throw new SandboxError("usage", "This is not a sandbox. Create one with createSandbox or startServer.");
 }

@@ -1,6 +1,7 @@
 import { admit } from "../api/answer.js";
 import { beginCall, completeCall } from "../api/handle.js";
 import { noAnswer } from "../sandbox/history/exchange.js";
+import { settled } from "../sandbox/operations/operations.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { KeyView, OrganizationView } from "../sandbox/view-shapes.js";
 import { viewKey, viewOrganization } from "../sandbox/views.js";
@@ -44,7 +45,7 @@ export type Guarded =
  * });
  */
 export function guard(request: Request, { scope = null, sandbox }: GuardOptions = {}): Guarded {
-  const world = runtimeOf(sandbox ?? currentSandbox()).world();
+  const world = settled(runtimeOf(sandbox ?? currentSandbox()));
   const { scopes } = world.assumptions;
   const isKnown = () => [...world.registry.keys.values()].some(({ key }) => key.scopes.includes(scope ?? ""));
   if (scope !== null && !scopes.includes(scope) && !isKnown()) {

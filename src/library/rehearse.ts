@@ -1,9 +1,9 @@
 import { storySender } from "../api/handle.js";
-import { advanceClock } from "../sandbox/operations/settings.js";
+import { advanceClock } from "../sandbox/operations/operations.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Action, Performed, TimelineResult } from "../sandbox/steps.js";
 import { stepProblems } from "../sandbox/story/differences.js";
 import { tryNextStep } from "../sandbox/story/run-step.js";
-import type { World } from "../sandbox/world.js";
 import type { Diagnostic } from "../scenario/problems.js";
 import type { Path } from "../spec/schema/shape.js";
 import { quote } from "../spec/schema/words.js";
@@ -16,7 +16,7 @@ const mostRequests = 5_000;
  *
  * `open` starts the scenario with a frozen clock.
  */
-export function rehearseScenario(open: () => World): Diagnostic[] {
+export function rehearseScenario(open: () => SandboxState): Diagnostic[] {
   const world = open();
   const duringStory = timelineResults(world);
   const story = runWholeStory(world);
@@ -36,7 +36,7 @@ export function rehearseScenario(open: () => World): Diagnostic[] {
 }
 
 // Returns a list that gets the results of timeline steps as they run.
-function timelineResults(world: World): readonly TimelineResult[] {
+function timelineResults(world: SandboxState): readonly TimelineResult[] {
   const results: TimelineResult[] = [];
   world.history.subscribe((event) => {
     if (event.type === "timeline.step") results.push(event.result);
@@ -44,7 +44,7 @@ function timelineResults(world: World): readonly TimelineResult[] {
   return results;
 }
 
-function runWholeStory(world: World): Diagnostic[] {
+function runWholeStory(world: SandboxState): Diagnostic[] {
   const failed: Diagnostic[] = [];
   const send = storySender(world);
   let requests = 0;

@@ -10,7 +10,7 @@ import type {
   ReadBody,
   RequestContent,
 } from "../sandbox/history/exchange.js";
-import type { World } from "../sandbox/world.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
 import { failures } from "../spec/fault.js";
 import { evidenceOf, traitsOfWebRequest } from "../spec/request-traits.js";
 import { clearTimeout, setTimeout } from "./real-time.js";
@@ -22,7 +22,7 @@ import { clearTimeout, setTimeout } from "./real-time.js";
  * read completely.
  */
 export function answerWebRequest(
-  world: () => World,
+  world: () => SandboxState,
   request: Request,
   base = "",
 ): Response | Promise<Response> {
@@ -41,7 +41,7 @@ export function answerWebRequest(
   );
 }
 
-function answerRead(world: World, read: ApiRequest, request: Request): Response | Promise<Response> {
+function answerRead(world: SandboxState, read: ApiRequest, request: Request): Response | Promise<Response> {
   const { answer: given, delivery, at } = handle(world, read);
   // Clients compare a date in a header with `Date`, which a network always sends.
   const isDated = given.status === 429 && given.headers.some((value) => value.endsWith(" GMT"));
@@ -92,7 +92,7 @@ const waiting = new Set<object>();
 
 /** Responds like `fetch`: rejects when the request's signal is aborted, and with a `TypeError` for a network error. */
 export async function fetchAnswer(
-  world: () => World,
+  world: () => SandboxState,
   input: Request | URL | string,
   init: RequestInit | undefined,
 ): Promise<Response> {

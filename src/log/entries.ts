@@ -2,7 +2,8 @@ import { handle } from "../api/handle.js";
 import type { MaskedRequest } from "../api/mask.js";
 import { nodePlatform } from "../node/platform.js";
 import type { ApiRequest } from "../sandbox/history/exchange.js";
-import { countUnread, type Runtime } from "../sandbox/runtime.js";
+import { settled } from "../sandbox/operations/operations.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { secretFrom } from "../scenario/population.js";
 import { type Environment, environments } from "../spec/api-key.js";
@@ -29,18 +30,24 @@ export type Entry =
 /** Applies an entry to a sandbox. `run` is the call's route, or the read of a look. */
 export function applyEntry(
   entry: Exclude<Entry, { readonly kind: "compact" | "extend" }>,
-  runtime: Runtime,
+  runtime: SandboxState,
   run?: () => unknown,
 ): unknown {
   switch (entry.kind) {
     case "request":
-      return handle(runtime.world(), entry.request as ApiRequest);
-    case "unread":
-      return countUnread(runtime, entry.id);
+      return handle(settled(runtime), entry.request as ApiRequest);
+    case "unread": {
+      const { counters, history } = runtime;
+      counters.countUnread();
+      // The journal may have discarded the request.
+      const exchange = history.find(entry.id);
+      if (exchange !== undefined) exchange.isUnread = true;
+      return undefined;
+    }
     case "call":
     case "look":
       // Runs what is due first.
-      runtime.world();
+      settled(runtime);
       return run?.();
   }
 }

@@ -11,9 +11,8 @@ import {
 } from "../node/files/write-file.js";
 import { nodePlatform } from "../node/platform.js";
 import { isoOf } from "../sandbox/clock.js";
-import { createRuntime, type GivenOptions, type Runtime } from "../sandbox/runtime.js";
-import { describeRuntime, type RuntimeState, restoreRuntime } from "../sandbox/state.js";
-import type { World } from "../sandbox/world.js";
+import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
+import { describeSandbox, restoreSandbox, type SavedSandbox } from "../sandbox/saved.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { SandboxError } from "../spec/errors.js";
 import { base62From } from "../spec/seed.js";
@@ -40,7 +39,7 @@ export interface FileLogOptions extends InstanceLimits {
   /** Returns the server's own scenario, which must have started the state. */
   readonly own: () => NamedScenario;
   /** Starts the sandbox if there is no state yet. */
-  readonly start: () => World;
+  readonly start: () => SandboxState;
   /** The options of scenarios that start later; the saved state has its own. */
   readonly given: GivenOptions;
   /** A file to start from if there is no state yet. */
@@ -99,9 +98,7 @@ function openLocked(
   const found = saved && continueState(saved, own(), { given: from.given, isAllowed: migrate });
   const restored = found?.state;
   const runtime = orBroken(place, () =>
-    restored === undefined
-      ? createRuntime(start, { given })
-      : restoreRuntime(restored.own, nodePlatform, { given }),
+    restored === undefined ? start() : restoreSandbox(restored.own, nodePlatform, { given }),
   );
   const log = createMemoryLog(runtime, limits);
   const { instances } = log;
@@ -114,8 +111,8 @@ function openLocked(
   const file = createStateFile(place, log, own, text);
   const saver = createSaver(() => file.save("The change is not saved: a restart will lose it."), onProblem);
   let isCalled = false;
-  const keep = (one: Runtime) => {
-    one.subscribe(({ type }) => {
+  const keep = (one: SandboxState) => {
+    one.history.subscribe(({ type }) => {
       file.forget(one);
       // A call saves once it has its result; nobody waits for a timeline step.
       if (isCalled || type === "request" || type === "timeline.step") saver.soon();
@@ -187,13 +184,13 @@ function openLocked(
 /** Writes the sandboxes of a log to a file, whose text was read at the start. */
 function createStateFile(place: StatePlace, log: MemoryLog, own: () => NamedScenario, text?: string) {
   const { runtime } = log;
-  const unchanged = new WeakMap<Runtime, RuntimeState>();
-  const describe = (one: Runtime): RuntimeState => {
+  const unchanged = new WeakMap<SandboxState, SavedSandbox>();
+  const describe = (one: SandboxState): SavedSandbox => {
     const known = unchanged.get(one);
     // Requests to other instances may have pushed out its own.
     const isWhole = known?.exchanges.length === one.history.requests({ probes: true }).length;
     if (known !== undefined && isWhole) return known;
-    const state = describeRuntime(one);
+    const state = describeSandbox(one);
     // The server's counts also change with requests to its instances.
     if (one !== runtime) unchanged.set(one, state);
     return state;
@@ -232,7 +229,7 @@ function createStateFile(place: StatePlace, log: MemoryLog, own: () => NamedScen
       savedAt = isoOf(state.own.at);
     },
     /** Describes an instance again for the next save. */
-    forget: (one: Runtime) => void unchanged.delete(one),
+    forget: (one: SandboxState) => void unchanged.delete(one),
     savedAt: () => savedAt,
     status: () => ({
       ...{ in: "file" as const, reachable: true, latencyMs: 0, losses: 0, bytes },

@@ -1,4 +1,4 @@
-import type { GivenOptions } from "../sandbox/runtime.js";
+import type { GivenOptions } from "../sandbox/sandbox.js";
 import type { Entry } from "./entries.js";
 import type { RunIn } from "./log.js";
 import type { Followed, RedisConnection, Waiting } from "./redis-connection.js";

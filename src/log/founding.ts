@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { version } from "../node/package-files.js";
 import { nodePlatform } from "../node/platform.js";
-import type { RuntimeState } from "../sandbox/state.js";
+import type { SavedSandbox } from "../sandbox/saved.js";
 import { checkScenario, type NamedScenario } from "../scenario/parse-scenario.js";
 import { describedKeys, type ScenarioOrganization } from "../scenario/population.js";
 import { ScenarioError } from "../scenario/problems.js";
@@ -97,19 +97,19 @@ export function requireExtended({ code, what, elsewhere }: Stored, extended: Ext
 }
 
 /** Extends a sandbox that was started with the scenario with the hash `from`; another scenario, loaded at run time, stays. */
-export function extendStarted(own: RuntimeState, from: string, named: NamedScenario): Extended | string {
+export function extendStarted(own: SavedSandbox, from: string, named: NamedScenario): Extended | string {
   const isStarted = contentHashOf(own).slice(0, 12) === from;
   return isStarted ? extendState(own, named) : { state: own, changes: [`the start from "${named.name}"`] };
 }
 
 /** A sandbox that continues with another scenario, and a readable list of additions. */
 export interface Extended {
-  readonly state: RuntimeState;
+  readonly state: SavedSandbox;
   readonly changes: readonly string[];
 }
 
 /** Adds a scenario's new organizations and keys to a sandbox. Returns a message if anything else differs. */
-export function extendState(own: RuntimeState, { name, text, scenario }: NamedScenario): Extended | string {
+export function extendState(own: SavedSandbox, { name, text, scenario }: NamedScenario): Extended | string {
   const { snapshot } = own;
   // Compared as JSON, because one of them was written and read.
   const [before, after] = [own.scenario, scenario].map(

@@ -1,7 +1,8 @@
 import { nodePlatform } from "../node/platform.js";
 import { isoOf } from "../sandbox/clock.js";
-import type { GivenOptions, Runtime } from "../sandbox/runtime.js";
-import type { RuntimeState } from "../sandbox/state.js";
+import { settled } from "../sandbox/operations/operations.js";
+import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
+import type { SavedSandbox } from "../sandbox/saved.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { SandboxError } from "../spec/errors.js";
 import { base62From } from "../spec/seed.js";
@@ -35,7 +36,7 @@ export interface ListedInstance {
 
 /** An instance whose sandbox is in this process. */
 export interface Instance extends ListedInstance {
-  readonly runtime: Runtime;
+  readonly runtime: SandboxState;
   /** Aborted when it is removed or the server stops. */
   readonly gone: AbortSignal;
 }
@@ -102,33 +103,33 @@ export function newInstanceId(): string {
 export interface InstanceState extends Pick<Instance, "id" | "createdAt" | "idle">, Tenancy {
   readonly given: GivenOptions;
   readonly idGroup?: number | undefined;
-  readonly runtime: RuntimeState;
+  readonly runtime: SavedSandbox;
 }
 
 /** A server's own sandbox and its instances as plain data. */
 export interface ServerState {
   /** The last series of request ids. */
   readonly idSeries: number;
-  readonly own: RuntimeState;
+  readonly own: SavedSandbox;
   readonly instances: readonly InstanceState[];
 }
 
 /** Returns an instance as plain data, with its sandbox as described. */
 export function instanceState(
   { id, tenancy, createdAt, idle, runtime: { given, idGroup } }: Omit<Instance, "gone">,
-  runtime: RuntimeState,
+  runtime: SavedSandbox,
 ): InstanceState {
   return { ...tenancy, id, createdAt, idle, given, idGroup, runtime };
 }
 
 /** A server's own sandbox, and its instances in this process. */
 export interface ServerSandboxes {
-  readonly runtime: Runtime;
+  readonly runtime: SandboxState;
   readonly instances: Pick<Instances, "loaded">;
 }
 
 /** Returns the sandboxes of a server: its own, and its instances'. */
-export function runtimesOf({ runtime, instances }: ServerSandboxes): Runtime[] {
+export function runtimesOf({ runtime, instances }: ServerSandboxes): SandboxState[] {
   return [runtime, ...instances.loaded().map((one) => one.runtime)];
 }
 
@@ -137,12 +138,12 @@ type Kept = Instance & { tenancy: Tenancy; usedAt: number; readonly end: () => v
 type LoadedInstances = ReturnType<typeof keepLoaded>;
 
 /** Keeps the instances whose sandboxes are in this process. */
-export function keepLoaded({ counters }: Pick<Runtime, "counters">, now = nodePlatform.stopwatch) {
+export function keepLoaded({ counters }: Pick<SandboxState, "counters">, now = nodePlatform.stopwatch) {
   const instances = new Map<string, Kept>();
   const listeners = new Set<(instance: Instance) => void>();
   return {
     /** Adds an instance, as used at a time on the stopwatch. */
-    add(described: Pick<Kept, "id" | "tenancy" | "createdAt">, runtime: Runtime, usedAt = now()): Kept {
+    add(described: Pick<Kept, "id" | "tenancy" | "createdAt">, runtime: SandboxState, usedAt = now()): Kept {
       const ending = new AbortController();
       const instance: Kept = {
         ...{ ...described, usedAt, runtime, gone: ending.signal, end: () => ending.abort() },
@@ -150,10 +151,10 @@ export function keepLoaded({ counters }: Pick<Runtime, "counters">, now = nodePl
           return now() - this.usedAt;
         },
         get name() {
-          return runtime.world().name;
+          return settled(runtime).name;
         },
         get seed() {
-          return runtime.world().seed;
+          return settled(runtime).seed;
         },
       };
       runtime.counters.curlOptions = counters.curlOptions;

@@ -2,14 +2,13 @@ import type { MemoryStatus } from "../node/memory.js";
 import { nodePlatform } from "../node/platform.js";
 import type { ApiRequest, Exchange } from "../sandbox/history/exchange.js";
 import type { Actor } from "../sandbox/operations/keys.js";
-import type { Runtime } from "../sandbox/runtime.js";
-import type { World } from "../sandbox/world.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
 import { base62From } from "../spec/seed.js";
 import type { EndedInstance, Instance, Instances, ServerState } from "./instances.js";
 
 /** The target of a request or a call: the server's own sandbox, or an instance. */
 export interface Place {
-  readonly runtime: Runtime;
+  readonly runtime: SandboxState;
   /** The id of the instance; `undefined` for the server's own sandbox. */
   readonly instance: string | undefined;
 }
@@ -42,7 +41,7 @@ export interface NewSecret {
 
 /** The sandbox that a call runs in. */
 export interface ControlPlace {
-  readonly runtime: Runtime;
+  readonly runtime: SandboxState;
   /** The server's instances; `undefined` inside an instance, and for a call that another server got. */
   readonly instances: Instances | undefined;
   /** Whether the target instance was removed in between. */
@@ -96,12 +95,12 @@ export interface LogStatus {
  */
 export interface Log {
   /** The server's own sandbox, for reading. With a store, only the log may change it. */
-  readonly runtime: Runtime;
+  readonly runtime: SandboxState;
   readonly instances: Instances;
   /** Returns the instance of an id and counts this as a use, or when it ended; `undefined` if there was none. */
   readonly enter: (id: string) => Entered | Promise<Entered>;
   /** Whether a request may reach the preview by the time it is handled. */
-  readonly mayPreview: (world: World) => boolean;
+  readonly mayPreview: (world: SandboxState) => boolean;
   /** Handles a request to the API. */
   readonly request: (request: ApiRequest, place: Place) => Exchange | Promise<Exchange>;
   /** Counts a response whose client had gone, by its request id. */

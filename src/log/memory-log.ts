@@ -1,10 +1,11 @@
-import { starterOf } from "../library/create-sandbox.js";
+import { checkedOptions } from "../library/create-sandbox.js";
 import { createMemoryBudget } from "../node/memory.js";
 import { nodePlatform } from "../node/platform.js";
 import { bytesOf, type Exchange } from "../sandbox/history/exchange.js";
-import { createRuntime, type GivenOptions, type Runtime } from "../sandbox/runtime.js";
-import { describeRuntime, type RuntimeState, restoreRuntime } from "../sandbox/state.js";
-import type { Platform } from "../sandbox/world.js";
+import { settled } from "../sandbox/operations/operations.js";
+import type { GivenOptions, Platform, SandboxState } from "../sandbox/sandbox.js";
+import { describeSandbox, restoreSandbox, type SavedSandbox } from "../sandbox/saved.js";
+import { startSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { applyEntry } from "./entries.js";
 import {
@@ -33,7 +34,7 @@ export interface MemoryLog extends Log {
 }
 
 /** Creates the log of a single server. It ends with the process. */
-export function createMemoryLog(runtime: Runtime, options: InstanceLimits = {}): MemoryLog {
+export function createMemoryLog(runtime: SandboxState, options: InstanceLimits = {}): MemoryLog {
   const { maxInstances = defaultMaxInstances, instanceTtl = defaultInstanceTtl } = options;
   const instances = createInstances({
     ...{ most: maxInstances, server: runtime, platform: nodePlatform },
@@ -59,7 +60,7 @@ export function createMemoryLog(runtime: Runtime, options: InstanceLimits = {}):
       budget.settle();
       for (const one of runtimesOf({ runtime, instances })) {
         try {
-          one.world();
+          settled(one);
         } catch {
           // The next request reports the error. A failed save is retried and reported there.
         }
@@ -75,7 +76,7 @@ export function createMemoryLog(runtime: Runtime, options: InstanceLimits = {}):
 /** Describes a server whose instances are all in this process; calls `describe` for each sandbox. */
 export function describeServer(
   { runtime, instances }: ServerSandboxes,
-  describe: (runtime: Runtime) => RuntimeState = describeRuntime,
+  describe: (runtime: SandboxState) => SavedSandbox = describeSandbox,
 ): ServerState {
   return {
     idSeries: runtime.idSeries.last,
@@ -103,7 +104,7 @@ interface InstancesOptions {
   /** The maximum number of instances. */
   readonly most: number;
   /** The server's part: counts their requests as well, since coverage outlives an instance, and numbers their series of ids. */
-  readonly server: Pick<Runtime, "counters" | "idSeries">;
+  readonly server: Pick<SandboxState, "counters" | "idSeries">;
   readonly platform: Platform;
   /** Throws if there is no room for another instance. Default: there is. */
   readonly requireRoom?: () => void;
@@ -154,7 +155,7 @@ export function createInstances({
   };
   const add = (
     described: Pick<Instance, "id" | "tenancy" | "createdAt">,
-    runtime: Runtime,
+    runtime: SandboxState,
     usedAt?: number,
   ) => {
     runtime.counters.passOnTo(server.counters);
@@ -172,9 +173,10 @@ export function createInstances({
     create({ scenario, name, text }, given, tenancy = {}) {
       requireRoom();
       if (loaded.loaded().length >= most) throw tooMany(most);
-      const start = starterOf(platform, scenario, { ...given, name, text });
-      server.idSeries.last += 1;
-      const runtime = createRuntime(start, { given, idGroup: server.idSeries.last });
+      const options = { platform, name, text, ...checkedOptions(given), given };
+      const idGroup = server.idSeries.last + 1;
+      const runtime = startSandbox(scenario, { ...options, idGroup });
+      server.idSeries.last = idGroup;
       return add({ id: newInstanceId(), tenancy, createdAt: platform.time() }, runtime);
     },
     list: loaded.loaded,
@@ -199,7 +201,7 @@ export function createInstances({
     },
     restore(described) {
       for (const { id, createdAt, idle, given, idGroup, runtime: state, ...tenancy } of described) {
-        const runtime = restoreRuntime(state, platform, { given, idGroup });
+        const runtime = restoreSandbox(state, platform, { given, idGroup });
         add({ id, tenancy, createdAt }, runtime, platform.stopwatch() - idle);
       }
       if (bytes > mostJournals) discardJournals();

@@ -5,7 +5,7 @@ import { scenarioDuration } from "../library/capture.js";
 import { defaultPrefix, type RedisAddress } from "../node/addresses.js";
 import { version } from "../node/package-files.js";
 import { isoOf } from "../sandbox/clock.js";
-import { describeRuntime } from "../sandbox/state.js";
+import { describeSandbox } from "../sandbox/saved.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { SandboxError } from "../spec/errors.js";
 import { isMapping, parsedJson } from "../spec/schema/json.js";
@@ -88,7 +88,7 @@ async function openOn(connection: RedisConnection, options: StoreOptions): Promi
   };
   const startOwn = async () => {
     const at = Math.floor(connection.time());
-    await createIn(connection, prefix, ownId, describeRuntime(startAt(at, named, given)), { founding });
+    await createIn(connection, prefix, ownId, describeSandbox(startAt(at, named, given)), { founding });
   };
   const startImported = async (text: string, from: string) => {
     const { state } = continueState(parseState(text, from), named, { given: from, isAllowed: migrate });

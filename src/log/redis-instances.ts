@@ -1,8 +1,9 @@
 import { getEventListeners } from "node:events";
 import { createMemoryBudget } from "../node/memory.js";
 import { nodePlatform } from "../node/platform.js";
-import type { GivenOptions, Runtime } from "../sandbox/runtime.js";
-import { describeRuntime } from "../sandbox/state.js";
+import { settled } from "../sandbox/operations/operations.js";
+import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
+import { describeSandbox } from "../sandbox/saved.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { SandboxError } from "../spec/errors.js";
 import { type FollowedSandbox, noSandbox } from "./followed-sandbox.js";
@@ -52,7 +53,7 @@ interface RedisInstancesOptions extends InstanceLimits {
   readonly connection: RedisConnection;
   readonly prefix: string;
   /** The server's own sandbox. */
-  readonly server: Pick<Runtime, "counters">;
+  readonly server: Pick<SandboxState, "counters">;
   readonly follow: (loaded: Loaded, options: Followable) => FollowedSandbox;
 }
 
@@ -192,12 +193,12 @@ export function createRedisInstances({
     const idGroup = firstGroup + Number(group);
     const createdAt = Math.floor(connection.time());
     const runtime = startAt(createdAt, source, given, idGroup);
-    const { name, seed } = runtime.world();
+    const { name, seed } = settled(runtime);
     const id = newInstanceId();
     const settings: Settings = { tenancy, createdAt, name, seed, given, idGroup };
     const expiresAt = tenancy.expiresAt ?? createdAt + instanceTtl + margin;
     const listed = { settings: JSON.stringify(settings), most, expiresAt };
-    const outcome = await createIn(connection, prefix, id, describeRuntime(runtime), { listed }).catch(
+    const outcome = await createIn(connection, prefix, id, describeSandbox(runtime), { listed }).catch(
       notFull,
     );
     if (outcome === "full") throw most < maxInstances ? noRoomInRedis() : tooMany(maxInstances);

@@ -1,8 +1,8 @@
 import { maskRequest } from "../api/mask.js";
 import { nodePlatform } from "../node/platform.js";
 import type { ApiRequest, Exchange } from "../sandbox/history/exchange.js";
-import type { GivenOptions } from "../sandbox/runtime.js";
-import { describeRuntime, type RuntimeState } from "../sandbox/state.js";
+import type { GivenOptions } from "../sandbox/sandbox.js";
+import { describeSandbox, type SavedSandbox } from "../sandbox/saved.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { SandboxError } from "../spec/errors.js";
 import { drawKey, type Entry, maskCall } from "./entries.js";
@@ -128,7 +128,7 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
   };
   const stateOf = (sandbox: FollowedSandbox) => {
     const place = placeOf({ runtime: sandbox.runtime, instance: undefined, baseUrl: () => "" });
-    return sandbox.look({ place, read: () => describeRuntime(sandbox.runtime) }) as Promise<RuntimeState>;
+    return sandbox.look({ place, read: () => describeSandbox(sandbox.runtime) }) as Promise<SavedSandbox>;
   };
   return {
     runtime: own.runtime,

@@ -1,9 +1,9 @@
 import { hashOf, type MaskedRequest } from "../api/mask.js";
 import { nodePlatform } from "../node/platform.js";
 import { latestOf } from "../sandbox/history/exchange.js";
-import type { GivenOptions, Runtime } from "../sandbox/runtime.js";
-import { describeRuntime, type RuntimeState, restoreRuntime } from "../sandbox/state.js";
-import type { Platform } from "../sandbox/world.js";
+import { settled } from "../sandbox/operations/operations.js";
+import type { GivenOptions, Platform, SandboxState } from "../sandbox/sandbox.js";
+import { describeSandbox, restoreSandbox, type SavedSandbox } from "../sandbox/saved.js";
 import { secretFrom } from "../scenario/population.js";
 import { type Environment, environments } from "../spec/api-key.js";
 import { type RandomStream, randomStream } from "../spec/seed.js";
@@ -35,7 +35,7 @@ export type SandboxCopy = ReturnType<typeof createSandboxCopy>;
  * entries.
  */
 export function createSandboxCopy(
-  first: RuntimeState,
+  first: SavedSandbox,
   options: { readonly given: GivenOptions; readonly idGroup?: number | undefined },
   runCall: RunCall,
 ) {
@@ -57,9 +57,9 @@ export function createSandboxCopy(
       return random();
     },
   };
-  const runtime = restoreRuntime(first, platform, options);
+  const runtime = restoreSandbox(first, platform, options);
   const restored = () => {
-    runtime.idSeries.last = runtime.world().requestIds.series();
+    runtime.idSeries.last = settled(runtime).requestIds.series();
     [entries, characters] = [0, 0];
   };
   restored();
@@ -71,12 +71,12 @@ export function createSandboxCopy(
     hashes = environments.flatMap((one) => [fixed(one), newKey[one]]);
   };
   const compact = (journal: number): string => {
-    const state = shortened(describeRuntime(runtime), journal);
+    const state = shortened(describeSandbox(runtime), journal);
     const { exchanges } = state;
     // Every copy continues from the description as JSON. Requests never change, so that parsing them would only take time.
     const text = JSON.stringify(state);
-    const rest: RuntimeState = JSON.parse(JSON.stringify({ ...state, exchanges: [] }));
-    restoreRuntime({ ...rest, exchanges }, platform, options, runtime);
+    const rest: SavedSandbox = JSON.parse(JSON.stringify({ ...state, exchanges: [] }));
+    restoreSandbox({ ...rest, exchanges }, platform, options, runtime);
     runtime.history.keep(keptJournal.bytes, journal);
     restored();
     return text;
@@ -94,8 +94,8 @@ export function createSandboxCopy(
       case "compact":
         return entries < entry.least ? undefined : compact(entry.journal);
       case "extend": {
-        const extended = extendStarted(describeRuntime(runtime), entry.from, entry);
-        if (typeof extended !== "string") restoreRuntime(extended.state, platform, options, runtime);
+        const extended = extendStarted(describeSandbox(runtime), entry.from, entry);
+        if (typeof extended !== "string") restoreSandbox(extended.state, platform, options, runtime);
         return extended;
       }
       default:
@@ -103,13 +103,13 @@ export function createSandboxCopy(
     }
   };
   return {
-    runtime: runtime as Runtime,
+    runtime: runtime as SandboxState,
     /** The time of the last entry or read (epoch milliseconds). */
     now: () => now,
     sizes: () => ({ entries, characters }),
     /** Whether a timeline step is due at a time. */
     isDue(time: number): boolean {
-      const { timeline, clock } = runtime.world();
+      const { timeline, clock } = settled(runtime);
       return timeline.dueAt <= clock.now() + (clock.isFrozen() ? 0 : time - now);
     },
     /** Reads at a time when nothing is due. */
@@ -118,13 +118,13 @@ export function createSandboxCopy(
       return read();
     },
     /** Continues from another state. */
-    start(state: RuntimeState): void {
+    start(state: SavedSandbox): void {
       now = startedAt = state.at;
-      restoreRuntime(state, platform, options, runtime);
+      restoreSandbox(state, platform, options, runtime);
       restored();
       // The description does not contain earlier requests, so that the followers' events have a gap.
       runtime.history.keep(Number.POSITIVE_INFINITY);
-      const { name, seed } = runtime.world();
+      const { name, seed } = settled(runtime);
       runtime.history.announce({ type: "world.started", scenario: name, seed });
     },
     /** Applies an entry that was stored at a time; throws its error. The server that appended it passes its own part. */
@@ -143,7 +143,7 @@ export function createSandboxCopy(
 }
 
 /** Returns a state with at most a number of requests in its journal, and about as many bytes as after a compaction. */
-export function shortened(state: RuntimeState, journal = keptJournal.requests): RuntimeState {
+export function shortened(state: SavedSandbox, journal = keptJournal.requests): SavedSandbox {
   const latest = journal === 0 ? [] : state.exchanges.slice(-journal);
   return { ...state, exchanges: latestOf(latest, keptJournal.bytes) };
 }

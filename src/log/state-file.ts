@@ -1,6 +1,6 @@
 import { version } from "../node/package-files.js";
 import { nodePlatform } from "../node/platform.js";
-import type { RuntimeState } from "../sandbox/state.js";
+import type { SavedSandbox } from "../sandbox/saved.js";
 import { checkScenario, type NamedScenario } from "../scenario/parse-scenario.js";
 import { describedKeys } from "../scenario/population.js";
 import { ScenarioError } from "../scenario/problems.js";
@@ -45,10 +45,10 @@ export function identityOf({ name, scenario }: NamedScenario): ScenarioIdentity 
 const format = 3;
 
 /** A scenario with its source text. The file contains a shared scenario once, under its hash. */
-type SharedScenario = Pick<RuntimeState, "scenario" | "text">;
+type SharedScenario = Pick<SavedSandbox, "scenario" | "text">;
 
 // A described sandbox never changes, and its text is needed again while nothing happens to it.
-const texts = new WeakMap<RuntimeState, string>();
+const texts = new WeakMap<SavedSandbox, string>();
 const shared = new WeakMap<object, SharedScenario & { readonly id: string; readonly json: string }>();
 
 /**
@@ -68,7 +68,7 @@ export function stateText({ startedWith, own, instances, ...rest }: SavedState, 
   return `${withMembers(header, members)}\n`;
 }
 
-function runtimeText(state: RuntimeState): string {
+function runtimeText(state: SavedSandbox): string {
   const known = texts.get(state);
   if (known !== undefined) return known;
   const text = JSON.stringify({ ...state, text: undefined, scenario: sharedIn(state).id });
@@ -76,7 +76,7 @@ function runtimeText(state: RuntimeState): string {
   return text;
 }
 
-function sharedIn({ scenario, text }: RuntimeState) {
+function sharedIn({ scenario, text }: SavedSandbox) {
   const known = shared.get(scenario);
   if (known !== undefined && known.text === text) return known;
   const json = JSON.stringify({ scenario, text });
@@ -157,7 +157,7 @@ export function parseState(text: string, given: string): SavedState {
     shared.set(id, read);
     return read;
   };
-  const runtimeOf = (written: WrittenRuntime, path: string): RuntimeState => {
+  const runtimeOf = (written: WrittenRuntime, path: string): SavedSandbox => {
     const { scenario, text } = sharedOf(written.scenario);
     const snapshot = checked(written.snapshot, `${path}.snapshot`, given);
     const kept = new Set(Array.from(describedKeys(snapshot), ({ ref }) => ref));
@@ -215,7 +215,7 @@ export function continueState(
 }
 
 /** A sandbox in the file, with the id of its scenario. */
-type WrittenRuntime = Omit<RuntimeState, "scenario" | "text"> & { readonly scenario: string };
+type WrittenRuntime = Omit<SavedSandbox, "scenario" | "text"> & { readonly scenario: string };
 
 interface WrittenState {
   readonly version: string;

@@ -1,9 +1,10 @@
 import { promisify } from "node:util";
 import zlib from "node:zlib";
-import { starterOf } from "../library/create-sandbox.js";
+import { checkedOptions } from "../library/create-sandbox.js";
 import { nodePlatform } from "../node/platform.js";
-import { createRuntime, type GivenOptions, type Runtime } from "../sandbox/runtime.js";
-import type { RuntimeState } from "../sandbox/state.js";
+import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
+import type { SavedSandbox } from "../sandbox/saved.js";
+import { startSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import type { EndedInstance } from "./instances.js";
 import { between, type RedisConnection, type Reply } from "./redis-connection.js";
@@ -40,7 +41,7 @@ export interface StoredBatch {
 
 /** A sandbox in the store, as read at its snapshot. */
 export interface Loaded {
-  readonly state: RuntimeState;
+  readonly state: SavedSandbox;
   readonly position: string;
   readonly batches: readonly StoredBatch[];
   /** The settings of an instance as JSON; empty for the server's own sandbox. */
@@ -85,11 +86,16 @@ function endOf(text: string): EndedInstance | undefined {
 }
 
 /** Starts a sandbox at an instant (epoch milliseconds), equal on every server. */
-export function startAt(at: number, source: NamedScenario, given: GivenOptions, idGroup?: number): Runtime {
+export function startAt(
+  at: number,
+  source: NamedScenario,
+  given: GivenOptions,
+  idGroup?: number,
+): SandboxState {
   const { scenario, name, text } = source;
   const time = () => at;
   const platform = { ...nodePlatform, time, steadyTime: time, stopwatch: time };
-  return createRuntime(starterOf(platform, scenario, { ...given, name, text }), { given, idGroup });
+  return startSandbox(scenario, { platform, name, text, ...checkedOptions(given), given, idGroup });
 }
 
 interface Listed {
@@ -103,7 +109,7 @@ export function createIn(
   { run }: RedisConnection,
   prefix: string,
   id: string,
-  state: RuntimeState,
+  state: SavedSandbox,
   { founding = "", listed }: { readonly founding?: string; readonly listed?: Listed },
 ) {
   const [hash, log, list] = keysOf(prefix).of(id);

@@ -1,6 +1,6 @@
+import type { SandboxState } from "../sandbox/sandbox.js";
 import { announcedKeys, defaultSecret, scenarioSecrets, secretsOf } from "../sandbox/secrets.js";
 import { secretFor } from "../sandbox/story/run-step.js";
-import type { World } from "../sandbox/world.js";
 import { variableOf } from "../spec/api-key.js";
 
 /** The base URL of a sandbox, and of its control plane if it has one. */
@@ -16,7 +16,7 @@ export interface ClientAddresses {
  * Leaves out some keys of a large population unless `all` is set, because a process cannot get them all.
  */
 export function clientEnvironment(
-  world: World,
+  world: SandboxState,
   addresses?: ClientAddresses,
   { all = false } = {},
 ): Record<string, string> {

@@ -1,7 +1,7 @@
 import { makeFarmers } from "../farmers/farmers.js";
 import { steadyTime, stopwatch, wallTime } from "../library/real-time.js";
-import { createWorld } from "../sandbox/create-world.js";
-import type { Platform, World, WorldOptions } from "../sandbox/world.js";
+import type { Platform, SandboxState } from "../sandbox/sandbox.js";
+import { startSandbox } from "../sandbox/start.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
 /** `node:crypto`; an import of it would be slower. */
@@ -32,11 +32,11 @@ export const nodePlatform: Platform = {
   random: () => randomBytes(4).readUInt32LE(),
 };
 
-export type OpenWorldOptions = Omit<WorldOptions, "platform">;
+export type OpenWorldOptions = Omit<Parameters<typeof startSandbox>[1], "platform">;
 
 /** Starts a scenario on this machine's clock. */
-export function openWorld(scenario: Scenario, options: OpenWorldOptions = {}): World {
-  return createWorld(scenario, { ...options, platform: nodePlatform });
+export function openWorld(scenario: Scenario, options: OpenWorldOptions = {}): SandboxState {
+  return startSandbox(scenario, { ...options, platform: nodePlatform });
 }
 
 // Not imported: most processes never need them.

@@ -1,5 +1,5 @@
 import { rehearseScenario } from "../library/rehearse.js";
-import type { GivenOptions } from "../sandbox/runtime.js";
+import type { GivenOptions } from "../sandbox/sandbox.js";
 import { isScenarioName } from "../scenario/bundled.js";
 import type { FoundPlace } from "../scenario/parse-scenario.js";
 import type { ScenarioProblem } from "../scenario/problems.js";

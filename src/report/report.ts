@@ -1,6 +1,8 @@
 import { endpointsOf, routeAt } from "../api/routes.js";
 import { pinnedAssumptions } from "../api/variation/vary.js";
-import type { Runtime } from "../sandbox/runtime.js";
+import type { Counters } from "../sandbox/counters.js";
+import { settled } from "../sandbox/operations/operations.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
 import { adviceIds, adviceTable } from "../spec/advice.js";
 import { isFault, outcomeOf, outcomes } from "../spec/outcomes.js";
 import { listed, nearest } from "../spec/schema/words.js";
@@ -8,15 +10,16 @@ import type { Report, ReportedAdvice, ReportedPath, ReportedRepeat } from "./rep
 import { howToCover } from "./reproduce.js";
 
 /**
- * Makes the report of all clients of a runtime since the start, or since the requests were cleared; resets do not matter. The
+ * Makes the report of all clients of a sandbox since the start, or since the requests were cleared; resets do not matter. The
  * instructions to cover paths apply to the running state, or use `exec` if `underExec` is set. `keysInOutput` contains the
- * places of keys in a command's output.
+ * places of keys in a command's output. `counters` are those of a client that may clear the sandbox's own.
  */
 export function clientReport(
-  { world, counters }: Pick<Runtime, "world" | "counters">,
+  sandbox: SandboxState,
   { underExec = false, keysInOutput = [] }: { underExec?: boolean; keysInOutput?: readonly string[] } = {},
+  counters: Counters = sandbox.counters,
 ): Report {
-  const running = world();
+  const running = settled(sandbox);
   const counted = counters.read();
   const hints = howToCover(running, { curlOptions: counters.curlOptions, underExec });
   const paths = outcomes.map(({ path: pathId, promised, when }): ReportedPath => {

@@ -7,11 +7,11 @@ import {
   listAttestations,
 } from "../api/endpoints/preview.js";
 import { evaluateKey } from "../api/evaluate.js";
-import { createWorld } from "../sandbox/create-world.js";
 import { type ConsentEntry, statusAt } from "../sandbox/preview/consents.js";
 import type { KeyEntry } from "../sandbox/registry.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
 import { announcedKeys } from "../sandbox/secrets.js";
-import type { World } from "../sandbox/world.js";
+import { startSandbox } from "../sandbox/start.js";
 import { bundledScenarios, type ScenarioName } from "../scenario/bundled.js";
 import { variableOf } from "../spec/api-key.js";
 import { isAllowed } from "../spec/consent.js";
@@ -44,7 +44,7 @@ export const fallbackScenarios: readonly ScenarioName[] = ["key-states", "bad-da
  * Counts and changes nothing.
  */
 export function howToCover(
-  world: World,
+  world: SandboxState,
   { curlOptions = "", underExec = false }: { curlOptions?: string; underExec?: boolean } = {},
 ): (pathId: PathId) => HowToMeet | null {
   const known = new Map<ScenarioName | undefined, ReturnType<typeof reproductionsIn>>();
@@ -86,9 +86,9 @@ export function howToCover(
 }
 
 // Returns `undefined` for a scenario with the preview, in a page without farmers.
-function openBundled(name: ScenarioName, platform: World["platform"]): World | undefined {
+function openBundled(name: ScenarioName, platform: SandboxState["platform"]): SandboxState | undefined {
   try {
-    return createWorld(bundledScenarios[name], { platform, name });
+    return startSandbox(bundledScenarios[name], { platform, name });
   } catch (error) {
     if (isSandboxError(error)) return undefined;
     throw error;
@@ -113,7 +113,7 @@ function curlLine(found: Reproduction, curlOptions: string, pathId: PathId): str
 }
 
 /** Returns a request for each path that can be covered now: the first one that always covers it. */
-export function reproductionsIn(world: World): ReadonlyMap<PathId, Reproduction> {
+export function reproductionsIn(world: SandboxState): ReadonlyMap<PathId, Reproduction> {
   const found = new Map<PathId, Reproduction>();
   type Sent = Omit<Reproduction, "apiPath" | "fault">;
   const add = (apiPath: ApiPathId, sent: Sent, entry?: KeyEntry) => {
@@ -142,7 +142,7 @@ export function reproductionsIn(world: World): ReadonlyMap<PathId, Reproduction>
 
 /** Returns the paths that a request always covers with the active faults, if it would cover this one without faults. */
 function pathsWithFaults(
-  world: World,
+  world: SandboxState,
   apiPath: ApiPathId,
   entry: KeyEntry | undefined,
 ): { pathId: PathId; fault?: FaultEffect }[] {
@@ -175,7 +175,7 @@ export interface KeylessRequest {
 }
 
 /** Returns the requests with a key that cover paths of the preview, in a sandbox with the preview. */
-export function previewRequests(world: World, { key }: KeyEntry) {
+export function previewRequests(world: SandboxState, { key }: KeyEntry) {
   const found: [ApiPathId, KeylessRequest][] = [];
   const add = (pathId: ApiPathId, endpoint: Endpoint, path = endpoint.path, more = {}) => {
     if (!evaluateKey(world, key.ref, endpoint).pathId.startsWith("200")) return;
@@ -199,7 +199,7 @@ export function previewRequests(world: World, { key }: KeyEntry) {
 }
 
 /** Returns a different request with the idempotency key of an earlier one. */
-function reuse({ idempotency, farmer }: ConsentEntry, { farmers }: World) {
+function reuse({ idempotency, farmer }: ConsentEntry, { farmers }: SandboxState) {
   const purpose = { code: "monitoring", text: "Another purpose than before." };
   const body = { farmer_id: farmers.idOf(farmer), purpose, permissions: ["identity"] };
   const headers = {

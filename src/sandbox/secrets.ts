@@ -7,14 +7,14 @@ import {
 } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { SandboxError } from "../spec/errors.js";
-import type { World } from "./world.js";
+import type { SandboxState } from "./sandbox.js";
 
 /** Returns the full keys by ref, derived on every call: the sandbox stores only hashes (R35). */
 export function secretsOf(keys: readonly DescribedKey[], { seed }: { seed: number }): Record<string, string> {
   return Object.fromEntries(keys.map((one) => [one.ref, secretOf(one, seed)]));
 }
 
-export function scenarioSecrets(world: World): Record<string, string> {
+export function scenarioSecrets(world: SandboxState): Record<string, string> {
   return secretsOf(keysWithSecrets(world.scenario), world);
 }
 
@@ -23,7 +23,7 @@ export function scenarioSecrets(world: World): Record<string, string> {
  *
  * Throws `unknown_ref`, with the known refs, or `secret_not_kept` for a key that was created at run time (R36).
  */
-export function scenarioSecret(world: World, ref: string): string {
+export function scenarioSecret(world: SandboxState, ref: string): string {
   const { key } = world.registry.key(ref);
   const pinned = world.scenario.organizations?.[key.organization]?.keys?.[ref]?.secret;
   // The seed also derives the keys that a timeline or a story created.
@@ -44,7 +44,7 @@ export function defaultKeyRef(scenario: Scenario): string | undefined {
 }
 
 /** Returns the full default key; `undefined` if the scenario has only its hash. */
-export function defaultSecret({ scenario, seed }: World): string | undefined {
+export function defaultSecret({ scenario, seed }: SandboxState): string | undefined {
   const ref = defaultKeyRef(scenario);
   const key = keysWithSecrets(scenario).find((one) => one.ref === ref);
   return key && secretOf(key, seed);
@@ -54,14 +54,14 @@ export function defaultSecret({ scenario, seed }: World): string | undefined {
 const mostAnnounced = 1000;
 
 /** Returns every key that the scenario lists, then keys of the population up to 1,000 in total. */
-export function announcedKeys({ scenario }: World) {
+export function announcedKeys({ scenario }: SandboxState) {
   const { written, populated } = byOrigin(scenario);
   const keys = [...written, ...populated.slice(0, Math.max(0, mostAnnounced - written.length))];
   return { keys, leftOut: written.length + populated.length - keys.length };
 }
 
 /** Returns the first `most` keys that the scenario lists, or a few of the population if it lists none. */
-export function firstKeys({ scenario }: World, most: number) {
+export function firstKeys({ scenario }: SandboxState, most: number) {
   const { written, populated } = byOrigin(scenario);
   const keys = written.length > 0 ? written.slice(0, most) : populated.slice(0, 5);
   return { keys, leftOut: written.length + populated.length - keys.length };

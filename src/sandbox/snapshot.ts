@@ -2,22 +2,21 @@ import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "../s
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { keyStateAt } from "../spec/api-key.js";
 import { numberInSeries } from "../spec/seed.js";
-import { withoutAssumed } from "./changes.js";
 import { isoOf } from "./clock.js";
 import { settleUsage } from "./counters.js";
 import { describeFaults } from "./faults.js";
 import { describeConsents } from "./preview/consents.js";
 import type { KeyEntry } from "./registry.js";
-import { remainingSteps } from "./steps.js";
+import type { SandboxState } from "./sandbox.js";
+import { remainingSteps, withoutAssumed } from "./timeline.js";
 import { endingOfName, withoutGrantedScopes } from "./varied-records.js";
-import type { World } from "./world.js";
 
 /**
  * Describes the current state as a scenario: a sandbox that starts from it behaves the same.
  *
  * Keys that were created at run time are included as hashes (R35). The story is omitted. Changes nothing.
  */
-export function snapshotWorld(world: World, now = world.clock.now()): Scenario {
+export function snapshotWorld(world: SandboxState, now = world.clock.now()): Scenario {
   const { clock, registry } = world;
   // A story starts with its own scenario; the timeline contains only the remaining steps.
   const { story: _story, timeline: _timeline, ...scenario } = world.scenario;
@@ -65,7 +64,7 @@ export function snapshotWorld(world: World, now = world.clock.now()): Scenario {
 function snapshotKey(
   { key, usage }: KeyEntry,
   given: ScenarioKey | undefined,
-  world: World,
+  world: SandboxState,
   now: number,
 ): ScenarioKey {
   const { windows } = world;

@@ -1,10 +1,7 @@
-import { parseWhen } from "../scenario/format/fields.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { RefusalCode, SandboxErrorCode } from "../spec/errors.js";
 import type { FaultPathId, PathId } from "../spec/outcomes.js";
 import { type ActionName, type StepKind, stepKinds } from "../spec/steps.js";
-import { type Change, nextAssumed } from "./changes.js";
-import { isoOf } from "./clock.js";
 import type { ConsentView } from "./preview/consent-shape.js";
 import type { KeyView, OrganizationView } from "./view-shapes.js";
 
@@ -46,37 +43,6 @@ export interface Story {
   readonly verdicts: Map<number, boolean>;
   /** The result of the last step, without a secret; `undefined` if none ran since the start. */
   last: StepResult | undefined;
-}
-
-/** Creates a story whose first `stepsRun` steps have run. */
-export function createStory(steps: readonly StoryStep[], stepsRun = 0): Story {
-  return { steps, next: Math.min(stepsRun, steps.length), verdicts: new Map(), last: undefined };
-}
-
-/** A timeline and its progress. */
-export interface Timeline {
-  readonly steps: readonly { readonly at: number; readonly step: TimelineStep }[];
-  next: number;
-  /** The codes of its rejected steps, by index. */
-  readonly refusals: Map<number, RefusalCode>;
-  /** When the next step or assumption of an announced change is due (epoch milliseconds); `Infinity` if none is left. */
-  dueAt: number;
-}
-
-/** Creates the timeline of a scenario whose clock starts at `start` (epoch milliseconds). */
-export function createTimeline(
-  steps: readonly TimelineStep[],
-  start: number,
-  changes?: readonly Change[],
-): Timeline {
-  const timed = steps.map((step) => ({ step, at: parseWhen(step.at, start) ?? start }));
-  const first = timed[0]?.at ?? Number.POSITIVE_INFINITY;
-  return { steps: timed, next: 0, refusals: new Map(), dueAt: Math.min(first, nextAssumed(changes, start)) };
-}
-
-/** Returns the steps that have not run, with absolute times, so that a later start does not shift them. */
-export function remainingSteps({ steps, next }: Timeline): TimelineStep[] {
-  return steps.slice(next).map(({ step, at }) => ({ ...step, at: isoOf(at) }));
 }
 
 /** A request of a story, ready to be sent. */
@@ -145,6 +111,29 @@ export interface TimelineResult {
   readonly performed: Performed;
   /** At most one; none if the step has no `expect`, even if it was rejected. */
   readonly differences: readonly Difference[];
+}
+
+/** Compares the outcome of an action with a step's expectation. Default: it succeeds. */
+export function actionDifferences(
+  expected: { readonly error?: RefusalCode } | undefined,
+  { refusal }: Performed,
+): Difference[] {
+  const wanted = expected?.error;
+  if (wanted === refusal?.code) return [];
+  const found = refusal === null ? nothing : `${JSON.stringify(refusal.code)} (${refusal.message})`;
+  return [{ at: "error", expected: shown(wanted), found }];
+}
+
+/** Stands for a missing value in a difference. */
+export const nothing = "nothing";
+
+const longestShown = 300;
+
+/** A value in a difference. */
+export function shown(value: unknown): string {
+  if (value === undefined) return nothing;
+  const text = JSON.stringify(value);
+  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
 }
 
 export function kindOf(step: StoryStep): StepKind {

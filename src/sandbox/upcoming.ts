@@ -6,7 +6,7 @@ import { choice, count, instant, mapping, nullable, text, type ValueOf } from ".
 import { isoOf, lastClockInstant } from "./clock.js";
 import { settleUsage } from "./counters.js";
 import { actionIn } from "./operations/operations.js";
-import type { World } from "./world.js";
+import type { SandboxState } from "./sandbox.js";
 
 /** The kinds of events that happen without an action. */
 const upcomingKinds = [
@@ -44,7 +44,7 @@ interface Coming extends Partial<Pick<Upcoming, "key" | "organization" | "step">
 const most = 100;
 
 /** Lists at most 100 events that happen without an action, earliest first, up to the last instant of the clock. */
-export function listUpcoming(world: World): Upcoming[] {
+export function listUpcoming(world: SandboxState): Upcoming[] {
   const now = world.clock.now();
   const all = [
     ...keyEvents(world, now),
@@ -62,7 +62,7 @@ export function listUpcoming(world: World): Upcoming[] {
   });
 }
 
-function keyEvents({ registry }: World, now: number): Coming[] {
+function keyEvents({ registry }: SandboxState, now: number): Coming[] {
   return [...registry.keys.values()].flatMap(({ key }): Coming[] => {
     const { ref, organization, overlapEndsAt = Number.POSITIVE_INFINITY, expiresAt } = key;
     const state = keyStateAt(key, now);
@@ -80,7 +80,7 @@ function keyEvents({ registry }: World, now: number): Coming[] {
 }
 
 // A sliding minute never resets; its first request leaves it.
-function resets({ registry, windows }: World, now: number): Coming[] {
+function resets({ registry, windows }: SandboxState, now: number): Coming[] {
   const days: Coming = {
     at: dayStart(now, windows.dayResetsAt) + day,
     kind: "day_reset",
@@ -100,7 +100,7 @@ function resets({ registry, windows }: World, now: number): Coming[] {
   return [{ ...first, kind: "minute_reset", text: `First request of ${first.key} leaves the minute` }, days];
 }
 
-function timelineEvents({ timeline: { steps, next } }: World): Coming[] {
+function timelineEvents({ timeline: { steps, next } }: SandboxState): Coming[] {
   return steps.slice(next).map(({ at, step }, index) => ({
     at,
     kind: "timeline_step",
@@ -112,7 +112,7 @@ function timelineEvents({ timeline: { steps, next } }: World): Coming[] {
   }));
 }
 
-function changeEvents({ changes = [] }: World): Coming[] {
+function changeEvents({ changes = [] }: SandboxState): Coming[] {
   return changes.flatMap(({ ref, at, ends, fields: { say, move } }): Coming[] => [
     { at, kind: "api_changes", text: `Change ${ref}${say === undefined ? "" : `: ${say}`}` },
     ...(move === undefined
@@ -121,7 +121,7 @@ function changeEvents({ changes = [] }: World): Coming[] {
   ]);
 }
 
-function faultEvents({ faults: { active } }: World): Coming[] {
+function faultEvents({ faults: { active } }: SandboxState): Coming[] {
   return active.flatMap(({ when, effect }): Coming[] => {
     const { after, until, key = null, organization = null } = when;
     const about = { key, organization };
@@ -138,7 +138,7 @@ function faultEvents({ faults: { active } }: World): Coming[] {
 }
 
 // Includes the farmers' own decisions, which follow from the record.
-function consentEvents({ consents }: World, now: number): Coming[] {
+function consentEvents({ consents }: SandboxState, now: number): Coming[] {
   return consents.all.flatMap(({ id, organization, record }) => {
     const life = consentHistory(record, Number.POSITIVE_INFINITY);
     const changes = life.map(({ at, status, by }): Coming => {

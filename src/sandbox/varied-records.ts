@@ -2,7 +2,7 @@ import type { Organization } from "../spec/api-key.js";
 import type { Assumptions, Profile } from "../spec/assumptions.js";
 import type { KeyLimits } from "../spec/limits.js";
 import { pick, randomStream } from "../spec/seed.js";
-import type { Trial } from "./world.js";
+import type { Trial } from "./sandbox.js";
 
 // What the profile `varied` adds to the records of keys and organizations. It is in the records, so that responses, lists
 // and `guard` agree (R4). A snapshot omits it, because the seed and the ref restore it.

@@ -10,7 +10,7 @@ import {
   setInterval,
   setTimeout,
 } from "../node/platform.js";
-import type { Runtime } from "../sandbox/runtime.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
 import { closeServer } from "./sockets/connections.js";
 import { createHttpServer } from "./sockets/http-server.js";
 import type { Interceptor } from "./sockets/intercept.js";
@@ -56,7 +56,7 @@ const settling = 250;
 const loadingPause = 500;
 
 /** Serves a runtime with a log in memory. */
-export function serveRuntime(runtime: Runtime, options: ServeOptions & Hosting): Promise<RunningServer> {
+export function serveRuntime(runtime: SandboxState, options: ServeOptions & Hosting): Promise<RunningServer> {
   return serve(createMemoryLog(runtime, options), options);
 }
 

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { type SandboxOptions, sandboxOn, starterOf } from "../library/create-sandbox.js";
+import { checkedOptions, type SandboxOptions, sandboxOn } from "../library/create-sandbox.js";
 import type {
   KeyRef,
   OrganizationRef,
@@ -11,8 +11,7 @@ import type { Log } from "../log/log.js";
 import { createMemoryLog } from "../log/memory-log.js";
 import { loadScenario } from "../node/files/load-scenario.js";
 import { nodePlatform } from "../node/platform.js";
-import { instantOf } from "../sandbox/clock.js";
-import { createRuntime, givenOptions } from "../sandbox/runtime.js";
+import { startSandbox } from "../sandbox/start.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
 import { requireFields, requireKnownOptions } from "../spec/schema/check.js";
 import { quote } from "../spec/schema/words.js";
@@ -102,11 +101,15 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
   const problem = `is a whole number from 0 to 65535, not ${quote(port)}`;
   requireFields("start the server", { port: isPort ? undefined : problem });
   const named = typeof scenario === "string" ? await loadScenario(scenario) : resolveSource(scenario);
-  const start = starterOf(nodePlatform, named.scenario, { ...rest, name: named.name, text: named.text });
-  const given = givenOptions({ ...rest, now: rest.now === undefined ? undefined : instantOf(rest.now) });
+  const given = checkedOptions(rest);
+  const start = () =>
+    startSandbox(named.scenario, {
+      ...{ platform: nodePlatform, name: named.name, text: named.text },
+      ...{ ...given, given },
+    });
   const onProblem = rest.onDefect ?? (() => {});
   const openLog = async (): Promise<Log> => {
-    if (file === undefined) return createMemoryLog(createRuntime(start, { given }), rest);
+    if (file === undefined) return createMemoryLog(start(), rest);
     const { openFileLog } = await import("../log/file-log.js");
     const place = { file: resolve(file), given: file };
     return openFileLog(place, { ...rest, own: () => named, start, given, onProblem });

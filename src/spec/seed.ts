@@ -115,14 +115,15 @@ const seriesCount = 2 ** 21;
  * Creates the source of a sandbox's request ids (R7).
  *
  * The n-th id depends only on the seed, the series and n. The ids of a series differ, because the mixing is one-to-one.
- * `answered` requests already have their ids. The number of a request contains its series.
+ * `answered` requests already have their ids. The number of a request contains its series. A `group` has its own series:
+ * the first one of group n is series n without a group.
  */
-export function createRequestIds(seed: number, answered = 0) {
-  let group: readonly string[] = [];
+export function createRequestIds(seed: number, answered = 0, group?: number) {
+  const labels = group === undefined ? [] : [String(group)];
   const seriesOf = (number: number) => Math.floor(number / seriesLength);
   const draw = (series: number) => {
     // The ids of the first series depend only on the seed.
-    const stream = randomStream(seed, "request.id", ...group, ...(series === 0 ? [] : [String(series)]));
+    const stream = randomStream(seed, "request.id", ...labels, ...(series === 0 ? [] : [String(series)]));
     return { series, start: `req_${hexOf(stream())}${hexOf(stream())}`, salt: stream() };
   };
   let count = answered;
@@ -142,16 +143,12 @@ export function createRequestIds(seed: number, answered = 0) {
     /** The number of the last request counted. */
     answered: () => count,
     series: () => seriesOf(count),
-    /** Takes all ids from its own group of series. The first series of group n is series n without a group. */
-    within(number: number): void {
-      group = [String(number)];
-      drawn = draw(seriesOf(count));
-    },
-    /** Continues in another series. */
-    enter(series: number): void {
-      count = (series % seriesCount) * seriesLength + numberInSeries(count);
-    },
   };
+}
+
+/** The number of a request of one series in another series. */
+export function numberInto(series: number, number: number): number {
+  return (series % seriesCount) * seriesLength + numberInSeries(number);
 }
 
 /** The number of a request within its series, starting at 1. */

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openWorld } from "../../src/node/platform.js";
 import type { Exchange } from "../../src/sandbox/history/exchange.js";
-import { createRuntime } from "../../src/sandbox/runtime.js";
+import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret, scenarioSecrets } from "../../src/sandbox/secrets.js";
-import type { World } from "../../src/sandbox/world.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { type RunningServer, serveRuntime } from "../../src/server/serve.js";
 import { pick, randomStream } from "../../src/spec/seed.js";
@@ -17,7 +16,7 @@ import {
 import { isNightly } from "../support/property-seed.js";
 import { converse, type RawAnswer, type RawSending, readAnswers } from "../support/raw-socket.js";
 
-let world: World;
+let world: SandboxState;
 let server: RunningServer;
 let port: number;
 const defects: unknown[] = [];
@@ -28,10 +27,7 @@ beforeAll(async () => {
   world.history.subscribe((event) => {
     if (event.type === "request") journaled.push(event.exchange);
   });
-  server = await serveRuntime(
-    createRuntime(() => world),
-    { port: 0, onDefect: (error) => defects.push(error) },
-  );
+  server = await serveRuntime(world, { port: 0, onDefect: (error) => defects.push(error) });
   port = Number(new URL(server.url).port);
 });
 

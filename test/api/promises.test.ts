@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { me } from "../../src/api/endpoints/me.js";
 import { type BrokenPromise, breaking, brokenPromises, promisesOn } from "../../src/api/promises.js";
-import type { Trial } from "../../src/sandbox/world.js";
+import type { Trial } from "../../src/sandbox/sandbox.js";
 import { outcomes, type PathId } from "../../src/spec/outcomes.js";
 import { shapeProblems } from "../../src/spec/schema/check.js";
 import { headerOf, openTestWorld } from "../support/doors.js";

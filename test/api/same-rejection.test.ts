@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createRuntime } from "../../src/sandbox/runtime.js";
+import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
-import type { World } from "../../src/sandbox/world.js";
 import { unknownSecret } from "../../src/scenario/population.js";
 import { type RunningServer, serveRuntime } from "../../src/server/serve.js";
 import { base62From, pick, type RandomStream, randomStream } from "../../src/spec/seed.js";
 import { mePath, openTestWorld } from "../support/doors.js";
 import { converse } from "../support/raw-socket.js";
 
-let world: World;
+let world: SandboxState;
 let server: RunningServer;
 let port: number;
 /** The answer to a request without a key, as bytes without their date. */
@@ -16,10 +15,7 @@ let rejection: string;
 
 beforeAll(async () => {
   world = await openTestWorld("key-states");
-  server = await serveRuntime(
-    createRuntime(() => world),
-    { port: 0 },
-  );
+  server = await serveRuntime(world, { port: 0 });
   port = Number(new URL(server.url).port);
   rejection = await answerTo([]);
 });

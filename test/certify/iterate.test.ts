@@ -5,9 +5,9 @@ import { handle } from "../../src/api/handle.js";
 import { faultsOn } from "../../src/certify/plan.js";
 import { createProgress } from "../../src/cli/certify/progress.js";
 import { nodePlatform } from "../../src/node/platform.js";
-import { createWorld } from "../../src/sandbox/create-world.js";
 import type { Delivery } from "../../src/sandbox/history/exchange.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
+import { startSandbox } from "../../src/sandbox/start.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { openTestWorld } from "../support/doors.js";
 import { root } from "../support/pages.js";
@@ -112,7 +112,7 @@ test("with a fault, a limit of the minute ends only when the client moves the cl
   let time = Date.UTC(2026, 2, 2, 9, 0, 50);
   const trial = { faults: faultsOn(["200.test"], "fault.slow") };
   const platform = { ...nodePlatform, steadyTime: () => time };
-  const world = createWorld(bundledScenarios["key-states"], { platform, trial, now: time });
+  const world = startSandbox(bundledScenarios["key-states"], { platform, trial, now: time });
   const ask = () => {
     const apiKey = scenarioSecret(world, "rate-limited-minute");
     return handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey }).status;

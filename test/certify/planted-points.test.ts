@@ -4,7 +4,7 @@ import { failuresByReason } from "../../src/certify/brief.js";
 import { type Narrowed, narrowVaried, type Repeat } from "../../src/certify/narrow.js";
 import { type PlannedRun, planOf, recordPoints } from "../../src/certify/plan.js";
 import type { CausePoint, Run } from "../../src/certify/result.js";
-import type { Trial } from "../../src/sandbox/world.js";
+import type { Trial } from "../../src/sandbox/sandbox.js";
 import { openTestWorld } from "../support/doors.js";
 import { hasTrait, type ReadAnswer, traits } from "../support/traits.js";
 import { type Asked, ask } from "../support/varied.js";

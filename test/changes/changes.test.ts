@@ -4,8 +4,8 @@ import { requestDetails } from "../../src/api/request-details.js";
 import type { Scenario } from "../../src/index.js";
 import { createHandlers } from "../../src/integrations/msw.js";
 import { clientReport } from "../../src/report/report.js";
-import { createWorld } from "../../src/sandbox/create-world.js";
 import { snapshotWorld } from "../../src/sandbox/snapshot.js";
+import { startSandbox } from "../../src/sandbox/start.js";
 import { listUpcoming } from "../../src/sandbox/upcoming.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { checkScenario } from "../../src/scenario/parse-scenario.js";
@@ -100,7 +100,7 @@ describe("a change", () => {
     expect(code()).toBe("rate_limited");
     world.clock.advance(1000);
     expect([code(), world.assumptions.rate_limit_code]).toEqual(["quota", "quota"]);
-    const again = createWorld(checkScenario(snapshotWorld(world)), { platform: world.platform });
+    const again = startSandbox(checkScenario(snapshotWorld(world)), { platform: world.platform });
     expect(again.assumptions.rate_limit_code).toBe("quota");
   });
 });
@@ -140,9 +140,7 @@ describe("a path that moves", () => {
   test("is not suggested to those who call it after its sunset", () => {
     const world = openTestWorld(moved, { now: sunset });
     ask(world, { key: "active" });
-    const examples = clientReport({ world: () => world, counters: world.counters }).advice.flatMap(
-      (one) => one.examples,
-    );
+    const examples = clientReport(world).advice.flatMap((one) => one.examples);
     expect(examples.map(({ path, didYouMean }) => [path, didYouMean])).toEqual([[mePath, null]]);
   });
 

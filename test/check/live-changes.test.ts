@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { LiveState } from "../../src/check/live-changes.js";
 import { runCheck } from "../../src/check/run.js";
-import { soughtChanges } from "../../src/sandbox/changes.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
+import { soughtChanges } from "../../src/sandbox/timeline.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { openTestWorld } from "../support/doors.js";
 import { ask } from "../support/varied.js";

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { storySender } from "../../src/api/handle.js";
 import { createSandbox } from "../../src/index.js";
 import { runtimeOf } from "../../src/library/create-sandbox.js";
+import { settled } from "../../src/sandbox/operations/operations.js";
 import { runNextStep } from "../../src/sandbox/story/run-step.js";
 import { parseScenario } from "../../src/scenario/parse-scenario.js";
 import { runCli } from "../support/run-cli.js";
@@ -89,7 +90,7 @@ story:
     // They are the keys that are made.
     const sandbox = createSandbox({ scenario: parseScenario(readFileSync(join(cwd, "a.yaml"), "utf8")) });
     for (let step = 0; step < 4; step++) {
-      runNextStep(runtimeOf(sandbox).world(), storySender(runtimeOf(sandbox).world()));
+      runNextStep(settled(runtimeOf(sandbox)), storySender(settled(runtimeOf(sandbox))));
     }
     for (const row of rows.slice(1)) {
       const [, ref = "", told] = /^(\S+) .* (\S+)$/.exec(row) ?? [];

@@ -1,7 +1,8 @@
 import { Agent, type IncomingHttpHeaders } from "node:http";
 import { expect, onTestFinished } from "vitest";
 import { runtimeOf } from "../../src/library/create-sandbox.js";
-import type { Runtime } from "../../src/sandbox/runtime.js";
+import { settled } from "../../src/sandbox/operations/operations.js";
+import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { type SandboxServer, type ServerOptions, startServer } from "../../src/server/start-server.js";
 import { exchange } from "../support/exchange.js";
 import { expectDescribed } from "./described.js";
@@ -34,7 +35,7 @@ export type Ask = (path: string, asking?: Asking) => Promise<ControlAnswer>;
 /** A server with a client of its control plane. */
 export interface ServedControl {
   readonly server: SandboxServer;
-  readonly runtime: Runtime;
+  readonly runtime: SandboxState;
   readonly ask: Ask;
   /** Everything that the control plane has said to this client: status lines, headers and bodies. */
   readonly heard: readonly string[];
@@ -109,15 +110,15 @@ export async function expectUnchanged<Result>(
       instances: body.data.map(({ idle_seconds: _, ...instance }: Record<string, unknown>) => instance),
     };
   };
-  const world = runtime.world();
+  const { registry } = settled(runtime);
   const before = await seen();
   const events: string[] = [];
-  const stop = runtime.subscribe(({ type }) => events.push(type));
+  const stop = runtime.history.subscribe(({ type }) => events.push(type));
   const result = await act();
   stop();
   expect(events).toEqual([]);
   expect(await seen()).toEqual(before);
-  expect(runtime.world()).toBe(world);
+  expect(settled(runtime).registry).toBe(registry);
   return result;
 }
 

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parseScenario } from "../../src/index.js";
+import { settled } from "../../src/sandbox/operations/operations.js";
 import { assumptionsFor } from "../../src/spec/assumptions.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { serveControl } from "./client.js";
@@ -45,7 +46,7 @@ test("a scenario that is no one text is rendered, and means the same", async () 
   for (const scenario of [file, { ...parseScenario(own), name: "rotation", seed: 7 }]) {
     const { ask, runtime } = await serveControl({ scenario });
     const { text } = await ask("/scenario");
-    expect(parseScenario(text)).toEqual(runtime.world().scenario);
+    expect(parseScenario(text)).toEqual(settled(runtime).scenario);
   }
   // The options of the server are no part of the text of a bundled one.
   const { ask } = await serveControl({ scenario: "key-states", seed: 9 });
@@ -70,7 +71,7 @@ test("R46 a key that a scenario pins is cut, however it is spelled, and such a t
 
 test("a text is checked with places and hints, and nothing changes", async () => {
   const { ask, runtime } = await serveControl();
-  const world = runtime.world();
+  const { registry } = settled(runtime);
   const problems = async (text: string): Promise<Problem[]> =>
     (await ask("/scenario/validate", yaml(text, "POST"))).body.data.problems;
   expect(await problems(own)).toEqual([]);
@@ -91,7 +92,7 @@ test("a text is checked with places and hints, and nothing changes", async () =>
   expect(await problems(unmarked)).toMatchObject([{ line: 4, level: "warning" }]);
   const endless = "version: 1\npopulation: { organizations: 100000, keys_per_organization: 10 }\n";
   expect(await problems(endless)).toMatchObject([{ line: 2, level: "error" }]);
-  expect(runtime.world()).toBe(world);
+  expect(settled(runtime).registry).toBe(registry);
 });
 
 test("the format's JSON Schema and the table of assumptions are shown", async () => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { writeHeapSnapshot } from "node:v8";
 import { expect, test } from "vitest";
 import { createJsonLog } from "../../src/node/logger.js";
+import { settled } from "../../src/sandbox/operations/operations.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { aKey, careless, sentKeys } from "./careless.js";
 import { type ServedControl, serveControl } from "./client.js";
@@ -18,7 +19,7 @@ async function openRecorded(): Promise<{ control: ServedControl; everything: () 
   const control = await serveControl();
   const said: string[] = [];
   const log = createJsonLog((line) => said.push(line));
-  control.runtime.subscribe((event) => {
+  control.runtime.history.subscribe((event) => {
     if (event.type === "request") log.event(event);
     else log.note(JSON.stringify(event));
   });
@@ -114,7 +115,7 @@ test("R35 the heap of the server holds no key that was made or rotated over HTTP
   // Other answers replace what the last one has left in buffers.
   for (const path of ["/state", "/keys/nothing", "/requests"]) await control.ask(path);
   const heap = readFileSync(writeHeapSnapshot(join(temporaryFolder(), "heap.heapsnapshot")), "latin1");
-  const { registry } = control.runtime.world();
+  const { registry } = settled(control.runtime);
   for (const ref of ["ci", "active-2"]) expect(heap).toContain(registry.key(ref).key.sha256);
   for (const code of [created, rotated]) {
     expect(code).toHaveLength(29);

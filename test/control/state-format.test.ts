@@ -5,10 +5,9 @@ import { runtimeOf, sandboxOn } from "../../src/library/create-sandbox.js";
 import { parseState, type SavedState, stateText } from "../../src/log/state-file.js";
 import { version } from "../../src/node/package-files.js";
 import { nodePlatform } from "../../src/node/platform.js";
-import { operations } from "../../src/sandbox/operations/operations.js";
-import type { Runtime } from "../../src/sandbox/runtime.js";
-import { describeRuntime, restoreRuntime } from "../../src/sandbox/state.js";
-import type { World } from "../../src/sandbox/world.js";
+import { operations, settled } from "../../src/sandbox/operations/operations.js";
+import type { SandboxState } from "../../src/sandbox/sandbox.js";
+import { describeSandbox, restoreSandbox } from "../../src/sandbox/saved.js";
 import { anyScenario, command } from "../model/commands.js";
 import { movedTo, played, roundOfRequests, transcript } from "../model/transcript.js";
 import { runs } from "../support/property-seed.js";
@@ -30,13 +29,13 @@ const assumptions = fc.record(
 );
 const startedWith = { name: "model", sha256: "0".repeat(64) };
 
-const stateOf = (runtime: Runtime): SavedState => ({
+const stateOf = (runtime: SandboxState): SavedState => ({
   ...{ startedWith, idSeries: 0, instances: [] },
-  own: describeRuntime(runtime),
+  own: describeSandbox(runtime),
 });
 
 /** Changes assumptions, unless they contradict the world. */
-function assume(world: World, { profile, ...change }: Assumed): void {
+function assume(world: SandboxState, { profile, ...change }: Assumed): void {
   try {
     operations.assumptions(world, { ...change, ...(profile !== undefined && { profile }) });
   } catch (error) {
@@ -48,7 +47,7 @@ type Assumed = typeof assumptions extends fc.Arbitrary<infer Value> ? Value : ne
 
 /** A sandbox that continues a state of a minute ago. */
 const restored = ({ own }: SavedState) =>
-  sandboxOn(restoreRuntime({ ...own, at: own.at - 60_000 }, nodePlatform, { given: {} }));
+  sandboxOn(restoreSandbox({ ...own, at: own.at - 60_000 }, nodePlatform, { given: {} }));
 
 test("whatever happened in a world, its state can be read again and goes on exactly as the world does", async () => {
   await fc.assert(
@@ -61,7 +60,7 @@ test("whatever happened in a world, its state can be read again and goes on exac
         const game = played(createSandbox({ scenario }));
         await transcript(game, before);
         const runtime = runtimeOf(game.sandbox);
-        assume(runtime.world(), assumed);
+        assume(settled(runtime), assumed);
         await transcript(game, before.slice(0, 10));
         const state = stateOf(runtime);
         const read = parseState(stateText(state, "a.1"), "state.json");

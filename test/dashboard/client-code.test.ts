@@ -7,6 +7,7 @@ import type { Request } from "../../src/dashboard/control/answers.js";
 import { clientCode } from "../../src/dashboard/views/requests/client-code.js";
 import type { Scenario } from "../../src/index.js";
 import { clientEnvironment } from "../../src/node/client-variables.js";
+import { settled } from "../../src/sandbox/operations/operations.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { serveControl } from "../control/client.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -46,7 +47,7 @@ test("a request copied as curl or fetch ends where it did, and holds no key", as
   }
   const journal = (await ask("/requests")).body.data as Request[];
   expect(journal).toHaveLength(requests.length);
-  const variables = clientEnvironment(runtime.world(), server);
+  const variables = clientEnvironment(settled(runtime), server);
   const env = { ...process.env, ...variables };
   const folder = temporaryFolder();
   const files: Record<string, string[]> = { curl: [], fetch: [] };

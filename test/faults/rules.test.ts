@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import type { Fault } from "../../src/index.js";
+import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
-import type { World } from "../../src/sandbox/world.js";
 import { mePath, openTestWorld } from "../support/doors.js";
 import { met, scenarioWith, send, unavailable, used, worldWith } from "../support/faulty.js";
 import { runs } from "../support/property-seed.js";
@@ -171,7 +171,8 @@ test("a latency is part of the duration, and a range is used from end to end", (
 });
 
 test("R27 a status has the API's error body; html has a page that is no JSON", () => {
-  const ask = (world: World) => handle(world, { method: "GET", path: mePath, apiKey: undefined }).answer;
+  const ask = (world: SandboxState) =>
+    handle(world, { method: "GET", path: mePath, apiKey: undefined }).answer;
   const plain = ask(worldWith({ then: unavailable }));
   expect(JSON.parse(plain.body)).toEqual({
     error: { code: "service_unavailable", message: expect.any(String) },

@@ -4,7 +4,8 @@ import { createSandbox, guard, parseScenario, type Sandbox, type Scenario } from
 import { captureText } from "../../src/library/capture.js";
 import { runtimeOf, sandboxOn } from "../../src/library/create-sandbox.js";
 import { nodePlatform, openWorld } from "../../src/node/platform.js";
-import { describeRuntime, restoreRuntime } from "../../src/sandbox/state.js";
+import { settled } from "../../src/sandbox/operations/operations.js";
+import { describeSandbox, restoreSandbox } from "../../src/sandbox/saved.js";
 import { stepProblems } from "../../src/sandbox/story/differences.js";
 import { runStory } from "../../src/sandbox/story/run-step.js";
 import { findKeys } from "../../src/spec/redact.js";
@@ -38,7 +39,7 @@ function provenStatuses(text: string): number[] {
   return world.history.requests().map(({ status }) => status);
 }
 
-const capturedStatuses = (sandbox: Sandbox) => provenStatuses(captureText(runtimeOf(sandbox).world()));
+const capturedStatuses = (sandbox: Sandbox) => provenStatuses(captureText(settled(runtimeOf(sandbox))));
 
 test("of a long session the last stretches are captured, with the limits as they stood", async () => {
   const sandbox = createSandbox({ scenario });
@@ -115,11 +116,11 @@ test("a world that goes on after a restart is captured from there on", async () 
   await send(before, 3);
   const { secret } = before.keys.create({ organization: "bank", environment: "test", name: "Made" });
   before.keys.revoke("main");
-  const saved = JSON.parse(JSON.stringify(describeRuntime(runtimeOf(before))));
-  const after = sandboxOn(restoreRuntime(saved, nodePlatform, {}));
+  const saved = JSON.parse(JSON.stringify(describeSandbox(runtimeOf(before))));
+  const after = sandboxOn(restoreSandbox(saved, nodePlatform, {}));
   await after.fetch(url, { headers: { "x-api-key": secret } });
   await send(after);
-  const text = captureText(runtimeOf(after).world());
+  const text = captureText(settled(runtimeOf(after)));
   expect(provenStatuses(text)).toEqual([200, 401]);
   expect([text.includes("sha256"), text.includes("request: { key: made }")]).toEqual([false, true]);
 });
@@ -127,7 +128,7 @@ test("a world that goes on after a restart is captured from there on", async () 
 test("what the tools of the control plane send is captured, too, and a captured story can be captured again", async () => {
   const sandbox = createSandbox({ scenario });
   await send(sandbox, 2);
-  const first = captureText(runtimeOf(sandbox).world());
+  const first = captureText(settled(runtimeOf(sandbox)));
   const world = openWorld(parseScenario(first), { frozen: true });
   runStory(world, storySender(world));
   expect(provenStatuses(captureText(world))).toEqual([200, 200]);
@@ -181,7 +182,7 @@ test("what would be no scenario any more is refused, and a part of it is capture
       body,
     });
   }
-  const world = runtimeOf(sandbox).world();
+  const world = settled(runtimeOf(sandbox));
   expect(() => captureText(world)).toThrow(expect.objectContaining({ code: "capture_impossible" }));
   const from = sandbox.requests.list().at(-20)?.id;
   const part = captureText(world, { from });
@@ -195,7 +196,7 @@ test("R46 a capture has no key, also if a scenario has one in its texts, and sti
   const named = { ...scenario, name: key, organizations: { bank: { ...bank, name: `The bank of ${key}` } } };
   const sandbox = createSandbox({ scenario: named });
   await send(sandbox);
-  const text = captureText(runtimeOf(sandbox).world());
+  const text = captureText(settled(runtimeOf(sandbox)));
   expect(findKeys(text)).toEqual([]);
   expect(text).toContain("name: The bank of SVC_test_…");
   expect(provenStatuses(text)).toEqual([200]);

@@ -6,9 +6,10 @@ import { type CaptureOptions, captureText } from "../../src/library/capture.js";
 import { runtimeOf } from "../../src/library/create-sandbox.js";
 import { openWorld } from "../../src/node/platform.js";
 import type { Exchange } from "../../src/sandbox/history/exchange.js";
+import { settled } from "../../src/sandbox/operations/operations.js";
+import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { stepProblems } from "../../src/sandbox/story/differences.js";
 import { runStory } from "../../src/sandbox/story/run-step.js";
-import type { World } from "../../src/sandbox/world.js";
 import { yamlText } from "../../src/scenario/yaml.js";
 import { type SandboxServer, startServer } from "../../src/server/index.js";
 import { anyScenario, command } from "../model/commands.js";
@@ -17,7 +18,7 @@ import { runs } from "../support/property-seed.js";
 import { type Action, actions, type Place, perform, sessionScenario } from "./capture-sessions.js";
 
 /** Runs a captured file as `verify` does, and returns the world after it; all has to be as expected. */
-function verified(text: string): World {
+function verified(text: string): SandboxState {
   const world = openWorld(parseScenario(text), { frozen: true });
   const results = runStory(world, storySender(world));
   expect(results.flatMap(stepProblems)).toEqual([]);
@@ -26,21 +27,25 @@ function verified(text: string): World {
 }
 
 /** The requests as the client saw them, byte for byte. */
-function answersOf({ history }: World, exchanges: readonly Exchange[] = history.requests()) {
+function answersOf({ history }: SandboxState, exchanges: readonly Exchange[] = history.requests()) {
   return exchanges.map(({ id, at, status, pathId, fault, answer, delivery }) => ({
     ...{ id, at, status, pathId, fault, cutAfter: delivery?.cutAfter, body: answer.body },
     headers: answer.headers,
   }));
 }
 
-const captured = (world: World, options: CaptureOptions = {}) => {
+const captured = (world: SandboxState, options: CaptureOptions = {}) => {
   const text = captureText(world, options);
   expect(text).not.toMatch(/(?:SVC|svc)_(?:test|live)_[\w-]/);
   return text;
 };
 
 /** Captures a session, wholly and in part, and proves each file. */
-function captures(world: World, keys: ReadonlySet<string>, [from, to]: readonly [number, number]): void {
+function captures(
+  world: SandboxState,
+  keys: ReadonlySet<string>,
+  [from, to]: readonly [number, number],
+): void {
   const exchanges = world.history.recorded().entries.filter((one) => "pathId" in one);
   if (exchanges.length === 0) {
     expect(() => captureText(world)).toThrow(expect.objectContaining({ code: "capture_impossible" }));
@@ -69,7 +74,7 @@ async function session(
 ): Promise<void> {
   const made = new Map<string, string>();
   for (const step of steps) await perform(place, made, step);
-  captures(runtimeOf(place.sandbox).world(), new Set([...place.keys, ...made.values()]), part);
+  captures(settled(runtimeOf(place.sandbox)), new Set([...place.keys, ...made.values()]), part);
 }
 
 const part = fc.tuple(fc.nat(30), fc.nat(30));
@@ -80,7 +85,7 @@ test("what a sandbox of the model has seen comes out the same", async () => {
     fc.asyncProperty(anyScenario, commands, part, async (scenario, steps, chosen) => {
       const sandbox = createSandbox({ scenario });
       await transcript(played(sandbox), steps);
-      captures(runtimeOf(sandbox).world(), new Set(), chosen);
+      captures(settled(runtimeOf(sandbox)), new Set(), chosen);
     }),
     runs(10),
   );

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { createInstances } from "../../src/log/memory-log.js";
 import { nodePlatform, openWorld } from "../../src/node/platform.js";
-import { createRuntime } from "../../src/sandbox/runtime.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 
 test("an instance with an expiry stays until then, used or not; any other until it was idle for its time", () => {
@@ -9,7 +8,7 @@ test("an instance with an expiry stays until then, used or not; any other until 
   const open = () => openWorld(bundledScenarios.active, { name: "active" });
   const platform = { ...nodePlatform, time: () => 1e12 + now, stopwatch: () => now };
   const instances = createInstances({
-    ...{ most: 10, server: createRuntime(open), platform },
+    ...{ most: 10, server: open(), platform },
   });
   const idle = instances.create({ scenario: bundledScenarios.active, name: "active" }, {});
   const expiring = instances.create(

@@ -9,8 +9,9 @@ import { createSandboxCopy } from "../../src/log/sandbox-copy.js";
 import { parseState, stateText } from "../../src/log/state-file.js";
 import { startAt } from "../../src/log/stored-sandbox.js";
 import { nodePlatform, openWorld } from "../../src/node/platform.js";
-import { createRuntime, type Runtime } from "../../src/sandbox/runtime.js";
-import { describeRuntime } from "../../src/sandbox/state.js";
+import { settled } from "../../src/sandbox/operations/operations.js";
+import type { SandboxState } from "../../src/sandbox/sandbox.js";
+import { describeSandbox } from "../../src/sandbox/saved.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { runCall } from "../../src/server/control/routes/routes.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -18,13 +19,13 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 const { active } = bundledScenarios;
 const source = { scenario: active, name: "active" };
 const longPath = `/v1/${"words/".repeat(80)}`;
-const bytesOfAll = (runtimes: readonly Runtime[]) =>
+const bytesOfAll = (runtimes: readonly SandboxState[]) =>
   runtimes.reduce((sum, { history }) => sum + history.bytes(), 0);
 
 test("journals of instances are limited together: the least used lose their oldest requests, and all stay counted", () => {
   let now = 0;
   const open = () => openWorld(active, { name: "active" });
-  const server = createRuntime(open);
+  const server = open();
   const mostJournals = 100_000;
   const platform = { ...nodePlatform, stopwatch: () => now };
   const instances = createInstances({ ...{ most: 10, server, platform, mostJournals } });
@@ -34,7 +35,7 @@ test("journals of instances are limited together: the least used lose their olde
     for (const { id, runtime } of made) {
       now += 1;
       instances.use(id);
-      handle(runtime.world(), { method: "GET", path: longPath, apiKey: undefined });
+      handle(settled(runtime), { method: "GET", path: longPath, apiKey: undefined });
       expect(bytesOfAll(runtimes)).toBeLessThanOrEqual(mostJournals);
     }
   }
@@ -48,12 +49,12 @@ test("the least used instances lose their journals, half of all bytes", () => {
   const open = () => openWorld(active, { name: "active" });
   const platform = { ...nodePlatform, stopwatch: () => now };
   const instances = createInstances({
-    ...{ most: 10, server: createRuntime(open), platform },
+    ...{ most: 10, server: open(), platform },
   });
   const made = Array.from({ length: 4 }, () => instances.create(source, {}));
   for (const { runtime } of made) {
     for (let n = 0; n < 5; n += 1) {
-      handle(runtime.world(), { method: "GET", path: longPath, apiKey: undefined });
+      handle(settled(runtime), { method: "GET", path: longPath, apiKey: undefined });
     }
   }
   for (const index of [2, 0, 3, 1]) {
@@ -79,8 +80,8 @@ test("a state file loses the requests that an instance has lost because of other
   onTestFinished(() => log.close());
   log.begin();
   const { runtime } = log.instances.create(source, {});
-  const savedAfter = (asked: Runtime) => {
-    handle(asked.world(), { method: "GET", path: longPath, apiKey: undefined });
+  const savedAfter = (asked: SandboxState) => {
+    handle(settled(asked), { method: "GET", path: longPath, apiKey: undefined });
     const call = { route: "POST /reset", actor: "administrator", params: {}, query: {}, body: {} } as const;
     const caller = { runtime: log.runtime, instance: undefined, baseUrl: () => "" };
     log.call({ ...call, isYaml: false }, () => undefined, caller);
@@ -95,7 +96,7 @@ test("a state has each scenario once, and no path or advice that never was: an i
   const keyStates = bundledScenarios["key-states"];
   const open = () => openWorld(keyStates, { name: "key-states" });
   const textOf = (count: number) => {
-    const server = createRuntime(open);
+    const server = open();
     const instances = createInstances({ most: 100, server, platform: nodePlatform });
     for (let n = 0; n < count; n += 1) instances.create({ scenario: keyStates, name: "key-states" }, {});
     const startedWith = { name: "key-states", sha256: "0" };
@@ -110,7 +111,7 @@ test("a state has each scenario once, and no path or advice that never was: an i
 
 test("a snapshot has at most 100 requests and 64 kB of a journal, and each copy continues from it in the same way", () => {
   const announced = bundledScenarios["announced-endpoints"];
-  const first = describeRuntime(startAt(0, { scenario: announced, name: "announced" }, {}));
+  const first = describeSandbox(startAt(0, { scenario: announced, name: "announced" }, {}));
   const one = createSandboxCopy(first, { given: {} }, runCall);
   let at = 0;
   const apply = (entry: Entry, copies = [one]) => {

@@ -6,9 +6,11 @@ import { nodePlatform, openWorld } from "../../src/node/platform.js";
 import { clientReport, mergeReports } from "../../src/report/report.js";
 import type { Fault } from "../../src/sandbox/faults.js";
 import type { Exchange } from "../../src/sandbox/history/exchange.js";
-import { advanceClock, clearRequests } from "../../src/sandbox/operations/settings.js";
-import { createRuntime, type Runtime } from "../../src/sandbox/runtime.js";
+import { advanceClock, settled } from "../../src/sandbox/operations/operations.js";
+import { clearRequests } from "../../src/sandbox/operations/settings.js";
+import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecrets } from "../../src/sandbox/secrets.js";
+import { resetSandbox, switchScenario } from "../../src/sandbox/start.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
 import { resolveSource } from "../../src/scenario/parse-scenario.js";
 import { runs } from "../support/property-seed.js";
@@ -47,8 +49,8 @@ const odd: Readonly<Record<number, { method?: string; path?: string; traits?: nu
 };
 
 /** Sends requests with a key of the world that runs, with none, or with one that nobody holds. */
-function ask(runtime: Runtime, { times, key, odd: form }: Happening): void {
-  const world = runtime.world();
+function ask(runtime: SandboxState, { times, key, odd: form }: Happening): void {
+  const world = settled(runtime);
   const keys = [...Object.values(scenarioSecrets(world)), undefined, "SVC_test_sbxNobody", "SVC_live_r", "x"];
   for (let i = 0; i < times; i++) {
     handle(world, { method: "GET", path: mePath, apiKey: keys[key % keys.length], ...odd[form] });
@@ -58,7 +60,7 @@ function ask(runtime: Runtime, { times, key, odd: form }: Happening): void {
 /** What was heard on a host, request by request. */
 interface Place {
   readonly id: string | undefined;
-  readonly runtime: Runtime;
+  readonly runtime: SandboxState;
   heard: Exchange[];
 }
 
@@ -72,7 +74,7 @@ function countOf(heard: readonly Exchange[]): Record<string, number> {
   return counts;
 }
 
-function reported(runtime: Runtime): Record<string, number> {
+function reported(runtime: SandboxState): Record<string, number> {
   const { requests, paths, advice } = clientReport(runtime);
   return Object.fromEntries([
     ["requests", requests],
@@ -83,7 +85,7 @@ function reported(runtime: Runtime): Record<string, number> {
 
 /** Lets everything happen to a server; answers the most requests that were in a report. */
 function play(happenings: readonly Happening[]): number {
-  const runtime = createRuntime(open("key-states"));
+  const runtime = open("key-states")();
   const instances = createInstances({
     most: 1000,
     server: runtime,
@@ -92,7 +94,7 @@ function play(happenings: readonly Happening[]): number {
   const server: Place = { id: undefined, runtime, heard: [] };
   const places = [server];
   const listen = (place: Place) =>
-    place.runtime.subscribe((event) => {
+    place.runtime.history.subscribe((event) => {
       if (event.type !== "request") return;
       place.heard.push(event.exchange);
       if (place !== server) server.heard.push(event.exchange);
@@ -102,9 +104,10 @@ function play(happenings: readonly Happening[]): number {
   for (const one of happenings) {
     const place = places[one.place % places.length] as Place;
     if (one.what === "ask") ask(place.runtime, one);
-    else if (one.what === "reset") place.runtime.reset();
-    else if (one.what === "advance") advanceClock(place.runtime.world(), one.times * 60_000);
-    else if (one.what === "exchange") place.runtime.exchange(open(one.odd < 5 ? "rotation" : "bad-day"));
+    else if (one.what === "reset") resetSandbox(place.runtime);
+    else if (one.what === "advance") advanceClock(settled(place.runtime), one.times * 60_000);
+    else if (one.what === "exchange")
+      switchScenario(place.runtime, bundledScenarios[one.odd < 5 ? "rotation" : "bad-day"], {});
     else if (one.what === "create") {
       const { id, runtime: own } = instances.create(resolveSource("key-states"), {});
       const created = { id, runtime: own, heard: [] };
@@ -114,7 +117,7 @@ function play(happenings: readonly Happening[]): number {
       instances.remove(place.id);
       places.splice(places.indexOf(place), 1);
     } else if (one.what === "clear") {
-      clearRequests(place.runtime.world());
+      clearRequests(settled(place.runtime));
       place.heard = [];
     }
     most = Math.max(most, server.heard.length);
@@ -137,12 +140,12 @@ test("the report counts every request, whatever happens to the worlds, the insta
 });
 
 test("an advice counts all of its requests, and has the first five as examples, also of several runs", () => {
-  const runtime = createRuntime(open("key-states"));
+  const runtime = open("key-states")();
   for (let request = 0; request < 8; request++) {
-    handle(runtime.world(), { method: "GET", path: "/v1/relying-party/you", apiKey: undefined });
+    handle(settled(runtime), { method: "GET", path: "/v1/relying-party/you", apiKey: undefined });
   }
   const report = clientReport(runtime);
-  const first = runtime.world().history.requests().slice(0, 5);
+  const first = settled(runtime).history.requests().slice(0, 5);
   for (const [{ advice }, count] of [[report, 8] as const, [mergeReports([report, report]), 16] as const]) {
     const earned = advice.find(({ id }) => id === "wrong-method-or-path");
     expect([earned?.count, earned?.examples.map(({ id }) => id)]).toEqual([count, first.map(({ id }) => id)]);

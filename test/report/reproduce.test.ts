@@ -5,6 +5,7 @@ import type { Sandbox } from "../../src/index.js";
 import { runtimeOf } from "../../src/library/create-sandbox.js";
 import { clientEnvironment } from "../../src/node/client-variables.js";
 import type { HowToMeet } from "../../src/report/report-shape.js";
+import { settled } from "../../src/sandbox/operations/operations.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { startServer } from "../../src/server/index.js";
@@ -66,7 +67,7 @@ async function follow(line: string, sandbox: Sandbox, environment: Record<string
 async function serve(scenario: string | Scenario, tls = false) {
   const server = await startServer({ scenario, tls });
   onTestFinished(() => server.close(0));
-  const world = () => runtimeOf(server.sandbox).world();
+  const world = () => settled(runtimeOf(server.sandbox));
   const environment = () => clientEnvironment(world(), { url: server.url, controlUrl: server.controlUrl });
   return { sandbox: server.sandbox as Sandbox, environment };
 }

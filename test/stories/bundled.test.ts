@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { storySender } from "../../src/api/handle.js";
 import { nodePlatform } from "../../src/node/platform.js";
-import { createWorld } from "../../src/sandbox/create-world.js";
-import { createRuntime } from "../../src/sandbox/runtime.js";
+import { settled } from "../../src/sandbox/operations/operations.js";
+import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecrets } from "../../src/sandbox/secrets.js";
+import { startSandbox } from "../../src/sandbox/start.js";
 import type { StepResult, StoryAnswer, StoryRequest, StoryStep } from "../../src/sandbox/steps.js";
 import { runNextStep } from "../../src/sandbox/story/run-step.js";
-import type { World } from "../../src/sandbox/world.js";
 import { type ScenarioName, scenarioNames } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { withStory } from "../../src/scenario/stories.js";
@@ -18,14 +18,14 @@ import { socketSender } from "../support/socket-sender.js";
 const platform = { ...nodePlatform, time: () => Date.UTC(2026, 0, 1) };
 
 interface Told {
-  readonly world: World;
+  readonly world: SandboxState;
   readonly steps: readonly StepResult[];
 }
 
 const storyOf = (name: ScenarioName): readonly StoryStep[] => withStory(name).story ?? [];
 
-function openStory(scenario: Scenario, { profile = "minimal" as Profile, seed = 1 } = {}): World {
-  return createWorld(scenario, { platform, frozen: true, profile, seed });
+function openStory(scenario: Scenario, { profile = "minimal" as Profile, seed = 1 } = {}): SandboxState {
+  return startSandbox(scenario, { platform, frozen: true, profile, seed });
 }
 
 function tellInCore(scenario: Scenario, options = {}): Told {
@@ -40,10 +40,7 @@ function tellInCore(scenario: Scenario, options = {}): Told {
 
 async function tellOverSocket(scenario: Scenario, options = {}): Promise<Told> {
   const world = openStory(scenario, options);
-  const server = await serveRuntime(
-    createRuntime(() => world),
-    { port: 0 },
-  );
+  const server = await serveRuntime(world, { port: 0 });
   try {
     const send = socketSender(Number(new URL(server.url).port), world);
     // The same world beside it says what is to be sent; its answers are replaced by those of the server.
@@ -84,17 +81,17 @@ describe.each(scenarioNames)("the story of %s", (name) => {
 
   test("holds on a clock that runs, for a presenter who talks for a minute first and a while before each step", async () => {
     let time = platform.time();
-    const world = createWorld(withStory(name), {
+    const world = startSandbox(withStory(name), {
       platform: { ...platform, time: () => time },
       frozen: false,
       profile: "minimal",
     });
-    const runtime = createRuntime(() => world);
+    const runtime = world;
     time += 61_000;
     const steps: StepResult[] = [];
     for (;;) {
       time += 20_000;
-      const told = runNextStep(runtime.world(), storySender(runtime.world()));
+      const told = runNextStep(settled(runtime), storySender(settled(runtime)));
       if (told === undefined) break;
       steps.push(told);
     }

@@ -58,7 +58,7 @@ describeDoors("a timeline", (open) => {
 test("what the timeline did is told once, in order, with what was refused", () => {
   const sandbox = createSandbox({ scenario });
   const told: WorldEvent[] = [];
-  runtimeOf(sandbox).subscribe((event) => told.push(event));
+  runtimeOf(sandbox).history.subscribe((event) => told.push(event));
   sandbox.clock.advance("3h");
   const steps = told.filter(({ type }) => type === "timeline.step");
   const step = (at: string, action: string, refusal: string | null = null) => ({
@@ -96,7 +96,7 @@ test("a listener to a step sees what the step has changed, at the time of the cl
   const timeline = [{ at: "10m", assumptions: { profile: "typical" as const } }];
   const sandbox = createSandbox({ scenario: { ...scenario, timeline } });
   const seen: string[] = [];
-  runtimeOf(sandbox).subscribe(({ type }) => {
+  runtimeOf(sandbox).history.subscribe(({ type }) => {
     if (type === "assumptions.changed") seen.push(`${sandbox.profile} at ${sandbox.clock.now()}`);
   });
   sandbox.clock.advance("15m");
@@ -118,7 +118,7 @@ test("with a clock that runs, a server tells what happens when it happens", asyn
     scenario: { ...scenario, timeline: [{ at: "1s", revoke: { key: "main" } }] },
   });
   const told: string[] = [];
-  runtime.subscribe(({ type }) => told.push(type));
+  runtime.history.subscribe(({ type }) => told.push(type));
   await expect.poll(() => told).toContain("key.revoked");
   expect(server.sandbox.keys.get("main").revokedAt).toBe("2026-03-02T09:00:01.000Z");
 });

@@ -10,7 +10,8 @@ import {
 import { createHandlers } from "../../src/integrations/msw.js";
 import { runtimeOf } from "../../src/library/create-sandbox.js";
 import { type OpenWorldOptions, openWorld } from "../../src/node/platform.js";
-import type { World } from "../../src/sandbox/world.js";
+import { settled } from "../../src/sandbox/operations/operations.js";
+import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { startServer } from "../../src/server/index.js";
 import { type Seen, type Send, sendWithFetch } from "./send.js";
@@ -35,7 +36,7 @@ export interface Client {
 /** A client behind one entry point of the package. */
 export interface OpenDoor extends Client {
   /** The world of the sandbox, for tests that still look inside. */
-  readonly world: World;
+  readonly world: SandboxState;
 }
 
 /** An entry point through which a client of this process reaches a sandbox. */
@@ -96,7 +97,10 @@ const socket: Door = {
 export const doors: readonly Door[] = [core, msw, socket];
 
 /** Opens a world of a scenario, frozen at its start unless told otherwise. */
-export function openTestWorld(scenario: ScenarioName | Scenario, options: OpenWorldOptions = {}): World {
+export function openTestWorld(
+  scenario: ScenarioName | Scenario,
+  options: OpenWorldOptions = {},
+): SandboxState {
   return openWorld(typeof scenario === "string" ? bundledScenarios[scenario] : scenario, {
     frozen: true,
     ...options,
@@ -111,7 +115,7 @@ export function describeDoors(
   describe.each(doors)(`${title} ($name)`, ({ open }) => {
     tests(async (scenario, options) => {
       const client = await open(scenario, options);
-      return { ...client, world: runtimeOf(client.sandbox).world() };
+      return { ...client, world: settled(runtimeOf(client.sandbox)) };
     });
   });
 }

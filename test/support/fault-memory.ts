@@ -29,7 +29,7 @@ const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
 /** Resolves when the server gets its next request. */
 function nextRequest(): Promise<void> {
   return new Promise((resolve) => {
-    const stop = runtimeOf(server.sandbox).subscribe(() => {
+    const stop = runtimeOf(server.sandbox).history.subscribe(() => {
       stop();
       resolve();
     });

@@ -1,8 +1,8 @@
 import { handle } from "../../src/api/handle.js";
 import type { Fault, Scenario } from "../../src/index.js";
 import type { Exchange } from "../../src/sandbox/history/exchange.js";
+import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
-import type { World } from "../../src/sandbox/world.js";
 import { openTestWorld } from "./doors.js";
 import { mePath } from "./send.js";
 
@@ -27,7 +27,7 @@ export function scenarioWith(faults: readonly Fault[]): Scenario {
 }
 
 /** A world with these faults. */
-export const worldWith = (...faults: Fault[]): World => openTestWorld(scenarioWith(faults));
+export const worldWith = (...faults: Fault[]): SandboxState => openTestWorld(scenarioWith(faults));
 
 /** The plainest thing that a fault can do. */
 export const unavailable = { status: 503 } as const;
@@ -41,16 +41,16 @@ export interface FaultySent {
 
 /** Sends one request to the world. */
 export function send(
-  world: World,
+  world: SandboxState,
   { key = "main", method = "GET", path = mePath }: FaultySent = {},
 ): Exchange {
   return handle(world, { method, path, apiKey: scenarioSecret(world, key) });
 }
 
 /** Whether each of so many requests meets a fault. */
-export function met(world: World, times: number, sent?: FaultySent): boolean[] {
+export function met(world: SandboxState, times: number, sent?: FaultySent): boolean[] {
   return Array.from({ length: times }, () => send(world, sent).fault !== null);
 }
 
 /** How many requests of a key were counted today. */
-export const used = (world: World, key = "main"): number => world.registry.key(key).usage.dayCount;
+export const used = (world: SandboxState, key = "main"): number => world.registry.key(key).usage.dayCount;

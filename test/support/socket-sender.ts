@@ -1,10 +1,13 @@
+import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import type { StoryAnswer, StoryRequest } from "../../src/sandbox/steps.js";
-import type { World } from "../../src/sandbox/world.js";
 import { exchange } from "./exchange.js";
 import { isOfTheConnection, textOf } from "./send.js";
 
 /** Sends the requests of a world's story to the server of that world, one connection each; the journal tells the paths. */
-export function socketSender(port: number, world: World): (request: StoryRequest) => Promise<StoryAnswer> {
+export function socketSender(
+  port: number,
+  world: SandboxState,
+): (request: StoryRequest) => Promise<StoryAnswer> {
   return async ({ method, path, headers, body }) => {
     const gaveUp = new AbortController();
     // A client with a time limit gives up some time; this one knows at once that nothing will come.

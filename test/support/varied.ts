@@ -1,6 +1,6 @@
 import { handle } from "../../src/api/handle.js";
+import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
-import type { World } from "../../src/sandbox/world.js";
 import { unknownSecret } from "../../src/scenario/population.js";
 import type { PathId } from "../../src/spec/outcomes.js";
 import { mePath, type Seen } from "./send.js";
@@ -18,7 +18,7 @@ export interface Answered extends Seen {
 }
 
 /** Asks the core of a world. */
-export function ask(world: World, { method = "GET", path = mePath, key }: Asked): Answered {
+export function ask(world: SandboxState, { method = "GET", path = mePath, key }: Asked): Answered {
   const { answer, pathId } = handle(world, { method, path, apiKey: headerFor(world, key) });
   const { headers: flat } = answer;
   const headers = flat.flatMap((name, index) =>
@@ -27,7 +27,7 @@ export function ask(world: World, { method = "GET", path = mePath, key }: Asked)
   return { status: answer.status, headers, body: answer.body, pathId };
 }
 
-function headerFor(world: World, key: Asked["key"]): string | undefined {
+function headerFor(world: SandboxState, key: Asked["key"]): string | undefined {
   if (key === "unknown") return unknownSecret(world.seed);
   return typeof key === "object" ? key.header : key && scenarioSecret(world, key);
 }
@@ -45,7 +45,7 @@ export const rejectedKeys: readonly Asked["key"][] = [
 ];
 
 /** Everything that can be asked of `key-states`: every key and none, by GET and HEAD, and what the API does not have. */
-export function everyQuestion(world: World): Asked[] {
+export function everyQuestion(world: SandboxState): Asked[] {
   const keys = [...world.registry.keys.keys(), ...rejectedKeys.slice(0, 5)];
   return [
     ...keys.flatMap((key) => [withKey(key), { method: "HEAD", ...withKey(key) }]),

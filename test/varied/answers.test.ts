@@ -7,8 +7,8 @@ import { type VariationRow, variationTable } from "../../src/api/variation/table
 import { type Select, selector, variationOf } from "../../src/api/variation/vary.js";
 import { headerOf } from "../../src/check/answer.js";
 import type { ApiAnswer } from "../../src/sandbox/history/exchange.js";
+import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
-import type { World } from "../../src/sandbox/world.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import type { Profile } from "../../src/spec/assumptions.js";
 import { type ApiPathId, type Outcome, outcomes } from "../../src/spec/outcomes.js";
@@ -87,7 +87,7 @@ function expectRetryAfter(answer: Answered, typical: Answered, askedAt: number):
 
 /** The answers of `varied`, `minimal` and `typical` to one request. */
 interface Compared {
-  readonly world: World;
+  readonly world: SandboxState;
   readonly answers: readonly [varied: Answered, minimal: Answered, typical: Answered];
   readonly askedAt: number;
 }
@@ -98,7 +98,7 @@ function* compared(wanted: number): Generator<Compared> {
   let count = 0;
   for (let seed = 1; ; seed++) {
     const worlds = profiles.map((profile) => openTestWorld("key-states", { profile, seed }));
-    const [world] = worlds as [World];
+    const [world] = worlds as [SandboxState];
     // As many rounds as the overlap of the key that is being replaced lasts, and a few more.
     for (let round = 0; round < 20; round++) {
       for (const question of everyQuestion(world)) {
@@ -114,7 +114,7 @@ function* compared(wanted: number): Generator<Compared> {
 }
 
 /** The variants that an answer shows, as `row: variant`. */
-function variantsIn({ seed, requestIds }: World, status: number): string[] {
+function variantsIn({ seed, requestIds }: SandboxState, status: number): string[] {
   const choose = selector(seed, requestIds.answered());
   return variationTable
     .filter(({ statuses }) => statuses.includes(status))

@@ -3,8 +3,7 @@ import { variationTable } from "../../src/api/variation/table.js";
 import words from "../../src/api/variation/words.json" with { type: "json" };
 import { everywhere, faultsOn, recordPoints, whereTheyWere } from "../../src/certify/plan.js";
 import { openWorld } from "../../src/node/platform.js";
-import { createRuntime } from "../../src/sandbox/runtime.js";
-import type { Trial } from "../../src/sandbox/world.js";
+import type { Trial } from "../../src/sandbox/sandbox.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { serveRuntime } from "../../src/server/serve.js";
 import type { Profile } from "../../src/spec/assumptions.js";
@@ -87,8 +86,8 @@ test("a trial holds for resets, for other scenarios and for instances", async ()
     ...everywhere([{ row: "via", variant: "gateway", status: 401 }]),
   };
   const given = { profile: "varied", seed: 3, trial } as const;
-  const start = () => openWorld(bundledScenarios["key-states"], given);
-  const server = await serveRuntime(createRuntime(start, { given }), { port: 0 });
+  const start = () => openWorld(bundledScenarios["key-states"], { ...given, given });
+  const server = await serveRuntime(start(), { port: 0 });
   onTestFinished(() => server.close(0));
   const control = async (method: string, path: string, body: object) => {
     const headers = { "content-type": "application/json" };

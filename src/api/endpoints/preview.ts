@@ -13,7 +13,7 @@ import {
   withDecision,
 } from "../../sandbox/preview/consents.js";
 import type { KeyEntry } from "../../sandbox/registry.js";
-import type { World } from "../../sandbox/world.js";
+import type { SandboxState } from "../../sandbox/sandbox.js";
 import { parseTimestamp } from "../../scenario/format/fields.js";
 import {
   consentActions,
@@ -48,7 +48,7 @@ import { invalid } from "../request-input.js";
  * The records that a key can see. A test key sees synthetic farmers and the requests of its organization, a live key
  * sees nothing (R44, R45). Endpoints read records of farmers only through this function.
  */
-function visibleTo({ key }: KeyEntry, world: World) {
+function visibleTo({ key }: KeyEntry, world: SandboxState) {
   const { consents, farmers } = world;
   const isTest = key.environment === "test";
   const isVisible = ({ organization }: ConsentEntry) => isTest && organization === key.organization;
@@ -141,7 +141,7 @@ function consentExample(...later: readonly (typeof created)[]): unknown {
 }
 
 /** The body with a consent request at an instant, without its organization, which is the caller. */
-function consentBody(entry: ConsentEntry, world: World, now: number): TextBody {
+function consentBody(entry: ConsentEntry, world: SandboxState, now: number): TextBody {
   const { organization: _, farmer: __, attestations: ___, ...shown } = viewConsent(entry, world, now);
   return jsonBody({ data: snakeCase(shown) });
 }
@@ -196,7 +196,7 @@ export const createConsentRequest: Endpoint = {
   },
 };
 
-function replayed(earlier: ConsentEntry, sha256: string, world: World, now: number) {
+function replayed(earlier: ConsentEntry, sha256: string, world: SandboxState, now: number) {
   if (earlier.idempotency?.sha256 !== sha256) return { refused: "422.idempotency_key" } satisfies OwnRefusal;
   return { ...consentBody(earlier, world, now), headers: ["Idempotent-Replayed", "true"] };
 }

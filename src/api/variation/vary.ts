@@ -1,5 +1,5 @@
 import type { ApiAnswer } from "../../sandbox/history/exchange.js";
-import type { World } from "../../sandbox/world.js";
+import type { SandboxState } from "../../sandbox/sandbox.js";
 import { type Assumptions, assumptionsFor, assumptionTable } from "../../spec/assumptions.js";
 import { mix32, numberInSeries, type RandomStream, randomStream } from "../../spec/seed.js";
 import { withBody } from "../messages.js";
@@ -58,7 +58,7 @@ export interface Variation {
  * Assumptions that the scenario or a change of assumptions sets are fixed: their rows do not apply.
  */
 export function variationOf(
-  world: World,
+  world: SandboxState,
   number: number,
   select: Select = world.profile === "typical" ? typicalSelector : selector(world.seed, number),
 ): Variation {
@@ -70,7 +70,7 @@ export function variationOf(
 }
 
 function variationWith(
-  { assumptions, requestIds }: World,
+  { assumptions, requestIds }: SandboxState,
   number: number,
   selected: Variation["selected"],
 ): Variation {
@@ -85,10 +85,10 @@ function variationWith(
 
 /** A variation with the variants that a trial of a client chooses for a response with this status. */
 export function chosenVariation(
-  world: World,
+  world: SandboxState,
   number: number,
   variation: Variation,
-  choose: NonNullable<NonNullable<World["trial"]>["choose"]>,
+  choose: NonNullable<NonNullable<SandboxState["trial"]>["choose"]>,
   { status, isContext }: { readonly status: number; readonly isContext: boolean },
 ): Variation {
   const selected = variation.selected.map((one) => {
@@ -104,7 +104,7 @@ export function chosenVariation(
 }
 
 /** The assumptions that the scenario sets and the profile would set differently, or vary. */
-export function pinnedAssumptions({ profile, givenAssumptions }: World): (keyof Assumptions)[] {
+export function pinnedAssumptions({ profile, givenAssumptions }: SandboxState): (keyof Assumptions)[] {
   const standard = assumptionsFor(profile);
   const names = Object.keys(givenAssumptions) as (keyof Assumptions)[];
   const varies = (name: keyof Assumptions) =>

@@ -22,7 +22,7 @@ import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
 import { commandLine, pluralize } from "../../report/plain-text.js";
 import { mergeReports } from "../../report/report.js";
-import type { Trial } from "../../sandbox/world.js";
+import type { Trial } from "../../sandbox/sandbox.js";
 import type { Assumptions } from "../../spec/assumptions.js";
 import type { PathId } from "../../spec/outcomes.js";
 import { canonicalJson } from "../../spec/schema/json.js";

@@ -8,8 +8,8 @@ import { clientReport } from "../../report/report.js";
 import type { Report } from "../../report/report-shape.js";
 import { createCounters } from "../../sandbox/counters.js";
 import type { Exchange } from "../../sandbox/history/exchange.js";
-import type { GivenOptions, Runtime } from "../../sandbox/runtime.js";
-import type { Trial } from "../../sandbox/world.js";
+import { settled } from "../../sandbox/operations/operations.js";
+import type { GivenOptions, SandboxState, Trial } from "../../sandbox/sandbox.js";
 import { minuteStart } from "../../spec/limits.js";
 import type { PathId } from "../../spec/outcomes.js";
 import { redactKeys } from "../../spec/redact.js";
@@ -104,15 +104,12 @@ export function createClientRuns(
     return {
       ...ended,
       durationMs,
-      report: clientReport(
-        { world: runtime.world, counters },
-        { underExec: true, keysInOutput: keys.places() },
-      ),
+      report: clientReport(runtime, { underExec: true, keysInOutput: keys.places() }, counters),
       points: recorded.points(),
       ...(last !== undefined && { lastRequest: last }),
       lastOn: journal.last,
       suspect: sandboxes
-        .flatMap(({ runtime: { world } }) => world().faults.active)
+        .flatMap(({ runtime: inside }) => settled(inside).faults.active)
         .find(({ given, matched }) => given.when?.path_id !== undefined && matched > 0)?.when.pathId,
       sent: journal.sent(),
       output: output.lines(),
@@ -141,12 +138,12 @@ function howEnded(end: CommandEnd): Pick<ClientRun, "outcome" | "code" | "failur
 }
 
 /** Counts the requests, and keeps the last one of each status, over all sandboxes and instances of a run. */
-function listenTo(runtime: Runtime) {
+function listenTo(runtime: SandboxState) {
   const exchanges = new Map<number, Exchange>();
   let latest = stopwatch();
   const counted = new Map<string, SentCount>();
-  const add = ({ subscribe }: Runtime) => {
-    subscribe((event) => {
+  const add = ({ history }: SandboxState) => {
+    history.subscribe((event) => {
       if (event.type !== "request" || event.exchange.fromStory) return;
       const { exchange } = event;
       latest = stopwatch();

@@ -5,7 +5,7 @@ import { runCheck } from "../../check/run.js";
 import { stopwatch } from "../../library/real-time.js";
 import { isLoopbackHost } from "../../node/addresses.js";
 import { createSend, endpointUnder } from "../../node/clients/send-once.js";
-import { soughtChanges } from "../../sandbox/changes.js";
+import { soughtChanges } from "../../sandbox/timeline.js";
 import { unknownSecret } from "../../scenario/population.js";
 import { parseApiKey } from "../../spec/api-key.js";
 import { redactKeys } from "../../spec/redact.js";

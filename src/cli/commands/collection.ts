@@ -5,7 +5,7 @@ import { controlPath } from "../../node/addresses.js";
 import { clientEnvironment } from "../../node/client-variables.js";
 import { makeFolder, writeFileAtomically } from "../../node/files/write-file.js";
 import { fallbackScenarios, type Reproduction, reproductionsIn } from "../../report/reproduce.js";
-import type { World } from "../../sandbox/world.js";
+import type { SandboxState } from "../../sandbox/sandbox.js";
 import { failures } from "../../spec/fault.js";
 import { outcomeOf, outcomes, type PathId } from "../../spec/outcomes.js";
 import { listed, quote } from "../../spec/schema/words.js";
@@ -136,11 +136,11 @@ interface CollectionRequest {
  * Returns the collection of a fresh sandbox. For paths that it cannot show, requests switch to the other sandboxes, which
  * are of bundled scenarios.
  */
-function collectionOf(world: World, others: readonly World[]): Collection {
+function collectionOf(world: SandboxState, others: readonly SandboxState[]): Collection {
   const missing = new Set<PathId>(outcomes.map(({ path }) => path));
   const variables = new Set(["SVC_BASE_URL", "SVC_CONTROL_URL"]);
   const groups: Collection["groups"][number][] = [];
-  const addGroup = (shown: World, start: CollectionRequest) => {
+  const addGroup = (shown: SandboxState, start: CollectionRequest) => {
     const found = reproductionsIn(shown);
     const paths = [...missing].filter((path) => found.has(path));
     const requests = paths.map((path) => {
@@ -156,7 +156,8 @@ function collectionOf(world: World, others: readonly World[]): Collection {
       if (part.length > 0) groups.push({ name, requests: [start, ...part] });
     }
   };
-  const switchTo = ({ name }: World) => controlRequest(`Switch to ${name}`, "PUT", "/scenario", { name });
+  const switchTo = ({ name }: SandboxState) =>
+    controlRequest(`Switch to ${name}`, "PUT", "/scenario", { name });
   // No request could switch to a file.
   const again = controlRequest("Start the scenario again", "POST", "/reset", {});
   addGroup(world, others.length > 0 ? switchTo(world) : again);
@@ -184,7 +185,7 @@ function controlRequest(name: string, method: string, path: string, body: object
   };
 }
 
-function requestOf(world: World, path: PathId, found: Reproduction, start: string): CollectionRequest {
+function requestOf(world: SandboxState, path: PathId, found: Reproduction, start: string): CollectionRequest {
   const { when, whatToDo } = outcomeOf(path);
   const { variable, method = "GET", headers = {}, body } = found;
   const key = variable === undefined ? {} : { "x-api-key": `{{${variable}}}` };
@@ -199,7 +200,7 @@ function requestOf(world: World, path: PathId, found: Reproduction, start: strin
   };
 }
 
-function expectedOf(world: World, { apiPath, fault = {} }: Reproduction) {
+function expectedOf(world: SandboxState, { apiPath, fault = {} }: Reproduction) {
   const { reset, hang, truncate, malformed, status, html } = fault;
   if (reset || hang || truncate) return { status: undefined, code: null };
   if (malformed) return { status: 200, code: null };

@@ -6,7 +6,7 @@ import type { CommandOptions } from "../../node/run-command.js";
 import { unmetThresholds } from "../../report/brief.js";
 import { clientReport } from "../../report/report.js";
 import { createCounters } from "../../sandbox/counters.js";
-import type { Trial } from "../../sandbox/world.js";
+import type { Trial } from "../../sandbox/sandbox.js";
 import { parseDate } from "../../scenario/format/fields.js";
 import { faultPathIds, outcomes } from "../../spec/outcomes.js";
 import { redactKeys } from "../../spec/redact.js";
@@ -149,7 +149,7 @@ export const command = declareCommand({
       }
       if (flags.tls || flags.cert !== undefined) counters.curlOptions = '--cacert "$SVC_CA_FILE"';
       const how = { underExec: true, keysInOutput: places() };
-      const report = clientReport({ world: runtime.world, counters }, how);
+      const report = clientReport(runtime, how, counters);
       const unmet = unmetThresholds(report, { ...flags, needsRequests: true });
       const rerun = execAgain(words, { ...flags, command: rest });
       const ran = { code: end.code, rerun, hint: end.notes.join(" ") };

@@ -4,8 +4,8 @@ import { expectedCode } from "../../api/messages.js";
 import { checkResults } from "../../api/request-details.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { isoOf } from "../../sandbox/clock.js";
+import type { SandboxState } from "../../sandbox/sandbox.js";
 import { secretFor } from "../../sandbox/story/run-step.js";
-import type { World } from "../../sandbox/world.js";
 import { isReserved, reservedKeyRefs } from "../../scenario/format/fields.js";
 import { adviceOf } from "../../spec/advice.js";
 import { fingerprintOf, isSandboxKey, parseApiKey } from "../../spec/api-key.js";
@@ -45,7 +45,7 @@ export const command = declareCommand({
 });
 
 /** Returns the x-api-key header for a word of the command line; `undefined` for none. Not for output. */
-export function apiKeyFor(word: string, world: World, scenario: string): string | undefined {
+export function apiKeyFor(word: string, world: SandboxState, scenario: string): string | undefined {
   const { keys } = world.registry;
   if (keys.has(word) || isReserved(word)) return secretFor(world, word);
   if (!looksLikeRef(word)) return word.trim();
@@ -65,7 +65,7 @@ function looksLikeRef(word: string): boolean {
 type Explanation = ReturnType<typeof explain>;
 
 /** Returns the checks of a request with this x-api-key header, and its outcome; sends nothing and counts nothing. */
-export function explain(apiKey: string | undefined, world: World) {
+export function explain(apiKey: string | undefined, world: SandboxState) {
   const sha256 = apiKey === undefined ? undefined : world.platform.sha256(apiKey);
   const entry = sha256 === undefined ? undefined : world.registry.find(sha256);
   const ref = entry?.key.ref;

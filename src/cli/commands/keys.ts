@@ -1,8 +1,8 @@
 import { rehearseScenario } from "../../library/rehearse.js";
 import { clientEnvironment, environmentLines, powershellLines } from "../../node/client-variables.js";
 import { alignColumns } from "../../report/plain-text.js";
+import type { SandboxState } from "../../sandbox/sandbox.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
-import type { World } from "../../sandbox/world.js";
 import { declareCommand, noVariable, oneOf, option, scenarioWord } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { jsonOrFormat, worldFlags } from "../flags.js";
@@ -51,7 +51,7 @@ export const command = declareCommand({
   },
 });
 
-async function tableOf(world: World, open: () => World, style: Style): Promise<string> {
+async function tableOf(world: SandboxState, open: () => SandboxState, style: Style): Promise<string> {
   const table = keyTable(keyRows(world), style, { holder: true });
   const hasSteps = world.timeline.steps.length + world.story.steps.length > 0;
   const toCome = hasSteps ? keysToCome(open) : [];
@@ -66,7 +66,7 @@ async function tableOf(world: World, open: () => World, style: Style): Promise<s
 }
 
 // The keys that the timeline and the story will create, each with its step and secret.
-function keysToCome(open: () => World): string[][] {
+function keysToCome(open: () => SandboxState): string[][] {
   const rows = new Map<string, string[]>();
   rehearseScenario(() => {
     const world = open();

@@ -1,4 +1,5 @@
 import { createMemoryLog } from "../../log/memory-log.js";
+import { settled } from "../../sandbox/operations/operations.js";
 import { serve } from "../../server/serve.js";
 import { declareCommand, option, scenarioWord } from "../command.js";
 import { exitCode } from "../exit-codes.js";
@@ -35,7 +36,7 @@ export const command = declareCommand({
     const server = await serve(sandboxes, await serveOptions(served, io, logger));
     try {
       const { serveMcp } = await import("../mcp/serve-mcp.js");
-      const { world } = runtime;
+      const world = () => settled(runtime);
       const explained = (key: string) => explain(apiKeyFor(key, world(), world().name), world());
       await serveMcp({ server, world, explain: explained }, io, stopping);
     } finally {

@@ -3,7 +3,8 @@ import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
 import { stepJson } from "../../node/step-data.js";
 import { pluralize, shellWord } from "../../report/plain-text.js";
-import type { Runtime } from "../../sandbox/runtime.js";
+import { settled } from "../../sandbox/operations/operations.js";
+import type { SandboxState } from "../../sandbox/sandbox.js";
 import { isAsExpected, type StepResult } from "../../sandbox/steps.js";
 import { tryNextStep } from "../../sandbox/story/run-step.js";
 import { type RunningServer, serveRuntime } from "../../server/serve.js";
@@ -110,12 +111,12 @@ export const command = declareCommand({
 });
 
 // Resolves to the exit code once the user ends it.
-async function playInBrowser(runtime: Runtime, call: PlayCall, stop: AbortSignal): Promise<number> {
+async function playInBrowser(runtime: SandboxState, call: PlayCall, stop: AbortSignal): Promise<number> {
   const { flags, io } = call;
   const log = await createLog(flags, io);
   const server = await serve(runtime, { ...call, flags: { ...flags, port: flags.port ?? 0 } }, log);
   try {
-    const world = runtime.world();
+    const world = settled(runtime);
     const outline = `${pluralize(world.story.steps.length, "step")}, in the browser: press Space there for the next one, and Ctrl-C here to end.`;
     const link = { view: "/story", tokenIsNew: server.controlToken !== undefined };
     tell(io.stdout, `${openingProse(world, outline, proseStyle(call))}${dashboardLink(server, link)}\n`);
@@ -132,17 +133,17 @@ function isServed({ flags }: PlayCall): boolean {
   return flags.port !== undefined || flags.host !== undefined;
 }
 
-async function serve(runtime: Runtime, call: PlayCall, log: Logger): Promise<RunningServer> {
+async function serve(runtime: SandboxState, call: PlayCall, log: Logger): Promise<RunningServer> {
   const { flags, io } = call;
   const server = await serveRuntime(runtime, await serveOptions(flags, io, log));
   const style = styleFor(io.stderr, io.env, flags);
   const tokenIsNew = server.controlToken !== undefined;
-  tell(io.stderr, banner(runtime.world(), server, style, { tokenIsNew }));
+  tell(io.stderr, banner(settled(runtime), server, style, { tokenIsNew }));
   return server;
 }
 
 // Runs the story once in another sandbox to find its duration.
-function opening(loaded: LoadedScenario, runtime: Runtime, pauses: Pauses, call: PlayCall): string {
+function opening(loaded: LoadedScenario, runtime: SandboxState, pauses: Pauses, call: PlayCall): string {
   const style = proseStyle(call);
   const world = openNamed(loaded, { ...call.flags, frozen: true });
   let time = 0;
@@ -153,16 +154,16 @@ function opening(loaded: LoadedScenario, runtime: Runtime, pauses: Pauses, call:
   }
   const length = time === 0 ? "" : `, about ${roughly(time)}`;
   const outline = `${pluralize(world.story.steps.length, "step")}${length}. ${pauses.keys}`;
-  return openingProse(runtime.world(), outline, style);
+  return openingProse(settled(runtime), outline, style);
 }
 
 // Resolves to the exit code once the story or the user ends it.
-async function playAll(runtime: Runtime, name: string, pauses: Pauses, call: PlayCall): Promise<number> {
+async function playAll(runtime: SandboxState, name: string, pauses: Pauses, call: PlayCall): Promise<number> {
   const { flags, io } = call;
   let unexpected = 0;
   let last = 0;
   for (;;) {
-    const world = runtime.world();
+    const world = settled(runtime);
     const result = tryNextStep(world, storySender(world));
     if (result === undefined) break;
     noteElsewhere(last, result.number, io);
@@ -183,7 +184,7 @@ async function playAll(runtime: Runtime, name: string, pauses: Pauses, call: Pla
     if (io.stdout.isTTY === true) tell(io.stdout, "\n");
     return exitCode.fine;
   }
-  noteElsewhere(last, runtime.world().story.next + 1, io);
+  noteElsewhere(last, settled(runtime).story.next + 1, io);
   if (unexpected === 0) return exitCode.fine;
   tell(
     io.stderr,

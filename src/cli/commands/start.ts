@@ -3,7 +3,8 @@ import { finished } from "node:stream";
 import { isLoopbackHost, isWildcard } from "../../node/addresses.js";
 import { type LoadedScenario, stdinName } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
-import type { World } from "../../sandbox/world.js";
+import { settled } from "../../sandbox/operations/operations.js";
+import type { SandboxState } from "../../sandbox/sandbox.js";
 import { parseDuration } from "../../scenario/format/fields.js";
 import { type RunningServer, serve } from "../../server/serve.js";
 import { SandboxError } from "../../spec/errors.js";
@@ -134,7 +135,7 @@ export const command = declareCommand({
       },
     );
     const writeVariables = async () => {
-      if (flags.writeEnv !== undefined) await writeEnvFile(flags.writeEnv, io.cwd, runtime.world(), server);
+      if (flags.writeEnv !== undefined) await writeEnvFile(flags.writeEnv, io.cwd, settled(runtime), server);
     };
     let stopWatching = async () => {};
     let isSaved = true;
@@ -153,7 +154,7 @@ export const command = declareCommand({
       if (flags.watch) {
         const onReload = async (fresh: LoadedScenario) => {
           await writeVariables().catch((error) => logger.problem(error.message));
-          warnOfPinned(runtime.world(), flags, logger);
+          warnOfPinned(settled(runtime), flags, logger);
           await warnOfSteps(fresh, flags, io, logger);
         };
         const onLoad = (fresh: LoadedScenario) => {
@@ -162,13 +163,13 @@ export const command = declareCommand({
         stopWatching = await startWatching(call, { loaded, runtime, log: logger, onLoad, onReload });
       }
       const warn = async () => {
-        warnOfPinned(runtime.world(), flags, logger);
+        warnOfPinned(settled(runtime), flags, logger);
         noteReach(server, call, logger);
         await warnOfSteps(loaded, flags, io, logger);
       };
       // A program may stop reading after the line.
       if (printsJson(flags)) await warn();
-      announce(runtime.world(), server, call, logger);
+      announce(settled(runtime), server, call, logger);
       if (flags.open) openDashboard(server, { tokenIsNew: isTokenNew(server, flags) }, io, logger);
       if (!printsJson(flags)) await warn();
       await aborted(stop);
@@ -224,7 +225,7 @@ function isTokenNew({ controlToken }: RunningServer, flags: StartCall["flags"]):
   return controlToken !== undefined && flags.controlToken === undefined;
 }
 
-function announce(world: World, server: RunningServer, { flags, io }: StartCall, log: Logger): void {
+function announce(world: SandboxState, server: RunningServer, { flags, io }: StartCall, log: Logger): void {
   // Other people may read logs; only the caller reads the line of JSON.
   const showKeys = flags.showKeys ?? (printsJson(flags) || flags.log !== "json");
   const shown = showKeys ? (text: string) => text : redactKeys;

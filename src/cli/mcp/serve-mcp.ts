@@ -6,7 +6,7 @@ import { isNoAnswer } from "../../check/answer.js";
 import { clientEnvironment } from "../../node/client-variables.js";
 import { sendOnce } from "../../node/clients/send-once.js";
 import { version } from "../../node/package-files.js";
-import type { World } from "../../sandbox/world.js";
+import type { SandboxState } from "../../sandbox/sandbox.js";
 import { ref } from "../../scenario/format/fields.js";
 import { controlBodies } from "../../scenario/format/inputs.js";
 import { descriptionOf } from "../../scenario/format/json-schema.js";
@@ -93,7 +93,7 @@ const instructions =
 /** A sandbox to serve. */
 interface Served {
   readonly server: Pick<RunningServer, "url" | "controlUrl">;
-  readonly world: () => World;
+  readonly world: () => SandboxState;
   /** Explains the outcome of a request with a key. */
   readonly explain: (key: string) => object;
 }

@@ -4,8 +4,8 @@ import { controlPath } from "../../node/addresses.js";
 import type { Logger } from "../../node/logger.js";
 import { nodeCrypto } from "../../node/platform.js";
 import { alignColumns } from "../../report/plain-text.js";
+import type { SandboxState } from "../../sandbox/sandbox.js";
 import { announcedKeys, defaultSecret, firstKeys, secretsOf } from "../../sandbox/secrets.js";
-import type { World } from "../../sandbox/world.js";
 import type { RunningServer } from "../../server/serve.js";
 import { type Assumptions, assumptionsFor } from "../../spec/assumptions.js";
 import type { Io } from "../io.js";
@@ -17,7 +17,7 @@ const shownKeys = 40;
 
 /** Returns the lines that `start` prints for people; with the control token only if it is new. */
 export function banner(
-  world: World,
+  world: SandboxState,
   server: RunningServer,
   style: Style,
   { tokenIsNew = false, program = "svc-sandbox" } = {},
@@ -61,7 +61,7 @@ export function banner(
 }
 
 /** Returns the line that `start --json` prints. */
-export function listeningLine(world: World, server: RunningServer): string {
+export function listeningLine(world: SandboxState, server: RunningServer): string {
   const { url, localUrl, controlUrl, controlToken, certificate } = server;
   const { keys, leftOut } = announcedKeys(world);
   const line = {
@@ -86,7 +86,7 @@ function certificateText(certificate: string): string {
   return `${issuer === subject ? "self-signed" : "yours"}, SHA-256 ${fingerprint256}`;
 }
 
-function curlLine(world: World, { url, certificate }: RunningServer): string {
+function curlLine(world: SandboxState, { url, certificate }: RunningServer): string {
   const secret = defaultSecret(world);
   const header = secret === undefined ? "" : `-H "x-api-key: ${secret}" `;
   // Without quotes, a shell reads the brackets of an IPv6 address as a pattern; without -g, so does curl.
@@ -97,7 +97,7 @@ function curlLine(world: World, { url, certificate }: RunningServer): string {
 }
 
 // Returns the profile, and the assumptions where the scenario differs.
-function profileText({ profile, assumptions }: World): string {
+function profileText({ profile, assumptions }: SandboxState): string {
   const standard = assumptionsFor(profile);
   const changed = (Object.keys(assumptions) as (keyof Assumptions)[])
     .filter((name) => JSON.stringify(assumptions[name]) !== JSON.stringify(standard[name]))

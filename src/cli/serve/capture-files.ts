@@ -2,7 +2,8 @@ import { resolve } from "node:path";
 import { captureText } from "../../library/capture.js";
 import { writeReportFile } from "../../node/files/write-file.js";
 import { pluralize } from "../../report/plain-text.js";
-import type { Runtime } from "../../sandbox/runtime.js";
+import { settled } from "../../sandbox/operations/operations.js";
+import type { SandboxState } from "../../sandbox/sandbox.js";
 import { freeRefIn, refOfName } from "../../scenario/format/fields.js";
 import { SandboxError } from "../../spec/errors.js";
 import { listed } from "../../spec/schema/words.js";
@@ -12,7 +13,7 @@ import { tell } from "../terminal.js";
 
 /** A sandbox of a run: the server's, or one of its instances with its label or id. */
 export interface RunSandbox {
-  readonly runtime: Runtime;
+  readonly runtime: SandboxState;
   readonly instance?: string;
 }
 
@@ -49,9 +50,9 @@ export async function writeCaptures(
     tell(io.stderr, `The sandbox's captures are in ${folder}: ${listed(shown, "and")}.\n`);
 }
 
-function textOf(runtime: Runtime, why: Set<string>): string | undefined {
+function textOf(runtime: SandboxState, why: Set<string>): string | undefined {
   try {
-    return captureText(runtime.world());
+    return captureText(settled(runtime));
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
     why.add(error.message);

@@ -4,8 +4,8 @@ import { delimiter, dirname, join, resolve } from "node:path";
 import { type ClientAddresses, clientEnvironment, environmentLines } from "../../node/client-variables.js";
 import { removeOldDrafts, writeFileAtomically } from "../../node/files/write-file.js";
 import { javaTrustStore } from "../../node/java-trust-store.js";
+import type { SandboxState } from "../../sandbox/sandbox.js";
 import { announcedKeys } from "../../sandbox/secrets.js";
-import type { World } from "../../sandbox/world.js";
 import type { InterceptingServer } from "../../server/serve.js";
 import type { Interceptor } from "../../server/sockets/intercept.js";
 import { quote } from "../../spec/schema/words.js";
@@ -16,7 +16,7 @@ import type { Io } from "../io.js";
 export async function writeEnvFile(
   file: string,
   cwd: string,
-  world: World,
+  world: SandboxState,
   addresses: ClientAddresses,
 ): Promise<void> {
   const { leftOut } = announcedKeys(world);
@@ -36,7 +36,7 @@ const ours = /^SVC_(?:BASE_URL|CONTROL_URL|API_KEY|KEY_.+)$/;
 /** Returns this process's environment with the variables for this sandbox's clients, and how to remove the files for it. */
 export async function execEnvironment(
   own: Io["env"],
-  world: World,
+  world: SandboxState,
   server: InterceptingServer,
 ): Promise<{ readonly env: Io["env"]; readonly remove: () => void }> {
   const { certificate, controlToken, proxy } = server;

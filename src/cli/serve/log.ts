@@ -2,7 +2,7 @@ import type { Log } from "../../log/log.js";
 import type { LoggedInstance, Logger } from "../../node/logger.js";
 import { pluralize } from "../../report/plain-text.js";
 import type { Exchange } from "../../sandbox/history/exchange.js";
-import type { Runtime } from "../../sandbox/runtime.js";
+import type { SandboxState } from "../../sandbox/sandbox.js";
 import { adviceOf } from "../../spec/advice.js";
 import { outcomes } from "../../spec/outcomes.js";
 import { escapeControls, printable, redactKeys } from "../../spec/redact.js";
@@ -72,8 +72,8 @@ export function logEvents(
 ): void {
   // Without a subscriber, no event is created.
   if (log === "off" || quiet) return;
-  const follow = (one: Runtime, instance?: LoggedInstance) =>
-    one.subscribe((event) => {
+  const follow = (one: SandboxState, instance?: LoggedInstance) =>
+    one.history.subscribe((event) => {
       const { type } = event;
       if (type === "timeline.step" || type === "story.step" || (type === "request" && isOwn())) {
         logger.event(event, instance);

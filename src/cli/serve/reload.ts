@@ -1,17 +1,18 @@
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
-import type { Runtime } from "../../sandbox/runtime.js";
-import type { World } from "../../sandbox/world.js";
+import { settled } from "../../sandbox/operations/operations.js";
+import { givenOptions, type SandboxState } from "../../sandbox/sandbox.js";
+import { enterScenario, prepareScenario } from "../../sandbox/start.js";
 import { SandboxError } from "../../spec/errors.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
 import type { WorldFlags } from "../flags.js";
-import { loadNamed, openNamed, withChanges } from "../open-scenario.js";
+import { loadNamed, withChanges } from "../open-scenario.js";
 
 /** A served scenario, and the listeners to its changes. */
 interface Served {
   readonly loaded: LoadedScenario;
-  readonly runtime: Runtime;
+  readonly runtime: SandboxState;
   /** Called with a changed scenario before its sandbox starts. */
   readonly onLoad: (loaded: LoadedScenario) => void;
   readonly log: Logger;
@@ -39,11 +40,10 @@ export async function startWatching(
   }
   const serve = (fresh: LoadedScenario) => {
     try {
-      runtime.exchange(() => {
-        const world = openNamed(fresh, flags);
-        onLoad(fresh);
-        return world;
-      });
+      const { scenario, text } = fresh;
+      const started = prepareScenario(runtime, scenario, { name: fresh.name, text, ...givenOptions(flags) });
+      onLoad(fresh);
+      enterScenario(runtime, started);
     } catch (error) {
       // The new sandbox is served even if one of our files cannot be written.
       if (!(error instanceof SandboxError && error.code === "state_unwritable")) throw error;
@@ -60,12 +60,12 @@ export async function startWatching(
     loaded = fresh;
     isBroken = false;
     if (isChanged) {
-      const old = runtime.world();
+      const old = { ...settled(runtime) };
       serve(fresh);
       await onReload(fresh);
       const { next, steps } = old.story;
       const story = next === 0 ? "" : ` The story, ${next} of ${steps.length} steps, is back at its start.`;
-      log.note(`Loaded ${name} again: ${difference(old, runtime.world())}.${story}`);
+      log.note(`Loaded ${name} again: ${difference(old, settled(runtime))}.${story}`);
     } else if (wasBroken) {
       log.note(`${name} is valid again, unchanged.`);
     }
@@ -82,7 +82,7 @@ export async function startWatching(
 }
 
 /** Describes new keys, removed keys and keys with other secrets, including keys created at run time. */
-function difference({ registry: old }: World, { registry: fresh }: World): string {
+function difference({ registry: old }: SandboxState, { registry: fresh }: SandboxState): string {
   const refs = [...fresh.keys.keys()];
   const isOther = (ref: string) => old.key(ref).key.sha256 !== fresh.key(ref).key.sha256;
   const lists = [

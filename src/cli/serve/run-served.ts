@@ -1,7 +1,8 @@
 import type { Instance } from "../../log/instances.js";
 import { createMemoryLog } from "../../log/memory-log.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "../../node/run-command.js";
-import type { Runtime } from "../../sandbox/runtime.js";
+import { settled } from "../../sandbox/operations/operations.js";
+import type { SandboxState } from "../../sandbox/sandbox.js";
 import { unknownSecret } from "../../scenario/population.js";
 import { serve } from "../../server/serve.js";
 import { parseApiKey, randomLength, sandboxMark } from "../../spec/api-key.js";
@@ -30,7 +31,7 @@ interface RunOptions extends Pick<CommandOptions, "takeSignals" | "apart" | "onO
 /** Serves a runtime (default: on a free port) while the command after `--` runs. */
 export async function runServed(
   { rest, flags, io }: ServedCall,
-  runtime: Runtime,
+  runtime: SandboxState,
   { onInstance, ...options }: RunOptions,
 ): Promise<ServedEnd> {
   const served = { port: 0, log: "off", ...flags } as const;
@@ -39,11 +40,11 @@ export async function runServed(
   logEvents(log, served, logger);
   if (onInstance !== undefined) log.instances.follow(onInstance);
   const server = await serve(log, await serveOptions(served, io, logger));
-  warnOfPinned(runtime.world(), flags, logger);
-  const { name, seed, profile } = runtime.world();
+  warnOfPinned(settled(runtime), flags, logger);
+  const { name, seed, profile } = settled(runtime);
   if (flags.verbose) logger.note(`Serving ${name} (seed ${seed}, profile ${profile}) on ${server.url}.`);
   try {
-    const { env, remove } = await execEnvironment(io.env, runtime.world(), server);
+    const { env, remove } = await execEnvironment(io.env, settled(runtime), server);
     // A missing command was rejected before.
     const command = rest as [string, ...string[]];
     const end = await runCommand(command, { cwd: io.cwd, env, ...options }).finally(remove);
@@ -83,11 +84,11 @@ const realLength = 16;
 const [partLength, overlap] = [64 * 1024, 1024];
 
 /** Finds the lines with full keys in a command's output, which arrives in chunks of any size. */
-export function createKeyFinder({ world }: Pick<Runtime, "world">) {
+export function createKeyFinder(sandbox: SandboxState) {
   const streams = { stdout: { line: 1, rest: "" }, stderr: { line: 1, rest: "" } };
   const places = new Set<string>();
   const isFullKey = (key: string) => {
-    const { seed, platform, registry } = world();
+    const { seed, platform, registry } = settled(sandbox);
     const { prefix, marked } = parseApiKey(key) ?? {};
     if (prefix === undefined || key === unknownSecret(seed)) return false;
     const length = marked === true ? sandboxMark.length + randomLength : realLength;

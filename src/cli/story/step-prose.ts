@@ -1,9 +1,9 @@
 import { STATUS_CODES } from "node:http";
 import { pluralize } from "../../report/plain-text.js";
+import type { SandboxState } from "../../sandbox/sandbox.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
 import type { Action, Performed, SentRequest, StepResult, StoryAnswer } from "../../sandbox/steps.js";
 import { actionSentences, clockSentence, timeInWords } from "../../sandbox/story/step-text.js";
-import type { World } from "../../sandbox/world.js";
 import { parseApiKey, prefixOf, sandboxMark } from "../../spec/api-key.js";
 import { outcomeOf } from "../../spec/outcomes.js";
 import { escapeControls, redactKeys } from "../../spec/redact.js";
@@ -11,7 +11,7 @@ import { type Palette, paintStatus, type Style } from "../terminal.js";
 import type { PlacedProblem } from "./verdict.js";
 
 /** Returns a story's title, its start time and its outline. */
-export function openingProse({ name, scenario, clock }: World, outline: string, style: Style): string {
+export function openingProse({ name, scenario, clock }: SandboxState, outline: string, style: Style): string {
   const { palette } = style;
   const time = `It is ${timeInWords(new Date(clock.now()).toISOString())} (UTC), and the clock is frozen.`;
   return [
@@ -28,7 +28,7 @@ export function openingProse({ name, scenario, clock }: World, outline: string, 
 export function stepProse(
   result: StepResult,
   problems: readonly PlacedProblem[],
-  world: World,
+  world: SandboxState,
   style: Style,
 ): string {
   const timeline = result.timeline.flatMap(({ at, step, performed }) =>
@@ -45,7 +45,7 @@ export function stepProse(
   return `${lines.join("\n")}\n`;
 }
 
-function stepLines(result: StepResult, world: World, style: Style): string[] {
+function stepLines(result: StepResult, world: SandboxState, style: Style): string[] {
   const { say, request, answer, performed, step, failure, now } = result;
   const { palette, isTerminal } = style;
   if (say !== null) return [prose(say)];
@@ -88,7 +88,7 @@ export function roughly(milliseconds: number): string {
 }
 
 /** Returns a request as a client writes it, line by line: everything that is sent, except the key. */
-function requestLines(request: SentRequest, world: World, style: Style): string[] {
+function requestLines(request: SentRequest, world: SandboxState, style: Style): string[] {
   const { palette } = style;
   const { method, path, key, headers, body, times } = request;
   const apiKey = keyHeader(key, world);
@@ -121,7 +121,7 @@ const silence: Readonly<Record<string, string>> = {
 };
 
 // Shows only the common part of all keys of its kind.
-function keyHeader(key: string, world: World): string | undefined {
+function keyHeader(key: string, world: SandboxState): string | undefined {
   if (key === "none") return undefined;
   if (key === "malformed") return "…  (malformed: not a key at all)";
   if (key === "unknown") return `${prefixOf("test", false)}${sandboxMark}…  (an unknown key)`;

@@ -1,11 +1,16 @@
 import { expect, test } from "vitest";
 import type { Exchange } from "./exchange.js";
-import { createHistory } from "./history.js";
+import { type Beginning, createHistory } from "./history.js";
 
 const request = (number: number) => ({ number, at: number, isRepeatable: true }) as Exchange;
 const numbers = (exchanges: readonly Exchange[]) => exchanges.map(({ number }) => number);
 const look = () => undefined;
-const open = (capacity: number) => createHistory<{ type: string }>({ look }, capacity);
+const openHistory = (looking: () => Beginning | undefined, capacity?: number) => {
+  const history = createHistory<{ type: string }>(looking, capacity);
+  history.enter();
+  return history;
+};
+const open = (capacity: number) => openHistory(look, capacity);
 
 test("the last requests are kept, oldest first, however many other events come between them; all are counted", () => {
   const history = open(3);
@@ -17,19 +22,19 @@ test("the last requests are kept, oldest first, however many other events come b
   expect(history.total()).toBe(5);
 });
 
-test("clear discards the requests, and events can be resumed from before it", () => {
+test("a new start discards the requests, and events can be resumed from before it", () => {
   const history = open(3);
   for (let i = 1; i <= 3; i++) history.record(request(i));
-  history.clear();
+  history.enter();
   history.record(request(9));
   expect([numbers(history.requests()), history.total()]).toEqual([[9], 1]);
   expect(history.since(2)?.map(({ position }) => position)).toEqual([3, 4]);
 });
 
-test("requests from before the world entered come before those since, and are pushed out by them", () => {
+test("requests from before a restored journal come before those since, and are pushed out by them", () => {
   const history = open(3);
   history.record(request(1));
-  history.enter({ look, requests: [7, 8, 9].map(request), total: 40 });
+  history.enter(undefined, [7, 8, 9].map(request), 40);
   history.record(request(10));
   expect([numbers(history.requests()), history.total()]).toEqual([[8, 9, 10], 41]);
   expect(history.since(0)).toHaveLength(2);
@@ -48,7 +53,7 @@ test("events come in order of all, and none of them once one is no longer kept",
 });
 
 test("an operation stands between the requests before and after it, whether or not it was announced", () => {
-  const history = createHistory<{ type: string }>({ look: () => ({ scenario: { version: 1 }, at: 0 }) });
+  const history = openHistory(() => ({ scenario: { version: 1 }, at: 0 }));
   const operation = (name: "revoke" | "faults") => ({
     ...{ name, input: {}, actor: undefined, at: 5, refusal: undefined, made: undefined, consent: undefined },
   });
@@ -66,7 +71,7 @@ test("the last requests are kept that take so many bytes; those before them stay
   const history = open(5);
   const answer = { status: 404, headers: [], body: "x".repeat(300) };
   const long = (number: number) => ({ ...request(number), path: "", answer }) as unknown as Exchange;
-  history.enter({ look, requests: [1, 2, 3].map(long), total: 40 });
+  history.enter(undefined, [1, 2, 3].map(long), 40);
   for (let i = 4; i <= 6; i++) history.record(long(i));
   expect(history.bytes()).toBe(6000);
   history.keep(4000);
@@ -81,7 +86,7 @@ test("the last requests are kept that take so many bytes; those before them stay
 
 test("a capture begins where requests are discarded that it would need", () => {
   let at = 0;
-  const history = createHistory<{ type: string }>({ look: () => ({ scenario: { version: 1 }, at }) });
+  const history = openHistory(() => ({ scenario: { version: 1 }, at }));
   const answer = { status: 404, headers: [], body: "" };
   const plain = (number: number) => ({ ...request(number), path: "", answer }) as unknown as Exchange;
   for (let i = 1; i <= 500; i++) history.record(plain(i));

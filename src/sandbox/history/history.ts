@@ -57,17 +57,6 @@ export interface JournalQuery {
   readonly faults?: boolean | undefined;
 }
 
-/** The part of the current state that a history needs. */
-interface Subject {
-  /** Returns a copy of the current state; `undefined` if it is too large to copy repeatedly. */
-  readonly look: () => Beginning | undefined;
-  /** The state at the start of this history. Default: what `look` returns. */
-  readonly beginning?: Beginning | undefined;
-  /** The requests before that, the latest of `total`. Default: none. */
-  readonly requests?: readonly Exchange[];
-  readonly total?: number;
-}
-
 /** Everything after one recorded state, up to the next. */
 interface Stretch {
   readonly beginning: Beginning | undefined;
@@ -83,31 +72,38 @@ const stretchLength = 480;
 export const mostKept = 1000;
 
 /**
- * Creates the history of a runtime: its latest requests and other events, so that memory stays flat. The journal, the events
+ * Creates the history of a sandbox: its latest requests and other events, so that memory stays flat. The journal, the events
  * and captures read it.
+ *
+ * `look` returns a copy of the current state, or `undefined` if it is too large to copy repeatedly.
  */
-export function createHistory<Event>(first: Subject, capacity = mostKept) {
-  const requests = createRing<Exchange>(capacity);
-  const events = createRing<Event>(capacity);
+export function createHistory<Event>(look: () => Beginning | undefined, capacity = mostKept) {
+  const requests = createKept<Exchange>(capacity);
+  const events = createKept<Event>(capacity);
   const listeners = new Set<Listener<Event>>();
   let latest = 0;
-  // The current state, the position where it entered or was last cleared, and the number of requests since.
-  let world = first;
+  // The requests before the start of a restored journal, and the number of all requests before it.
+  let earlier: readonly Exchange[] = [];
+  let total = 0;
+  // The position of the start, or of the last clearing.
   let after = 0;
-  let recorded = 0;
-  // Its repeatable recordings.
-  let stretches: readonly Stretch[];
-  let length: number;
+  // The repeatable recordings since then.
+  let stretches: readonly Stretch[] = [];
+  let length = 0;
 
-  const stretchFrom = (beginning = world.look()): Stretch => ({ beginning, after: latest, operations: [] });
-  const restart = (beginning?: Beginning) => {
+  const stretchFrom = (beginning: Beginning | undefined): Stretch => ({
+    beginning,
+    after: latest,
+    operations: [],
+  });
+  const restart = (beginning = look()) => {
     stretches = [stretchFrom(beginning)];
     length = 0;
   };
   const count = () => {
     length += 1;
     if (length < stretchLength) return;
-    stretches = [...stretches.slice(-1), stretchFrom()];
+    stretches = [...stretches.slice(-1), stretchFrom(look())];
     length = 0;
   };
   const tell = (event: Event | RequestEvent, position: number) => {
@@ -122,20 +118,13 @@ export function createHistory<Event>(first: Subject, capacity = mostKept) {
     if (failures !== undefined) throw failures[0];
   };
   const list = (): Exchange[] =>
-    [...(world.requests ?? []), ...requests.after(after).map(({ entry }) => entry)].slice(-capacity);
-  const enter = (subject: Subject) => {
-    world = subject;
-    after = latest;
-    recorded = 0;
-    restart(subject.beginning);
-  };
-  enter(first);
+    [...earlier, ...requests.after(after).map(({ entry }) => entry)].slice(-capacity);
 
   return {
     /** Records a request. */
     record(exchange: Exchange): void {
       latest += 1;
-      if (!exchange.isProbe) recorded += 1;
+      if (!exchange.isProbe) total += 1;
       requests.push(exchange, latest);
       if (exchange.isRepeatable) count();
       else restart();
@@ -181,10 +170,10 @@ export function createHistory<Event>(first: Subject, capacity = mostKept) {
     /** Returns the request with this id; `undefined` if it is unknown or discarded. */
     find: (id: string): Exchange | undefined => list().find((one) => one.id === id),
     /** Returns the number of requests since the start or the last `clear`, including discarded ones but not probes. */
-    total: () => (world.total ?? 0) + recorded,
+    total: () => total,
     /** Estimates the memory of all its requests, in bytes. */
     bytes: () =>
-      [...(world.requests ?? []), ...requests.after(0).map(({ entry }) => entry)].reduce(
+      [...earlier, ...requests.after(0).map(({ entry }) => entry)].reduce(
         (sum, one) => sum + bytesOf(one),
         0,
       ),
@@ -195,21 +184,17 @@ export function createHistory<Event>(first: Subject, capacity = mostKept) {
       const latest = count === 0 ? [] : all.slice(-count);
       const first = all.length - latestOf(latest, most).length;
       const restored = all.length - recent.length;
-      world = { ...world, requests: all.slice(first, restored) };
+      earlier = all.slice(first, restored);
       requests.discard(recent[first - restored - 1]?.position ?? after);
       // A capture needs everything since its first state.
       stretches = stretches.filter((stretch) => stretch.after >= requests.dropped());
       if (stretches.length === 0) restart();
     },
-    /** Discards the requests. */
-    clear: () => enter({ look: world.look }),
-    /** Continues from the latest requests of `total`. */
-    restore: (kept: readonly Exchange[], total: number) =>
-      enter({ look: world.look, requests: [...kept], total }),
-    /** Continues with another state, whose own history is still empty. */
-    enter,
-    /** Returns the current state, for another history to continue. */
-    subject: (): Subject => ({ ...world, beginning: stretches[0]?.beginning }),
+    /** Discards the requests, and continues from the latest ones of `answered`. `beginning` is the state at a start. */
+    enter(beginning?: Beginning, kept: readonly Exchange[] = [], answered = 0): void {
+      [earlier, total, after] = [[...kept], answered, latest];
+      restart(beginning);
+    },
     /** Starts a new recording from the current state, after an event that cannot be repeated. */
     restart: () => restart(),
     /** Returns the repeatable recording. */
@@ -247,33 +232,21 @@ interface Entry<Content> {
 const byPosition = (one: Entry<unknown>, other: Entry<unknown>) => one.position - other.position;
 
 /** Keeps the last `capacity` entries, each with its position. */
-function createRing<Content>(capacity: number) {
-  const kept: Content[] = [];
-  const positions: number[] = [];
-  let next = 0;
+function createKept<Content>(capacity: number) {
+  const kept: Entry<Content>[] = [];
   let dropped = 0;
+  const drop = (count: number) => {
+    dropped = kept.splice(0, count).at(-1)?.position ?? dropped;
+  };
   return {
     push(entry: Content, position: number): void {
-      dropped = positions[next] ?? dropped;
-      kept[next] = entry;
-      positions[next] = position;
-      next = next + 1 === capacity ? 0 : next + 1;
+      if (kept.length === capacity) drop(1);
+      kept.push({ position, entry });
     },
     /** Returns the entries after a position, oldest first. */
-    after(position: number): Entry<Content>[] {
-      const all = kept.map((entry, index) => ({ position: positions[index] as number, entry }));
-      return [...all.slice(next), ...all.slice(0, next)].filter((one) => one.position > position);
-    },
+    after: (position: number): Entry<Content>[] => kept.filter((one) => one.position > position),
     /** Discards the entries up to a position. */
-    discard(position: number): void {
-      const all = this.after(0);
-      const remaining = all.filter((one) => one.position > position);
-      if (remaining.length === all.length) return;
-      dropped = all[all.length - remaining.length - 1]?.position ?? dropped;
-      kept.splice(0, kept.length, ...remaining.map(({ entry }) => entry));
-      positions.splice(0, positions.length, ...remaining.map((one) => one.position));
-      next = remaining.length;
-    },
+    discard: (position: number): void => drop(kept.filter((one) => one.position <= position).length),
     /** Returns the position of the last discarded entry. */
     dropped: () => dropped,
   };

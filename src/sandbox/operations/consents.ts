@@ -3,7 +3,7 @@ import { SandboxError } from "../../spec/errors.js";
 import type { ConsentView } from "../preview/consent-shape.js";
 import { type AttestationView, stateOf, viewAttestation, viewConsent } from "../preview/consent-views.js";
 import { type ConsentEntry, statusAt, withDecision } from "../preview/consents.js";
-import type { World } from "../world.js";
+import type { SandboxState } from "../sandbox.js";
 
 /** A decision that the farmer makes. */
 export type Decision = Exclude<ConsentAction, "cancel">;
@@ -20,7 +20,7 @@ type ChosenConsent =
  * decision or the farmer has no request. An error changes nothing.
  */
 export function decideConsent(
-  world: World,
+  world: SandboxState,
   { do: decision, ...chosen }: ChosenConsent & { readonly do: Decision },
   now: number,
 ): { readonly consent: ConsentView } {
@@ -36,7 +36,7 @@ export function decideConsent(
 
 /** Replaces the record of a request, and announces and returns its view. */
 export function changeConsent(
-  world: World,
+  world: SandboxState,
   entry: ConsentEntry,
   record: ConsentEntry["record"],
   now: number,
@@ -54,7 +54,7 @@ export function changeConsent(
  * An error changes nothing.
  */
 export function suspendAttestation(
-  world: World,
+  world: SandboxState,
   { id, do: change }: { readonly id: string; readonly do: "suspend" | "resume" },
   now: number,
 ): { readonly attestation: AttestationView } {
@@ -77,7 +77,7 @@ export function suspendAttestation(
 
 // Returns a farmer's newest request that allows the decision, or the newest one, which is then rejected.
 function chosenConsent(
-  { consents }: World,
+  { consents }: SandboxState,
   chosen: ChosenConsent,
   decision: Decision,
   now: number,
@@ -103,7 +103,7 @@ function unknownRecord(kind: "consent request" | "attestation", id: string): San
 }
 
 /** Throws `not_found` without the preview of the announced endpoints (R49). */
-export function requirePreview({ preview, name }: World): void {
+export function requirePreview({ preview, name }: SandboxState): void {
   if (preview) return;
   throw new SandboxError(
     "not_found",

@@ -27,10 +27,10 @@ import { didYouMean, listed } from "../../spec/schema/words.js";
 import { durationOf, type Instant, instantFrom } from "../clock.js";
 import { settleUsage, startUsage, type Usage } from "../counters.js";
 import type { KeyEntry } from "../registry.js";
+import type { SandboxState } from "../sandbox.js";
 import { withGrantedScopes } from "../varied-records.js";
 import type { KeyView } from "../view-shapes.js";
 import { viewKey } from "../views.js";
-import type { World } from "../world.js";
 
 /** Role of the user in the dashboard (R33). */
 export type Actor = "administrator" | "member";
@@ -62,7 +62,7 @@ export type CreateKeyInput = Omit<ControlBody<"key_creation">, "expires"> & { ex
  * `scopes_required` (R29), `unknown_scope`, `key_limit_reached` (R32) or `name_taken`, without changes.
  */
 export function createKey(
-  world: World,
+  world: SandboxState,
   input: CreateKeyInput,
   now: number,
   by: Initiator,
@@ -112,7 +112,7 @@ export interface RotateInput {
  * without changes.
  */
 export function rotateKey(
-  world: World,
+  world: SandboxState,
   input: RotateInput,
   now: number,
   by: Initiator,
@@ -138,7 +138,7 @@ export function rotateKey(
  * Throws `key_not_active` (R42) or `unknown_ref`.
  */
 export function revokeKey(
-  world: World,
+  world: SandboxState,
   input: { readonly key: string },
   now: number,
 ): { readonly key: KeyView } {
@@ -151,7 +151,7 @@ export function revokeKey(
 
 // Adds a new key. The sandbox stores only its hash (R35). New keys always have the current prefix (R17).
 function issueKey(
-  world: World,
+  world: SandboxState,
   described: Omit<KeyRecord, "sha256" | "legacy">,
   now: number,
   { isScripted = false }: Initiator,
@@ -184,7 +184,7 @@ function issueKey(
 
 // A key that no longer works cannot change, and a replaced key cannot be replaced again (R42).
 function requireKeyIn(
-  world: World,
+  world: SandboxState,
   ref: string,
   now: number,
   verb: "rotate" | "revoke",
@@ -217,7 +217,7 @@ function requireAccess({ ref, sandboxAccess, liveAccess }: Organization, environ
   }
 }
 
-function requireScopes({ assumptions: { scopes: known } }: World, scopes: readonly string[]): void {
+function requireScopes({ assumptions: { scopes: known } }: SandboxState, scopes: readonly string[]): void {
   if (scopes.length === 0) {
     throw new SandboxError("scopes_required", "A key needs at least one scope.");
   }
@@ -232,7 +232,7 @@ function requireScopes({ assumptions: { scopes: known } }: World, scopes: readon
 
 // An organization has at most five active keys in an environment (R32).
 function requireRoomForKey(
-  { registry, assumptions }: World,
+  { registry, assumptions }: SandboxState,
   { organization, environment }: Pick<KeyRecord, "organization" | "environment">,
   now: number,
 ): void {
@@ -247,7 +247,7 @@ function requireRoomForKey(
   );
 }
 
-function freeRef({ registry: { keys } }: World, ref: string): string {
+function freeRef({ registry: { keys } }: SandboxState, ref: string): string {
   // The keys of one rotation are `main`, `main-2`, `main-3`.
   const first = ref.replace(/-\d+$/, "");
   const isInChain = keys.get(ref)?.key.replaces !== undefined && keys.has(first);
@@ -261,7 +261,7 @@ function refProblem(ref: string): string | undefined {
 }
 
 function inheritedUsage(
-  { assumptions, windows }: World,
+  { assumptions, windows }: SandboxState,
   { usage }: KeyEntry,
   now: number,
 ): Usage | undefined {

@@ -1,20 +1,18 @@
+import { assumptionsFor } from "../../spec/assumptions.js";
 import { type RefusalCode, refusalCodes, SandboxError } from "../../spec/errors.js";
 import { type ActionName, actionNames } from "../../spec/steps.js";
-import type { Action, Performed } from "../steps.js";
-import type { World } from "../world.js";
+import { durationOf, type Instant, instantOf, isoOf } from "../clock.js";
+import type { SandboxState } from "../sandbox.js";
+import { type Action, actionDifferences, type Performed } from "../steps.js";
+import { assumedAt, nextAssumed } from "../timeline.js";
+import type { ClockView } from "../view-shapes.js";
+import { viewClock } from "../views.js";
 import { decideConsent, suspendAttestation } from "./consents.js";
 import { createKey, type Initiator, requireAdministrator, revokeKey, rotateKey } from "./keys.js";
-import {
-  advanceClock,
-  changeAssumptions,
-  changeClock,
-  changeFaults,
-  clearRequests,
-  updateOrganization,
-} from "./settings.js";
+import { changeAssumptions, changeFaults, clearRequests, updateOrganization } from "./settings.js";
 
 /** Changes a sandbox as of an instant (epoch milliseconds). Returns the new state of the changed records. */
-type Operation<Input, Result> = (world: World, input: Input, now: number, by: Initiator) => Result;
+type Operation<Input, Result> = (world: SandboxState, input: Input, now: number, by: Initiator) => Result;
 
 /** The operations that steps of a scenario run. */
 const stepOperations = {
@@ -48,7 +46,7 @@ export const operations = {
   faults: /* @__PURE__ */ recorded("faults", changeFaults),
   assumptions: /* @__PURE__ */ recorded("assumptions", changeAssumptions),
   clock: changeClock,
-  advance: (world: World, { by }: { readonly by: string | number }) => advanceClock(world, by),
+  advance: (world: SandboxState, { by }: { readonly by: string | number }) => advanceClock(world, by),
   clear_requests: clearRequests,
 };
 
@@ -56,11 +54,10 @@ export const operations = {
 function recorded<Input, Result>(
   name: ActionName,
   run: Operation<Input, Result>,
-): (world: World, input: Input, by?: Initiator) => Result {
+): (world: SandboxState, input: Input, by?: Initiator) => Result {
   return (world, input, by = {}) => {
-    const { history, clock, timeline } = world;
+    const { history, clock } = settled(world);
     const at = clock.now();
-    if (timeline.dueAt <= at) world.settle();
     const record = (refusal: string | undefined, result: object = {}) => {
       const { key, replacement, consent } = result as Partial<Performed>;
       history.operation({
@@ -101,7 +98,7 @@ const nothing: Performed = {
  * A rejection is a result; any other error is thrown. Secrets of new keys derive from the seed and their refs, so that a
  * scenario always plays the same way.
  */
-export function performAction(world: World, action: Action, at?: number): Performed {
+export function performAction(world: SandboxState, action: Action, at?: number): Performed {
   const name = actionIn(action);
   if (name === undefined) return nothing;
   const { actor, ...given } = action[name] as { readonly actor?: Initiator["actor"] };
@@ -125,4 +122,70 @@ export function actionIn(step: Action): ActionName | undefined {
 
 function isRefusal(code: string): code is RefusalCode {
   return (refusalCodes as readonly string[]).includes(code);
+}
+
+/** Sets, freezes or resumes the clock. Throws `clock_backwards` or `validation_failed` without changes. */
+export function changeClock(
+  world: SandboxState,
+  { now, frozen }: { readonly now?: Instant | undefined; readonly frozen?: boolean | undefined },
+): ClockView {
+  const { clock } = world;
+  if (now !== undefined) clock.set(instantOf(now));
+  if (frozen === true) clock.freeze();
+  if (frozen === false) clock.resume();
+  return announceClock(world);
+}
+
+/** Advances the clock. Throws `clock_backwards` or `validation_failed` without changes. */
+export function advanceClock(world: SandboxState, by: string | number): ClockView {
+  world.clock.advance(durationOf(by));
+  return announceClock(world);
+}
+
+function announceClock(world: SandboxState): ClockView {
+  world.history.announce({ type: "clock.moved", ...viewClock(world.clock) });
+  settled(world);
+  return viewClock(world.clock);
+}
+
+/**
+ * Runs the steps of the timeline that are due, each at its own instant, and returns the sandbox.
+ *
+ * Nothing runs in the background: every read of a sandbox settles its timeline first.
+ */
+export function settled(world: SandboxState): SandboxState {
+  const { timeline, history } = world;
+  if (timeline.dueAt === Number.POSITIVE_INFINITY) return world;
+  const now = world.clock.now();
+  // A listener may start another scenario.
+  while (timeline === world.timeline && timeline.dueAt <= now) {
+    const index = timeline.next;
+    const due = timeline.dueAt;
+    const { at, step } = timeline.steps[index] ?? { at: Number.POSITIVE_INFINITY };
+    if (step === undefined || at > due) {
+      timeline.dueAt = Math.min(at, nextAssumed(world.changes, due));
+      assumeChanged(world, due);
+      continue;
+    }
+    // Before the step runs, because a listener of its events may read the sandbox.
+    timeline.next = index + 1;
+    const next = timeline.steps[index + 1]?.at ?? Number.POSITIVE_INFINITY;
+    timeline.dueAt = Math.min(next, nextAssumed(world.changes, at));
+    const performed = performAction(world, step, at);
+    if (performed.refusal !== null) timeline.refusals.set(index, performed.refusal.code);
+    const differences = step.expect === undefined ? [] : actionDifferences(step.expect, performed);
+    history.announce({
+      type: "timeline.step",
+      result: { index, at: isoOf(at), step, performed: { ...performed, secret: null }, differences },
+    });
+  }
+  return world;
+}
+
+// No change sets an assumption that affects how requests are counted.
+function assumeChanged(world: SandboxState, at: number): void {
+  const { changes = [], profile } = world;
+  world.givenAssumptions = { ...world.givenAssumptions, ...assumedAt(changes, at) };
+  world.assumptions = assumptionsFor(profile, world.givenAssumptions);
+  world.history.announce({ type: "assumptions.changed" });
 }

@@ -4,20 +4,20 @@ import { keyStateAt, maximumActiveKeys } from "../../spec/api-key.js";
 import { type Assumptions, assumptionsFor, type Profile } from "../../spec/assumptions.js";
 import { day, dayStart, minute, minuteStart } from "../../spec/limits.js";
 import { requireFields, validationError } from "../../spec/schema/check.js";
-import { durationOf, type Instant, instantOf, isoOf } from "../clock.js";
+import { isoOf } from "../clock.js";
 import { settleUsage, startUsage, type Usage, type Windows, windowsOf } from "../counters.js";
 import { activateFaults, type Fault } from "../faults.js";
 import type { KeyEntry } from "../registry.js";
+import type { SandboxState } from "../sandbox.js";
 import { endingOfName, withGrantedScopes, withoutGrantedScopes } from "../varied-records.js";
-import type { ClockView, OrganizationView } from "../view-shapes.js";
-import { viewClock, viewOrganization } from "../views.js";
-import type { World } from "../world.js";
+import type { OrganizationView } from "../view-shapes.js";
+import { viewOrganization } from "../views.js";
 
 export type OrganizationInput = ControlBody<"organization_update"> & { readonly ref: string };
 
 /** Changes an organization, effective with the next request. Throws `unknown_ref` without changes. */
 export function updateOrganization(
-  world: World,
+  world: SandboxState,
   input: OrganizationInput,
 ): { readonly organization: OrganizationView } {
   const entry = world.registry.organization(input.ref);
@@ -38,7 +38,7 @@ export function updateOrganization(
  *
  * Throws `validation_failed` with every contradiction, without changes.
  */
-export function changeFaults(world: World, faults: readonly Fault[], now: number): void {
+export function changeFaults(world: SandboxState, faults: readonly Fault[], now: number): void {
   const { registry, seed, history } = world;
   const problems = faultProblems(faults, {
     refs: { key: registry.keys, organization: registry.organizations },
@@ -50,33 +50,9 @@ export function changeFaults(world: World, faults: readonly Fault[], now: number
   history.announce({ type: "faults.changed" });
 }
 
-/** Sets, freezes or resumes the clock. Throws `clock_backwards` or `validation_failed` without changes. */
-export function changeClock(
-  world: World,
-  { now, frozen }: { readonly now?: Instant | undefined; readonly frozen?: boolean | undefined },
-): ClockView {
-  const { clock } = world;
-  if (now !== undefined) clock.set(instantOf(now));
-  if (frozen === true) clock.freeze();
-  if (frozen === false) clock.resume();
-  return announceClock(world);
-}
-
-/** Advances the clock. Throws `clock_backwards` or `validation_failed` without changes. */
-export function advanceClock(world: World, by: string | number): ClockView {
-  world.clock.advance(durationOf(by));
-  return announceClock(world);
-}
-
-function announceClock(world: World): ClockView {
-  world.history.announce({ type: "clock.moved", ...viewClock(world.clock) });
-  world.settle();
-  return viewClock(world.clock);
-}
-
 /** Clears the journal and the report's counters, but not the usage of keys. */
-export function clearRequests({ history, counters }: World): void {
-  history.clear();
+export function clearRequests({ history, counters }: SandboxState): void {
+  history.enter();
   counters.clear();
   history.announce({ type: "requests.cleared" });
 }
@@ -91,7 +67,7 @@ export type AssumptionsInput = Partial<Assumptions> & { readonly profile?: Profi
  * Throws `validation_failed` for assumptions that contradict the sandbox's state, without changes.
  */
 export function changeAssumptions(
-  world: World,
+  world: SandboxState,
   { profile, ...input }: AssumptionsInput,
   now: number,
 ): Assumptions {
@@ -116,7 +92,7 @@ export function changeAssumptions(
     assumptions: next,
     givenAssumptions: given,
     windows,
-  } satisfies Partial<World>;
+  } satisfies Partial<SandboxState>;
   varyRecords(world, { ...world, ...changes });
   Object.assign(world, changes);
   world.history.announce({ type: "assumptions.changed" });
@@ -124,7 +100,7 @@ export function changeAssumptions(
 }
 
 // The profile `varied` adds parts to records. They appear and disappear with the profile.
-function varyRecords(world: World, next: World): void {
+function varyRecords(world: SandboxState, next: SandboxState): void {
   const { organizations, keys } = world.registry;
   for (const entry of organizations.values()) {
     const { ref, name } = entry.organization;
@@ -143,7 +119,7 @@ function varyRecords(world: World, next: World): void {
   }
 }
 
-function heldScopeProblem(world: World, { scopes }: Assumptions): string | undefined {
+function heldScopeProblem(world: SandboxState, { scopes }: Assumptions): string | undefined {
   for (const { key } of world.registry.keys.values()) {
     const held = withoutGrantedScopes(world, key.scopes).find((scope) => !scopes.includes(scope));
     if (held !== undefined) return `lack ${held}, which the key ${JSON.stringify(key.ref)} has`;
@@ -151,7 +127,11 @@ function heldScopeProblem(world: World, { scopes }: Assumptions): string | undef
   return undefined;
 }
 
-function tooManyActiveProblem({ registry }: World, next: Assumptions, now: number): string | undefined {
+function tooManyActiveProblem(
+  { registry }: SandboxState,
+  next: Assumptions,
+  now: number,
+): string | undefined {
   if (!next.retiring_counts_as_active) return undefined;
   const counts = new Map<string, number>();
   for (const { key } of registry.keys.values()) {
@@ -168,7 +148,7 @@ function tooManyActiveProblem({ registry }: World, next: Assumptions, now: numbe
 // A key has a count for its minute and its day, but no time for each request. The count in a window that starts at another
 // instant is known only if it is zero.
 function countedProblem(
-  { registry, windows }: World,
+  { registry, windows }: SandboxState,
   since: number,
   length: number,
   now: number,

@@ -1,6 +1,13 @@
 import { isMapping, parsedJson } from "../../spec/schema/json.js";
 import type { Path } from "../../spec/schema/shape.js";
-import type { Difference, Performed, StepResult, StoryAnswer, StoryStep } from "../steps.js";
+import {
+  type Difference,
+  nothing,
+  type StepResult,
+  type StoryAnswer,
+  type StoryStep,
+  shown,
+} from "../steps.js";
 
 type Expectation = NonNullable<StoryStep["expect"]>;
 
@@ -26,14 +33,6 @@ export function answerDifferences(expected: Expectation, answer: StoryAnswer): D
   }
   if (body !== undefined) differences.push(...bodyDifferences("body", body, found));
   return differences;
-}
-
-/** Compares the outcome of an action with a step's expectation. Default: it succeeds. */
-export function actionDifferences(expected: Expectation | undefined, { refusal }: Performed): Difference[] {
-  const wanted = expected?.error;
-  if (wanted === refusal?.code) return [];
-  const found = refusal === null ? nothing : `${JSON.stringify(refusal.code)} (${refusal.message})`;
-  return [{ at: "error", expected: shown(wanted), found }];
 }
 
 /** Returns `error.code` of a response, or `null`. */
@@ -76,8 +75,6 @@ function pathOf(at: string, step: Path): Path {
   return first === "timeline" ? ["timeline", index, "expect", ...rest] : [...step, "expect", ...path];
 }
 
-const nothing = "nothing";
-
 function difference(at: string, expected: unknown, found: unknown): Difference {
   return { at, expected: shown(expected), found: shown(found) };
 }
@@ -104,12 +101,4 @@ function bodyOf({ body }: StoryAnswer): unknown {
 
 function errorCodeIn(body: unknown): unknown {
   return isMapping(body) && isMapping(body.error) ? body.error.code : null;
-}
-
-const longestShown = 300;
-
-function shown(value: unknown): string {
-  if (value === undefined) return nothing;
-  const text = JSON.stringify(value);
-  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
 }

@@ -3,11 +3,12 @@ import { unknownSecret } from "../../scenario/population.js";
 import { SandboxError } from "../../spec/errors.js";
 import { mePath } from "../../spec/outcomes.js";
 import { redactKeys } from "../../spec/redact.js";
-import { performAction } from "../operations/operations.js";
-import { advanceClock } from "../operations/settings.js";
+import { advanceClock, performAction, settled } from "../operations/operations.js";
 import { attestationsOf } from "../preview/consent-views.js";
+import type { SandboxState } from "../sandbox.js";
 import { defaultKeyRef, scenarioSecret } from "../secrets.js";
 import {
+  actionDifferences,
   isAsExpected,
   kindOf,
   type SendStoryRequest,
@@ -19,9 +20,7 @@ import {
   type TimelineResult,
 } from "../steps.js";
 import { viewClock } from "../views.js";
-import type { World } from "../world.js";
-import { actionDifferences, answerDifferences } from "./differences.js";
-import { settleTimeline } from "./timeline.js";
+import { answerDifferences } from "./differences.js";
 
 /** Sent for the key `malformed`: a text that a client mistook for its key. */
 const malformedKey = "not-an-api-key";
@@ -32,19 +31,19 @@ const malformedKey = "not-an-api-key";
  *
  * Throws `unknown_ref` or `secret_not_kept` for a key that cannot be sent, and the clock's errors.
  */
-export function runNextStep(world: World, send: SendStoryRequest): StepResult | undefined {
+export function runNextStep(world: SandboxState, send: SendStoryRequest): StepResult | undefined {
   const { result, error } = attemptNext(world, send);
   if (error !== undefined) throw error;
   return result;
 }
 
 /** Like `runNextStep`, but a step that cannot run returns a result with its `failure`. */
-export function tryNextStep(world: World, send: SendStoryRequest): StepResult | undefined {
+export function tryNextStep(world: SandboxState, send: SendStoryRequest): StepResult | undefined {
   return attemptNext(world, send).result;
 }
 
 /** Runs the whole story as a test. Stops at the first unexpected result, because later steps depend on it. */
-export function runStory(world: World, send: SendStoryRequest): StepResult[] {
+export function runStory(world: SandboxState, send: SendStoryRequest): StepResult[] {
   const results: StepResult[] = [];
   for (;;) {
     const result = tryNextStep(world, send);
@@ -59,7 +58,7 @@ interface Attempt {
   readonly error?: SandboxError;
 }
 
-function attemptNext(world: World, send: SendStoryRequest): Attempt {
+function attemptNext(world: SandboxState, send: SendStoryRequest): Attempt {
   const { story, history } = world;
   const timeline: TimelineResult[] = [];
   const unsubscribe = history.subscribe((event) => {
@@ -86,7 +85,7 @@ function attemptNext(world: World, send: SendStoryRequest): Attempt {
     ],
   });
   try {
-    settleTimeline(world);
+    settled(world);
     const step = story.steps[story.next];
     if (step === undefined) return {};
     story.next += 1;
@@ -115,7 +114,7 @@ function remember(story: Story, result: StepResult): StepResult {
 
 type Outcome = Partial<Pick<StepResult, "request" | "answer" | "performed" | "failure" | "differences">>;
 
-function outcomeOf(world: World, step: StoryStep, send: SendStoryRequest): Outcome {
+function outcomeOf(world: SandboxState, step: StoryStep, send: SendStoryRequest): Outcome {
   if (step.after !== undefined) advanceClock(world, step.after);
   if (step.request !== undefined) {
     const { request, shown } = storyRequest(world, step.request);
@@ -134,7 +133,7 @@ function outcomeOf(world: World, step: StoryStep, send: SendStoryRequest): Outco
 
 /** Returns a step's request to send, and for display; throws `unknown_ref` or `secret_not_kept`. */
 export function storyRequest(
-  world: World,
+  world: SandboxState,
   { key = defaultKeyRef(world.scenario) ?? "none", method = "GET", repeat = 1, ...given }: GivenRequest,
 ): { readonly request: StoryRequest; readonly shown: SentRequest } {
   const secret = secretFor(world, key);
@@ -177,7 +176,7 @@ interface GivenRequest {
 }
 
 /** Returns the key to send for a ref, `none`, `malformed` or `unknown`; throws `unknown_ref` for another ref. */
-export function secretFor(world: World, key: string): string | undefined {
+export function secretFor(world: SandboxState, key: string): string | undefined {
   if (key === "none") return undefined;
   if (key === "malformed") return malformedKey;
   return key === "unknown" ? unknownSecret(world.seed) : scenarioSecret(world, key);
@@ -189,7 +188,7 @@ export function secretFor(world: World, key: string): string | undefined {
  *
  * Throws `unknown_ref` for a number that does not exist.
  */
-function fillIn(world: World, text: string): string {
+function fillIn(world: SandboxState, text: string): string {
   if (!world.preview) return text;
   return text.replace(storyPlaceholder, (whole, kind: string, digits: string) => {
     const { first, count, idAt } = placeholders(world)[kind as "farmer" | "consent" | "attestation"];
@@ -200,7 +199,7 @@ function fillIn(world: World, text: string): string {
   });
 }
 
-function placeholders({ farmers, consents, clock }: World) {
+function placeholders({ farmers, consents, clock }: SandboxState) {
   const attestations = attestationsOf(consents.all, clock.now());
   const listed = (items: readonly { readonly id: string }[]) => ({
     first: 1,

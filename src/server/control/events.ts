@@ -4,7 +4,7 @@ import type { Log } from "../../log/log.js";
 import { clearInterval, clearTimeout, nodePlatform, setInterval, setTimeout } from "../../node/platform.js";
 import { stepData } from "../../node/step-data.js";
 import type { WorldEvent } from "../../sandbox/events.js";
-import type { Runtime } from "../../sandbox/runtime.js";
+import type { SandboxState } from "../../sandbox/sandbox.js";
 import { snakeCase } from "../../spec/schema/json.js";
 import { HttpRefusal } from "./refusals.js";
 import type { LocalContext, RouteContext } from "./route.js";
@@ -30,7 +30,7 @@ const mostPerSecond = 200;
 
 /** The events of a runtime on their way to all its subscribers. */
 interface Broadcast {
-  readonly history: Runtime["history"];
+  readonly history: SandboxState["history"];
   /** The id of an event minus its position in the history, and the id before the first. */
   readonly offset: number;
   readonly from: number;
@@ -47,10 +47,10 @@ interface Broadcast {
   heartbeats?: NodeJS.Timeout;
 }
 
-const broadcasts = new WeakMap<Runtime, Broadcast>();
+const broadcasts = new WeakMap<SandboxState, Broadcast>();
 
 // Made with the first subscriber.
-function broadcastOf(runtime: Runtime, { firstEvent }: Log): Broadcast {
+function broadcastOf(runtime: SandboxState, { firstEvent }: Log): Broadcast {
   const found = broadcasts.get(runtime);
   if (found !== undefined) return found;
   const { history } = runtime;
@@ -68,7 +68,7 @@ function broadcastOf(runtime: Runtime, { firstEvent }: Log): Broadcast {
 }
 
 /** Returns the number of current subscribers to a runtime's events. */
-export function subscribersOf(runtime: Runtime): number {
+export function subscribersOf(runtime: SandboxState): number {
   return broadcasts.get(runtime)?.subscribers.size ?? 0;
 }
 

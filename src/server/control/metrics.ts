@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, type MetricConfiguration, Regist
 import { runtimesOf } from "../../log/instances.js";
 import type { LogStatus } from "../../log/log.js";
 import { version } from "../../node/package-files.js";
-import type { World } from "../../sandbox/world.js";
+import type { SandboxState } from "../../sandbox/sandbox.js";
 import { keyStateAt, keyStates } from "../../spec/api-key.js";
 import { latencyBounds, type Server, type Traffic, unreadiness } from "../sockets/server-state.js";
 import { subscribersOf } from "./events.js";
@@ -18,7 +18,7 @@ interface MetricsText {
  *
  * Reads all values for each scrape. No label contains client input: no key, ref, path or id.
  */
-export async function metricsOf(world: World, server: Server): Promise<MetricsText> {
+export async function metricsOf(world: SandboxState, server: Server): Promise<MetricsText> {
   const registry = new Registry();
   addTraffic(registry, server.traffic);
   addWorld(registry, world, server);
@@ -81,7 +81,7 @@ function addTraffic(registry: Registry, { paths, latencies, totalMs, excess, def
   new Counter(named(registry, "defects_total", help)).inc(defects);
 }
 
-function addWorld(registry: Registry, { clock, registry: { keys } }: World, server: Server) {
+function addWorld(registry: Registry, { clock, registry: { keys } }: SandboxState, server: Server) {
   const { log } = server;
   const byState = new Gauge({
     ...named(registry, "keys", "Keys of the server's own sandbox, by state."),

@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import type { ControlCall, ControlPlace } from "../../log/log.js";
 import type { Actor } from "../../sandbox/operations/keys.js";
-import type { World } from "../../sandbox/world.js";
+import type { SandboxState } from "../../sandbox/sandbox.js";
 import type { ControlBody, ControlBodyName, Query } from "../../scenario/format/inputs.js";
 import type { Shape, ValueOf } from "../../spec/schema/shape.js";
 import type { CallTarget, Server } from "../sockets/server-state.js";
@@ -9,7 +9,7 @@ import type { CallTarget, Server } from "../sockets/server-state.js";
 /** The context of a route. With a shared store, it is the same on every replica, except the base URL. */
 export interface RouteContext<Body = unknown, Parameters = Readonly<Record<string, unknown>>>
   extends Pick<ControlPlace, "runtime" | "instances" | "baseUrl"> {
-  readonly world: World;
+  readonly world: SandboxState;
   readonly actor: Actor;
   /** The named parts of the path, decoded. */
   readonly params: Readonly<Record<string, string>>;

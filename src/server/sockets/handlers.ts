@@ -8,7 +8,7 @@ import { pathToFileURL } from "node:url";
 import { runInNewContext } from "node:vm";
 import { currentSandboxes, sandboxOn } from "../../library/create-sandbox.js";
 import type { Sandbox } from "../../library/sandbox.js";
-import type { Runtime } from "../../sandbox/runtime.js";
+import type { SandboxState } from "../../sandbox/sandbox.js";
 import { SandboxError } from "../../spec/errors.js";
 import { pathOf, queryOf, refuse, refuseBody, resetConnection } from "./messages.js";
 
@@ -30,7 +30,7 @@ interface Msw {
 
 /** Serves a request to an unknown path from the user's handlers, or calls `fallback` if none of them does. */
 export type CustomHandlers = (
-  runtime: Runtime,
+  runtime: SandboxState,
   request: IncomingMessage,
   response: ServerResponse,
   fallback: () => void,
@@ -58,7 +58,7 @@ export interface UserHandlerOptions {
 export async function createCustomHandlers(
   given: UserHandlers,
   { handlersFile, maxBody = 10, onDefect = () => {}, onHandlerError = onDefect }: UserHandlerOptions,
-  own: Runtime,
+  own: SandboxState,
   baseUrl: () => string,
 ): Promise<CustomHandlers> {
   const handlers = await readHandlers(given, sandboxOn(own));

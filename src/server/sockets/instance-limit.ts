@@ -3,7 +3,7 @@ import { errorBody } from "../../api/messages.js";
 import { stopwatch } from "../../library/real-time.js";
 import type { Instance } from "../../log/instances.js";
 import { clearTimeout, setTimeout } from "../../node/platform.js";
-import type { Runtime } from "../../sandbox/runtime.js";
+import type { SandboxState } from "../../sandbox/sandbox.js";
 
 const minute = 60_000;
 
@@ -24,7 +24,7 @@ interface Excess {
  * Each server counts only its own requests: a shared count would cost more than it saves.
  */
 export function createInstanceLimit(now: () => number = stopwatch) {
-  const minutes = new WeakMap<Runtime, { readonly since: number; count: number }>();
+  const minutes = new WeakMap<SandboxState, { readonly since: number; count: number }>();
   return ({ tenancy: { requestsPerMinute: most }, runtime }: Pick<Instance, "tenancy" | "runtime">) => {
     if (most === undefined) return undefined;
     const at = now();

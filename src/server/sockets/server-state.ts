@@ -4,6 +4,7 @@ import type { Log, Place } from "../../log/log.js";
 import { baseUrlFor, readBaseUrl, readHostName } from "../../node/addresses.js";
 import { isOfMachine } from "../../node/files/write-file.js";
 import { nodePlatform } from "../../node/platform.js";
+import { settled } from "../../sandbox/operations/operations.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import { SandboxError } from "../../spec/errors.js";
 import type { PathId } from "../../spec/outcomes.js";
@@ -131,7 +132,7 @@ export const latencyBounds = [
 /** Makes the state of a server that does not listen yet. Throws `usage` for an invalid URL, name or network. */
 export function createServerState(log: Log, options: Partial<ServeOptions> & Hosting = {}): Server {
   const { explain = false, instanceRate, controlToken, onAudit } = options;
-  const { name, scenario } = log.runtime.world();
+  const { name, scenario } = settled(log.runtime);
   const { publicUrl, allowedHosts } = namesOf(options);
   const latencies = new Float64Array(latencyBounds.length + 1);
   const traffic: Traffic = { paths: new Map(), latencies, totalMs: 0, unstored: 0, excess: 0, defects: 0 };

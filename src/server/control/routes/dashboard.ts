@@ -3,9 +3,9 @@ import { type Decision, requirePreview } from "../../../sandbox/operations/conse
 import { operations } from "../../../sandbox/operations/operations.js";
 import { viewConsent } from "../../../sandbox/preview/consent-views.js";
 import type { KeyEntry, OrganizationEntry } from "../../../sandbox/registry.js";
+import type { SandboxState } from "../../../sandbox/sandbox.js";
 import type { KeyView } from "../../../sandbox/view-shapes.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";
-import type { World } from "../../../sandbox/world.js";
 import { query } from "../../../scenario/format/inputs.js";
 import { describedKeyCount } from "../../../scenario/population.js";
 import { fingerprintOf, type KeyState, keyStateAt, keyStates } from "../../../spec/api-key.js";
@@ -157,7 +157,7 @@ interface DirectoryQuery {
 }
 
 /** Adds the result of a key's next request. */
-export function withNextRequest(key: KeyView, world: World) {
+export function withNextRequest(key: KeyView, world: SandboxState) {
   return { ...key, nextRequest: nextRequest(world, key.ref) };
 }
 
@@ -172,7 +172,7 @@ interface Row {
 const rowsOnAPage = 50;
 
 /** Lists organizations with their keys in pages of fifty rows; an organization without a key also takes a row. */
-export function directoryOf(world: World, { filter = "", state, page: wanted = 1 }: DirectoryQuery) {
+export function directoryOf(world: SandboxState, { filter = "", state, page: wanted = 1 }: DirectoryQuery) {
   const now = world.clock.now();
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   const isChosen = ({ key, holder }: KeyEntry) =>

@@ -5,7 +5,8 @@ import { newSecret } from "../../../log/log.js";
 import { controlPath } from "../../../node/addresses.js";
 import { nodePlatform } from "../../../node/platform.js";
 import { isoOf } from "../../../sandbox/clock.js";
-import { givenOptions } from "../../../sandbox/runtime.js";
+import { settled } from "../../../sandbox/operations/operations.js";
+import { givenOptions } from "../../../sandbox/sandbox.js";
 import { scenarioSecrets } from "../../../sandbox/secrets.js";
 import { parseDuration, parseTime } from "../../../scenario/format/fields.js";
 import { query } from "../../../scenario/format/inputs.js";
@@ -84,7 +85,7 @@ export const instanceRoutes: readonly Route[] = [
       server.audit(`Created the ${instanceName(instance)}.`);
       return {
         ...summaryOf(instance, context),
-        keys: scenarioSecrets(instance.runtime.world()),
+        keys: scenarioSecrets(settled(instance.runtime)),
         ...{ token: instanceTokenPrefix + token.text, claim_url: linkTo(instance, code.text, context) },
       };
     },
@@ -115,7 +116,7 @@ export const instanceRoutes: readonly Route[] = [
       const instance = await server.log.enter(claimed.id);
       if (instance === undefined || "ended" in instance) throw usedLink();
       server.audit(`Claimed the ${instanceName(instance)}.`);
-      const keys = scenarioSecrets(instance.runtime.world());
+      const keys = scenarioSecrets(settled(instance.runtime));
       return { ...summaryOf(claimed, context), token: instanceTokenPrefix + token.text, keys };
     },
   }),
@@ -185,9 +186,9 @@ function summaryOf(instance: ListedInstance, { baseUrl }: RouteContext) {
 /** Counts the requests of clients; `null` for an instance that another server has loaded, or none. */
 function trafficOf(instance: Instance | undefined) {
   if (instance === undefined) return null;
-  const { counters, world } = instance.runtime;
+  const { counters, history } = settled(instance.runtime);
   const { requests, paths } = counters.read();
-  const [last] = world().history.requests({ source: "client", limit: 1 });
+  const [last] = history.requests({ source: "client", limit: 1 });
   const passed = successPaths.reduce((sum, path) => sum + paths[path].count + paths[path].previewCount, 0);
   const promised = outcomes.filter((row) => row.promised);
   const met = promised.filter(({ path }) => paths[path].isMet);

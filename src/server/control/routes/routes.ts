@@ -2,6 +2,7 @@ import { openApiDocument } from "../../../api/openapi.js";
 import type { ControlCall, ControlPlace } from "../../../log/log.js";
 import { identityOf, stateText } from "../../../log/state-file.js";
 import { isoOf } from "../../../sandbox/clock.js";
+import { settled } from "../../../sandbox/operations/operations.js";
 import { SandboxError } from "../../../spec/errors.js";
 import { anything, record, text } from "../../../spec/schema/shape.js";
 import { answers } from "../answers.js";
@@ -99,7 +100,7 @@ export function runCall(
 ): unknown {
   if (isGone) throw new SandboxError("not_found", "The instance has been removed.");
   const row = rowOf.get(route) as Route;
-  const context = { ...place, ...input, world: place.runtime.world() };
+  const context = { ...place, ...input, world: settled(place.runtime) };
   const withYaml = isYaml ? row.runYaml : undefined;
   if (withYaml !== undefined) return withYaml({ ...context, body: input.body as string });
   return row.run({ ...context, body: input.body as never }, local as LocalContext);

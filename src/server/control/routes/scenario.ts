@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import { starterOf } from "../../../library/create-sandbox.js";
 import { readBundledScenario } from "../../../node/package-files.js";
 import { openWorld } from "../../../node/platform.js";
 import { rehearsalProblems, unmarkedSecrets } from "../../../node/rehearsal.js";
-import type { GivenOptions, Runtime } from "../../../sandbox/runtime.js";
-import type { World } from "../../../sandbox/world.js";
+import { settled } from "../../../sandbox/operations/operations.js";
+import type { GivenOptions, SandboxState } from "../../../sandbox/sandbox.js";
+import { switchScenario } from "../../../sandbox/start.js";
 import {
   bundledScenarios,
   isScenarioName,
@@ -97,9 +97,9 @@ export function requireQuickStart(scenario: Scenario): void {
 }
 
 // The options of the server's start also apply to this scenario.
-function startScenario(runtime: Runtime, scenario: Scenario, name: string, text?: string) {
-  runtime.exchange(starterOf(runtime.world().platform, scenario, { ...runtime.given, name, text }));
-  return running(runtime.world());
+function startScenario(runtime: SandboxState, scenario: Scenario, name: string, text?: string) {
+  switchScenario(runtime, scenario, { ...runtime.given, name, text });
+  return running(settled(runtime));
 }
 
 type TextProblem = ControlAnswer<"Validation">["problems"][number];
@@ -154,7 +154,7 @@ function wordLength(rest: string): number {
  * Returns a sandbox's scenario as YAML: the original text with its comments if known, or a rendered one. Every key in it is
  * cut after its prefix.
  */
-async function scenarioText(world: World, given: GivenOptions): Promise<string> {
+async function scenarioText(world: SandboxState, given: GivenOptions): Promise<string> {
   const written = world.text ?? (await bundledText(world, given));
   const pinned = Object.values(world.scenario.organizations ?? {}).flatMap(({ keys = {} }) =>
     Object.values(keys).flatMap(({ secret = [] }) => secret),
@@ -165,7 +165,10 @@ async function scenarioText(world: World, given: GivenOptions): Promise<string> 
 }
 
 // The user's own scenario may have the name of a bundled one.
-async function bundledText({ name, scenario }: World, given: GivenOptions): Promise<string | undefined> {
+async function bundledText(
+  { name, scenario }: SandboxState,
+  given: GivenOptions,
+): Promise<string | undefined> {
   if (!isScenarioName(name)) return undefined;
   const { story: _, ...bundled } = openWorld(withStory(name), { name, ...given }).scenario;
   const { story: __, ...running } = scenario;

@@ -15,11 +15,11 @@ import { renderReport } from "../../../report/report-document.js";
 import type { Exchange } from "../../../sandbox/history/exchange.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import { defaultFarmerPage } from "../../../sandbox/preview/farmers.js";
+import type { SandboxState } from "../../../sandbox/sandbox.js";
 import { kindOf, type StoryStep } from "../../../sandbox/steps.js";
 import { runNextStep, storyRequest } from "../../../sandbox/story/run-step.js";
 import { stepIntent } from "../../../sandbox/story/step-text.js";
 import { listRequests } from "../../../sandbox/views.js";
-import type { World } from "../../../sandbox/world.js";
 import { ref } from "../../../scenario/format/fields.js";
 import { type ControlBody, query, requestQuery } from "../../../scenario/format/inputs.js";
 import { SandboxError } from "../../../spec/errors.js";
@@ -118,7 +118,7 @@ export const trafficRoutes: readonly Route[] = [
 ];
 
 function farmerPage<View>(
-  { farmers }: World,
+  { farmers }: SandboxState,
   { offset = 0, limit = defaultFarmerPage }: ValueOf<typeof farmerQuery>,
   view: (farmer: Farmer) => View,
 ) {
@@ -142,7 +142,7 @@ function farmerSummary({ name, location, parcels, ...farmer }: Farmer) {
 }
 
 // Has the member names of `verify --json`.
-function storyView({ story: { steps, next } }: World) {
+function storyView({ story: { steps, next } }: SandboxState) {
   const step = steps[next];
   return {
     steps: steps.length,
@@ -152,7 +152,7 @@ function storyView({ story: { steps, next } }: World) {
   };
 }
 
-function outlineOf({ story: { steps, next, verdicts } }: World) {
+function outlineOf({ story: { steps, next, verdicts } }: SandboxState) {
   return steps.map((step, index) => ({
     number: index + 1,
     kind: kindOf(step),
@@ -168,7 +168,7 @@ function asExpected({ expect }: StoryStep, verdict: boolean | undefined): boolea
   return verdict === undefined || (verdict && expect === undefined) ? null : verdict;
 }
 
-function lastStep({ story: { last } }: World) {
+function lastStep({ story: { last } }: SandboxState) {
   return last === undefined ? null : stepJson(last);
 }
 
@@ -211,7 +211,7 @@ export const gateRoutes: readonly Route[] = [
   }),
 ];
 
-function sendable(world: World, given: ControlBody<"sending">) {
+function sendable(world: SandboxState, given: ControlBody<"sending">) {
   const header = Object.keys(given.headers ?? {}).find((name) => name.toLowerCase() === "x-api-key");
   if (header !== undefined) {
     throw wrongField(`headers.${header}`, "name the key with key: a ref, none, malformed or unknown.");

@@ -3,11 +3,12 @@ import type { LogStatus } from "../../../log/log.js";
 import { version } from "../../../node/package-files.js";
 import { isoOf } from "../../../sandbox/clock.js";
 import { describeFaults, type Fault } from "../../../sandbox/faults.js";
-import { operations } from "../../../sandbox/operations/operations.js";
+import { operations, settled } from "../../../sandbox/operations/operations.js";
 import type { AssumptionsInput } from "../../../sandbox/operations/settings.js";
+import type { SandboxState } from "../../../sandbox/sandbox.js";
+import { resetSandbox } from "../../../sandbox/start.js";
 import { listUpcoming } from "../../../sandbox/upcoming.js";
 import { viewClock, viewKeys, viewOrganizations } from "../../../sandbox/views.js";
-import type { World } from "../../../sandbox/world.js";
 import { controlBodySchema } from "../../../scenario/format/json-schema.js";
 import { type AssumptionRow, type Assumptions, assumptionTable } from "../../../spec/assumptions.js";
 import words from "../../../spec/assumptions.json" with { type: "json" };
@@ -128,8 +129,8 @@ export const worldRoutes: readonly Route[] = [
     summary: "Restarts the running scenario",
     answer: answers.Running,
     run({ runtime }) {
-      runtime.reset();
-      return running(runtime.world());
+      resetSandbox(runtime);
+      return running(settled(runtime));
     },
   }),
 ];
@@ -145,16 +146,16 @@ function profileRow([name, { minimal, typical = minimal }]: [string, AssumptionR
   return { assumption: name, meaning, gap, schema, minimal, typical, varied };
 }
 
-function summaryOf({ name, seed, clock }: World) {
+function summaryOf({ name, seed, clock }: SandboxState) {
   return { scenario: name, seed, now: viewClock(clock).now };
 }
 
-function assumptionsOf({ assumptions, profile }: World) {
+function assumptionsOf({ assumptions, profile }: SandboxState) {
   return { profile, ...assumptions };
 }
 
 /** Shows the running scenario. Only a sent scenario has warnings, one for each step with an unexpected result. */
-export function running(world: World) {
+export function running(world: SandboxState) {
   return { ...summaryOf(world), warnings: [] };
 }
 

@@ -2,7 +2,7 @@ import type { FarmerMaker } from "../farmers/farmers.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { Assumptions, Profile } from "../spec/assumptions.js";
 import type { RequestIds } from "../spec/seed.js";
-import type { Change } from "./changes.js";
+
 import type { ClientBehaviour, ObservedCall } from "./client-behaviour.js";
 import type { Clock } from "./clock.js";
 import type { Counters, Windows } from "./counters.js";
@@ -12,7 +12,8 @@ import type { History } from "./history/history.js";
 import type { Consents } from "./preview/consents.js";
 import type { Farmers } from "./preview/farmers.js";
 import type { Registry } from "./registry.js";
-import type { Story, Timeline } from "./steps.js";
+import type { Story } from "./steps.js";
+import type { Change, Timeline } from "./timeline.js";
 
 /** Time, randomness, hashing and farmers, passed in so that a sandbox runs in Node and in browsers. */
 export interface Platform {
@@ -33,16 +34,17 @@ export interface Platform {
   readonly farmers: FarmerMaker;
 }
 
-/** The state of a running sandbox. Sandboxes share nothing: a process can run many. */
-export interface World {
+/** The part of a sandbox's state that the start of a scenario replaces. */
+export interface StartedScenario {
   /** The scenario's bundled name, file or title. */
   readonly name: string;
-  /** The scenario with the options applied; `reset` starts it again. */
+  /** The scenario with the options applied; a reset starts it again. */
   readonly scenario: Scenario;
   /** The YAML of the whole scenario; `undefined` if unknown. */
   readonly text: string | undefined;
+  /** The start of the clock (epoch milliseconds). */
+  readonly startedAt: number;
   readonly seed: number;
-  // `changeAssumptions` carries the usage over when it changes the next four.
   /** The profile that the assumptions are based on; with `varied`, responses vary in everything left open. */
   profile: Profile;
   assumptions: Assumptions;
@@ -58,19 +60,53 @@ export interface World {
   /** `undefined` without announced changes. */
   readonly changes: readonly Change[] | undefined;
   readonly timeline: Timeline;
-  /** Runs the timeline steps that are due. */
-  readonly settle: () => void;
-  readonly story: Story;
+  story: Story;
   readonly registry: Registry;
   readonly behaviour: ClientBehaviour;
-  /** Counts its requests. A runtime replaces it with its own counters, which survive a reset. */
-  counters: Counters;
-  /** Its events. A runtime replaces it with its own history, which survives a reset. */
-  history: History<OtherEvent>;
   readonly requestIds: RequestIds;
-  readonly platform: Platform;
   /** `undefined` except in a trial of a client. */
   readonly trial: Trial | undefined;
+}
+
+/** The state of a running sandbox. Sandboxes share nothing: a process can run many. A reset keeps the other members. */
+export interface SandboxState extends StartedScenario {
+  readonly platform: Platform;
+  /** Options for every scenario that starts here. */
+  readonly given: GivenOptions;
+  /** The requests and other events. */
+  readonly history: History<OtherEvent>;
+  /** Counts the requests: the client stays the same after a reset. */
+  readonly counters: Counters;
+  /** The last series of request ids; each start has its own. Changed in place. */
+  readonly idSeries: { last: number };
+  /** The group of these series, unique to this sandbox; `undefined` for none. */
+  readonly idGroup: number | undefined;
+}
+
+/** Options that override the settings of every scenario that a sandbox starts. */
+export type GivenOptions = Pick<StartOptions, "seed" | "now" | "frozen" | "profile" | "trial">;
+
+/** Picks these options. */
+export function givenOptions({ seed, now, frozen, profile, trial }: GivenOptions): GivenOptions {
+  return { seed, now, frozen, profile, trial };
+}
+
+/** Options for the start of a scenario. */
+export interface StartOptions {
+  /** Default: the scenario's title, or `unnamed`. */
+  readonly name?: string;
+  /** The YAML of the whole scenario. Default: unknown. */
+  readonly text?: string | undefined;
+  /** Default: the scenario's seed, or 1. */
+  readonly seed?: number | undefined;
+  /** When the clock starts (epoch milliseconds). Default: the scenario's time, or the wall clock. */
+  readonly now?: number | undefined;
+  /** Default: the scenario's setting, or false. */
+  readonly frozen?: boolean | undefined;
+  /** Default: the scenario's profile, or `minimal`. */
+  readonly profile?: Profile | undefined;
+  /** Default: none. */
+  readonly trial?: Trial | undefined;
 }
 
 /** Settings that a trial of a client applies to every scenario that starts. */
@@ -93,24 +129,6 @@ export interface Trial {
     /** The number of responses that it has changed so far. */
     responses: number;
     /** Replaces the ending of a call. The API creates both endings. */
-    end(world: World, call: ObservedCall, ending: object): object;
+    end(world: SandboxState, call: ObservedCall, ending: object): object;
   };
-}
-
-export interface WorldOptions {
-  readonly platform: Platform;
-  /** Default: the scenario's title, or `unnamed`. */
-  readonly name?: string;
-  /** The YAML of the whole scenario. Default: unknown. */
-  readonly text?: string | undefined;
-  /** Default: the scenario's seed, or 1. */
-  readonly seed?: number | undefined;
-  /** When the clock starts (epoch milliseconds). Default: the scenario's time, or the wall clock. */
-  readonly now?: number | undefined;
-  /** Default: the scenario's setting, or false. */
-  readonly frozen?: boolean | undefined;
-  /** Default: the scenario's profile, or `minimal`. */
-  readonly profile?: Profile | undefined;
-  /** Default: none. */
-  readonly trial?: Trial | undefined;
 }

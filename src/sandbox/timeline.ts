@@ -1,8 +1,11 @@
-import { parseDate } from "../scenario/format/fields.js";
+import { parseDate, parseWhen } from "../scenario/format/fields.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { Assumptions } from "../spec/assumptions.js";
+import type { RefusalCode } from "../spec/errors.js";
 import { day } from "../spec/limits.js";
 import { mePath } from "../spec/outcomes.js";
+import { isoOf } from "./clock.js";
+import type { TimelineStep } from "./steps.js";
 
 /** Announced changes by ref, as in a scenario. */
 export type ChangeFields = NonNullable<Scenario["changes"]>;
@@ -87,4 +90,30 @@ export function soughtChanges(changes: ChangeFields) {
     const { ref, at, fields } = change;
     return { ref, say: fields.say, date: dateText(at), fields, parts: partsOf(change) };
   });
+}
+
+/** A timeline and its progress. */
+export interface Timeline {
+  readonly steps: readonly { readonly at: number; readonly step: TimelineStep }[];
+  next: number;
+  /** The codes of its rejected steps, by index. */
+  readonly refusals: Map<number, RefusalCode>;
+  /** When the next step or assumption of an announced change is due (epoch milliseconds); `Infinity` if none is left. */
+  dueAt: number;
+}
+
+/** Creates the timeline of a scenario whose clock starts at `start` (epoch milliseconds). */
+export function createTimeline(
+  steps: readonly TimelineStep[],
+  start: number,
+  changes?: readonly Change[],
+): Timeline {
+  const timed = steps.map((step) => ({ step, at: parseWhen(step.at, start) ?? start }));
+  const first = timed[0]?.at ?? Number.POSITIVE_INFINITY;
+  return { steps: timed, next: 0, refusals: new Map(), dueAt: Math.min(first, nextAssumed(changes, start)) };
+}
+
+/** Returns the steps that have not run, with absolute times, so that a later start does not shift them. */
+export function remainingSteps({ steps, next }: Timeline): TimelineStep[] {
+  return steps.slice(next).map(({ step, at }) => ({ ...step, at: isoOf(at) }));
 }
