@@ -24,7 +24,7 @@ test("finds the items that were planted, and nothing else", async () => {
   );
 });
 
-test("asks some twice the logarithm of their number for one item", async () => {
+test("needs about twice the logarithm of their number to find one item", async () => {
   for (const item of items) {
     const { fails, asked } = oracle([item]);
     expect(await minimize(items, fails)).toEqual([item]);
@@ -32,7 +32,7 @@ test("asks some twice the logarithm of their number for one item", async () => {
   }
 });
 
-test("ends with what it has when the answers make no sense", async () => {
+test("stops with its result so far when the responses make no sense", async () => {
   await fc.assert(
     fc.asyncProperty(fc.infiniteStream(fc.boolean()), async (answers) => {
       let asked = 0;

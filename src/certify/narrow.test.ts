@@ -77,7 +77,7 @@ test("the point that breaks a client is found, once for all seeds that have it",
   expect(made.runs).toBeLessThan(40);
 });
 
-test("two mistakes of one client are told apart, and one that needs two points is told with both", async () => {
+test("two mistakes of one client are reported separately, and a mistake that needs two points with both", async () => {
   const pointOf = (seed: number, row: string) => pointsOf(seed).find((one) => one.row === row) as CausePoint;
   const [first, second, other] = [
     pointOf(1, "message"),
@@ -91,7 +91,7 @@ test("two mistakes of one client are told apart, and one that needs two points i
   expect(pointsIn(found.get("varied 2"))).toEqual([other]);
 });
 
-test("a client that breaks by the seed alone is told so", async () => {
+test("a client that breaks because of the seed only gets this cause", async () => {
   const attempt: Repeat = async ({ seed }) => ({ failed: seed === 3, ...unseen });
   const { found } = await narrowed(attempt);
   expect([...found]).toEqual([
@@ -116,7 +116,7 @@ test.each([
   for (const one of found.values()) expect(one).toBe("flaky");
 });
 
-test("a fault is narrowed to the one path that breaks the client, or told without one", async () => {
+test("a fault is narrowed to the one path that breaks the client, or reported without a path", async () => {
   const run = { ...minimal, name: "fault.hang", fault: "fault.hang" } as const;
   const paths = ["200.test", "401.revoked", "401.expired"] as const;
   const attempt =
@@ -140,7 +140,7 @@ test("a fault is narrowed to the one path that breaks the client, or told withou
   }
 });
 
-test("a client that waits forever is found out in 30 seconds: its run, and two attempts at one time", async () => {
+test("a client that waits forever is found in 30 seconds: its run, and two attempts in parallel", async () => {
   const [baseline] = runs;
   const run = { ...baseline, name: "fault.hang", fault: "fault.hang" } as const;
   const paths = ["200.test", "401.revoked", "401.expired", "403.access_denied", "429.per_day"] as const;
@@ -207,7 +207,7 @@ test("a run that a fault breaks has the remedy of the fault, also if there was n
   expect(causedRun({ ...run, outcome: "flaky" }).cause).toBeUndefined();
 });
 
-test("every variant but that of minimal has words", () => {
+test("every variant except minimal's has a description", () => {
   const worded = Object.entries(words).map(([row, variants]) => [row, Object.keys(variants)]);
   const ofTable = variationTable.map(({ id, variants }) => [id, variants.slice(1).map((one) => one.id)]);
   expect(worded.slice(0, ofTable.length)).toEqual(ofTable);

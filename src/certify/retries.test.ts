@@ -144,7 +144,7 @@ const clients = fc.record({ tests: suites, bail: fc.boolean(), burst: fc.integer
 const foundIn = (client: Client) =>
   Object.entries(resultsOf(client)).flatMap(([after, outcome]) => (outcome === "failed" ? after : []));
 
-test("a client that sends each key as often as its tests say is never accused", () => {
+test("a client that sends each key as often as its tests require never gets a warning", () => {
   fc.assert(
     fc.property(clients, fc.nat({ max: 2 }), (client, reruns) => {
       expect(foundIn({ ...calm, ...client, reruns })).toEqual([]);

@@ -3,7 +3,7 @@ import { describeFailure, exitCodeOf } from "./exit-codes.js";
 
 const defect = new Error("no world for SVC_live_4f9a8b7c6d5e", { cause: new Error("the cause") });
 
-test("anything else is a defect: it exits with 3 and asks to be reported, without a stack", () => {
+test("anything else is a defect: it exits with 3 and shows how to report it, without a stack", () => {
   expect(exitCodeOf(defect)).toBe(3);
   expect(describeFailure(defect, { verbose: false })).toBe(
     "svc-sandbox failed: no world for SVC_live_…\nThis is a defect of svc-sandbox. Please report it, with the command and what it prints with --verbose.\n",

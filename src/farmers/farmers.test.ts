@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { farmerId, indexOfFarmer } from "./farmers.js";
 
-test("an id of another seed, a changed one and what is no id lead nowhere", () => {
+test("an id of another seed, a changed id and a text that is not an id find no farmer", () => {
   const id = farmerId(1, 5);
   expect(indexOfFarmer({ seed: 2 }, id)).toBeUndefined();
   for (let i = 7; i < id.length; i++) {

@@ -54,7 +54,7 @@ test("a crop of a region has days of harvest, and of sowing unless it is perenni
   expect(wrong.map(({ where }) => where)).toEqual([]);
 });
 
-test("an annual crop stands for 60 to 335 days", () => {
+test("an annual crop grows for 60 to 335 days", () => {
   const sown = grown.filter(({ days }) => days.length === 4);
   const right = ({ season: { month }, days }: (typeof grown)[number]) => {
     const [from, to, cutFrom, cutTo] = days.map((one) => withinYearFrom(2023, month, one) / day);
@@ -64,7 +64,7 @@ test("an annual crop stands for 60 to 335 days", () => {
   expect(sown.filter((one) => !right(one)).map(({ where }) => where)).toEqual([]);
 });
 
-test("the parts of the year in which rain may fail have room for a drought and do not meet", () => {
+test("the parts of the year when rain may fail have room for a drought and do not overlap", () => {
   for (const { droughts } of everywhere) {
     const spans = droughts.flatMap((window) => [2023, 2024].map((year) => periodIn(year, window)));
     for (const { from, to } of spans) expect((to - from) / day).toBeGreaterThanOrEqual(65);

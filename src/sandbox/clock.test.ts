@@ -16,7 +16,7 @@ test("a clock never runs backwards: it continues from a time that moved back", (
   }
 });
 
-test("a clock that was moved by hand is so much ahead, and one that was frozen stands where it was", () => {
+test("a moved clock stays ahead by the same time, and a frozen clock stays where it was", () => {
   let time = 1_000_000;
   const clock = createClock({ time: () => time, start: 0 });
   time += 60_000;
@@ -31,7 +31,7 @@ test("a clock that was moved by hand is so much ahead, and one that was frozen s
   expect(clock.now()).toBe(65_001);
 });
 
-test("a clock that holds its minute leaves it only when it is moved", () => {
+test("a clock that keeps its minute leaves it only when it is moved", () => {
   let time = 0;
   const clock = createClock({ time: () => time, start: 30_000, holdsMinute: true });
   time = 20_000;

@@ -34,7 +34,7 @@ test("a path is met by a request, but not by one whose key was in another header
   expect(met("403.insufficient_scope")).toEqual([1, true]);
 });
 
-test("a promised path counts apart in the preview; a path of the preview alone counts for both", () => {
+test("a promised path counts separately in the preview; a path only of the preview counts for both", () => {
   const counters = createCounters();
   counters.count(exchange("200.test", { isPreview: true }));
   counters.count(exchange("422.validation", { isPreview: true }));

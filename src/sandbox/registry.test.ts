@@ -14,7 +14,7 @@ function registryOf(...hashes: readonly string[]) {
   return createRegistry([bank], keys);
 }
 
-test("R11 a key is found by its hash alone, and no unknown one is, with or without keys", () => {
+test("R11 a key is found only by its hash, and an unknown key never, with or without keys", () => {
   expect(registryOf().find(hashOf("a"))).toBeUndefined();
   const registry = registryOf(hashOf("a"), hashOf("b"), hashOf("b"));
   expect(registry.find(hashOf("a"))).toBe(registry.key("key-0"));

@@ -28,7 +28,7 @@ test("what is left out has its default", () => {
   });
 });
 
-test("R26 R37 the keys of a rotation share what one of them says, and the name of the first", () => {
+test("R26 R37 the keys of a rotation share the settings of one of them, and the name of the first", () => {
   const keys = build({
     third: { environment: "test", limits: { per_day: 7 } },
     first: { environment: "test", state: "rotated", replaced_by: "second" },

@@ -62,7 +62,7 @@ organizations:
     expect(parseScenario(text, { load })).toEqual(parse(`${merged}      more: { environment: live }\n`));
   });
 
-  test("goes on over several scenarios and tells load who asks", () => {
+  test("continues over several scenarios, and passes load the extending file", () => {
     const asked: unknown[] = [];
     const texts: Readonly<Record<string, string>> = {
       "b.yaml": "version: 1\nextends: base.yaml\nseed: 6\n",
@@ -158,7 +158,7 @@ describe("a scenario given as an object", () => {
     expect(thrownBy(() => checkScenario(value)).length).toBe(1);
   });
 
-  test("holds plain data only", () => {
+  test("contains only plain data", () => {
     const inside: Record<string, unknown> = { version: 1 };
     inside.organizations = inside;
     expect(thrownBy(() => checkScenario(inside)).map(({ code }) => code)).toContain("too_deep");
@@ -188,7 +188,7 @@ test.each([
   ["one that expires at the very start", { ...active, expires: "0s" }],
   ["a retiring one", { ...active, state: "retiring", replaced_by: "a" }],
   ["one whose expiry hangs on the real time", { ...active, expires: "2026-03-03T00:00:00Z" }],
-])("beside five active keys there may be %s (R32)", (_name, key) => {
+])("next to five active keys there may be %s (R32)", (_name, key) => {
   expect(codesOf({ ...five, other: key })).toEqual([]);
 });
 
@@ -217,7 +217,7 @@ test("the legacy kind of a pinned secret is taken from its prefix (R16)", () => 
   expect(codesOf({ main: { ...active, legacy: true, secret: "legacysvc_test_abc" } })).toEqual([]);
 });
 
-test("scopes may be named anew, and then count for keys and for the endpoint", () => {
+test("scopes can have other names, which then apply to keys and to the endpoint", () => {
   const assumptions = { scopes: ["farms:read"], me_scope: "farms:read" };
   expect(codesOf({ main: { ...active, scopes: ["farms:read"] } }, { assumptions })).toEqual([]);
   expect(codesOf({ main: active }, { assumptions })).toEqual(["unknown_scope"]);
@@ -249,7 +249,7 @@ test("a replaced key may have expired before its overlap was over, and names its
   ]);
 });
 
-test("requests of a sliding minute may belong to the day before, when it is said when they were counted (R24)", () => {
+test("requests of a sliding minute may belong to the day before, if the scenario sets when they were counted (R24)", () => {
   const usage = { this_minute: 2, today: 1 };
   const counted_at = ["2026-03-01T23:59:50Z", "2026-03-02T00:00:05Z"];
   const assumptions = { minute_window: "sliding" };

@@ -41,7 +41,7 @@ test("the message shows the place, the line, a caret and a hint for every proble
   );
 });
 
-test("the error is a SandboxError with the code scenario_invalid, and holds the problems as data", () => {
+test("the error is a SandboxError with the code scenario_invalid and the problems as data", () => {
   const error = errorOf(text);
   expect(error).toBeInstanceOf(SandboxError);
   expect(error.code).toBe("scenario_invalid");
@@ -65,7 +65,7 @@ test("of many problems the message shows twenty", () => {
   expect(error.message).toMatch(/\n\n… and 30 more$/);
 });
 
-test("the caret stays in its place behind a key that is shortened", () => {
+test("the caret stays in its place after a shortened key", () => {
   const [problem] = errorOf(
     text.replace("limits: { perMinute: 60 }", "secret: SVC_test_4eC39HqLyjWDarjtT1zdp7dc, colour: red"),
   ).problems;
@@ -77,7 +77,7 @@ test("the caret stays in its place behind a key that is shortened", () => {
 const sourceOf = (text: string) => ({ file: undefined, text, secrets: secretsIn(parseDocument(text)) });
 const lineOf = (text: string, offset = 0) => describePlace({ source: sourceOf(text), offset }).source;
 
-test("the caret stands under the column", () => {
+test("the caret is under the column", () => {
   expect(excerptOf("  perMinute: 60", 3)).toEqual({ text: "  perMinute: 60", caret: "  ^" });
 });
 
@@ -115,7 +115,7 @@ test("no character is cut in half", () => {
 test.each([
   "  expect: { status: 200, code: unauthorized, path: 401.rotated }",
   `  名前: 銀行の鍵の名前 と ${"鍵".repeat(30)}`,
-])("an excerpt of %j fits into any width, and its caret stands under the same character", (line) => {
+])("an excerpt of %j fits into any width, and its caret is under the same character", (line) => {
   for (const at of [3, 12, 20]) {
     for (const columns of [10, 24, 40, 200]) {
       const { text, caret } = narrowExcerpt(excerptOf(line, at), columns);
@@ -181,7 +181,7 @@ test.each(
     `a: { b: [${key}] } # ${key}`,
     `a:\n  ${key}`,
   ]),
-)("what looks like a key is in no excerpt, wherever it stands: %j (R46)", (text) => {
+)("no excerpt contains a text that looks like a key, at any place: %j (R46)", (text) => {
   for (const offset of [0, text.length]) {
     expect(lineOf(text, offset)).not.toMatch(/horse|battery|staple/);
   }
@@ -191,11 +191,11 @@ test("another value is shown in a field whose name only resembles token", () => 
   expect(lineOf(`tokne: ${words}`)).toBe(`tokne: ${words}`);
 });
 
-test.each(namesOf(scenarioSchema))("what stands in the field %s is shown", (name) => {
+test.each(namesOf(scenarioSchema))("the value of the field %s is shown", (name) => {
   expect(lineOf(`${name}: { status: 503 }`)).toBe(`${name}: { status: 503 }`);
 });
 
-test("what stands beside a secret is shown", () => {
+test("the text next to a secret is shown", () => {
   const text = `main: { secret: ${words}, environment: staging }\nenvironment: staging\nid: 3f0e8a52-9a0c-4f55-8d0b-0d9b0f6f0a11`;
   const at = (part: string) => lineOf(text, text.lastIndexOf(part));
   expect(lineOf(text)).toBe("main: { secret: corr…, environment: staging }");

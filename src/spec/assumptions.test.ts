@@ -6,7 +6,7 @@ test("what is given replaces what the profile sets, unless it is undefined", () 
   expect(given).toEqual({ ...assumptionsFor("typical"), rate_limit_code: "slow_down" });
 });
 
-test("a profile without other values is one object for all worlds; only typical sets its own", () => {
+test("a profile without other values is one object for all sandboxes; only typical sets its own", () => {
   expect(assumptionsFor("minimal", {})).toBe(assumptionsFor("minimal"));
   expect(assumptionsFor("varied")).toEqual(assumptionsFor("minimal"));
   expect([assumptionsFor("minimal"), assumptionsFor("typical")].map((one) => one.retry_after)).toEqual([

@@ -60,7 +60,7 @@ test("a request without fault passes", () => {
   expect(authorize(good)).toBe("200.live");
 });
 
-test.each(faults)("the fault %s alone is refused as itself", (path, change) => {
+test.each(faults)("the fault %s ends a request on its own path", (path, change) => {
   expect(authorize(change(good))).toBe(path);
 });
 
@@ -73,7 +73,7 @@ test.each(pairs)("of %s and %s the first is noticed", (first, _second, both) => 
   expect(authorize(both(good))).toBe(first);
 });
 
-test("a check refuses on its own exits alone, and on each of them", () => {
+test("a check rejects only on its own paths, and on each of them", () => {
   const neverApproved = { ...good, organization: { ...organization, liveAccess: "not_approved" as const } };
   const all = [...faults.map(([, change]) => change(good)), neverApproved];
   for (const { name, exits, refuse } of authorizationChecks) {
@@ -89,7 +89,7 @@ test("a check refuses on its own exits alone, and on each of them", () => {
   }
 });
 
-test("R19 an organization that was never approved is refused on a path of its own", () => {
+test("R19 an organization that was never approved is rejected on its own path", () => {
   expect(authorize({ ...good, organization: { ...organization, liveAccess: "not_approved" } })).toBe(
     "403.live_not_approved",
   );

@@ -58,7 +58,7 @@ const ready = 1000 + productionTime;
 const validityAt = (now: number, suspensions: readonly Suspension[]) =>
   attestationAt(consentOf(granted), { succeeds: true, suspensions }, "land", now)?.validity;
 
-test("an attestation is suspended from the instant of its suspension to that of its end, and no other permission's is", () => {
+test("an attestation is suspended from the start to the end of its suspension, and no other permission's attestation is", () => {
   const from = { at: ready + 10, permission: "land", suspended: true } as const;
   const until = { at: ready + 20, permission: "land", suspended: false } as const;
   const times = [9, 10, 19, 20].map((after) => validityAt(ready + after, [from, until]));
@@ -85,7 +85,7 @@ test.each([
   expect(personas.filter((one) => one === persona).length / personas.length).toBeCloseTo(share, 1.7);
 });
 
-test("attestations of the fifth farmer fail, those of the four before never do, and one in twenty of all others does", () => {
+test("attestations of the fifth farmer fail, those before never, and one in twenty of the others", () => {
   const seeds = Array.from({ length: 50 }, (_, seed) => seed);
   for (const farmer of [0, 1, 2, 3, 4]) {
     expect(seeds.map((seed) => canBeAttested(seed, farmer, "land"))).toEqual(seeds.map(() => farmer !== 4));

@@ -56,7 +56,7 @@ test.each([
   expect(isMeantAsKey(sent, findKeys(sent))).toBe(expected);
 });
 
-test("a web request shows its body, but not one that was said to be empty", () => {
+test("a web request shows its body, unless it was declared empty", () => {
   const url = "https://any.example/";
   const show = (init: RequestInit) => traitsOfWebRequest(new Request(url, init), "");
   expect(show({})).toBe(0);

@@ -25,7 +25,7 @@ test("R7 the ids of a seed are the same again, differ from each other, and diffe
   expect(take(1)[0]).toMatch(/^req_[0-9a-f]{24}$/);
 });
 
-test("R7 each series has ids of its own, and goes on from the number of its last request", () => {
+test("R7 each series has its own ids, and continues from the number of its last request", () => {
   const take = (ids: ReturnType<typeof createRequestIds>) =>
     Array.from({ length: 1000 }, () => ids.next().id);
   const ids = createRequestIds(1);

@@ -51,15 +51,12 @@ describe.each([
   ...others,
   expressDoor,
   undiciDoors.undici,
-])("through $name the answers are those of the core", (door) =>
-  conforms(door.name as DoorName, runThrough(door)));
+])("$name gives the same responses as the core", (door) => conforms(door.name as DoorName, runThrough(door)));
 
-describe.each(
-  undiciDoors.fetches,
-)("through $name and a dispatcher the answers are those of the core", (door) =>
+describe.each(undiciDoors.fetches)("$name with a dispatcher gives the same responses as the core", (door) =>
   answersAsCore(runThrough(door)));
 
-describe.skipIf(noBrowser)("through a browser's service worker the answers are those of the core", () => {
+describe.skipIf(noBrowser)("a browser's service worker gives the same responses as the core", () => {
   let browser: BrowserDoor;
   beforeAll(async () => {
     browser = await openBrowserDoor();

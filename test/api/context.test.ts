@@ -25,13 +25,13 @@ test.each([
   ["active", "test", "SVC_test_"],
   ["live", "live", "SVC_live_"],
   ["legacy", "test", "legacysvc_test_"],
-])("R3 R16 the environment of %s is %s, as its prefix %s says", async (ref, environment, prefix) => {
+])("R3 R16 the environment of %s is %s, matching its prefix %s", async (ref, environment, prefix) => {
   const { sandbox, data } = openApi("key-states");
   expect(sandbox.secret(ref).startsWith(prefix)).toBe(true);
   expect((await data(ref)).environment).toBe(environment);
 });
 
-test("R8 a query changes nothing in the answer", async () => {
+test("R8 a query does not change the response", async () => {
   const { sandbox, send, data } = openApi("key-states");
   const plain = await data("active");
   const headers = { "x-api-key": sandbox.secret("active"), "content-type": "application/json" };
@@ -76,7 +76,7 @@ test("every success and error of the description has a named schema and examples
   }
 });
 
-test.each(answeringScenarios)("R48 %s: every answer validates against the description", async (name) => {
+test.each(answeringScenarios)("R48 %s: every response validates against the description", async (name) => {
   const { sandbox, me, send } = openApi(name);
   for (const { ref } of sandbox.keys.list()) expectDescribed(await me({ ref }));
   for (const header of [undefined, { header: "nonsense" }]) expectDescribed(await me(header));
@@ -99,7 +99,7 @@ test("another method gets 405 with Allow, before the key is checked", async () =
   }
 });
 
-test("HEAD answers as GET without the body, and counts", async () => {
+test("HEAD gets GET's response without the body, and counts", async () => {
   const { sandbox, send, data } = openApi("key-states");
   const headers = { "x-api-key": sandbox.secret("active") };
   const get = await send({ headers });

@@ -15,7 +15,7 @@ const content = {
   body: { text: "{}" },
 };
 
-test("a request has the ref and the fingerprint of its key, the fingerprint alone of an unknown one", () => {
+test("a request has the ref and the fingerprint of its key, or only the fingerprint of an unknown key", () => {
   const world = openTestWorld("key-states");
   const ask = (apiKey: string | undefined) => {
     const { key, fingerprint, presented } = handle(world, { method: "GET", path: mePath, apiKey });

@@ -40,7 +40,7 @@ const jump = fc.oneof(
   fc.constantFrom(0, minute, -minute, day, -day, 1, -1),
 );
 
-test("usage is what a history of the requests says, however the clock jumps", async () => {
+test("usage matches the history of requests, no matter how the clock jumps", async () => {
   const settings = fc.record({
     sliding: fc.boolean(),
     countRefused: fc.boolean(),

@@ -66,7 +66,7 @@ test.each(Object.keys(hostileGroups))("R46 a hostile client gets no 5xx and no k
   expect(next?.status).toBe(200);
 });
 
-test("R14 a key counts wherever it stands among the headers, and so does a second one", async () => {
+test("R14 a key counts at any place among the headers, and so does a second key", async () => {
   const filler = Array.from({ length: 2500 }, (_, i) => `H${i}: x`);
   const live = scenarioSecret(world, "live");
   const statusesOf = async (headers: string[]) =>

@@ -26,7 +26,7 @@ const gateway = (assumptions: Assumptions) =>
     },
   });
 
-test("a 200 of typical gateways tells both limits in structured fields", async () => {
+test("a 200 of typical gateways has both limits in structured fields", async () => {
   const seen = await gateway({ profile: "typical" }).me({ ref: "key" });
   expect(headerOf(seen, "ratelimit-policy")).toBe('"minute";q=2;w=60, "day";q=1000;w=86400');
   expect(headerOf(seen, "ratelimit")).toBe('"minute";r=1;t=34, "day";r=999;t=53974');
@@ -35,7 +35,7 @@ test("a 200 of typical gateways tells both limits in structured fields", async (
 test.each([
   ["key", 2, 34, "per_minute"],
   ["day", 1, 53_974, "per_day"],
-])("a 429 of %s says when to come back: not before its limit resets", async (ref, allowed, seconds, limit) => {
+])("a 429 of %s shows when to try again: not before its limit resets", async (ref, allowed, seconds, limit) => {
   const { sandbox, me, status, statuses } = gateway({ profile: "typical" });
   await statuses(ref, allowed);
   const seen = await me({ ref });

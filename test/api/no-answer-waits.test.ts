@@ -80,7 +80,7 @@ describe.each([false, true])("a server (TLS: %s)", (tls) => {
     });
   }
 
-  test.each(requests)("R14 answers %s in the turn that reads it: %j", async (pathId, asked) => {
+  test.each(requests)("R14 sends a response to %s in the turn that reads it: %j", async (pathId, asked) => {
     for (let i = 0; i < 3; i++) {
       await ask(asked, kept);
       await ask(asked, new Agent({ rejectUnauthorized: false } as object));
@@ -89,7 +89,7 @@ describe.each([false, true])("a server (TLS: %s)", (tls) => {
     expect(writtenAtOnce).toEqual(Array(6).fill(true));
   });
 
-  test("R14 answers each request of a burst in its turn", async () => {
+  test("R14 sends a response to each request of a burst in its turn", async () => {
     const agent = new Agent({ rejectUnauthorized: false } as object);
     await Promise.all(Array.from({ length: 40 }, () => ask({ key: "revoked" }, agent)));
     expect(writtenAtOnce).toEqual(Array(40).fill(true));

@@ -90,7 +90,7 @@ function expectBroken(name: string, broken: Answered, instead: Answered): void {
 
 test.each(
   brokenPromises.map((promise) => [promise.id, promise] as const),
-)("%s changes what it says and nothing else", (_id, promise) => {
+)("%s changes what its name states and nothing else", (_id, promise) => {
   const broken = breaking(promise);
   const [path, name = ""] = promise.id.split(":");
   let changed = 0;
@@ -105,7 +105,7 @@ test.each(
   expect([changed > 0, broken.responses]).toEqual([true, changed]);
 });
 
-test("a response that a fault replaces, or outside of the specification, is left alone", () => {
+test("a response that a fault replaces, or outside of the specification, stays unchanged", () => {
   const world = openTestWorld("key-states", {
     now,
     trial: {

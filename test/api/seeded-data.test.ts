@@ -81,7 +81,7 @@ test("an organization or a key that is added anywhere, also to the population, c
 const fixtures = join(import.meta.dirname, "../../fixtures");
 const golden = Object.entries(await goldenFiles());
 
-test.each(golden)("%s holds the seeded data; see fixtures/README.md", async (name, world) => {
+test.each(golden)("%s has the seeded data; see fixtures/README.md", async (name, world) => {
   expect(world).toEqual(JSON.parse(await readFile(join(fixtures, name), "utf8")));
 });
 

@@ -126,7 +126,7 @@ test("only a client that passed has a badge with certified, its coverage, and th
   expect(untested).toContain("certified, 2/3 paths, promises not tested<");
 });
 
-test("a certificate that was written can be read, and says the same", () => {
+test("a written certificate can be read, with the same contents", () => {
   for (const result of [failed, passed]) {
     const read = readCertificate(textOf(result));
     expect("result" in read && read.result).toEqual(result);
@@ -182,7 +182,7 @@ describe("the file of a certificate", () => {
     [JSON.stringify({ ...written, verdict: "good" }), "not_a_certificate", "verdict"],
     [JSON.stringify({ ...written, svc_sandbox_certificate: 1, sandbox: "0.0.9" }), "other_format", '"0.0.9"'],
     [JSON.stringify({ ...written, svc_sandbox_certificate: 3, sandbox: "9.1.0" }), "other_format", '"9.1.0"'],
-  ])("%.20s is refused, and it is said why", (text, problem, says) => {
+  ])("%.20s is rejected with a reason", (text, problem, says) => {
     expect(readCertificate(text)).toEqual({ problem, sentence: expect.stringContaining(says) });
   });
 });
@@ -197,7 +197,7 @@ describe("verifying by running again", () => {
     retries: made(failed.retries ?? []),
   };
 
-  it("holds when only what the machine decides is another", () => {
+  it("passes if only the machine's own values differ", () => {
     const now: CertifyResult = {
       ...whole,
       startedAt: "2027-01-01T00:00:00.000Z",
@@ -243,7 +243,7 @@ describe("verifying by running again", () => {
     expect(names.filter((name) => /\.(?:met|promised|pathId)$/.test(name))).not.toContain("report.paths.met");
   });
 
-  it("says what differs, by its name and both values", () => {
+  it("names what differs, with both values", () => {
     const [first, ...others] = whole.runs;
     const now = {
       ...whole,
@@ -309,7 +309,7 @@ Not verified: 3 of 48 facts differ.
     expect(verifyCertificate(failed, { ...now, verdict: "flaky" }).verified).toBe(false);
   });
 
-  it("says plainly that another version, or another command, has run", () => {
+  it("shows that another version or another command has run", () => {
     const { verified, notes } = verifyCertificate(whole, { ...whole, sandbox: "0.2.0", command: ["make"] });
     expect(verified).toBe(true);
     expect(notes).toEqual([

@@ -54,7 +54,7 @@ test.each([
   ],
   ["request_id_form", "200", /^fails when a (200|401) has an? .*`X-Request-Id`/],
   ["message", "401", /^fails when a 401 has .*message/],
-])("a client that relies on %s is told so, and nothing else", async (row, status, sentence) => {
+])("a client that relies on %s gets this cause and no other", async (row, status, sentence) => {
   const { code, certificate, runs, stderr } = await certify(row, "--seeds", "4");
   expect([code, certificate?.verdict]).toEqual([1, "failed"]);
   expect(runs.get("minimal")?.outcome).toBe("passed");
@@ -94,7 +94,7 @@ describe("a command that cannot be certified", () => {
     ["broken", 1, "failed", /The command fails in the first run [\s\S]* Fix that first\.\n$/],
     ["idle", 4, "passed", /has sent no request\. Does it read the base URL from SVC_BASE_URL, /],
     ["waits", 1, "timed_out", /did not end in time\. Set a longer --timeout\. /],
-  ])("%s is told so", async (mistake, expected, outcome, why) => {
+  ])("%s gets this cause", async (mistake, expected, outcome, why) => {
     const { code, certificate, outcomes, stderr } = await certify(mistake, "--seeds", "1", "--timeout", "2s");
     expect([code, certificate?.verdict, outcomes]).toEqual([
       expected,
@@ -134,7 +134,7 @@ test("megabytes of output are cut to the last lines, without keys", async () => 
   expect((await certify("loud", "--seeds", "0")).code).toBe(0);
 });
 
-test("--bail begins nothing more after a failure", async () => {
+test("--bail starts no further run after a failure", async () => {
   const { certificate, outcomes } = await certify("content_type", "--bail", "--jobs", "1", "--seeds", "6");
   expect(certificate?.verdict).toBe("failed");
   expect(outcomes).toEqual(["passed", "passed", "failed", ...Array(5).fill("not_run")]);

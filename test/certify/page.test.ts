@@ -33,7 +33,7 @@ describe.skipIf(noBrowser)("a certificate as a page", () => {
     ["of a client that fails", failed],
     ["of a client that passes", passed],
     ["of a caller who writes what could break out", hostile],
-  ])("%s opens without a network, asks nothing, and axe finds nothing", async (_title, result) => {
+  ])("%s opens without a network, requests nothing, and axe finds nothing", async (_title, result) => {
     const folder = temporaryFolder({ "certificate.html": renderCertificate(result, "html") });
     const file = pathToFileURL(join(folder, "certificate.html")).href;
     const requests: string[] = [];

@@ -104,7 +104,7 @@ test.each(planted)("of a client that breaks by %s, this is named, and nothing el
   }
 });
 
-test("causes of one row are told apart by their words, and each further run of a known one takes few attempts", async () => {
+test("causes of one row differ in their texts, and each further run of a known cause takes few attempts", async () => {
   const breaks = ({ status, headers }: ReadAnswer) => {
     const [, type] = headers.find(([name]) => name.toLowerCase() === "content-type") ?? [];
     return status === 200 && type !== "application/json";
@@ -126,7 +126,7 @@ test("causes of one row are told apart by their words, and each further run of a
   expect(made).toBeLessThan(60 + 12 * failing.length);
 });
 
-test("a client that stops at its first failure and is sensitive to two things is told both, and never called flaky", async () => {
+test("a client that stops at its first failure and has two causes gets both, and is never called flaky", async () => {
   const breaks = (answer: ReadAnswer) =>
     hasTrait("content_type:charset", answer) || hasTrait("message:empty", answer);
   const attempt = attemptOf(breaks, true);

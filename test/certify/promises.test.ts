@@ -32,7 +32,7 @@ test.each<[string, RunOutcome[], Partial<CertifyResult>?]>([
     ["passed"],
     { promises: promisesIn("swaps", [promiseRun(brokenPromises[0] as never, undefined, 0)]) },
   ],
-])("the verdict is %s after %j, whatever else", (verdict, outcomes, more = {}) => {
+])("the verdict is %s after %j, no matter what else happens", (verdict, outcomes, more = {}) => {
   const runs = outcomes.map((outcome): Run => ({ ...run, outcome }));
   expect(verdictOf({ ...passed, report, ...more, runs })).toBe(verdict);
 });

@@ -58,7 +58,7 @@ test("bursts and separate tests that send a rejected key get no advice, and no n
   expect({ code, advice, unmet }).toEqual({ code: 0, advice: [], unmet: [] });
 });
 
-test("a client that waits as long as a 429 asks for passes, and one that does not is found", async () => {
+test("a client that waits as long as a 429 requires passes, and another client is found", async () => {
   const waits = (share: number) => `async (ref) => {
     const response = await send(ref);
     const seconds = Number(response.headers.get("retry-after") ?? 0) * ${share};

@@ -65,7 +65,7 @@ describe("a certificate does not verify", () => {
     );
   });
 
-  test("when it says of another client what is not so", async () => {
+  test("when it reports something wrong about another client", async () => {
     const { file, cwd } = await certified("none", ["--seeds", "1"]);
     const argv = ["certify", "--verify", file, "--json", ...planted("broken")];
     const { code, stdout } = await runCli(argv, { cwd });

@@ -87,12 +87,12 @@ describe("a change", () => {
     expect(read(answers(withChange(change), june + day).changed)).toEqual(expected);
   });
 
-  test.each(kinds)("of %s leaves each byte as it is before its date", (_, change) => {
+  test.each(kinds)("of %s changes no byte before its date", (_, change) => {
     const { changed, plain } = answers(withChange(change), june - 1);
     expect(changed).toEqual(plain);
   });
 
-  test("applies while the clock runs, and its assumptions are those of the sandbox", () => {
+  test("applies while the clock runs, and sets the sandbox's assumptions", () => {
     const world = openTestWorld(withChange({ assumptions: { rate_limit_code: "quota" } }), {
       now: june - 1000,
     });

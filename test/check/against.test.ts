@@ -204,7 +204,7 @@ test.each<[what: string, text: () => string | Promise<string>]>([
   expect([code, stdout, server.requests()]).toEqual([2, "", []]);
 });
 
-test("a missing file is named, and a byte order mark is no obstacle", async () => {
+test("a missing file is named, and a byte order mark is ignored", async () => {
   const { url } = await serve();
   expect(await check(url, "--against", "none.json")).toMatchObject({
     code: 2,

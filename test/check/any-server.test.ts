@@ -60,7 +60,7 @@ const replies = fc.array(fc.oneof({ weight: 9, arbitrary: answer }, { weight: 1,
   maxLength: 12,
 });
 
-test("whatever a server answers, a check ends, keeps to its budget, and prints no key; nothing is new since itself", async () => {
+test("a check ends with any server's responses, keeps to its budget, and prints no key; compared with itself, nothing is new", async () => {
   await fc.assert(
     fc.asyncProperty(
       replies,

@@ -66,7 +66,7 @@ test("what no response shows is not seen", async () => {
   expect(states).toMatchObject({ details: "not_seen", code: "not_seen", status: "not_seen", region: "live" });
 });
 
-test("a change of which some parts are live is partly live", async () => {
+test("a change with some live parts is partly live", async () => {
   announced.both = { at, codes: { rate_limited: "quota_exceeded", unauthorized: "no_key" } };
   const states = await statesIn({ code: announced.code as Changes[string] });
   delete announced.both;

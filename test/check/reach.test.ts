@@ -47,7 +47,7 @@ test.each<[answer: string, accept: (socket: Socket) => unknown, message: RegExp]
   ],
   ["an endless body", endless("HTTP/1.1 200 OK\r\n\r\n"), /a body of more than \d+ kB/],
   ["endless headers", endless("HTTP/1.1 200 OK\r\nX-More: "), /its headers are longer than 16 kB/],
-])("check and report say that an answer is %s", async (_answer, accept, message) => {
+])("check and report show that a response is %s", async (_answer, accept, message) => {
   const port = await portOf(
     createServer((socket) => {
       socket.on("error", () => {}).once("data", () => accept(socket));
@@ -63,7 +63,7 @@ test.each<[answer: string, accept: (socket: Socket) => unknown, message: RegExp]
   }
 });
 
-test("a certificate that is not trusted and a port without TLS are told apart", async () => {
+test("a certificate that is not trusted and a port without TLS have different messages", async () => {
   const server = https.createServer(await makeSelfSigned(), (_request, response) => response.end());
   const port = await portOf(server);
   expect(await checkInVain(`https://127.0.0.1:${port}`)).toMatch(
@@ -86,7 +86,7 @@ test.each([
   ],
   [200, html, "<html>Accept</html>", /returns an HTML page \(200\), not JSON\. .*captive portal/],
   [404, {}, "{}", /there is nothing at this path \(404\)\. The base URL is .* before \/v1\//],
-])("a host that answers %i where the API would not gets no key", async (status, headers, bytes, message) => {
+])("a host that sends %i where the API would not gets no key", async (status, headers, bytes, message) => {
   const server = await serveProbed((reply) => void Object.assign(reply, { status, headers, bytes }));
   const line = await checkInVain(server.url);
   expect(line).toMatch(message);

@@ -65,7 +65,7 @@ describe("against the sandbox itself, a check", () => {
     expect([ran.code, again.code]).toEqual([0, 0]);
   });
 
-  test("needs no key to try three paths, and says what the others need", async () => {
+  test("needs no key to try three paths, and shows what the others need", async () => {
     const server = await serveSandbox(1, {});
     const { code, stdout } = await runCli(["check", server.url], { env: {} });
     expect(stdout).toMatch(/^ {2}401\.unknown +agrees +401 unauthorized$/m);
@@ -146,7 +146,7 @@ describe("a check", () => {
     if (most < 8) expect(ran.stdout).toContain(`the ${most} requests of --max-requests are used up`);
   });
 
-  test("sends no more than 40 when it is not told otherwise, however wrong the answers are", async () => {
+  test("sends at most 40 requests by default, no matter how wrong the responses are", async () => {
     const server = await serveProbed((reply, { number }) => {
       reply.headers[`X-${number}`] = "1";
       reply.status = 500 + (number % 4);
@@ -157,7 +157,7 @@ describe("a check", () => {
     expect(server.requests().length).toBeLessThanOrEqual(40);
   });
 
-  test("R22 uses a limit up when it is asked to and there is room, and says so when there is none", async () => {
+  test("R22 uses a limit up if requested and possible, and reports if it is not possible", async () => {
     const limited = (perMinute: number) =>
       serveProbed((reply, { ref, count }) => {
         // biome-ignore lint/suspicious/noExplicitAny: the body is made another here
@@ -183,7 +183,7 @@ describe("a check", () => {
     expect(large.requests()).toHaveLength(5);
   });
 
-  test("R22 finds that there is no limit, unless a minute may have ended meanwhile", async () => {
+  test("R22 finds a missing limit, unless a minute may have ended in between", async () => {
     const serve = (date: (number: number) => string) =>
       serveProbed((reply, { number }) => {
         reply.headers.Date = date(number);
@@ -200,7 +200,7 @@ describe("a check", () => {
     expect(unsure.stdout).toMatch(/429\.per_minute +not tried +200, SVC_API_KEY, a minute may have ended/);
   });
 
-  test("sends no more after two requests in a row without an answer", async () => {
+  test("sends no more after two requests in a row without a response", async () => {
     const server = await serveProbed((_reply, { number }) => (number > 1 ? "handled" : undefined));
     const ran = await runCli(["check", server.url, "--timeout", "1s"], { env: probeKeys });
     expect(server.requests()).toHaveLength(3);
@@ -208,7 +208,7 @@ describe("a check", () => {
     expect(ran.code).toBe(1);
   });
 
-  test("does not send what is no key, or a key of another kind than its variable says", async () => {
+  test("sends no text that is not a key, and no key of another kind than its variable names", async () => {
     const server = await serveProbed();
     const env = {
       SVC_KEY_ACTIVE: "hunter2hunter2hunter2",

@@ -45,7 +45,7 @@ describe("AGENTS.md", () => {
     expect(briefIn(stderr)).toMatchObject({ verdict: "passed", coverage: 100, missed: {} });
   });
 
-  test("says that the key rate-limited stays limited: a client that waits for the next day never ends", async () => {
+  test("shows that the key rate-limited stays limited: a client that waits for the next day never ends", async () => {
     expect(/\| rate-limited \| (.*) \|/.exec(page)?.[1]).toBe("stops: this key stays limited");
     const sandbox = createSandbox();
     sandbox.clock.advance("2d");

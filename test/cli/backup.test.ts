@@ -113,7 +113,7 @@ test.each([
     bank([one, ...[2, 3, 4, 5].map((n) => `k${n}: { environment: test }`)].join(", ")),
     '"a-bank" has 6 active test keys',
   ],
-])("--migrate rejects a scenario that %s, and leaves the state as it is", async (_title, text, why) => {
+])("--migrate rejects a scenario that %s, and leaves the state unchanged", async (_title, text, why) => {
   const cwd = temporaryFolder({ "a.yaml": bank(one) });
   await (await used(cwd)).stop();
   const before = readFileSync(join(cwd, "state.json"), "utf8");

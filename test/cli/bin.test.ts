@@ -22,7 +22,7 @@ describe("the built svc-sandbox", () => {
   });
 
   it.runIf(existsSync("/dev/full"))(
-    "goes on without a log that cannot be written, and fails when its output cannot be",
+    "continues if the log cannot be written, and fails if its output cannot be",
     async () => {
       const full = openSync("/dev/full", "w");
       onTestFinished(() => closeSync(full));

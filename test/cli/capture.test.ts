@@ -23,7 +23,7 @@ const me = async ({ sandbox }: SandboxServer, url: string, ...refs: ("active" | 
   }
 };
 
-test("capture writes a file that verify proves and play tells", async () => {
+test("capture writes a file that verify passes and play presents", async () => {
   const server = await serve();
   await me(server, server.url, "active", "revoked", "none");
   await control(server.controlUrl, "POST /keys/active/rotate", { as: "next", overlap_minutes: 0 });
@@ -56,7 +56,7 @@ test("capture writes a file that verify proves and play tells", async () => {
   expect([nowhere.code, nowhere.stderr]).toEqual([2, expect.stringMatching(/its folder does not exist/)]);
 });
 
-test("capture takes a part of the requests, and says what is wrong with one that there is not", async () => {
+test("capture selects a part of the requests, and reports a request that does not exist", async () => {
   const server = await serve();
   await me(server, server.url, "active", "revoked", "none", "active");
   const [first, second, third] = server.sandbox.requests.list().map(({ id }) => id) as [
@@ -88,7 +88,7 @@ test("capture takes a part of the requests, and says what is wrong with one that
   }
 });
 
-test("capture says why there is nothing to capture", async () => {
+test("capture shows why there is nothing to capture", async () => {
   const server = await serve();
   const off = await serve({ control: false });
   const other = createServer((_request, response) => response.end("hello"));

@@ -145,7 +145,7 @@ test.each(
   expect(await health.json()).toMatchObject({ scenario: "key-states" });
 });
 
-test.each(Object.keys(readers))("%s: there are variables in it and no keys", async (format) => {
+test.each(Object.keys(readers))("%s: has variables and no keys", async (format) => {
   const { cwd } = await generated(["--format", format, "--seed", "7"]);
   const values = environmentOf(format, join(cwd, "values"));
   expect(values.SVC_CONTROL_URL).toBe("http://127.0.0.1:4747/__sandbox");
@@ -174,7 +174,7 @@ test.each(lines)("%s writes what it names", async (line) => {
   }
 });
 
-test("Postman's requests without a response are sent only if a variable asks for them, so that Newman ends", async () => {
+test("Postman's requests without a response are sent only if a variable is set, so that Newman ends", async () => {
   const { cwd } = await generated(["key-states", "--format", "postman"]);
   const { item: groups, variable } = JSON.parse(readFileSync(join(cwd, "out"), "utf8"));
   const name = "SVC_SEND_UNANSWERED";
@@ -199,7 +199,7 @@ test("Postman's requests without a response are sent only if a variable asks for
   expect(groups.filter((group: PostmanItem) => skips(group, ""))).toHaveLength(1);
 });
 
-test("the collection of a file has what the file shows, and says what it leaves out", async () => {
+test("the collection of a file has its requests, and names what it leaves out", async () => {
   const cwd = temporaryFolder({
     "mine.yaml":
       "version: 1\norganizations: { bank: { type: bank, keys: { main: { environment: test }, old: { environment: test, state: revoked } } } }\n",
@@ -222,7 +222,7 @@ test("the collection of a file has what the file shows, and says what it leaves 
   );
 });
 
-test("another program's .env is left as it is, and its own is replaced", async () => {
+test("another program's .env stays unchanged, and its own is replaced", async () => {
   const cwd = temporaryFolder({ ".env": "DATABASE_URL=postgres://here\n" });
   const argv = ["collection", "-o", "out.http", "--environment"];
   const { code, stderr } = await runCli([...argv, ".env"], { cwd });
@@ -231,7 +231,7 @@ test("another program's .env is left as it is, and its own is replaced", async (
   for (const _ of [1, 2]) expect(await runCli([...argv, "own/.env"], { cwd })).toMatchObject({ code: 0 });
 });
 
-test("what cannot be written is said", async () => {
+test("a file that cannot be written is reported", async () => {
   const cwd = temporaryFolder({ taken: "" });
   for (const [file, why] of [
     ["taken/out", "its folder is a file"],

@@ -24,7 +24,7 @@ describe("the gate", () => {
     expect([code, stderr]).toEqual([expected, expect.stringMatching(/Coverage \d+%/)]);
   });
 
-  it("says why it is not held, also when nothing else is said", async () => {
+  it("shows why a threshold is not reached, also with --quiet", async () => {
     const argv = ["--quiet", "--min-coverage", "90", "--fail-on", "error", "--", ...client("?active")];
     expect(await runExec(argv)).toMatchObject({
       code: 5,
@@ -40,7 +40,7 @@ describe("the gate", () => {
     expect([code, stderr]).toEqual([4, `No request reached the sandbox: ${gate.join(" ")} cannot pass.\n`]);
   });
 
-  it("can stand in variables", async () => {
+  it("can be set in variables", async () => {
     const env = { SVC_SANDBOX_MIN_COVERAGE: "90", SVC_SANDBOX_REPORT: "there.json", SVC_SANDBOX_QUIET: "1" };
     const cwd = clientFolder();
     const { code, stderr } = await runExec(["--", ...client("active")], { cwd, env });
@@ -56,7 +56,7 @@ describe("--report", () => {
     return [code, stderr.split("\n").at(-2)];
   };
 
-  it("writes every format that a name ends with, and one line says where", async () => {
+  it("writes every format that a name ends with, and one line shows where", async () => {
     const cwd = clientFolder();
     const files = ["a.json", "deep/er/b.md", "c.XML", "d.txt"];
     const argv = [...files.flatMap((file) => ["--report", file]), "--min-coverage", "90"];
@@ -75,7 +75,7 @@ describe("--report", () => {
     expect(text).toMatch(/^2 requests to key-states/);
   });
 
-  it("is written as --format says, whatever the name; without a file that is for stderr", async () => {
+  it("is written in the format of --format, with any name; without a file on stderr", async () => {
     const cwd = clientFolder();
     const argv = ["--format", "junit", "--quiet", "--report", "summary"];
     await runExec([...argv, "--", ...client("active")], { cwd });
@@ -104,7 +104,7 @@ describe("--report", () => {
     expect(stderr).not.toContain("start svc-sandbox");
   });
 
-  it("R46 holds no key, wherever the client or the command line put it", async () => {
+  it("R46 contains no key, no matter where the client or the command line put it", async () => {
     const cwd = clientFolder();
     const files = ["a.json", "a.md", "a.xml", "a.txt"];
     const sandbox = createSandbox();
@@ -120,7 +120,7 @@ describe("--report", () => {
     }
   });
 
-  it("that cannot be written is on stderr, and the code is 2 unless the command's own says more", async () => {
+  it("that cannot be written is on stderr, with code 2 unless the command failed", async () => {
     const cwd = clientFolder();
     mkdirSync(join(cwd, "folder.md"));
     const says = expect.stringMatching(/^Failed to write the report to "folder\.md": it is a directory\./);

@@ -70,7 +70,7 @@ describe.skipIf(!hasTerminal)("on a terminal", () => {
     expect(stdout).toMatch(/code 5\r\n$/);
   });
 
-  it("SIGINT to exec alone reaches a command in the background", async () => {
+  it("SIGINT only to exec reaches a command in the background", async () => {
     // With job control, as in a shell that somebody sits at: what is behind & is a group of its own.
     const wait = "until grep -q ready out; do sleep 0.1; done; kill -INT $p; wait $p; echo code $?";
     const line = `bash -c 'set -m; ${exec} > out 2> err & p=$!; ${wait}'`;

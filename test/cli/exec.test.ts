@@ -26,7 +26,7 @@ describe("the command", () => {
     expect(readFileSync(join(cwd, "out")).equals(readFileSync(join(cwd, "in")))).toBe(true);
   });
 
-  it("gets its words as they are, flags and all", async () => {
+  it("gets its arguments unchanged, flags included", async () => {
     const words = ["--json", "-p", "--", "a b", "*", "$HOME", "", "--help"];
     const echo = [...inNode("console.log(JSON.stringify(process.argv.slice(1)))"), "--"];
     expect(JSON.parse((await runExec(["--", ...echo, ...words])).stdout)).toEqual(words);
@@ -43,7 +43,7 @@ describe("the command", () => {
     expect(stderr).not.toContain("Coverage");
   });
 
-  it("that never calls the API is told so", async () => {
+  it("that never calls the API gets a message", async () => {
     const { code, stderr } = await runExec(["--", "true"], { env: { http_proxy: "http://proxy.example" } });
     expect(code).toBe(0);
     expect(stderr).toMatch(/\nThe client never called the API\. [\s\S]*http_proxy is set: .*NO_PROXY/);
@@ -75,12 +75,12 @@ describe("the environment of the command", () => {
     expect([env.SVC_KEY_OLD, env.SVC_CONTROL_URL, env.SVC_OTHER]).toEqual([undefined, undefined, "kept"]);
   });
 
-  it("has the token that the control plane asks for", async () => {
+  it("has the token that the control plane requires", async () => {
     const env = await environment(["--host", "0.0.0.0"], {});
     expect(env.SVC_SANDBOX_CONTROL_TOKEN).toMatch(/^[\w-]{32}$/);
   });
 
-  it("lets Node and others trust the certificate of --tls, and still trust what they did", async () => {
+  it("makes Node and others trust the certificate of --tls, and the usual authorities", async () => {
     const cwd = clientFolder({ "own.pem": "# mine\n" });
     const code = `const { readFileSync } = require("node:fs");
 const { NODE_EXTRA_CA_CERTS, SVC_CA_FILE, SVC_BASE_URL, SVC_API_KEY } = process.env;
@@ -111,7 +111,7 @@ await fetch(data.base_url + "/v1/relying-party/me");
     }
   });
 
-  it("counts a request whose answer nobody waited for", async () => {
+  it("counts a request whose response nobody waited for", async () => {
     const code = `const { hostname, port } = new URL(process.env.SVC_BASE_URL);
 const socket = require("node:net").connect(port, hostname, () =>
   socket.write("GET /v1/relying-party/me HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n", () => process.exit()));`;
@@ -120,7 +120,7 @@ const socket = require("node:net").connect(port, hostname, () =>
     }
   });
 
-  it("says where it is and logs requests when it is asked to", async () => {
+  it("shows its address and logs requests with --verbose", async () => {
     const { stderr } = await runExec(["--verbose", "--log", "pretty", "--", ...client("active")]);
     expect(stderr).toMatch(
       /^Serving key-states \(seed 1, profile minimal\) on http:\S+\.\n.*GET +\/v1\/relying-party\/me +200.*\n/,
@@ -136,7 +136,7 @@ const socket = require("node:net").connect(port, hostname, () =>
     expect([code, stdout, stderr]).toEqual([2, "", expect.stringMatching(/^Port \d+ on/)]);
   });
 
-  it("ends although handlers of one's own leave something running", async () => {
+  it("ends although your own handlers leave something running", async () => {
     const cwd = clientFolder({ "handlers.mjs": "setInterval(() => {}, 1000);\nexport default 7;\n" });
     const { code, stderr } = await runExec(["--handlers", "handlers.mjs", "--", "true"], { cwd });
     expect([code, stderr]).toEqual([2, expect.stringContaining("handlers.mjs")]);
@@ -150,7 +150,7 @@ it.each([
   [["--json", "--", "npm"], "Unknown flag --json"],
   [["npm", "--", "test"], 'Unknown scenario "npm"'],
   [["--report", "x.pdf", "--", "npm"], '--report: the name "x.pdf" does not set the format'],
-])("exec %j ends with 2 and says what to do", async (argv, says) => {
+])("exec %j ends with 2 and shows what to do", async (argv, says) => {
   const { code, stdout, stderr } = await runCli(["exec", ...argv], { cwd: temporaryFolder() });
   expect(stderr).toContain(says);
   expect([code, stdout]).toEqual([2, ""]);

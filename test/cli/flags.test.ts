@@ -24,7 +24,7 @@ test.each<[argv: readonly string[], says: RegExp, env?: Record<string, string>]>
   [[], /^Invalid SVC_SANDBOX_FROZEN: "maybe"\. Use 1 or 0\./, { SVC_SANDBOX_FROZEN: "maybe" }],
   // A control token that has a wrong character is not repeated.
   [["--control-token", "nearly right!"], /^--control-token is not a valid token\. (?!.*nearly right)/],
-])("%j ends with 2 and says what to do in one or two lines", async (argv, says, env = {}) => {
+])("%j ends with 2 and shows what to do in one or two lines", async (argv, says, env = {}) => {
   const { code, stdout, stderr } = await runCli(argv, { env, cwd: temporaryFolder() });
   expect(stderr).toMatch(says);
   expect(stderr.trimEnd().split("\n").length).toBeLessThanOrEqual(2);

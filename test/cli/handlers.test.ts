@@ -46,7 +46,7 @@ test.each([
       .replace(/import (.*) from (".*");/g, "const $1 = require($2);")
       .replace("export default", "exports.handlers ="),
   ],
-])("R19 R46 --handlers %s serves guarded handlers beside the API (%#)", async (file, code) => {
+])("R19 R46 --handlers %s serves guarded handlers next to the API (%#)", async (file, code) => {
   const { get, keys, stop } = await served(file, code);
   const answers = await Promise.all([
     get(attestations, "active"),
@@ -96,7 +96,7 @@ export default [
 ];
 `;
 
-test("what handlers do after their answer ends no server, and is logged as theirs", async () => {
+test("an error of handlers after their response ends no server, and is logged as theirs", async () => {
   const { base_url, get, stop, said } = await served("handlers.mjs", careless);
   const post = (body: string) => fetch(`${base_url}/reads`, { method: "POST", body });
   expect((await post("abc")).status).toBe(200);
@@ -146,7 +146,7 @@ test.each<[string, string | undefined, RegExp]>([
     'export default () => { throw new Error("no data"); };',
     /^Failed to make .*: no data\n$/,
   ],
-])("%s ends with 2 and says what is wrong", async (_what, code, says) => {
+])("%s ends with 2 and shows what is wrong", async (_what, code, says) => {
   const ran = await start("h.mjs", userFolder(code === undefined ? {} : { "h.mjs": code })).ended;
   expect(ran).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(says) });
 });
@@ -161,7 +161,7 @@ test("a syntax error of a file that the handlers import shows that file and its 
 test.each([
   ["h.mjs", 'import { http } from "msw"; export default [];'],
   ["h.cjs", 'const { http } = require("msw"); exports.handlers = [];'],
-])("msw that is not installed is told from the place of the handlers, %s", async (file, code) => {
+])("missing msw is reported from the handlers' folder, %s", async (file, code) => {
   const ran = await start(file, userFolder({ [file]: code }, [])).ended;
   const says = /msw is not installed where \S+h\.[mc]js looks for it\. Run `npm install --save-dev msw`\.\n$/;
   expect(ran).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(says) });

@@ -125,14 +125,14 @@ describe("exec --intercept", () => {
     expect(stderr).toMatch(/\nRejected connections to localhost\. .*--pass-through .*\n$/);
   });
 
-  it("rejects what is no request to a proxy, as a web page could send it", async () => {
+  it("rejects a request that is not for a proxy, as a web page could send it", async () => {
     const flags = ["exec", "--intercept", "api.example", "--pass-through"];
     const { lines, stderr } = await intercept(flags, ["page"]);
     expect(lines).toEqual([expect.stringMatching(/^403 .* names no host$/)]);
     expect(stderr).toMatch(/\nNothing came through the proxy .*\n$/);
   });
 
-  it("with --pass-through lets clients reach other hosts", async () => {
+  it("with --pass-through clients reach other hosts", async () => {
     const { host, paths } = await otherServer();
     const words = [
       `https://${host}/`,

@@ -84,7 +84,7 @@ test("R46 exec reports keys in the output as an error, with stream and line, and
   expect(report.join("\n")).not.toContain("sbx");
 });
 
-test("R46 the unknown and the malformed key in the output are no advice, in any format", async () => {
+test("R46 the unknown and the malformed key in the output cause no advice, in any format", async () => {
   const code = `${call} console.log(process.env.SVC_KEY_UNKNOWN, process.env.SVC_KEY_MALFORMED)`;
   const { stderr } = await runExec(["--format", "junit", ...print(code)]);
   expect(stderr).toContain("causes no key-in-query");
@@ -138,7 +138,7 @@ describe("the output of a command under exec", () => {
     expect((await shell("EXEC yes | head -1")).stdout).toBe("y\n");
   });
 
-  test("is not waited for when only a process in the background holds it", async () => {
+  test("does not wait if only a background process keeps it open", async () => {
     expect((await shell("EXEC sh -c 'sleep 60 & echo done'")).stdout).toBe("done\n");
   });
 

@@ -61,7 +61,7 @@ describe("svc-sandbox keys", () => {
     expect(spared.stdout).not.toContain("Faults");
   });
 
-  it("tells below the table which keys the timeline and the story will make", async () => {
+  it("lists below the table the keys that the timeline and the story will create", async () => {
     const cwd = temporaryFolder({
       "a.yaml": `version: 1
 clock: { now: 2026-03-02T09:00:00Z }
@@ -117,7 +117,7 @@ story:
 });
 
 describe("svc-sandbox explain", () => {
-  it("shows the checks in their order, the answer and what to do, in words when nobody looks", async () => {
+  it("shows the checks in order, the response and what to do, as text in a pipe", async () => {
     const { code, stdout } = await runCli(["explain", "wrong-scope"], { cwd: temporaryFolder() });
     expect(code).toBe(0);
     expect(stdout).toMatch(/^GET \S+ with the key wrong-scope, scenario key-states, at 2026-03-02T09:00:0/);
@@ -162,7 +162,7 @@ describe("svc-sandbox explain", () => {
     expect(stdout).not.toContain(secret);
   });
 
-  it("says of a key without the sandbox's mark that it looks real, and shows its fingerprint alone (R46)", async () => {
+  it("reports a key without the sandbox's mark as probably real, and shows only its fingerprint (R46)", async () => {
     const real = "SVC_live_4f9a8b7c6d5e4f3a2b1c";
     const { code, stdout, stderr } = await runCli(["explain", real], { cwd: temporaryFolder() });
     expect([code, stderr]).toEqual([0, ""]);
@@ -172,7 +172,7 @@ describe("svc-sandbox explain", () => {
     expect(await json(["explain", real])).toMatchObject({ path_id: "401.unknown", real_key_suspected: true });
   });
 
-  it("says of a key with the mark of a sandbox that another one has made it, but not of the one that is told to be unknown", async () => {
+  it("reports a key with the mark as another sandbox's, except the unknown key", async () => {
     const [{ secret }] = await json(["keys", "revoked", "--seed", "99"]);
     const { stdout } = await runCli(["explain", secret, "revoked"], { cwd: temporaryFolder() });
     expect(stdout).toContain("Another sandbox created this key");

@@ -28,7 +28,7 @@ test.each([
     [1, 2, 3].flatMap((one) => [1, 2].map((key) => `organization-${one}-key-${key}`)).slice(0, 5),
     1,
   ],
-])("start shows %s, and says how many more there are", async (_what, file, refs, more) => {
+])("start shows %s, and how many more exist", async (_what, file, refs, more) => {
   const { text } = await started(file);
   expect(text.match(/^ {2}\S+ +SVC_\w+ /gm)?.map((line) => line.trim().split(" ")[0])).toEqual(refs);
   expect(text).toContain(`\n  … and ${more} more: svc-sandbox keys many.yaml\n`);

@@ -57,7 +57,7 @@ beforeEach(async () => {
   await fine("scenario", { name: "key-states" });
 });
 
-test("lists tools with a schema for their input and one name for each thing, and says how to begin", async () => {
+test("lists tools with a schema for their input and one name for each thing, and shows how to start", async () => {
   const { tools } = await client.listTools();
   const names =
     "environment,explain,send,report,requests,advance,rotate,revoke,organization,faults,scenario,validate,reset";

@@ -30,7 +30,7 @@ describe.skipIf(process.platform !== "linux")("svc-sandbox start --open", () => 
     expect(await running.stop()).toMatchObject({ code: 0, stderr: expect.not.stringContaining("browser") });
   });
 
-  it("gives a token that it made, behind the #, and none that was given", async () => {
+  it("gives a token that it made, after the #, and none that was given", async () => {
     const made = withOpener();
     const open = start(["--host", "0.0.0.0"], { env: made.env });
     const address = await made.opened();
@@ -42,13 +42,13 @@ describe.skipIf(process.platform !== "linux")("svc-sandbox start --open", () => 
     expect(kept.stdout.text()).not.toContain("token=");
   });
 
-  it("opens it where this machine reaches it, whatever the public URL", async () => {
+  it("opens it at an address of this machine, with any public URL", async () => {
     const { env, opened } = withOpener();
     start(["--public-url", "https://box.example"], { env });
     expect(await opened()).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/__sandbox\/$/);
   });
 
-  it("says that there is no browser, without the token, and goes on", async () => {
+  it("reports that no browser exists, without the token, and continues", async () => {
     const running = start(["--host", "0.0.0.0", "--quiet"], { env: { PATH: temporaryFolder() } });
     const url = await baseUrl(running);
     await running.stderr.shows(/\nNo browser was opened: there is no xdg-open\. Open .*: \S+\/__sandbox\/\n/);
@@ -58,7 +58,7 @@ describe.skipIf(process.platform !== "linux")("svc-sandbox start --open", () => 
     await start([], { env }).stderr.shows(/No browser was opened: xdg-open ended with 3\./);
   });
 
-  it("asks the program that BROWSER names, and none with BROWSER=none", async () => {
+  it("starts the program that BROWSER names, and none with BROWSER=none", async () => {
     const own = withOpener("my browser");
     start([], { env: { BROWSER: own.program } });
     await own.opened();
@@ -93,13 +93,13 @@ describe.skipIf(process.platform !== "linux")("svc-sandbox play --web", () => {
     await expect(fetch(address)).rejects.toThrow();
   });
 
-  it("takes the port and the host that are given, and the view stands behind the token", async () => {
+  it("uses the given port and host, and the view is after the token", async () => {
     const { env, opened } = withOpener();
     startCli(["play", "rotation", "--web", "--host", "0.0.0.0"], { env });
     expect(await opened()).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/__sandbox\/#token=[\w-]{32}&\/story$/);
   });
 
-  it("is told by hand: there is no speed", async () => {
+  it("is presented manually: --speed is rejected", async () => {
     const { code, stderr } = await runCli(["play", "rotation", "--web", "--speed", "2"]);
     expect([code, stderr]).toEqual([2, expect.stringMatching(/'--web' cannot be used with .*'--speed/)]);
   });

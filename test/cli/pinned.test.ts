@@ -22,12 +22,12 @@ test.each([
     ["retry_after", "rate_limit_code", "day_resets_at"],
   ],
   ["minimal", "{ profile: typical, retry_after: seconds, error_details: false }", ["retry_after"]],
-] as const)("what a scenario sets against the profile %s is said in the report", (profile, assumptions, pinned) => {
+] as const)("the report names what a scenario sets against the profile %s", (profile, assumptions, pinned) => {
   const sandbox = createSandbox({ scenario: parseScenario(scenario(assumptions)), profile });
   expect(sandbox.report()).toMatchObject({ profile, pinned });
 });
 
-test("start and exec say what a given --profile does not change, and the report does", async () => {
+test("start, exec and the report name what a given --profile does not change", async () => {
   const cwd = temporaryFolder({
     "pinned.yaml": scenario("{ retry_after: none }"),
     "free.yaml": scenario("{}"),
@@ -45,7 +45,7 @@ test("start and exec say what a given --profile does not change, and the report 
   await running.stderr.shows(says);
 });
 
-test("the file of init holds nothing against a profile", async () => {
+test("the file of init sets nothing against a profile", async () => {
   const cwd = temporaryFolder();
   await runCli(["init"], { cwd });
   const own = parseScenario(readFileSync(join(cwd, "svc-sandbox.yaml"), "utf8"));

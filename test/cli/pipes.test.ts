@@ -16,7 +16,7 @@ test("the wait for a scenario in stdin ends with its signal", async () => {
 test.runIf(process.platform !== "win32").each([
   ["my.yaml", 1],
   ["pipe.yaml", 2],
-])("a scenario, and a file that it extends, is no named pipe: %s", async (file, expected) => {
+])("a scenario, and a file that it extends, must not be a named pipe: %s", async (file, expected) => {
   const cwd = temporaryFolder({ "my.yaml": "version: 1\nextends: ./pipe.yaml\n" });
   execFileSync("mkfifo", [join(cwd, "pipe.yaml")]);
   const { stderr, code } = await runCli(["validate", file], { cwd });

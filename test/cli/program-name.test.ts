@@ -15,7 +15,7 @@ test.each([
   [["--help"], "`npx --no-install svc-sandbox <command> --help`"],
   [["keys", "--help"], 'eval "$(npx --no-install svc-sandbox keys key-states --format env)"'],
   [["explain", "cut-short", "bad-day"], "; npx --no-install svc-sandbox show bad-day "],
-])("started by npx, %j says %s, and without it the program alone", async (argv, says) => {
+])("started by npx, %j shows %s, and otherwise only the program", async (argv, says) => {
   const files = { "empty.yaml": "version: 1\norganizations: { a-bank: { type: bank } }\n" };
   const said = async (env: Record<string, string>) => {
     const { stdout, stderr } = await runCli(argv, { cwd: temporaryFolder(files), env });

@@ -35,7 +35,7 @@ describe("svc-sandbox list", () => {
 });
 
 describe("svc-sandbox show", () => {
-  it("prints a bundled scenario as it stands in its file", async () => {
+  it("prints a bundled scenario as it is in its file", async () => {
     const file = join(import.meta.dirname, "../../scenarios/rotation.yaml");
     expect(await runCli(["show", "rotation"])).toMatchObject({ code: 0, stdout: readFileSync(file, "utf8") });
   });
@@ -61,7 +61,7 @@ describe("a scenario of the user's own", () => {
   it.each([
     ["bank.yml", "bank.yaml"],
     ["bank.yaml", "bank.yml"],
-  ])("%s is answered with %s where only that is there", async (given, there) => {
+  ])("%s suggests %s if only that file exists", async (given, there) => {
     const { code, stderr } = await runCli([given], { cwd: temporaryFolder({ [there]: good }) });
     expect([code, stderr]).toEqual([2, expect.stringContaining(`Did you mean "${there}"?`)]);
   });
@@ -97,7 +97,7 @@ describe("svc-sandbox init", () => {
     expect(readFileSync(join(cwd, "mine.yaml"), "utf8")).not.toBe(good);
   });
 
-  it("names a schema that is there without a network: the installed one, else a copy beside the file", async () => {
+  it("names a schema that needs no network: the installed one, or a copy next to the file", async () => {
     const installed = "node_modules/svc-sandbox/dist/scenario.schema.json";
     const cwd = temporaryFolder({
       "with/deep/a.yaml": "",
@@ -118,7 +118,7 @@ describe("svc-sandbox init", () => {
     expect(existsSync(join(cwd, "with/svc-sandbox.schema.json"))).toBe(false);
   });
 
-  it("leaves a schema that is there alone without --force", async () => {
+  it("replaces an existing schema only with --force", async () => {
     const cwd = temporaryFolder({ "svc-sandbox.schema.json": "{}" });
     await runCli(["init"], { cwd });
     expect(readFileSync(join(cwd, "svc-sandbox.schema.json"), "utf8")).toBe("{}");
@@ -152,7 +152,7 @@ describe("svc-sandbox validate", () => {
     expect(stderr).toMatch(/^two\.yaml: 2 problems$/m);
   });
 
-  it("tells machines the same with --json", async () => {
+  it("prints the same for machines with --json", async () => {
     const cwd = temporaryFolder({ "good.yaml": good, "list.yaml": "- 1\n" });
     const argv = ["validate", "good.yaml", "list.yaml", "gone.yaml", "--json"];
     const { code, stdout, stderr } = await runCli(argv, { cwd });
@@ -190,7 +190,7 @@ describe("a scenario that cannot be used", () => {
     }
   });
 
-  it("that is a directory or unreadable says so", async () => {
+  it("that is a directory or unreadable gets a message", async () => {
     const cwd = temporaryFolder({ "secret.yaml": good });
     mkdirSync(join(cwd, "folder.yaml"));
     const folder = await runCli(["folder.yaml"], { cwd });
@@ -221,7 +221,7 @@ describe("a first word that is neither a command nor a scenario", () => {
     expect(stderr).not.toContain("0123");
   });
 
-  it("is told to come first when it is a command", async () => {
+  it("must come first if it is a command", async () => {
     const { code, stderr } = await runCli(["--json", "list"], { cwd: temporaryFolder() });
     const says = expect.stringContaining("Put the command before its flags: svc-sandbox list");
     expect([code, stderr]).toEqual([2, says]);

@@ -50,7 +50,7 @@ describe("svc-sandbox start", () => {
     for (const secret of Object.values(keys)) expect(secret).toMatch(/^SVC_(?:test|live)_sbx\w{29}$/);
   });
 
-  it("prints the port that it chose with --json, also behind a public URL", async () => {
+  it("prints the chosen port with --json, also with a public URL", async () => {
     const argv = ["--json", "--port", "0", "--public-url", "https://box.example"];
     const [line] = await serve(argv).stdout.shows(/^.*\n/);
     const { base_url, local_url } = JSON.parse(line);
@@ -69,7 +69,7 @@ describe("svc-sandbox start", () => {
     expect((await fetch(`${url}/__sandbox/health`)).status).toBe(404);
   });
 
-  it("lets an instance go when nobody has used it for --instance-ttl", async () => {
+  it("removes an instance that nobody has used for --instance-ttl", async () => {
     const instances = `${(await started("--instance-ttl", "50ms")).url}/__sandbox/instances`;
     expect(
       (await fetch(instances, { method: "POST", headers: { "content-type": "application/json" } })).status,
@@ -78,7 +78,7 @@ describe("svc-sandbox start", () => {
     await expect.poll(left).toEqual([]);
   });
 
-  it("asks for the control token that was given, and does not repeat it to people", async () => {
+  it("requires the given control token, and does not print it", async () => {
     const { url, stdout } = await started("--control-token", "a-token-of-mine");
     const state = async (headers = {}) => (await fetch(`${url}/__sandbox/state`, { headers })).status;
     expect(await state()).toBe(401);
@@ -104,7 +104,7 @@ describe("svc-sandbox start", () => {
       expect(rows).toContain(shown);
   });
 
-  it("prints and writes the public URL, and says who can reach a control plane without a token", async () => {
+  it("prints and writes the public URL, and shows who can reach a control plane without a token", async () => {
     const cwd = temporaryFolder();
     const argv = ["--public-url", "https://box.example", "--allow-host", "a.example,b.example"];
     const running = serve([...argv, "--allow-host", "c.example:81", "--write-env", "e"], { cwd });
@@ -131,13 +131,13 @@ describe("svc-sandbox start", () => {
     await serve(["--host", "::1"]).stdout.shows(line);
   });
 
-  it("names the path of each answer with --explain, and not without", async () => {
+  it("names the path of each response only with --explain", async () => {
     const path = async (...argv: string[]) =>
       (await fetch((await started(...argv)).url + me)).headers.get("x-sandbox-path");
     expect([await path("--explain"), await path()]).toEqual(["401.missing", null]);
   });
 
-  it("starts the clock where --now says, holds it with --frozen, and says which assumptions are changed", async () => {
+  it("starts the clock at --now, freezes it with --frozen, and names changed assumptions", async () => {
     const file = `${tiny}assumptions: { rate_limit_code: slow_down, me_scope: null }\n`;
     const argv = ["a.yaml", "--now", "2027-01-01T00:00:00+01:00", "--frozen"];
     const running = serve(argv, { cwd: temporaryFolder({ "a.yaml": file }) });
@@ -147,7 +147,7 @@ describe("svc-sandbox start", () => {
     expect(running.stdout.text()).toContain(assumed);
   });
 
-  it("lets an open request finish when it is stopped, takes no new one, and exits with 0", async () => {
+  it("finishes an open request when it is stopped, accepts no new one, and exits with 0", async () => {
     const { url, stop } = await started("announced-endpoints");
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
     const path = "/v1/relying-party/consent-requests";
@@ -163,7 +163,7 @@ describe("svc-sandbox start", () => {
     expect([code, stderr]).toEqual([0, expect.stringContaining("Stopping: open requests have 2 seconds")]);
   });
 
-  it("says which port is in use, and how to choose another", async () => {
+  it("shows which port is in use, and how to choose another", async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void other.close());
@@ -262,7 +262,7 @@ describe("the request log", () => {
 });
 
 describe("--write-env", () => {
-  it("writes the environment for clients, for its owner alone", async () => {
+  it("writes the environment for clients, readable only for its owner", async () => {
     const cwd = temporaryFolder({ "tiny.yaml": tiny });
     const running = serve(["tiny.yaml", "--write-env", ".env.sandbox"], { cwd });
     const url = await baseUrl(running);

@@ -12,7 +12,7 @@ const start = (cwd: string, ...argv: string[]): Running =>
   serve(["a.yaml", "--state", "state.json", ...argv], { cwd });
 const read = (cwd: string) => JSON.parse(readFileSync(join(cwd, "state.json"), "utf8"));
 
-test("--state creates the file, and goes on from it, with a note; it wins over the flags of a new world", async () => {
+test("--state creates the file, and continues from it, with a note; it wins over the flags of a new sandbox", async () => {
   const cwd = temporaryFolder({ "a.yaml": world("one") });
   const first = start(cwd, "--seed", "3", "--frozen");
   const url = await baseUrl(first);
@@ -43,7 +43,7 @@ test("--state follows a scenario that changes under --watch", async () => {
   expect(after.stdout.text()).toContain("\n  two ");
 });
 
-test("a stop that cannot save what was counted says since when it is lost, and exits with 1", async () => {
+test("a stop that cannot save the counts shows since when they are lost, and exits with 1", async () => {
   const cwd = temporaryFolder({ "a.yaml": world("one"), "volume/.keep": "" });
   const running = serve(["a.yaml", "--state", "volume/state.json"], { cwd });
   const url = await baseUrl(running);

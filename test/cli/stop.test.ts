@@ -76,7 +76,7 @@ test("stop ends exec and its command", async () => {
   expect((await running.ended).code).toBe(143);
 });
 
-test("stop asks for the token, and takes the self-signed certificate of this machine", async () => {
+test("stop requires the token, and accepts the self-signed certificate of this machine", async () => {
   const server = await startServer({ tls: true, controlToken: "correct-horse" });
   onTestFinished(() => server.close(0));
   const refused = await runCli(["stop", server.url]);
@@ -114,7 +114,7 @@ test("stop of an instance, of another program, or of nothing ends with 2", async
   expect((await fetch(`${server.controlUrl}/health`)).status).toBe(200);
 });
 
-test("a port that a svc-sandbox has says which scenario it serves, since when, and how to stop it", async () => {
+test("a port that a svc-sandbox uses gets a message with its scenario, its start, and how to stop it", async () => {
   const cwd = temporaryFolder();
   for (const [argv, said] of [
     [

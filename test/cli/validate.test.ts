@@ -13,7 +13,7 @@ organizations:
 ${more}`;
 const story = "story: [{ request: { key: main }, expect: { status: 200 } }]\n";
 
-test("validate and verify take svc-sandbox.yaml by default, and say so when it is not there", async () => {
+test("validate and verify read svc-sandbox.yaml by default, and report if it does not exist", async () => {
   const cwd = temporaryFolder({ "svc-sandbox.yaml": scenario("", story) });
   expect(await runCli(["validate"], { cwd })).toMatchObject({
     code: 0,

@@ -22,7 +22,7 @@ async function keysServed(url: string): Promise<string[]> {
 }
 
 describe("--watch", () => {
-  it("puts a changed scenario in the place of the old one, and says which keys came and went", async () => {
+  it("replaces the old scenario by a changed one, and lists new and removed keys", async () => {
     const { running, url, write } = await watch({ "a.yaml": world(["one", "two"]) });
     write("a.yaml", world(["two", "three"]));
     await running.stderr.shows(/Loaded a\.yaml again: new keys three; gone one\.\n/);
@@ -31,7 +31,7 @@ describe("--watch", () => {
     await running.stderr.shows(/Loaded a\.yaml again: other secrets for two, three\.\n/);
   });
 
-  it("says when a story was under way, and which keys are gone with the old world", async () => {
+  it("reports an interrupted story, and the keys that are gone with the old sandbox", async () => {
     const story =
       "story:\n  - say: One.\n  - rotate: { key: one, as: next }\n  - request: { key: next }\n  - say: End.\n";
     const { running, url, write } = await watch({ "a.yaml": world(["one"]) + story });
@@ -44,7 +44,7 @@ describe("--watch", () => {
     await running.stderr.shows(/again: the same keys, in a new sandbox\.\n/);
   });
 
-  it("keeps the old world when the file is broken, says why, and takes the next good one", async () => {
+  it("keeps the old sandbox if the file is broken, shows why, and uses the next valid file", async () => {
     const { running, url, write } = await watch({ "a.yaml": world(["one"]) });
     write("a.yaml", "version: 1\norganizations: [\n");
     await running.stderr.shows(/a\.yaml:\d+:\d+: [\s\S]*\nThe running scenario continues\.\n/);
@@ -55,7 +55,7 @@ describe("--watch", () => {
     await running.stderr.shows(/Loaded a\.yaml again: new keys two\.\n/);
   });
 
-  it("says once that a broken file is sound again, also one that the scenario extends", async () => {
+  it("reports once that a broken file is valid again, also one that the scenario extends", async () => {
     const { running, write } = await watch({
       "a.yaml": "version: 1\nextends: ./base.yaml\n",
       "base.yaml": world(["one"]),
@@ -131,7 +131,7 @@ describe("--watch", () => {
     await running.stderr.shows(/Loaded key-states again: the same keys, in a new sandbox\.\n/);
   });
 
-  it("logs the requests to the new world, and writes its keys into the --write-env", async () => {
+  it("logs the requests to the new sandbox, and writes its keys into the file of --write-env", async () => {
     const { cwd, running, url, write } = await watch({ "a.yaml": world(["one"]) }, ["--write-env", ".env"]);
     write("a.yaml", world(["two"]));
     await running.stderr.shows(/new keys two; gone one\.\n/);
@@ -140,7 +140,7 @@ describe("--watch", () => {
     expect(readFileSync(join(cwd, ".env"), "utf8")).toMatch(/^SVC_KEY_TWO=/m);
   });
 
-  it("says of a bundled scenario that there is nothing to watch", async () => {
+  it("reports that a bundled scenario cannot be watched", async () => {
     const running = startCli(["revoked", "--watch", "--port", "0"], { cwd: temporaryFolder() });
     await running.stderr.shows(/^Nothing to watch: revoked is a bundled scenario\./);
   });

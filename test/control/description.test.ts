@@ -40,7 +40,7 @@ test("each enumeration has a type, from which other languages make theirs", () =
   expect(untyped).toEqual([]);
 });
 
-test.each(operations)("$verb $path has a summary, its parameters and a default answer", ({
+test.each(operations)("$verb $path has a summary, its parameters and a default response", ({
   path,
   operation: { summary, parameters = [], responses },
 }) => {

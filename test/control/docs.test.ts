@@ -38,7 +38,7 @@ test("the documentation is served without a token, under a policy that allows no
   }
 });
 
-test("a machine at its limit gets 503, and is no defect of the sandbox", async () => {
+test("a machine at its limit gets 503, which is not a defect of the sandbox", async () => {
   const { ask, defects } = await serveControl();
   setPackageReader(() => Promise.reject(Object.assign(new Error("EMFILE"), { code: "EMFILE" })));
   onTestFinished(() => setPackageReader((path) => readFile(path)));

@@ -12,7 +12,7 @@ const tick = ({ server }: ServedControl, times = 1) => {
 };
 
 describe("events", () => {
-  test("R34 come in order, without gaps, with no key in them, whoever caused them", async () => {
+  test("R34 come in order, without gaps and without keys, from any cause", async () => {
     const control = await serveControl();
     const { server, ask } = control;
     const subscriber = await subscribe(server.url);
@@ -85,7 +85,7 @@ describe("events", () => {
     expect(subscriber.events.map(({ data }) => data.path)).toEqual(seen);
   });
 
-  test("of an instance come to its subscribers alone, and end with it", async () => {
+  test("of an instance come only to its subscribers, and end with it", async () => {
     const control = await serveControl({ instanceTtl: 1000 });
     const { server, ask } = control;
     const create = async () => (await ask("/instances", { method: "POST" })).body.data;
@@ -124,7 +124,7 @@ describe("resuming", () => {
     expect(names(second)).toEqual(["clock.moved", "world.started", "clock.moved", "clock.moved"]);
   });
 
-  test("after the latest id, or none, gives new events alone", async () => {
+  test("after the latest id, or none, gives only new events", async () => {
     const control = await serveControl();
     tick(control, 3);
     for (const from of ["", "three", "-1", "1e2", "9".repeat(20)]) {
@@ -135,7 +135,7 @@ describe("resuming", () => {
     }
   });
 
-  test("too late, or from the future, says that events are lost, and goes on from there", async () => {
+  test("too late, or from the future, reports lost events, and continues from there", async () => {
     const control = await serveControl();
     const first = await subscribe(control.server.url);
     tick(control, 3000);
@@ -210,7 +210,7 @@ function deafTo({ server }: ServedControl): Socket {
 }
 
 describe("subscribers", () => {
-  test("one that never reads is cut off, and holds up neither the server nor the others", async () => {
+  test("a subscriber that never reads is disconnected, and delays neither the server nor the others", async () => {
     let now = 0;
     // Enough time between any two requests to tell each.
     watchTime(() => (now += 60_000));
@@ -249,7 +249,7 @@ describe("subscribers", () => {
     await expect.poll(() => deaf.closed).toBe(true);
   });
 
-  test("have a comment every five seconds, by which a client finds out that the server hangs", async () => {
+  test("have a comment every five seconds, so that a client detects a server that hangs", async () => {
     const { server } = await serveControl();
     // Node has no other way to a timer of another module.
     const timers: { readonly _idleTimeout: number; readonly _onTimeout: () => void }[] = [];
@@ -262,7 +262,7 @@ describe("subscribers", () => {
     await expect.poll(subscriber.text).toMatch(/^: still here\n\n/m);
   });
 
-  test("HEAD is answered at once", async () => {
+  test("HEAD gets its response immediately", async () => {
     const { server, ask } = await serveControl();
     const { status, headers, text } = await ask("/events", { method: "HEAD" });
     expect([status, headers["content-type"], text]).toEqual([200, "text/event-stream", ""]);

@@ -181,7 +181,7 @@ describe("an instance", () => {
     expect(text).not.toContain(label);
   });
 
-  test("has a random id, whatever the seed", async () => {
+  test("has a random id with every seed", async () => {
     const ids = new Set<string>();
     const { ask } = await serveControl({ seed: 1 });
     for (let i = 0; i < 200; i++) ids.add((await create(ask, { seed: 1 })).id);

@@ -37,7 +37,7 @@ function requestsIn(metrics: Metrics): Record<string, number> {
   );
 }
 
-test("metrics count what the sockets answer, and clearing the report does not set them back", async () => {
+test("metrics count the responses of the sockets, and clearing the report does not reset them", async () => {
   const control = await serveControl();
   const { server, ask } = control;
   const send = (path: string, key?: string) =>
@@ -105,7 +105,7 @@ test("metrics show keys by state, subscribers, the build and the process, each w
     .toBe(0);
 });
 
-test("no label holds what a client has chosen", async () => {
+test("no label has a value that a client chose", async () => {
   const { ask, server } = await serveControl({ scenario: "key-states" });
   await ask("/instances", { method: "POST", json: { label: "label-of-client" } });
   for (const apiKey of ["SVC_test_client", server.sandbox.secret("active")]) {
@@ -123,7 +123,7 @@ test("no label holds what a client has chosen", async () => {
   }
 });
 
-test("a request that a fault leaves without an answer has the status 0, and takes as long as its client waits", async () => {
+test("a request that a fault leaves without a response has the status 0, and takes as long as its client waits", async () => {
   const control = await serveControl();
   const { server, ask } = control;
   await ask("/faults", { method: "PUT", json: { faults: [{ then: { hang: true } }] } });
@@ -146,7 +146,7 @@ test("a server is ready from its start, which a probe learns without a token and
   expect((await control.ask("/metrics")).body.error.code).toBe("control_token_required");
 });
 
-test("a server that stops is not ready, and says why", async () => {
+test("a server that stops is not ready, and shows why", async () => {
   const arrived = deferred();
   const gate = deferred();
   const held = http.get("/held", async () => {

@@ -15,7 +15,7 @@ async function baseUrls(ask: Ask, headers: Record<string, string>): Promise<stri
 const twice = (url: string) => [url, url];
 
 describe("the base URL of an instance", () => {
-  test("is the one that the caller has used, or that a proxy on this machine says", async () => {
+  test("is the caller's, or the one that a proxy on this machine forwards", async () => {
     const { ask, server } = await serveControl({ allowHosts: ["Box.example"] });
     const { url } = server;
     for (const [headers, expected] of [
@@ -58,7 +58,7 @@ describe("the base URL of an instance", () => {
     expect(await (await fetch(`${bare.url}/`, { headers: html })).text()).not.toContain("dashboard");
   });
 
-  test("is under the public URL, whatever a request says", async () => {
+  test("is under the public URL, no matter what a request contains", async () => {
     const { server } = await serveControl({ publicUrl: "https://box.example/sandbox/" });
     const { url, localUrl, controlUrl } = server;
     expect([url, controlUrl]).toEqual([
@@ -73,7 +73,7 @@ describe("the base URL of an instance", () => {
 });
 
 describe("names in front of a loopback address", () => {
-  test("are answered when they are allowed, with the pages of just those origins", async () => {
+  test("are accepted if they are allowed, with pages only of these origins", async () => {
     const { ask } = await serveControl({ allowHosts: ["box.example", "other.example:8443"] });
     const outcome = async (headers: Record<string, string>) => {
       const { status, body } = await ask("/reset", { method: "POST", json: {}, headers });
@@ -109,14 +109,14 @@ describe("names in front of a loopback address", () => {
   });
 });
 
-describe("the self-signed certificate beside a state", () => {
+describe("the self-signed certificate next to a state", () => {
   const certificateOf = async (state: string, options: Parameters<typeof startServer>[0] = {}) => {
     const server = await startServer({ tls: true, state, ...options });
     await server.close(0);
     return server.certificate?.trim();
   };
 
-  test("is kept between starts, for its owner alone, until it lacks a name or ends", async () => {
+  test("is kept between starts, readable only for its owner, until it lacks a name or ends", async () => {
     const state = join(temporaryFolder(), "new/state.json");
     const first = await certificateOf(state);
     expect(await certificateOf(state)).toContain(first);

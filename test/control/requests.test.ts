@@ -12,7 +12,7 @@ interface Row {
 
 const resultsOf = (checks: readonly Row[]) => Object.fromEntries(checks.map((row) => [row.name, row.result]));
 
-test("one request of the journal has its answer as it was sent, its checks, and what to do", async () => {
+test("one request of the journal has its response as sent, its checks, and what to do", async () => {
   const { ask, server } = await serveControl({ profile: "typical" });
   const sent = await fetch(server.url + mePath, {
     headers: { "x-api-key": server.sandbox.secret("active") },
@@ -38,7 +38,7 @@ test("one request of the journal has its answer as it was sent, its checks, and 
   expect(second.advice).not.toEqual([]);
 });
 
-test("the kept answer is that of varied, of HEAD, and what a fault let through", async () => {
+test("the stored response is varied's, HEAD's, and what a fault left of it", async () => {
   const { ask, server } = await serveControl({ profile: "varied" });
   const call = (method = "GET") =>
     fetch(server.url + mePath, { method, headers: { "x-api-key": server.sandbox.secret("active") } });
@@ -158,7 +158,7 @@ organizations: { bank: { type: bank, keys: { main: { environment: test, scopes: 
   }
 });
 
-test("a fault that hangs does not keep a sent request waiting, and a name of the preview that is not there is refused", async () => {
+test("a fault that hangs does not delay POST /send, and an unknown placeholder of the preview is rejected", async () => {
   const scenario = parseScenario(`
 version: 1
 preview: true

@@ -60,7 +60,7 @@ describe("on a loopback address", () => {
     });
   });
 
-  test("this machine's own names, and the server's own page, are answered", async () => {
+  test("this machine's own names, and the server's own page, are accepted", async () => {
     const { server, ask } = await serveControl();
     const { host, port } = new URL(server.url);
     for (const headers of [
@@ -114,7 +114,7 @@ describe.each([
     expect((await fetch(`${control.server.url}/v1/relying-party/me`, { headers: key })).status).toBe(200);
   });
 
-  test("the token is in no answer", async () => {
+  test("no response contains the token", async () => {
     const control = await serveControl(options);
     const token = control.server.controlToken as string;
     const right = { authorization: `Bearer ${token}` };
@@ -129,7 +129,7 @@ describe.each([
   });
 });
 
-test("a stop ends the server once it is answered, and an instance cannot stop it", async () => {
+test("a stop ends the server after its response, and an instance cannot stop it", async () => {
   const { server, ask } = await serveControl();
   const stop = (base?: string) => ask("/stop", { method: "POST", json: {}, ...(base && { base }) });
   const { id } = (await ask("/instances", { method: "POST" })).body.data;
@@ -141,7 +141,7 @@ test("a stop ends the server once it is answered, and an instance cannot stop it
   await expect.poll(isGone).toBe("gone");
 });
 
-test("a server that others can reach makes a token of its own, of 192 random bits, also for an empty one", async () => {
+test("a server that others can reach makes its own token of 192 random bits, also for an empty one", async () => {
   const { server, ask } = await serveControl({ host: "0.0.0.0", controlToken: "" });
   const other = await serveControl({ host: "0.0.0.0" });
   expect(server.controlToken).toMatch(/^[\w-]{32}$/);

@@ -38,7 +38,7 @@ test("the running scenario is shown as it was written, comments included", async
   expect([await text(), await text(`/i/${id}`)]).toEqual([`${own}# sent\n`, own]);
 });
 
-test("a scenario that is no one text is rendered, and means the same", async () => {
+test("a scenario that was never one text is rendered with the same meaning", async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "base.yaml"), own);
   const file = join(folder, "own.yaml");

@@ -50,7 +50,7 @@ function occurrences(text: string, part: string): number {
   return text.toLowerCase().split(part.toLowerCase()).length - 1;
 }
 
-test("R34 R36 a secret is in the answer that made it, and in nothing else", async () => {
+test("R34 R36 a secret is only in the response that created it", async () => {
   const { control, everything } = await openRecorded();
   const { server, ask } = control;
   const post = async (path: string, json: unknown = {}, base = "") =>
@@ -88,7 +88,7 @@ test("R34 R36 a secret is in the answer that made it, and in nothing else", asyn
   for (const secret of secrets) expect(occurrences(all, secret.slice(secret.indexOf("sbx") + 3))).toBe(1);
 });
 
-test("R46 no key that a client sent is in any answer, event or log, wherever it stood", async () => {
+test("R46 no key that a client sent, at any place, is in a response, event or log", async () => {
   const { control, everything } = await openRecorded();
   const { server, ask } = control;
   for (const { path, ...asking } of careless()) await ask(path, asking);
@@ -108,7 +108,7 @@ test("R46 no key that a client sent is in any answer, event or log, wherever it 
   for (const redacted of ["SVC_test_…", "SVC_live_…", "legacysvc_test_…"]) expect(all).toContain(redacted);
 });
 
-test("R35 the heap of the server holds no key that was made or rotated over HTTP, only its hash", async () => {
+test("R35 the heap of the server contains no key that was created or rotated over HTTP, only its hash", async () => {
   const control = await serveControl();
   const created = await makeAndForget(control, "/keys", JSON.stringify(newKey));
   const rotated = await makeAndForget(control, "/keys/active/rotate", "{}");

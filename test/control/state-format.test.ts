@@ -49,7 +49,7 @@ type Assumed = typeof assumptions extends fc.Arbitrary<infer Value> ? Value : ne
 const restored = ({ own }: SavedState) =>
   sandboxOn(restoreSandbox({ ...own, at: own.at - 60_000 }, nodePlatform, { given: {} }));
 
-test("whatever happened in a world, its state can be read again and goes on exactly as the world does", async () => {
+test("the state of any sandbox can be read again and continues exactly like the sandbox", async () => {
   await fc.assert(
     fc.asyncProperty(
       anyScenario,

@@ -51,7 +51,7 @@ test.each<[string, Breaking]>([
   ["a scenario that is nowhere", of({ scenario: "nowhere" })],
   ["a request without its path", of({ exchanges: [{ id: "req_1", at: 0 }] })],
   ["no counts", of({ counts: null })],
-])("a state file with %s is refused and left as it is", async (_title, breaking) => {
+])("a state file with %s is rejected and stays unchanged", async (_title, breaking) => {
   const broken = breaking(await soundState());
   const text = typeof broken === "string" ? broken : JSON.stringify(broken);
   const state = join(temporaryFolder({ "state.json": text }), "state.json");
@@ -92,7 +92,7 @@ test("a place where no state can be is refused at the start", async () => {
   expect(await refused(".")).toBe("state_unreadable");
 });
 
-test("a state that a running server keeps is refused, by whatever name, until that server is closed", async () => {
+test("a state that a running server uses is rejected, under any name, until that server is closed", async () => {
   const cwd = temporaryFolder();
   const state = join(cwd, "state.json");
   symlinkSync(cwd, join(cwd, "same-folder"));
@@ -107,7 +107,7 @@ test("a state that a running server keeps is refused, by whatever name, until th
   await (await startServer({ state })).close(0);
 });
 
-test.runIf(process.platform !== "win32")("a state is no pipe, no device and no link to nothing", async () => {
+test.runIf(process.platform !== "win32")("a state must not be a pipe, a device or a dead link", async () => {
   const cwd = temporaryFolder();
   execFileSync("mkfifo", [join(cwd, "pipe")]);
   symlinkSync("nothing", join(cwd, "link"));

@@ -100,7 +100,7 @@ test("after kill -9 the journal, the report, the story and the instances are as 
   expect((await dataOf(after, "GET /state", inside)).seed).toBe(5);
 }, 120_000);
 
-test("after kill -9 a follower of events is told of a gap, and gets all later ones", async () => {
+test("after kill -9 a subscriber gets a message about the gap, and all later events", async () => {
   const cwd = begun();
   const before = await start(cwd);
   const follower = await subscribe(before.url);

@@ -71,7 +71,7 @@ test("what administrators did survives a restart, and keys made at run time stil
   expect(await statuses()).toEqual([200, 200, 401, 401]);
 });
 
-test("R7 after a reset and a restart, request ids go on without a repeat", async () => {
+test("R7 after a reset and a restart, request ids continue without a repeat", async () => {
   const file = stateFile();
   const before = await start(file);
   const idsOf = async (server: SandboxServer, count: number) => {
@@ -134,7 +134,7 @@ test.each([
   expect(now).toBeLessThan(expected + (frozen ? 1 : 600_000));
 });
 
-test("a later scenario goes on after a restart; new scenarios and instances start as the options say", async () => {
+test("a later scenario continues after a restart; new scenarios and instances start with the options", async () => {
   const file = stateFile();
   const before = await start(file, { seed: 7 });
   await call(before, "PUT /scenario", { name: "rotation" });
@@ -150,7 +150,7 @@ test("a later scenario goes on after a restart; new scenarios and instances star
   expect(sandbox.seed).toBe(8);
 });
 
-test("R35 the file holds no secret but those that the scenario pins, and is its owner's alone", async () => {
+test("R35 the file contains only secrets that the scenario pins, and only its owner can read it", async () => {
   const file = stateFile();
   const server = await start(file);
   const { secret } = await dataOf(server, "POST /keys", newKey);
@@ -163,7 +163,7 @@ test("R35 the file holds no secret but those that the scenario pins, and is its 
   expect(readdirSync(dirname(file))).toEqual([basename(file)]);
 });
 
-test("a change that cannot be written gets 507 with what it made, and is written once there is room again", async () => {
+test("a change that cannot be written gets 507 with its result, and is written once there is room again", async () => {
   const folder = join(temporaryFolder(), "volume");
   mkdirSync(folder);
   const file = join(folder, "state.json");
@@ -205,7 +205,7 @@ test("a change is not acknowledged once another container has written the file, 
   expect((await restart(file)).sandbox.keys.get(key.ref).state).toBe("active");
 });
 
-test("a timeline and a story go on after a restart where they were", async () => {
+test("a timeline and a story continue after a restart", async () => {
   const file = stateFile();
   const scenario: Scenario = {
     ...own,

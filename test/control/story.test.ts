@@ -25,7 +25,7 @@ story:
 `);
 const post = { method: "POST", json: {} };
 
-test("a presenter runs the story step by step, in the world that everyone sees", async () => {
+test("a presenter runs the story step by step, in the sandbox that everyone sees", async () => {
   const { ask, server } = await serveControl({ scenario });
   const next = async () => (await ask("/story/next", post)).body.data;
   const first = { number: 1, kind: "say", say: "A bank calls the API." };

@@ -151,7 +151,7 @@ test("an instance shows its own token's holder nothing of any other instance", a
   for (const text of [other.id, "Another Bank", other.token, own.token]) expect(seen).not.toContain(text);
 });
 
-test("a limit of an instance is unlike the API's, over all its keys, and leaves the others alone", async () => {
+test("a limit of an instance differs from the API's, applies to all its keys, and does not affect other instances", async () => {
   const { ask } = await serveControl({ instanceRate: 3 });
   const [one, other] = [await create(ask, { requests_per_minute: 2 }, {}), await create(ask, {}, {})];
   expect([one.requests_per_minute, other.requests_per_minute]).toEqual([2, 3]);

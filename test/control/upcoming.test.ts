@@ -30,7 +30,7 @@ interface Coming {
   readonly text: string;
 }
 
-test("what the clock brings is told, soonest first, and happens when the clock gets there", async () => {
+test("the next events are listed, soonest first, and happen at their time", async () => {
   const { ask } = await serveControl({ scenario });
   const upcoming = async (): Promise<Coming[]> => (await ask("/upcoming")).body.data;
   const rest = { key: null, organization: null, step: null, text: expect.any(String) };

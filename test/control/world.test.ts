@@ -9,7 +9,7 @@ const callMe = (base: string, key: string) => fetch(base + mePath, { headers: { 
 // The state is read as a whole, without a dry run for each key.
 const withoutVerdict = ({ next_request: _, ...key }: Record<string, unknown>) => key;
 
-test("state has everything that its parts have alone but what a key gets next, and health the version", async () => {
+test("state has everything of its parts except a key's next request, and health has the version", async () => {
   const { ask, server } = await serveControl();
   const version = expect.stringMatching(/^\d+\.\d+\.\d+/);
   const now = "2026-03-02T09:00:00.000Z";
@@ -160,7 +160,7 @@ test("R23 another end of the day is not assumed while requests lie in the new da
   expect([await put({ day_resets_at: "11:00", count_refused: true }), used().today]).toEqual([200, 1]);
 });
 
-test("faults are replaced with the next request, and what GET answers can be PUT again", async () => {
+test("faults are replaced with the next request, and GET's result can be PUT again", async () => {
   const busy: Fault = { when: { key: "active", every: 2 }, then: { status: 503 } };
   const { ask, server } = await serveControl({
     scenario: { ...createSandbox({ frozen: true }).snapshot(), faults: [busy] },
@@ -248,7 +248,7 @@ test.each([
   ...["/nothing", "/state/x", "/Keys", "//state", "/%2e%2e/state", "/keys/%zz", "/keys/active%2Frevoke"],
   ...["/keys/__proto__", "/instances/x"],
   `/keys/${"x".repeat(60_000)}`,
-])("GET %s is answered with the API's error body", async (path) => {
+])("GET %s gets the API's error body", async (path) => {
   const { ask } = await serveControl();
   const { status, body } = await ask(path);
   expect([400, 404, 405]).toContain(status);
@@ -263,7 +263,7 @@ test("a slash at the end makes no difference, and refs may be percent-encoded", 
   expect((await ask("/keys/wrong-scope/")).body.data.state).toBe("revoked");
 });
 
-test("without a control plane its paths, and those of instances, are unknown paths of the API", async () => {
+test("without a control plane its paths, and instances' paths, are unknown paths of the API", async () => {
   const { server } = await serveControl({ control: false });
   expect(server.controlUrl).toBeUndefined();
   for (const path of ["/__sandbox/health", "/__sandbox", "/__sandbox/events", "/i/x/__sandbox/health"]) {
@@ -272,14 +272,14 @@ test("without a control plane its paths, and those of instances, are unknown pat
   }
 });
 
-test("paths that only begin like the control plane belong to the API", async () => {
+test("paths that only start like the control plane belong to the API", async () => {
   const { server } = await serveControl();
   for (const path of ["/__sandboxes", "/__sandbox-x/health", "/__SANDBOX/health", "/%5f_sandbox/health"]) {
     expect((await fetch(server.url + path)).headers.get("x-frame-options")).toBeNull();
   }
 });
 
-test("the Date of an answer is that of the sandbox's clock", async () => {
+test("the Date of a response comes from the sandbox's clock", async () => {
   const { server } = await serveControl({
     scenario: oneKey({}, { clock: { now: "2031-05-06T07:08:09.900Z", frozen: true } }),
   });

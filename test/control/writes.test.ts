@@ -18,7 +18,7 @@ async function openWithInstance(): Promise<{ control: ServedControl; writes: rea
 
 test.each(
   writeNames.map((name, index) => [name, index] as const),
-)("R33 %s is accepted from an administrator alone, as JSON alone", async (_name, index) => {
+)("R33 %s is accepted only from an administrator, and only as JSON", async (_name, index) => {
   const { control, writes } = await openWithInstance();
   const { path, ...write } = writes[index] as Write;
   const refused = async (headers: object, code: string) => {
@@ -69,7 +69,7 @@ describe("the form of a body", () => {
     expect((await patch(control, "{}", { ...json, "content-encoding": "zip" })).status).toBe(415);
   });
 
-  test("400 for broken JSON, 422 for JSON that is no object, 413 above a megabyte", async () => {
+  test("400 for broken JSON, 422 for JSON that is not an object, 413 above a megabyte", async () => {
     const control = await serveControl();
     for (const bytes of ["{", '{"a":1}}', "\uFEFF{"]) {
       const { status, body } = await patch(control, bytes, json);
@@ -154,7 +154,7 @@ test.each(
   expect(isOfFields ? Object.keys(details.fields).sort() : [`${status} ${code}`]).toEqual([...says].sort());
 });
 
-test("a scenario with mistakes is refused with line and column of each, and the world goes on", async () => {
+test("a scenario with mistakes is rejected with the line and column of each, and the sandbox continues", async () => {
   const control = await serveControl();
   const put = async (bytes: string) => {
     const send = () => control.ask("/scenario", { method: "PUT", bytes, headers: yaml });

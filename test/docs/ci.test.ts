@@ -188,7 +188,7 @@ describe("action.yml", () => {
     });
   });
 
-  test("asks npx for the version that is given", async () => {
+  test("requests the given version from npx", async () => {
     const npx = '#!/bin/sh\necho "$@"\n';
     const { code, stdout } = await runAction({ command: "true", version: "1.2.3" }, { npx });
     expect([code, stdout]).toEqual([

@@ -112,7 +112,7 @@ test.skipIf(noBrowser).each(titled(inBrowser))("%s: runs in a page", async (_tit
   await (await openPage(join(folder, "page.mjs"))).close();
 });
 
-test("--handlers of docs/integrations.md serves what the handlers module says", async () => {
+test("--handlers of docs/integrations.md serves the handlers of the module", async () => {
   const line = blockWith("docs/integrations.md", "sh", "npx --no-install svc-sandbox --handlers");
   const command = line.replace("npx --no-install svc-sandbox", `${commandLine} --port 0 --json`);
   const running = runCommand(command, { cwd: userFolder({ "handlers.mjs": handlersModule }) });

@@ -117,7 +117,7 @@ describe("the Kubernetes example", () => {
   const pod = ofKind("Deployment").spec.template;
   const container = pod.spec.containers[0];
 
-  test("has the shape that Kubernetes takes, and a field that there is not would be found", () => {
+  test("has the shape that Kubernetes accepts, and the test would find an unknown field", () => {
     const known = objects.filter(({ kind }) => kind in typeOfKind);
     expect(known.length).toBe(objects.length - 1);
     expect(complaints(known)).toEqual([]);
@@ -141,7 +141,7 @@ describe("the Kubernetes example", () => {
     ]);
   });
 
-  test("probes paths that there are, on the port of the image, and leaves nothing to root", () => {
+  test("probes existing paths on the port of the image, and needs no root", () => {
     const { startupProbe, livenessProbe, readinessProbe } = container;
     const probed = [startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet);
     expect(probed).toEqual(
@@ -216,7 +216,7 @@ describe("compose.yaml", () => {
   const { sandbox, redis, "load-balancer": balancer } = compose.services;
   const proxy = pageOf("examples/deploy/haproxy.cfg");
 
-  test("gives the replicas flags and variables that start reads, and the Redis that there is", () => {
+  test("gives the replicas flags and variables that start reads, and its own Redis", () => {
     readWords(sandbox.command);
     for (const [name, value] of Object.entries<string>(sandbox.environment)) {
       readVariable(
@@ -235,7 +235,7 @@ describe("compose.yaml", () => {
     expect([sandbox.networks, redis.networks]).toEqual([["inside"], ["inside"]]);
   });
 
-  test("puts a load balancer in front of the replicas, which asks them whether they are ready", () => {
+  test("puts a load balancer in front of the replicas, which checks whether they are ready", () => {
     expect(balancer.volumes[0]).toMatch(/^\.\/haproxy\.cfg:/);
     expect(pathsOfGet).toContain(/uri (\S+)/.exec(proxy)?.[1]);
     expect(/server-template \S+ \S+ (\S+)/.exec(proxy)?.[1]).toBe(`sandbox:${image.EXPOSE}`);
@@ -307,7 +307,7 @@ describe("compose.yaml", () => {
   );
 });
 
-test("what Prometheus is told to scrape and to alert on is there", async () => {
+test("Prometheus scrapes and alerts on metrics that exist", async () => {
   const { scrape_configs: jobs } = parse(blockWith(page, "yaml", "scrape_configs"));
   expect(pathsOfGet).toContain(jobs[0].metrics_path);
   const { groups } = parse(blockWith(page, "yaml", "alert: "));
@@ -403,7 +403,7 @@ for (const [program, settingsFor, argsFor] of recipes) {
   );
 }
 
-test("the flags and variables that the page names are those of start", () => {
+test("the page names only flags and variables of start", () => {
   const text = pageOf(page);
   const named = [...text.matchAll(/`(--[a-z-]+)/g)].map(([, name]) => name as string);
   const ofOthers = ["--build-arg", "--read-only", "--no-healthcheck", "--scale"];

@@ -51,9 +51,7 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   "docs/report.md": { advice: advicePart },
 };
 
-test.each(
-  Object.entries(pages),
-)("%s says what the product says (npm run docs:update)", async (page, parts) => {
+test.each(Object.entries(pages))("%s matches the product (npm run docs:update)", async (page, parts) => {
   await expect(await withParts(page, parts)).toMatchFileSnapshot(join(root, page));
 });
 

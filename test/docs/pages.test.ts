@@ -53,7 +53,7 @@ test.each(outcomes)("docs/errors.md shows what to do about $path", ({ path }) =>
   expect(section).toContain(`**What to do:** ${outcomeOf(path).whatToDo}`);
 });
 
-test("docs/check.md names each variable with its path, and the rules of a check are those of docs/rules.md", () => {
+test("docs/check.md names each variable with its path, and each rule of a check is in docs/rules.md", () => {
   const rows = pageOf("docs/check.md").match(/^\| (?:none|`SVC_).*$/gm) ?? [];
   const missing = [...keyedPathsFor({}), ...limitPaths].filter(
     ({ pathId, variables: [own] }) =>
@@ -122,7 +122,7 @@ test("docs/farmers.md names every endpoint with its scope, every refusal, member
   expect(missingOn(page, [...new Set([...records, ...fields, ...values])])).toEqual([]);
 });
 
-test("docs/reliability.md names tests that there are, and counts the hostile conversations", () => {
+test("docs/reliability.md names tests that exist, and counts the hostile conversations", () => {
   const page = pageOf("docs/reliability.md");
   const named = [...page.matchAll(/`((?:test|src)\/[\w./-]+)`/g)].map(([, file = ""]) => file);
   expect(named.length).toBeGreaterThan(15);
@@ -148,7 +148,7 @@ test("docs/coming-from.md names calls of the control plane that exist", () => {
   expect(unknown).toEqual([]);
 });
 
-test("docs/report.md says how many paths are promised", () => {
+test("docs/report.md shows how many paths are promised", () => {
   const count = outcomes.filter(({ promised }) => promised).length;
   expect(pageOf("docs/report.md")).toContain(`promises ${count} paths`);
 });

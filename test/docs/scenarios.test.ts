@@ -40,7 +40,7 @@ test.each(whole.map(({ title, text }) => [title, text]))("%s: is a scenario", (_
   expect(() => parseScenario(yaml as string)).not.toThrow();
 });
 
-test("the scenarios of the README and of docs/assumptions.md have what the pages say", () => {
+test("the scenarios of the README and of docs/assumptions.md have the keys and assumptions of the pages", () => {
   const keys = openSandbox(parseScenario(blockWith("README.md", "yaml"))).keys.list();
   expect(keys.map(({ ref }) => ref)).toEqual(["main", "ends-soon", "slow-lane"]);
   const { assumptions } = parseScenario(blockWith("docs/assumptions.md", "yaml"));
@@ -73,12 +73,12 @@ test("each action of the timeline in docs/scenarios.md happens at its own instan
   expect(await at(3 * 1440, "loans")).toEqual(["200.live"]);
 });
 
-test("the stories of docs/scenarios.md and docs/farmers.md go as they say", async () => {
+test("the stories of docs/scenarios.md and docs/farmers.md pass", async () => {
   await expectStory(exampleOf("Story"), 12);
   await expectStory(blockWith("docs/farmers.md", "yaml"), 3);
 });
 
-test("the first farmers are as docs/farmers.md says, whatever the seed", () => {
+test("the first farmers have the personas of docs/farmers.md with every seed", () => {
   const rows = [...pageOf("docs/farmers.md").matchAll(/^\| (\d) \| `(\w+)` \|/gm)].map(
     ([, _farmer, persona]) => persona,
   );
@@ -94,7 +94,7 @@ async function starter(): Promise<string> {
   return readFileSync(join(cwd, "svc-sandbox.yaml"), "utf8");
 }
 
-test("the file of `init` is valid, shows every field of the format but those of snapshots, and names the schema", async () => {
+test("the file of `init` is valid, shows every field of the format except those of snapshots, and names the schema", async () => {
   const ofSnapshots =
     "requests_answered sha256 counted_at revoked_at requests_matched suspensions suspended permission".split(
       " ",
@@ -108,7 +108,7 @@ test("the file of `init` is valid, shows every field of the format but those of 
   expect(missing.filter((field) => !ofSnapshots.includes(field))).toEqual([]);
 });
 
-test("what stands behind # in the file of `init` is valid, and its story goes as it says", async () => {
+test("the commented lines in the file of `init` are valid, and their story passes", async () => {
   const yaml = (await starter())
     .split("\n\n")
     .map((block) => {

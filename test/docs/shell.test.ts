@@ -132,7 +132,7 @@ test("README.md: its first screen works in a clean clone with an empty HOME, and
   expect(existsSync(join(folder, "your-project/node_modules/svc-sandbox/dist/cjs/cli.js"))).toBe(true);
 });
 
-test("README.md: exec prints what it says of a client that sends a revoked key twice", async () => {
+test("README.md: exec prints the shown report for a client that sends a revoked key twice", async () => {
   const client = `const { SVC_BASE_URL, SVC_API_KEY, SVC_KEY_REVOKED } = process.env;
 for (const key of [SVC_API_KEY, SVC_KEY_REVOKED, SVC_KEY_REVOKED]) {
   await fetch(SVC_BASE_URL + "/v1/relying-party/me", { headers: { "x-api-key": key } });
@@ -268,7 +268,7 @@ test("docs/deploy.md: a client with the certificate reaches HTTPS", async () => 
   expect([stdout, stderr]).toEqual([promised(text), ""]);
 });
 
-test("docs/deploy.md: the line for a public URL starts a server that says it", async () => {
+test("docs/deploy.md: the line for a public URL starts a server that shows it", async () => {
   const running = serving(blockWith("docs/deploy.md", "sh", "--public-url"), userFolder());
   await running.until(/ {2}Base URL {3}http:\/\/sandbox\.bank\.example:4747\n/);
 });
@@ -342,7 +342,7 @@ test.each(execLines)("docs/exec.md: %s is understood", async (line) => {
 
 /* docs/stories.md */
 
-test("docs/stories.md: what a sandbox has seen is captured, proved and told, wholly and in part", async () => {
+test("docs/stories.md: the lines capture, verify and play requests of a sandbox, all and a part", async () => {
   const server = await startServer({ frozen: true });
   onTestFinished(() => server.close(0));
   await (await fetch(`${server.url}/v1/relying-party/me`)).text();

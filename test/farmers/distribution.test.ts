@@ -146,7 +146,7 @@ function droughtTable(): string {
   );
 }
 
-test("docs/farmers.md says how farmers are distributed (npm run docs:update)", async () => {
+test("docs/farmers.md has the measured distributions (npm run docs:update)", async () => {
   const parts = { sizes: sizesTable, ages: agesTable, crops: cropsTable, drought: droughtTable };
   await expect(await withParts("docs/farmers.md", parts)).toMatchFileSnapshot(join(root, "docs/farmers.md"));
 });

@@ -76,12 +76,12 @@ describe("svc-sandbox fixtures farmers", () => {
     expect(owners).toEqual(farmers.flatMap(({ farmer_id: id, parcels }) => parcels.map(() => id)));
   });
 
-  it("begins CSV with a byte order mark when asked to", async () => {
+  it("starts CSV with a byte order mark if requested", async () => {
     const of = (...more: string[]) => printed("farmers", "--count", "3", "--format", "csv", ...more);
     expect(await of("--bom")).toBe(`\u{feff}${await of()}`);
   });
 
-  it("prints a whole text of each format also when there is nothing in it", async () => {
+  it("prints a complete document of each format, also an empty one", async () => {
     const of = (format: string) => printed("farmers", "--count", "0", "--format", format);
     expect(await of("ndjson")).toBe("");
     expect(JSON.parse(await of("json"))).toEqual([]);
@@ -92,7 +92,7 @@ describe("svc-sandbox fixtures farmers", () => {
 });
 
 describe("svc-sandbox fixtures organizations", () => {
-  it("prints those of a scenario's population", async () => {
+  it("prints the organizations of a scenario's population", async () => {
     const sandbox: Sandbox = createSandbox({
       scenario: { version: 1, seed: 3, population: { organizations: 5 } },
     });

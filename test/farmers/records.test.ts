@@ -214,7 +214,7 @@ test("no two farmers, loans, policies or claims share an id", () => {
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test("a farmer depends on seed, index, locales and start alone, not on the farmers made before", () => {
+test("a farmer depends only on seed, index, locales and start, not on earlier farmers", () => {
   fc.assert(
     fc.property(
       fc.nat(),
@@ -234,7 +234,7 @@ test("a farmer depends on seed, index, locales and start alone, not on the farme
   );
 });
 
-test("another start moves dates and leaves name, location and outlines as they are", () => {
+test("another start moves dates and does not change name, location and outlines", () => {
   const unmoved = ({ name, location, parcels }: Farmer) => [
     name,
     location,

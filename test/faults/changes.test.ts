@@ -21,7 +21,7 @@ async function trace(sandbox: Sandbox, times: number): Promise<unknown[]> {
   return sandbox.requests.list({ limit: times }).map(({ fault }) => fault);
 }
 
-test("a snapshot goes on counting, and keeps after and until at their instants", async () => {
+test("a snapshot continues counting, and keeps after and until at their instants", async () => {
   const sandbox = createSandbox({ scenario: scenarioWith(repeating) });
   await trace(sandbox, 4);
   sandbox.clock.advance("9m");
@@ -54,7 +54,7 @@ test("reset goes back to the scenario's faults, and to their first request", asy
   expect(await trace(sandbox, 9)).toEqual(first);
 });
 
-test("list and set fit each other: what list answers can be set, and counts on", async () => {
+test("the result of list can be set, and continues counting", async () => {
   const sandbox = createSandbox({ scenario: scenarioWith(repeating) });
   await trace(sandbox, 4);
   const listed = sandbox.faults.list();
@@ -64,7 +64,7 @@ test("list and set fit each other: what list answers can be set, and counts on",
   expect(sandbox.snapshot().faults).toEqual(listed);
 });
 
-test("what list answers and what set is given can be changed afterwards without effect", () => {
+test("changing the result of list or the argument of set afterwards has no effect", () => {
   const given: Fault[] = [{ when: { requests: [1] }, then: { latency: { min: "1ms", max: "2ms" } } }];
   const sandbox = createSandbox({ scenario: scenarioWith([]) });
   const answered = sandbox.faults.set(given);
@@ -114,7 +114,7 @@ test("faults of the scenario that another one extends are replaced as a whole, a
   expect(parseScenario("version: 1\nextends: bad-day\nfaults: []\n").faults).toEqual([]);
 });
 
-test("a change of the faults is told, a refused one is not", () => {
+test("a change of the faults sends an event, a rejected change does not", () => {
   const world = worldWith();
   const heard: string[] = [];
   world.history.subscribe(({ type }) => heard.push(type));

@@ -87,7 +87,7 @@ test("without a condition it hits every request to the API, unknown paths and me
   }
 });
 
-test("a path id means the path on which the request would end, and finding that out counts nothing", () => {
+test("a path id is the path where the request would end, and predicting it counts nothing", () => {
   const world = worldWith({ when: { path_id: "401.revoked" }, then: unavailable });
   expect(send(world, { key: "revoked" }).pathId).toBe("fault.status");
   expect(send(world)).toMatchObject({ pathId: "200.test" });
@@ -139,7 +139,7 @@ const drastic: readonly (readonly [Fault["then"], string, number, string | null]
   [{ reset: true, hang: false, truncate: false }, "fault.reset", 0, null],
 ];
 
-test.each(drastic)("R24 %j is %s, %i, code %s; delays alone count", (then, fault, status, code) => {
+test.each(drastic)("R24 %j is %s, %i, code %s; only delays count", (then, fault, status, code) => {
   const world = worldWith({ then });
   const delays = fault === "fault.latency" || fault === "fault.slow";
   const pathId = delays ? "200.test" : fault;
@@ -170,7 +170,7 @@ test("a latency is part of the duration, and a range is used from end to end", (
   expect(send(world).durationMs).toBeGreaterThanOrEqual(100);
 });
 
-test("R27 a status has the API's error body; html has a page that is no JSON", () => {
+test("R27 a status has the API's error body; html has a page that is not JSON", () => {
   const ask = (world: SandboxState) =>
     handle(world, { method: "GET", path: mePath, apiKey: undefined }).answer;
   const plain = ask(worldWith({ then: unavailable }));
@@ -185,7 +185,7 @@ test("R27 a status has the API's error body; html has a page that is no JSON", (
   }
 });
 
-test("R14 nothing of a broken answer depends on the key, and no JSON parser takes it", () => {
+test("R14 no part of a broken response depends on the key, and no JSON parser accepts it", () => {
   const world = worldWith({ then: { malformed: true } });
   const bodies = ["main", "revoked", "third"].map((key) => {
     const { answer } = handle(world, { method: "GET", path: mePath, apiKey: scenarioSecret(world, key) });
@@ -196,7 +196,7 @@ test("R14 nothing of a broken answer depends on the key, and no JSON parser take
   expect(new Set(bodies).size).toBe(1);
 });
 
-test("an answer to HEAD has the same head and no body", () => {
+test("a response to HEAD has the same head and no body", () => {
   for (const [then] of drastic) {
     const [world, twin] = [worldWith({ then }), worldWith({ then })];
     const apiKey = scenarioSecret(world, "main");
@@ -255,7 +255,7 @@ test("a fault more at the end of the list changes nothing for those before it", 
   );
 });
 
-test("R24 no request counts but those whose own answer comes whole", () => {
+test("R24 only requests with a complete response count", () => {
   fc.assert(
     fc.property(seeds, someFaults, keys, (seed, faults, sent) => {
       const world = openTestWorld(scenarioWith(faults), { seed });

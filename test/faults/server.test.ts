@@ -26,7 +26,7 @@ test.each<Fault["then"]>([
   expect((await ends).map(({ status }) => status)).toEqual(new Array(20).fill("rejected"));
 });
 
-test("an answer that is late by less than the grace still comes when the server stops", async () => {
+test("a response that is late by less than the grace period still arrives when the server stops", async () => {
   const server = await startServer({ scenario: scenarioWith([{ then: { latency: "200ms" } }]) });
   const headers = { "x-api-key": server.sandbox.secret("main") };
   const answer = fetch(server.url + mePath, { headers });
@@ -86,7 +86,7 @@ test("faults under TLS: a connection that ends, a body that breaks off, and the 
   expect(await call("other")).toBe("200");
 });
 
-test("requests that meet each fault leave nothing behind", async () => {
+test("requests that get each fault leave nothing in memory", async () => {
   const script = join(import.meta.dirname, "../support/fault-memory.ts");
   const [requestsEach, warmUp] = isNightly ? [700, 600] : [0, 40];
   const flags = ["--expose-gc", "--import", "tsx", script, String(requestsEach), String(warmUp), "100"];

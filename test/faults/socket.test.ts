@@ -54,7 +54,7 @@ async function failureOf(promise: Promise<unknown>): Promise<{ name: string; cod
   throw new Error("it did not fail");
 }
 
-test("latency: one pause, and then the whole answer, which counts", async () => {
+test("latency: one pause, and then the whole response, which counts", async () => {
   await serve({ latency: "400ms" });
   const { text, over } = await watch();
   expect(pauses).toEqual([400]);
@@ -88,7 +88,7 @@ test("truncate: half of the announced body, then the connection ends", async () 
   expect(counted()).toBe(0);
 });
 
-test("slow: the head at once, then so many bytes per second, and the answer counts", async () => {
+test("slow: the head immediately, then a number of bytes per second, and the response counts", async () => {
   await serve({ slow: 200 });
   const { text, over } = await watch({ patience: 600 });
   const { announced, body } = readAnswer(text);
@@ -102,7 +102,7 @@ test.each<[Fault["then"], status: number, over: Watched["over"]]>([
   [{ status: 503 }, 503, "given up"],
   [{ slow: 100 }, 200, "given up"],
   [{ truncate: true }, 200, "ended"],
-])("HEAD: %j has the head of the answer with status %i and no body", async (then, status, over) => {
+])("HEAD: %j has the head of the response with status %i and no body", async (then, status, over) => {
   await serve(then);
   const watched = await watch({ method: "HEAD" });
   expect([readAnswer(watched.text), watched.over]).toEqual([
@@ -158,7 +158,7 @@ test("several requests on one connection meet their faults one after the other",
   expect(counted()).toBe(1);
 });
 
-test("X-Sandbox-Path names the fault, or the path of an answer that is only late", async () => {
+test("X-Sandbox-Path names the fault, or the path of a response that is only late", async () => {
   server = await startServer({
     explain: true,
     scenario: scenarioWith([

@@ -41,7 +41,7 @@ function provenStatuses(text: string): number[] {
 
 const capturedStatuses = (sandbox: Sandbox) => provenStatuses(captureText(settled(runtimeOf(sandbox))));
 
-test("of a long session the last stretches are captured, with the limits as they stood", async () => {
+test("the end of a long session is captured, with the limits at that time", async () => {
   const sandbox = createSandbox({ scenario });
   await send(sandbox, 2_000);
   sandbox.clock.advance("61s");
@@ -74,7 +74,7 @@ test("a thousand operations do not outgrow a story", async () => {
   expect(new Set(statuses)).toEqual(new Set([403]));
 });
 
-test("a capture begins behind what a handler of the user's has answered", async () => {
+test("a capture starts after a request that the user's handler responded to", async () => {
   const sandbox = createSandbox({ scenario });
   await send(sandbox, 2);
   const headers = { "x-api-key": sandbox.secret("main") };
@@ -98,7 +98,7 @@ test("R46 nothing is kept of a query that may hold an encoded key", async () => 
   expect(sandbox.capture().story).toHaveLength(1);
 });
 
-test("a world of many keys is captured until it has seen more than a journal holds", async () => {
+test("a sandbox with many keys is captured until it has more requests than a journal", async () => {
   const sandbox = createSandbox({
     scenario: { ...scenario, population: { organizations: 300, keys_per_organization: 2 } },
   });
@@ -111,7 +111,7 @@ test("a world of many keys is captured until it has seen more than a journal hol
   expect(capturedStatuses(sandbox)).toEqual([200]);
 });
 
-test("a world that goes on after a restart is captured from there on", async () => {
+test("a sandbox that continues after a restart is captured from the restart", async () => {
   const before = createSandbox({ scenario, seed: 4 });
   await send(before, 3);
   const { secret } = before.keys.create({ organization: "bank", environment: "test", name: "Made" });
@@ -150,7 +150,7 @@ test("probes of any server stay in a capture without expectations, as later resp
 });
 
 test.skipIf(noRedis)(
-  "any replica of a store captures what all have answered, from the last compaction on",
+  "any replica of a store captures all replicas' requests since the last compaction",
   async () => {
     const redis = await startRedis();
     onTestFinished(redis.close);
@@ -190,7 +190,7 @@ test("what would be no scenario any more is refused, and a part of it is capture
   expect(new Set(provenStatuses(part))).toEqual(new Set([201]));
 });
 
-test("R46 a capture has no key, also if a scenario has one in its texts, and still comes out the same", async () => {
+test("R46 a capture has no key, also if a scenario has one in its texts, and gives the same responses", async () => {
   const key = "SVC_test_9f8e7d6c5b4a39281706f5e4d3c2b1a0";
   const { bank } = scenario.organizations;
   const named = { ...scenario, name: key, organizations: { bank: { ...bank, name: `The bank of ${key}` } } };
@@ -202,7 +202,7 @@ test("R46 a capture has no key, also if a scenario has one in its texts, and sti
   expect(provenStatuses(text)).toEqual([200]);
 });
 
-test("an option that there is not is refused", () => {
+test("an unknown option is rejected", () => {
   const sandbox = createSandbox({ scenario });
   expect(() => sandbox.capture({ since: "x" } as never)).toThrow(/since is not an option/);
 });

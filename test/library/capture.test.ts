@@ -79,7 +79,7 @@ async function session(
 
 const part = fc.tuple(fc.nat(30), fc.nat(30));
 
-test("what a sandbox of the model has seen comes out the same", async () => {
+test("a capture of the model's requests gives the same responses", async () => {
   const commands = fc.array(command, { minLength: 1, maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(anyScenario, commands, part, async (scenario, steps, chosen) => {
@@ -97,7 +97,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test("what happens over HTTP comes out the same", async () => {
+test("a capture of requests over HTTP gives the same responses", async () => {
   const { sandbox, url } = server;
   await fc.assert(
     fc.asyncProperty(sessionScenario, actions, part, async (scenario, steps, chosen) => {

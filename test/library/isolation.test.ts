@@ -5,7 +5,7 @@ import { anyScenario, type Command, command } from "../model/commands.js";
 import { carryOut, played, transcript } from "../model/transcript.js";
 import { runs } from "../support/property-seed.js";
 
-test("twenty sandboxes side by side go each as it would alone", async () => {
+test("twenty sandboxes next to each other do not affect each other", async () => {
   const game = fc.record({ scenario: anyScenario, steps: fc.array(command, { maxLength: 10 }) });
   const twenty = fc.array(game, { minLength: 20, maxLength: 20 });
   // The turns of the games, shuffled.

@@ -10,7 +10,7 @@ const refusal = (code: string, details: object) =>
 const unknownOption = (name: string) =>
   refusal("validation_failed", { fields: { [name]: expect.any(String) } });
 
-test("options that there are not are refused by name", async () => {
+test("unknown options are rejected by name", async () => {
   const sandbox = createSandbox();
   expect(() => createSandbox({ sead: 1 } as object)).toThrow(unknownOption("sead"));
   expect(() => createSandbox("rotation" as never)).toThrow(unknownOption("options"));
@@ -24,7 +24,7 @@ test.each([99_999, -1, 1.5, "http"])("a server on the port %j is rejected", asyn
   await expect(startServer({ port } as object)).rejects.toThrow(unknownOption("port"));
 });
 
-test("requests of a key that there is not, and mistakes of the query, are refused", () => {
+test("requests of an unknown key, and mistakes in the query, are rejected", () => {
   const { requests, keys } = createSandbox({ scenario: "active" });
   const list = (query: object) => () => requests.list(query);
   expect(list({ key: "nope" })).toThrow(refusal("unknown_ref", { ref: "nope" }));
@@ -34,7 +34,7 @@ test("requests of a key that there is not, and mistakes of the query, are refuse
   expect(requests.list({ key: key.ref })).toEqual([]);
 });
 
-test("responses of sandbox.fetch say where they come from, and their copies do", async () => {
+test("responses of sandbox.fetch have their URL, and so do their copies", async () => {
   const url = "https://any.example/v1/relying-party/me";
   const response = await createSandbox().fetch(`${url}#part`);
   const seen = [response, response.clone(), response.clone().clone()];

@@ -68,7 +68,7 @@ describe("the clock", () => {
     expect(sandbox.clock.now()).toBe(start);
   });
 
-  test("starts again with a reset, where the scenario says or else at the real time", () => {
+  test("starts again with a reset, at the scenario's time or the real time", () => {
     vi.useFakeTimers({ now: Date.parse("2026-06-01T00:00:00Z") });
     const pinned = createSandbox({ scenario, frozen: true });
     const real = createSandbox({ scenario: { version: 1, organizations: { bank: { type: "bank" } } } });
@@ -93,7 +93,7 @@ describe("the clock", () => {
 });
 
 describe("a sandbox", () => {
-  test("answers any host, and nothing but its paths", async () => {
+  test("responds for any host, and only on its paths", async () => {
     const sandbox = createSandbox({ scenario });
     const headers = { "x-api-key": sandbox.secret("main") };
     for (const base of ["https://api.example", "http://127.0.0.1:1", "https://[::1]"]) {
@@ -132,13 +132,13 @@ describe("a sandbox", () => {
     expect([sandbox.requests.list(), sandbox.requests.total()]).toEqual([[], 0]);
   });
 
-  test("names the refs there are when a secret of another is asked for", () => {
+  test("names the existing refs if the secret of an unknown ref is requested", () => {
     const sandbox: Sandbox = createSandbox({ scenario });
     const details = { kind: "key", ref: "mian", known: ["main"] };
     expect(() => sandbox.secret("mian")).toThrow(expect.objectContaining({ code: "unknown_ref", details }));
   });
 
-  test("refuses a scenario that there is not, or that is wrong, when it is made", () => {
+  test("rejects a scenario that does not exist or is not valid when it is created", () => {
     const wrong = { version: 1, organisations: {} };
     expect(() => createSandbox({ scenario: "./x.yaml" as never })).toThrow(
       "loadScenario of svc-sandbox/node",

@@ -10,7 +10,7 @@ const commands = fc.array(command, { minLength: 1, maxLength: 25 });
 const throughYaml = (scenario: Scenario) => parseScenario(stringify(scenario));
 const throughJson = (scenario: Scenario): Scenario => JSON.parse(JSON.stringify(scenario));
 
-test("a snapshot starts a sandbox that goes on exactly as the first one does, also after JSON and YAML", async () => {
+test("a snapshot starts a sandbox that continues exactly like the first one, also after JSON and YAML", async () => {
   await fc.assert(
     fc.asyncProperty(
       anyScenario,
@@ -32,7 +32,7 @@ test("a snapshot starts a sandbox that goes on exactly as the first one does, al
   );
 });
 
-test("a snapshot keeps the requests of a sliding minute that began the day before", async () => {
+test("a snapshot keeps the requests of a sliding minute that started the day before", async () => {
   const scenario = modelScenario({ sliding: true, resetHour: 0, countRefused: false });
   const game = played(createSandbox({ scenario, now: "2026-03-02T23:59:45Z" }));
   await transcript(game, [
@@ -83,7 +83,7 @@ test("R43 no list and no snapshot names a year after 9999 as the end of a key", 
   expect(createSandbox({ scenario: throughYaml(sandbox.snapshot()) }).keys.get(key.ref)).toEqual(key);
 });
 
-test("a reset sandbox goes on exactly as a new one does, with request ids of its own", async () => {
+test("a reset sandbox continues exactly like a new one, with its own request ids", async () => {
   await fc.assert(
     fc.asyncProperty(anyScenario, commands, commands, async (scenario, before, after) => {
       const used = createSandbox({ scenario });

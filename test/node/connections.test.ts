@@ -27,7 +27,7 @@ const answersTo = async (port: number, text: string) => {
 test.each([
   ["bytes that are no request", "no request\r\n\r\n"],
   ["a CONNECT", "CONNECT any.example:443 HTTP/1.1\r\nHost: any.example\r\n\r\n"],
-])("%s get their refusal behind the answers that are under way", async (_name, broken) => {
+])("%s are rejected after the responses in progress", async (_name, broken) => {
   for (const then of [{ latency: "50ms" }, { slow: 2000 }] as const) {
     const { port, get } = await start({ scenario: scenarioWith([{ then }]) });
     const answers = await answersTo(port, `${get("main")}${get("main")}${broken}more of it`);
@@ -46,7 +46,7 @@ test("a request whose body breaks off is refused in its own place", async () => 
 test.each([
   ["a chunk without a length", "zz\r\n"],
   ["a length in its trailer", "0\r\nContent-Length: 3\r\n\r\n"],
-])("a request whose body breaks off behind its response, with %s, gets no other one", async (_what, rest) => {
+])("a request whose body breaks off after its response, with %s, gets no other response", async (_what, rest) => {
   const { port, get } = await start();
   const chunked = get("active", "Transfer-Encoding: chunked\r\n");
   expect((await answersTo(port, chunked + rest)).map(({ status }) => status)).toEqual([200]);
@@ -65,7 +65,7 @@ const exchangeInTurn = async (port: number, requests: readonly string[]) => {
   return answers;
 };
 
-test("an answer has the bytes that Node itself sends with its headers", async () => {
+test("a response has the same bytes as Node's own with these headers", async () => {
   const { port, get } = await start();
   const requests = [
     get("active"),
@@ -91,7 +91,7 @@ test("an answer has the bytes that Node itself sends with its headers", async ()
   expect(await exchangeInTurn((plain.address() as AddressInfo).port, requests)).toEqual(answers);
 });
 
-test("a connection closes behind a request that asks for another protocol", async () => {
+test("a connection closes after a request for another protocol", async () => {
   const { port, get } = await start();
   const upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\n";
   const [answer, ...others] = await answersTo(port, get("active", upgrade) + get("active"));
@@ -99,7 +99,7 @@ test("a connection closes behind a request that asks for another protocol", asyn
   expect([answer?.status, others]).toEqual([200, []]);
 });
 
-test("a connection stays open behind an offer of HTTP/2, as Java's client makes it with every request", async () => {
+test("a connection stays open after an offer of HTTP/2, which Java's client makes with every request", async () => {
   const { port, get } = await start();
   const offer = "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAA\r\n";
   const socket = connect({ port, host: "127.0.0.1" });
@@ -123,7 +123,7 @@ test.each([false, true])("a stop waits for no silent connection (TLS: %s)", asyn
   await server.close(hour);
 });
 
-test("a stop ends a connection as soon as it has answered", async () => {
+test("a stop ends a connection after its response", async () => {
   const { server } = await start({ scenario: scenarioWith([{ then: { latency: "100ms" } }]) });
   const headers = { "x-api-key": server.sandbox.secret("main" as never) };
   const answer = fetch(server.url + mePath, { headers });
@@ -132,7 +132,7 @@ test("a stop ends a connection as soon as it has answered", async () => {
   expect((await answer).status).toBe(200);
 });
 
-test("requests behind one that hangs are not taken without end", async () => {
+test("a limited number of requests is accepted after one that hangs", async () => {
   const { server, port, get } = await start({ scenario: scenarioWith([{ then: { hang: true } }]) });
   const flood = connect({ port, host: "127.0.0.1" }, () => flood.write(get("main").repeat(50_000)));
   flood.on("error", () => {});
@@ -163,7 +163,7 @@ function shortenTimeouts(length: number): void {
   onTestFinished(() => shorter.mockRestore());
 }
 
-test("a connection on which too many answers wait is closed after a minute in which nothing happens", async () => {
+test("a connection with too many waiting responses is closed after an idle minute", async () => {
   shortenTimeouts(60_000);
   const { port, get } = await start({ scenario: scenarioWith([{ then: { hang: true } }]) });
   expect(await answersTo(port, get("main").repeat(200))).toEqual([]);
@@ -173,7 +173,7 @@ test.each([
   ["a CONNECT", "", "CONNECT any.example:443 HTTP/1.1\r\nHost: any.example\r\n\r\n"],
   ["half a request", "", "GET / HT"],
   ["an unread body", "Content-Length: 1000000\r\n", "x".repeat(500_000)],
-])("a connection closes once its client has ended it, also behind a request that hangs and %s", async (_what, header, rest) => {
+])("a connection closes once its client has ended it, also after a request that hangs and %s", async (_what, header, rest) => {
   shortenTimeouts(10_000);
   const { server, port, get } = await start({ scenario: scenarioWith([{ then: { hang: true } }]) });
   const client = connect({ port, host: "127.0.0.1" }, () => client.write(get("main", header)));
@@ -182,7 +182,7 @@ test.each([
   await once(client.resume(), "close");
 });
 
-test("many requests behind slow ones are all answered, in order", async () => {
+test("many requests after slow ones all get responses, in order", async () => {
   const then = { latency: "20ms" } as const;
   const { port, get } = await start({ scenario: scenarioWith([{ when: { every: 100 }, then }]) });
   const asked = Array.from({ length: 3000 }, (_, index) => get("main").replace(mePath, `${mePath}?${index}`));

@@ -43,7 +43,7 @@ test("a body that a handler leaves unread does not hold up the next request on t
   expect(readAnswers(bytes).map(({ status }) => status)).toEqual([200, 401, 404, 401]);
 });
 
-test("a body of more than 10 MB, or as many as maxBody says, gets 413 where a handler reads it", async () => {
+test("a body of more than 10 MB, or of maxBody, gets 413 if a handler reads it", async () => {
   const handlers = [
     http.post("/read", async ({ request }) => {
       await request.arrayBuffer();
@@ -142,7 +142,7 @@ test("a streamed body is made as fast as the client reads it, and cancelled when
   expect((await call(mePath)).status).toBe(401);
 });
 
-test("a client that goes away in the middle of a body is no failure of the handler, also behind another answer", async () => {
+test("a client that disconnects in the middle of a body is not a failure of the handler, also after another response", async () => {
   let reads = 0;
   const { port, defects } = await serve([
     http.get("/late", async () => {
@@ -196,7 +196,7 @@ test("HttpResponse.error() resets the connection, and the server lives on", asyn
   expect(defects).toEqual([]);
 });
 
-test("an error of a handler is reported and answered with 500 in the API's error body, and the server lives on", async () => {
+test("an error of a handler is reported and gets 500 with the API's error body, and the server continues", async () => {
   const shared = new Response("once");
   const { call, defects } = await serve([
     http.get("/throws", () => {
@@ -227,7 +227,7 @@ test("an error of a handler is reported and answered with 500 in the API's error
   expect((await call(mePath)).status).toBe(401);
 });
 
-test("a client that goes away aborts the handler's request, and is no defect; an answered one is not aborted", async () => {
+test("a client that disconnects aborts the handler's request, which is not a defect; a completed request is not aborted", async () => {
   const aborted: string[] = [];
   const begun: string[] = [];
   const { call, defects } = await serve([

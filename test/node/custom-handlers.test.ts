@@ -9,7 +9,7 @@ import { attestations, listed, serve } from "./serve-handlers.js";
 
 const notFound = { error: { code: "not_found", message: expect.any(String) } };
 
-test("handlers answer beside the API, by method and path, relative and with a wildcard for the host", async () => {
+test("handlers respond next to the API, by method and path, relative and with a wildcard for the host", async () => {
   const { call } = await serve([
     http.get("/relative", () => HttpResponse.text("relative")),
     http.post("*/wild", () => HttpResponse.text("wild", { status: 201 })),
@@ -40,7 +40,7 @@ test("a request that no handler takes or that one passes through gets the API's 
   expect(defects).toEqual([]);
 });
 
-test("R49 the API's own paths and the control plane answer before a handler for everything", async () => {
+test("R49 the API's own paths and the control plane respond before a handler for everything", async () => {
   const { call, sandbox } = await serve([http.all("*", () => HttpResponse.text("mine"))]);
   expect((await call(mePath)).status).toBe(401);
   expect((await call(mePath, { headers: { "x-api-key": sandbox.secret("active") } })).status).toBe(200);
@@ -49,7 +49,7 @@ test("R49 the API's own paths and the control plane answer before a handler for 
   expect(await (await call(attestations)).text()).toBe("mine");
 });
 
-test("HEAD is answered by a handler for GET, without its body", async () => {
+test("HEAD gets the response of a handler for GET, without its body", async () => {
   const seen: string[] = [];
   const { call } = await serve([
     http.get("/get", ({ request }) => {
@@ -67,7 +67,7 @@ test("HEAD is answered by a handler for GET, without its body", async () => {
   expect(seen).toEqual(["GET", "GET"]);
 });
 
-test("generators answer in turn, and `once` answers once", async () => {
+test("generators respond in turn, and `once` responds once", async () => {
   const { call } = await serve([
     http.get("/poll", function* () {
       yield HttpResponse.text("pending");
@@ -139,7 +139,7 @@ test.each([
   await expect(starting).rejects.toMatchObject({ code: "usage", message: expect.stringMatching(says) });
 });
 
-test("R9–R21 guard knows the server's sandbox by itself and refuses as the API does", async () => {
+test("R9–R21 guard finds the server's sandbox and rejects like the API", async () => {
   const { call, sandbox } = await serve([listed]);
   const asked = async (path: string, key: string | undefined) => {
     const answer = await call(path, key === undefined ? {} : { headers: { "x-api-key": key } });
@@ -178,7 +178,7 @@ test("R46 the decision of guard is in the journal, with its path and without the
   expect(JSON.stringify(sandbox.requests.list())).not.toContain(key);
 });
 
-test("guard asks the sandbox of the server that was called, also when two run at once", async () => {
+test("guard uses the sandbox of the called server, also if two run", async () => {
   const slow = http.get(attestations, async ({ request }) => {
     await pause(Math.random() * 20);
     const { refusal, caller } = guard(request);
@@ -196,7 +196,7 @@ test("guard asks the sandbox of the server that was called, also when two run at
   expect([first, second].map(({ sandbox }) => sandbox.requests.total())).toEqual([10, 10]);
 });
 
-test("guard outside of a server's handlers asks for the sandbox", () => {
+test("guard outside of a server's handlers requires the sandbox", () => {
   expect(() => guard(new Request("https://any.example/"))).toThrow(
     /needs a sandbox: guard\(request, \{ scope, sandbox \}\)/,
   );

@@ -57,11 +57,13 @@ async function meetAll(open: Door["open"], config: Fakes): Promise<void> {
 }
 
 describe.each(fakes)("while fake timers replace %s", (_title, config) => {
-  test.each([...doors, expressDoor])("every answer comes, and its time passes ($name)", async ({ open }) => {
+  test.each([...doors, expressDoor])("every response arrives, and its time passes ($name)", async ({
+    open,
+  }) => {
     await meetAll(open, config);
   });
 
-  test("the control plane is loaded, events and the user's handlers answer, and the server closes", async () => {
+  test("the control plane is loaded, events and the user's handlers respond, and the server closes", async () => {
     vi.useFakeTimers(config);
     const handlers = [http.get("*/own", () => HttpResponse.text("own"))];
     const server = await startServer({ scenario, handlers });
@@ -93,7 +95,7 @@ describe.each(fakes)("while fake timers replace %s", (_title, config) => {
 });
 
 // `fetch`, `Response` and streams of Node never end without these.
-test("a server answers without microtasks", async () => {
+test("a server responds without microtasks", async () => {
   const { open } = doors.find(({ name }) => name === "socket") as Door;
   await meetAll(open, { toFake: [...all, "queueMicrotask"] });
 });

@@ -81,7 +81,7 @@ test.each([
   expect(failed).toBe(code);
 });
 
-test("the certificate is valid for --host too, for a year, and is no authority for others", async () => {
+test("the certificate is also valid for --host, for a year, and is not an authority for others", async () => {
   const { cert } = await makeSelfSigned("sandbox.bank.example");
   const certificate = new X509Certificate(cert);
   expect(certificate.checkHost("sandbox.bank.example")).toBeDefined();
@@ -98,7 +98,7 @@ test("the certificate is valid for --host too, for a year, and is no authority f
   expect(new X509Certificate((await makeSelfSigned("fe80::1%eth0")).cert).checkIP("fe80::1")).toBeDefined();
 });
 
-test("every server has a certificate of its own, and one without TLS has none", async () => {
+test("every server has its own certificate, and one without TLS has none", async () => {
   const [one, other, plain] = [await start(), await start(), await start({ tls: false })];
   expect(one.certificate).not.toBe(other.certificate);
   await expect(askHttps(one.url + me, other.certificate)).rejects.toThrow();
@@ -121,7 +121,7 @@ test("a client that does not trust the certificate, or speaks no TLS, is turned 
   expect((await askHttps(server.url + me, server.certificate)).status).toBe(401);
 });
 
-test("bytes that are no HTTP inside TLS get the API's 400, and a key of 16 KB is a malformed key", async () => {
+test("bytes inside TLS that are not HTTP get the API's 400, and a key of 16 KB is a malformed key", async () => {
   const server = await start();
   const headers = { "x-api-key": `SVC_test_${"x".repeat(16_000)}` };
   expect((await askHttps(server.url + me, server.certificate, { headers })).status).toBe(401);
@@ -159,7 +159,7 @@ test("custom handlers see https, and a network error of theirs ends the connecti
   expect(failures).toEqual([]);
 });
 
-test("a given certificate is served as it is, and a pair that does not fit is refused with a code", async () => {
+test("a given certificate is served unchanged, and a pair that does not match is rejected with a code", async () => {
   const [tls, other] = [await makeSelfSigned("127.0.0.1"), await makeSelfSigned("127.0.0.1")];
   const server = await start({ tls });
   expect(server.certificate).toBe(tls.cert);

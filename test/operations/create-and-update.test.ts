@@ -78,7 +78,7 @@ test("a ref is made from the name, with a number when it is taken, cut to fit; a
   expectRefusal(sandbox, () => keys.create({ ...testKey, ref: "main" }), "name_taken", { ref: "main" });
 });
 
-test("R32 R39 a retiring key needs a place of its own where that is assumed", () => {
+test("R32 R39 a retiring key counts as active if the assumption is set", () => {
   const sandbox = open({
     assumptions: { retiring_counts_as_active: true },
     organizations: { insurer: { type: "insurer", keys: { first: { environment: "test" } } } },
@@ -111,7 +111,7 @@ test("R43 an expiry is a length of time from now, or an instant", async () => {
   });
 });
 
-test("R43 with default_expiry a key expires after that time, unless it is created with an expiry of its own", () => {
+test("R43 with default_expiry a key expires after that time, unless it is created with its own expiry", () => {
   const { keys } = open({ assumptions: { default_expiry: "2h" } });
   expect(keys.create(testKey).key.expiresAt).toBe("2026-03-02T11:00:00.000Z");
   expect(keys.create({ ...testKey, expires: "10m" }).key.expiresAt).toBe("2026-03-02T09:10:00.000Z");

@@ -84,7 +84,7 @@ test("the replacement has the next free ref, or the requested one if it is free 
   });
 });
 
-test("R42 a key that is not active is not rotated, one that works no more not revoked, whatever else is wrong", () => {
+test("R42 only an active key can be rotated, and only a working key revoked, no matter what else is wrong", () => {
   const sandbox = open();
   const { keys } = sandbox;
   const states = ["revoked", "expired", "rotated"] as const;
@@ -97,7 +97,7 @@ test("R42 a key that is not active is not rotated, one that works no more not re
     expectRefusal(sandbox, () => keys.revoke(state), "key_not_active", { ref: state, state });
 });
 
-test("R41 R42 a replaced key is revoked in its overlap, its replacement goes on, and a snapshot keeps both", async () => {
+test("R41 R42 a replaced key is revoked in its overlap, its replacement continues, and a snapshot keeps both", async () => {
   const sandbox = open();
   const { secret } = sandbox.keys.rotate("main");
   sandbox.clock.advance("10m");

@@ -54,7 +54,7 @@ test("a process whose only call hangs stays alive until its signal ends the call
   );
 });
 
-test("errors are instances of the classes of both builds, each of its own class alone", () => {
+test("errors are instances of the classes of both builds, each only of its own class", () => {
   const code = `
     const both = [await import("svc-sandbox"), createRequire(process.cwd() + "/x.js")("svc-sandbox")];
     const thrown = (act) => { try { act(); } catch (error) { return error; } };

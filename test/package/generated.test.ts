@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { nameTables } from "../../scripts/generate.js";
 
-test("the name tables in git are those of this faker; if not, `npm run generate` makes them so", async () => {
+test("the name tables match this faker; if not, run `npm run generate`", async () => {
   for (const [path, text] of Object.entries(await nameTables())) {
     const file = await readFile(join(import.meta.dirname, "../..", path), "utf8");
     expect(file === text, `${path} is stale`).toBe(true);

@@ -194,11 +194,11 @@ test("inside a layer, folders import each other one way only", () => {
   expect(found).toEqual([]);
 });
 
-test("the dashboard imports types of the control plane's answers, and no value", () => {
+test("the dashboard imports types of the control plane's responses, and no value", () => {
   expect(sources.get(answerTypes[1] as string)).not.toMatch(/^(?:im|ex)port (?!type\b)/m);
 });
 
-test("left of node, the code runs in a browser as it is", () => {
+test("left of node, the code runs unchanged in a browser", () => {
   const found = [...sources].filter(([, text]) => ofNode.test(withoutComments(text))).map(([file]) => file);
   expect(found).toContain("src/node/platform.ts");
   expect(found.filter((file) => !onlyInNode.includes(rightsOf(file)))).toEqual([]);

@@ -24,7 +24,7 @@ test.each([
   ["https://gateway.example/banks/api/", "https://gateway.example/banks/api/v1/relying-party/me", 200],
   ["https://gateway.example/banks/api", "https://gateway.example/banks/api", 404],
   ["https://gateway.example/banks/api", "https://gateway.example/banks/apis/v1/relying-party/me", undefined],
-])("the handlers for %s answer %s with %s", async (baseUrl, url, expected) => {
+])("the handlers for %s respond to %s with %s", async (baseUrl, url, expected) => {
   expect(await status(baseUrl, url)).toBe(expected);
 });
 
@@ -52,7 +52,7 @@ test.each(["https://", "http://a b"])("%s is refused: it is not a URL", (baseUrl
   );
 });
 
-test("the ready handlers answer from the ready sandbox", async () => {
+test("the ready handlers respond from the ready sandbox", async () => {
   const request = new Request("https://any.example/v1/relying-party/me", {
     headers: { "x-api-key": readySandbox.secret("revoked") },
   });

@@ -15,7 +15,7 @@ fs.readFileSync = (file, ...options) => {
 };
 `;
 
-test("the control plane answers though the package is removed while the server runs", async () => {
+test("the control plane responds although the package is removed while the server runs", async () => {
   const folder = temporaryFolder();
   for (const part of ["bin", "dist/cjs", "package.json"]) {
     cpSync(join(root, part), join(folder, part), { recursive: true });

@@ -53,7 +53,7 @@ test.each([
   expect(chunks.filter((name) => ["farmers", "checks"].includes(name))).toEqual([]);
 });
 
-test("nothing of the dashboard's page stands in what Node runs", () => {
+test("Node's code contains no part of the dashboard's page", () => {
   const dashboard = join(folder, "../dashboard/assets");
   const sign = /createElementNS/;
   const scripts = readdirSync(dashboard).filter((file) => file.endsWith(".js.br"));

@@ -66,7 +66,7 @@ test("the declarations are the same when another folder builds them", async () =
 });
 
 describe("the tarball", () => {
-  test("holds what it should, and nothing else", () => {
+  test("contains the expected files, and nothing else", () => {
     const expected = [
       /^(?:package\.json|LICENSE|(?:README|AGENTS|CHANGELOG|SECURITY)\.md|bin\/(?:svc-sandbox\.js|package\.json))$/,
       /^scenarios\/[a-z-]+\.yaml$/,
@@ -131,7 +131,7 @@ describe("the tarball", () => {
     }
   });
 
-  test("says nothing of the machine that built it", () => {
+  test("contains nothing of the machine that built it", () => {
     const leaking = packed.files.filter(({ path }) => {
       const text = readFileSync(join(installed, path), "utf8");
       if (text.includes(root) || text.includes("sourceMappingURL")) return true;
@@ -240,7 +240,7 @@ describe("an installation", () => {
     expect([code, stdout.trim()]).toEqual([0, project.version]);
   });
 
-  test("lets its JSON files be imported", async () => {
+  test("allows imports of its JSON files", async () => {
     const names = ["package.json", "openapi.json", "scenario.schema.json", "certificate.schema.json"];
     const text = names.map((name) => `require("svc-sandbox/${name}")`).join(";");
     const { code, output } = await runProgram("node", ["-e", text], { cwd: join(folder, "user") });
@@ -348,6 +348,6 @@ test.each([
   [{ module: ModuleKind.NodeNext }, "cts"],
   // What `--module commonjs` alone means up to TypeScript 5.
   [{ module: ModuleKind.CommonJS, moduleResolution: ModuleResolutionKind.Node10 }, "ts"],
-])("all entry points compile with %j in a .%s file, beside msw and @types/node", (flags, ending) => {
+])("all entry points compile with %j in a .%s file, with msw and @types/node", (flags, ending) => {
   expect(compile(library + otherDoors, "beside", flags, ending)).toEqual([]);
 });

@@ -188,7 +188,7 @@ async function play(steps: readonly Step[]): Promise<void> {
   expect(data.map(({ type }: { type: string }) => type)).toEqual(existing.slice(0, 20));
 }
 
-test("consent requests live as the model does, whatever the order, before and after every restart", async () => {
+test("consent requests behave like the model in any order, before and after every restart", async () => {
   const steps = fc.array(step, { maxLength: 20, size: "max" });
   await fc.assert(fc.asyncProperty(steps, play), runs(80));
 });

@@ -26,7 +26,7 @@ test("a consent request is pending for a week at most, and its consent lasts 90 
   ]);
 });
 
-test("a consent ends when the relying party asks, up to 365 days ahead", async () => {
+test("a consent ends when the relying party requests it, up to 365 days ahead", async () => {
   const { ask, get, sandbox } = openPreview();
   for (const [expires_at, shown] of [
     ["2026-03-02T09:00:00.001Z", "2026-03-02T09:00:00.001Z"],
@@ -98,7 +98,7 @@ test.each(refused)("the Idempotency-Key %s is refused", async (key) => {
   expect(sandbox.consents.list()).toEqual([]);
 });
 
-test("one scenario and seed give the same ids and answers, another seed gives others", async () => {
+test("one scenario and seed give the same ids and responses, another seed gives others", async () => {
   const run = async (seed: number) => {
     const { ask, attestations, sandbox } = openPreview({ seed });
     const bodies = [];

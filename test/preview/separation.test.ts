@@ -15,7 +15,7 @@ import {
 const permissions = ["identity", "land", "production", "livestock", "insurance", "loans"];
 const farmersIn = (value: unknown) => JSON.stringify(value).match(/farmer_[0-9a-f]{16}/g) ?? [];
 
-test("R44 a test key gets records of synthetic farmers alone, and each of them says so", async () => {
+test("R44 a test key gets only records of synthetic farmers, each marked as synthetic", async () => {
   const { ask, attestations, get, farmer, sandbox } = openPreview();
   for (const index of [0, 5, 6, 7, 8, 9]) await ask("bank", index, { permissions });
   sandbox.clock.advance("3h");

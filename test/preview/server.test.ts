@@ -59,7 +59,7 @@ describeDoors("the preview", (open) => {
     await client.close();
   });
 
-  test("makes a request whose answer is cut off, once, and does not count it", async () => {
+  test("creates a request once whose response is truncated, and does not count it", async () => {
     const faults = [{ when: { requests: [1] as [number] }, then: { truncate: true as const } }];
     const client = await open({ ...previewScenario, faults });
     const { ask, sandbox } = previewClient(client);
@@ -178,7 +178,7 @@ test("the control plane lists consent requests, decides for the farmer, and anno
   ]);
 });
 
-test("without the preview the control plane refuses with not_found, and says how to switch it on", async () => {
+test("without the preview the control plane returns not_found, and shows how to turn it on", async () => {
   const { ask: call } = await serveControl({ scenario: releasedScenario });
   for (const [method, path] of [
     ["GET", "/consents"],
@@ -208,7 +208,7 @@ test("R48 the description has the announced endpoints where the preview is on, e
   for (const { description } of operations) expect(description).toMatch(/^Preview: .* guess/);
 });
 
-test("a state file keeps consent requests, each written before it is answered", async () => {
+test("a state file keeps consent requests, each written before its response", async () => {
   const state = join(temporaryFolder(), "state.json");
   const first = await serve({ state, frozen: true });
   const headers = { "idempotency-key": "k" };

@@ -67,7 +67,7 @@ test("the path and the body of a request name farmers, consents and attestations
   expect([code, text]).toEqual([0, expect.any(String)]);
 });
 
-test("a text is sent as what the headers say, else as a text, and anything else as JSON", async () => {
+test("a text is sent with the headers' type or as text, and anything else as JSON", async () => {
   const post = "method: POST, path: /v1/relying-party/consent-requests";
   const [code, text] = await verify(`${head}story:
   - request: { ${post}, body: "{}" }
@@ -83,7 +83,7 @@ test("a text is sent as what the headers say, else as a text, and anything else 
 test.each([
   ["{consent.1}", "there is no consent"],
   ["{attestation.3}", "there is no attestation"],
-])("a story that names %s too early fails at this step, and says so", async (placeholder, message) => {
+])("a story that names %s too early fails at this step with a message", async (placeholder, message) => {
   const [code, text] = await verify(`${head}story:
   - request: { path: "/v1/relying-party/attestations/${placeholder}" }
 `);
@@ -91,7 +91,7 @@ test.each([
   expect(text).toContain(message);
 });
 
-test("the timeline lets a farmer decide at its own instant", () => {
+test("a farmer decides at the time of a timeline step", () => {
   const sandbox = createSandbox({
     scenario: parseScenario(`${head}
 consents:

@@ -16,7 +16,7 @@ describe.skipIf(noBrowser !== undefined)("a client in a browser", () => {
   });
   afterAll(() => chromium.close());
 
-  test("is told when it asks whether it may send a key, which is all that a server sees of it", async () => {
+  test("gets advice for a preflight request to send a key, which is all that a server sees", async () => {
     const server = await startServer();
     onTestFinished(() => server.close(0));
     const where = { url: server.url, key: server.sandbox.secret("active") };
@@ -32,7 +32,7 @@ describe.skipIf(noBrowser !== undefined)("a client in a browser", () => {
     ]);
   });
 
-  test("is told through msw's service worker, but not when a test asks the sandbox itself", async () => {
+  test("gets advice through msw's service worker, but not for a test's call of the sandbox", async () => {
     const advice = await chromium.page.evaluate(() => (globalThis as unknown as PageGlobals).callWorker());
     expect(advice).toEqual([["key-from-browser"], []]);
   });

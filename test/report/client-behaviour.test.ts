@@ -174,7 +174,7 @@ test("a path that was met only by a key in a wrong place is not covered", async 
   expect(rowOf("401.malformed")).toMatchObject({ met: true, count: 3, howToMeet: null });
 });
 
-test("a world that is reset remembers nothing of its clients, and the report still counts their requests", async () => {
+test("a reset sandbox discards its clients' history, and the report still counts their requests", async () => {
   const sandbox = createSandbox({ frozen: true });
   const ask = () =>
     sandbox.fetch(`https://any.example${mePath}`, { headers: { "x-api-key": sandbox.secret("revoked") } });

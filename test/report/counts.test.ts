@@ -127,7 +127,7 @@ function play(happenings: readonly Happening[]): number {
   return most;
 }
 
-test("the report counts every request, whatever happens to the worlds, the instances and the journal", () => {
+test("the report counts every request, no matter what happens to the sandboxes, the instances and the journal", () => {
   let most = 0;
   fc.assert(
     fc.property(fc.array(happening, { minLength: 150, maxLength: 200, size: "max" }), (happenings) => {

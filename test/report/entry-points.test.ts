@@ -28,7 +28,7 @@ async function serveAnswer(status: number, body: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-test("GET /report answers the report of the library, as the description says", async () => {
+test("GET /report returns the report of the library, in the described shape", async () => {
   const { server, ask } = await serveControl();
   await call(server.url, server.sandbox.secret("revoked"));
   await call(server.url, server.sandbox.secret("revoked"), "?page=2");
@@ -58,7 +58,7 @@ test.each([
   ["junit", "application/xml", /^<\?xml /],
   ["html", "text/html", /^<!doctype html>/],
   ["json", "application/json", /^\{"data":\{"scenario":"key-states"/],
-] as const)("GET /report?format=%s answers with %s", async (format, type, beginning) => {
+] as const)("GET /report?format=%s returns %s", async (format, type, beginning) => {
   const { server, ask } = await serveControl();
   await call(server.url, undefined);
   const answer = await ask(`/report?format=${format}`);
@@ -82,7 +82,7 @@ test.each([
   ]);
 });
 
-test("report takes the base URL, the control URL, that of an instance, and SVC_CONTROL_URL", async () => {
+test("report accepts the base URL, the control URL, an instance's URL, and SVC_CONTROL_URL", async () => {
   const server = await serve();
   await call(server.url, server.sandbox.secret("active"));
   const expected = { code: 0, stdout: renderReport(server.sandbox.report(), "text"), stderr: "" };
@@ -200,7 +200,7 @@ test("report --merge makes one report of several runs", async () => {
   }
 });
 
-test("report asks with a token where one is needed", async () => {
+test("report sends a token if one is needed", async () => {
   const server = await serve({ controlToken: "let-me-in-please" });
   const run = (...flags: string[]) => runCli(["report", server.url, ...flags]);
   const none = await run();
@@ -209,7 +209,7 @@ test("report asks with a token where one is needed", async () => {
   expect((await run("--control-token", "let-me-in-please")).code).toBe(0);
 });
 
-test("report exits with 2, and says what to do, when there is no report to be had", async () => {
+test("report exits with 2, and shows what to do, if it can get no report", async () => {
   const without = await serve({ control: false });
   const cases = [
     ["http://127.0.0.1:1", /nothing listens at this address and port \(ECONNREFUSED\)/],
@@ -229,7 +229,7 @@ test("report exits with 2, and says what to do, when there is no report to be ha
   }
 });
 
-test("report waits no longer than it is told", async () => {
+test("report waits no longer than its timeout", async () => {
   const silent = createServer(() => {});
   await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => {

@@ -75,7 +75,9 @@ async function hostileReport(): Promise<{ report: Report; keys: string[] }> {
   return { report: sandbox.report(), keys: secrets };
 }
 
-test.each(reportFormats)("R46 a report as %s holds no key, wherever the client put it", async (format) => {
+test.each(
+  reportFormats,
+)("R46 a report as %s contains no key, no matter where the client put it", async (format) => {
   const { report, keys } = await hostileReport();
   expect(report.advice.length).toBeGreaterThan(4);
   expectSound(format, renderReport(report, format, { failures: [unmet("Too | little.")] }), keys);
@@ -110,7 +112,9 @@ const hostileServers: readonly Misbehave[] = [
   },
 ];
 
-test.each(reportFormats)("R46 a check as %s holds no key, however the server repeats it", async (format) => {
+test.each(
+  reportFormats,
+)("R46 a check as %s contains no key, no matter how the server repeats it", async (format) => {
   for (const misbehave of hostileServers) {
     const { url } = await serveProbed(misbehave);
     const argv = ["check", url, "--format", format, "--verbose"];
@@ -120,7 +124,7 @@ test.each(reportFormats)("R46 a check as %s holds no key, however the server rep
   }
 });
 
-test("the JSON of a report is that of the control plane, and can be read back", async () => {
+test("the JSON of a report is the same as the control plane's, and can be read back", async () => {
   const { report } = await hostileReport();
   const written = JSON.parse(renderReport(report, "json", { failures: [unmet("A reason.")] }));
   const { failures, conclusion, notes, ...plain } = written;
@@ -164,13 +168,13 @@ test("a report of any version needs every member; it may have others, and other 
   }
 });
 
-test("anything else is no report", () => {
+test("anything else is not a report", () => {
   const broken = [{ scenario: "x" }, { ...clean, paths: [null] }, { ...clean, advice: [{ id: "x" }] }];
   for (const plain of [undefined, null, 7, "x", [], {}, ...broken])
     expect(parseReport(plain)).toBeUndefined();
 });
 
-test("the JSON of a check spells its members as the API does, and holds everything", async () => {
+test("the JSON of a check spells its members like the API, and contains everything", async () => {
   const { url } = await serveProbed((reply, { ref }) => {
     if (ref === "unknown") reply.status = 200;
   });
@@ -193,7 +197,7 @@ test("the JSON of a check spells its members as the API does, and holds everythi
   ]);
 });
 
-test("each format says plainly that the client never called", () => {
+test("each format shows that the client never called", () => {
   const summary = "The client never called the API. Coverage 0%: 0 of 17 promised paths covered.";
   const title = "0 requests to key-states (seed 1, profile minimal)";
   expect(renderReport(clean, "text")).toBe(`${title}\n\n${summary}\n`);

@@ -74,7 +74,7 @@ async function serve(scenario: string | Scenario, tls = false) {
 
 test.each(
   Object.entries(scenarios),
-)("%s: what the report says of a path meets it", async (_title, scenario) => {
+)("%s: the steps of the report cover the path", async (_title, scenario) => {
   const running = await serve(scenario);
   const others = new Map<string, Awaited<ReturnType<typeof serve>>>();
   for (const { path } of outcomes) {
@@ -92,7 +92,7 @@ test.each(
   }
 });
 
-test("a key of the running world is preferred to another scenario", async () => {
+test("a key of the running sandbox is preferred to another scenario", async () => {
   const { sandbox } = await serve("key-states");
   expect(sandbox.report().paths.filter(({ howToMeet }) => howToMeet?.scenario)).toEqual(
     sandbox.report().paths.filter(({ pathId }) => pathId.startsWith("fault.") || inPreview(pathId)),

@@ -49,7 +49,7 @@ organizations:
   bank: { type: bank, keys: { main: { environment: test }, ended: { environment: test, state: revoked } } }
 `;
 
-test("each worker has a sandbox and a server of its own, and what the tests met is attached", async () => {
+test("each worker has its own sandbox and server, and the covered paths are attached", async () => {
   const inWorker = (own: string, other: string) => `
     import { existsSync, readFileSync, writeFileSync } from "node:fs";
     import { expect, test } from "svc-sandbox/playwright";
@@ -66,7 +66,7 @@ test("each worker has a sandbox and a server of its own, and what the tests met 
       const headers = { "x-api-key": secret("ended") };
       expect((await request.get("/v1/relying-party/me", { headers })).status()).toBe(200);
     });
-    test("${own} asks nothing", ({ sandbox }) => expect(sandbox.name).toBe("A bank"));`;
+    test("${own} requests nothing", ({ sandbox }) => expect(sandbox.name).toBe("A bank"));`;
   const { cwd, tests } = await run({
     "bank.yaml": `name: A bank\n${bank}`,
     "playwright.config.mjs": `export default {
@@ -85,7 +85,7 @@ test("each worker has a sandbox and a server of its own, and what the tests met 
   const ofEach = (own: string) => [
     [own, "passed", `- GET /v1/relying-party/me, main: 200.test\n\n${coverage}`],
     [`${own} fails`, "failed", `- GET /v1/relying-party/me, ended: 401.revoked\n\n${coverage}`],
-    [`${own} asks nothing`, "passed"],
+    [`${own} requests nothing`, "passed"],
   ];
   expect(seen).toEqual([...ofEach("one"), ...ofEach("two")]);
 

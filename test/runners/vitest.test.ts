@@ -8,7 +8,7 @@ import { userFolder } from "../support/temporary-folder.js";
 
 const bank = "version: 1\norganizations: { bank: { type: bank, keys: { main: { environment: test } } } }\n";
 
-test("the server starts when a test asks for it, and options of a project are the sandbox's", async () => {
+test("the server starts when a test first uses it, and the sandbox has the project's options", async () => {
   const cwd = userFolder({
     "bank.yaml": bank,
     "vitest.config.mjs": `export default { test: { provide: { sandboxOptions: { scenario: "bank.yaml", seed: 9 } } } };`,

@@ -51,7 +51,7 @@ const keyStates: Readonly<Record<string, PathId>> = {
   "organization-inactive": "403.access_denied",
 };
 
-test("the bundled scenarios are the files in scenarios/, each opening with a comment that says how to run and play it", () => {
+test("the bundled scenarios are the files in scenarios/, each with a first comment that shows how to run and play it", () => {
   const folder = join(import.meta.dirname, "../../scenarios");
   expect(readdirSync(folder).sort()).toEqual(names.map((name) => `${name}.yaml`).sort());
   for (const name of names) {
@@ -88,7 +88,7 @@ const troubles: Readonly<Record<string, FaultPathId>> = {
   hanging: "fault.hang",
 };
 
-test("bad-day meets every fault with a key of its own, and one key meets a bit of everything", () => {
+test("bad-day has a key for every fault, and one key with several faults", () => {
   const world = openTestWorld("bad-day");
   const call = (ref: string) => {
     handle(world, { method: "GET", path: mePath, apiKey: scenarioSecret(world, ref) });

@@ -52,7 +52,7 @@ test("a population is organizations and keys with refs that can be counted off, 
   }
 });
 
-test("a scenario has 100,000 keys at most, its population included; keys of which a snapshot has the hash do not count", () => {
+test("a scenario has at most 100,000 keys with its population; keys that a snapshot has as hashes do not count", () => {
   const problemsOf = (keys: number, more: Organizations[string]["keys"] = {}) => {
     const population = { organizations: keys / 10, keys_per_organization: 10 };
     try {
@@ -69,7 +69,7 @@ test("a scenario has 100,000 keys at most, its population included; keys of whic
   ]);
 });
 
-test("a snapshot holds the organizations as they are, and the same farmers", () => {
+test("a snapshot contains the current organizations, and the same farmers", () => {
   const sandbox = sandboxOf({ organizations: 3, keys_per_organization: 2, farmers: 50, locale: "en" });
   const farmer = sandbox.farmers.at(49);
   sandbox.organizations.update("organization-2", { status: "inactive" });
@@ -90,7 +90,7 @@ test("a snapshot holds the organizations as they are, and the same farmers", () 
 
 const withoutPopulation: Scenario = { version: 1, clock, organizations: written };
 
-test("a sandbox has 1,000 farmers when nothing is said, whose dates hang on the start of its clock", () => {
+test("a sandbox has 1,000 farmers by default, whose dates depend on the start of its clock", () => {
   const at = (now: string) => createSandbox({ scenario: withoutPopulation, now }).farmers;
   expect(at("2026-03-02T09:00:00Z").count).toBe(1000);
   expect(at("2026-03-02T09:00:00Z").at(7)).toEqual(

@@ -72,7 +72,7 @@ test("every link leads to a page and an anchor, and nothing is asked of another 
   expect(fileOf("style.css")).not.toMatch(/url\(|@import/);
 });
 
-test("a link that leads nowhere fails the build, and says where it stands", async () => {
+test("a dead link fails the build, with its place", async () => {
   const broken = temporaryFolder({
     "package.json": "{}",
     "README.md": "# Start\n\n[there](docs/other.md#here), [file](gone.txt), ![picture](gone.webp)\n",

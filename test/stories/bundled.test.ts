@@ -79,7 +79,7 @@ describe.each(scenarioNames)("the story of %s", (name) => {
     expect(limited.filter((step) => step.expect?.code !== undefined)).toEqual([]);
   });
 
-  test("holds on a clock that runs, for a presenter who talks for a minute first and a while before each step", async () => {
+  test("passes on a running clock, with pauses of a presenter before each step", async () => {
     let time = platform.time();
     const world = startSandbox(withStory(name), {
       platform: { ...platform, time: () => time },
@@ -118,7 +118,7 @@ describe.each(scenarioNames)("the story of %s", (name) => {
 });
 
 describe.each(["minimal", "typical", "varied"] as const)("with the profile %s", (profile) => {
-  test.each(scenarioNames)("the story of %s holds with every seed", async (name) => {
+  test.each(scenarioNames)("the story of %s passes with every seed", async (name) => {
     for (const seed of [1, 7, 42]) {
       expect(wrongSteps(tellInCore(withStory(name), { profile, seed }))).toEqual([]);
     }

@@ -48,7 +48,7 @@ async function tellAll(argv: readonly string[]) {
     .filter((line) => /^(?:2026-|\{)/.test(line) && !line.includes('"note"'));
 }
 
-it("logs what the timeline does, and each step of the story that is told, with no key in it", async () => {
+it("logs steps of the timeline and of the story, without keys", async () => {
   const lines = await tellAll([]);
   const why = '\\(Failed to revoke the key "main": .+\\)';
   const wanted = [

@@ -22,7 +22,7 @@ describe.skipIf(!hasTerminal)("svc-sandbox play on a real terminal", () => {
     expect(text).toMatch(/[^-]echo /);
   });
 
-  it("pauses with Space, and goes on with it", async () => {
+  it("pauses and continues with Space", async () => {
     const { press, ended } = play("", longStory);
     await press(/A bank[\s\S]*care/, " ");
     await press(/Paused/, " ");

@@ -21,7 +21,7 @@ function startPlay(story: string, argv: readonly string[], options: RunOptions =
 }
 
 describe("svc-sandbox play", () => {
-  it("says what is said, shows requests and answers as clients see them, and the rest in words", async () => {
+  it("shows narration, requests and responses as clients see them, and the rest as text", async () => {
     const { code, stdout, stderr } = await play(longStory);
     expect([code, stderr]).toEqual([0, ""]);
     const paragraphs = [
@@ -60,7 +60,7 @@ describe("svc-sandbox play", () => {
     expect(plain.replace(/\s+/g, " ")).toContain(narration);
   });
 
-  it("says how many steps there are, which one it tells, and about how long it takes", async () => {
+  it("shows the number of steps, the current step, and about how long the story takes", async () => {
     const piped = await play(longStory);
     expect(piped.stdout).toContain("\n16 steps.\n\nStep 1 of 16\n");
     expect(piped.stdout).toContain("\nStep 16 of 16\n");
@@ -90,7 +90,7 @@ describe("svc-sandbox play", () => {
     expect((await play(story)).stdout).toContain("Red \uFFFD[31m and back\uFFFDward");
   });
 
-  it("tells what the timeline does meanwhile", async () => {
+  it("shows the timeline's steps in between", async () => {
     const more = "timeline:\n  - { at: 10m, revoke: { key: active } }";
     const { stdout } = await play(storyScenario(["- advance: 1h"], more));
     expect(stdout).toContain(
@@ -98,7 +98,7 @@ describe("svc-sandbox play", () => {
     );
   });
 
-  it("marks what is not as the story expects, goes on, and exits with 1", async () => {
+  it("marks differences from the story, continues, and exits with 1", async () => {
     const { code, stdout, stderr } = await play(slipping);
     expect(code).toBe(1);
     expect(stdout).toContain('Unexpected result: body.error.message: expected "Nothing.", found');
@@ -163,7 +163,7 @@ describe("the pauses of svc-sandbox play", () => {
     expect(await pauses(["--speed", "max"], { terminal: true })).toEqual([]);
   });
 
-  it("are none in a pipe, unless --speed asks for them, and none with --json", async () => {
+  it("are omitted in a pipe without --speed, and with --json", async () => {
     expect(await pauses([])).toEqual([]);
     expect(await pauses(["--speed", "1"])).toHaveLength(15);
     expect(await pauses(["--json"], { terminal: true })).toEqual([]);
@@ -205,14 +205,14 @@ describe("the pauses of svc-sandbox play", () => {
 });
 
 describe("svc-sandbox play --step", () => {
-  it("goes on by Enter and Space, and by what presenters' clickers press", async () => {
+  it("continues with Enter, Space and presenters' clickers", async () => {
     const keys = ["return", "space", "pagedown", "right", "down", ...Array(12).fill("return")];
     const { code, stdout } = await play(longStory, ["--step"], { keys, terminal: true });
     expect(code).toBe(0);
     expect(stdout).toContain("An administrator revokes the key active-2.");
   });
 
-  it("cannot go back, and says so", async () => {
+  it("cannot go back, and shows this", async () => {
     const { stdout, stderr } = await play(longStory, ["--step"], { keys: ["up", "left", "b", "x", "q"] });
     expect(stderr.match(/A story cannot go back/g)).toHaveLength(3);
     expect(stdout).not.toContain("GET");
@@ -253,7 +253,7 @@ describe("svc-sandbox play --port", () => {
     return (await Promise.race([stderr.shows(/Base URL +(http:\/\/[\d.:]+)\n/), gone]))[1] as string;
   }
 
-  it("serves the world that is told, so that a client of one's own meets the same", async () => {
+  it("serves the presented sandbox, so that your own client sees the same", async () => {
     let goOn = () => {};
     const wait = (_: number, signal: AbortSignal) =>
       new Promise<void>((resolve) => {
@@ -276,7 +276,7 @@ describe("svc-sandbox play --port", () => {
     await expect(me(url, key)).rejects.toThrow();
   });
 
-  it("says which steps were told elsewhere meanwhile, and when the story was begun again", async () => {
+  it("reports steps that ran elsewhere in between, and a restart of the story", async () => {
     let goOn = () => {};
     const wait = () =>
       new Promise<void>((resolve) => {
@@ -304,14 +304,14 @@ describe("svc-sandbox play --port", () => {
     expect((await running.done).code).toBe(0);
   });
 
-  it("listens to nothing without it, whatever the variables of start say", async () => {
+  it("does not listen without it, no matter which variables of start are set", async () => {
     const { stderr } = await play(longStory, [], {
       env: { PORT: "1", SVC_SANDBOX_PORT: "1", SVC_SANDBOX_HOST: "x" },
     });
     expect(stderr).toBe("");
   });
 
-  it("waits after the last step, too, when it is told step by step", async () => {
+  it("also waits after the last step with --step", async () => {
     const running = startPlay(storyScenario(["- say: Only this."]), ["--port", "0", "--step"], { keys: [] });
     const url = await servedAt(running);
     await running.stdout.shows(/Only this/);

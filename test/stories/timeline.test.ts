@@ -55,7 +55,7 @@ describeDoors("a timeline", (open) => {
   });
 });
 
-test("what the timeline did is told once, in order, with what was refused", () => {
+test("the timeline's steps are reported once, in order, with rejected ones", () => {
   const sandbox = createSandbox({ scenario });
   const told: WorldEvent[] = [];
   runtimeOf(sandbox).history.subscribe((event) => told.push(event));
@@ -103,7 +103,7 @@ test("a listener to a step sees what the step has changed, at the time of the cl
   expect(seen).toEqual(["typical at 2026-03-02T09:15:00.000Z"]);
 });
 
-test("a reset begins the timeline again", () => {
+test("a reset starts the timeline again", () => {
   const sandbox = createSandbox({ scenario });
   sandbox.clock.advance("15m");
   sandbox.reset();
@@ -112,7 +112,7 @@ test("a reset begins the timeline again", () => {
   expect(sandbox.keys.get("next").state).toBe("active");
 });
 
-test("with a clock that runs, a server tells what happens when it happens", async () => {
+test("with a running clock, a server reports a step when it happens", async () => {
   const { server, runtime } = await serveControl({
     frozen: false,
     scenario: { ...scenario, timeline: [{ at: "1s", revoke: { key: "main" } }] },

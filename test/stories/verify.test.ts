@@ -13,7 +13,7 @@ function verify(files: Readonly<Record<string, string>>, argv: readonly string[]
 const withoutTimes = (text: string) => text.replace(/\(\d+ ms\)/g, "(… ms)");
 
 describe("svc-sandbox verify", () => {
-  it("says of each step what was done and what came of it, and sums up", async () => {
+  it("shows each step with its result, and a summary", async () => {
     const { code, stdout, stderr } = await verify({ "good.yaml": good }, ["good.yaml"]);
     expect([code, stderr]).toEqual([0, ""]);
     expect(withoutTimes(stdout)).toBe(`good.yaml  seed 1, from 2026-03-02T09:00:00Z
@@ -29,7 +29,7 @@ good.yaml: 7 steps, 4 expectations, all passed (… ms)
 `);
   });
 
-  it("ends a story with the step that fails, and shows each difference where it stands", async () => {
+  it("ends a story with the failing step, and shows the place of each difference", async () => {
     const { code, stdout } = await verify({ "bad.yaml": failing }, ["bad.yaml"]);
     expect(code).toBe(1);
     expect(withoutTimes(stdout)).toBe(`bad.yaml  seed 1, from 2026-03-02T09:00:00Z
@@ -60,7 +60,7 @@ bad.yaml: step 2 of 3 failed, 1 step not reached (… ms)
     expect(byVariable.stdout).not.toContain("\u001b");
   });
 
-  it("shortens what is said to one line", async () => {
+  it("shortens narration to one line", async () => {
     const story = storyScenario([`- say: |`, "    One line,", `    and ${"another ".repeat(40)}`]);
     const { stdout } = await verify({ "a.yaml": story }, ["a.yaml"], { terminal: true, columns: 60 });
     const line = stdout.split("\n")[1] ?? "";
@@ -191,7 +191,7 @@ bad.yaml: step 2 of 3 failed, 1 step not reached (… ms)
     expect(third).toMatchObject({ passed: false, problems: [{ code: "scenario_not_found" }], steps: [] });
   });
 
-  it("says with which --now to see a failure again when the scenario does not say when it begins", async () => {
+  it("shows the --now that repeats a failure if the scenario sets no time", async () => {
     const unpinned = failing.replace("clock: { now: 2026-03-02T09:00:00Z }\n", "");
     const { stdout } = await verify({ "a.yaml": unpinned }, ["a.yaml"]);
     expect(stdout).toMatch(
@@ -231,7 +231,7 @@ bad.yaml: step 2 of 3 failed, 1 step not reached (… ms)
     }
   });
 
-  it("asks for scenarios when it is given none, and takes every bundled one with a story by --all", async () => {
+  it("requires a scenario, and runs every bundled one with a story with --all", async () => {
     const none = await verify({}, []);
     expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("--all")]);
     const { stdout } = await verify({}, ["--all", "--json"]);
@@ -274,7 +274,7 @@ describe("svc-sandbox verify --watch", () => {
     await running.stdout.shows(/a\.yaml: 1 step, /);
   });
 
-  it("has nothing to watch in bundled scenarios, and says so", async () => {
+  it("reports that bundled scenarios cannot be watched", async () => {
     const { running } = watch({}, ["revoked"]);
     expect((await running.done).stderr).toMatch(/^Nothing to watch: /);
   });

@@ -33,7 +33,7 @@ test("of a population the compiler knows how its refs are formed", () => {
   expectTypeOf(sandbox.farmers.at(0)).toEqualTypeOf<Farmer>();
 });
 
-test("without a scenario the refs are those of key-states", () => {
+test("without a scenario the refs are key-states' refs", () => {
   const sandbox = createSandbox();
   expectTypeOf<"revoked">().toExtend<Parameters<typeof sandbox.secret>[0]>();
   // @ts-expect-error there is no such key
@@ -157,14 +157,14 @@ test("a report is plain data of closed lists", () => {
   expectTypeOf<"key-in-body">().not.toExtend<AdviceId>();
 });
 
-test("the msw door takes any sandbox and gives msw's handlers", () => {
+test("svc-sandbox/msw accepts any sandbox and returns msw's handlers", () => {
   expectTypeOf(createHandlers).returns.toEqualTypeOf<HttpHandler[]>();
   expectTypeOf(handlers).toEqualTypeOf<HttpHandler[]>();
   createHandlers(createSandbox({ scenario: "rotation" }), { baseUrl: "https://api.example" });
   expectTypeOf(ready.secret).parameter(0).extract<"active">().toEqualTypeOf<"active">();
 });
 
-test("the node door gives a server with a sandbox of known refs", async () => {
+test("svc-sandbox/node returns a server with a sandbox of known refs", async () => {
   const start = () => startServer({ scenario: "revoked" });
   type Server = Awaited<ReturnType<typeof start>>;
   expectTypeOf<Server["sandbox"]["secret"]>()

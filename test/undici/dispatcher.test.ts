@@ -131,7 +131,7 @@ describe("with a base URL", () => {
     expect(answer.statusCode ?? answer.name).toBe(expected);
   });
 
-  test("the fallback is the global dispatcher of the moment in which it is made", async () => {
+  test("the fallback is the global dispatcher at the time of the call", async () => {
     const before = getGlobalDispatcher();
     onTestFinished(() => setGlobalDispatcher(before));
     setGlobalDispatcher(elsewhere());
@@ -144,7 +144,7 @@ describe("with a base URL", () => {
     expect(await statuses(async (to) => (await fetch(to, { headers })).status)).toEqual([200, 299]);
   });
 
-  test("what is no URL, and no option, is refused", () => {
+  test("an invalid URL and an unknown option are rejected", () => {
     const { sandbox } = open();
     const codeOf = (options: object) => {
       try {

@@ -121,7 +121,7 @@ function variantsIn({ seed, requestIds }: SandboxState, status: number): string[
     .map((row) => `${row.id}: ${choose(row).variant.id}`);
 }
 
-test("R1–R7 R27 R28 R48 thousands of varied answers on every path say what is promised, and nearly all variants are seen", ({
+test("R1–R7 R27 R28 R48 thousands of varied responses on every path keep every promise, and nearly all variants appear", ({
   annotate,
 }) => {
   const seen = new Set<string>();
@@ -141,7 +141,7 @@ test("R1–R7 R27 R28 R48 thousands of varied answers on every path say what is 
   expect(share).toBeGreaterThanOrEqual(0.95);
 });
 
-test("R7 every answer has an id of its own, and the journal knows the answer by it", () => {
+test("R7 every response has its own id, and the journal has the response under it", () => {
   const world = varied(5);
   const ids: string[] = [];
   for (let round = 0; round < 100; round++) {
@@ -158,7 +158,7 @@ test("R7 every answer has an id of its own, and the journal knows the answer by 
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test("R14 whatever is wrong with a key, the answer to the request of a number is the same bytes", () => {
+test("R14 the response to the nth request has the same bytes, no matter what is wrong with the key", () => {
   const worlds = rejectedKeys.map(() => varied(7));
   const different = new Set<string>();
   for (let round = 0; round < 300; round++) {
@@ -240,7 +240,7 @@ test("the first variant of every row is what minimal does", () => {
 
 test.each(
   all.filter(({ row, variant }) => variant !== row.variants[0]),
-)("$row.id: $variant.id changes answers of its statuses, and no others", ({ row, variant }) => {
+)("$row.id: $variant.id changes only responses of its statuses", ({ row, variant }) => {
   const plain = answersOf("varied", asMinimal);
   const changed = answersOf("varied", (one) => (one === row ? { variant, random } : asMinimal(one)));
   const statuses = changed

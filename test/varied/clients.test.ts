@@ -60,7 +60,7 @@ async function decide(sandbox: Sandbox, apiKey: string) {
   };
 }
 
-test("a correct client decides under many seeds of varied what it decides under minimal, and tells the answers apart", async () => {
+test("a correct client decides under many seeds of varied as under minimal, and distinguishes the responses", async () => {
   const decisionsOf = async (profile: "minimal" | "varied", seed: number) => {
     const sandbox: Sandbox = createSandbox({ scenario: "key-states", profile, seed, frozen: true });
     const keys = [...sandbox.keys.list().map(({ ref }) => sandbox.secret(ref)), sandbox.unknownSecret(), ""];

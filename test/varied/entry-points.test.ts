@@ -59,7 +59,7 @@ test.each([
   expect((await running.stop()).code).toBe(0);
 });
 
-test("R14 the guard refuses with varied answers, too, and knows a caller by the id that the journal has", async () => {
+test("R14 the guard also rejects with varied responses, and gives a caller the id of the journal", async () => {
   const sandbox = open(14);
   const bodies = new Set<string>();
   const ids: string[] = [];
@@ -76,7 +76,7 @@ test("R14 the guard refuses with varied answers, too, and knows a caller by the 
   expect(ids).toEqual(journal.map(({ id }) => id));
 });
 
-test("R4 a key has its scopes and an organization its name for life: in answers, lists, the guard and after a rotation", async () => {
+test("R4 a key keeps its scopes and an organization its name: in responses, lists, the guard and after a rotation", async () => {
   const granted = new Set<string>();
   for (let seed = 1; seed <= 8; seed++) {
     const sandbox = open(seed);

@@ -26,7 +26,7 @@ function answers(profile: Profile, trial?: Trial, seed = 3) {
 test.each([
   "typical",
   "varied",
-] as const)("a trial that only records leaves every answer of %s as it is", (profile) => {
+] as const)("a trial that only records changes no response of %s", (profile) => {
   const { trial, points } = recordPoints({});
   expect(answers(profile, trial)).toEqual(answers(profile));
   expect(points().length).toBeGreaterThan(profile === "varied" ? 200 : 4);
@@ -35,11 +35,11 @@ test.each([
 test.each([
   "typical",
   "varied",
-] as const)("without any point, every answer of %s is that of minimal", (profile) => {
+] as const)("without any point, every response of %s is minimal's", (profile) => {
   expect(answers(profile, everywhere([]))).toEqual(answers("minimal"));
 });
 
-test("every point that there is can be chosen, and has words", () => {
+test("every point can be chosen, and has a description", () => {
   const ids = new Set<string>();
   const choose = (row: string, usual: string) => {
     ids.add(`${row} ${usual}`);
@@ -79,7 +79,7 @@ test("points apply where they were with the seed, or everywhere that they fit, a
   sameBut(everywhere([point]), () => true);
 });
 
-test("a trial holds for resets, for other scenarios and for instances", async () => {
+test("a trial applies to resets, other scenarios and instances", async () => {
   const trial: Trial = {
     assumptions: { rate_limit_code: "slow_down" },
     faults: faultsOn(["401.missing"], "fault.status"),

@@ -16,7 +16,7 @@ test.each([
   ["delayed", / {2}200 .* {2}200\.test .*\d\.\d ms {2}delayed {2}fault\.latency$/],
   ["unavailable", / {2}503 service_unavailable {2,}fault\.status .* {2}unavailable$/],
   ["hanging", / {2}no response {2,}fault\.hang .* {2}hanging$/],
-])("a request with the key %s of bad-day is one line that says what became of it", (ref, line) => {
+])("a request with the key %s of bad-day is one line with its outcome", (ref, line) => {
   const world = openWorld(bundledScenarios["bad-day"]);
   handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey: scenarioSecret(world, ref) });
   const [entry] = world.history.requests();
@@ -62,7 +62,7 @@ test("a narrow line fits 80 columns for each key of key-states", () => {
 test.each([
   "pretty",
   "json",
-] as const)("the %s log goes on after a full disk, and says how much was lost", async (log) => {
+] as const)("the %s log continues after a full disk, and shows how much was lost", async (log) => {
   const lines: string[] = [];
   let full = true;
   const stderr: Output = {
@@ -84,7 +84,7 @@ test.each([
   expect(lines).toHaveLength(3);
 });
 
-test("a log that is not read keeps so much of it, and says how much was lost once it is read again", async () => {
+test("a log that is not read keeps a limited part, and shows how much was lost once it is read again", async () => {
   const lines: string[] = [];
   const unread: (() => void)[] = [];
   const stderr: Output = {

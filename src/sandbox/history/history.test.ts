@@ -40,7 +40,7 @@ test("requests from before a restored journal come before those since, and are p
   expect(history.since(0)).toHaveLength(2);
 });
 
-test("events come in order of all, and none of them once one is no longer kept", () => {
+test("events come in order, and none once a requested event is no longer kept", () => {
   const history = open(2);
   const types = (position: number) => history.since(position)?.map(({ entry: { type } }) => type);
   history.announce({ type: "a" });
@@ -52,7 +52,7 @@ test("events come in order of all, and none of them once one is no longer kept",
   expect([types(1), types(2)]).toEqual([undefined, ["b", "request", "request"]]);
 });
 
-test("an operation stands between the requests before and after it, whether or not it was announced", () => {
+test("an operation is listed between the requests before and after it, announced or not", () => {
   const history = openHistory(() => ({ scenario: { version: 1 }, at: 0 }));
   const operation = (name: "revoke" | "faults") => ({
     ...{ name, input: {}, actor: undefined, at: 5, refusal: undefined, made: undefined, consent: undefined },
@@ -67,7 +67,7 @@ test("an operation stands between the requests before and after it, whether or n
   expect(order).toEqual([1, "revoke", 5, "faults", 6]);
 });
 
-test("the last requests are kept that take so many bytes; those before them stay counted, and are no events", () => {
+test("the last requests are kept up to a number of bytes; earlier requests stay counted, and are not events", () => {
   const history = open(5);
   const answer = { status: 404, headers: [], body: "x".repeat(300) };
   const long = (number: number) => ({ ...request(number), path: "", answer }) as unknown as Exchange;
@@ -84,7 +84,7 @@ test("the last requests are kept that take so many bytes; those before them stay
   expect(numbers(history.requests())).toEqual([7, 8, 9, 10, 11]);
 });
 
-test("a capture begins where requests are discarded that it would need", () => {
+test("a capture starts after requests that were discarded", () => {
   let at = 0;
   const history = openHistory(() => ({ scenario: { version: 1 }, at }));
   const answer = { status: 404, headers: [], body: "" };

@@ -12,7 +12,7 @@ const answer: StoryAnswer = {
 const at = (expected: Parameters<typeof answerDifferences>[0], found: StoryAnswer = answer) =>
   answerDifferences(expected, found).map(({ at, expected, found }) => `${at}: ${expected}, not ${found}`);
 
-test("an answer that is as expected differs in nothing", () => {
+test("an expected response has no differences", () => {
   expect(
     at({
       status: 200,
@@ -54,13 +54,13 @@ test("lists are compared whole, and null is not a missing member", () => {
   ]);
 });
 
-test("an answer that a fault let wait is on its own path and on that of the fault", () => {
+test("a response that a fault delayed is on its own path and on the fault's", () => {
   const late: StoryAnswer = { ...answer, fault: "fault.latency" };
   expect([at({ path: "200.test" }, late), at({ path: "fault.latency" }, late)]).toEqual([[], []]);
   expect(at({ path: "200.live" }, late)).toEqual(['path: "200.live", not "fault.latency"']);
 });
 
-test("a request that got no answer has the status 0 and no body", () => {
+test("a request without a response has the status 0 and no body", () => {
   const none: StoryAnswer = { status: 0, headers: {}, body: "", pathId: "fault.reset", fault: "fault.reset" };
   expect(at({ path: "fault.reset" }, none)).toEqual([]);
   expect(at({ status: 200, body: { data: {} } }, none)).toEqual([

@@ -18,7 +18,7 @@ test.each([
   "2026-03-02T09:00:00",
   "2026-03-02T09:00:00+25:00",
   "",
-])("%j is no time", (text) => {
+])("%j is not a time", (text) => {
   expect(parseTime(text)).toBeUndefined();
 });
 
@@ -52,6 +52,6 @@ test.each([
   expect(parseDuration(text)).toBe(length);
 });
 
-test.each(["", "10", "1h30m", "10M", "m", "--1d", "9999999999999999d"])("%j is no duration", (text) => {
+test.each(["", "10", "1h30m", "10M", "m", "--1d", "9999999999999999d"])("%j is not a duration", (text) => {
   expect(parseDuration(text)).toBeUndefined();
 });

@@ -8,6 +8,6 @@ test("canonical JSON is the same text however the members are ordered, at any de
   expect([null, "a", [2, 1]].map(canonicalJson)).toEqual(["null", '"a"', "[2,1]"]);
 });
 
-test("a text that is no JSON has no value", () => {
+test("a text that is not JSON has no value", () => {
   expect([parsedJson('{"a":1}'), parsedJson("{a")]).toEqual([{ a: 1 }, undefined]);
 });
