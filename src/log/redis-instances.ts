@@ -66,8 +66,6 @@ const times = { idle: 60_000, list: 5000 };
 /** The first group of request ids of instances: the series before it belong to the server's own sandbox. */
 const firstGroup = 2 ** 20;
 
-export type RedisInstances = ReturnType<typeof createRedisInstances>;
-
 /** Creates the instances of a store. This server loads an instance when it is used. */
 export function createRedisInstances({
   connection,

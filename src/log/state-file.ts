@@ -56,16 +56,19 @@ const shared = new WeakMap<object, SharedScenario & { readonly id: string; reado
  * keys (R35).
  */
 export function stateText({ startedWith, own, instances, ...rest }: SavedState, mark: string): string {
-  const inside = instances.map(({ runtime, ...one }) => withMembers(one, { runtime: runtimeText(runtime) }));
-  const scenarios = [own, ...instances.map(({ runtime }) => runtime)].map(sharedIn);
-  const scenarioTexts = Object.fromEntries(scenarios.map(({ id, json }) => [id, json]));
   const header = { svc_sandbox_state: format, version, written: mark, started_with: startedWith, ...rest };
-  const members = {
-    scenarios: withMembers({}, scenarioTexts),
-    own: runtimeText(own),
-    instances: listOf(inside),
-  };
-  return `${withMembers(header, members)}\n`;
+  const all = [own, ...instances.map(({ runtime }) => runtime)].map(sharedIn);
+  const scenarios = Array.from(
+    new Map(all.map(({ id, json }) => [id, json])),
+    ([id, json]) => `"${id}":${json}`,
+  );
+  const inside = instances.map(({ runtime, ...one }) => `${open(one)}"runtime":${runtimeText(runtime)}}`);
+  return `${open(header)}"scenarios":{${scenarios}},"own":${runtimeText(own)},"instances":[${inside}]}\n`;
+}
+
+/** Serializes an object without its end, for further members. */
+function open(object: object): string {
+  return `${JSON.stringify(object).slice(0, -1)},`;
 }
 
 function runtimeText(state: SavedSandbox): string {
@@ -88,23 +91,6 @@ function sharedIn({ scenario, text }: SavedSandbox) {
 /** Returns the mark of a state from the start of its text; empty if there is none. */
 export function markOf(text: string): string {
   return /^.{0,100}?"written":"([\w.]+)"/.exec(text)?.[1] ?? "";
-}
-
-// Appends long texts, because joining them would copy them each time.
-
-/** Serializes an object with additional members that are already text. */
-function withMembers(object: object, texts: Readonly<Record<string, string>>): string {
-  let text = JSON.stringify(object).slice(0, -1);
-  for (const [name, member] of Object.entries(texts)) {
-    text += `${text === "{" ? "" : ","}${JSON.stringify(name)}:${member}`;
-  }
-  return `${text}}`;
-}
-
-function listOf(texts: readonly string[]): string {
-  let list = "";
-  for (const text of texts) list += list === "" ? text : `,${text}`;
-  return `[${list}]`;
 }
 
 // The members whose damage would otherwise go undetected.
