@@ -20,7 +20,7 @@ export interface ClientChild {
 /** The command as it is installed. */
 export const commandFile = fileURLToPath(new URL("../bin/svc-sandbox.js", import.meta.url));
 
-/** The environment of a child: without variables that make a start slow and are none of ours. */
+/** The environment of a child, without variables of other tools that make a start slow. */
 export function childEnvironment(): NodeJS.ProcessEnv {
   const { NODE_EXTRA_CA_CERTS: _certificates, NODE_OPTIONS: _options, ...environment } = process.env;
   return environment;
@@ -62,7 +62,7 @@ export async function startCommand(
   }
 }
 
-/** Starts a client. It runs on the bench's own Node, whichever Node runs the servers. */
+/** Starts a client. It runs on the bench's own Node, no matter which Node runs the servers. */
 export function startClient(file: string): ClientChild {
   const child = fork(file, { execArgv: [], env: childEnvironment() });
   return { load: (order) => ask(child, order) as Promise<ClientReading>, stop: () => stop(child) };

@@ -12,7 +12,7 @@ export function figureOf(name: string, rounds: readonly number[], target?: Targe
   return { name, rounds, target };
 }
 
-/** The figures as a table: the median of the rounds, the smallest and the largest, and whether the target is met. */
+/** The figures as a table: the median of the rounds, the smallest and the largest, and whether the target is reached. */
 export function figureTable(figures: readonly Figure[]): string {
   const rows = [["", "median", "spread", "target", ""], ...figures.map(figureRow)];
   const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));

@@ -14,7 +14,7 @@ export interface ServerReady {
 /** One round, sent to the client. */
 export interface ClientOrder {
   readonly port: number;
-  /** The paths in front of the API's, of which each request uses the next one; none when left out. */
+  /** The paths in front of the API's; each request uses the next one. Default: none. */
   readonly bases?: readonly string[] | undefined;
   readonly connections: number;
   /** Each request uses the next one of them. */
@@ -23,7 +23,7 @@ export interface ClientOrder {
   readonly requests: number;
   /** The status that each key must get; 200 for all of them when left out. */
   readonly statuses?: readonly number[] | undefined;
-  /** The bytes with which every response ends, and which do not occur before its end; `}}}` when left out. */
+  /** The bytes at the end of every response, and nowhere before. Default: `}}}`. */
   readonly closing?: string | undefined;
 }
 

@@ -8,16 +8,16 @@ import { type Figure, figureOf } from "./figure.js";
 import { connections } from "./rounds.js";
 import { benchScenario, scenarioFile } from "./scenario.js";
 
-/** Many instances, of which each replica holds what it serves. */
+/** Many instances; each replica contains the ones that it serves. */
 const many = 1000;
 /** The memory of a replica's container. */
 const containerMegabytes = 256;
 
-/** What a request costs a replica and Redis, what three replicas do at one time, and a thousand instances on them. */
+/** What a request costs a replica and Redis, what three replicas do in parallel, and a thousand instances on them. */
 export async function measureReplicas(args: BenchArguments, bundle: Bundle): Promise<Figure[]> {
   const file = await scenarioFile(bundle, benchScenario(10));
   const redis = await startRedis(["--appendonly", "yes"]);
-  // Its own memory and its requests beside the sandboxes.
+  // Its own memory and its requests, in addition to the sandboxes.
   const flags = ["--store", redis.url, "--max-memory", `${Math.floor(0.7 * containerMegabytes)}MB`];
   const client = startClient(bundle.client);
   const running: ServerChild[] = [];
@@ -86,7 +86,7 @@ async function costs(
   return [...(await measure(32, 1.5)), ...(await measure(4, 2.5))];
 }
 
-/** Three replicas with separate instances at one time, compared with one. */
+/** Three replicas with separate instances in parallel, compared with one. */
 async function together(
   { quick }: BenchArguments,
   bundle: Bundle,

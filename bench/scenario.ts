@@ -4,7 +4,7 @@ import { stringify } from "yaml";
 import type { Scenario } from "../src/scenario/scenario.generated.js";
 import type { Bundle } from "./bundle.js";
 
-/** A world for the bench: five keys for each organization, none of them ever rate-limited. */
+/** A scenario for the bench: five keys for each organization, none of them ever rate-limited. */
 export function benchScenario(keys: number): Scenario {
   const limits = { per_minute: 1e9, per_day: 1e9 };
   const organizations: NonNullable<Scenario["organizations"]> = {};

@@ -4,7 +4,7 @@ import { runProgram } from "./run-program.js";
 import { createTally } from "./tally.js";
 
 // Looks for known weaknesses of the bundled packages in the npm registry: scanners of a project that uses the package see
-// none of them. A registry without such a list, or no network, is no failure.
+// none of them. A registry without such a list, or no network, does not fail.
 
 interface Weakness {
   readonly severity: string;

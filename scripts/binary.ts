@@ -10,7 +10,7 @@ import { runProgram } from "./run-program.js";
 import { createTally } from "./tally.js";
 
 // Makes executables of the built project, with Node inside, in `binaries`. Words name their platforms, or `all` of them;
-// default: this machine's. `--this-node` puts the running Node into this machine's instead of that of the npm registry. `--archive` packs
+// default: this machine's. `--this-node` puts the running Node into this machine's instead of the npm registry's. `--archive` packs
 // each for a release. `--check` runs the tests of the command with this machine's.
 
 interface Platform {
@@ -98,7 +98,7 @@ async function build(platform: string, assets: Readonly<Record<string, string>>)
   const { inject } = createRequire(join(postject, "postject.js"))("postject");
   const blob = await readFile(output);
   await inject(file, "NODE_SEA_BLOB", blob, { sentinelFuse: fuse, machoSegmentName: "NODE_SEA" });
-  // macOS starts only what is signed.
+  // macOS starts only signed programs.
   if (isSigned) await run("codesign", "--sign", "-", file);
   return { file, problem: structureProblem(await readFile(file), platform, blob) };
 }

@@ -15,7 +15,7 @@ export interface Build {
   readonly into: string;
 }
 
-/** Entry points for pages, too. `svc-sandbox/preview` is that of farmers, which a preview shows. */
+/** Entry points that also work in pages. `svc-sandbox/preview` has the farmers, which a preview shows. */
 export const shared = {
   index: "src/index.ts",
   msw: "src/integrations/msw.ts",
@@ -35,7 +35,7 @@ const usersPackages = ["msw", "undici", "vitest", "@playwright/test"];
 
 const extensionAlias = { ".js": [".ts", ".js"] };
 
-/** Chunks: the first whose test a module passes takes it, with all that it imports. */
+/** Chunks: the first whose test a module passes takes it, with everything that it imports. */
 const inOrder = (groups: CodeSplittingGroup[]) =>
   groups.map((group, index) => ({ ...group, priority: groups.length - index }));
 
@@ -117,7 +117,7 @@ export async function bundle(
 /** Writes the declarations of the entry points into some folders. */
 export async function emitTypes(root: string, into: readonly string[]): Promise<void> {
   const cwd = await mkdtemp(join(tmpdir(), "svc-sandbox-types-"));
-  // All at once and in order: the order of checks decides the order in which TypeScript writes the members of a union.
+  // All at once and in order: the order of checks decides how TypeScript orders the members of a union.
   const { config } = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent({ ...config, include: [] }, ts.sys, root);
   const emitted = { ...options, noEmit: false, emitDeclarationOnly: true, rootDir: root, outDir: cwd };

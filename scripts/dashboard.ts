@@ -15,7 +15,7 @@ export async function buildDashboard({
   const result = await build({
     root: join(root, "src/dashboard"),
     configFile: false,
-    // The page stands below `/__sandbox/` of a server, or of one of its instances.
+    // The page is below `/__sandbox/` of a server, or of one of its instances.
     base: "./",
     plugins: [outlinesOfRegions()],
     logLevel: "warn",
@@ -25,7 +25,7 @@ export async function buildDashboard({
       emptyOutDir: true,
       target: "es2022",
       modulePreload: false,
-      // Nothing may stand in the page itself: its policy allows no data in the place of a file.
+      // The page contains no scripts or styles itself: its policy allows no data in the place of a file.
       assetsInlineLimit: 0,
       // A slow machine is no reason for a warning.
       rolldownOptions: { checks: { bundlerTimings: false } },

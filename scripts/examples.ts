@@ -23,7 +23,7 @@ interface Example {
   readonly commands: readonly Command[];
   /** How to see whether the machine has what it needs besides Node. */
   readonly needs?: Command;
-  /** Whether its packages are among those of `scripts/tools`. */
+  /** Whether `scripts/tools` has its packages. */
   readonly tools?: true;
 }
 

@@ -32,7 +32,7 @@ async function builtFiles(): Promise<Record<string, string>> {
 async function starterModule(): Promise<string> {
   const text = await readFile(new URL("fixtures/scenarios/starter.yaml", root), "utf8");
   return [
-    "/** The scenario that `svc-sandbox init` writes: valid as it stands, every field of the format shown or explained. */",
+    "/** The scenario that `svc-sandbox init` writes: valid unchanged, every field of the format shown or explained. */",
     `export const starterScenario = ${JSON.stringify(text)};\n`,
   ].join("\n");
 }
@@ -85,7 +85,7 @@ function bundledModule(scenarios: Record<string, Scenario>): string {
   ].join("\n");
 }
 
-// Apart: a world is the same without its story, and only the command line and the server tell one.
+// Separate: a sandbox is the same without its story, and only the command line and the server present one.
 function storiesModule(scenarios: Record<string, Scenario>): string {
   return [
     'import type { BundledKeyRefs } from "./bundled.generated.js";',
@@ -130,7 +130,7 @@ function mapValues<From, To>(record: Record<string, From>, map: (value: From) =>
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]));
 }
 
-// A reader at this moment gets the old file or the new one; an unchanged file is left alone.
+// A reader at this moment gets the old file or the new one; an unchanged file is not written.
 async function write(files: Readonly<Record<string, string>>): Promise<void> {
   for (const [path, text] of Object.entries(files)) {
     const file = fileURLToPath(new URL(path, root));

@@ -32,7 +32,7 @@ export async function goldenFiles(): Promise<Record<string, object>> {
   return files;
 }
 
-/** The first farmers of all locales, and one far behind them. */
+/** The first farmers of all locales, and one much later. */
 function goldenFarmers(seed: number): object {
   const now = "2026-03-02T09:00:00.000Z";
   const source = { seed, start: Date.parse(now) };
@@ -40,7 +40,7 @@ function goldenFarmers(seed: number): object {
   return { seed, now, farmers: indexes.map((index) => ({ index, farmer: farmerAt(source, index) })) };
 }
 
-/** Everything of a world that the seed decides, and what each key is answered when they call one after the other. */
+/** Everything of a sandbox that the seed decides, and each key's response when they call in turn. */
 async function goldenWorld(create: () => Sandbox): Promise<object> {
   const sandbox = create();
   const answers: Record<string, object> = {};

@@ -213,7 +213,7 @@ function inside(mounted: string, { User, WorkingDir }: ImageConfig, command: rea
   return ["--mount", "--propagation", "private", "sh", "-c", script.join("\n")];
 }
 
-// The image has what is published; a test of the tarball checks that.
+// The image has the published files; a test of the tarball checks them.
 async function foreignFiles(mounted: string): Promise<string | undefined> {
   const { stdout } = await runProgram("find", ["app", "build", "-maxdepth", "1"], { cwd: mounted });
   const found = stdout.trim().split("\n").sort().join(" ").replaceAll("app/", "");

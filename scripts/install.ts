@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { runProgram } from "./run-program.js";
 
 /**
- * Installs what a folder's project asks for, and packages beside it, tarballs included.
+ * Installs the packages of a folder's project, and further packages, tarballs included.
  *
  * The folder and its project are made when they are not there. Throws when npm does, or takes longer than `timeout`
  * milliseconds.

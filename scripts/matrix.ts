@@ -62,7 +62,7 @@ function remembered<Argument, Result>(work: (argument: Argument) => Promise<Resu
 /**
  * The folder of the newest Node of a major version, to be put into `PATH`.
  *
- * Taken from the npm registry, which is reachable wherever `npm ci` works, and kept in the cache folder. Throws when npm
+ * Taken from the npm registry, which is reachable if `npm ci` works, and kept in the cache folder. Throws when npm
  * does.
  */
 async function nodeFolder(major: NodeMajor): Promise<string> {

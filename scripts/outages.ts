@@ -33,7 +33,7 @@ let failures: string[] = [];
 const expectStatus = (what: string, found: number | undefined, ...expected: number[]) => {
   if (!expected.includes(found ?? 0)) failures.push(`${what} got ${found}`);
 };
-/** Milliseconds until something holds; rejects after ten seconds. */
+/** Milliseconds until a condition is true; rejects after ten seconds. */
 const waitFor = async (what: string, holds: () => Promise<boolean>): Promise<number> => {
   const before = performance.now();
   while (!(await holds())) {
@@ -134,7 +134,7 @@ async function fillDisk(): Promise<string> {
     try {
       fill();
     } catch {
-      // It has taken what was left.
+      // It has filled the rest.
     }
     const change = await send(`${first.controlUrl}/instances`, { body: {} });
     expectStatus("a change on a full disk", change?.status, 507);

@@ -17,7 +17,7 @@ export function outlinesOfRegions(): Plugin {
   };
 }
 
-// The sandbox's regions are those of ISO 3166-2, in which Crimea is UA-43; Natural Earth draws who is in control.
+// The sandbox has the regions of ISO 3166-2, where Crimea is UA-43; Natural Earth draws who is in control.
 function moveCrimea(outlines: Outlines): void {
   const { geometries } = outlines.objects.countries;
   const find = (number: string) => geometries.find(({ id }) => id === number) as MultiPolygon;

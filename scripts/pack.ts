@@ -20,7 +20,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 /**
  * Packs the project as it is built now into a folder. Throws when npm does.
  *
- * Unlike `npm pack`, it builds nothing and leaves the project alone: others may read it at this moment.
+ * Unlike `npm pack`, it builds nothing and changes nothing in the project: others may read it at this moment.
  */
 export async function packProject(into: string): Promise<Packed> {
   const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-pack-"));
@@ -47,7 +47,7 @@ async function run(program: string, argv: readonly string[], cwd: string): Promi
 }
 
 /**
- * Gives `package.json` and `README.md` of a folder the form in which they are published: no scripts, no development
+ * Gives `package.json` and `README.md` of a folder their published form: no scripts, no development
  * packages, and addresses that work on the registry's page.
  */
 async function makePublished(folder: string): Promise<void> {

@@ -8,11 +8,11 @@ import { settled } from "../src/sandbox/operations/operations.js";
 import { startServer } from "../src/server/index.js";
 
 /**
- * Counts the source files through which the two main paths run: a GET that answers 200, from the socket to the socket,
- * and a scenario of three keys, from its text to a running world. A file counts when one of its functions ran, as
- * V8's precise coverage sees it; importing a file alone does not count.
+ * Counts the source files of the two main paths: a GET that gets 200, from the socket to the socket,
+ * and a scenario of three keys, from its text to a running sandbox. A file counts when one of its functions ran, as
+ * V8's precise coverage sees it; only importing a file does not count.
  *
- * Then lists the calls from one source file into another while `handle` answers 200: each is one more file that a reader
+ * Then lists the calls from one source file into another while `handle` returns 200: each is one more file that a reader
  * enters and leaves. Run it with `npm run paths`.
  */
 const sourceFolder = fileURLToPath(new URL("../src/", import.meta.url));
@@ -21,7 +21,7 @@ session.connect();
 await session.post("Profiler.enable");
 await session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
 
-/** The source files of which a function ran since the last call, relative to `src`. */
+/** The source files with a function that ran since the last call, relative to `src`. */
 async function filesRun(): Promise<string[]> {
   const { result } = await session.post("Profiler.takePreciseCoverage");
   const files = result

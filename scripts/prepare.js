@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 // Builds what is missing or out of date, after `npm ci`, in a git dependency, and before `npm pack`. Without the
-// development packages, which is why this is plain JavaScript, it fails for `npm pack` alone.
+// development packages, which is why this is plain JavaScript, it fails only for `npm pack`.
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -24,7 +24,7 @@ function isBuilt() {
   return sources.every((source) => changedAt(join(root, source)) <= builtAt);
 }
 
-// What is packed is always built anew.
+// A package is always built again.
 const packs = process.env.npm_lifecycle_event === "prepack";
 
 if (packs || !isBuilt()) {

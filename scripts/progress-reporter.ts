@@ -3,7 +3,7 @@ import { DefaultReporter, type TestCase, type TestModule, type TestSpecification
 /**
  * Vitest's summary and its failures, without a line for each file and each slow test.
  *
- * In a terminal the summary moves; elsewhere a line now and then says how far the run is.
+ * In a terminal the summary moves; elsewhere a line now and then shows the progress.
  */
 export class ProgressReporter extends DefaultReporter {
   #files = 0;

@@ -6,7 +6,7 @@ export interface ProgramEnd {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** Both streams, in the order in which they came. */
+  /** Both streams, in order of arrival. */
   readonly output: string;
 }
 
@@ -59,7 +59,7 @@ export function runProgram(
 }
 
 /**
- * The environment without what `npm run` tells its children about their project, and test runners about themselves: both
+ * The environment without variables that `npm run` and test runners set about themselves: both
  * would lead an npm, an npx or a runner in another folder astray.
  */
 export function ownEnvironment(): Record<string, string | undefined> {

@@ -2,7 +2,7 @@ import { durationPattern, waitPattern } from "../src/scenario/format/fields.js";
 import { descriptionOf } from "../src/scenario/format/json-schema.js";
 import { type Fields, type Shape, shapeOf, type TextKind } from "../src/spec/schema/shape.js";
 
-// The parser takes more (5 minutes); a compiler knows one spelling, that of the docs.
+// The parser takes more (5 minutes); a compiler knows one spelling, the docs' own.
 const durationType = `\`\${number}\${"ms" | "s" | "m" | "h" | "d"}\``;
 const isDuration = ({ pattern }: TextKind) => pattern === durationPattern || pattern === waitPattern;
 

@@ -1,4 +1,4 @@
-/** Counts what was tried. */
+/** Counts attempts. */
 export interface Tally {
   /** Prints a line for one thing that was tried; for a failure, why, and counts it. */
   readonly count: (name: string, failure: string | undefined) => void;
@@ -30,7 +30,7 @@ export function createTally(title: string): Tally {
   };
 }
 
-// The end of it is where runners say what went wrong.
+// Runners report the failure at its end.
 function indented(text: string): string {
   const lines = text.trimEnd().split("\n").slice(-40);
   return lines.map((line) => `    ${line}`).join("\n");

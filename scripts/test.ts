@@ -5,12 +5,12 @@ import { noBrowser } from "../test/support/chromium-page.js";
 import { noRedis } from "../test/support/redis-server.js";
 import { runProgram } from "./run-program.js";
 
-// `npm test`: lint, types and build (unless it is up to date) side by side, then the quick tests. `npm run test:all`: all
+// `npm test`: lint, types and build (unless it is up to date) in parallel, then the quick tests. `npm run test:all`: all
 // tests, then the checks that no single Node can show.
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Runs a step and says how long it took; when it fails, also what it wrote. */
+/** Runs a step and prints its duration; if it fails, also its output. */
 async function step(name: string, line: string): Promise<boolean> {
   const start = performance.now();
   const { code, output } = await runProgram("npm", ["exec", "-c", line], { cwd: root });

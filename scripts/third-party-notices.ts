@@ -6,7 +6,7 @@ const root = join(import.meta.dirname, "..");
 // The tables of names are made from its data when the project is built.
 const dataPackages = [join(root, "node_modules/@faker-js/faker")];
 
-/** Who holds the rights of packages that are under the MIT license but ship no license file: as their repositories state. */
+/** The copyright of packages under the MIT license that ship no license file, from their repositories. */
 const holders: Readonly<Record<string, string>> = {
   "@bomb.sh/tab": "Bombshell Authors (https://github.com/bombshell-dev)",
   "@redis/client": "2022-2025, Redis, inc.",

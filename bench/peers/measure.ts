@@ -22,7 +22,7 @@ export const quickEffort: Effort = { rounds: 2, starts: 1, longestWarmUp: 1000, 
 
 /** How many keys are checked before the load. */
 const checkedKeys = 300;
-/** The warm-up ends after so many rounds without progress: a compiler may pause in between. */
+/** The warm-up ends after this number of rounds without progress: a compiler may pause in between. */
 const roundsOfRest = 5;
 const fewestRequests = 100;
 const mostRequests = 30_000;
@@ -102,7 +102,7 @@ async function orderOf({ exchanges }: Job, port: number): Promise<ClientOrder> {
   };
 }
 
-/** The bytes with which all responses end on the wire: the last chunk, or the common end of the bodies. */
+/** The bytes at the end of all responses: the last chunk, or the common end of the bodies. */
 export function closingOf(responses: readonly Pick<Response, "body" | "isChunked">[]): string {
   if (responses.every(({ isChunked }) => isChunked)) return "0\r\n\r\n";
   const [first = "", ...others] = responses.map(({ body }) => body);

@@ -6,12 +6,12 @@ export interface Reading {
   readonly requests: readonly [median: number, least: number, most: number];
   /** The 99th percentile of latency, to that server's. */
   readonly p99: number;
-  /** The time from the start of the command to its first correct response, to that of `node -e 0`. */
+  /** The time from the start of the command to its first correct response, as a ratio to `node -e 0`. */
   readonly first: number;
   readonly memory: readonly [idle: number, after: number];
 }
 
-/** By number of keys: what was measured, or why it could not be. */
+/** By number of keys: the measured values, or why there are none. */
 export type Readings = Readonly<Record<string, Reading | { readonly failure: string }>>;
 
 /** All results by peer, and the machine where they were measured. */

@@ -59,9 +59,9 @@ export interface Recording {
   readonly seed: number;
   readonly number: number;
   readonly replicas: readonly Process[];
-  /** A client rests for at most so many milliseconds after an operation. */
+  /** The longest pause of a client after an operation, in milliseconds. */
   readonly rest: number;
-  /** A client waits for a response for so many milliseconds. */
+  /** How long a client waits for a response, in milliseconds. */
   readonly patience: number;
 }
 
@@ -98,7 +98,7 @@ export async function record(recording: Recording): Promise<History> {
   const shared: Shared = { ...recording, instance: made.id, token, agent, secrets, seen: [] };
   const names = Array.from({ length: 4 + below(draw, 3) }, (_, index) => `client ${index}`);
   await Promise.all([...names.map((name) => useAs(name, shared)), fill(shared)]);
-  // Every replica must have what was acknowledged.
+  // Every replica must have each acknowledged change.
   for (const replica of replicas) {
     await untilKnown(`replica ${replica.index} did not check a token`, async () => {
       const got = await ask(replica, `GET /i/${made.id}/__sandbox/state`, { token: made.token });

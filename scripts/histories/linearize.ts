@@ -1,6 +1,6 @@
 import { firstState, type Operation, type Outcome, type State, step, textOf } from "./model.js";
 
-/** An operation as its client saw it; times are those of one monotonic clock. */
+/** An operation as its client saw it; times come from one monotonic clock. */
 export interface Seen {
   readonly client: string;
   readonly replica: number;
@@ -26,11 +26,11 @@ export interface Verdict {
 const mostSituations = 500_000;
 
 /**
- * Searches an order in which the operations, one after the other, have the outcomes that the clients saw, and in which no
- * operation comes before one that was answered before it was sent (Wing and Gong's search, with Lowe's memory).
+ * Searches an order where the operations, in turn, have the outcomes that the clients saw, and where no
+ * operation comes before one that got its response before it was sent (Wing and Gong's search, with Lowe's memory).
  */
 export function linearize(history: History): Verdict {
-  // An unknown read explains nothing. Operations that were answered first are tried first.
+  // An unknown read explains nothing. Operations with the earliest responses are tried first.
   const all = history
     .filter(({ outcome, operation }) => outcome !== undefined || operation.do !== "list")
     .sort((a, b) => a.answered - b.answered || a.sent - b.sent);
@@ -80,8 +80,8 @@ export function linearize(history: History): Verdict {
   return { is, longest, stuck };
 }
 
-// The operations that may come next: sent before the first of the others was answered. `all` is in the order of the
-// responses. Of equal operations with an unknown outcome, the first will do: it may come wherever the others may.
+// The operations that may come next: sent before the first response of the others. `all` is in the order of the
+// responses. Of equal operations with an unknown outcome, the first will do: it may come at any place of the others.
 function candidates(all: History, isDone: readonly boolean[], contents: readonly string[]): number[] {
   const first = all.find((_, index) => !isDone[index])?.answered ?? Number.POSITIVE_INFINITY;
   const unknown = new Set<string>();

@@ -119,7 +119,7 @@ function outcomeOf(error: string | null, success: number): Outcome {
   return error === "unknown_ref" ? "404 not_found" : `409 ${error}`;
 }
 
-/** The same text for states that no later operation can tell apart. */
+/** The same text for states that no later operation can distinguish. */
 export function textOf(state: State): string {
   const { now, organizations, keys } = state;
   const active = Object.entries(organizations).map(([ref, { active }]) => `${ref} ${active}`);
@@ -138,7 +138,7 @@ function listed(state: State): string {
   return listOf(lines);
 }
 
-/** A list of keys in one line; the order in which two keys were made does not matter. */
+/** A list of keys in one line; the order of their creation does not matter. */
 export function listOf(keys: readonly string[]): string {
   return [...keys].sort().join(", ");
 }

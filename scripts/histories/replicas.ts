@@ -16,7 +16,7 @@ export interface Process {
   readonly index: number;
   readonly url: string;
   readonly proxy: TcpProxy;
-  /** Stops it with SIGSTOP for so many milliseconds. */
+  /** Stops it with SIGSTOP for a number of milliseconds. */
   readonly pause: (ms: number) => Promise<void>;
   /** Notes how long a response took since an instant, longer than a request may wait for the store and one second more. */
   readonly checkPromptness: (call: string, since: number) => void;

@@ -3,7 +3,7 @@ import { type NodeMajor, nodeMajors, versions } from "./versions.js";
 
 const page = readFileSync(new URL("../../docs/test-runners.md", import.meta.url), "utf8");
 
-/** How a test file says what it needs. */
+/** How a test file declares its needs. */
 export type Format = "esm" | "cjs";
 
 /** The runners that the tests are adapted to. */
@@ -12,7 +12,7 @@ export type Runner = "node:test" | "jest" | "vitest" | "playwright" | "bun" | "d
 /** One combination to run the tests in. */
 export interface Cell {
   readonly node: NodeMajor;
-  /** What is installed beside the tarball. */
+  /** The packages next to the tarball. */
   readonly packages: readonly string[];
   readonly format: Format;
   readonly runner: Runner;
@@ -21,7 +21,7 @@ export interface Cell {
   /** Flags of the runner. */
   readonly argv?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Files beside the tests of `test/matrix`, by name: configuration, and tests that are not adapted. */
+  /** Files next to the tests of `test/matrix`, by name: configuration, and tests that are not adapted. */
   readonly files?: Readonly<Record<string, string>>;
   readonly tests: readonly string[];
   /** Whether `--quick` runs it. */

@@ -18,7 +18,7 @@ const bunProgram = `node_modules/@oven/bun-${process.platform}-${process.arch ==
 const sources = fileURLToPath(new URL("../../test/matrix/", import.meta.url));
 const timeout = 90_000;
 
-/** Runs the tests of a cell; answers what was printed when they fail, `undefined` when they pass. */
+/** Runs the tests of a cell; returns the output if they fail, or `undefined`. */
 export async function runCell(
   cell: Cell,
   { installation, nodeBin, slug }: CellSurroundings,
@@ -73,7 +73,7 @@ const commandLines: Readonly<Record<Runner, (folder: string, files: readonly str
     "--reporter=line",
     `--output=${folder}/results`,
   ],
-  // Not by way of the package `bun`, which asks for its install script.
+  // Not by way of the package `bun`, which needs its install script.
   bun: (_folder, files) => [bunProgram, "test", ...files.map((file) => `./${file}`)],
   deno: (_folder, files) => [
     "node",
@@ -91,15 +91,15 @@ function adapt(text: string, format: Format, runner: Runner): string {
   return format === "esm" ? named : withRequire(named);
 }
 
-/** The end of a test file's name, by which the runner knows it. */
+/** The end of a test file's name that the runner expects. */
 function endingFor(format: Format, runner: Runner): string {
   if (format === "esm") return ".test.mjs";
-  // Jest takes `.js` for CommonJS unless it is told otherwise.
+  // Jest takes `.js` for CommonJS by default.
   return runner === "jest" ? ".test.js" : ".test.cjs";
 }
 
 function importOfTest(runner: Runner): string {
-  // Jest's `test` is a global one; Bun and Deno have that of Node.
+  // Jest's `test` is a global one; Bun and Deno have Node's.
   if (runner === "jest") return "";
   return `import { test } from "${runner === "vitest" ? "vitest" : "node:test"}";\n`;
 }

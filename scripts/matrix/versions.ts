@@ -1,7 +1,7 @@
-// Exact, so that a release of somebody else changes no result of ours; moved by hand.
+// Exact, so that no release of a package changes our results; updated manually.
 /** The packages that the cells are made of. */
 export const versions = {
-  /** The oldest msw that `svc-sandbox/msw` works with, and the oldest for handlers of one's own. */
+  /** The oldest msw that `svc-sandbox/msw` works with, and the oldest for the user's own handlers. */
   mswOldest: "msw@2.0.0",
   mswOldestHandlers: "msw@2.10.0",
   /** The last msw whose packages are all CommonJS: what Jest loads in its default setup. */

@@ -17,7 +17,7 @@ interface Known {
   accepted: number;
 }
 
-/** Under traffic, three replicas behind HAProxy get the next version and a scenario with one more key, one after the other. */
+/** Under traffic, three replicas behind HAProxy get the next version and a scenario with one more key, in turn. */
 export async function update(failures: string[]): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "svc-sandbox-update-"));
   const redis = await startRedis();
