@@ -29,53 +29,64 @@ interface Fact {
  */
 export function verifyCertificate(certified: CertifyResult, again: CertifyResult): Verification {
   const now = certificateOf(again).result;
-  const facts: Fact[] = [];
-  const compare = (fact: string, one: unknown, other: unknown) => {
-    facts.push({ fact, certified: shown(one), now: shown(other) });
+  const factsNow = factsOf(now);
+  // Without the runs that the certificate leaves out. If the outcome of a run differs, its other facts may be missing.
+  const compared = [...factsOf(certified)].filter(([fact, value]) =>
+    factsNow.has(fact) ? value !== "not_run" : !/^(?:outcome|exit code|cause|coverage) of /.test(fact),
+  );
+  const facts = compared.map(([fact, value]): Fact => {
+    return { fact, certified: shown(value), now: shown(factsNow.get(fact)) };
+  });
+  return {
+    verified: facts.every(isSame),
+    scenario: certified.scenario,
+    facts,
+    notes: notesOn(certified, now),
   };
-  compare("verdict", certified.verdict, now.verdict);
-  // No matter where the file is now, or its name.
-  compare("content of the scenario", certified.scenarioDigest, now.scenarioDigest);
-  for (const fact of ["seeds", "faults", "like", "gates"] as const) {
-    compare(fact, certified[fact], now[fact]);
-  }
-  const [promises, promisesNow] = [promisesOf(certified), promisesOf(now)];
-  compare("promises", certified.promises.kinds, now.promises.kinds);
-  for (const id of new Set([...promises.keys(), ...promisesNow.keys()])) {
-    if (promises.get(id)?.outcome !== "not_run")
-      compare(`promise ${id}`, promises.get(id), promisesNow.get(id));
-  }
-  const runs = byName(certified);
-  const runsNow = byName(now);
-  for (const name of new Set([...runs.keys(), ...runsNow.keys()])) {
-    const [one, other] = [runs.get(name), runsNow.get(name)];
-    compare(`run ${name}`, one && worldOf(one), other && worldOf(other));
-    if (one === undefined || other === undefined || one.outcome === "not_run") continue;
-    compare(`outcome of ${name}`, one.outcome, other.outcome);
-    compare(`exit code of ${name}`, one.code, other.code);
-    compare(`cause of ${name}`, one.cause, other.cause);
-    if (one.outcome === "passed" && other.outcome === "passed") {
-      compare(`coverage of ${name}`, `${one.percent}%`, `${other.percent}%`);
-    }
-  }
-  // Runs that were stopped may all be made now, and cover more.
-  if (unmadeRuns(certified) === 0) {
-    const gatesOf = ({ unmet }: CertifyResult) => unmet.map(({ threshold }) => threshold);
-    compare("failed gates", gatesOf(certified), gatesOf(now));
-    const shareOf = ({ promises: { noticed, tried } }: CertifyResult) => `${noticed} of ${tried}`;
-    compare("promises noticed", shareOf(certified), shareOf(now));
-    const retriesOf = ({ retries }: CertifyResult) => retries?.map((one) => `${one.after} ${one.outcome}`);
-    compare("retries", retriesOf(certified), certified.retries && retriesOf(now));
-    for (const { pathId, promised, met } of certified.report.paths) {
-      const path = now.report.paths.find((one) => one.pathId === pathId);
-      compare(`path ${pathId}`, coverageText({ promised, met }), path && coverageText(path));
-    }
-    for (const fact of ["coverage", "faults", "preview"] as const) {
-      compare(`${fact} of all runs`, certified.report[fact], now.report[fact]);
-    }
-  }
-  const verified = facts.every(isSame);
-  return { verified, scenario: certified.scenario, facts, notes: notesOn(certified, now) };
+}
+
+/** Returns the facts of a result that do not depend on the machine; those of all runs only if every run was made. */
+function factsOf(result: CertifyResult): Map<string, unknown> {
+  const { runs, promises, gates, retries, report, unmet } = result;
+  const ofRuns = runs.flatMap((run): [string, unknown][] => {
+    const { name, outcome, code, cause, percent } = run;
+    const made: [string, unknown][] = [
+      [`exit code of ${name}`, code],
+      [`cause of ${name}`, cause],
+    ];
+    const coverage: [string, unknown] = [`coverage of ${name}`, `${percent}%`];
+    return [
+      [`run ${name}`, worldOf(run)],
+      [`outcome of ${name}`, outcome],
+      ...(outcome === "not_run" ? [] : made),
+      ...(outcome === "passed" ? [coverage] : []),
+    ];
+  });
+  const tried = retries?.map((one) => `${one.after} ${one.outcome}`);
+  const ofAll: [string, unknown][] = [
+    ...(tried === undefined ? [] : [["retries", tried] as [string, unknown]]),
+    ["failed gates", unmet.map(({ threshold }) => threshold)],
+    ["promises noticed", `${promises.noticed} of ${promises.tried}`],
+    ...report.paths.map((path): [string, unknown] => [`path ${path.pathId}`, coverageText(path)]),
+    ["coverage of all runs", report.coverage],
+    ["faults of all runs", report.faults],
+    ["preview of all runs", report.preview],
+  ];
+  return new Map<string, unknown>([
+    ["verdict", result.verdict],
+    // No matter where the file is now, or its name.
+    ["content of the scenario", result.scenarioDigest],
+    ...Object.entries({ seeds: result.seeds, faults: result.faults, like: result.like, gates }),
+    ["promises", promises.kinds],
+    ...promises.runs
+      .filter(({ outcome }) => outcome !== "not_run")
+      .map(({ code: _, durationMs: __, ...promise }): [string, unknown] => [
+        `promise ${promise.id}`,
+        promise,
+      ]),
+    ...ofRuns,
+    ...(unmadeRuns(result) === 0 ? ofAll : []),
+  ]);
 }
 
 export function renderVerification(
@@ -123,15 +134,6 @@ function isSame({ certified, now }: Fact): boolean {
 
 function unmadeRuns({ runs, promises, retries = [] }: CertifyResult): number {
   return [...runs, ...promises.runs, ...retries].filter(({ outcome }) => outcome === "not_run").length;
-}
-
-// Exit codes and durations depend on the machine.
-function promisesOf({ promises }: CertifyResult) {
-  return new Map(promises.runs.map(({ code: _, durationMs: __, ...promise }) => [promise.id, promise]));
-}
-
-function byName({ runs }: CertifyResult): Map<string, Run> {
-  return new Map(runs.map((run) => [run.name, run]));
 }
 
 function shown(value: unknown): string {

@@ -9,14 +9,10 @@ import type { Attempt } from "./judge.js";
 /** The names in a response, without values, for comparison with a later check. */
 export type SeenResponse = ReturnType<typeof seenResponse>;
 
-export function seenResponse(
-  { pathId }: Attempt,
-  { status, headers, json }: CheckedResponse,
-  milliseconds: number,
-) {
+export function seenResponse({ pathId }: Attempt, { status, headers, json }: CheckedResponse) {
   const names = new Set(headers.map(([name]) => shown(name)));
   const undocumented = undocumentedIn(status === 200 ? me.responseShape : errorShape, json).slice(0, 100);
-  return { pathId, status, milliseconds: Math.round(milliseconds), headers: [...names], undocumented };
+  return { pathId, status, headers: [...names], undocumented };
 }
 
 // Skips the contents of undocumented members: names there may be data.
@@ -38,7 +34,7 @@ export function notesOn(responses: readonly SeenResponse[]): string[] {
 
 const { list, openMapping, text } = shape;
 const names = list(text());
-const response = { status: shape.count(), milliseconds: shape.count(), headers: names, undocumented: names };
+const response = { status: shape.count(), headers: names, undocumented: names };
 const checkShape = openMapping({
   verdict: shape.choice(["agrees", "differs"]),
   paths: list(openMapping({ path_id: text(), verdict: text(), got: shape.optional(text()) })),
@@ -66,7 +62,7 @@ export function newSince(earlier: CheckJson, now: CheckJson): string[] {
   const differing = now.differences
     .filter(({ path_id, at }) => !earlier.differences.some((one) => one.path_id === path_id && one.at === at))
     .map(({ path_id, at }) => `${path_id}: ${at} differs from the contract`);
-  return [...new Set([...facts, ...differing]), ...slowerSince(earlier, now)];
+  return [...new Set([...facts, ...differing])];
 }
 
 type Fact = readonly [about: string, value: string];
@@ -87,16 +83,4 @@ function factsOf({ paths, responses, learned, by_status = {} }: CheckJson, compa
       ),
     ),
   ];
-}
-
-// Compares medians: a single response may be slow by chance.
-function slowerSince(earlier: CheckJson, now: CheckJson): string[] {
-  return [...new Set(now.responses.map(({ status }) => status))].flatMap((status) => {
-    const [before = NaN, after = NaN] = [earlier, now].map(({ responses }) => {
-      const times = responses.filter((one) => one.status === status).map((one) => one.milliseconds);
-      return times.length < 2 ? undefined : times.sort((a, b) => a - b)[(times.length - 1) >> 1];
-    });
-    const isSlower = after >= 3 * before && after >= before + 500;
-    return isSlower ? [`${status}: ${after} ms instead of ${before} ms`] : [];
-  });
 }

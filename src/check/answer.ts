@@ -11,7 +11,7 @@ export interface RawAnswer {
   readonly status: number;
   /** Names and values, with their order and casing. */
   readonly headers: Headers;
-  /** After content decoding. */
+  /** Without content decoding, which no request allows. */
   readonly body: Uint8Array;
 }
 

@@ -38,8 +38,6 @@ interface CheckOptions {
   readonly unknownKey: string;
   /** Announced changes of the API to look for. */
   readonly changes?: readonly SoughtChange[] | undefined;
-  /** A clock for durations, in milliseconds. */
-  readonly stopwatch: () => number;
 }
 
 const variesNote = "Responses to the same request differ in form; the profile varied responds like this.";
@@ -86,7 +84,7 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
 
 /** Starts a check that removes every key from its responses. */
 function createSession(send: Send, options: CheckOptions) {
-  const { env, maxRequests, unknownKey, url, stopwatch } = options;
+  const { env, maxRequests, unknownKey, url } = options;
   const redact = createRedact([...keysInVariables(env), unknownKey]);
   const responses: SeenResponse[] = [];
   let requests = 0;
@@ -102,13 +100,11 @@ function createSession(send: Send, options: CheckOptions) {
   }
   async function ask(attempt: Attempt): Promise<CheckedResponse | NoAnswer> {
     requests += 1;
-    const sentAt = stopwatch();
     const reply = await send(attempt.apiKey);
-    const milliseconds = stopwatch() - sentAt;
     unanswered = isNoAnswer(reply) ? unanswered + 1 : 0;
     if (isNoAnswer(reply)) return reply;
     const answer = readAnswer(reply, redact);
-    responses.push(seenResponse(attempt, answer, milliseconds));
+    responses.push(seenResponse(attempt, answer));
     return answer;
   }
   /** Sends the request of a path, if any are left. */

@@ -74,7 +74,6 @@ test("a check ends with any server's responses, keeps to its budget, and prints 
           maxRequests,
           probeLimits,
           unknownKey: "SVC_test_sbx000000000000",
-          stopwatch: () => 0,
         });
         expect(sent).toBe(report.requests);
         expect(sent).toBeLessThanOrEqual(maxRequests);

@@ -41,7 +41,6 @@ async function statesIn(
     maxRequests: 20,
     probeLimits: true,
     unknownKey: `SVC_test_sbx${"0".repeat(29)}`,
-    stopwatch: () => 0,
     changes: soughtChanges(announced),
   });
   return Object.fromEntries((changes ?? []).map(({ ref, state }) => [ref, state]));

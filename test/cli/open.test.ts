@@ -77,30 +77,3 @@ describe.skipIf(process.platform !== "linux")("svc-sandbox start --open", () => 
     ]);
   });
 });
-
-describe.skipIf(process.platform !== "linux")("svc-sandbox play --web", () => {
-  it("serves the story on a free port with the clock standing still, and opens and prints the presenter's view", async () => {
-    const { env, opened } = withOpener();
-    const running = startCli(["play", "rotation", "--web"], { env });
-    const address = await opened();
-    expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/__sandbox\/#\/story$/);
-    await running.stdout.shows(/^Rotation\n.*frozen\.\n25 steps, [\s\S]*\/#\/story\n$/);
-    expect(running.stdout.text()).toContain(`\n${address}\n`);
-    const read = async (path: string) => (await fetch(new URL(`.${path}`, address))).json();
-    expect(await read("/clock")).toEqual({ data: { now: "2026-03-02T09:00:00.000Z", frozen: true } });
-    expect(await read("/story")).toMatchObject({ data: { done: 0, steps: 25 } });
-    expect((await running.stop()).code).toBe(0);
-    await expect(fetch(address)).rejects.toThrow();
-  });
-
-  it("uses the given port and host, and the view is after the token", async () => {
-    const { env, opened } = withOpener();
-    startCli(["play", "rotation", "--web", "--host", "0.0.0.0"], { env });
-    expect(await opened()).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/__sandbox\/#token=[\w-]{32}&\/story$/);
-  });
-
-  it("is presented manually: --speed is rejected", async () => {
-    const { code, stderr } = await runCli(["play", "rotation", "--web", "--speed", "2"]);
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/'--web' cannot be used with .*'--speed/)]);
-  });
-});

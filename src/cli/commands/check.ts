@@ -2,7 +2,6 @@ import { newSince, parseCheck } from "../../check/against.js";
 import { keysInVariables } from "../../check/contract.js";
 import { jsonOf, renderCheck } from "../../check/report.js";
 import { runCheck } from "../../check/run.js";
-import { stopwatch } from "../../library/real-time.js";
 import { isLoopbackHost } from "../../node/addresses.js";
 import { createSend, endpointUnder } from "../../node/clients/send-once.js";
 import { soughtChanges } from "../../sandbox/timeline.js";
@@ -65,7 +64,6 @@ export const command = declareCommand({
       probeLimits: flags.probeLimits === true,
       changes,
       unknownKey: unknownSecret(0),
-      stopwatch,
     });
     const now = parseCheck(jsonOf(checked));
     const newFacts = earlier && now && newSince(earlier, now);

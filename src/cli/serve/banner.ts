@@ -105,21 +105,17 @@ function profileText({ profile, assumptions }: SandboxState): string {
   return [profile, ...changed].join(", ");
 }
 
-/** The view, and whether the control token is new: the user's own token is not shown again. */
+/** Whether the control token is new: the user's own token is not shown again. */
 interface LinkOptions {
-  /** The view, as written after `#`. Default: the overview. */
-  readonly view?: string;
   readonly tokenIsNew?: boolean;
 }
 
 /** Returns the dashboard's address; `undefined` without a control plane. A new token follows `#`, which no log contains. */
-export function dashboardLink(
+function dashboardLink(
   { controlUrl, controlToken }: Pick<RunningServer, "controlUrl" | "controlToken">,
-  { view = "", tokenIsNew = false }: LinkOptions = {},
+  { tokenIsNew = false }: LinkOptions = {},
 ): string | undefined {
-  const token = tokenIsNew && controlToken !== undefined ? `token=${controlToken}` : "";
-  const fragment = [token, view].filter(Boolean).join("&");
-  return controlUrl && `${controlUrl}/${fragment && `#${fragment}`}`;
+  return controlUrl && `${controlUrl}/${tokenIsNew && controlToken ? `#token=${controlToken}` : ""}`;
 }
 
 /** Opens the dashboard in this machine's browser. Reports a missing browser, and continues. */

@@ -11,8 +11,6 @@ interface PauseFlags {
 }
 
 export interface Pauses {
-  /** Returns the pause after a step with this text, in milliseconds; 0 if a key ends it. */
-  readonly timeFor: (result: StepResult, shown: string) => number;
   /** The available keys, as a sentence; empty if there are none. */
   readonly keys: string;
   /** Waits after a step with this text; resolves to whether to continue. */
@@ -32,7 +30,7 @@ export async function pausesFor(flags: PauseFlags, io: Io, stop: AbortSignal): P
 const longestPause = 2 ** 31 - 1;
 
 function noPauses(stop: AbortSignal): Pauses {
-  return { timeFor: () => 0, keys: "", after: async () => !stop.aborted, close() {} };
+  return { keys: "", after: async () => !stop.aborted, close() {} };
 }
 
 async function withTimeToRead(speed: number, io: Io, stop: AbortSignal): Promise<Pauses> {
@@ -41,14 +39,13 @@ async function withTimeToRead(speed: number, io: Io, stop: AbortSignal): Promise
   // Kept from pause to pause until a key is pressed, so that no key is lost.
   let pressed: Promise<string> | undefined;
   const stopped = aborted(stop).then(() => "ctrl-c");
-  const timeFor: Pauses["timeFor"] = ({ kind }, shown) => {
+  const timeFor = ({ kind }: StepResult, shown: string) => {
     // People read narration word by word, and only skim requests.
     const perCharacter = kind === "request" ? 18 : 50;
     const time = shown.replace(/\s+/g, "").length * perCharacter;
     return Math.min(Math.min(12_000, Math.max(1200, time)) / speed, longestPause);
   };
   return {
-    timeFor,
     keys: presses === undefined ? "" : "Space pauses, Enter continues, q ends.",
     async after(result, shown) {
       const over = new AbortController();
@@ -86,7 +83,6 @@ async function byHand(io: Io, stop: AbortSignal): Promise<Pauses> {
   const { next, close } = presses;
   const stopped = aborted(stop).then(() => "ctrl-c");
   return {
-    timeFor: () => 0,
     keys: "Enter or Space: the next step. q: the end.",
     async after() {
       for (;;) {

@@ -1,5 +1,4 @@
 import { STATUS_CODES } from "node:http";
-import { pluralize } from "../../report/plain-text.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
 import type { Action, Performed, SentRequest, StepResult, StoryAnswer } from "../../sandbox/steps.js";
@@ -79,12 +78,6 @@ function problemLines(problems: readonly PlacedProblem[], { palette, isTerminal 
 function prose(text: string): string {
   // A line that starts with two colons is a command in a CI log.
   return redactKeys(escapeControls(text.trim().replace(/\s*\n\s*/g, " "))).replace(/^::/, ": :");
-}
-
-/** Returns an approximate duration: `40 seconds`, `3 minutes`. */
-export function roughly(milliseconds: number): string {
-  const seconds = Math.max(1, Math.round(milliseconds / 1000));
-  return seconds < 90 ? pluralize(seconds, "second") : pluralize(Math.round(seconds / 60), "minute");
 }
 
 /** Returns a request as a client writes it, line by line: everything that is sent, except the key. */

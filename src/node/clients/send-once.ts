@@ -1,6 +1,5 @@
 import * as http from "node:http";
 import * as https from "node:https";
-import { brotliDecompressSync, gunzipSync, inflateSync } from "node:zlib";
 import { me } from "../../api/endpoints/me.js";
 import type { NoAnswer, RawAnswer, Send } from "../../check/answer.js";
 import { SandboxError } from "../../spec/errors.js";
@@ -90,24 +89,15 @@ export function sendOnce(
     };
     const timer = setTimeout(timeOut, Math.min(timeout, longestTimer));
     sent.on("error", (error: NodeJS.ErrnoException) => end(describeConnectionError(error)));
-    sent.on("upgrade", (_response, socket) => {
-      socket.destroy();
-      end(otherProtocol);
-    });
+    // A 101 starts another protocol.
+    sent.on("upgrade", () => end(describeConnectionError(new Error())));
     sent.on("response", (response) => {
       begun = true;
-      // Node handles a 101 without `Upgrade` as a response.
-      if (response.statusCode === 101) end(otherProtocol);
-      else readAnswer(response, maxBody, end);
+      readAnswer(response, maxBody, end);
     });
     sent.end(body);
   });
 }
-
-const otherProtocol: NoAnswer = {
-  found: "it returns 101, which starts another protocol",
-  hint: "Is this the URL of a WebSocket, or of a proxy?",
-};
 
 function readAnswer(
   response: http.IncomingMessage,
@@ -137,30 +127,8 @@ function readAnswer(
   response.on("error", truncated);
   response.on("end", () => {
     if (!response.complete) return truncated();
-    const body = decodedBody(Buffer.concat(chunks), headers["content-encoding"], maxBody);
-    end(body === undefined ? tooLarge : { status, headers: pairs, body });
+    end({ status, headers: pairs, body: Buffer.concat(chunks) });
   });
-}
-
-const decoders: Readonly<Record<string, typeof gunzipSync>> = {
-  gzip: gunzipSync,
-  "x-gzip": gunzipSync,
-  deflate: inflateSync,
-  br: brotliDecompressSync,
-};
-
-/**
- * Decodes the content encoding of a body; returns the body unchanged if its encoding is missing, unknown or broken, and
- * `undefined` if it is too long.
- */
-function decodedBody(body: Buffer, encoding: string | undefined, maxBody: number): Buffer | undefined {
-  const decode = decoders[encoding?.trim().toLowerCase() ?? ""];
-  if (decode === undefined) return body;
-  try {
-    return decode(body, { maxOutputLength: maxBody });
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE" ? undefined : body;
-  }
 }
 
 const checkNetwork = "Check the network, the VPN and the firewall.";
