@@ -16,15 +16,18 @@ export function outcomeText({ outcome, code }: Run): string {
   return outcome === "flaky" ? "passed once and failed once" : outcome.replace("_", " ");
 }
 
-type Subject = Pick<CertifyResult, "scenario" | "intercept" | "command">;
+interface Subject extends Pick<CertifyResult, "scenario" | "intercept" | "command"> {
+  /** How the user starts svc-sandbox. Default: by its name. */
+  readonly program?: string;
+}
 
 /** Returns the command that runs a client again; `words` are a scenario and flags. */
 export function execAgain(
   words: readonly string[],
-  { intercept = [], command }: Partial<Subject> & Pick<Subject, "command">,
+  { intercept = [], command, program = "svc-sandbox" }: Partial<Subject> & Pick<Subject, "command">,
 ): string {
   const hosts = intercept.flatMap((host) => ["--intercept", host]);
-  return commandLine(["svc-sandbox", "exec", ...words, ...hosts, "--", ...command], 2_000);
+  return commandLine([...program.split(" "), "exec", ...words, ...hosts, "--", ...command], 2_000);
 }
 
 /** Returns the command that repeats a run. */

@@ -23,7 +23,7 @@ export async function cli(argv: readonly string[], given: Io): Promise<number> {
   const io = {
     ...given,
     stdout: printing(given.stdout),
-    stderr: printing(given.stderr, (text) => named(text, programName(given.env))),
+    stderr: printing(given.stderr),
   };
   try {
     return await run(argv, io);
@@ -34,23 +34,11 @@ export async function cli(argv: readonly string[], given: Io): Promise<number> {
   }
 }
 
-// Replaces the program's name in command lines of messages with the way its user starts it.
-function named(text: string, program: string): string {
-  // Most users start it by its name, and the expression takes long to compile.
-  if (program === "svc-sandbox" || !text.includes("svc-sandbox")) return text;
-  const names = Object.keys(commands).join("|");
-  return text.replace(
-    new RegExp(`(?<![\\w/.-]|npx |--no-install )svc-sandbox(?= (?:${names}|--|<))`, "g"),
-    program,
-  );
-}
-
 // The only way to a terminal: removes everything that would control it.
-function printing(output: Output, worded?: (text: string) => string): Output {
+function printing(output: Output): Output {
   const { isTTY = false, room } = output;
   return {
     isTTY,
-    ...(worded !== undefined && { worded }),
     get columns() {
       return output.columns;
     },
@@ -76,10 +64,11 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
   const implied = !Object.hasOwn(commands, first);
   if (implied && asksHelp) return printHelpOf(undefined, io);
   const [name, given] = implied ? [Object.keys(commands)[0] as string, argv] : [first, argv.slice(1)];
-  const command = await load(name);
+  const command = await load(name, io);
   const { rest: needed } = command;
   if (needed?.startsWith("<") && behind.length === 0 && !asksHelp) {
-    throw misread(name, `${name} needs -- and a command after it: svc-sandbox ${name} -- npm test`);
+    const program = programName(io.env);
+    throw misread(name, `${name} needs -- and a command after it: ${program} ${name} -- npm test`, io);
   }
   const parsed = parse(name, command, needed === undefined ? given : before.slice(1), { io, implied });
   if (parsed === undefined) return exitCode.fine;
@@ -89,12 +78,13 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
 
 async function printHelpOf(name: string | undefined, io: Io): Promise<number> {
   if (name === undefined || name === "help" || name.startsWith("-")) await printHelp(io);
-  else parse(name, await load(name), ["--help"], { io });
+  else parse(name, await load(name, io), ["--help"], { io });
   return exitCode.fine;
 }
 
 // Ignores variables of other programs or other versions.
-async function warnOfVariables(command: CliCommand, { env, stderr }: Io): Promise<void> {
+async function warnOfVariables(command: CliCommand, io: Io): Promise<void> {
+  const { env, stderr } = io;
   const prefix = "SVC_SANDBOX_";
   const variablesOf = ({ flags }: CliCommand) =>
     Object.values({ ...flags, verbose }).flatMap((one) => one.variables);
@@ -103,7 +93,7 @@ async function warnOfVariables(command: CliCommand, { env, stderr }: Io): Promis
   const names = unknownTo(variablesOf(command), Object.keys(env));
   // Usually there are none, and loading every command takes long.
   if (names.length === 0) return;
-  const all = await Promise.all(Object.keys(commands).map(load));
+  const all = await Promise.all(Object.keys(commands).map((name) => load(name, io)));
   const known = all.flatMap(variablesOf);
   const endings = known.flatMap((name) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []));
   for (const name of unknownTo(known, names)) {
@@ -113,7 +103,7 @@ async function warnOfVariables(command: CliCommand, { env, stderr }: Io): Promis
   }
 }
 
-async function load(name: string): Promise<CliCommand> {
-  if (!Object.hasOwn(commands, name)) throw unknownWord(name);
+async function load(name: string, io: Io): Promise<CliCommand> {
+  if (!Object.hasOwn(commands, name)) throw unknownWord(name, io);
   return commands[name]?.() as Promise<CliCommand>;
 }

@@ -38,7 +38,7 @@ export function parse(
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return undefined;
-    throw misread(name, sentenceOf(error, command));
+    throw misread(name, sentenceOf(error, command), io);
   }
   const { args: words } = commander;
   if (implied) refuseUnknownWord(words[0], io);
@@ -46,14 +46,14 @@ export function parse(
   const excess = words[specs.length];
   if (excess !== undefined && !specs.at(-1)?.includes("...")) {
     const taken = specs.join(" ") || "no words";
-    throw misread(name, `Unexpected argument ${JSON.stringify(excess)}: ${name} accepts ${taken}.`);
+    throw misread(name, `Unexpected argument ${JSON.stringify(excess)}: ${name} accepts ${taken}.`, io);
   }
   return { words, flags: flagValues(commander, command, io.env) };
 }
 
 /** Returns the usage error for a command line that cannot be read. */
-export function misread(name: string, sentence: string): SandboxError {
-  return usageError(`${sentence}\nRun \`svc-sandbox ${name} --help\` for usage.`);
+export function misread(name: string, sentence: string, { env }: Io): SandboxError {
+  return usageError(`${sentence}\nRun \`${programName(env)} ${name} --help\` for usage.`);
 }
 
 const rootExamples = {
@@ -181,25 +181,26 @@ function exampleText(examples: CliCommand["examples"], { env }: Io): string {
 }
 
 // Rejects a first word that is not a bundled name, an existing file or a path.
-function refuseUnknownWord(word: string | undefined, { cwd }: Io): void {
-  if (word === undefined || word === stdinName || isScenarioName(word) || existsSync(resolve(cwd, word)))
+function refuseUnknownWord(word: string | undefined, io: Io): void {
+  if (word === undefined || word === stdinName || isScenarioName(word) || existsSync(resolve(io.cwd, word)))
     return;
-  if (!/[\\/]|\.ya?ml$/i.test(word)) throw unknownWord(word);
+  if (!/[\\/]|\.ya?ml$/i.test(word)) throw unknownWord(word, io);
 }
 
 /** Returns the usage error for a first word that is neither a command nor a scenario, with a suggestion. */
-export function unknownWord(word: string): SandboxError {
+export function unknownWord(word: string, { env }: Io): SandboxError {
+  const program = programName(env);
   const names = Object.keys(commands);
   // In `svc-sandbox --json list`, the flags belong to the default command, and the command looks like its scenario.
   if (names.includes(word)) {
     return usageError(
-      `${quote(word)} is a command, not a scenario. Put the command before its flags: svc-sandbox ${word} …`,
+      `${quote(word)} is a command, not a scenario. Put the command before its flags: ${program} ${word} …`,
     );
   }
   const hint = ["organizations", "farmers"].includes(word)
-    ? ` Did you mean svc-sandbox fixtures ${word}?`
+    ? ` Did you mean ${program} fixtures ${word}?`
     : didYouMean(word, [...names, ...Object.keys(bundledScenarios)]);
   return usageError(
-    `${quote(word)} is not a command, a bundled scenario or a file here.${hint}\nRun \`svc-sandbox --help\` for the commands, or \`svc-sandbox list\` for the bundled scenarios.`,
+    `${quote(word)} is not a command, a bundled scenario or a file here.${hint}\nRun \`${program} --help\` for the commands, or \`${program} list\` for the bundled scenarios.`,
   );
 }

@@ -60,8 +60,6 @@ type Done = (error?: Error | null) => void;
 export interface Output {
   /** `done` is called once the text is written or lost. */
   readonly write: (text: string, done?: Done) => unknown;
-  /** Replaces the program's name with the way its user starts it, before lines are wrapped. */
-  readonly worded?: (text: string) => string;
   /**
    * Resolves once there is room for more, or the signal is aborted. The result is whether someone still reads it. Default:
    * true immediately.
@@ -74,14 +72,13 @@ export interface Output {
 
 /** Writes a text for people. A terminal gets lines that fit: long ones wrap at spaces, except commands, JSON and YAML to copy. */
 export function tell(output: Output, text: string, done?: Done): void {
-  const { worded = (same) => same, columns } = output;
-  output.write(columns === undefined ? worded(text) : wrapLines(worded(text), columns), done);
+  const { columns } = output;
+  output.write(columns === undefined ? text : wrapLines(text, columns), done);
 }
 
 /** Writes data for other programs (JSON, YAML, Markdown, shell lines), with unchanged lines. */
 export function writeData(output: Output, text: string, done?: Done): void {
-  const { worded = (same) => same } = output;
-  output.write(worded(text), done);
+  output.write(text, done);
 }
 
 /** Writes a report without keys: wrapped as text for people, with unchanged lines in any other format. */

@@ -68,7 +68,7 @@ export function serveRuntime(runtime: SandboxState, options: ServeOptions & Host
  * cannot be used.
  */
 export async function serve(log: Log, options: ServeOptions & Hosting): Promise<InterceptingServer> {
-  const { port, host = "127.0.0.1", control: hasControl = true, handlers } = options;
+  const { port, host = "127.0.0.1", control: hasControl = true, handlers, program } = options;
   const state = createServerState(log, { onStop: () => void close(), ...options });
   const { runtime, instances } = log;
   if (handlers !== undefined) {
@@ -83,7 +83,7 @@ export async function serve(log: Log, options: ServeOptions & Hosting): Promise<
     state.audit(`The instance ${id}${label === undefined ? "" : ` (${label})`} has expired.`);
   });
   const { server, open } = createHttpServer(state, certificate);
-  const address = await listenOn(server, port, host);
+  const address = await listenOn(server, port, host, program);
   state.localUrl = baseUrlOf(address, certificate === undefined ? "http" : "https");
   state.loopback = isLoopback(address.address);
   if (!state.loopback) state.token ??= nodeCrypto.randomBytes(24).toString("base64url");

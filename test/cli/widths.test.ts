@@ -63,6 +63,7 @@ test("one function writes to people, one writes data, and nothing else in the co
     // Both only make the outputs that those two functions are given.
     "cli.ts: .write",
     ...["io.ts: .write", "io.ts: process.stderr", "io.ts: process.stdout"],
-    ...["terminal.ts: .write", "tell.ts: .write"],
+    "terminal.ts: .write",
+    "terminal.ts: .write",
   ]);
 });

@@ -9,7 +9,7 @@ import { quote } from "../../spec/schema/words.js";
 import { type CommandCall, type FlagValues, fileName, fileNames, option } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { type FilesFlag, formatOfEnding, readGivenFile, reportTargets, writeTargets } from "../files.js";
-import type { Io } from "../io.js";
+import { type Io, programName } from "../io.js";
 import { styleFor, tell, tellAs } from "../terminal.js";
 
 /** The flags that name the files of a certificate. */
@@ -87,7 +87,7 @@ export async function verifyFile(
     return exitCode.failed;
   }
   const { result } = read;
-  const command = rest.length > 0 ? rest : commandIn(read, file);
+  const command = rest.length > 0 ? rest : commandIn(read, file, io);
   if (!flags.quiet) {
     const { verdict, scenario, startedAt, sandbox, runs } = result;
     const what = `${verdict}, ${pluralize(runs.length, "run")} against ${scenario}`;
@@ -105,10 +105,10 @@ export async function verifyFile(
   return verification.verified ? exitCode.fine : exitCode.failed;
 }
 
-function commandIn({ result: { command } }: Certificate, file: string): readonly string[] {
+function commandIn({ result: { command } }: Certificate, file: string, { env }: Io): readonly string[] {
   // A shortened key cannot be sent.
   if (!command.some((word) => word.includes("…")) && command.length > 0) return command;
   throw usageError(
-    `The command in ${quote(file)} cannot run again: a key in it was cut. Write the command after --: svc-sandbox certify --verify ${file} -- ${commandLine(command)}`,
+    `The command in ${quote(file)} cannot run again: a key in it was cut. Write the command after --: ${programName(env)} certify --verify ${file} -- ${commandLine(command)}`,
   );
 }

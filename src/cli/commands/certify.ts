@@ -45,7 +45,7 @@ import {
   thresholdFlags,
   worldFlags,
 } from "../flags.js";
-import type { Io } from "../io.js";
+import { type Io, programName } from "../io.js";
 import { loadNamed } from "../open-scenario.js";
 import { whyNoRequest } from "../serve/exec-report.js";
 import { styleFor, tell, tellAs } from "../terminal.js";
@@ -182,7 +182,7 @@ export const command = declareCommand({
     const call = { ...given, flags };
     const targets = certificateFiles(flags, io);
     if (flags.verify !== undefined) return verify(flags.verify, call);
-    needCommand(rest);
+    needCommand(rest, io);
     const loaded = await loadNamed(words[0], io);
     if (flags.next !== undefined) {
       const { certifyNext } = await import("../certify/certify-next.js");
@@ -211,9 +211,9 @@ export const command = declareCommand({
   },
 });
 
-function needCommand(rest: readonly string[]): void {
+function needCommand(rest: readonly string[], { env }: Io): void {
   if (rest.length > 0) return;
-  throw usageError("certify needs -- and a command after it: svc-sandbox certify -- npm test");
+  throw usageError(`certify needs -- and a command after it: ${programName(env)} certify -- npm test`);
 }
 
 // Returns the runs and gates that the flags set.
@@ -268,13 +268,14 @@ function showOutput(
   { flags, io }: CertifyCall,
 ): void {
   const { palette } = styleFor(io.stderr, io.env, flags);
+  const again = { ...result, program: programName(io.env) };
   for (const [run] of failuresByReason(result.runs)) {
     const bar = `  ${palette.dim("|")} `;
     const lines = outputOf(run).slice(-20);
     const heading = lines.length === 0 ? `${run.name} printed nothing` : `Last output of ${run.name}`;
     tell(io.stderr, `${palette.bold(heading)}\n`);
     for (const line of lines) tell(io.stderr, redactKeys(`${bar}${line}\n`));
-    tell(io.stderr, redactKeys(`See it again: ${runAgain(run, result)}\n\n`));
+    tell(io.stderr, redactKeys(`See it again: ${runAgain(run, again)}\n\n`));
   }
 }
 
@@ -301,7 +302,7 @@ async function readLike(
 ): Promise<Partial<Assumptions>> {
   const refuse = (why: string) =>
     usageError(
-      `Invalid --like: ${quote(file)} cannot be used: ${why}. Use the output of svc-sandbox check <base-url> --format json.`,
+      `Invalid --like: ${quote(file)} cannot be used: ${why}. Use the output of ${programName(io.env)} check <base-url> --format json.`,
     );
   const text = await readGivenFile(file, "the check", io);
   const report = parsedJson(text.replace(/^\uFEFF/, ""));

@@ -14,7 +14,7 @@ import { declareCommand, fileName, noVariable, option, toggle, wholeNumber } fro
 import { exitCode, usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
 import { defaultWait, formatFlag, jsonOrFormat, timeout } from "../flags.js";
-import type { Io } from "../io.js";
+import { type Io, programName } from "../io.js";
 import { loadChanges } from "../open-scenario.js";
 import { styleFor, tell, tellAs } from "../terminal.js";
 
@@ -90,7 +90,7 @@ async function readEarlier(file: string, io: Io) {
   const earlier = parseCheck(parsedJson(text.replace(/^\uFEFF/, "")));
   if (earlier !== undefined) return earlier;
   throw usageError(
-    `Invalid --against: ${quote(file)} is not the JSON output of a check that got responses. Use a file that svc-sandbox check <base-url> --format json > <file> wrote, and write the new check to another file.`,
+    `Invalid --against: ${quote(file)} is not the JSON output of a check that got responses. Use a file that ${programName(io.env)} check <base-url> --format json > <file> wrote, and write the new check to another file.`,
   );
 }
 

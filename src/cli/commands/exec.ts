@@ -25,6 +25,7 @@ import {
   thresholdFlags,
   worldFlags,
 } from "../flags.js";
+import { programName } from "../io.js";
 import { loadNamed, startNamed, withChanges } from "../open-scenario.js";
 import type { RunSandbox } from "../serve/capture-files.js";
 import { deliverReport, execTargets } from "../serve/exec-report.js";
@@ -151,7 +152,7 @@ export const command = declareCommand({
       const how = { underExec: true, keysInOutput: places() };
       const report = clientReport(runtime, how, counters);
       const unmet = unmetThresholds(report, { ...flags, needsRequests: true });
-      const rerun = execAgain(words, { ...flags, command: rest });
+      const rerun = execAgain(words, { ...flags, command: rest, program: programName(io.env) });
       const ran = { code: end.code, rerun, hint: end.notes.join(" ") };
       const isWritten = await deliverReport(report, unmet, targets, call, ran);
       const hasFailed = end.code !== exitCode.fine || unmet.length > 0;

@@ -35,9 +35,10 @@ export const command = declareCommand({
     const [word = "", scenario] = words;
     const loaded = await loadNamed(scenario, io);
     const world = openNamed(loaded, flags);
-    const explained = explain(apiKeyFor(word, world, loaded.name), world);
+    const program = programName(io.env);
+    const explained = explain(apiKeyFor(word, world, loaded.name, program), world);
     const style = styleFor(io.stdout, io.env);
-    const lines = describe(explained, loaded.name, style, programName(io.env));
+    const lines = describe(explained, loaded.name, style, program);
     if (flags.json) writeData(io.stdout, `${JSON.stringify(explained, null, 2)}\n`);
     else tell(io.stdout, `${lines.join("\n")}\n`);
     return exitCode.fine;
@@ -45,19 +46,23 @@ export const command = declareCommand({
 });
 
 /** Returns the x-api-key header for a word of the command line; `undefined` for none. Not for output. */
-export function apiKeyFor(word: string, world: SandboxState, scenario: string): string | undefined {
+export function apiKeyFor(
+  word: string,
+  world: SandboxState,
+  scenario: string,
+  program = "svc-sandbox",
+): string | undefined {
   const { keys } = world.registry;
   if (keys.has(word) || isReserved(word)) return secretFor(world, word);
   if (!looksLikeRef(word)) return word.trim();
   const hint = didYouMean(word, [...keys.keys(), ...reservedKeyRefs]);
   throw new SandboxError(
     "unknown_ref",
-    `Unknown key ${quote(word)} in ${scenario}.${hint} List its keys with \`svc-sandbox keys ${scenario}\`, or use ${listed(reservedKeyRefs, "or")}.`,
+    `Unknown key ${quote(word)} in ${scenario}.${hint} List its keys with \`${program} keys ${scenario}\`, or use ${listed(reservedKeyRefs, "or")}.`,
   );
 }
 
 // Anything else counts as a client's header. Messages leave out long words: a key without its prefix may look like this.
-// whose prefix was left out may look like this.
 function looksLikeRef(word: string): boolean {
   return /^[a-z0-9]+(?:[-_][a-z0-9]+)*$/i.test(word) && word.length <= 24 && parseApiKey(word) === undefined;
 }

@@ -119,77 +119,89 @@ export const command = declareCommand({
     });
     if (named === undefined) return exitCode.fine;
     const loaded = await withChanges(named, flags.changes, io);
-    let served = loaded;
     const logger = await createLog(flags, io);
     const options = await serveOptions(flags, io, logger);
-    const onProblem = (error: unknown) => options.onDefect?.(error);
-    const log = await openNamedLog(call, { own: () => served, logger, onProblem, stop });
-    if (log === undefined) return exitCode.fine;
-    const { runtime } = log;
-    logEvents(log, flags, logger);
-    const stateFile = flags.state && resolve(io.cwd, flags.state);
-    const server = await serve(log, { ...options, stateFile, own: () => served, loadsControl: true }).catch(
-      async (error) => {
-        await log.close();
-        throw error;
-      },
-    );
-    const writeVariables = async () => {
-      if (flags.writeEnv !== undefined) await writeEnvFile(flags.writeEnv, io.cwd, settled(runtime), server);
-    };
-    let stopWatching = async () => {};
-    let isSaved = true;
-    let isDrained = false;
-    const closeLog = async () => {
-      try {
-        await log.close();
-      } catch (error) {
-        if (!(error instanceof SandboxError)) throw error;
-        logger.problem(error.message);
-        isSaved = false;
-      }
-    };
+    const served = { loaded };
+    const own = () => served.loaded;
+    let code: number = exitCode.fine;
+    // The last start ends first: no file changes a server that stops, and no request comes to a log that closes.
+    const shutdown: (() => Promise<void>)[] = [];
     try {
-      await writeVariables();
-      if (flags.watch) {
-        const onReload = async (fresh: LoadedScenario) => {
-          await writeVariables().catch((error) => logger.problem(error.message));
-          warnOfPinned(settled(runtime), flags, logger);
-          await warnOfSteps(fresh, flags, io, logger);
-        };
-        const onLoad = (fresh: LoadedScenario) => {
-          served = fresh;
-        };
-        stopWatching = await startWatching(call, { loaded, runtime, log: logger, onLoad, onReload });
-      }
-      const warn = async () => {
+      const log = await openNamedLog(call, {
+        own,
+        logger,
+        onProblem: (error) => options.onDefect?.(error),
+        stop,
+      });
+      if (log === undefined) return code;
+      shutdown.push(async () => {
+        try {
+          await log.close();
+        } catch (error) {
+          if (!(error instanceof SandboxError)) throw error;
+          logger.problem(error.message);
+          code = exitCode.failed;
+        }
+      });
+      logEvents(log, flags, logger);
+      const stateFile = flags.state && resolve(io.cwd, flags.state);
+      const server = await serve(log, { ...options, stateFile, own, loadsControl: true });
+      // A second signal ends the process.
+      shutdown.push(() =>
+        server.close(
+          undefined,
+          isDrained(stop, drain) ? io.wait(drain, new AbortController().signal) : undefined,
+        ),
+      );
+      const { runtime } = log;
+      const writeVariables = async () => {
+        if (flags.writeEnv !== undefined)
+          await writeEnvFile(flags.writeEnv, io.cwd, settled(runtime), server);
+      };
+      const warn = async ({ loaded }: typeof served) => {
         warnOfPinned(settled(runtime), flags, logger);
-        noteReach(server, call, logger);
         await warnOfSteps(loaded, flags, io, logger);
       };
+      await writeVariables();
+      if (flags.watch) {
+        const onReload = async () => {
+          await writeVariables().catch((error) => logger.problem(error.message));
+          await warn(served);
+        };
+        const onLoad = (fresh: LoadedScenario) => {
+          served.loaded = fresh;
+        };
+        shutdown.push(await startWatching(call, { loaded, runtime, log: logger, onLoad, onReload }));
+      }
+      const announced = () => {
+        announce(settled(runtime), server, call, logger);
+        if (flags.open) openDashboard(server, { tokenIsNew: isTokenNew(server, flags) }, io, logger);
+      };
+      if (!printsJson(flags)) announced();
+      noteReach(server, call, logger);
+      await warn({ loaded });
       // A program may stop reading after the line.
-      if (printsJson(flags)) await warn();
-      announce(settled(runtime), server, call, logger);
-      if (flags.open) openDashboard(server, { tokenIsNew: isTokenNew(server, flags) }, io, logger);
-      if (!printsJson(flags)) await warn();
+      if (printsJson(flags)) announced();
       await aborted(stop);
-      isDrained = stop.reason === "SIGTERM" && drain > 0;
-      if (isDrained)
-        logger.note(`Stopping in ${drain / 1000} seconds: load balancers see that the server is not ready.`);
-      else if (flags.untilStdinEnds && io.stdin?.destroyed) logger.note("Stopping: stdin ended.");
-      else
-        logger.note(
-          "Stopping: open requests have 2 seconds to finish. To stop immediately, press Ctrl+C again or send the signal again.",
-        );
+      logger.note(whyStopping(stop, drain, call));
     } finally {
-      await stopWatching();
-      // A second signal ends the process.
-      await server.close(undefined, isDrained ? io.wait(drain, new AbortController().signal) : undefined);
-      await closeLog();
+      for (const end of shutdown.reverse()) await end();
     }
-    return isSaved ? exitCode.fine : exitCode.failed;
+    return code;
   },
 });
+
+/** Whether the server still responds for a while, so that load balancers notice. */
+function isDrained(stop: AbortSignal, drain: number): boolean {
+  return stop.reason === "SIGTERM" && drain > 0;
+}
+
+function whyStopping(stop: AbortSignal, drain: number, { flags, io }: StartCall): string {
+  if (isDrained(stop, drain))
+    return `Stopping in ${drain / 1000} seconds: load balancers see that the server is not ready.`;
+  if (flags.untilStdinEnds && io.stdin?.destroyed) return "Stopping: stdin ended.";
+  return "Stopping: open requests have 2 seconds to finish. To stop immediately, press Ctrl+C again or send the signal again.";
+}
 
 const printsJson = ({ json, detach, untilStdinEnds }: StartCall["flags"]) =>
   json || detach || untilStdinEnds || false;

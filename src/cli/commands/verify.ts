@@ -11,7 +11,7 @@ import { printable, redactKeys } from "../../spec/redact.js";
 import { type CommandCall, declareCommand, type FlagValues, noVariable, toggle } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf } from "../exit-codes.js";
 import { color, jsonOrFormat, quiet, testFormatFlag, worldFlags } from "../flags.js";
-import { aborted } from "../io.js";
+import { aborted, programName } from "../io.js";
 import { namedOrOwn, problemsJson, withCount } from "../open-scenario.js";
 import { createLog } from "../serve/log.js";
 import { verdictJson, verdictOn, verdictText } from "../story/verdict.js";
@@ -64,7 +64,7 @@ async function verifyOnChange(names: readonly string[], call: VerifyCall): Promi
   const log = await createLog(flags, io);
   if (names.every(isScenarioName)) {
     log.note(
-      "Nothing to watch: these scenarios are bundled. Copy one with `svc-sandbox show <name> > my.yaml`.",
+      `Nothing to watch: these scenarios are bundled. Copy one with \`${programName(io.env)} show <name> > my.yaml\`.`,
     );
     return (await verifyAll(names, call)).exitCode;
   }

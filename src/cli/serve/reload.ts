@@ -7,6 +7,7 @@ import { SandboxError } from "../../spec/errors.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
 import type { WorldFlags } from "../flags.js";
+import { programName } from "../io.js";
 import { loadNamed, withChanges } from "../open-scenario.js";
 
 /** A served scenario, and the listeners to its changes. */
@@ -33,7 +34,7 @@ export async function startWatching(
   if (first.piped !== undefined || first.files.length === 0) {
     const why =
       first.piped === undefined
-        ? `${name} is a bundled scenario. Copy it with \`svc-sandbox show ${name} > my.yaml\`.`
+        ? `${name} is a bundled scenario. Copy it with \`${programName(io.env)} show ${name} > my.yaml\`.`
         : "the scenario came from stdin.";
     log.note(`Nothing to watch: ${why}`);
     return async () => {};

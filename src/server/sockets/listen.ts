@@ -6,18 +6,23 @@ import { SandboxError } from "../../spec/errors.js";
 import type { AnyServer } from "./connections.js";
 import { refuseUnstored } from "./messages.js";
 
-/** Makes a server accept requests; throws `address_in_use` or `address_unavailable`. */
-export function listenOn(server: AnyServer, port: number, host: string): Promise<AddressInfo> {
+/** Makes a server accept requests; messages name the program as `program`. Throws `address_in_use` or `address_unavailable`. */
+export function listenOn(
+  server: AnyServer,
+  port: number,
+  host: string,
+  program = "svc-sandbox",
+): Promise<AddressInfo> {
   return new Promise((resolve) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const inUse = error.code === "EADDRINUSE";
-      resolve(inUse ? refuseInUse(port, host) : Promise.reject(unavailable(error, port, host)));
+      resolve(inUse ? refuseInUse(port, host, program) : Promise.reject(unavailable(error, port, host)));
     });
     server.listen(port, host, () => resolve(server.address() as AddressInfo));
   });
 }
 
-async function refuseInUse(port: number, host: string): Promise<never> {
+async function refuseInUse(port: number, host: string, program: string): Promise<never> {
   // Loaded when needed: most starts find their port free.
   const { findSandbox } = await import("../../node/clients/ask-control.js");
   const sandbox = await findSandbox(`${hostToConnectTo(host)}:${port}`);
@@ -27,7 +32,7 @@ async function refuseInUse(port: number, host: string): Promise<never> {
   const [who, end] =
     sandbox === undefined
       ? ["another program", ""]
-      : [`svc-sandbox ${version}${what}`, ` To stop it: svc-sandbox stop ${url}${token}`];
+      : [`svc-sandbox ${version}${what}`, ` To stop it: ${program} stop ${url}${token}`];
   throw new SandboxError(
     "address_in_use",
     `Port ${port} on ${host} is in use by ${who}. Choose another port with --port, or any free one with --port 0.${end}`,

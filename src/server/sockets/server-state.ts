@@ -53,6 +53,8 @@ export interface Hosting {
    * `bank.example`. Default: no proxy.
    */
   readonly intercept?: readonly string[];
+  /** How the user starts svc-sandbox, for messages. Default: by its name. */
+  readonly program?: string;
   /** Whether the proxy passes requests to other hosts through. Default: false. */
   readonly passThrough?: boolean;
 }
