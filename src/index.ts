@@ -36,9 +36,8 @@ export type {
 } from "./report/report-shape.js";
 export type { Duration, Instant } from "./sandbox/clock.js";
 export type { Fault } from "./sandbox/faults.js";
-export type { ConsentView } from "./sandbox/preview/consent-shape.js";
-export type { AttestationView } from "./sandbox/preview/consent-views.js";
-export type { KeyView, OrganizationView, RequestView } from "./sandbox/view-shapes.js";
+export type { AttestationView } from "./sandbox/preview/consents.js";
+export type { ConsentView, KeyView, OrganizationView, RequestView } from "./sandbox/view-shapes.js";
 export { type ScenarioName, scenarioNames } from "./scenario/bundled.js";
 /* Scenarios */
 export { type ParseOptions, parseScenario } from "./scenario/parse-scenario.js";

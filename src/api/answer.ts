@@ -1,7 +1,6 @@
-import type { ObservedCall } from "../sandbox/client-behaviour.js";
-import { settleUsage, type Usage, type Windows } from "../sandbox/counters.js";
-import type { ApiAnswer, Delivery } from "../sandbox/history/exchange.js";
-import type { KeyEntry } from "../sandbox/registry.js";
+import type { ObservedCall } from "../sandbox/journal/client-behaviour.js";
+import type { ApiAnswer, Delivery } from "../sandbox/journal/exchange.js";
+import { type KeyEntry, settleUsage, type Usage, type Windows } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Assumptions } from "../spec/assumptions.js";
 import { type AuthorizationFacts, authorize, type Presented } from "../spec/authorize.js";

@@ -1,4 +1,4 @@
-import type { ApiAnswer } from "../sandbox/history/exchange.js";
+import type { ApiAnswer } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Change } from "../sandbox/timeline.js";
 import type { AnnouncedAssumption } from "../scenario/format/schema.js";

@@ -1,4 +1,4 @@
-import type { KeyEntry } from "../sandbox/registry.js";
+import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { PathId } from "../spec/outcomes.js";
 import type { Shape } from "../spec/schema/shape.js";

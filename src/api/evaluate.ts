@@ -1,6 +1,6 @@
 import { isoOf } from "../sandbox/clock.js";
 import { matchingFaults } from "../sandbox/faults.js";
-import type { KeyEntry } from "../sandbox/registry.js";
+import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { keyStateAt } from "../spec/api-key.js";
 import { authorize, type Presented } from "../spec/authorize.js";

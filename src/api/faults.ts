@@ -1,5 +1,5 @@
 import { type FiredFault, fireFault } from "../sandbox/faults.js";
-import { type ApiAnswer, type Delivery, noAnswer } from "../sandbox/history/exchange.js";
+import { type ApiAnswer, type Delivery, noAnswer } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { type FailureStatus, type FaultEffect, failures, faultPathOf, onlyDelays } from "../spec/fault.js";
 import type { ApiPathId } from "../spec/outcomes.js";

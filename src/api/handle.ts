@@ -1,12 +1,12 @@
-import { noAdvice, observe } from "../sandbox/client-behaviour.js";
-import type { ShownKey } from "../sandbox/counters.js";
+import { noAdvice, observe } from "../sandbox/journal/client-behaviour.js";
+import type { ShownKey } from "../sandbox/journal/counts.js";
 import type {
   ApiAnswer,
   ApiRequest,
   Delivery,
   Exchange,
   RequestContent,
-} from "../sandbox/history/exchange.js";
+} from "../sandbox/journal/exchange.js";
 import { settled } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { SendStoryRequest, StoryAnswer } from "../sandbox/steps.js";

@@ -1,4 +1,4 @@
-import type { KeyEntry } from "../sandbox/registry.js";
+import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Assumptions } from "../spec/assumptions.js";
 import { day, minute } from "../spec/limits.js";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { runs } from "../../test/support/property-seed.js";
 import { maskCall } from "../log/entries.js";
 import { nodePlatform } from "../node/platform.js";
-import type { ApiRequest } from "../sandbox/history/exchange.js";
+import type { ApiRequest } from "../sandbox/journal/exchange.js";
 import { isSandboxKey, keyPrefixes, parseApiKey } from "../spec/api-key.js";
 import { containsKey, findKeys, redactEncoded, redactPath } from "../spec/redact.js";
 import { isMeantAsKey } from "../spec/request-traits.js";

@@ -1,4 +1,4 @@
-import type { ApiRequest, RequestContent } from "../sandbox/history/exchange.js";
+import type { ApiRequest, RequestContent } from "../sandbox/journal/exchange.js";
 import { isSandboxKey, isWellFormedKey, keyPrefixes, sandboxMark } from "../spec/api-key.js";
 import { containsKey, findFirstKeys, redactEncoded, redactPath, redactValue } from "../spec/redact.js";
 import { isMeantAsKey, type RequestEvidence, type RequestTraits } from "../spec/request-traits.js";

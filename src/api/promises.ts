@@ -1,4 +1,4 @@
-import type { KeyEntry } from "../sandbox/registry.js";
+import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState, Trial } from "../sandbox/sandbox.js";
 import { environments } from "../spec/api-key.js";
 import { failures } from "../spec/fault.js";

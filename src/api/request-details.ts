@@ -1,4 +1,4 @@
-import type { Exchange } from "../sandbox/history/exchange.js";
+import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { viewRequest } from "../sandbox/views.js";
 import { adviceTable } from "../spec/advice.js";

@@ -1,4 +1,4 @@
-import type { ReadBody, RequestContent } from "../sandbox/history/exchange.js";
+import type { ReadBody, RequestContent } from "../sandbox/journal/exchange.js";
 import { containsKey } from "../spec/redact.js";
 import { mismatchesIn } from "../spec/schema/check.js";
 import { parsedJson } from "../spec/schema/json.js";

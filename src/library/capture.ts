@@ -1,7 +1,7 @@
 import { sentAnswer } from "../api/handle.js";
 import { durationOf, type Instant, instantFrom, isoOf } from "../sandbox/clock.js";
-import type { Exchange, RequestContent } from "../sandbox/history/exchange.js";
-import type { Beginning, RecordedOperation } from "../sandbox/history/history.js";
+import type { Exchange, RequestContent } from "../sandbox/journal/exchange.js";
+import type { Beginning, RecordedOperation } from "../sandbox/journal/history.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Action, StoryStep, TimelineStep } from "../sandbox/steps.js";
 import { isReserved, storyPlaceholder } from "../scenario/format/fields.js";

@@ -6,7 +6,7 @@ import { type Instant, instantOf } from "../sandbox/clock.js";
 import { describeFaults, type Fault } from "../sandbox/faults.js";
 import { type Decision, requirePreview } from "../sandbox/operations/consents.js";
 import { operations, settled } from "../sandbox/operations/operations.js";
-import { attestationsOf, viewAttestation, viewConsent } from "../sandbox/preview/consent-views.js";
+import { attestationsOf, viewAttestation, viewConsent } from "../sandbox/preview/consents.js";
 import { defaultFarmerPage } from "../sandbox/preview/farmers.js";
 import { type GivenOptions, givenOptions, type Platform, type SandboxState } from "../sandbox/sandbox.js";
 import { scenarioSecret } from "../sandbox/secrets.js";

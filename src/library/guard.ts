@@ -1,8 +1,8 @@
 import { admit } from "../api/answer.js";
 import { beginCall, completeCall } from "../api/handle.js";
-import { noAnswer } from "../sandbox/history/exchange.js";
+import { noAnswer } from "../sandbox/journal/exchange.js";
+import type { KeyEntry } from "../sandbox/keys.js";
 import { settled } from "../sandbox/operations/operations.js";
-import type { KeyEntry } from "../sandbox/registry.js";
 import type { KeyView, OrganizationView } from "../sandbox/view-shapes.js";
 import { viewKey, viewOrganization } from "../sandbox/views.js";
 import { SandboxError } from "../spec/errors.js";

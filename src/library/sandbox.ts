@@ -3,9 +3,14 @@ import type { Report } from "../report/report-shape.js";
 import type { Duration, Instant } from "../sandbox/clock.js";
 import type { Fault } from "../sandbox/faults.js";
 import type { Actor } from "../sandbox/operations/keys.js";
-import type { ConsentView } from "../sandbox/preview/consent-shape.js";
-import type { AttestationView } from "../sandbox/preview/consent-views.js";
-import type { KeyView, ListedKeyRef, OrganizationView, RequestView } from "../sandbox/view-shapes.js";
+import type { AttestationView } from "../sandbox/preview/consents.js";
+import type {
+  ConsentView,
+  KeyView,
+  ListedKeyRef,
+  OrganizationView,
+  RequestView,
+} from "../sandbox/view-shapes.js";
 import type { BundledKeyRefs, BundledOrganizationRefs } from "../scenario/bundled.generated.js";
 import type { ScenarioName } from "../scenario/bundled.js";
 import type { Scenario } from "../scenario/scenario.generated.js";

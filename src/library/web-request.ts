@@ -9,7 +9,7 @@ import type {
   Delivery,
   ReadBody,
   RequestContent,
-} from "../sandbox/history/exchange.js";
+} from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { failures } from "../spec/fault.js";
 import { evidenceOf, traitsOfWebRequest } from "../spec/request-traits.js";

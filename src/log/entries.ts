@@ -1,7 +1,7 @@
 import { handle } from "../api/handle.js";
 import type { MaskedRequest } from "../api/mask.js";
 import { nodePlatform } from "../node/platform.js";
-import type { ApiRequest } from "../sandbox/history/exchange.js";
+import type { ApiRequest } from "../sandbox/journal/exchange.js";
 import { settled } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";

@@ -12,7 +12,7 @@ import {
 import { nodePlatform } from "../node/platform.js";
 import { isoOf } from "../sandbox/clock.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
-import { describeSandbox, restoreSandbox, type SavedSandbox } from "../sandbox/saved.js";
+import { describeSandbox, restoreSandbox, type SavedSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { SandboxError } from "../spec/errors.js";
 import { base62From } from "../spec/seed.js";

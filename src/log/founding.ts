@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { version } from "../node/package-files.js";
 import { nodePlatform } from "../node/platform.js";
-import type { SavedSandbox } from "../sandbox/saved.js";
+import type { SavedSandbox } from "../sandbox/start.js";
 import { checkScenario, type NamedScenario } from "../scenario/parse-scenario.js";
 import { describedKeys, type ScenarioOrganization } from "../scenario/population.js";
 import { ScenarioError } from "../scenario/problems.js";

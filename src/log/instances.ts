@@ -2,7 +2,7 @@ import { nodePlatform } from "../node/platform.js";
 import { isoOf } from "../sandbox/clock.js";
 import { settled } from "../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
-import type { SavedSandbox } from "../sandbox/saved.js";
+import type { SavedSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { SandboxError } from "../spec/errors.js";
 import { base62From } from "../spec/seed.js";

@@ -1,6 +1,6 @@
 import type { MemoryStatus } from "../node/memory.js";
 import { nodePlatform } from "../node/platform.js";
-import type { ApiRequest, Exchange } from "../sandbox/history/exchange.js";
+import type { ApiRequest, Exchange } from "../sandbox/journal/exchange.js";
 import type { Actor } from "../sandbox/operations/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { base62From } from "../spec/seed.js";

@@ -1,11 +1,10 @@
 import { checkedOptions } from "../library/create-sandbox.js";
 import { createMemoryBudget } from "../node/memory.js";
 import { nodePlatform } from "../node/platform.js";
-import { bytesOf, type Exchange } from "../sandbox/history/exchange.js";
+import { bytesOf, type Exchange } from "../sandbox/journal/exchange.js";
 import { settled } from "../sandbox/operations/operations.js";
 import type { GivenOptions, Platform, SandboxState } from "../sandbox/sandbox.js";
-import { describeSandbox, restoreSandbox, type SavedSandbox } from "../sandbox/saved.js";
-import { startSandbox } from "../sandbox/start.js";
+import { describeSandbox, restoreSandbox, type SavedSandbox, startSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { applyEntry } from "./entries.js";
 import {

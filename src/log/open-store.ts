@@ -5,7 +5,7 @@ import { scenarioDuration } from "../library/capture.js";
 import { defaultPrefix, type RedisAddress } from "../node/addresses.js";
 import { version } from "../node/package-files.js";
 import { isoOf } from "../sandbox/clock.js";
-import { describeSandbox } from "../sandbox/saved.js";
+import { describeSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { SandboxError } from "../spec/errors.js";
 import { isMapping, parsedJson } from "../spec/schema/json.js";

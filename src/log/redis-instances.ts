@@ -3,7 +3,7 @@ import { createMemoryBudget } from "../node/memory.js";
 import { nodePlatform } from "../node/platform.js";
 import { settled } from "../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
-import { describeSandbox } from "../sandbox/saved.js";
+import { describeSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { SandboxError } from "../spec/errors.js";
 import { type FollowedSandbox, noSandbox } from "./followed-sandbox.js";

@@ -1,8 +1,8 @@
 import { maskRequest } from "../api/mask.js";
 import { nodePlatform } from "../node/platform.js";
-import type { ApiRequest, Exchange } from "../sandbox/history/exchange.js";
+import type { ApiRequest, Exchange } from "../sandbox/journal/exchange.js";
 import type { GivenOptions } from "../sandbox/sandbox.js";
-import { describeSandbox, type SavedSandbox } from "../sandbox/saved.js";
+import { describeSandbox, type SavedSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { SandboxError } from "../spec/errors.js";
 import { drawKey, type Entry, maskCall } from "./entries.js";

@@ -1,9 +1,9 @@
 import { hashOf, type MaskedRequest } from "../api/mask.js";
 import { nodePlatform } from "../node/platform.js";
-import { latestOf } from "../sandbox/history/exchange.js";
+import { latestOf } from "../sandbox/journal/exchange.js";
 import { settled } from "../sandbox/operations/operations.js";
 import type { GivenOptions, Platform, SandboxState } from "../sandbox/sandbox.js";
-import { describeSandbox, restoreSandbox, type SavedSandbox } from "../sandbox/saved.js";
+import { describeSandbox, restoreSandbox, type SavedSandbox } from "../sandbox/start.js";
 import { secretFrom } from "../scenario/population.js";
 import { type Environment, environments } from "../spec/api-key.js";
 import { type RandomStream, randomStream } from "../spec/seed.js";

@@ -1,6 +1,6 @@
 import { requestJson } from "../api/request-details.js";
 import { isoOf } from "../sandbox/clock.js";
-import type { StepEvent, WorldEvent } from "../sandbox/events.js";
+import type { StepEvent, WorldEvent } from "../sandbox/steps.js";
 import { redactKeys } from "../spec/redact.js";
 import { nodePlatform } from "./platform.js";
 import { stepData } from "./step-data.js";

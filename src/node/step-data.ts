@@ -1,7 +1,12 @@
-import type { StepEvent } from "../sandbox/events.js";
 import { actionIn } from "../sandbox/operations/operations.js";
-import { isAsExpected, keysOf, type StepResult, type TimelineResult } from "../sandbox/steps.js";
-import { errorCodeOf } from "../sandbox/story/differences.js";
+import {
+  isAsExpected,
+  keysOf,
+  type StepEvent,
+  type StepResult,
+  type TimelineResult,
+} from "../sandbox/steps.js";
+import { errorCodeOf } from "../sandbox/story/run-step.js";
 import { actionSentences, stepText } from "../sandbox/story/step-text.js";
 import { redactValue } from "../spec/redact.js";
 import { snakeCase } from "../spec/schema/json.js";

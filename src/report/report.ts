@@ -1,6 +1,6 @@
 import { endpointsOf, routeAt } from "../api/routes.js";
 import { pinnedAssumptions } from "../api/variation/vary.js";
-import type { Counters } from "../sandbox/counters.js";
+import type { Counters } from "../sandbox/journal/counts.js";
 import { settled } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { adviceIds, adviceTable } from "../spec/advice.js";

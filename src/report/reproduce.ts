@@ -7,8 +7,8 @@ import {
   listAttestations,
 } from "../api/endpoints/preview.js";
 import { evaluateKey } from "../api/evaluate.js";
+import type { KeyEntry } from "../sandbox/keys.js";
 import { type ConsentEntry, statusAt } from "../sandbox/preview/consents.js";
-import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { announcedKeys } from "../sandbox/secrets.js";
 import { startSandbox } from "../sandbox/start.js";

@@ -2,17 +2,15 @@ import type { FarmerMaker } from "../farmers/farmers.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { Assumptions, Profile } from "../spec/assumptions.js";
 import type { RequestIds } from "../spec/seed.js";
-
-import type { ClientBehaviour, ObservedCall } from "./client-behaviour.js";
 import type { Clock } from "./clock.js";
-import type { Counters, Windows } from "./counters.js";
-import type { OtherEvent } from "./events.js";
 import type { Faults } from "./faults.js";
-import type { History } from "./history/history.js";
+import type { ClientBehaviour, ObservedCall } from "./journal/client-behaviour.js";
+import type { Counters } from "./journal/counts.js";
+import type { History } from "./journal/history.js";
+import type { Registry, Windows } from "./keys.js";
 import type { Consents } from "./preview/consents.js";
 import type { Farmers } from "./preview/farmers.js";
-import type { Registry } from "./registry.js";
-import type { Story } from "./steps.js";
+import type { OtherEvent, Story } from "./steps.js";
 import type { Change, Timeline } from "./timeline.js";
 
 /** Time, randomness, hashing and farmers, passed in so that a sandbox runs in Node and in browsers. */

@@ -4,7 +4,7 @@ import { faultPathOf } from "../spec/fault.js";
 import { day, dayStart, minute, minuteStart } from "../spec/limits.js";
 import { choice, count, instant, mapping, nullable, text, type ValueOf } from "../spec/schema/shape.js";
 import { isoOf, lastClockInstant } from "./clock.js";
-import { settleUsage } from "./counters.js";
+import { settleUsage } from "./keys.js";
 import { actionIn } from "./operations/operations.js";
 import type { SandboxState } from "./sandbox.js";
 

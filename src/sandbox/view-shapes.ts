@@ -6,9 +6,18 @@ import {
   organizationStatuses,
   organizationTypes,
 } from "../spec/api-key.js";
+import {
+  consentParties,
+  consentStatuses,
+  permissions,
+  productionStatuses,
+  purposeCodes,
+  validityStatuses,
+} from "../spec/consent.js";
 import { faultPathIds, outcomes } from "../spec/outcomes.js";
 import { requestSources } from "../spec/request-traits.js";
 import {
+  always,
   choice,
   count,
   flag,
@@ -99,3 +108,33 @@ export const requestShape = mapping({
 });
 /** A request in the journal. Contains no key, only its ref and fingerprint (R46). */
 export interface RequestView extends ValueOf<typeof requestShape> {}
+
+// Apart from the views: pages leave it out.
+
+export const consentShape = mapping({
+  id: text(),
+  /** The ref of the requesting organization. */
+  organization: text(),
+  farmerId: text(),
+  synthetic: always(true),
+  /** The index of the farmer. */
+  farmer: count(),
+  status: choice(consentStatuses),
+  purpose: mapping({ code: choice(purposeCodes), text: text() }),
+  permissions: list(choice(permissions)),
+  createdAt: instant(),
+  respondBy: instant(),
+  expiresAt: instant(),
+  history: list(mapping({ status: choice(consentStatuses), at: instant(), by: choice(consentParties) })),
+  /** Empty until it is granted. */
+  attestations: list(
+    mapping({
+      id: text(),
+      type: choice(permissions),
+      production: choice(productionStatuses),
+      validity: nullable(choice(validityStatuses)),
+    }),
+  ),
+});
+/** A consent request in lists. Times are ISO 8601. */
+export interface ConsentView extends ValueOf<typeof consentShape> {}

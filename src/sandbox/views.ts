@@ -2,10 +2,9 @@ import type { requestQuery } from "../scenario/format/inputs.js";
 import { fingerprintOf, keyStateAt, type Organization } from "../spec/api-key.js";
 import type { ValueOf } from "../spec/schema/shape.js";
 import { type Clock, isoOf } from "./clock.js";
-import { settleUsage, type Windows } from "./counters.js";
-import { type Exchange, sourceOf } from "./history/exchange.js";
-import type { History } from "./history/history.js";
-import type { KeyEntry, Registry } from "./registry.js";
+import { type Exchange, sourceOf } from "./journal/exchange.js";
+import type { History } from "./journal/history.js";
+import { type KeyEntry, type Registry, settleUsage, type Windows } from "./keys.js";
 import type { ClockView, KeyView, ListedKeyRef, OrganizationView, RequestView } from "./view-shapes.js";
 
 interface ViewedWorld {

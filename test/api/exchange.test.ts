@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
-import type { ApiRequest } from "../../src/sandbox/history/exchange.js";
+import type { ApiRequest } from "../../src/sandbox/journal/exchange.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import { evidenceOf, isFromBrowser, isPreflight, isPreflightForKey } from "../../src/spec/request-traits.js";
 import { mePath, openTestWorld } from "../support/doors.js";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openWorld } from "../../src/node/platform.js";
-import type { Exchange } from "../../src/sandbox/history/exchange.js";
+import type { Exchange } from "../../src/sandbox/journal/exchange.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret, scenarioSecrets } from "../../src/sandbox/secrets.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";

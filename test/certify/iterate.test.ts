@@ -5,7 +5,7 @@ import { handle } from "../../src/api/handle.js";
 import { faultsOn } from "../../src/certify/plan.js";
 import { createProgress } from "../../src/cli/certify/progress.js";
 import { nodePlatform } from "../../src/node/platform.js";
-import type { Delivery } from "../../src/sandbox/history/exchange.js";
+import type { Delivery } from "../../src/sandbox/journal/exchange.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import { startSandbox } from "../../src/sandbox/start.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";

@@ -7,7 +7,7 @@ import { version } from "../../src/node/package-files.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import { operations, settled } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
-import { describeSandbox, restoreSandbox } from "../../src/sandbox/saved.js";
+import { describeSandbox, restoreSandbox } from "../../src/sandbox/start.js";
 import { anyScenario, command } from "../model/commands.js";
 import { movedTo, played, roundOfRequests, transcript } from "../model/transcript.js";
 import { runs } from "../support/property-seed.js";

@@ -5,11 +5,10 @@ import { createSandbox, parseScenario, type Scenario } from "../../src/index.js"
 import { type CaptureOptions, captureText } from "../../src/library/capture.js";
 import { runtimeOf } from "../../src/library/create-sandbox.js";
 import { openWorld } from "../../src/node/platform.js";
-import type { Exchange } from "../../src/sandbox/history/exchange.js";
+import type { Exchange } from "../../src/sandbox/journal/exchange.js";
 import { settled } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
-import { stepProblems } from "../../src/sandbox/story/differences.js";
-import { runStory } from "../../src/sandbox/story/run-step.js";
+import { runStory, stepProblems } from "../../src/sandbox/story/run-step.js";
 import { yamlText } from "../../src/scenario/yaml.js";
 import { type SandboxServer, startServer } from "../../src/server/index.js";
 import { anyScenario, command } from "../model/commands.js";

@@ -11,7 +11,7 @@ import { startAt } from "../../src/log/stored-sandbox.js";
 import { nodePlatform, openWorld } from "../../src/node/platform.js";
 import { settled } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
-import { describeSandbox } from "../../src/sandbox/saved.js";
+import { describeSandbox } from "../../src/sandbox/start.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { runCall } from "../../src/server/control/routes/routes.js";
 import { temporaryFolder } from "../support/temporary-folder.js";

@@ -5,7 +5,7 @@ import { createInstances } from "../../src/log/memory-log.js";
 import { nodePlatform, openWorld } from "../../src/node/platform.js";
 import { clientReport, mergeReports } from "../../src/report/report.js";
 import type { Fault } from "../../src/sandbox/faults.js";
-import type { Exchange } from "../../src/sandbox/history/exchange.js";
+import type { Exchange } from "../../src/sandbox/journal/exchange.js";
 import { advanceClock, settled } from "../../src/sandbox/operations/operations.js";
 import { clearRequests } from "../../src/sandbox/operations/settings.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createSandbox } from "../../src/index.js";
 import { runtimeOf } from "../../src/library/create-sandbox.js";
-import type { WorldEvent } from "../../src/sandbox/events.js";
+import type { WorldEvent } from "../../src/sandbox/steps.js";
 import { parseScenario } from "../../src/scenario/parse-scenario.js";
 import { serveControl } from "../control/client.js";
 import { describeDoors } from "../support/doors.js";

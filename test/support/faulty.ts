@@ -1,6 +1,6 @@
 import { handle } from "../../src/api/handle.js";
 import type { Fault, Scenario } from "../../src/index.js";
-import type { Exchange } from "../../src/sandbox/history/exchange.js";
+import type { Exchange } from "../../src/sandbox/journal/exchange.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import { openTestWorld } from "./doors.js";

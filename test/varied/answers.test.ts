@@ -6,7 +6,7 @@ import { beginCall } from "../../src/api/handle.js";
 import { type VariationRow, variationTable } from "../../src/api/variation/table.js";
 import { type Select, selector, variationOf } from "../../src/api/variation/vary.js";
 import { headerOf } from "../../src/check/answer.js";
-import type { ApiAnswer } from "../../src/sandbox/history/exchange.js";
+import type { ApiAnswer } from "../../src/sandbox/journal/exchange.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";

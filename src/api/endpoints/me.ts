@@ -1,4 +1,4 @@
-import type { KeyEntry } from "../../sandbox/registry.js";
+import type { KeyEntry } from "../../sandbox/keys.js";
 import { environments, organizationTypes } from "../../spec/api-key.js";
 import { mePath } from "../../spec/outcomes.js";
 import { choice, count, described, list, mapping, openMapping, text, uuid } from "../../spec/schema/shape.js";

@@ -1,18 +1,16 @@
+import type { KeyEntry } from "../../sandbox/keys.js";
 import { changeConsent } from "../../sandbox/operations/consents.js";
 import {
+  type AttestationEntry,
   attestationShape,
   attestationsOf,
+  type ConsentEntry,
   stateOf,
+  statusAt,
   viewAttestation,
   viewConsent,
-} from "../../sandbox/preview/consent-views.js";
-import {
-  type AttestationEntry,
-  type ConsentEntry,
-  statusAt,
   withDecision,
 } from "../../sandbox/preview/consents.js";
-import type { KeyEntry } from "../../sandbox/registry.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { parseTimestamp } from "../../scenario/format/fields.js";
 import {

@@ -1,4 +1,4 @@
-import type { ApiAnswer } from "../../sandbox/history/exchange.js";
+import type { ApiAnswer } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { type Assumptions, assumptionsFor, assumptionTable } from "../../spec/assumptions.js";
 import { mix32, numberInSeries, type RandomStream, randomStream } from "../../spec/seed.js";

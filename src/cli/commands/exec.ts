@@ -5,7 +5,7 @@ import type { Instance } from "../../log/instances.js";
 import type { CommandOptions } from "../../node/run-command.js";
 import { unmetThresholds } from "../../report/brief.js";
 import { clientReport } from "../../report/report.js";
-import { createCounters } from "../../sandbox/counters.js";
+import { createCounters } from "../../sandbox/journal/counts.js";
 import type { Trial } from "../../sandbox/sandbox.js";
 import { parseDate } from "../../scenario/format/fields.js";
 import { faultPathIds, outcomes } from "../../spec/outcomes.js";

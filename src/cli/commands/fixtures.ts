@@ -1,6 +1,6 @@
 import { farmerAt, farmerFeatures, farmerRow } from "../../farmers/farmers.js";
 import { resolveLocale } from "../../farmers/tables.js";
-import { buildOrganization } from "../../sandbox/scenario-keys.js";
+import { buildOrganization } from "../../sandbox/keys.js";
 import { parseTime } from "../../scenario/format/fields.js";
 import { populatedOrganization, populatedRef } from "../../scenario/population.js";
 import type { Organization } from "../../spec/api-key.js";

@@ -1,7 +1,7 @@
 import type { Log } from "../../log/log.js";
 import type { LoggedInstance, Logger } from "../../node/logger.js";
 import { pluralize } from "../../report/plain-text.js";
-import type { Exchange } from "../../sandbox/history/exchange.js";
+import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { adviceOf } from "../../spec/advice.js";
 import { outcomes } from "../../spec/outcomes.js";

@@ -1,6 +1,5 @@
-import type { StepEvent } from "../../sandbox/events.js";
-import type { StepResult, StoryAnswer } from "../../sandbox/steps.js";
-import { errorCodeOf } from "../../sandbox/story/differences.js";
+import type { StepEvent, StepResult, StoryAnswer } from "../../sandbox/steps.js";
+import { errorCodeOf } from "../../sandbox/story/run-step.js";
 import { actionIntent, requestIntent, stepIntent } from "../../sandbox/story/step-text.js";
 import { escapeControls } from "../../spec/redact.js";
 import { answerText, onOneLine, type Palette, paintStatus, shortTime } from "../terminal.js";

@@ -1,9 +1,16 @@
 import { type ConsentAction, isAllowed } from "../../spec/consent.js";
 import { SandboxError } from "../../spec/errors.js";
-import type { ConsentView } from "../preview/consent-shape.js";
-import { type AttestationView, stateOf, viewAttestation, viewConsent } from "../preview/consent-views.js";
-import { type ConsentEntry, statusAt, withDecision } from "../preview/consents.js";
+import {
+  type AttestationView,
+  type ConsentEntry,
+  stateOf,
+  statusAt,
+  viewAttestation,
+  viewConsent,
+  withDecision,
+} from "../preview/consents.js";
 import type { SandboxState } from "../sandbox.js";
+import type { ConsentView } from "../view-shapes.js";
 
 /** A decision that the farmer makes. */
 export type Decision = Exclude<ConsentAction, "cancel">;

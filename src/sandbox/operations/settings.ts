@@ -5,9 +5,8 @@ import { type Assumptions, assumptionsFor, type Profile } from "../../spec/assum
 import { day, dayStart, minute, minuteStart } from "../../spec/limits.js";
 import { requireFields, validationError } from "../../spec/schema/check.js";
 import { isoOf } from "../clock.js";
-import { settleUsage, startUsage, type Usage, type Windows, windowsOf } from "../counters.js";
 import { activateFaults, type Fault } from "../faults.js";
-import type { KeyEntry } from "../registry.js";
+import { type KeyEntry, settleUsage, startUsage, type Usage, type Windows, windowsOf } from "../keys.js";
 import type { SandboxState } from "../sandbox.js";
 import { endingOfName, withGrantedScopes, withoutGrantedScopes } from "../varied-records.js";
 import type { OrganizationView } from "../view-shapes.js";

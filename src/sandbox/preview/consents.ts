@@ -1,20 +1,43 @@
+import type { Farmer, Parcel } from "../../farmers/farmer-shape.js";
 import { parseWhen } from "../../scenario/format/fields.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import {
+  type AttestationState,
+  attestationAt,
   type ConsentAction,
   type ConsentRecord,
   type ConsentStatus,
   type ConsentTransition,
+  canBeAttested,
   consentHistory,
   defaultConsentTime,
   effectiveDecisions,
   type Permission,
   type PurposeCode,
+  permissions,
   personaOf,
+  productionStatuses,
+  respondBy,
   type Suspension,
+  validityStatuses,
 } from "../../spec/consent.js";
+import {
+  always,
+  anything,
+  choice,
+  described,
+  either,
+  instant,
+  mapping,
+  nullable,
+  type Shape,
+  text,
+  type ValueOf,
+} from "../../spec/schema/shape.js";
 import { base62From, randomStream } from "../../spec/seed.js";
 import { isoOf } from "../clock.js";
+import type { ConsentView } from "../view-shapes.js";
+import type { Farmers } from "./farmers.js";
 
 /** A consent request before it has an id. Times are epoch milliseconds. */
 export interface ConsentDraft {
@@ -146,3 +169,174 @@ export function describeConsents({ all }: Consents): DescribedConsent[] {
     };
   });
 }
+
+export interface PreviewWorld {
+  readonly seed: number;
+  readonly clock: { readonly now: () => number };
+  readonly farmers: Farmers;
+}
+
+/** Returns a consent request's view at an instant. */
+export function viewConsent(entry: ConsentEntry, world: PreviewWorld, now = world.clock.now()): ConsentView {
+  const { id, organization, farmer, purpose, permissions, record } = entry;
+  const life = consentHistory(record, now);
+  return {
+    id,
+    synthetic: true,
+    organization,
+    farmer,
+    farmerId: world.farmers.idOf(farmer),
+    status: (life.at(-1) as ConsentTransition).status,
+    purpose: { ...purpose },
+    permissions: [...permissions],
+    createdAt: isoOf(record.createdAt),
+    respondBy: isoOf(respondBy(record)),
+    expiresAt: isoOf(record.expiresAt),
+    history: life.map(({ status, at, by }) => ({ status, at: isoOf(at), by })),
+    attestations: entry.attestations.flatMap((attestation) => {
+      const state = stateOf(attestation, world, now);
+      if (state === undefined) return [];
+      return [
+        {
+          id: attestation.id,
+          type: attestation.permission,
+          production: state.production,
+          validity: state.validity,
+        },
+      ];
+    }),
+  };
+}
+
+/** Returns the state of an attestation at an instant; `undefined` if it does not exist then. */
+export function stateOf(
+  { consent, permission }: AttestationEntry,
+  world: PreviewWorld,
+  now: number,
+): AttestationState | undefined {
+  const succeeds = canBeAttested(world.seed, consent.farmer, permission);
+  return attestationAt(consent.record, { succeeds, suspensions: consent.suspensions }, permission, now);
+}
+
+/** Returns an attestation's view at an instant; `undefined` if it does not exist then. */
+export function viewAttestation(
+  attestation: AttestationEntry,
+  world: PreviewWorld,
+  now = world.clock.now(),
+): AttestationView | undefined {
+  const state = stateOf(attestation, world, now);
+  if (state === undefined) return undefined;
+  const { consent, permission } = attestation;
+  const { production, validity, requestedAt, producedAt, endedAt } = state;
+  const isReady = production === "ready" && producedAt !== null;
+  return {
+    id: attestation.id,
+    synthetic: true,
+    type: permission,
+    farmerId: world.farmers.idOf(consent.farmer),
+    consentRequestId: consent.id,
+    production,
+    validity,
+    requestedAt: isoOf(requestedAt),
+    producedAt: producedAt === null ? null : isoOf(producedAt),
+    validFrom: isReady ? isoOf(producedAt) : null,
+    validUntil: isReady ? isoOf(endedAt ?? consent.record.expiresAt) : null,
+    asOf: isoOf(world.farmers.start),
+    subject: validity === "active" ? subjectOf(world.farmers.at(consent.farmer), permission) : null,
+  };
+}
+
+/**
+ * Lists the attestations that exist at an instant, in the order of their grants. New ones come last, so that a client that
+ * reads page by page gets each once.
+ */
+export function attestationsOf(entries: readonly ConsentEntry[], now: number): AttestationEntry[] {
+  // They exist once the consent was granted, no matter what happened later.
+  const granted = entries.flatMap((entry) => {
+    const grant = consentHistory(entry.record, now).find(({ status }) => status === "granted");
+    return grant === undefined ? [] : [{ entry, at: grant.at }];
+  });
+  return granted.sort((one, other) => one.at - other.at).flatMap(({ entry }) => entry.attestations);
+}
+
+/** Members of a farmer's record, the farmer's id, and the mark that the farmer does not exist. */
+type Subject = Readonly<Record<string, unknown>> & {
+  readonly farmer_id: string;
+  readonly synthetic: true;
+};
+
+/** The data of each permission: only what the farmer consents to share (R44). */
+export const attestedData: Readonly<Record<Permission, Readonly<Record<string, (of: Farmer) => unknown>>>> = {
+  identity: copied("name", "sex", "birth_year", "language", "household", "location", "cooperative"),
+  land: {
+    ...copied("farmer_type", "farm_area_ha"),
+    parcels: ({ parcels }) =>
+      parcels.map(({ properties, ...parcel }) => ({ ...parcel, properties: withoutCrops(properties) })),
+  },
+  production: {
+    crops: ({ parcels }) =>
+      parcels.map(({ id, properties }) => ({
+        parcel_id: id,
+        area_ha: properties.area_ha,
+        "crop:code_list": properties["crop:code_list"],
+        "crop:code": properties["crop:code"],
+        "crop:name": properties["crop:name"],
+        seasons: properties.seasons,
+      })),
+  },
+  livestock: copied("livestock"),
+  insurance: copied("insurance"),
+  loans: copied("loans"),
+};
+
+function copied(...members: readonly (keyof Farmer)[]) {
+  return Object.fromEntries(members.map((name) => [name, (farmer: Farmer) => farmer[name]]));
+}
+
+// Crops belong to another permission.
+function withoutCrops(properties: Parcel["properties"]) {
+  const { seasons: _s, "crop:code_list": _l, "crop:code": _c, "crop:name": _n, ...land } = properties;
+  return land;
+}
+
+function subjectOf(farmer: Farmer, permission: Permission): Subject {
+  const members = Object.entries(attestedData[permission]).map(([name, read]) => [name, read(farmer)]);
+  return { farmer_id: farmer.farmer_id, synthetic: farmer.synthetic, ...Object.fromEntries(members) };
+}
+
+const synthetic = () => described(always(true), "The farmer does not exist (R44).");
+
+// docs/farmers.md describes the members: an announced endpoint needs no longer description than the released endpoint.
+const subjects = permissions.map((permission) =>
+  mapping({
+    farmer_id: text(),
+    synthetic: synthetic(),
+    ...Object.fromEntries(Object.keys(attestedData[permission]).map((name) => [name, anything()])),
+  }),
+);
+
+export const attestationShape = mapping({
+  id: text({ pattern: /^attestation_[0-9A-Za-z]{20}$/ }),
+  synthetic: synthetic(),
+  type: described(choice(permissions), "The permission that the farmer granted."),
+  farmerId: text(),
+  consentRequestId: text(),
+  production: described(choice(productionStatuses), "Progress of its production."),
+  validity: described(
+    nullable(choice(validityStatuses)),
+    "Whether it is valid; null until it is ready. A suspension can end, the other states are final.",
+  ),
+  requestedAt: described(instant(), "When the farmer granted the consent."),
+  producedAt: described(nullable(instant()), "When it was ready, or failed."),
+  validFrom: nullable(instant()),
+  validUntil: nullable(instant()),
+  /** The date of its source records: a farmer's records end at the start of the clock. */
+  asOf: described(instant(), "Date of the records that it is made from; later events are not in them."),
+  /** The attested data; `null` unless the attestation is ready and active. */
+  subject: described(
+    either(...subjects, { kind: "null" }) as Shape<Subject | null>,
+    "Only the data that the farmer consented to share; null unless the attestation is ready and active.",
+  ),
+});
+/** An attestation in lists. Times are ISO 8601. */
+export interface AttestationView extends ValueOf<typeof attestationShape> {}

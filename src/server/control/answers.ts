@@ -1,9 +1,14 @@
 import { farmerShape } from "../../farmers/farmer-shape.js";
 import { reportShape } from "../../report/report-shape.js";
-import { consentShape } from "../../sandbox/preview/consent-shape.js";
-import { attestationShape } from "../../sandbox/preview/consent-views.js";
+import { attestationShape } from "../../sandbox/preview/consents.js";
 import { upcomingShape } from "../../sandbox/upcoming.js";
-import { clockShape, keyShape, organizationShape, requestShape } from "../../sandbox/view-shapes.js";
+import {
+  clockShape,
+  consentShape,
+  keyShape,
+  organizationShape,
+  requestShape,
+} from "../../sandbox/view-shapes.js";
 import { controlBodies } from "../../scenario/format/inputs.js";
 import { descriptionOf } from "../../scenario/format/json-schema.js";
 import { assumptionsSchema, faultSchema } from "../../scenario/format/steps.js";

@@ -9,7 +9,7 @@ import { inputAt, routeOf } from "../../api/routes.js";
 import { stopwatch } from "../../library/real-time.js";
 import { endedInstance, type Instance } from "../../log/instances.js";
 import { controlPath } from "../../node/addresses.js";
-import type { ApiAnswer, ApiRequest, Exchange } from "../../sandbox/history/exchange.js";
+import type { ApiAnswer, ApiRequest, Exchange } from "../../sandbox/journal/exchange.js";
 import { settled } from "../../sandbox/operations/operations.js";
 import { SandboxError } from "../../spec/errors.js";
 import { outcomeOf, type PathId } from "../../spec/outcomes.js";

@@ -11,7 +11,7 @@ import type {
   Delivery,
   ReadBody,
   RequestContent,
-} from "../../sandbox/history/exchange.js";
+} from "../../sandbox/journal/exchange.js";
 import { failures } from "../../spec/fault.js";
 import { refusals } from "../../spec/outcomes.js";
 import { evidenceOf, isNamed, traitsOfHeader, traitsOfQuery } from "../../spec/request-traits.js";

@@ -1,8 +1,8 @@
 import { nextRequest } from "../../../api/evaluate.js";
+import type { KeyEntry, OrganizationEntry } from "../../../sandbox/keys.js";
 import { type Decision, requirePreview } from "../../../sandbox/operations/consents.js";
 import { operations } from "../../../sandbox/operations/operations.js";
-import { viewConsent } from "../../../sandbox/preview/consent-views.js";
-import type { KeyEntry, OrganizationEntry } from "../../../sandbox/registry.js";
+import { viewConsent } from "../../../sandbox/preview/consents.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
 import type { KeyView } from "../../../sandbox/view-shapes.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";

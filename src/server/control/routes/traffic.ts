@@ -12,7 +12,7 @@ import { stepJson } from "../../../node/step-data.js";
 import { type ReportFormat, reportFormats } from "../../../report/render/document.js";
 import { clientReport } from "../../../report/report.js";
 import { renderReport } from "../../../report/report-document.js";
-import type { Exchange } from "../../../sandbox/history/exchange.js";
+import type { Exchange } from "../../../sandbox/journal/exchange.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import { defaultFarmerPage } from "../../../sandbox/preview/farmers.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { PathId } from "../spec/outcomes.js";
-import { createCounters } from "./counters.js";
-import type { Exchange } from "./history/exchange.js";
+import type { PathId } from "../../spec/outcomes.js";
+import { createCounters } from "./counts.js";
+import type { Exchange } from "./exchange.js";
 
 const exchange = (pathId: PathId, fields: Partial<Exchange> = {}) =>
   ({

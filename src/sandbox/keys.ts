@@ -19,9 +19,166 @@ import {
   type Organization,
   parseApiKey,
 } from "../spec/api-key.js";
-import { defaultLimits, type KeyLimits } from "../spec/limits.js";
-import { startUsage, type Windows } from "./counters.js";
-import type { UsedKey } from "./registry.js";
+import type { Assumptions } from "../spec/assumptions.js";
+import { SandboxError } from "../spec/errors.js";
+import {
+  day,
+  dayStart,
+  defaultLimits,
+  type KeyLimits,
+  minute,
+  minuteStart,
+  timeOfDay,
+} from "../spec/limits.js";
+import { didYouMean, type KnownRefs } from "../spec/schema/words.js";
+
+/** An organization's entry in the registry. A change replaces its record. */
+export interface OrganizationEntry {
+  organization: Organization;
+  /** In order of creation. */
+  readonly keys: KeyEntry[];
+}
+
+/** A key's entry in the registry. A change replaces its record. */
+export interface KeyEntry {
+  key: KeyRecord;
+  readonly holder: OrganizationEntry;
+  readonly usage: Usage;
+  /** The key that replaced it since the start. */
+  replacement?: KeyEntry;
+  /** Whether a client got a 200 with it, if advice depends on that. */
+  hasWorked?: boolean;
+  /** The prepared part of a response, valid for exactly these two records. */
+  prepared?: {
+    readonly key: KeyRecord;
+    readonly organization: Organization;
+    readonly text: string;
+    readonly bytes: number;
+  };
+}
+
+/** A key with its usage. */
+export type UsedKey = Pick<KeyEntry, "key" | "usage">;
+
+/** Creates the registry of a sandbox. It contains hashes of keys, never keys (R35). */
+export function createRegistry(records: Iterable<Organization>, newKeys: Iterable<UsedKey>) {
+  const organizations = new Map<string, OrganizationEntry>();
+  const keys = new Map<string, KeyEntry>();
+  const byHash = new Map<string, KeyEntry>();
+
+  /** Throws `unknown_ref`, with the known refs. */
+  const organization = (ref: string): OrganizationEntry =>
+    organizations.get(ref) ?? unknownRef("organization", ref, organizations);
+
+  /** Its organization must exist. */
+  function addKey({ key, usage }: UsedKey): KeyEntry {
+    const holder = organization(key.organization);
+    const entry: KeyEntry = { key, holder, usage };
+    holder.keys.push(entry);
+    keys.set(key.ref, entry);
+    // A pinned hash may be of a secret of the scenario: `find` returns the first key.
+    if (!byHash.has(key.sha256)) byHash.set(key.sha256, entry);
+    return entry;
+  }
+
+  for (const record of records) organizations.set(record.ref, { organization: record, keys: [] });
+  for (const one of newKeys) addKey(one);
+  return {
+    /** By ref, in the scenario's order. */
+    organizations: organizations as ReadonlyMap<string, OrganizationEntry>,
+    organization,
+    /** By ref, in the scenario's order, then in order of creation. */
+    keys: keys as ReadonlyMap<string, KeyEntry>,
+    /** Throws `unknown_ref`, with the known refs. */
+    key: (ref: string): KeyEntry => keys.get(ref) ?? unknownRef("key", ref, keys),
+    /** Returns the key with this SHA-256. */
+    find: (sha256: string): KeyEntry | undefined => byHash.get(sha256),
+    addKey,
+  };
+}
+
+export type Registry = ReturnType<typeof createRegistry>;
+
+/** Rejects an unknown ref, and suggests the nearest known one. */
+function unknownRef(kind: "key" | "organization", ref: string, known: KnownRefs): never {
+  const refs = [...known.keys()];
+  const shown = refs.length > 20 ? [...refs.slice(0, 20), `… ${refs.length - 20} more`] : refs;
+  throw new SandboxError(
+    "unknown_ref",
+    `Unknown ${kind} ${JSON.stringify(ref)}: this scenario has ${shown.join(", ") || "none"}.${
+      // HTTP and JavaScript may pass anything.
+      didYouMean(String(ref), refs)
+    }`,
+    { kind, ref, known: refs },
+  );
+}
+
+/** The windows of the limits: minutes and days. */
+export interface Windows {
+  readonly sliding: boolean;
+  /** Milliseconds after midnight UTC. */
+  readonly dayResetsAt: number;
+}
+
+/** The usage of one key. Changed in place by every request. */
+export interface Usage {
+  minuteCount: number;
+  /** When the current fixed minute ends; unused with a sliding minute. */
+  minuteEndsAt: number;
+  dayCount: number;
+  dayEndsAt: number;
+  /** When the requests of the sliding minute arrived, oldest first. */
+  readonly recent: number[];
+  /** When the last request was counted; `undefined` if none was since the start. */
+  countedAt: number | undefined;
+}
+
+/** Returns the windows of the assumptions. */
+export function windowsOf(assumptions: Assumptions): Windows {
+  return {
+    sliding: assumptions.minute_window === "sliding",
+    dayResetsAt: timeOfDay(assumptions.day_resets_at),
+  };
+}
+
+/** The usage of a key before the start. */
+export interface PastUsage {
+  /** Default: 0. */
+  readonly thisMinute?: number | undefined;
+  /** Default: `thisMinute`. */
+  readonly today?: number | undefined;
+  /** When a sliding minute's requests were counted (epoch milliseconds), oldest first. Default: all at the start. */
+  readonly countedAt?: readonly number[] | undefined;
+}
+
+/** Creates a key's usage at `now`, including its past usage. */
+export function startUsage(windows: Windows, now: number, past: PastUsage = {}): Usage {
+  const { thisMinute = 0, today = thisMinute, countedAt } = past;
+  return {
+    minuteCount: thisMinute,
+    minuteEndsAt: minuteStart(now) + minute,
+    dayCount: today,
+    dayEndsAt: dayStart(now, windows.dayResetsAt) + day,
+    recent: windows.sliding ? [...(countedAt ?? new Array<number>(thisMinute).fill(now))] : [],
+    countedAt: undefined,
+  };
+}
+
+/** Discards usage before the current minute and day (R22, R23). */
+export function settleUsage(usage: Usage, windows: Windows, now: number): void {
+  if (now >= usage.dayEndsAt) {
+    usage.dayCount = 0;
+    usage.dayEndsAt = dayStart(now, windows.dayResetsAt) + day;
+  }
+  if (windows.sliding) {
+    const { recent } = usage;
+    while (recent.length > 0 && now - (recent[0] as number) >= minute) recent.shift();
+    usage.minuteCount = recent.length;
+  } else if (now >= usage.minuteEndsAt) {
+    usage.minuteCount = 0;
+    usage.minuteEndsAt = minuteStart(now) + minute;
+  }
+}
 
 type Hash = (text: string) => string;
 

@@ -3,7 +3,27 @@ import { expect, test } from "vitest";
 import { inventKeyName } from "../farmers/names.js";
 import { deriveSecret, type ScenarioKey } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { scenarioRecords, startKey } from "./scenario-keys.js";
+import type { KeyRecord, Organization } from "../spec/api-key.js";
+import { createRegistry, scenarioRecords, startKey, startUsage } from "./keys.js";
+
+const bank = { ref: "bank", status: "active" } as Organization;
+const hashOf = (digit: string) => digit.repeat(64);
+
+function registryOf(...hashes: readonly string[]) {
+  const keys = hashes.map((sha256, index) => ({
+    key: { ref: `key-${index}`, organization: "bank", sha256 } as KeyRecord,
+    usage: startUsage({ sliding: false, dayResetsAt: 0 }, 0),
+  }));
+  return createRegistry([bank], keys);
+}
+
+test("R11 a key is found only by its hash, and an unknown key never, with or without keys", () => {
+  expect(registryOf().find(hashOf("a"))).toBeUndefined();
+  const registry = registryOf(hashOf("a"), hashOf("b"), hashOf("b"));
+  expect(registry.find(hashOf("a"))).toBe(registry.key("key-0"));
+  expect(registry.find(hashOf("b"))).toBe(registry.key("key-1"));
+  expect(registry.find(`${hashOf("a").slice(1)}b`)).toBeUndefined();
+});
 
 const start = Date.parse("2026-03-02T09:00:00Z");
 const windows = { sliding: false, dayResetsAt: 0 };

@@ -1,6 +1,6 @@
-import type { AdviceId } from "../spec/advice.js";
-import { isMarked, isSandboxKey, keyStateAt } from "../spec/api-key.js";
-import { isFault, outcomeOf, type PathId } from "../spec/outcomes.js";
+import type { AdviceId } from "../../spec/advice.js";
+import { isMarked, isSandboxKey, keyStateAt } from "../../spec/api-key.js";
+import { isFault, outcomeOf, type PathId } from "../../spec/outcomes.js";
 import {
   hasBody,
   hasKeyInOtherHeader,
@@ -11,9 +11,9 @@ import {
   isPreflight,
   isPreflightForKey,
   shows,
-} from "../spec/request-traits.js";
-import type { ApiRequest, Exchange } from "./history/exchange.js";
-import type { KeyEntry } from "./registry.js";
+} from "../../spec/request-traits.js";
+import type { KeyEntry } from "../keys.js";
+import type { ApiRequest, Exchange } from "./exchange.js";
 
 /** What a sandbox stores about its clients. */
 export interface ClientBehaviour {

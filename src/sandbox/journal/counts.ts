@@ -1,8 +1,6 @@
-import { type AdviceId, adviceIds } from "../spec/advice.js";
-import type { Assumptions } from "../spec/assumptions.js";
-import { day, dayStart, minute, minuteStart, timeOfDay } from "../spec/limits.js";
-import { outcomeOf, outcomes, type PathId } from "../spec/outcomes.js";
-import type { Exchange } from "./history/exchange.js";
+import { type AdviceId, adviceIds } from "../../spec/advice.js";
+import { outcomeOf, outcomes, type PathId } from "../../spec/outcomes.js";
+import type { Exchange } from "./exchange.js";
 
 // Counts requests by path and advice for the report, and the usage of each key for its limits.
 
@@ -188,71 +186,4 @@ function countAdvice(row: AdviceRow, exchange: Exchange, shown?: ShownKey): void
 function isByMistake({ pathId, advice }: Exchange): boolean {
   const hasNoKey = pathId === "401.missing" || pathId === "401.malformed";
   return hasNoKey && advice.includes("key-in-authorization");
-}
-
-/** The windows of the limits: minutes and days. */
-export interface Windows {
-  readonly sliding: boolean;
-  /** Milliseconds after midnight UTC. */
-  readonly dayResetsAt: number;
-}
-
-/** The usage of one key. Changed in place by every request. */
-export interface Usage {
-  minuteCount: number;
-  /** When the current fixed minute ends; unused with a sliding minute. */
-  minuteEndsAt: number;
-  dayCount: number;
-  dayEndsAt: number;
-  /** When the requests of the sliding minute arrived, oldest first. */
-  readonly recent: number[];
-  /** When the last request was counted; `undefined` if none was since the start. */
-  countedAt: number | undefined;
-}
-
-/** Returns the windows of the assumptions. */
-export function windowsOf(assumptions: Assumptions): Windows {
-  return {
-    sliding: assumptions.minute_window === "sliding",
-    dayResetsAt: timeOfDay(assumptions.day_resets_at),
-  };
-}
-
-/** The usage of a key before the start. */
-export interface PastUsage {
-  /** Default: 0. */
-  readonly thisMinute?: number | undefined;
-  /** Default: `thisMinute`. */
-  readonly today?: number | undefined;
-  /** When a sliding minute's requests were counted (epoch milliseconds), oldest first. Default: all at the start. */
-  readonly countedAt?: readonly number[] | undefined;
-}
-
-/** Creates a key's usage at `now`, including its past usage. */
-export function startUsage(windows: Windows, now: number, past: PastUsage = {}): Usage {
-  const { thisMinute = 0, today = thisMinute, countedAt } = past;
-  return {
-    minuteCount: thisMinute,
-    minuteEndsAt: minuteStart(now) + minute,
-    dayCount: today,
-    dayEndsAt: dayStart(now, windows.dayResetsAt) + day,
-    recent: windows.sliding ? [...(countedAt ?? new Array<number>(thisMinute).fill(now))] : [],
-    countedAt: undefined,
-  };
-}
-
-/** Discards usage before the current minute and day (R22, R23). */
-export function settleUsage(usage: Usage, windows: Windows, now: number): void {
-  if (now >= usage.dayEndsAt) {
-    usage.dayCount = 0;
-    usage.dayEndsAt = dayStart(now, windows.dayResetsAt) + day;
-  }
-  if (windows.sliding) {
-    const { recent } = usage;
-    while (recent.length > 0 && now - (recent[0] as number) >= minute) recent.shift();
-    usage.minuteCount = recent.length;
-  } else if (now >= usage.minuteEndsAt) {
-    usage.minuteCount = 0;
-    usage.minuteEndsAt = minuteStart(now) + minute;
-  }
 }

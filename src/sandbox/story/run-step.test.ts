@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { StoryAnswer } from "../steps.js";
-import { answerDifferences } from "./differences.js";
+import { answerDifferences } from "./run-step.js";
 
 const answer: StoryAnswer = {
   status: 200,
