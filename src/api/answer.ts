@@ -6,15 +6,8 @@ import type { Assumptions } from "../spec/assumptions.js";
 import { type AuthorizationFacts, authorize, type Presented } from "../spec/authorize.js";
 import { type ApiPathId, type FaultPathId, outcomeOf, outcomes, type PathId } from "../spec/outcomes.js";
 import type { Endpoint, EndpointInput, Success } from "./endpoint.js";
-import {
-  challengeHeaders,
-  type FlatHeaders,
-  lastToReset,
-  rateLimitHeaders,
-  readLimits,
-  retryAfterHeaders,
-} from "./limits.js";
-import { codeOf, errorBody, type TextBody } from "./messages.js";
+import { challengeHeaders, lastToReset, rateLimitHeaders, readLimits, retryAfterHeaders } from "./limits.js";
+import { codeOf, errorBody, type FlatHeaders, type TextBody } from "./messages.js";
 import { readInput } from "./request-input.js";
 import { type ApiRoute, parametersIn } from "./routes.js";
 import { chosenVariation, type Variation, vary } from "./variation/vary.js";

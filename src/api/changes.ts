@@ -6,8 +6,8 @@ import { type Assumptions, assumptionsFor } from "../spec/assumptions.js";
 import { outcomeOf } from "../spec/outcomes.js";
 import { isMapping, parsedJson } from "../spec/schema/json.js";
 import type { ApiCall, Ending } from "./answer.js";
-import type { FlatHeaders } from "./limits.js";
-import { withBody } from "./messages.js";
+import type { FlatHeaders } from "./messages.js";
+import { headerPairs, withBody } from "./messages.js";
 
 /** The ending of a call after the announced changes up to its time. */
 export function changedEnding(world: SandboxState, call: ApiCall, given: Ending): Ending {
@@ -83,13 +83,11 @@ function editedHeaders(
 ): FlatHeaders {
   const removed = new Set([...remove, ...Object.keys(add)].map((name) => name.toLowerCase()));
   const renamed = new Map(Object.entries(rename).map(([name, to]) => [name.toLowerCase(), to]));
-  const kept: string[] = [];
-  for (let i = 0; i < headers.length; i += 2) {
-    const [name, value] = headers.slice(i, i + 2) as [string, string];
-    const known = name.toLowerCase();
-    if (!removed.has(known)) kept.push(renamed.get(known) ?? name, value);
-  }
-  return [...kept, ...Object.entries(add).flat()];
+  const kept = headerPairs(headers).filter(([name]) => !removed.has(name.toLowerCase()));
+  return [
+    ...kept.flatMap(([name, value]) => [renamed.get(name.toLowerCase()) ?? name, value]),
+    ...Object.entries(add).flat(),
+  ];
 }
 
 function withEditedBody(answer: ApiAnswer, { members, scopes }: Change["fields"], code?: string): ApiAnswer {

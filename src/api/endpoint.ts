@@ -2,8 +2,7 @@ import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { PathId } from "../spec/outcomes.js";
 import type { Shape } from "../spec/schema/shape.js";
-import type { FlatHeaders } from "./limits.js";
-import type { TextBody } from "./messages.js";
+import type { FlatHeaders, TextBody } from "./messages.js";
 
 /** The path id of a rejection by the endpoint itself, after authorization. */
 export type OwnRefusalPath = Extract<

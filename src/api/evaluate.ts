@@ -5,7 +5,7 @@ import type { SandboxState } from "../sandbox/sandbox.js";
 import { keyStateAt } from "../spec/api-key.js";
 import { authorize, type Presented } from "../spec/authorize.js";
 import { faultPathOf } from "../spec/fault.js";
-import { type ApiPathId, type FaultPathId, outcomeOf } from "../spec/outcomes.js";
+import { type ApiPathId, outcomeOf } from "../spec/outcomes.js";
 import { authorizationFacts, scopeOf } from "./answer.js";
 import type { Endpoint } from "./endpoint.js";
 import { me } from "./endpoints/me.js";
@@ -13,25 +13,18 @@ import { presentedAs } from "./handle.js";
 import { lastToReset, readLimits } from "./limits.js";
 import { expectedCode } from "./messages.js";
 
-/** The result of a dry run. */
-interface Evaluation {
-  readonly pathId: ApiPathId;
-  /** The faults that may hit it, each listed once; only a real request shows whether one fires. */
-  readonly faultPaths: readonly FaultPathId[];
-}
-
 /**
  * The dry run of a request to the released endpoint: neither counted nor recorded in the journal.
  *
  * `apiKey` is the value of the header; `undefined` without a header.
  */
-export function evaluate(world: SandboxState, apiKey: string | undefined): Evaluation {
+export function evaluate(world: SandboxState, apiKey: string | undefined) {
   const entry = world.registry.find(world.platform.sha256(apiKey ?? ""));
   return evaluateFacts(world, presentedAs(apiKey), entry, me);
 }
 
 /** The dry run of a request with the key of a ref; throws `unknown_ref`. */
-export function evaluateKey(world: SandboxState, ref: string, endpoint: Endpoint = me): Evaluation {
+export function evaluateKey(world: SandboxState, ref: string, endpoint: Endpoint = me) {
   return evaluateFacts(world, "well_formed", world.registry.key(ref), endpoint);
 }
 
@@ -40,7 +33,7 @@ function evaluateFacts(
   presented: Presented,
   entry: KeyEntry | undefined,
   endpoint: Endpoint,
-): Evaluation {
+) {
   const scope = scopeOf(endpoint, world);
   const facts = authorizationFacts(world, presented, entry, scope, world.clock.now());
   const pathId = authorize(facts);
@@ -50,6 +43,7 @@ function evaluateFacts(
     now: facts.now,
     expectedPath: () => pathId,
   });
+  // Each fault that may hit it is listed once; only a real request shows whether one fires.
   return { pathId, faultPaths: [...new Set(matching.map(({ effect }) => faultPathOf(effect)))] };
 }
 

@@ -98,7 +98,7 @@ export function onlyWaits({ kind, cutAfter }: Delivery): boolean {
 /** The parts of a body in order, with the pause before each. */
 export function bodyParts(
   body: string,
-  { cutAfter, bytesPerSecond }: Pick<Delivery, "cutAfter" | "bytesPerSecond">,
+  { cutAfter, bytesPerSecond }: Partial<Pick<Delivery, "cutAfter" | "bytesPerSecond">>,
 ): { readonly parts: readonly Uint8Array[]; readonly pauseMs: number } {
   const whole = new TextEncoder().encode(body);
   const sent = cutAfter === undefined ? whole : whole.subarray(0, cutAfter);

@@ -30,6 +30,7 @@ import { type ApiCall, answerCall, asChosen, type Ending } from "./answer.js";
 import { changedEnding } from "./changes.js";
 import type { InputSchema } from "./endpoint.js";
 import { applyFault, bodyParts } from "./faults.js";
+import { type FlatHeaders, headerPairs } from "./messages.js";
 import { bodyOf, noBody } from "./request-input.js";
 import { routeOf } from "./routes.js";
 import { variationOf } from "./variation/vary.js";
@@ -179,12 +180,6 @@ function hasUnknownPath({ route, isGuarded }: ApiCall): boolean {
   return route === undefined && !isGuarded;
 }
 
-function misplacedKeys(world: SandboxState, call: ApiCall): MisplacedKeys | undefined {
-  const { request, presented } = call;
-  const mayHaveKeys = presented === "malformed" || request.evidence !== undefined || hasUnknownPath(call);
-  return mayHaveKeys ? findMisplacedKeys(world, call) : undefined;
-}
-
 // Ids are shorter, encoded keys longer.
 const longestQueryWord = 40;
 
@@ -214,7 +209,7 @@ function traitsOf({ request: { traits = 0 }, endpoint }: ApiCall): RequestTraits
 const ownPaths = "/__sandbox/";
 
 /** Describes keys in places where no key belongs, without containing them (R46). */
-export interface MisplacedKeys {
+interface MisplacedKeys {
   /** Whether one of them may be a real key: well-formed, not created by a sandbox, and unknown here. */
   readonly hasRealKey: boolean;
   /** Whether `x-api-key` contains more than the key, or a variable's name. */
@@ -223,15 +218,15 @@ export interface MisplacedKeys {
   readonly keys: Readonly<Partial<Record<AdviceId, ShownKey>>>;
 }
 
-/** Finds the keys of a request in places where no key belongs; `undefined` if it has none. */
-export function findMisplacedKeys(
-  world: SandboxState,
-  { request, presented, route, isGuarded }: ApiCall,
-): MisplacedKeys | undefined {
-  const { apiKey = "", path, keysInPath, evidence } = request;
+// Finds the keys of a request in places where no key belongs; `undefined` if it has none.
+function misplacedKeys(world: SandboxState, call: ApiCall): MisplacedKeys | undefined {
+  const { presented } = call;
+  const { apiKey = "", path, keysInPath, evidence } = call.request;
+  const isUnknown = hasUnknownPath(call);
+  if (presented !== "malformed" && evidence === undefined && !isUnknown) return undefined;
   const inHeader = presented === "malformed" ? findFirstKeys(apiKey) : [];
   const isNotAlone = presented === "malformed" && isMeantAsKey(apiKey, inHeader);
-  const inPath = route !== undefined || isGuarded ? [] : (keysInPath ?? findFirstKeys(path));
+  const inPath = isUnknown ? (keysInPath ?? findFirstKeys(path)) : [];
   const { inQuery = [], inHeaders = [] } = evidence ?? {};
   const all = [...inQuery, ...inHeaders, ...inHeader, ...inPath];
   if (all.length === 0 && !isNotAlone) return undefined;
@@ -286,27 +281,21 @@ export function storySender(world: SandboxState): (request: Parameters<SendStory
 /** A response as sent: its headers by lower-case name, and its body, which may be truncated. */
 export function sentAnswer(
   { status, headers, body }: ApiAnswer,
-  delivery: Delivery | undefined,
+  { cutAfter }: Partial<Delivery> = {},
 ): Pick<StoryAnswer, "status" | "headers" | "body"> {
   return {
     status,
-    headers: status === 0 ? {} : headersOf(headers),
-    body: delivery?.cutAfter === undefined ? body : cut(body, delivery.cutAfter),
+    headers: status === 0 ? {} : joinedHeaders(headers),
+    body: cutAfter === undefined ? body : new TextDecoder().decode(bodyParts(body, { cutAfter }).parts[0]),
   };
 }
 
-function headersOf(pairs: readonly string[]): Record<string, string> {
+// By lower-case name. Repeated headers are one list (RFC 9110).
+function joinedHeaders(flat: FlatHeaders): Record<string, string> {
   const headers: Record<string, string> = {};
-  for (let i = 0; i < pairs.length; i += 2) {
-    const name = (pairs[i] as string).toLowerCase();
-    const value = pairs[i + 1] as string;
-    // Repeated headers are one list (RFC 9110).
+  for (const [given, value] of headerPairs(flat)) {
+    const name = given.toLowerCase();
     headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`;
   }
   return headers;
-}
-
-function cut(body: string, cutAfter: number): string {
-  const { parts } = bodyParts(body, { cutAfter, bytesPerSecond: undefined });
-  return new TextDecoder().decode(parts[0]);
 }

@@ -2,6 +2,7 @@ import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Assumptions } from "../spec/assumptions.js";
 import { day, minute } from "../spec/limits.js";
+import type { FlatHeaders } from "./messages.js";
 
 export interface LimitReading {
   readonly name: "minute" | "day";
@@ -49,15 +50,6 @@ export function lastToReset(limits: Limits): LimitReading | undefined {
   return limits.filter(({ remaining }) => remaining === 0).sort((one, other) => other.reset - one.reset)[0];
 }
 
-// The limit that a client must wait for, or the one with the least quota left.
-function tightestOf(limits: Limits): LimitReading {
-  const [minute, day] = limits;
-  return lastToReset(limits) ?? (day.remaining < minute.remaining ? day : minute);
-}
-
-/** Alternating header names and values. */
-export type FlatHeaders = readonly string[];
-
 /**
  * The rate limit headers in the assumed form.
  *
@@ -74,8 +66,11 @@ export function rateLimitHeaders(form: Assumptions["rate_limit_headers"], limits
       limits.map(({ name, remaining, reset }) => `"${name}";r=${remaining};t=${reset}`).join(", "),
     ];
   }
-  // The legacy headers have one limit. Reset is in seconds from now.
-  const { quota, remaining, reset } = tightestOf(limits);
+  // The legacy headers have one limit: the one that a client must wait for, or the one with the least quota left. Reset is in
+  // seconds from now.
+  const [ofMinute, ofDay] = limits;
+  const tightest = lastToReset(limits) ?? (ofDay.remaining < ofMinute.remaining ? ofDay : ofMinute);
+  const { quota, remaining, reset } = tightest;
   return [
     ...["X-RateLimit-Limit", String(quota)],
     ...["X-RateLimit-Remaining", String(remaining)],

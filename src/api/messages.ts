@@ -42,6 +42,14 @@ export function utf8Length(text: string): number {
   return bytes;
 }
 
+/** Alternating header names and values. */
+export type FlatHeaders = readonly string[];
+
+/** Returns alternating names and values as pairs. */
+export function headerPairs(flat: FlatHeaders): [name: string, value: string][] {
+  return flat.flatMap((name, i) => (i % 2 === 0 ? [[name, flat[i + 1] as string] as [string, string]] : []));
+}
+
 export function withBody({ status, headers }: ApiAnswer, body: string): ApiAnswer {
   const length = String(utf8Length(body));
   const isLength = (at: number) => at % 2 === 1 && headers[at - 1]?.toLowerCase() === "content-length";

@@ -2,7 +2,7 @@ import { type Outcome, outcomeOf, outcomes } from "../spec/outcomes.js";
 import { inJson } from "../spec/schema/json.js";
 import { type JsonSchema, jsonSchemaOf } from "../spec/schema/json-schema.js";
 import { anything, mapping, openMapping, optional, record, text } from "../spec/schema/shape.js";
-import type { Endpoint, InputSchema } from "./endpoint.js";
+import type { Endpoint } from "./endpoint.js";
 import { endpointsOf } from "./routes.js";
 
 /** The version of the specification's machine-readable description (section 9). */
@@ -79,14 +79,13 @@ function operation(endpoint: Endpoint): Record<string, unknown> {
     ...(preview === true && { "x-preview": true }),
     ...(parameters.length > 0 && { parameters }),
     ...(input?.body !== undefined && {
-      requestBody: { required: true, content: json(bodyContent(input.body)) },
+      requestBody: {
+        required: true,
+        content: json({ schema: jsonSchemaOf(input.body.shape), example: input.body.example }),
+      },
     }),
     responses: preview === true ? inPreview(responses) : responses,
   };
-}
-
-function bodyContent({ shape, example }: NonNullable<InputSchema["body"]>): object {
-  return { schema: jsonSchemaOf(shape), example };
 }
 
 function json(content: object): object {

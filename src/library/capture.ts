@@ -1,4 +1,5 @@
 import { sentAnswer } from "../api/handle.js";
+import { type FlatHeaders, headerPairs } from "../api/messages.js";
 import { durationOf, type Instant, instantFrom, isoOf } from "../sandbox/clock.js";
 import type { Exchange, RequestContent } from "../sandbox/journal/exchange.js";
 import type { Beginning, RecordedOperation } from "../sandbox/journal/history.js";
@@ -220,7 +221,7 @@ function mappingIn(text: string): object | undefined {
 function expectationOf({ answer, delivery, fault, pathId, status }: Exchange): Expectation {
   const sent = sentAnswer(answer, delivery);
   const headers = telling(answer.headers);
-  const body = sent.body === "" ? undefined : jsonOrText(sent.body);
+  const body = sent.body === "" ? undefined : (parsedJson(sent.body) ?? sent.body);
   return {
     status,
     path: fault ?? pathId,
@@ -229,17 +230,10 @@ function expectationOf({ answer, delivery, fault, pathId, status }: Exchange): E
   };
 }
 
-function jsonOrText(body: string): unknown {
-  const json = parsedJson(body);
-  return json === undefined ? body : json;
-}
-
 // Leaves out headers that follow from the request's number, the body or the usual form of a response.
-function telling(pairs: readonly string[]): [name: string, value: string][] {
+function telling(flat: FlatHeaders): [name: string, value: string][] {
   const headers = new Map<string, [string, string]>();
-  for (let i = 0; i < pairs.length; i += 2) {
-    const name = pairs[i] as string;
-    const value = pairs[i + 1] as string;
+  for (const [name, value] of headerPairs(flat)) {
     const [first = name, earlier] = headers.get(name.toLowerCase()) ?? [];
     headers.set(name.toLowerCase(), [first, earlier === undefined ? value : `${earlier}, ${value}`]);
   }
@@ -333,7 +327,8 @@ function storyOf(
     if (isStart) story.push({ say: "The capture starts here. Everything before is needed to repeat it." });
     const news = step.expect === undefined ? [] : (exchange?.advice ?? []).filter((id) => !advised.has(id));
     for (const id of news) advised.add(id);
-    if (news.length > 0) story.push({ say: `The next request causes advice: ${adviceIn(news)}.` });
+    const advice = adviceIds.filter((id) => news.includes(id)).join(", ");
+    if (news.length > 0) story.push({ say: `The next request causes advice: ${advice}.` });
     const { repeat = 1, ...request } = last?.request ?? {};
     const isSame =
       at === now &&
@@ -349,10 +344,6 @@ function storyOf(
     now = at;
   }
   return story;
-}
-
-function adviceIn(ids: Exchange["advice"]): string {
-  return adviceIds.filter((id) => ids.includes(id)).join(", ");
 }
 
 /**

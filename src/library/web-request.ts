@@ -1,6 +1,6 @@
 import { bodyParts } from "../api/faults.js";
 import { handle } from "../api/handle.js";
-import { reasonPhrases } from "../api/messages.js";
+import { headerPairs, reasonPhrases } from "../api/messages.js";
 import { bodyOf, longestBody, noBody, tooLongBody } from "../api/request-input.js";
 import { inputAt } from "../api/routes.js";
 import type {
@@ -136,10 +136,7 @@ export function toResponse(
   method: string,
   body: string | ReadableStream<Uint8Array> = answer.body,
 ): Response {
-  const headers: [string, string][] = [];
-  for (let i = 0; i < answer.headers.length; i += 2) {
-    headers.push([answer.headers[i] as string, answer.headers[i + 1] as string]);
-  }
+  const headers = headerPairs(answer.headers);
   const { status } = answer;
   const statusText = reasons[status] ?? "";
   return new Response(method === "HEAD" ? null : (body as BodyInit), { status, statusText, headers });

@@ -138,14 +138,8 @@ async function proxyOf(
   );
 }
 
-/** The control plane of a server, loaded when needed. */
-interface MountedControl {
-  readonly serve: ControlHandler;
-  readonly load: () => Promise<void>;
-}
-
 // Ignores failures, because the first call tries again.
-function loadRest(control: MountedControl | undefined): void {
+function loadRest(control: ReturnType<typeof mountControl> | undefined): void {
   const farmers = import("../farmers/farmers.js");
   const checks = import("../scenario/parse-scenario.js");
   Promise.all([control?.load(), farmers, checks]).catch(() => {});
@@ -155,7 +149,7 @@ function loadRest(control: MountedControl | undefined): void {
  * Makes the control plane, which `load` or the first call loads: Express takes longer to load than everything else together,
  * and most runs do not need it.
  */
-function mountControl(state: Server): MountedControl {
+function mountControl(state: Server) {
   let loading: Promise<void> | undefined;
   let app: ControlHandler | undefined;
   const load = () => {

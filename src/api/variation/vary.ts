@@ -2,7 +2,7 @@ import type { ApiAnswer } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { type Assumptions, assumptionsFor, assumptionTable } from "../../spec/assumptions.js";
 import { mix32, numberInSeries, type RandomStream, randomStream } from "../../spec/seed.js";
-import { withBody } from "../messages.js";
+import { headerPairs, withBody } from "../messages.js";
 import type { Draft } from "./changes.js";
 import { contextRows, type Variant, type VariationRow, variationTable } from "./table.js";
 
@@ -124,10 +124,7 @@ export function vary(
   { selected }: Variation,
   { isContext = false }: { readonly isContext?: boolean } = {},
 ): ApiAnswer {
-  const pairs = headers.flatMap((name, i) =>
-    i % 2 === 0 ? [[name, headers[i + 1] as string] as const] : [],
-  );
-  const draft: Draft = { status, body: JSON.parse(body), text: "", headers: pairs };
+  const draft: Draft = { status, body: JSON.parse(body), text: "", headers: headerPairs(headers) };
   for (const { row, variant, random } of selected) {
     if (!row.statuses.includes(status) || (!isContext && contextRows.includes(row))) continue;
     variant.change?.(draft, random);

@@ -7,18 +7,12 @@ import { keyStateAt, keyStates } from "../../spec/api-key.js";
 import { latencyBounds, type Server, type Traffic, unreadiness } from "../sockets/server-state.js";
 import { subscribersOf } from "./events.js";
 
-/** The text of a scrape. */
-interface MetricsText {
-  readonly contentType: string;
-  readonly text: string;
-}
-
 /**
  * Returns the metrics of a server, with its own sandbox in `world`, and of its process.
  *
  * Reads all values for each scrape. No label contains client input: no key, ref, path or id.
  */
-export async function metricsOf(world: SandboxState, server: Server): Promise<MetricsText> {
+export async function metricsOf(world: SandboxState, server: Server) {
   const registry = new Registry();
   addTraffic(registry, server.traffic);
   addWorld(registry, world, server);

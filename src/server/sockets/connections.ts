@@ -82,11 +82,6 @@ export function followConnections(
   return open;
 }
 
-// Returns the response that is not sent yet, if any.
-function owedBy({ [lastAnswer]: last }: Connection): ServerResponse | undefined {
-  return last?.writableFinished === true ? undefined : last;
-}
-
 /**
  * Rejects the last bytes of a connection after the pending responses; if the request that breaks off already has its
  * response, only closes the connection.
@@ -126,8 +121,8 @@ export function closeServer(server: AnyServer, open: ReadonlySet<Socket>, grace:
     // A bare connection does not know the responses of its encrypted one.
     const owing = new Set<Socket | undefined>();
     for (const connection of open) {
-      const owed = owedBy(connection);
-      if (owed === undefined) continue;
+      const { [lastAnswer]: owed } = connection as Connection;
+      if (owed === undefined || owed.writableFinished) continue;
       owing.add(connection).add(bareOf(connection));
       owed.once("finish", () => connection.destroySoon());
     }

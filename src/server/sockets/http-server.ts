@@ -191,7 +191,10 @@ function send(state: Server, target: CallTarget, exchange: Exchange, response: S
   }
   // Includes the fault's delay, or the time until the client gives up.
   response.once("close", () => count(traffic, pathId, status, stopwatch() - arrived));
-  if (onlyWaits(delivery)) onUnread(response, () => log.countUnread(target, exchange.id));
+  // A client that gives up does not see the response that the report counts as covered. For other faults, giving up is right.
+  if (onlyWaits(delivery)) {
+    response.once("close", () => response.writableFinished || log.countUnread(target, exchange.id));
+  }
   sendFaulty(delivery, { ...answer, headers: [...answer.headers, ...more] }, response);
 }
 
@@ -261,11 +264,4 @@ function placeOf(path: string): { readonly id: string; readonly path: string } |
   const end = path.indexOf("/", instancesPath.length);
   const id = end === -1 ? path.slice(instancesPath.length) : path.slice(instancesPath.length, end);
   return { id, path: end === -1 ? "/" : path.slice(end) };
-}
-
-// A client that gives up does not see the response that the report counts as covered. For other faults, giving up is right.
-function onUnread(response: ServerResponse, count: () => void): void {
-  response.once("close", () => {
-    if (!response.writableFinished) count();
-  });
 }

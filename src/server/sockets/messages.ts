@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { bodyParts } from "../../api/faults.js";
-import { errorBody, type TextBody } from "../../api/messages.js";
+import { errorBody, headerPairs, type TextBody } from "../../api/messages.js";
 import { bodyOf, longestBody, noBody, tooLongBody } from "../../api/request-input.js";
 import { controlPath } from "../../node/addresses.js";
 import { clearTimeout, setTimeout } from "../../node/platform.js";
@@ -67,22 +67,14 @@ export function readRequest(request: IncomingMessage, response: ServerResponse):
     path: pathOf(target),
     apiKey,
     traits,
-    evidence: traits === 0 ? undefined : evidenceOf(traits, query, () => namedHeaders(request)),
+    evidence: traits === 0 ? undefined : evidenceOf(traits, query, () => headerPairs(raw)),
   };
 }
 
 // Headers with the same name form a list (RFC 9110).
-function joinedHeader(request: IncomingMessage, wanted: string): string | undefined {
-  const values = headersOf(request, wanted);
-  return values.length === 0 ? undefined : values.join(", ");
-}
-
-function* namedHeaders({ rawHeaders }: IncomingMessage): Iterable<[name: string, value: string]> {
-  for (let i = 0; i < rawHeaders.length; i += 2) yield [rawHeaders[i] as string, rawHeaders[i + 1] as string];
-}
-
-function headersOf({ rawHeaders }: IncomingMessage, wanted: string): string[] {
-  return rawHeaders.filter((_value, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === wanted);
+function joinedHeader({ rawHeaders }: IncomingMessage, wanted: string): string | undefined {
+  const values = headerPairs(rawHeaders).filter(([name]) => name.toLowerCase() === wanted);
+  return values.length === 0 ? undefined : values.map(([, value]) => value).join(", ");
 }
 
 /**

@@ -109,7 +109,9 @@ const day = 24 * 60 * 60_000;
  * A wildcard address adds all addresses of this machine and its host name.
  */
 export async function makeSelfSigned(...given: readonly string[]): Promise<CertificatePair> {
-  const others = given.flatMap((name) => (isWildcard(name) ? namesInNetwork() : [name]));
+  const addresses = Object.values(networkInterfaces()).flatMap((found = []) => found);
+  const inNetwork = [hostname(), ...addresses.map(({ address }) => address)].filter((name) => name !== "");
+  const others = given.flatMap((name) => (isWildcard(name) ? inNetwork : [name]));
   const names = new Set(["localhost", "127.0.0.1", "::1", ...others]);
   return makeCertificate({ names: [...names] });
 }
@@ -172,14 +174,13 @@ export async function makeCertificate(options: {
     const key = nodeCrypto.KeyObject.from(keys.privateKey).export({ type: "pkcs8", format: "pem" });
     return { cert: certificate.toString("pem"), key: key as string, subject, keys };
   } catch (error) {
-    throw hasOwnBuffers() ? unusable(whyNoBuffers) : error;
+    // Node 20's Web Crypto rejects buffers of another global object.
+    throw Buffer.alloc(0).buffer instanceof ArrayBuffer ? error : unusable(whyNoBuffers);
   }
 }
 
 const ecdsa = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 
-// Node 20's Web Crypto rejects buffers of another global object.
-const hasOwnBuffers = () => !(Buffer.alloc(0).buffer instanceof ArrayBuffer);
 const whyNoBuffers =
   "Node 20 cannot make a certificate in this test environment, which has its own ArrayBuffer (jsdom). Run the test in the environment node, or give a certificate: tls: { cert, key }";
 
@@ -191,11 +192,6 @@ function nameConstraints(hosts: readonly string[]): Uint8Array<ArrayBuffer> {
       : der(0x87, Buffer.from([...host.split(".").map(Number), 255, 255, 255, 255])),
   );
   return new Uint8Array(sequence(der(0xa0, ...permitted.map((name) => sequence(name)))));
-}
-
-function namesInNetwork(): string[] {
-  const addresses = Object.values(networkInterfaces()).flatMap((found = []) => found);
-  return [hostname(), ...addresses.map(({ address }) => address)].filter((name) => name !== "");
 }
 
 function altName(name: string) {

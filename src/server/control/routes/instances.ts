@@ -34,10 +34,10 @@ export const instanceRoutes: readonly Route[] = [
     answer: answers.InstancePage,
     isBare: true,
     async run(context) {
-      const { label, offset = 0, limit = Number.POSITIVE_INFINITY } = context.query;
+      const { label = "", offset = 0, limit = Number.POSITIVE_INFINITY } = context.query;
       const instances = requireInstances(context);
       const all = (await instances.list()).filter(({ id, tenancy }) =>
-        hasText([tenancy.label, id].join(" "), label),
+        `${tenancy.label ?? ""} ${id}`.toLowerCase().includes(label.toLowerCase()),
       );
       const newest = all.toReversed().sort((one, other) => other.createdAt - one.createdAt);
       return {
@@ -165,10 +165,6 @@ function usedLink(): SandboxError {
 
 function idIn({ params: { id = "" } }: Pick<RouteContext, "params">): string {
   return id;
-}
-
-function hasText(text: string, wanted = ""): boolean {
-  return text.toLowerCase().includes(wanted.toLowerCase());
 }
 
 function summaryOf(instance: ListedInstance, { baseUrl }: RouteContext) {
