@@ -60,7 +60,7 @@ describe("svc-sandbox play", () => {
     expect(plain.replace(/\s+/g, " ")).toContain(narration);
   });
 
-  it("says how many steps there are, and which one it tells", async () => {
+  it("shows the number of steps, and the current step", async () => {
     const piped = await play(longStory);
     expect(piped.stdout).toContain("\n16 steps.\n\nStep 1 of 16\n");
     expect(piped.stdout).toContain("\nStep 16 of 16\n");
