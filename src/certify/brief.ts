@@ -118,9 +118,7 @@ type Failures = readonly [Run, ...Run[]];
  * with a second row if that row makes it appear.
  */
 export function failuresByReason(runs: readonly Run[]): Failures[] {
-  const failing = runs
-    .filter(({ outcome }) => outcome !== "passed" && outcome !== "not_run")
-    .flatMap((run) => run.cause?.parts?.map((cause): Run => ({ ...run, cause })) ?? run);
+  const failing = runs.filter(({ outcome }) => outcome !== "passed" && outcome !== "not_run");
   const reasons: [Run, ...Run[]][] = [];
   for (const run of failing.toSorted((one, other) => rowsOf(one).length - rowsOf(other).length)) {
     const known = reasons.find(([first]) => rowsOf(first).every((row) => rowsOf(run).includes(row)));

@@ -1,28 +1,23 @@
 import type { Trial } from "../sandbox/sandbox.js";
 import type { FaultPathId, PathId } from "../spec/outcomes.js";
 import {
-  butFor,
   everywhere,
   faultCause,
   faultsOn,
   includesAll,
-  joinedCause,
   type PlannedRun,
   variationCause,
   whereTheyWere,
-  without,
 } from "./plan.js";
 import type { CausePoint, RunCause } from "./result.js";
 
 /** Repeats a run with another trial. */
-export type Repeat = (run: PlannedRun, trial: Trial) => Promise<Attempted>;
+export type Repeat = (run: PlannedRun, trial: Trial) => Promise<Repeated>;
 
-interface Attempted {
+interface Repeated {
   readonly failed: boolean;
   /** Returns the path of the last response with one of the statuses. */
   readonly lastPath: (statuses: readonly number[]) => PathId | undefined;
-  /** The points where its responses differed from `minimal`. */
-  readonly points: readonly CausePoint[];
 }
 
 /** The minimal cause of a run's failure; `flaky` if the run does not fail each time. */
@@ -30,10 +25,9 @@ export type Narrowed = RunCause | "flaky";
 
 interface FailingRun {
   readonly run: PlannedRun;
+  /** The points where its responses differed from `minimal`. */
   readonly points: readonly CausePoint[];
 }
-
-type OnFound = (run: PlannedRun, narrowed: Narrowed) => void;
 
 /** A cause, and the variation with only some points that shows it. */
 interface Found {
@@ -41,73 +35,40 @@ interface Found {
   readonly only: typeof everywhere;
 }
 
-interface OpenRun extends FailingRun {
-  /** The causes that break the run, and do not explain it completely. */
-  readonly found: readonly Found[];
-}
-
 /**
- * Finds out why runs with varied responses fail, one after the other. A named cause breaks its run alone, and without all its
- * causes the run passes. If an earlier cause does this, two attempts show it.
+ * Finds a cause of each run with varied responses that fails, one run after the other. A named cause breaks its run alone. If the
+ * cause of an earlier run does, one attempt shows it.
  */
 export async function narrowVaried(
   failing: readonly FailingRun[],
-  attempt: Repeat,
-  onFound: OnFound,
+  repeat: Repeat,
+  onFound: (run: PlannedRun, narrowed: Narrowed) => void,
 ): Promise<void> {
-  let open = failing.map((one): OpenRun => ({ ...one, found: [] }));
-  /** Reports a run that is explained; resolves to what remains open. */
-  const remaining = async ({ run, found }: OpenRun): Promise<OpenRun[]> => {
-    const named = found.flatMap(({ cause }) => cause.points);
-    const rows = new Set(named.map(({ row }) => row));
-    const [rest, exact] = await Promise.all([attempt(run, without(rows)), attempt(run, butFor(named))]);
-    if (rest.failed) return [{ run, points: rest.points, found }];
-    // Other variants of these rows may also break the run.
-    const others = exact.failed ? exact.points.filter(({ row }) => rows.has(row)) : [];
-    const { only } = found[0] as Found;
-    const more = others.map(async (point) => {
-      const { failed, lastPath } = await attempt(run, only([point]));
-      return failed ? [variationCause([point], run, lastPath([point.status]))] : [];
-    });
-    const causes = found.map(({ cause }) => cause);
-    onFound(run, joinedCause([...causes, ...(await Promise.all(more)).flat()]));
-    return [];
-  };
-  for (let first = open.shift(); first !== undefined; first = open.shift()) {
-    const { run, found } = first;
-    const next = await narrowOne(first, attempt);
-    if (next === "flaky" || next.cause.points.length === 0) {
-      const known = found.map(({ cause }) => cause);
-      onFound(run, next !== "flaky" ? next.cause : known.length > 0 ? joinedCause(known) : next);
-      continue;
-    }
-    const { cause, only } = next;
-    const again = open.map(async (one): Promise<OpenRun[]> => {
-      if (!includesAll(one.points, cause.points)) return [one];
-      const isBroken = (await attempt(one.run, only(cause.points))).failed;
-      return isBroken ? remaining({ ...one, found: [...one.found, next] }) : [one];
-    });
-    const [own = [], ...others] = await Promise.all([
-      remaining({ ...first, found: [...found, next] }),
-      ...again,
-    ]);
-    open = [...own, ...others.flat()];
+  const [first, ...others] = failing;
+  if (first === undefined) return;
+  const found = await causeOf(first, repeat);
+  if (found === "flaky" || found.cause.points.length === 0) {
+    onFound(first.run, found === "flaky" ? found : found.cause);
+    return narrowVaried(others, repeat, onFound);
   }
+  const { cause, only } = found;
+  onFound(first.run, cause);
+  const open = others.map(async ({ run, points }) => {
+    if (!includesAll(points, cause.points)) return [{ run, points }];
+    if (!(await repeat(run, only(cause.points))).failed) return [{ run, points }];
+    onFound(run, cause);
+    return [];
+  });
+  return narrowVaried((await Promise.all(open)).flat(), repeat, onFound);
 }
 
-function rowsOf(found: readonly Found[]): ReadonlySet<string> {
-  return new Set(found.flatMap(({ cause }) => cause.points.map(({ row }) => row)));
-}
-
-async function narrowOne({ run, points, found }: OpenRun, attempt: Repeat): Promise<Found | "flaky"> {
-  const fails = async (trial: Trial) => (await attempt(run, trial)).failed;
-  const excluded = rowsOf(found);
-  const suspects = points.filter(({ row }) => !excluded.has(row));
+async function causeOf({ run, points }: FailingRun, repeat: Repeat): Promise<Found | "flaky"> {
+  const fails = async (trial: Trial) => (await repeat(run, trial)).failed;
   const causeIn = async (only: typeof everywhere): Promise<Found | undefined> => {
-    const least = await minimize(suspects, (part) => fails(only(part)));
+    const least = await minimize(points, (part) => fails(only(part)));
     // Also without any point: a client that fails by chance must not get a cause.
     const [shown, ...others] = await Promise.all([
-      attempt(run, only(least)),
+      repeat(run, only(least)),
       fails(only(least)),
       fails(everywhere([])),
       fails(everywhere([])),
@@ -115,11 +76,7 @@ async function narrowOne({ run, points, found }: OpenRun, attempt: Repeat): Prom
     if (!shown.failed || others.join() !== "true,false,false") return undefined;
     return { cause: variationCause(least, run, shown.lastPath(least.map(({ status }) => status))), only };
   };
-  const [again, bare, all] = await Promise.all([
-    fails(without(excluded)),
-    fails(everywhere([])),
-    fails(everywhere(suspects)),
-  ]);
+  const [again, bare, all] = await Promise.all([fails({}), fails(everywhere([])), fails(everywhere(points))]);
   if (bare) {
     const isSeed = again && all && (await fails(everywhere([])));
     return isSeed ? { cause: variationCause([], run), only: everywhere } : "flaky";
@@ -137,10 +94,10 @@ export async function narrowFault(
   run: PlannedRun & { readonly fault: FaultPathId },
   paths: readonly PathId[],
   suspect: PathId | undefined,
-  attempt: Repeat,
+  repeat: Repeat,
 ): Promise<Narrowed> {
   const fails = async (some: readonly PathId[]) =>
-    some.length > 0 && (await attempt(run, { faults: faultsOn(some, run.fault) })).failed;
+    some.length > 0 && (await repeat(run, { faults: faultsOn(some, run.fault) })).failed;
   const besides = (path: PathId | undefined) => paths.filter((one) => one !== path);
   const [isGuilty, areOthers] = await Promise.all([
     suspect !== undefined && fails([suspect]),

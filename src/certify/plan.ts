@@ -133,19 +133,6 @@ export function variationCause(points: readonly CausePoint[], run: PlannedRun, p
   return { sentence: `fails when ${parts.join(" and ")}`, whatToDo, points, ...at };
 }
 
-/** Returns the cause of a run that several causes break, each of them on its own. */
-export function joinedCause(causes: readonly RunCause[]): RunCause {
-  const [first, ...others] = causes as [RunCause, ...RunCause[]];
-  if (others.length === 0) return first;
-  return {
-    sentence: causes.map(({ sentence }) => sentence).join("; it also "),
-    whatToDo: [...new Set(causes.flatMap(({ whatToDo }) => whatToDo))],
-    points: causes.flatMap(({ points }) => points),
-    parts: causes,
-    ...(first.pathId !== undefined && { pathId: first.pathId }),
-  };
-}
-
 const isSame = (one: CausePoint) => (other: CausePoint) =>
   one.row === other.row && one.variant === other.variant && one.status === other.status;
 
@@ -167,18 +154,6 @@ export function recordPoints({ choose, ...trial }: Trial) {
     trial: { ...trial, choose: recorded },
     /** Returns them in an order that does not depend on the order of the requests. */
     points: () => [...found.keys()].sort().map((name) => found.get(name) as CausePoint),
-  };
-}
-
-/** Returns a trial with these rows as in `minimal`. */
-export function without(rows: ReadonlySet<string>): Trial {
-  return { choose: (row, usual) => (rows.has(row) ? "" : usual) };
-}
-
-/** Returns a trial with these points as in `minimal`. */
-export function butFor(points: readonly CausePoint[]): Trial {
-  return {
-    choose: (row, variant, status) => (points.some(isSame({ row, variant, status })) ? "" : variant),
   };
 }
 

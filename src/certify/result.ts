@@ -48,7 +48,7 @@ const point = mapping({ row: text(), variant: text(), status: count() });
 /** A variant of a row of the variation table, on the responses of one status. */
 export interface CausePoint extends ValueOf<typeof point> {}
 
-const partOfCause = {
+const cause = mapping({
   /** For example, `fails when a 401 has charset=utf-8 in its Content-Type`. */
   sentence: text(),
   /** The fix with its rule, for each row that breaks it. */
@@ -57,12 +57,7 @@ const partOfCause = {
   points: list(point),
   /** The path where it fails, if there is only one. */
   pathId: optional(pathId()),
-};
-const cause = mapping({
-  ...partOfCause,
   fault: optional(fault()),
-  /** The causes that break the client each alone; left out if there is only one. */
-  parts: optional(list(mapping(partOfCause))),
 });
 /** The minimal cause of a failure. */
 export interface RunCause extends ValueOf<typeof cause> {}

@@ -2,12 +2,11 @@ import { type ApiCall, type Ending, rejectCall } from "../api/answer.js";
 import { unavailable } from "../api/faults.js";
 import { brokenPromises } from "../api/promises.js";
 import { pluralize } from "../report/plain-text.js";
-import type { Report, ReportedAdvice, ReportedRequest } from "../report/report-shape.js";
+import type { Report, ReportedAdvice } from "../report/report-shape.js";
 import type { SandboxState, Trial } from "../sandbox/sandbox.js";
 import { type AdviceId, adviceIds, adviceOf } from "../spec/advice.js";
 import { fingerprintOf } from "../spec/api-key.js";
 import { type ApiPathId, outcomeOf, type PathId } from "../spec/outcomes.js";
-import { listed } from "../spec/schema/words.js";
 import type { RetryResult } from "./result.js";
 
 // Experiments that show how a client treats a rejection or an outage. Each run is like the baseline up to the last request with
@@ -69,8 +68,6 @@ const mostWithoutPause = 5;
 
 const noteId = "sent-again-after-refusal";
 const statusOf = ({ pathId }: Pick<SentCount, "pathId">) => outcomeOf(pathId).status;
-const keyOf = ({ key, fingerprint }: Pick<ReportedRequest, "key" | "fingerprint">) =>
-  key ?? fingerprint ?? "";
 const countOf = ({ sent }: CountedRun, key: string) =>
   sent.reduce((total, one) => (one.key === key ? total + one.count : total), 0);
 const rejectedIn = ({ sent }: CountedRun) =>
@@ -253,34 +250,22 @@ function outageSentence(key: string, run: Made): string {
   return `While ${key} got 503, your client sent ${sent}${pause}${end}.`;
 }
 
-/** Returns the report with the findings: a warning for each, and the note only if something about it is open. */
+/** Returns the report with a warning for each finding, and with the note only if a result is open. */
 export function withRetries(report: Report, results: readonly RetryResult[] = []): Report {
   if (results.length === 0) return report;
   const rows = new Map<AdviceId, ReportedAdvice>(report.advice.map((row) => [row.id, row]));
-  const note = rows.get(noteId);
   for (const { after, outcome, sentence } of results) {
     if (outcome !== "failed") continue;
     const id = adviceAfter[after];
-    const repeats = report.repeats.filter((one) => String(statusOf(one)) === after);
-    const facts = repeats.map((one) => `${keyOf(one)} ${pluralize(one.count, "time")} (${one.pathId})`);
-    const resent = facts.length === 0 ? "" : ` Resent in all runs: ${listed(facts, "and")}.`;
-    rows.set(id, {
-      ...{ ...adviceOf(id), id },
-      count: Math.max(
-        1,
-        repeats.reduce((total, { count }) => total + count, 0),
-      ),
-      meaning: `${adviceOf(id).meaning} ${sentence}${resent}`,
-      examples: (note?.examples ?? []).filter((one) => repeats.some((again) => keyOf(again) === keyOf(one))),
-    });
+    const { meaning, ...advice } = adviceOf(id);
+    rows.set(id, { ...advice, id, count: 1, meaning: `${meaning} ${sentence}`, examples: [] });
   }
+  const note = rows.get(noteId);
   const open = results.filter(
-    ({ after, outcome }) =>
-      (outcome === "unclear" || outcome === "not_run") &&
-      report.repeats.some((one) => String(statusOf(one)) === after),
+    ({ after, outcome }) => after !== "outage" && (outcome === "unclear" || outcome === "not_run"),
   );
-  rows.delete(noteId);
-  if (note !== undefined && open.length > 0) {
+  if (open.length === 0) rows.delete(noteId);
+  else if (note !== undefined) {
     const why = [...new Set(open.map(({ sentence }) => sentence))].join(" ");
     const fixes = [...new Set(open.flatMap(({ whatToDo }) => whatToDo ?? []))].join(" ");
     rows.set(noteId, { ...note, meaning: `${note.meaning} ${why}`, whatToDo: fixes || note.whatToDo });

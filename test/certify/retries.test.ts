@@ -41,13 +41,8 @@ test.each([
   [" and checks nothing", ""],
 ])("R14 a client that retries after 401%s gets that warning, which a gate can fail, and no other", async (_, checks) => {
   const { code, advice, unmet, runs } = await certify(afterStatus(401), checks);
-  const meaning = expect.stringMatching(
-    /When certify rejected active with 401, 2 more requests followed\. .*revoked 5 times \(401\.revoked\)/,
-  );
-  const examples = expect.arrayContaining([expect.objectContaining({ key: "revoked" })]);
-  expect(advice).toEqual([
-    expect.objectContaining({ id: "same-key-after-401", level: "warning", count: 7, meaning, examples }),
-  ]);
+  const meaning = expect.stringMatching(/When certify rejected active with 401, 2 more requests followed\.$/);
+  expect(advice).toEqual([expect.objectContaining({ id: "same-key-after-401", level: "warning", meaning })]);
   expect([code, unmet]).toEqual([5, [expect.objectContaining({ threshold: "--fail-on warning" })]]);
   expect(runs).toHaveLength(1);
 });

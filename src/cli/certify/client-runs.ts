@@ -1,45 +1,21 @@
+import type { ClientRun, RunSandbox } from "../../certify/certification.js";
 import { type Patience, type PlannedRun, recordPoints } from "../../certify/plan.js";
-import type { CausePoint, Run } from "../../certify/result.js";
+import type { Run } from "../../certify/result.js";
 import type { SentCount } from "../../certify/retries.js";
 import { stopwatch, wallTime } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { CommandEnd } from "../../node/run-command.js";
 import { clientReport } from "../../report/report.js";
-import type { Report } from "../../report/report-shape.js";
 import { createCounters } from "../../sandbox/journal/counts.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import { settled } from "../../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState, Trial } from "../../sandbox/sandbox.js";
 import { minuteStart } from "../../spec/limits.js";
-import type { PathId } from "../../spec/outcomes.js";
 import { redactKeys } from "../../spec/redact.js";
 import type { CommandCall } from "../command.js";
 import { startNamed } from "../open-scenario.js";
-import type { RunSandbox } from "../serve/capture-files.js";
 import { createKeyFinder, runServed } from "../serve/run-served.js";
 import type { ServeFlags } from "../serve/serve-options.js";
-
-export interface ClientRun extends Pick<Run, "code" | "durationMs" | "lastRequest"> {
-  /** `not_run` also if it was stopped before its end. */
-  readonly outcome: Exclude<Run["outcome"], "flaky">;
-  readonly report: Report;
-  /** The points where responses differed from `minimal`. */
-  readonly points: readonly CausePoint[];
-  /** Returns the last request with one of the response statuses. */
-  readonly lastOn: (statuses: readonly number[]) => Run["lastRequest"];
-  /** A path where a fault affected a request. */
-  readonly suspect: PathId | undefined;
-  /** Its requests, counted by key and path. */
-  readonly sent: readonly SentCount[];
-  /** The last lines of its output, without keys and colors. */
-  readonly output: readonly string[];
-  /** Its sandboxes; none if it passed. */
-  readonly sandboxes: readonly RunSandbox[];
-  /** Why it could not start. */
-  readonly failure?: NodeJS.ErrnoException;
-}
-
-export type ClientRuns = ReturnType<typeof createClientRuns>;
 
 /** Prepares to run a client many times, with `jobs` runs in parallel. */
 export function createClientRuns(

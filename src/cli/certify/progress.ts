@@ -1,10 +1,8 @@
-import type { PromiseRun, Run } from "../../certify/result.js";
+import type { Progress } from "../../certify/certification.js";
 import { stopwatch } from "../../library/real-time.js";
 import { alignColumns, pluralize } from "../../report/plain-text.js";
 import type { CommandCall } from "../command.js";
 import { styleFor, tell } from "../terminal.js";
-
-export type Progress = ReturnType<typeof createProgress>;
 
 interface Bar {
   /** Infinity if unknown. */
@@ -20,7 +18,7 @@ const barWidth = 24;
 export function createProgress({
   io,
   flags,
-}: Pick<CommandCall<{ color?: boolean; quiet?: boolean }>, "io" | "flags">) {
+}: Pick<CommandCall<{ color?: boolean; quiet?: boolean }>, "io" | "flags">): Progress {
   const { palette, isTerminal } = styleFor(io.stderr, io.env, flags);
   let attempts = 0;
   let bar: Bar | undefined;
@@ -52,7 +50,6 @@ export function createProgress({
   };
   const line = (...cells: string[]) => write(`${alignColumns([cells]).join("")}\n`);
   return {
-    /** Starts a phase with a number of runs; without a number, it counts attempts. */
     begin(what: string, total = Number.POSITIVE_INFINITY) {
       end();
       write(`${what}\n`);
@@ -60,23 +57,21 @@ export function createProgress({
       if (isTerminal) bar = { total, done: 0, failed: 0, started: stopwatch() };
       draw();
     },
-    ran(run: Run) {
-      const { name, outcome, durationMs, requests } = run;
+    ran({ name, outcome, durationMs, requests }) {
       if (isTerminal) return step(outcome !== "passed");
       const seconds = `${(durationMs / 1000).toFixed(1)} s`.padStart(7);
       line(outcome.replace("_", " ").padEnd(9), name.padEnd(15), seconds, pluralize(requests, "request"));
     },
-    broke({ id, outcome, durationMs }: PromiseRun) {
+    broke({ id, outcome, durationMs }) {
       if (isTerminal) return step(outcome === "not_noticed");
       line(outcome.replace("_", " ").padEnd(11), id, `${(durationMs / 1000).toFixed(1)} s`);
     },
-    /** Counts another attempt to find a cause. */
     tried() {
       attempts += 1;
       step();
       if (!isTerminal && attempts % 10 === 0) write(`${attempts} attempts\n`);
     },
-    found({ name, outcome, cause }: Run) {
+    found({ name, outcome, cause }) {
       if (!isTerminal) write(`${name} ${outcome === "flaky" ? "is flaky" : (cause?.sentence ?? outcome)}.\n`);
     },
     end,

@@ -1,5 +1,6 @@
 import { type BrokenPromise, breaking, brokenPromises } from "../../api/promises.js";
 import { execAgain } from "../../certify/brief.js";
+import type { RunSandbox } from "../../certify/certification.js";
 import { faultsOn } from "../../certify/plan.js";
 import type { Instance } from "../../log/instances.js";
 import type { CommandOptions } from "../../node/run-command.js";
@@ -27,7 +28,6 @@ import {
 } from "../flags.js";
 import { programName } from "../io.js";
 import { loadNamed, startNamed, withChanges } from "../open-scenario.js";
-import type { RunSandbox } from "../serve/capture-files.js";
 import { deliverReport, execTargets } from "../serve/exec-report.js";
 import { createKeyFinder, runServed, sayWhyNotRun } from "../serve/run-served.js";
 import { tell } from "../terminal.js";

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import type { RunSandbox } from "../../certify/certification.js";
 import { captureText } from "../../library/capture.js";
 import { writeReportFile } from "../../node/files/write-file.js";
 import { pluralize } from "../../report/plain-text.js";
@@ -10,12 +11,6 @@ import { listed } from "../../spec/schema/words.js";
 import { describeFailure, unwritable } from "../exit-codes.js";
 import type { Io } from "../io.js";
 import { tell } from "../terminal.js";
-
-/** A sandbox of a run: the server's, or one of its instances with its label or id. */
-export interface RunSandbox {
-  readonly runtime: SandboxState;
-  readonly instance?: string;
-}
 
 /**
  * Writes captures of a failed run's sandboxes to a folder, and reports the files: `capture.yaml` of the server's sandbox,

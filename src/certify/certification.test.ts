@@ -1,0 +1,123 @@
+import { expect, test } from "vitest";
+import { failed } from "../../test/certify/certified.js";
+import type { Report } from "../report/report-shape.js";
+import type { Trial } from "../sandbox/sandbox.js";
+import { type CertificationPlan, type ClientRun, certify, findings, type Progress } from "./certification.js";
+import { type PlannedRun, planOf } from "./plan.js";
+
+const covered = ["200.test", "401.revoked", "401.expired", "403.access_denied", "429.per_day"] as const;
+const report: Report = {
+  ...failed.report,
+  paths: failed.report.paths.flatMap((row) =>
+    row.pathId === "200.test" ? covered.map((pathId) => ({ ...row, pathId })) : [],
+  ),
+  coverage: { percent: 29, met: 5, promised: 17 },
+};
+
+const passes: ClientRun = {
+  ...{ outcome: "passed", code: 0, durationMs: 100, report, points: [], sent: [], output: [] },
+  ...{ lastOn: () => undefined, suspect: undefined, sandboxes: [] },
+};
+const fails: ClientRun = { ...passes, outcome: "failed", code: 1 };
+
+/** How a run of a client ends. */
+type Client = (planned: PlannedRun, trial: Trial) => ClientRun;
+
+/** Certifies a client that is a function: no process, and a second of time for each run. */
+async function certified(client: Client, plan: Partial<CertificationPlan> = {}, mostRuns = 1000) {
+  const made: string[] = [];
+  const shown: string[] = [];
+  let last: Promise<unknown> = Promise.resolve();
+  const show = (text: string) => void shown.push(text);
+  const progress: Progress = {
+    ...{ begin: show, ran: ({ name }) => show(name), broke: ({ id }) => show(id), end: () => show("end") },
+    ...{ tried() {}, found: ({ name, outcome, cause }) => show(`${name} ${cause?.sentence ?? outcome}`) },
+  };
+  const state = await certify(
+    { runs: planOf(1, [1, 2], ["fault.hang"]), jobs: 1, kinds: "none", only: [], ...plan },
+    {
+      run(planned, trial, _patience, isWanted) {
+        const run = last.then(() => {
+          if (!isWanted() || made.length >= mostRuns) return undefined;
+          made.push(planned.name);
+          return client(planned, trial);
+        });
+        // The next run waits until this one is recorded.
+        last = run.then(() => new Promise((resolve) => setImmediate(resolve)));
+        return run;
+      },
+      isStopped: () => made.length >= mostRuns,
+      onFailure: async ({ name }) => show(`${name} failed`),
+      stopwatch: () => made.length * 1000,
+      progress,
+    },
+  );
+  const { runs, promises } = findings(state);
+  return { made, shown, promises, outcomes: runs.map(({ outcome }) => outcome), runs };
+}
+
+test("the baseline runs first, then the profile typical, faults and promises, then the seeds", async () => {
+  const { made, shown, outcomes, promises } = await certified(() => passes, {
+    only: ["401.revoked:accepted"],
+  });
+  expect(made).toEqual(["minimal", "typical", "fault.hang", "minimal", "varied 1", "varied 2"]);
+  expect(outcomes).toEqual(Array(5).fill("passed"));
+  expect(promises.runs.map(({ id, outcome }) => [id, outcome])).toEqual([
+    ["401.revoked:accepted", "not_tried"],
+  ]);
+  expect(shown.slice(0, 2)).toEqual(["minimal", "4 more runs and 1 with a broken promise: about 1 s"]);
+});
+
+test.each<[string, Client, string]>([
+  ["fails each time", () => fails, "failed"],
+  ["covers too little", () => ({ ...passes, report: failed.report }), "passed"],
+  ["does not end", () => ({ ...fails, outcome: "timed_out", code: null }), "timed_out"],
+])("after a baseline that %s, no other run is made", async (_, client, outcome) => {
+  const { outcomes } = await certified(client);
+  expect(outcomes).toEqual([outcome, ...Array(4).fill("not_run")]);
+});
+
+test("a baseline that fails once is flaky, and no other run is made", async () => {
+  let runs = 0;
+  const { made, outcomes } = await certified(() => (runs++ === 0 ? fails : passes));
+  expect([made, outcomes]).toEqual([
+    ["minimal", "minimal"],
+    ["flaky", ...Array(4).fill("not_run")],
+  ]);
+});
+
+test("a fault that breaks the client on one path is the cause of its run", async () => {
+  const client: Client = (_planned, { faults = [] }) =>
+    faults.some(({ when }) => when?.path_id === "401.expired") ? fails : passes;
+  const { runs, shown } = await certified(client);
+  expect(runs[2]).toMatchObject({ outcome: "failed", cause: { fault: "fault.hang", pathId: "401.expired" } });
+  expect(shown.slice(-3)).toEqual([
+    "Narrowing down why 1 of them fail",
+    "fault.hang fails when the first request that would end on 401.expired never gets a response",
+    "end",
+  ]);
+});
+
+test("with bail, nothing starts after a failure, and its cause is found", async () => {
+  const { outcomes, runs } = await certified(({ fault }) => (fault ? fails : passes), {
+    bail: true,
+    runs: planOf(1, [1, 2], ["fault.hang", "fault.reset"]),
+  });
+  expect(outcomes).toEqual(["passed", "passed", "failed", ...Array(3).fill("not_run")]);
+  expect(runs[2]?.cause?.fault).toBe("fault.hang");
+});
+
+test("after the budget nothing starts, except for the baseline", async () => {
+  expect((await certified(() => passes, { budget: 500 })).made).toEqual(["minimal"]);
+  expect((await certified(() => passes, { budget: 2500 })).made).toEqual([
+    "minimal",
+    "typical",
+    "fault.hang",
+  ]);
+});
+
+test("runs that the user stops are not run, and no cause is concluded from them", async () => {
+  const { outcomes, runs } = await certified(({ fault }) => (fault ? fails : passes), {}, 4);
+  expect(outcomes).toEqual(["passed", "passed", "failed", "passed", "not_run"]);
+  expect(runs[2]?.cause?.pathId).toBeUndefined();
+});

@@ -1,0 +1,309 @@
+import { type BrokenPromise, breaking, brokenPromises, promisesOn } from "../api/promises.js";
+import { pluralize } from "../report/plain-text.js";
+import { mergeReports } from "../report/report.js";
+import type { Report } from "../report/report-shape.js";
+import type { SandboxState, Trial } from "../sandbox/sandbox.js";
+import type { PathId } from "../spec/outcomes.js";
+import { listed } from "../spec/schema/words.js";
+import { type Narrowed, narrowFault, narrowVaried, type Repeat } from "./narrow.js";
+import { causedRun, faultsOn, type Patience, type PlannedRun, patienceFor } from "./plan.js";
+import { promiseRun, promisesIn, whyTooLittle } from "./promises.js";
+import type { CausePoint, CertifyResult, PromiseRun, Run } from "./result.js";
+import {
+  type CountedRun,
+  controlFor,
+  type Experiment,
+  experimentsFor,
+  type Made,
+  retryResults,
+  type SentCount,
+  startExperiment,
+  withRetries,
+} from "./retries.js";
+
+/** A sandbox of a run: the server's, or one of its instances with its label or id. */
+export interface RunSandbox {
+  readonly runtime: SandboxState;
+  readonly instance?: string;
+}
+
+/** A run of the client that was made. */
+export interface ClientRun extends Pick<Run, "code" | "durationMs" | "lastRequest"> {
+  readonly outcome: "passed" | "failed" | "timed_out";
+  readonly report: Report;
+  /** The points where responses differed from `minimal`. */
+  readonly points: readonly CausePoint[];
+  /** Returns the last request with one of the response statuses. */
+  readonly lastOn: (statuses: readonly number[]) => Run["lastRequest"];
+  /** A path where a fault affected a request. */
+  readonly suspect: PathId | undefined;
+  /** Its requests, counted by key and path. */
+  readonly sent: readonly SentCount[];
+  /** The last lines of its output, without keys and colors. */
+  readonly output: readonly string[];
+  /** Its sandboxes; none if it passed. */
+  readonly sandboxes: readonly RunSandbox[];
+  /** Why it could not start. */
+  readonly failure?: Error & { readonly code?: string | undefined };
+}
+
+/** What to run. */
+export interface CertificationPlan extends Pick<CertifyResult, "like"> {
+  /** The baseline first. */
+  readonly runs: readonly [PlannedRun, ...PlannedRun[]];
+  /** The number of parallel runs. */
+  readonly jobs: number;
+  /** Milliseconds for each run. Default: see {@link patienceFor}. */
+  readonly timeout?: number | undefined;
+  /** The promises to break. */
+  readonly kinds: CertifyResult["promises"]["kinds"];
+  /** The names of the only promises and experiments. Default: all. */
+  readonly only?: readonly string[] | undefined;
+  /** Whether to stop after the first failure. */
+  readonly bail?: boolean;
+  /** Maximum milliseconds for all runs together. */
+  readonly budget?: number;
+}
+
+/** Shows the progress of a certification. */
+export interface Progress {
+  /** Starts a phase with a number of runs; without a number, it counts attempts. */
+  readonly begin: (what: string, total?: number) => void;
+  readonly ran: (run: Run) => void;
+  readonly broke: (run: PromiseRun) => void;
+  /** Counts another attempt to find a cause. */
+  readonly tried: () => void;
+  readonly found: (run: Run) => void;
+  readonly end: () => void;
+}
+
+/** How a certification runs the client. */
+export interface Tools {
+  /** Runs the client once it is its turn; `undefined` if the run is no longer wanted then, or stopped. */
+  readonly run: (
+    planned: PlannedRun,
+    trial: Trial,
+    patience: Patience,
+    isWanted: () => boolean,
+    hasShownEnough?: () => boolean,
+  ) => Promise<ClientRun | undefined>;
+  /** Whether the user has stopped it. */
+  readonly isStopped: () => boolean;
+  /** Called with each failed run of the plan, before its cause is searched. */
+  readonly onFailure: (run: PlannedRun, made: ClientRun) => Promise<void>;
+  /** Real time in milliseconds. */
+  readonly stopwatch: () => number;
+  readonly progress: Progress;
+}
+
+/** The state of a certification. */
+export interface Certification {
+  readonly plan: CertificationPlan;
+  readonly tools: Tools;
+  readonly started: number;
+  /** The runs of the plan that were made, by name. */
+  readonly done: Map<string, { run: Run; readonly made: ClientRun }>;
+  broken: readonly PromiseRun[];
+  /** The experiments with retries that were made; `undefined` if none is wanted. */
+  experiments: readonly Made[] | undefined;
+  retries: CertifyResult["retries"];
+  /** Whether a failure has ended it. */
+  isOver: boolean;
+}
+
+/** The steps of a certification, in order. Each does nothing if an earlier step shows that it makes no sense. */
+export const steps: readonly ((state: Certification) => Promise<void>)[] = [
+  makeBaseline,
+  makeOtherRuns,
+  concludeRetries,
+  findCauses,
+];
+
+/** Makes the runs of a plan, and finds the causes of failures. */
+export async function certify(plan: CertificationPlan, tools: Tools): Promise<Certification> {
+  const state: Certification = {
+    ...{ plan, tools, started: tools.stopwatch(), done: new Map() },
+    ...{ broken: [], experiments: undefined, retries: undefined, isOver: false },
+  };
+  for (const step of steps) await step(state);
+  tools.progress.end();
+  return state;
+}
+
+/** Returns the part of a certificate that a certification found out. */
+export function findings({ plan, done, broken, retries }: Certification) {
+  const [one, ...rest] = [...done.values()].map(({ made }) => made.report);
+  const runs = plan.runs.map((planned) => causedRun(done.get(planned.name)?.run ?? notRun(planned)));
+  return {
+    runs: runs as [Run, ...Run[]],
+    promises: promisesIn(plan.kinds, broken),
+    retries,
+    /** The merged report of all runs without a broken promise; `undefined` if not even the first run ended. */
+    report: one && withRetries(mergeReports([one, ...rest]), retries),
+  };
+}
+
+async function makeBaseline(state: Certification): Promise<void> {
+  const { plan, tools, done } = state;
+  const [baseline] = plan.runs;
+  await make(state, baseline);
+  const first = done.get(baseline.name);
+  if (first?.run.outcome !== "failed" || first.made.failure !== undefined) return;
+  tools.progress.begin("Running minimal again", 1);
+  if (!(await repeatIn(state)(baseline, {})).failed) settle(state, baseline, "flaky");
+}
+
+/** Returns the baseline if it passes, and covers enough to conclude something from it. */
+function usableBaseline({ plan, done }: Certification) {
+  const first = done.get(plan.runs[0].name);
+  return first?.run.outcome === "passed" && whyTooLittle(first.made.report) === undefined ? first : undefined;
+}
+
+function coveredPaths({ plan, done }: Certification): PathId[] {
+  const { paths = [] } = done.get(plan.runs[0].name)?.made.report ?? {};
+  return paths.flatMap(({ promised, met, pathId }) => (promised && met ? [pathId] : []));
+}
+
+async function makeOtherRuns(state: Certification): Promise<void> {
+  const baseline = usableBaseline(state);
+  if (baseline === undefined) return;
+  const { plan, tools } = state;
+  const { only, kinds, jobs } = plan;
+  const [, ...others] = plan.runs;
+  const covered = coveredPaths(state);
+  const promises =
+    only === undefined ? promisesOn(covered, kinds) : brokenPromises.filter(({ id }) => only.includes(id));
+  const findsRetries = only?.includes("retries") ?? true;
+  const experiments = findsRetries ? experimentsFor(countedOf(baseline.made)) : [];
+  const total = others.length + promises.length + experiments.length;
+  if (total > 0) {
+    const parts = [
+      ...(others.length === 0 ? [] : [pluralize(others.length, "more run")]),
+      ...(promises.length === 0 ? [] : [`${promises.length} with a broken promise`]),
+      ...(experiments.length === 0 ? [] : [`${experiments.length} to find retries`]),
+    ];
+    const seconds = Math.ceil((total * baseline.run.durationMs) / jobs / 1000);
+    tools.progress.begin(`${listed(parts, "and")}: about ${seconds} s`, total);
+  }
+  // They start in this order. The seeds, the most runs, come last.
+  const isSeed = ({ profile }: PlannedRun) => profile === "varied";
+  const [, broken, tried] = await Promise.all([
+    Promise.all(others.filter((one) => !isSeed(one)).map((one) => make(state, one))),
+    Promise.all(promises.map((one) => makeBroken(state, one))),
+    Promise.all(experiments.map((one) => tryOut(state, one))),
+    Promise.all(others.filter(isSeed).map((one) => make(state, one))),
+  ]);
+  state.broken = broken;
+  state.experiments = findsRetries ? tried.flat() : undefined;
+}
+
+async function concludeRetries(state: Certification): Promise<void> {
+  const { experiments, done } = state;
+  if (experiments === undefined) return;
+  const plain = [...done.values()].flatMap(({ run, made }) => (run.fault ? [] : countedOf(made)));
+  const [baseline, ...others] = plain as [CountedRun, ...CountedRun[]];
+  const control = controlFor(baseline, experiments);
+  const [controlled] = control === undefined ? [] : await tryOut(state, control);
+  state.retries = retryResults([baseline, ...others], experiments, controlled);
+}
+
+async function findCauses(state: Certification): Promise<void> {
+  if (usableBaseline(state) === undefined) return;
+  const { plan, tools, done } = state;
+  const failing = plan.runs.flatMap((run) => {
+    const made = done.get(run.name)?.made;
+    return made === undefined || made.outcome === "passed" ? [] : [{ run, made, points: made.points }];
+  });
+  if (failing.length > 0) tools.progress.begin(`Narrowing down why ${failing.length} of them fail`);
+  const varied = failing.filter(({ run }) => run.fault === undefined);
+  await narrowVaried(varied, repeatIn(state), (run, narrowed) => settle(state, run, narrowed));
+  const byFault = failing.map(async ({ run: { fault, ...run }, made: { suspect } }) => {
+    if (fault === undefined) return;
+    settle(state, run, await narrowFault({ ...run, fault }, coveredPaths(state), suspect, repeatIn(state)));
+  });
+  await Promise.all(byFault);
+}
+
+/** Runs the client, with the assumptions of every run; `undefined` if it is no longer wanted. */
+function runIn(
+  state: Certification,
+  planned: PlannedRun,
+  trial: Trial,
+  isWanted = () => true,
+  hasShownEnough?: () => boolean,
+): Promise<ClientRun | undefined> {
+  const { plan, tools, done } = state;
+  const baselineMs = done.get(plan.runs[0].name)?.run.durationMs;
+  const patience = patienceFor(planned, { timeout: plan.timeout, baselineMs, paths: coveredPaths(state) });
+  const all = plan.like === undefined ? trial : { assumptions: plan.like, ...trial };
+  return tools.run(planned, all, patience, () => isWanted() && isInTime(state), hasShownEnough);
+}
+
+// The baseline is always made.
+function isInTime({ plan, tools, started, done }: Certification): boolean {
+  const { budget = Number.POSITIVE_INFINITY, runs } = plan;
+  return tools.stopwatch() - started < budget || !done.has(runs[0].name);
+}
+
+async function make(state: Certification, planned: PlannedRun): Promise<void> {
+  const { plan, tools, done } = state;
+  const trial = planned.fault === undefined ? {} : { faults: faultsOn(coveredPaths(state), planned.fault) };
+  const made = await runIn(state, planned, trial, () => !state.isOver);
+  if (made === undefined) return;
+  const run = runOf(planned, made);
+  done.set(planned.name, { run, made });
+  if (run.outcome !== "passed") {
+    state.isOver ||= plan.bail === true;
+    await tools.onFailure(planned, made);
+  }
+  if (made.failure === undefined) tools.progress.ran(run);
+}
+
+async function makeBroken(state: Certification, promise: BrokenPromise): Promise<PromiseRun> {
+  const { plan, tools } = state;
+  const broken = breaking(promise);
+  const made = await runIn(state, plan.runs[0], { broken }, () => !state.isOver);
+  const run = promiseRun(promise, made, broken.responses);
+  if (made !== undefined) tools.progress.broke(run);
+  if (run.kind === "swap" && run.outcome === "not_noticed") state.isOver ||= plan.bail === true;
+  return run;
+}
+
+async function tryOut(state: Certification, experiment: Experiment): Promise<Made[]> {
+  const { plan, tools } = state;
+  const { trial, isOver, facts } = startExperiment(experiment);
+  const made = await runIn(state, plan.runs[0], trial, undefined, isOver);
+  tools.progress.tried();
+  return made === undefined ? [] : [{ ...countedOf(made), ...facts(), experiment }];
+}
+
+function repeatIn(state: Certification): Repeat {
+  return async (planned, trial) => {
+    const made = await runIn(state, planned, trial);
+    state.tools.progress.tried();
+    const failed = made !== undefined && made.outcome !== "passed";
+    return { failed, lastPath: (statuses) => made?.lastOn(statuses)?.pathId };
+  };
+}
+
+function settle(state: Certification, { name }: PlannedRun, narrowed: Narrowed): void {
+  const known = state.done.get(name);
+  // Repeated runs that were stopped or not made show nothing.
+  if (known === undefined || state.tools.isStopped() || !isInTime(state)) return;
+  known.run = { ...known.run, ...(narrowed === "flaky" ? { outcome: "flaky" } : { cause: narrowed }) };
+  state.tools.progress.found(known.run);
+}
+
+function runOf(planned: PlannedRun, { outcome, code, durationMs, lastRequest, report }: ClientRun): Run {
+  const { requests, coverage } = report;
+  const known = { ...planned, outcome, code, durationMs, requests, percent: coverage.percent };
+  return lastRequest === undefined ? known : { ...known, lastRequest };
+}
+
+function notRun(planned: PlannedRun): Run {
+  return { ...planned, outcome: "not_run", code: null, durationMs: 0, requests: 0, percent: 0 };
+}
+
+function countedOf({ sent, outcome }: ClientRun): CountedRun {
+  return { sent, failed: outcome !== "passed", isTimedOut: outcome === "timed_out" };
+}
