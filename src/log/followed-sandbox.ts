@@ -1,6 +1,6 @@
 import type { GivenOptions } from "../sandbox/sandbox.js";
-import type { Entry } from "./entries.js";
 import type { RunIn } from "./log.js";
+import type { Entry } from "./memory-log.js";
 import type { Followed, RedisConnection, Waiting } from "./redis-connection.js";
 import { reasonOf } from "./redis-problems.js";
 import { createSandboxCopy, keptJournal, type OwnPart, type RunCall } from "./sandbox-copy.js";

@@ -7,9 +7,9 @@ import { describeSandbox, restoreSandbox, type SavedSandbox } from "../sandbox/s
 import { secretFrom } from "../scenario/population.js";
 import { type Environment, environments } from "../spec/api-key.js";
 import { type RandomStream, randomStream } from "../spec/seed.js";
-import { applyEntry, type Entry, type NewKeyHashes } from "./entries.js";
 import { extendStarted } from "./founding.js";
 import { type ControlCall, type ControlPlace, placeOf, type RunIn } from "./log.js";
+import { applyEntry, type Entry, type NewKeyHashes } from "./memory-log.js";
 
 /** The part of an entry that only its own server has. */
 export interface OwnPart {
