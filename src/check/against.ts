@@ -3,14 +3,14 @@ import { errorShape } from "../api/openapi.js";
 import { mistakesIn } from "../spec/schema/check.js";
 import { canonicalJson, isMapping } from "../spec/schema/json.js";
 import * as shape from "../spec/schema/shape.js";
-import { type CheckedResponse, shown } from "./answer.js";
+import { type CheckedResponse, shownText } from "./answer.js";
 import type { Attempt } from "./judge.js";
 
 /** The names in a response, without values, for comparison with a later check. */
 export type SeenResponse = ReturnType<typeof seenResponse>;
 
 export function seenResponse({ pathId }: Attempt, { status, headers, json }: CheckedResponse) {
-  const names = new Set(headers.map(([name]) => shown(name)));
+  const names = new Set(headers.map(([name]) => shownText(name)));
   const undocumented = undocumentedIn(status === 200 ? me.responseShape : errorShape, json).slice(0, 100);
   return { pathId, status, headers: [...names], undocumented };
 }
@@ -21,7 +21,7 @@ function undocumentedIn(of: shape.Shape, value: unknown, path = "$"): string[] {
   return Object.entries(value).flatMap(([name, member]) => {
     const field = Object.hasOwn(of.fields, name) ? of.fields[name] : undefined;
     const at = `${path}.${name}`;
-    return field === undefined ? [shown(at)] : undocumentedIn(shape.shapeOf(field), member, at);
+    return field === undefined ? [shownText(at)] : undocumentedIn(shape.shapeOf(field), member, at);
   });
 }
 
@@ -57,7 +57,7 @@ export function newSince(earlier: CheckJson, now: CheckJson): string[] {
   const facts = factsOf(now, learnedTwice).flatMap(([about, value]) => {
     const before = known.filter(([one]) => one === about).map(([, one]) => one);
     if (before.length === 0 || before.includes(value)) return [];
-    return [`${about}: ${value}${before.length === 1 ? ` instead of ${shown(before.join())}` : ""}`];
+    return [`${about}: ${value}${before.length === 1 ? ` instead of ${shownText(before.join())}` : ""}`];
   });
   const differing = now.differences
     .filter(({ path_id, at }) => !earlier.differences.some((one) => one.path_id === path_id && one.at === at))

@@ -101,7 +101,7 @@ export function isHtml(answer: CheckedResponse): boolean {
 /** Describes a response by its status and error code: `401 unauthorized`. */
 export function describeAnswer(answer: CheckedResponse): string {
   const code = memberAt(answer, "error", "code");
-  return typeof code === "string" ? `${answer.status} ${shown(code)}` : String(answer.status);
+  return typeof code === "string" ? `${answer.status} ${shownText(code)}` : String(answer.status);
 }
 
 /** Describes a body that is not valid JSON. */
@@ -131,12 +131,12 @@ export function describeValue(value: unknown): string {
 const longest = 80;
 
 /** Prepares a server's text for display: one line, printable, shortened. */
-export function shown(text: string): string {
+export function shownText(text: string): string {
   return escapeControls(text.length > longest ? `${text.slice(0, longest)}…` : text);
 }
 
 export function quoted(text: string): string {
-  return JSON.stringify(shown(text));
+  return JSON.stringify(shownText(text));
 }
 
 /** From this length on, a key without its prefix cannot be one of the server's words. */

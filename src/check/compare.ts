@@ -1,5 +1,5 @@
 import { isMapping } from "../spec/schema/json.js";
-import { type CheckedResponse, describeBody, headerOf, memberAt, quoted, shown } from "./answer.js";
+import { type CheckedResponse, describeBody, headerOf, memberAt, quoted, shownText } from "./answer.js";
 import { type CheckedRule, isDifference, type Observation } from "./contract.js";
 import type { AnsweredAttempt } from "./judge.js";
 
@@ -14,7 +14,7 @@ function compareRequestIds(successes: readonly AnsweredAttempt[]): Observation[]
     const id = ids[index] as string;
     if (id === "" || ids.indexOf(id) === index) return [];
     const expected = "a request id that no earlier response has";
-    return [{ rules: ["R7"], pathId, at: "X-Request-Id", expected, found: `${shown(id)} again` }];
+    return [{ rules: ["R7"], pathId, at: "X-Request-Id", expected, found: `${shownText(id)} again` }];
   });
 }
 
@@ -46,9 +46,9 @@ function compareLimits(successes: readonly AnsweredAttempt[]): Observation[] {
   const differences = ["per_minute", "per_day"].flatMap((name): Observation[] => {
     const [before, after] = [old, replacement].map(({ answer }) => memberAt(answer, "data", "limits", name));
     if (before === after) return [];
-    const expected = shown(`${JSON.stringify(before)}, as for 200.retiring`);
+    const expected = shownText(`${JSON.stringify(before)}, as for 200.retiring`);
     return [
-      { rules, pathId, at: `$.data.limits.${name}`, expected, found: shown(`${JSON.stringify(after)}`) },
+      { rules, pathId, at: `$.data.limits.${name}`, expected, found: shownText(`${JSON.stringify(after)}`) },
     ];
   });
   return differences.length === 0 ? [{ rules, pathId }] : differences;
@@ -127,7 +127,7 @@ function bodyContrasts(one: CheckedResponse, other: CheckedResponse): Contrast[]
   const isJson = one.json !== undefined && other.json !== undefined;
   const partsOf = (answer: CheckedResponse): Parts =>
     isJson ? membersOf(answer.json) : [["body", answer.json === undefined ? describeBody(answer) : "JSON"]];
-  const found = partsThatDiffer(partsOf(one), partsOf(other), "nothing", shown);
+  const found = partsThatDiffer(partsOf(one), partsOf(other), "nothing", shownText);
   if (found.length > 0) return found;
   return [{ at: "body", isForm: true, one: quoted(one.text ?? ""), other: quoted(other.text ?? "") }];
 }
@@ -147,7 +147,7 @@ function headerContrasts(one: CheckedResponse, other: CheckedResponse, bodiesDif
     headers.map(([name]) => name).join(", "),
   );
   if (found.some(({ isForm }) => isForm) || first === second) return found;
-  return [...found, { at: "headers", isForm: true, one: shown(first), other: shown(second) }];
+  return [...found, { at: "headers", isForm: true, one: shownText(first), other: shownText(second) }];
 }
 
 type Parts = readonly (readonly [at: string, value: string])[];
@@ -167,7 +167,7 @@ function partsThatDiffer(one: Parts, other: Parts, absent: string, show: (value:
     if (first === second) return [];
     const words = (value: string | undefined) => (value === undefined ? absent : show(value));
     const isForm = first === undefined || second === undefined;
-    return [{ at: shown(at), isForm, one: words(first), other: words(second) }];
+    return [{ at: shownText(at), isForm, one: words(first), other: words(second) }];
   });
 }
 

@@ -11,7 +11,7 @@ import {
   headerOf,
   memberAt,
   quoted,
-  shown,
+  shownText,
 } from "./answer.js";
 import {
   type CheckedRule,
@@ -50,7 +50,7 @@ export function judgeAttempt(attempt: Attempt): Observation[] {
   }
   if (answer === undefined || reason !== undefined) return [];
   const requestId = headerOf(answer, "x-request-id");
-  const id = requestId === undefined || requestId === "" ? {} : { requestId: shown(requestId) };
+  const id = requestId === undefined || requestId === "" ? {} : { requestId: shownText(requestId) };
   return [...judgeSecrecy(answer, apiKey), ...judgeOutcome(pathId, answer, apiKey)].map((judgement) =>
     "found" in judgement ? { pathId, ...judgement, ...id } : { pathId, ...judgement },
   );
@@ -94,7 +94,7 @@ function describeOutcome(answer: CheckedResponse): string {
   const location = headerOf(answer, "location");
   if (typeof memberAt(answer, "error", "code") === "string") return describeAnswer(answer);
   if (status >= 300 && status < 400 && location !== undefined) {
-    return `${status}, a redirect to ${shown(location)}, which was not followed`;
+    return `${status}, a redirect to ${shownText(location)}, which was not followed`;
   }
   return json === undefined ? `${status}, ${describeBody(answer)}` : String(status);
 }

@@ -1,6 +1,6 @@
 import { type Assumptions, assumptionTable, errorCodePattern, scopePattern } from "../spec/assumptions.js";
 import { isMapping } from "../spec/schema/json.js";
-import { type CheckedResponse, headerOf, memberAt, quoted, shown } from "./answer.js";
+import { type CheckedResponse, headerOf, memberAt, quoted, shownText } from "./answer.js";
 import type { Attempt } from "./judge.js";
 
 export interface InferredAssumption {
@@ -59,7 +59,7 @@ function requestIds(answers: readonly CheckedResponse[]): Inferred {
 
 function challenges(answers: readonly CheckedResponse[]): Inferred {
   const values = answers.map((answer) => headerOf(answer, "www-authenticate"));
-  return presence(values, "WWW-Authenticate", "responses with 401", `: ${shown(values[0] ?? "")}`);
+  return presence(values, "WWW-Authenticate", "responses with 401", `: ${shownText(values[0] ?? "")}`);
 }
 
 function details(answers: readonly CheckedResponse[]): Inferred {
@@ -70,7 +70,7 @@ function details(answers: readonly CheckedResponse[]): Inferred {
     return present === undefined ? [] : [[status, present] as const];
   });
   return {
-    ...presence(values, "details", "responses with 403 or 429", `: ${shown([...names].join(", "))}`),
+    ...presence(values, "details", "responses with 403 or 429", `: ${shownText([...names].join(", "))}`),
     byStatus: Object.fromEntries(byStatus),
   };
 }
@@ -101,7 +101,7 @@ function rateLimitHeaders(answers: readonly CheckedResponse[]): Inferred {
     headers.map(([name]) => name).filter((name) => /^(?:x-)?rate-?limit\b/i.test(name)),
   );
   const form = onlyOne(names.map(rateLimitForm));
-  const seen = shown([...new Set(names.flat())].join(", "));
+  const seen = shownText([...new Set(names.flat())].join(", "));
   if (form === undefined) return { because: `not the same in every response: ${seen}` };
   if (form === "other") return { because: `in a form that the sandbox does not have: ${seen}` };
   return { value: form, because: form === "none" ? "no such header on 200 and 429" : seen };
@@ -129,8 +129,8 @@ function scopes(answers: readonly CheckedResponse[], needed: Inferred["value"]):
   const assumed = assumptionTable.scopes.minimal;
   const added = seen.filter((scope) => !assumed.includes(scope) && scopePattern.test(scope));
   if (seen.length === 0) return { because: "no scope seen" };
-  if (added.length === 0) return { because: `only ${shown(seen.join(", "))} seen` };
-  return { value: [...assumed, ...added], because: `the assumed scopes, and ${shown(added.join(", "))}` };
+  if (added.length === 0) return { because: `only ${shownText(seen.join(", "))} seen` };
+  return { value: [...assumed, ...added], because: `the assumed scopes, and ${shownText(added.join(", "))}` };
 }
 
 function meScope(attempts: readonly Attempt[]): Inferred {
@@ -148,7 +148,7 @@ function meScope(attempts: readonly Attempt[]): Inferred {
     return { value: null, because: "the permitted keys have no scope in common" };
   }
   if (lacking.status !== 403 || common.length !== 1 || only === undefined || !scopePattern.test(only)) {
-    return { because: `may be any scope that every permitted key has: ${shown(common.join(", "))}` };
+    return { because: `may be any scope that every permitted key has: ${shownText(common.join(", "))}` };
   }
   return { value: only, because: "the one scope that every permitted key has" };
 }

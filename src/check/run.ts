@@ -9,7 +9,7 @@ import {
   type NoAnswer,
   readAnswer,
   type Send,
-  shown,
+  shownText,
 } from "./answer.js";
 import { compareRejections, compareSuccesses, leastRepetitions, type Rejection } from "./compare.js";
 import {
@@ -146,7 +146,7 @@ function whyNotTheApi(reply: CheckedResponse | NoAnswer, url: string): string | 
   if (status >= 300 && status < 400) {
     const location = headerOf(reply, "location");
     return why(
-      `it redirects${location === undefined ? "" : ` to ${shown(location)}`} (${status}), which is not followed`,
+      `it redirects${location === undefined ? "" : ` to ${shownText(location)}`} (${status}), which is not followed`,
       "Give the address of the API itself; if a proxy or captive portal redirects, sign in there first.",
     );
   }

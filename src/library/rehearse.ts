@@ -3,7 +3,7 @@ import { advanceClock } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Action, Performed, TimelineResult } from "../sandbox/steps.js";
 import { stepProblems, tryNextStep } from "../sandbox/story/run-step.js";
-import type { Diagnostic } from "../scenario/problems.js";
+import type { ScenarioMistake } from "../scenario/problems.js";
 import type { Path } from "../spec/schema/shape.js";
 import { quote } from "../spec/schema/words.js";
 
@@ -15,7 +15,7 @@ const mostRequests = 5_000;
  *
  * `open` starts the scenario with a frozen clock.
  */
-export function rehearseScenario(open: () => SandboxState): Diagnostic[] {
+export function rehearseScenario(open: () => SandboxState): ScenarioMistake[] {
   const world = open();
   const duringStory = timelineResults(world);
   const story = runWholeStory(world);
@@ -43,8 +43,8 @@ function timelineResults(world: SandboxState): readonly TimelineResult[] {
   return results;
 }
 
-function runWholeStory(world: SandboxState): Diagnostic[] {
-  const failed: Diagnostic[] = [];
+function runWholeStory(world: SandboxState): ScenarioMistake[] {
+  const failed: ScenarioMistake[] = [];
   const send = storySender(world);
   let requests = 0;
   for (;;) {
@@ -62,7 +62,7 @@ function runWholeStory(world: SandboxState): Diagnostic[] {
   }
 }
 
-function failureOf({ index, step, performed, differences }: TimelineResult): Diagnostic | undefined {
+function failureOf({ index, step, performed, differences }: TimelineResult): ScenarioMistake | undefined {
   const path = ["timeline", index];
   const refused = step.expect === undefined ? refusalOf(performed, step) : undefined;
   if (refused !== undefined) return { code: "step_fails", ...refused.words, ...placed(path, refused) };
@@ -76,7 +76,7 @@ function failureOf({ index, step, performed, differences }: TimelineResult): Dia
 function placed(
   path: Path,
   refused: Refused | undefined,
-): Pick<Diagnostic, "path"> & Partial<Refused["words"]> {
+): Pick<ScenarioMistake, "path"> & Partial<Refused["words"]> {
   return refused === undefined
     ? { path }
     : { path: [...path.slice(0, 2), ...refused.field], ...refused.words };
@@ -85,7 +85,7 @@ function placed(
 interface Refused {
   /** The path of the field that is the reason, inside the step. */
   readonly field: Path;
-  readonly words: Pick<Diagnostic, "message" | "hint">;
+  readonly words: Pick<ScenarioMistake, "message" | "hint">;
 }
 
 function refusalOf({ refusal }: Performed, { rotate }: Action): Refused | undefined {

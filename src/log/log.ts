@@ -7,14 +7,14 @@ import { base62From } from "../spec/seed.js";
 import type { EndedInstance, Instance, Instances, ServerState } from "./instances.js";
 
 /** The target of a request or a call: the server's own sandbox, or an instance. */
-export interface Place {
+export interface SandboxPlace {
   readonly runtime: SandboxState;
   /** The id of the instance; `undefined` for the server's own sandbox. */
   readonly instance: string | undefined;
 }
 
 /** The target of a call, and the base URL that its caller uses for this server. */
-export interface Caller extends Place {
+export interface CallOrigin extends SandboxPlace {
   readonly baseUrl: () => string;
 }
 
@@ -62,7 +62,10 @@ export function distantId(): number {
 }
 
 /** Returns the place of a call in this process. */
-export function placeOf({ runtime, instance, baseUrl }: Caller, instances?: Instances): ControlPlace {
+export function controlPlace(
+  { runtime, instance, baseUrl }: CallOrigin,
+  instances?: Instances,
+): ControlPlace {
   return {
     ...{ runtime, baseUrl, isGone: false },
     instances: instance === undefined ? instances : undefined,
@@ -102,15 +105,15 @@ export interface Log {
   /** Whether a request may reach the preview by the time it is handled. */
   readonly mayPreview: (world: SandboxState) => boolean;
   /** Handles a request to the API. */
-  readonly request: (request: ApiRequest, place: Place) => Exchange | Promise<Exchange>;
+  readonly request: (request: ApiRequest, place: SandboxPlace) => Exchange | Promise<Exchange>;
   /** Counts a response whose client had gone, by its request id. */
-  readonly countUnread: (place: Place, id: string) => void;
+  readonly countUnread: (place: SandboxPlace, id: string) => void;
   /** Runs a call that may change a sandbox; `run` is the route's part. */
-  readonly call: (call: ControlCall, run: RunIn, from: Caller) => unknown;
+  readonly call: (call: ControlCall, run: RunIn, from: CallOrigin) => unknown;
   /** Runs a call that may change the list of instances, in this process. */
-  readonly manage: (run: RunIn, from: Caller) => unknown;
+  readonly manage: (run: RunIn, from: CallOrigin) => unknown;
   /** Calls `read` after applying everything that any server has acknowledged. */
-  readonly look: (read: RunIn, from: Caller) => unknown;
+  readonly look: (read: RunIn, from: CallOrigin) => unknown;
   /** Returns the id before the first event of a sandbox that is followed. */
   readonly firstEvent: () => number;
   /** Whether the current change was requested from this server, not from another with the same store. */

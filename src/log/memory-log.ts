@@ -30,7 +30,7 @@ import {
   type Tenancy,
   tooMany,
 } from "./instances.js";
-import { type ControlCall, type Log, placeOf } from "./log.js";
+import { type ControlCall, controlPlace, type Log } from "./log.js";
 
 /** A log whose sandboxes are all in this process. */
 export interface MemoryLog extends Log {
@@ -53,9 +53,10 @@ export function createMemoryLog(runtime: SandboxState, options: InstanceLimits =
     request: (request, { runtime: here }) => applyEntry({ kind: "request", request }, here) as Exchange,
     countUnread: ({ runtime: here }, id) => void applyEntry({ kind: "unread", id }, here),
     call: (call, run, from) =>
-      applyEntry({ kind: "call", call }, from.runtime, () => run(placeOf(from, instances))),
-    manage: (run, from) => run(placeOf(from, instances)),
-    look: (read, from) => applyEntry({ kind: "look" }, from.runtime, () => read(placeOf(from, instances))),
+      applyEntry({ kind: "call", call }, from.runtime, () => run(controlPlace(from, instances))),
+    manage: (run, from) => run(controlPlace(from, instances)),
+    look: (read, from) =>
+      applyEntry({ kind: "look" }, from.runtime, () => read(controlPlace(from, instances))),
     describe: () => describeServer({ runtime, instances }),
     firstEvent: () => 0,
     isOwn: () => true,

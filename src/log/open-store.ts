@@ -26,7 +26,15 @@ import { createRedisLog, type RedisLog, type RedisLogOptions } from "./redis-log
 import { unfitStore, unusableStore } from "./redis-problems.js";
 import { changeScript } from "./redis-scripts.js";
 import { continueState, identityOf, parseState, stateText } from "./state-file.js";
-import { createIn, isOfEarlier, keysOf, type Loaded, loadSandbox, ownId, startAt } from "./stored-sandbox.js";
+import {
+  createIn,
+  isOfEarlier,
+  type Loaded,
+  loadSandbox,
+  ownId,
+  startAt,
+  storeKeys,
+} from "./stored-sandbox.js";
 
 export interface StoreOptions extends Omit<RedisLogOptions, "connection" | "prefix" | "own" | "recreate"> {
   readonly address: RedisAddress;
@@ -83,7 +91,7 @@ async function openOn(connection: RedisConnection, options: StoreOptions): Promi
   });
   const founding = JSON.stringify(ours);
   const load = async () => {
-    const loaded = await loadSandbox(connection, keysOf(prefix).of(ownId), ownId);
+    const loaded = await loadSandbox(connection, storeKeys(prefix).of(ownId), ownId);
     return loaded as Loaded | undefined;
   };
   const startOwn = async () => {
@@ -137,7 +145,7 @@ async function migrateLog(
   const isExtended = theirs[content] !== ours[content];
   const extended = isExtended ? await log.extend(String(theirs[content]), named) : undefined;
   const additions = extended === undefined ? [] : requireExtended(stored, extended).changes;
-  const keys = keysOf(prefix);
+  const keys = storeKeys(prefix);
   const key = keys.backup(String(theirs.version));
   const to = JSON.stringify(ours);
   const argv = ["founding", from, to, "previous", (await gzip(backup)).toString("base64")];

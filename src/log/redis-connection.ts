@@ -50,7 +50,7 @@ const times = { expiry: 50, before: 500 };
 /** The iterations of the event loop in which appends gather for one call, at most. */
 const mostTurns = 2;
 /** Separates the texts of a batch, which never contain it. */
-export const between = "\u001e";
+export const separator = "\u001e";
 
 export type RedisConnection = Awaited<ReturnType<typeof connectRedis>>;
 
@@ -271,7 +271,7 @@ function argumentsOf(followed: Followed, own: readonly Waiting[]): string[] {
   let isUrgent = "";
   for (const { text, isUrgent: must } of own) {
     if (text === "") continue;
-    batch = batch === "" ? text : batch + between + text;
+    batch = batch === "" ? text : batch + separator + text;
     if (must) isUrgent = "1";
   }
   return [followed.position(), followed.expires(), isUrgent, batch];

@@ -25,7 +25,7 @@ import type { Entered } from "./log.js";
 import type { RedisConnection } from "./redis-connection.js";
 import { isFullness } from "./redis-problems.js";
 import { changeScript, listScript, removeScript } from "./redis-scripts.js";
-import { createIn, keysOf, type Loaded, loadSandbox, ownId, startAt } from "./stored-sandbox.js";
+import { createIn, type Loaded, loadSandbox, ownId, startAt, storeKeys } from "./stored-sandbox.js";
 
 /** The settings of an instance in the list, as JSON. */
 interface Settings extends Pick<ListedInstance, "tenancy" | "createdAt" | "name" | "seed"> {
@@ -44,7 +44,7 @@ interface Open {
 /** What is needed to follow the sandbox of an instance. */
 type Followable = Settings & {
   readonly id: string;
-  readonly keys: ReturnType<ReturnType<typeof keysOf>["of"]>;
+  readonly keys: ReturnType<ReturnType<typeof storeKeys>["of"]>;
   readonly expires: () => string;
   readonly onGone: () => Promise<boolean>;
 };
@@ -76,7 +76,7 @@ export function createRedisInstances({
 }: RedisInstancesOptions) {
   const { maxInstances = defaultMaxInstances, instanceTtl = defaultInstanceTtl } = limits;
   const now = nodePlatform.stopwatch;
-  const keys = keysOf(prefix);
+  const keys = storeKeys(prefix);
   // An instance that is in use is never removed early, although its expiry is not stored with each use.
   const margin = Math.min(instanceTtl / 50, 60_000);
   const loaded = keepLoaded(server);

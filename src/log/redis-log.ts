@@ -8,13 +8,13 @@ import { SandboxError } from "../spec/errors.js";
 import { type FollowedSandbox, followSandbox, noSandbox } from "./followed-sandbox.js";
 import type { Extended } from "./founding.js";
 import { endedInstance, type InstanceLimits, type InstanceState, instanceState } from "./instances.js";
-import { type Caller, distantId, type Log, type LogStatus, placeOf, type RunIn } from "./log.js";
+import { type CallOrigin, controlPlace, distantId, type Log, type LogStatus, type RunIn } from "./log.js";
 import { drawKey, type Entry, maskCall } from "./memory-log.js";
 import type { RedisConnection } from "./redis-connection.js";
 import { createRedisInstances } from "./redis-instances.js";
 import { createRoom } from "./redis-room.js";
 import type { OwnPart, RunCall } from "./sandbox-copy.js";
-import { keysOf, type Loaded, ownId } from "./stored-sandbox.js";
+import { type Loaded, ownId, storeKeys } from "./stored-sandbox.js";
 
 export interface RedisLogOptions extends InstanceLimits {
   readonly connection: RedisConnection;
@@ -42,7 +42,7 @@ export interface RedisLog extends Log {
  */
 export function createRedisLog(options: RedisLogOptions): RedisLog {
   const { connection, prefix, given, runCall, onNote, onWarning, ...limits } = options;
-  const keys = keysOf(prefix);
+  const keys = storeKeys(prefix);
   let isOwn = false;
   let isClosed = false;
   let isSettling = false;
@@ -88,12 +88,12 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
 
   /** Acts on the sandbox of a call. */
   const act = async (
-    from: Caller,
+    from: CallOrigin,
     run: RunIn,
     on: (sandbox: FollowedSandbox, part: OwnPart) => Promise<unknown>,
   ) => {
     const { instance: id } = from;
-    const place = placeOf(from, instances);
+    const place = controlPlace(from, instances);
     if (id === undefined) return on(own, { place });
     const outcome = await inside(id, (sandbox) =>
       on(sandbox, { place: { ...place, runtime: sandbox.runtime } }),
@@ -127,7 +127,7 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
     room.onStored();
   };
   const stateOf = (sandbox: FollowedSandbox) => {
-    const place = placeOf({ runtime: sandbox.runtime, instance: undefined, baseUrl: () => "" });
+    const place = controlPlace({ runtime: sandbox.runtime, instance: undefined, baseUrl: () => "" });
     return sandbox.look({ place, read: () => describeSandbox(sandbox.runtime) }) as Promise<SavedSandbox>;
   };
   return {

@@ -8,7 +8,7 @@ import { secretFrom } from "../scenario/population.js";
 import { type Environment, environments } from "../spec/api-key.js";
 import { type RandomStream, randomStream } from "../spec/seed.js";
 import { extendStarted } from "./founding.js";
-import { type ControlCall, type ControlPlace, placeOf, type RunIn } from "./log.js";
+import { type ControlCall, type ControlPlace, controlPlace, type RunIn } from "./log.js";
 import { applyEntry, type Entry, type NewKeyHashes } from "./memory-log.js";
 
 /** The part of an entry that only its own server has. */
@@ -71,7 +71,7 @@ export function createSandboxCopy(
     hashes = environments.flatMap((one) => [fixed(one), newKey[one]]);
   };
   const compact = (journal: number): string => {
-    const state = shortened(describeSandbox(runtime), journal);
+    const state = withShortJournal(describeSandbox(runtime), journal);
     const { exchanges } = state;
     // Every copy continues from the description as JSON. Requests never change, so that parsing them would only take time.
     const text = JSON.stringify(state);
@@ -88,7 +88,7 @@ export function createSandboxCopy(
         return applyEntry(entry, runtime);
       case "call": {
         if (entry.newKey !== undefined) useKey(entry.newKey, words);
-        const at = place ?? placeOf({ runtime, instance: undefined, baseUrl: () => "" });
+        const at = place ?? controlPlace({ runtime, instance: undefined, baseUrl: () => "" });
         return applyEntry(entry, runtime, () => runCall(entry.call, at));
       }
       case "compact":
@@ -143,7 +143,7 @@ export function createSandboxCopy(
 }
 
 /** Returns a state with at most a number of requests in its journal, and about as many bytes as after a compaction. */
-export function shortened(state: SavedSandbox, journal = keptJournal.requests): SavedSandbox {
+export function withShortJournal(state: SavedSandbox, journal = keptJournal.requests): SavedSandbox {
   const latest = journal === 0 ? [] : state.exchanges.slice(-journal);
   return { ...state, exchanges: latestOf(latest, keptJournal.bytes) };
 }

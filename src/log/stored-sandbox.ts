@@ -6,12 +6,12 @@ import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import { type SavedSandbox, startSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import type { EndedInstance } from "./instances.js";
-import { between, type RedisConnection, type Reply } from "./redis-connection.js";
+import { type RedisConnection, type Reply, separator } from "./redis-connection.js";
 import { compactScript, createScript, loadScript } from "./redis-scripts.js";
-import { shortened } from "./sandbox-copy.js";
+import { withShortJournal } from "./sandbox-copy.js";
 
 /** The key names of a sandbox and of the list of instances. All share one hash tag. */
-export function keysOf(prefix: string) {
+export function storeKeys(prefix: string) {
   const start = `{${prefix}}:`;
   return {
     list: `${start}instances`,
@@ -74,7 +74,7 @@ export async function loadSandbox(
 export function batchesOf(found: readonly Reply[]): StoredBatch[] {
   return (found as readonly [string, readonly string[]][]).map(([position, [, texts = ""]]) => ({
     position,
-    texts: texts.split(between),
+    texts: texts.split(separator),
   }));
 }
 
@@ -111,7 +111,7 @@ export function createIn(
   state: SavedSandbox,
   { founding = "", listed }: { readonly founding?: string; readonly listed?: Listed },
 ) {
-  const [hash, log, list] = keysOf(prefix).of(id);
+  const [hash, log, list] = storeKeys(prefix).of(id);
   // No two sandboxes share a position.
   const position = `0-${nodePlatform.random()}`;
   const { settings = "", most = 0, expiresAt } = listed ?? {};
@@ -119,7 +119,7 @@ export function createIn(
     createScript,
     [hash, log, list],
     [
-      ...[packed(JSON.stringify(shortened(state))), position, founding],
+      ...[packed(JSON.stringify(withShortJournal(state))), position, founding],
       ...[listed === undefined ? "" : id, settings, String(most)],
       expiresAt === undefined ? "" : String(Math.ceil(expiresAt)),
     ],

@@ -77,10 +77,10 @@ export async function placeInScenario(
     const { text, ...options } = isScenarioName(nameOrFile)
       ? { text: await readBundledScenario(nameOrFile), file: `scenarios/${nameOrFile}.yaml` }
       : openScenarioFile(nameOrFile, cwd, piped);
-    const { placeOf } = await import("../scenario/parse-scenario.js");
-    const place = placeOf(text, path, options);
+    const { fieldPlace } = await import("../scenario/parse-scenario.js");
+    const place = fieldPlace(text, path, options);
     // `placeOf` searches the surroundings of a missing field, up to the whole file.
-    const isWhole = JSON.stringify(place) === JSON.stringify(placeOf(text, [], options));
+    const isWhole = JSON.stringify(place) === JSON.stringify(fieldPlace(text, [], options));
     return isWhole ? undefined : place;
   } catch {
     // The file may have changed since it was loaded.

@@ -98,7 +98,11 @@ export interface FoundPlace extends PlaceDescription {
 }
 
 /** Finds the place of a field in this text or one that it extends; `undefined` if no text has it. */
-export function placeOf(text: string, path: Path, { file, load }: ParseOptions = {}): FoundPlace | undefined {
+export function fieldPlace(
+  text: string,
+  path: Path,
+  { file, load }: ParseOptions = {},
+): FoundPlace | undefined {
   const own = foundText(text, file).read(() => {});
   const whole = own && resolveExtends(own, file, extendsOptions(load), () => {});
   const found = whole?.placeOf(path, "value");

@@ -100,9 +100,9 @@ export interface ScenarioProblem {
 }
 
 /** A problem before its place in the text is looked up. */
-export interface Diagnostic extends Mistake<ScenarioProblemCode> {
+export interface ScenarioMistake extends Mistake<ScenarioProblemCode> {
   /** The place, when the path alone does not give it. */
-  readonly place?: Place | undefined;
+  readonly place?: SourcePlace | undefined;
 }
 
 /** The name of a scenario that has no file. */
@@ -171,7 +171,7 @@ function withoutKeys(problem: ScenarioProblem): ScenarioProblem {
 }
 
 /** The text of a scenario and its file name in problems. */
-export interface ScenarioSource {
+export interface SourceText {
   readonly file: string | undefined;
   /** Without a byte order mark, each line end a `\n` or `\r\n`. */
   readonly text: string;
@@ -182,8 +182,8 @@ export interface ScenarioSource {
 export type TextRange = readonly [start: number, end: number];
 
 /** A place in the text of a scenario. */
-export interface Place {
-  readonly source: ScenarioSource;
+export interface SourcePlace {
+  readonly source: SourceText;
   readonly offset: number;
   /** Describes the place. Comes with the reader of the text, so that pages without the reader do not load it. */
   readonly describe: () => PlaceDescription;

@@ -7,12 +7,12 @@ import { nearest, quote } from "../spec/schema/words.js";
 import { forbiddenNames } from "./format/fields.js";
 import { scenarioSchema } from "./format/schema.js";
 import {
-  type Diagnostic,
   maximumDepth,
-  type Place,
   ScenarioError,
+  type ScenarioMistake,
   type ScenarioProblem,
   type ScenarioProblemCode,
+  type SourcePlace,
 } from "./problems.js";
 import { factsOf, faultsFit, refRules } from "./rules/facts.js";
 import { keyRules } from "./rules/keys.js";
@@ -28,11 +28,11 @@ export interface ReadScenario {
   readonly placeOf: (
     path: Path,
     pointAt: "key" | "value",
-  ) => { readonly place: Place | undefined; readonly depth: number };
+  ) => { readonly place: SourcePlace | undefined; readonly depth: number };
 }
 
 /** Receives problems. */
-export type ReportProblem = (diagnostic: Diagnostic) => void;
+export type ReportProblem = (diagnostic: ScenarioMistake) => void;
 
 /** A scenario that was found, but not read yet. */
 export interface FoundScenario {
@@ -203,7 +203,7 @@ export function readPlain(
     return members;
   }
 
-  function wrong(diagnostic: Diagnostic): undefined {
+  function wrong(diagnostic: ScenarioMistake): undefined {
     isFine = false;
     report(diagnostic);
   }
@@ -227,8 +227,8 @@ const maximumProblems = 200;
  * each other. Throws a {@link ScenarioError} with all problems.
  */
 export function interpretScenario({ read, file }: FoundScenario, options: ExtendsOptions): Scenario {
-  const diagnostics: Diagnostic[] = [];
-  const report = (one: Diagnostic) => diagnostics.push(one);
+  const diagnostics: ScenarioMistake[] = [];
+  const report = (one: ScenarioMistake) => diagnostics.push(one);
   const own = read(report);
   const whole = own?.fields.extends === undefined ? own : resolveExtends(own, file, options, report);
   if (whole === undefined) {
@@ -254,13 +254,13 @@ export function interpretScenario({ read, file }: FoundScenario, options: Extend
  * the first problem of each field. `file` is the file of problems without a place.
  */
 function problemsOf(
-  diagnostics: readonly Diagnostic[],
+  diagnostics: readonly ScenarioMistake[],
   read: ReadScenario | undefined,
   file: string | undefined,
 ): ScenarioProblem[] {
   const own = read?.placeOf([], "value").place?.source;
-  const isOwn = (place: Place) => own === undefined || place.source === own;
-  const order = (place: Place | undefined) =>
+  const isOwn = (place: SourcePlace) => own === undefined || place.source === own;
+  const order = (place: SourcePlace | undefined) =>
     place === undefined ? 0 : place.offset + (isOwn(place) ? 0 : (own?.text.length ?? 0) + 1);
   const seen = new Set<string>();
   return diagnostics

@@ -20,11 +20,11 @@ import {
   excerptOf,
   maximumDepth,
   maximumScenarioBytes,
-  type Place,
   type PlaceDescription,
   redactSecrets,
   type ScenarioProblemCode,
-  type ScenarioSource,
+  type SourcePlace,
+  type SourceText,
   shortened,
   type TextRange,
 } from "./problems.js";
@@ -58,7 +58,7 @@ export function foundText(text: string, file: string | undefined): FoundScenario
 type ReportAt = (code: ScenarioProblemCode, offset: number, message: string, hint?: string) => undefined;
 
 // Returns `undefined`, with reports, if something is wrong. Never throws.
-function readYaml(source: ScenarioSource, report: ReportProblem): ReadScenario | undefined {
+function readYaml(source: SourceText, report: ReportProblem): ReadScenario | undefined {
   let isFine = true;
   const reportAt: ReportAt = (code, offset, message, hint) => {
     // A text with duplicate fields can still be read and checked.
@@ -92,7 +92,7 @@ function readYaml(source: ScenarioSource, report: ReportProblem): ReadScenario |
   return fields && { fields, placeOf };
 }
 
-function placeAt(source: ScenarioSource, offset: number): Place {
+function placeAt(source: SourceText, offset: number): SourcePlace {
   return { source, offset, describe: () => describePlace({ source, offset }) };
 }
 
@@ -100,7 +100,7 @@ function placeAt(source: ScenarioSource, offset: number): Place {
 const searched = 1000;
 
 /** Describes a place; the line is shown without keys. */
-export function describePlace({ source, offset }: Pick<Place, "source" | "offset">): PlaceDescription {
+export function describePlace({ source, offset }: Pick<SourcePlace, "source" | "offset">): PlaceDescription {
   const { text, secrets } = source;
   // A problem at the end of the text is shown after its last visible character, not on the next empty line.
   const at = Math.max(0, Math.min(offset, text.trimEnd().length));
@@ -134,7 +134,7 @@ function withoutSecrets(part: string, offset: number, secrets: readonly TextRang
 }
 
 /** Creates a source from the text of a file or a request body. */
-function createSource(text: string, file?: string): ScenarioSource {
+function createSource(text: string, file?: string): SourceText {
   // YAML allows a lone carriage return as a line end; a line feed is one for every reader and keeps the offsets.
   return { file, text: text.replace(/^\uFEFF/, "").replace(/\r(?!\n)/g, "\n"), secrets: undefined };
 }
@@ -291,7 +291,7 @@ function nameOf(key: Node): string {
   return isScalar(key) ? String(key.value) : "";
 }
 
-function placeIn(document: Document.Parsed, source: ScenarioSource, path: Path, pointAt: "key" | "value") {
+function placeIn(document: Document.Parsed, source: SourceText, path: Path, pointAt: "key" | "value") {
   let node: Node | null | undefined = document.contents;
   let offset = node?.range?.[0] ?? 0;
   let depth = 0;

@@ -12,7 +12,7 @@ import {
   type ScenarioKey,
   type ScenarioOrganization,
 } from "../population.js";
-import type { Diagnostic, ScenarioProblemCode } from "../problems.js";
+import type { ScenarioMistake, ScenarioProblemCode } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 
 /** A key of a scenario, with its fields as written. */
@@ -52,7 +52,7 @@ export type Wrong = (
 /** A rule that compares fields with each other. */
 export type ScenarioRule = (facts: Facts) => void;
 
-export function factsOf(scenario: Scenario, report: (diagnostic: Diagnostic) => void): Facts {
+export function factsOf(scenario: Scenario, report: (diagnostic: ScenarioMistake) => void): Facts {
   const { population, clock } = scenario;
   const organizations = new Map(Object.entries(scenario.organizations ?? {}));
   const keys = [...organizations].flatMap(([organization, { keys = {} }]) =>
@@ -70,7 +70,7 @@ export function factsOf(scenario: Scenario, report: (diagnostic: Diagnostic) => 
     keyOf,
     assumptions: assumptionsFor(profile, given),
     refs: { key: knownIn(keyOf, true), organization: knownIn(organizations, false) },
-    fromStart: (text) => between(undefined, text, clock?.now),
+    fromStart: (text) => timeBetween(undefined, text, clock?.now),
     wrong: (code, path, message, hint, pointAt = "value") => report({ code, path, message, hint, pointAt }),
   };
 
@@ -85,7 +85,11 @@ export function factsOf(scenario: Scenario, report: (diagnostic: Diagnostic) => 
  * Milliseconds from one time or duration to another; a missing one is the clock's start. `undefined` if that depends on
  * the real time, which is the start of a clock without `now`.
  */
-export function between(from: string | undefined, to: string | undefined, now?: string): number | undefined {
+export function timeBetween(
+  from: string | undefined,
+  to: string | undefined,
+  now?: string,
+): number | undefined {
   if (to === undefined) return undefined;
   const start = now === undefined ? undefined : parseTime(now);
   const at = (text = "0s") => {
@@ -187,8 +191,8 @@ export const faultsFit: ScenarioRule = (facts) => {
 };
 
 /** Returns the problems of well-shaped faults in a sandbox. */
-export function faultProblems(faults: readonly FaultFields[], world: FaultWorld): Diagnostic[] {
-  const found: Diagnostic[] = [];
+export function faultProblems(faults: readonly FaultFields[], world: FaultWorld): ScenarioMistake[] {
+  const found: ScenarioMistake[] = [];
   const wrong: Wrong = (code, path, message, hint) => found.push({ code, path, message, hint });
   checkFaults(faults, [], { ...world, scenario: {}, wrong });
   return found;
@@ -228,7 +232,7 @@ function checkFault(
     const message = `${quote(pathId)} needs the preview of the announced endpoints`;
     wrong("preview_off", [...path, "when", "path_id"], message, "write preview: true at the top level");
   }
-  const lasts = after === undefined ? undefined : between(after, until, now);
+  const lasts = after === undefined ? undefined : timeBetween(after, until, now);
   if (lasts !== undefined && lasts <= 0) {
     const message = `the fault must end after it starts (${after}), not ${until}`;
     contradiction(["when", "until"], message, "write a later time, or remove one of the two");

@@ -13,7 +13,7 @@ import { defaultSeed } from "../../spec/seed.js";
 import { type ActionName, actionNames, stepKinds } from "../../spec/steps.js";
 import { isReserved, parseDate } from "../format/fields.js";
 import type { Scenario } from "../scenario.generated.js";
-import { between, checkRef, type Facts, type ScenarioRule } from "./facts.js";
+import { checkRef, type Facts, type ScenarioRule, timeBetween } from "./facts.js";
 
 // Consent requests, and the decisions about them before the clock starts.
 
@@ -83,7 +83,7 @@ function timesFit(
       "write an earlier time",
     );
   }
-  const lasts = between(created, expires, now) ?? 1;
+  const lasts = timeBetween(created, expires, now) ?? 1;
   if (lasts <= 0) {
     wrong(["expires_at"], `the consent must end after it is created, not ${expires}`, "write a later time");
   } else if (lasts > maximumConsentTime) {
@@ -94,7 +94,7 @@ function timesFit(
     const path = ["decisions", index, "at"];
     if ((fromStart(at) ?? 0) > 0) {
       wrong(path, `the decision is after the clock starts (${at})`, "move it to the timeline or the story");
-    } else if ((between(latest, at, now) ?? 0) < 0) {
+    } else if ((timeBetween(latest, at, now) ?? 0) < 0) {
       wrong(path, `the decision is earlier (${at}) than the one before it`, "sort the decisions by time");
     } else latest = at;
   }
@@ -135,7 +135,7 @@ const timelineIsInOrder: ScenarioRule = ({ scenario, fromStart, wrong }) => {
     if ((fromStart(at) ?? 0) < 0) {
       const hint = "write a later time, or describe the state at the start";
       wrong("timeline_order", path, `the step is before the clock starts (${at})`, hint);
-    } else if (latest !== undefined && (between(latest, at, scenario.clock?.now) ?? 0) < 0) {
+    } else if (latest !== undefined && (timeBetween(latest, at, scenario.clock?.now) ?? 0) < 0) {
       const message = `the step is earlier (${at}) than the one before it (${latest})`;
       wrong("timeline_order", path, message, "sort the steps by time");
     } else latest = at;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import express, { type NextFunction, type Request, type Response } from "express";
-import { type ControlCall, type ControlPlace, placeOf } from "../../log/log.js";
+import { type ControlCall, type ControlPlace, controlPlace } from "../../log/log.js";
 import { controlPath } from "../../node/addresses.js";
 import { type Actor, requireAdministrator } from "../../sandbox/operations/keys.js";
 import { checkInput, controlBodies } from "../../scenario/format/inputs.js";
@@ -78,7 +78,7 @@ function perform(row: Route, local: LocalContext, call: ControlCall): unknown {
   const { log, baseUrlFor } = server;
   const from = { runtime, instance, baseUrl: () => baseUrlFor(request) };
   const run = (place: ControlPlace) => runCall(call, place, local);
-  if (row.isLocal) return run(placeOf(from, log.instances));
+  if (row.isLocal) return run(controlPlace(from, log.instances));
   if (row.method === "GET") return log.look(run, from);
   return row.isOfInstances ? log.manage(run, from) : log.call(call, run, from);
 }

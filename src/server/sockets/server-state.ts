@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { InstanceLimits } from "../../log/instances.js";
-import type { Log, Place } from "../../log/log.js";
+import type { Log, SandboxPlace } from "../../log/log.js";
 import { baseUrlFor, readBaseUrl, readHostName } from "../../node/addresses.js";
 import { isOfMachine } from "../../node/files/write-file.js";
 import { nodePlatform } from "../../node/platform.js";
@@ -60,7 +60,7 @@ export interface Hosting {
 }
 
 /** The sandbox that a request or a call is for. */
-export interface CallTarget extends Place {
+export interface CallTarget extends SandboxPlace {
   /** Aborted when the instance is removed or the server stops, which ends endless responses. */
   readonly gone: AbortSignal;
 }

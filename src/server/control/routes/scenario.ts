@@ -12,7 +12,7 @@ import {
   scenarioNotFound,
 } from "../../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../../scenario/format/json-schema.js";
-import { parseScenario, placeOf } from "../../../scenario/parse-scenario.js";
+import { fieldPlace, parseScenario } from "../../../scenario/parse-scenario.js";
 import { populationOf } from "../../../scenario/population.js";
 import { ScenarioError, type ScenarioProblem } from "../../../scenario/problems.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
@@ -60,7 +60,7 @@ export const scenarioRoutes: readonly Route[] = [
       const scenario = parseScenario(body, { file });
       requireQuickStart(scenario);
       const started = startScenario(runtime, scenario, scenario.name ?? "unnamed", body);
-      const placeIn = (path: Path) => placeOf(body, path, { file });
+      const placeIn = (path: Path) => fieldPlace(body, path, { file });
       const problems = await rehearsalProblems({ scenario, name: file }, placeIn, runtime.given);
       return { ...started, warnings: Object.values(scenarioFields(problems)) };
     },
@@ -111,7 +111,7 @@ type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & {
 /** Returns the problems of a scenario's fields, or if there are none, steps with unexpected results and unmarked secrets. */
 async function problemsOf(text: string, given: GivenOptions): Promise<TextProblem[]> {
   const lines = text.replace(/\r(?!\n)/g, "\n").split("\n");
-  const placeIn = (path: Path) => placeOf(text, path, { file });
+  const placeIn = (path: Path) => fieldPlace(text, path, { file });
   const shown = (level: TextProblem["level"]) => (problem: Found) => textProblem(problem, level, lines);
   try {
     const scenario = parseScenario(text, { file });
