@@ -33,6 +33,8 @@ export interface Reproduction extends KeylessRequest {
   readonly fault?: FaultEffect;
 }
 
+type Reproductions = ReadonlyMap<PathId, Reproduction>;
+
 /** The bundled scenarios to try for paths that no request to the running sandbox covers. */
 export const fallbackScenarios: readonly ScenarioName[] = ["key-states", "bad-day", "announced-endpoints"];
 
@@ -47,15 +49,12 @@ export function howToCover(
   world: SandboxState,
   { curlOptions = "", underExec = false }: { curlOptions?: string; underExec?: boolean } = {},
 ): (pathId: PathId) => HowToMeet | null {
-  const known = new Map<ScenarioName | undefined, ReturnType<typeof reproductionsIn>>();
+  let running: Reproductions | undefined;
   const reproductionIn = (name: ScenarioName | undefined, pathId: PathId) => {
-    const running = known.has(name) ? undefined : worldOf(name);
-    const found = known.get(name) ?? (running ? reproductionsIn(running) : new Map<PathId, Reproduction>());
-    known.set(name, found);
-    return found.get(pathId);
+    if (name !== undefined) return reproductionsOf(name, world.platform)?.get(pathId);
+    running ??= reproductionsIn(world);
+    return running.get(pathId);
   };
-  const worldOf = (name: ScenarioName | undefined) =>
-    name === undefined ? world : openBundled(name, world.platform);
   return (pathId) => {
     const name = [undefined, ...fallbackScenarios].find((one) => reproductionIn(one, pathId) !== undefined);
     const found = reproductionIn(name, pathId);
@@ -85,10 +84,16 @@ export function howToCover(
   }
 }
 
+// They never change, and creating a sandbox takes longer than the rest of a report.
+const ofBundled = new Map<ScenarioName, Reproductions>();
+
 // Returns `undefined` for a scenario with the preview, in a page without farmers.
-function openBundled(name: ScenarioName, platform: SandboxState["platform"]): SandboxState | undefined {
+function reproductionsOf(name: ScenarioName, platform: SandboxState["platform"]): Reproductions | undefined {
   try {
-    return startSandbox(bundledScenarios[name], { platform, name });
+    const found =
+      ofBundled.get(name) ?? reproductionsIn(startSandbox(bundledScenarios[name], { platform, name }));
+    ofBundled.set(name, found);
+    return found;
   } catch (error) {
     if (isSandboxError(error)) return undefined;
     throw error;
@@ -113,7 +118,7 @@ function curlLine(found: Reproduction, curlOptions: string, pathId: PathId): str
 }
 
 /** Returns a request for each path that can be covered now: the first one that always covers it. */
-export function reproductionsIn(world: SandboxState): ReadonlyMap<PathId, Reproduction> {
+export function reproductionsIn(world: SandboxState): Reproductions {
   const found = new Map<PathId, Reproduction>();
   type Sent = Omit<Reproduction, "apiPath" | "fault">;
   const add = (apiPath: ApiPathId, sent: Sent, entry?: KeyEntry) => {

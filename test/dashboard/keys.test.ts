@@ -71,7 +71,7 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     expect(await statusWith(dashboard, secret)).toBe(200);
     expect(await tracesOf(page)).toContain(secret);
     await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
-    await page.getByRole("button", { name: "Discard the secret" }).click();
+    await page.getByRole("button", { name: "I stored it" }).click();
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await rowOf(page, "night-batch").getByText("1 of 7 per minute").waitFor();
     expect(await tracesOf(page)).not.toContain(secret);
@@ -101,8 +101,8 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
       const keep = () => sessionStorage.setItem("left", document.body.outerHTML);
       dialog.addEventListener("close", keep, { capture: true });
     });
+    // A copied secret is stored: no question.
     await page.keyboard.press("Escape");
-    await page.getByRole("button", { name: "Discard the secret" }).click();
     await page.waitForFunction(() => sessionStorage.getItem("left") !== null);
     expect(await tracesOf(page)).not.toContain(secret);
   });
@@ -118,6 +118,7 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     await page.getByLabel("Name", { exact: true }).fill("Long to write");
     for (let presses = 0; presses < 3; presses++) await page.keyboard.press("Escape");
     expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Long to write");
+    await form.getByText("Escape keeps what you entered").waitFor();
     // Escape leads to the button.
     await page.keyboard.press("Enter");
     await form.waitFor({ state: "detached" });
@@ -128,13 +129,18 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     await page.getByRole("button", { name: "Create a key for harvest-bank" }).click();
     await page.getByLabel("Requests per minute").fill("many");
     await page.getByLabel("Expires").fill("soon");
-    await page.getByRole("button", { name: "Create the key" }).click();
-    await page.getByRole("alert").getByText("validation_failed").waitFor();
-    for (const label of ["Name", "Requests per minute", "Expires"]) {
+    const create = page.getByRole("button", { name: "Create the key" });
+    await create.click();
+    await page.getByText("Enter a name.").waitFor();
+    await page.getByRole("alert").getByText("Correct the marked field.").waitFor();
+    await page.getByLabel("Name", { exact: true }).fill("Night batch");
+    await create.click();
+    await page.getByRole("alert").getByText("Correct the 2 marked fields.").waitFor();
+    for (const label of ["Requests per minute", "Expires"]) {
       const input = page.getByLabel(label, { exact: true });
       expect(await input.getAttribute("aria-invalid"), label).toBe("true");
       const problem = page.locator(`[id="${await input.getAttribute("aria-describedby")}"]`);
-      expect(await problem.textContent(), label).toMatch(/ (is|must be) /);
+      expect(await problem.textContent(), label).toMatch(/^Must be .*, not /);
     }
     expect(await page.getByLabel("Expires").inputValue()).toBe("soon");
     expect((await ask("/keys")).body.data).toHaveLength(15);
@@ -190,7 +196,7 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     await rowOf(second, "active").getByText("retiring").waitFor();
     await rowOf(second, "active").getByText("in 7 d").waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
-    await page.getByRole("button", { name: "Discard the secret" }).click();
+    await page.getByRole("button", { name: "I stored it" }).click();
     expect(await tracesOf(second)).not.toContain(secret);
     // At once, from the page of the key itself.
     await rowOf(page, "next").getByRole("link", { name: "next" }).click();
@@ -210,12 +216,19 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     const minutes = page.getByLabel("Overlap in minutes");
     await minutes.fill("10081");
     await minutes.press("Enter");
-    await page.getByRole("alert").getByText("overlap_out_of_range").waitFor();
+    await page.getByText("Enter 0 to 10,080 minutes (7 days).").waitFor();
     expect((await ask("/keys/active")).body.data.state).toBe("active");
     await minutes.fill("90");
     await minutes.press("Enter");
     await page.locator(".secret-text").waitFor();
     expect((await ask("/keys/active")).body.data.overlap_ends_at).toBe("2026-03-02T10:30:00.000Z");
+    // The button that had the focus is gone.
+    await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+    await page.getByRole("button", { name: "I stored it" }).click();
+    await page.locator("h2:focus", { hasText: "active" }).waitFor();
+    await page.getByRole("button", { name: "Revoke active" }).click();
+    await page.getByRole("button", { name: "Revoke the key" }).click();
+    await page.locator("h2:focus", { hasText: "active" }).waitFor();
   });
 
   test("R41 a key is revoked after a confirmation; another page sees it", async () => {
@@ -225,7 +238,7 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     const secret = server.sandbox.secret("active");
     const revoke = rowOf(page, "active").getByRole("button", { name: "Revoke active" });
     await revoke.press("Enter");
-    await page.getByRole("button", { name: "Keep it" }).press("Enter");
+    await page.getByRole("button", { name: "Cancel" }).press("Enter");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     expect((await ask("/keys/active")).body.data.state).toBe("active");
     await revoke.press("Enter");

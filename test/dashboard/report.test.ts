@@ -61,11 +61,11 @@ describe.skipIf(noBrowser)("the report", () => {
 
   test("shows why it is missing if the sandbox does not respond", async () => {
     const { page } = await openDashboard({ view: "/keys" });
-    await page.route("**/__sandbox/report", (route) => route.abort());
+    await page.route("**/__sandbox/report?*", (route) => route.abort());
     await page.getByRole("link", { name: "Overview", exact: true }).click();
     await page.getByRole("alert").getByText("The sandbox does not respond.").waitFor();
     expect(await page.getByText("Reading…").count()).toBe(0);
-    await page.unroute("**/__sandbox/report");
+    await page.unroute("**/__sandbox/report?*");
   });
 
   test("is saved in each format as the control plane gives it", async () => {

@@ -153,6 +153,7 @@ describe.skipIf(noBrowser)("the requests", () => {
     await rows(page).waitFor();
     await server.close(0);
     await page.getByText("The sandbox does not respond").waitFor();
+    expect(await page.getByRole("button", { name: "Capture" }).isDisabled()).toBe(true);
     const { port } = new URL(server.url);
     const { server: next } = await serveControl({ port: Number(port), scenario: "key-states" });
     await send(next, ["revoked", "live"]);
@@ -197,7 +198,7 @@ describe.skipIf(noBrowser)("the requests", () => {
     await go("requests");
     // Read at once: of a flood that it follows, a page may have a thousand with a gap between them for a moment.
     await page.reload();
-    await page.getByText("1,000, the last 1,000").waitFor();
+    await page.getByText("Last 1,000 requests").waitFor();
     const journal = (await ask("/requests")).body.data;
     const [oldest] = journal;
     // A list that is scrolled stands still: it has to know the last request before.

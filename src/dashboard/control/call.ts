@@ -175,11 +175,22 @@ async function problemOf(response: Response): Promise<ControlError> {
     // The key exists but was not saved, so this message is the only place with its secret.
     const secret = details?.data?.secret;
     const shown = secret === undefined ? message : `${message} The secret is ${secret}.`;
-    return new ControlError(code, shown, details?.fields);
+    return new ControlError(code, shown, fieldWords(details?.fields ?? {}));
   } catch {
     return new ControlError(
       "unexpected_answer",
       `The sandbox returned ${response.status}: ${text.slice(0, 200)}`,
     );
   }
+}
+
+/** The problems of a body without the names of its members, and without advice for authors of YAML. */
+function fieldWords(fields: Readonly<Record<string, string>>): Record<string, string> {
+  const words = Object.entries(fields).map(([path, problem]) => {
+    const name = `${path.split(".").at(-1)} `;
+    const text = problem.startsWith(name) ? problem.slice(name.length) : problem;
+    const said = text.replace(/: write [^:]*(?:without quotes|remove the (?:field|line))$/, "");
+    return [path, `${said.charAt(0).toUpperCase()}${said.slice(1)}`];
+  });
+  return Object.fromEntries(words);
 }

@@ -4,6 +4,9 @@ import { ControlError, fetchControl, needsToken, notify, type SandboxEvent } fro
 /** Whether the page receives events: `waiting` at first, and while the server is down. */
 export const connection = signal<"waiting" | "open">("waiting");
 
+/** Whether the sandbox has stopped responding, so that no button can call it. */
+export const isOffline = signal(false);
+
 /** Whether the server responds but has no sandbox at this address, because the instance ended. */
 export const isGone = signal(false);
 
@@ -20,6 +23,7 @@ export function followEvents(): void {
     // EventSource cannot send a token.
     const { body } = await fetchControl("/events");
     connection.value = "open";
+    isOffline.value = false;
     isGone.value = false;
     notify([{ type: "gap", data: {} }]);
     await readEvents(body as ReadableStream<Uint8Array>);
@@ -30,6 +34,7 @@ export function followEvents(): void {
         isGone.value = error instanceof ControlError && error.code.endsWith("not_found");
       });
       connection.value = "waiting";
+      isOffline.value = !needsToken.peek();
       await new Promise((resolve) => setTimeout(resolve, pauseBetweenTries));
     }
   };

@@ -21,7 +21,7 @@ const world = "world.";
 export const health = resource<Health>("/health", { on: [world], read: callBare });
 export const clock = resource<Clock>("/clock", { on: [world, "clock."] });
 // The instructions for covering a path depend on nearly everything.
-export const report = resource<Report>("/report", {
+export const report = resource<Report>("/report?story=true", {
   on: [world, "request", "key.", "organization.", "clock.", "faults.", "assumptions.", "timeline.", "story."],
 });
 /** Events that may change a key, or the response to its next request. */

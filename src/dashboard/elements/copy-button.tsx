@@ -4,9 +4,11 @@ import type { ComponentChildren } from "preact";
 /** A button that copies a text. If the browser forbids that, as over plain HTTP from another machine, it shows the text to copy manually. */
 export function CopyButton({
   text,
+  onCopied,
   children,
 }: {
   readonly text: string;
+  readonly onCopied?: () => void;
   readonly children?: ComponentChildren;
 }) {
   const state = useSignal<"ready" | "copied" | "manual">("ready");
@@ -14,6 +16,7 @@ export function CopyButton({
     try {
       await navigator.clipboard.writeText(text);
       state.value = "copied";
+      onCopied?.();
       setTimeout(() => {
         if (state.value === "copied") state.value = "ready";
       }, 2000);

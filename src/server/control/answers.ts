@@ -210,7 +210,11 @@ export const answers = {
       successes: list(pathId),
       faults: list(pathId),
     }),
-    Report: mapping(reportOfOneRun),
+    Report: mapping({
+      ...reportOfOneRun,
+      /** With `story`: the numbers of requests of the story and of `POST /send` in the journal, by path id. */
+      fromStory: optional(record(count())),
+    }),
     Story: mapping({
       ...progress,
       next: orNull(mapping({ number: count(), ...step })),

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import type { ControlError } from "../../control/call.js";
+import { isOffline } from "../../control/events.js";
 import { aboutRefusal, DocsLink } from "../docs-link.js";
 
 /** An action of a form or button, and the sandbox's rejection if there was one. */
@@ -84,7 +85,7 @@ interface ActionButtonProps {
   readonly title?: string;
 }
 
-/** A button that calls the control plane and shows a rejection below. */
+/** A button that calls the control plane if that responds, and shows a rejection below. */
 export function ActionButton({
   run,
   children,
@@ -99,7 +100,7 @@ export function ActionButton({
         type="button"
         class={name}
         title={title}
-        disabled={disabled}
+        disabled={disabled || isOffline.value}
         aria-busy={action.isRunning}
         onClick={action.run}
       >

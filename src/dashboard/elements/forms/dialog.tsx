@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
-import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { isOffline } from "../../control/events.js";
 import { Refusal, useAction } from "./action.js";
 
 interface DialogProps {
@@ -13,6 +14,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   // The title of the filled-in form. The same dialog may show something else afterwards.
   const filled = useRef("");
+  const [isKept, keep] = useState(false);
   const titleId = useId();
   useLayoutEffect(() => {
     const shown = dialog.current;
@@ -25,8 +27,9 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   // Removed while it is still open. A hidden dialog would keep its content, such as a secret, in the page.
   const leave = (event: Event) => {
     event.preventDefault();
-    if (filled.current === title) dialog.current?.querySelector<HTMLElement>("header button")?.focus();
-    else onClose();
+    if (filled.current !== title) return onClose();
+    keep(true);
+    dialog.current?.querySelector<HTMLElement>("header button")?.focus();
   };
   return (
     <dialog
@@ -37,6 +40,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       onCancel={leave}
       onInput={() => {
         filled.current = title;
+        keep(false);
       }}
     >
       <header>
@@ -45,6 +49,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
           Close
         </button>
       </header>
+      {isKept ? <p role="status">Escape keeps what you entered. “Close” discards it.</p> : null}
       {children}
     </dialog>
   );
@@ -53,20 +58,29 @@ export function Dialog({ title, onClose, children }: DialogProps) {
 export interface ConfirmProps extends DialogProps {
   /** The label of the button that runs it. */
   readonly action: string;
+  /** The class of that button. Default: of a loss. */
+  readonly class?: string;
   readonly run: () => Promise<unknown>;
   /** The label of a button that changes nothing, in addition to Close. */
   readonly instead?: string;
 }
 
 /** A question before an action that cannot be undone. It closes afterwards. */
-export function Confirm({ title, action: words, run, instead, onClose, children }: ConfirmProps) {
+export function Confirm(props: ConfirmProps) {
+  const { title, action: words, class: name = "danger", run, instead, onClose, children } = props;
   const action = useAction(() => run().then(onClose));
   return (
     <Dialog title={title} onClose={onClose}>
       {children}
       <Refusal problem={action.problem} />
       <footer class="bar">
-        <button type="button" class="danger" aria-busy={action.isRunning} onClick={action.run}>
+        <button
+          type="button"
+          class={name}
+          disabled={isOffline.value}
+          aria-busy={action.isRunning}
+          onClick={action.run}
+        >
           {words}
         </button>
         {instead === undefined ? null : (

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren, RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { ControlError } from "../../control/call.js";
+import { isOffline } from "../../control/events.js";
 import { type Action, Refusal, useAction } from "./action.js";
 
 type Send = (fields: FormData, form: HTMLFormElement) => Promise<unknown>;
@@ -66,7 +67,7 @@ export function ActionForm({ action: label, send, children }: ActionFormProps) {
     <form class="stack" ref={form} noValidate onSubmit={submit}>
       {children(problem?.fields ?? {})}
       <div class="bar">
-        <button type="submit" aria-busy={isRunning}>
+        <button type="submit" disabled={isOffline.value} aria-busy={isRunning}>
           {label}
         </button>
         <FormRefusal form={form} problem={problem} />

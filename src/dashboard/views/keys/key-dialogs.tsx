@@ -1,14 +1,14 @@
-import { useSignal } from "@preact/signals";
+import { signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { IssuedKey, Key } from "../../control/answers.js";
-import { baseUrl, call } from "../../control/call.js";
+import { baseUrl, ControlError, call } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { assumptions } from "../../control/resources.js";
 import { CopyButton } from "../../elements/copy-button.js";
 import { Confirm, Dialog } from "../../elements/forms/dialog.js";
-import { Field } from "../../elements/forms/field.js";
-import { FormRefusal, numberIn, textIn, useForm } from "../../elements/forms/form.js";
+import { Choice, TextField } from "../../elements/forms/field.js";
+import { ActionForm, numberIn, textIn } from "../../elements/forms/form.js";
 import { actor } from "./actor.js";
 
 /** The open dialog: an action, and the key or organization that it affects. */
@@ -16,19 +16,21 @@ export type Doing =
   | { readonly kind: "create"; readonly organization: string }
   | { readonly kind: "rotate" | "revoke"; readonly key: Key };
 
-interface DialogProps {
-  readonly doing: Doing;
-  readonly onClose: () => void;
-}
+/** The open dialog; `undefined` for none. */
+export const doing = signal<Doing | undefined>(undefined);
 
-/** The dialog for an action with keys. */
-export function KeyDialog({ doing, onClose }: DialogProps) {
-  if (doing.kind === "create") return <CreateKey organization={doing.organization} onClose={onClose} />;
-  return doing.kind === "rotate" ? (
-    <RotateKey old={doing.key} onClose={onClose} />
-  ) : (
-    <RevokeKey revoked={doing.key} onClose={onClose} />
-  );
+const onClose = () => {
+  doing.value = undefined;
+};
+
+/** The dialog for an action with keys, while one is open. */
+export function KeyDialog() {
+  // A dialog of the view that was left.
+  useEffect(() => onClose, []);
+  const open = doing.value;
+  if (open === undefined) return null;
+  if (open.kind === "create") return <CreateKey organization={open.organization} />;
+  return open.kind === "rotate" ? <RotateKey old={open.key} /> : <RevokeKey revoked={open.key} />;
 }
 
 const limits = [
@@ -36,13 +38,7 @@ const limits = [
   ["day", "1000"],
 ] as const;
 
-function CreateKey({
-  organization,
-  onClose,
-}: {
-  readonly organization: string;
-  readonly onClose: () => void;
-}) {
+function CreateKey({ organization }: { readonly organization: string }) {
   useResources(assumptions);
   const { scopes: known = [], default_expiry: lifetime = "none" } = assumptions.data.value ?? {};
   return (
@@ -59,17 +55,16 @@ function CreateKey({
         ref: textIn(form, "ref"),
       })}
       action="Create the key"
-      onClose={onClose}
     >
       {(problems) => (
         <>
-          <Field
+          <TextField
+            name="name"
             label="Name"
             hint="The system that uses the key, such as “Core banking”."
             problem={problems.name}
-          >
-            {(attributes) => <input name="name" autocomplete="off" required {...attributes} />}
-          </Field>
+            required
+          />
           <fieldset class="bar choices">
             <legend>Environment</legend>
             {(["test", "live"] as const).map((environment) => (
@@ -100,33 +95,30 @@ function CreateKey({
           </fieldset>
           <div class="form-fields">
             {limits.map(([window, usual]) => (
-              <Field
+              <TextField
                 key={window}
+                name={`per_${window}`}
                 label={`Requests per ${window}`}
                 hint="A whole number; 0 allows no requests."
                 problem={problems[`limits.per_${window}`]}
-              >
-                {(attributes) => (
-                  <input name={`per_${window}`} inputMode="numeric" defaultValue={usual} {...attributes} />
-                )}
-              </Field>
+                inputMode="numeric"
+                defaultValue={usual}
+              />
             ))}
           </div>
           <div class="form-fields">
-            <Field
+            <TextField
+              name="expires"
               label="Expires"
               hint={`Such as 30d or 2026-03-02T09:00:00Z. Default: ${lifetime === "none" ? "never" : `after ${lifetime}`}.`}
               problem={problems.expires}
-            >
-              {(attributes) => <input name="expires" autocomplete="off" {...attributes} />}
-            </Field>
-            <Field
+            />
+            <TextField
+              name="ref"
               label="Ref"
               hint="A short name for scenarios. Default: derived from the name."
               problem={problems.ref}
-            >
-              {(attributes) => <input name="ref" autocomplete="off" {...attributes} />}
-            </Field>
+            />
           </div>
         </>
       )}
@@ -136,25 +128,28 @@ function CreateKey({
 
 // In minutes, with labels. The last one is the maximum of the service (R39).
 const overlaps = [
-  [0, "0: the old key stops working immediately"],
-  [15, "15 minutes"],
-  [60, "60 minutes, the service's default"],
-  [24 * 60, "1 day"],
-  [7 * 24 * 60, "7 days, the maximum"],
+  ["0", "0: the old key stops working immediately"],
+  ["15", "15 minutes"],
+  ["60", "60 minutes, the service's default"],
+  [String(24 * 60), "1 day"],
+  [String(7 * 24 * 60), "7 days, the maximum"],
+  ["other", "Other…"],
 ] as const;
 
-function RotateKey({ old, onClose }: { readonly old: Key; readonly onClose: () => void }) {
-  const isOther = useSignal(false);
+const overlapRange = "0 to 10,080 minutes (7 days).";
+
+function RotateKey({ old }: { readonly old: Key }) {
+  const overlap = useSignal("60");
+  const isOther = overlap.value === "other";
   return (
     <IssueKey
       title={`Rotate ${old.ref}`}
       path={`/keys/${encodeURIComponent(old.ref)}/rotate`}
       bodyOf={(form) => ({
-        overlap_minutes: numberIn(form, isOther.value ? "minutes" : "overlap"),
+        overlap_minutes: numberIn(form, isOther ? "minutes" : "overlap"),
         as: textIn(form, "as"),
       })}
       action="Rotate the key"
-      onClose={onClose}
     >
       {(problems) => (
         <>
@@ -162,50 +157,45 @@ function RotateKey({ old, onClose }: { readonly old: Key; readonly onClose: () =
             The replacement has the same name, scopes and limits, and works immediately. The old key works
             until its overlap ends.
           </p>
-          <Field label="Overlap" problem={isOther.value ? undefined : problems.overlap_minutes}>
-            {(attributes) => (
-              <select
-                name="overlap"
-                onChange={(event) => {
-                  isOther.value = event.currentTarget.value === "other";
-                }}
-                {...attributes}
-              >
-                {overlaps.map(([minutes, words]) => (
-                  <option key={minutes} value={minutes} selected={minutes === 60}>
-                    {words}
-                  </option>
-                ))}
-                <option value="other">Other…</option>
-              </select>
-            )}
-          </Field>
-          {isOther.value ? (
-            <Field label="Overlap in minutes" hint="0 to 10080 (7 days)." problem={problems.overlap_minutes}>
-              {(attributes) => <input name="minutes" inputMode="decimal" {...attributes} />}
-            </Field>
+          <Choice
+            name="overlap"
+            label="Overlap"
+            value={overlap.value}
+            onChange={({ currentTarget }) => {
+              overlap.value = currentTarget.value;
+            }}
+            options={overlaps}
+          />
+          {isOther ? (
+            <TextField
+              name="minutes"
+              label="Overlap in minutes"
+              hint={overlapRange}
+              required
+              inputMode="decimal"
+              problem={problems.overlap_minutes && `Enter ${overlapRange}`}
+            />
           ) : null}
-          <Field
+          <TextField
+            name="as"
             label="Ref of the replacement"
             hint="Default: the old ref with the next free number."
             problem={problems.as}
-          >
-            {(attributes) => <input name="as" autocomplete="off" {...attributes} />}
-          </Field>
+          />
         </>
       )}
     </IssueKey>
   );
 }
 
-function RevokeKey({ revoked, onClose }: { readonly revoked: Key; readonly onClose: () => void }) {
+function RevokeKey({ revoked }: { readonly revoked: Key }) {
   const path = `/keys/${encodeURIComponent(revoked.ref)}/revoke`;
   return (
     <Confirm
       title={`Revoke ${revoked.ref}?`}
       action="Revoke the key"
       run={() => call(path, { method: "POST", actor: actor.value })}
-      instead="Keep it"
+      instead="Cancel"
       onClose={onClose}
     >
       <p>
@@ -220,66 +210,74 @@ interface IssueKeyProps {
   readonly path: string;
   readonly bodyOf: (form: FormData) => unknown;
   readonly action: string;
-  readonly onClose: () => void;
   /** The fields. Each problem has the name of its field. */
   readonly children: (problems: Readonly<Record<string, string>>) => ComponentChildren;
 }
 
 /** A form that creates a key, then its secret. Only the open dialog keeps the secret. */
-function IssueKey({ title, path, bodyOf, action: words, onClose, children }: IssueKeyProps) {
+function IssueKey({ title, path, bodyOf, action: words, children }: IssueKeyProps) {
   const issued = useSignal<IssuedKey | undefined>(undefined);
+  const isStored = useSignal(false);
   const isLeaving = useSignal(false);
   const leave = (leaves: boolean) => () => {
     isLeaving.value = leaves;
   };
-  const action = useForm(async (fields) => {
+  const send = async (fields: FormData) => {
     const body = bodyOf(fields);
-    issued.value = await call<IssuedKey>(path, { method: "POST", body, actor: actor.value });
-  });
-  if (issued.value !== undefined) {
+    try {
+      issued.value = await call<IssuedKey>(path, { method: "POST", body, actor: actor.value });
+    } catch (error) {
+      const { code, message } = error as ControlError;
+      if (code !== "overlap_out_of_range") throw error;
+      throw new ControlError(code, message, { overlap_minutes: message });
+    }
+  };
+  if (issued.value === undefined) {
     return (
-      <>
-        <Dialog title={`The secret of ${issued.value.key.ref}`} onClose={leave(true)}>
-          <Secret issued={issued.value} />
-        </Dialog>
-        {isLeaving.value ? (
-          <Confirm
-            title="Did you store the secret?"
-            action="Discard the secret"
-            // The dialog must close first: below it, no element can receive the focus.
-            run={async () => void setTimeout(onClose)}
-            instead="Show it again"
-            onClose={leave(false)}
-          >
-            <p>You cannot see it again after you close this dialog.</p>
-          </Confirm>
-        ) : null}
-      </>
+      <Dialog title={title} onClose={onClose}>
+        <ActionForm action={words} send={send}>
+          {children}
+        </ActionForm>
+      </Dialog>
     );
   }
   return (
-    <Dialog title={title} onClose={onClose}>
-      <form
-        ref={action.form}
-        class="stack"
-        // The page shows the service's own validation messages.
-        noValidate
-        onSubmit={action.submit}
+    <>
+      <Dialog
+        title={`The secret of ${issued.value.key.ref}`}
+        onClose={isStored.value ? onClose : leave(true)}
       >
-        {children(action.problem?.fields ?? {})}
-        <FormRefusal form={action.form} problem={action.problem} />
-        <footer>
-          <button type="submit" aria-busy={action.isRunning}>
-            {words}
-          </button>
-        </footer>
-      </form>
-    </Dialog>
+        <Secret
+          issued={issued.value}
+          onCopied={() => {
+            isStored.value = true;
+          }}
+        />
+      </Dialog>
+      {isLeaving.value ? (
+        <Confirm
+          title="Did you store the secret?"
+          action="I stored it"
+          class=""
+          // The dialog must close first: below it, no element can receive the focus.
+          run={async () => void setTimeout(onClose)}
+          instead="Show it again"
+          onClose={leave(false)}
+        >
+          <p>You cannot see it again after you close this dialog.</p>
+        </Confirm>
+      ) : null}
+    </>
   );
 }
 
+interface SecretProps {
+  readonly issued: IssuedKey;
+  readonly onCopied?: () => void;
+}
+
 /** The secret of a new key. */
-export function Secret({ issued: { key, secret } }: { readonly issued: IssuedKey }) {
+export function Secret({ issued: { key, secret }, onCopied = () => {} }: SecretProps) {
   const shown = useRef<HTMLDivElement>(null);
   // The form with the focus is gone.
   useEffect(() => shown.current?.focus(), []);
@@ -293,8 +291,13 @@ export function Secret({ issued: { key, secret } }: { readonly issued: IssuedKey
         <code class="secret-text">{secret}</code>
       </p>
       <p class="bar">
-        <CopyButton text={secret}>Copy the secret</CopyButton>
-        <CopyButton text={`curl -i -H "x-api-key: ${secret}" ${baseUrl}/v1/relying-party/me`}>
+        <CopyButton text={secret} onCopied={onCopied}>
+          Copy the secret
+        </CopyButton>
+        <CopyButton
+          text={`curl -i -H "x-api-key: ${secret}" ${baseUrl}/v1/relying-party/me`}
+          onCopied={onCopied}
+        >
           Copy as curl
         </CopyButton>
       </p>

@@ -8,19 +8,12 @@ import { KeyState } from "../../elements/key-state.js";
 import { PathBadge } from "../../elements/traffic/path-badge.js";
 import { shortened } from "../../elements/words.js";
 import { linkTo, withQuery } from "../../route.js";
-import type { Doing } from "./key-dialogs.js";
 import { KeyActions, NextRequest, UsageMeters } from "./organization-panel.js";
 
 const mostRequests = 10;
 
 /** One key with all its facts and latest requests. */
-export function KeyPage({
-  keyRef,
-  onDo,
-}: {
-  readonly keyRef: string;
-  readonly onDo: (doing: Doing) => void;
-}) {
+export function KeyPage({ keyRef }: { readonly keyRef: string }) {
   const one = useResource<Key>(`/keys/${encodeURIComponent(keyRef)}`, keyEvents);
   const key = one.data.value;
   return (
@@ -33,9 +26,9 @@ export function KeyPage({
         <>
           <section class="panel stack key-page" aria-label={key.ref}>
             <header class="bar apart">
-              <h2>{key.ref}</h2>
+              <h2 tabIndex={-1}>{key.ref}</h2>
               <KeyState state={key.state} />
-              <KeyActions of={key} onDo={onDo} />
+              <KeyActions of={key} />
             </header>
             <NextRequest of={key} />
             <Facts of={key} />

@@ -9,17 +9,13 @@ import { Paging } from "../../elements/paging.js";
 import { counted } from "../../elements/words.js";
 import { changeQuery, route, withQuery } from "../../route.js";
 import { actor } from "./actor.js";
-import { type Doing, KeyDialog } from "./key-dialogs.js";
+import { KeyDialog } from "./key-dialogs.js";
 import { KeyPage } from "./key-page.js";
 import { OrganizationPanel } from "./organization-panel.js";
 
 /** Keys and organizations, as in the service's own dashboard. */
 export function KeysView() {
   useUpcoming();
-  const doing = useSignal<Doing | undefined>(undefined);
-  const open = (next: Doing) => {
-    doing.value = next;
-  };
   const [ref] = route.value.parts;
   return (
     <>
@@ -27,15 +23,8 @@ export function KeysView() {
         <h1>Keys and organizations</h1>
         <ActorChoice />
       </div>
-      {ref === undefined ? <KeyList onDo={open} /> : <KeyPage key={ref} keyRef={ref} onDo={open} />}
-      {doing.value === undefined ? null : (
-        <KeyDialog
-          doing={doing.value}
-          onClose={() => {
-            doing.value = undefined;
-          }}
-        />
-      )}
+      {ref === undefined ? <KeyList /> : <KeyPage key={ref} keyRef={ref} />}
+      <KeyDialog />
     </>
   );
 }
@@ -60,7 +49,7 @@ function ActorChoice() {
 // The address contains the filter, and must not contain a secret.
 const looksLikeSecret = /svc_(test|live)_\w/i;
 
-function KeyList({ onDo }: { readonly onDo: (doing: Doing) => void }) {
+function KeyList() {
   const refused = useSignal(false);
   const { query } = route.value;
   const filter = query.get("filter") ?? "";
@@ -117,7 +106,7 @@ function KeyList({ onDo }: { readonly onDo: (doing: Doing) => void }) {
         <p class="panel muted">No keys match the filter.</p>
       ) : (
         shown.sections.map((section) => (
-          <OrganizationPanel key={section.organization.ref} section={section} onDo={onDo} />
+          <OrganizationPanel key={section.organization.ref} section={section} />
         ))
       )}
     </>

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { Directory, Key, Organization, Sent } from "../../control/answers.js";
 import { call } from "../../control/call.js";
 import { upcoming } from "../../control/now.js";
@@ -11,15 +11,14 @@ import { SentResponse } from "../../elements/traffic/sent-response.js";
 import { codeWords } from "../../elements/words.js";
 import { linkTo } from "../../route.js";
 import { actor } from "./actor.js";
-import type { Doing } from "./key-dialogs.js";
+import { type Doing, doing } from "./key-dialogs.js";
 
 interface OrganizationPanelProps {
   readonly section: Directory["sections"][number];
-  readonly onDo: (doing: Doing) => void;
 }
 
 /** An organization as in its own dashboard: its access and its keys. */
-export function OrganizationPanel({ section, onDo }: OrganizationPanelProps) {
+export function OrganizationPanel({ section }: OrganizationPanelProps) {
   const { organization, keys, active, is_continued: isContinued } = section;
   const { ref, name, type } = organization;
   return (
@@ -34,7 +33,7 @@ export function OrganizationPanel({ section, onDo }: OrganizationPanelProps) {
             {isContinued ? " · continued" : ""}
           </p>
         </div>
-        <button type="button" onClick={() => onDo({ kind: "create", organization: ref })}>
+        <button type="button" onClick={open({ kind: "create", organization: ref })}>
           Create a key<span class="visually-hidden"> for {ref}</span>
         </button>
       </header>
@@ -44,7 +43,7 @@ export function OrganizationPanel({ section, onDo }: OrganizationPanelProps) {
       ) : (
         <ul class="list">
           {keys.map((key) => (
-            <KeyRow key={key.ref} of={key} onDo={onDo} />
+            <KeyRow key={key.ref} of={key} />
           ))}
         </ul>
       )}
@@ -108,7 +107,7 @@ function choice<Value extends string>(
   );
 }
 
-function KeyRow({ of: key, onDo }: { readonly of: Key; readonly onDo: (doing: Doing) => void }) {
+function KeyRow({ of: key }: { readonly of: Key }) {
   const { ref, name, environment, legacy, scopes, state } = key;
   const end = endOf(key);
   const isOver = hasEnded(key);
@@ -132,24 +131,37 @@ function KeyRow({ of: key, onDo }: { readonly of: Key; readonly onDo: (doing: Do
         )}
       </div>
       <UsageMeters of={key} />
-      <KeyActions of={key} onDo={onDo} />
+      <KeyActions of={key} />
       <NextRequest of={key} />
     </li>
   );
 }
 
+const open = (next: Doing) => () => {
+  doing.value = next;
+};
+
 /** The buttons for the possible actions with a key (R42). */
-export function KeyActions({ of: key, onDo }: { readonly of: Key; readonly onDo: (doing: Doing) => void }) {
+export function KeyActions({ of: key }: { readonly of: Key }) {
   const { ref, state } = key;
+  const box = useRef<HTMLDivElement>(null);
+  const hasActed = useRef(false);
+  const isOpen = doing.value?.kind !== "create" && doing.value?.key.ref === ref;
+  useEffect(() => {
+    hasActed.current ||= isOpen;
+    if (!hasActed.current || isOpen || document.activeElement !== document.body) return;
+    // The button that had the focus is gone.
+    box.current?.closest("li, section")?.querySelector<HTMLElement>("h2, a")?.focus();
+  }, [isOpen, state]);
   return (
-    <div class="bar key-actions">
+    <div class="bar key-actions" ref={box}>
       {state === "active" ? (
-        <button type="button" class="quiet" onClick={() => onDo({ kind: "rotate", key })}>
+        <button type="button" class="quiet" onClick={open({ kind: "rotate", key })}>
           Rotate<span class="visually-hidden"> {ref}</span>
         </button>
       ) : null}
       {hasEnded(key) ? null : (
-        <button type="button" class="danger" onClick={() => onDo({ kind: "revoke", key })}>
+        <button type="button" class="danger" onClick={open({ kind: "revoke", key })}>
           Revoke<span class="visually-hidden"> {ref}</span>
         </button>
       )}

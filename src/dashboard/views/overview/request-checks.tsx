@@ -1,7 +1,7 @@
-import { computed, useSignal } from "@preact/signals";
-import type { Report, Request, Sent } from "../../control/answers.js";
+import { useSignal } from "@preact/signals";
+import type { Report, Sent } from "../../control/answers.js";
 import { baseUrl, call } from "../../control/call.js";
-import { resource, useResources } from "../../control/resource.js";
+import { useResources } from "../../control/resource.js";
 import { gate } from "../../control/resources.js";
 import { CodeLine } from "../../elements/copy-button.js";
 import { aboutPath, DocsLink } from "../../elements/docs-link.js";
@@ -10,16 +10,6 @@ import { LossButton } from "../../elements/forms/loss.js";
 import { PathBadge, toneOf } from "../../elements/traffic/path-badge.js";
 import { SentResponse } from "../../elements/traffic/sent-response.js";
 import { linkTo, route } from "../../route.js";
-
-const storyRequests = resource<readonly Request[]>("/requests?source=story", { on: ["world.", "request"] });
-
-/** The number of requests by the story or this page for each path id, as text that changes only with the counts. */
-const storyCounts = computed(() => {
-  const counts: Record<string, number> = {};
-  for (const { path_id: pathId } of storyRequests.data.value ?? [])
-    counts[pathId] = (counts[pathId] ?? 0) + 1;
-  return JSON.stringify(counts);
-});
 
 /** These faults only delay a request, so it also counts for its outcome. */
 const delays: readonly string[] = ["fault.latency", "fault.slow"];
@@ -35,12 +25,12 @@ interface Stage {
 
 /** The request checks in order, each with its outcomes and their numbers of requests. */
 export function RequestChecks({ report }: { readonly report: Report }) {
-  useResources(gate, storyRequests);
+  useResources(gate);
   const drawn = gate.data.value;
   if (drawn === undefined) return <p class="panel muted">Reading…</p>;
   const paths = new Map(report.paths.map((row) => [row.path_id as string, row]));
   const opened = paths.get(route.value.parts[0] ?? "");
-  const fromStory: Readonly<Record<string, number>> = JSON.parse(storyCounts.value);
+  const fromStory = report.from_story ?? {};
   const stages: readonly Stage[] = [
     {
       kind: "faults",

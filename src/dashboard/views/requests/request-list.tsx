@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Request } from "../../control/answers.js";
+import { report } from "../../control/resources.js";
 import { useKeyboard } from "../../elements/keyboard.js";
 import { Target } from "../../elements/traffic/advice.js";
 import { PathBadge, toneOf } from "../../elements/traffic/path-badge.js";
@@ -95,6 +96,9 @@ function stepOf({ key, target }: KeyboardEvent): number {
   return key === "k" || (isInList && key === "ArrowUp") ? -1 : 0;
 }
 
+const isNote = (id: string) =>
+  report.data.value?.advice.some((one) => one.id === id && one.level === "note") ?? false;
+
 function Row({ request, isOpen }: { readonly request: Request; readonly isOpen: boolean }) {
   const {
     id,
@@ -128,7 +132,11 @@ function Row({ request, isOpen }: { readonly request: Request; readonly isOpen: 
             <span class="visually-hidden"> set in this sandbox</span>
           </span>
         )}
-        {advice.length === 0 ? null : <span class="badge toned tone-limit">{advice.join(", ")}</span>}
+        {advice.length === 0 ? null : (
+          <span class={`badge toned tone-${advice.every(isNote) ? "other" : "limit"}`}>
+            {advice.join(", ")}
+          </span>
+        )}
       </span>
       <span class="request-duration">{millisecondsText(duration)}</span>
     </a>

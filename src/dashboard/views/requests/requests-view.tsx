@@ -5,6 +5,7 @@ import { useResources } from "../../control/resource.js";
 import { report } from "../../control/resources.js";
 import { ActionButton } from "../../elements/forms/action.js";
 import { saveFile } from "../../elements/save-file.js";
+import { counted } from "../../elements/words.js";
 import { changeQuery, linkTo, route } from "../../route.js";
 import { chosen, filterNames, goOn, hold, isHeld, keyRefs, newCount, statuses } from "./chosen.js";
 import { RequestDetail } from "./request-detail.js";
@@ -52,10 +53,8 @@ function ListHead() {
         </button>
       )}
       <span class="muted">
-        {shown === all
-          ? all.toLocaleString("en")
-          : `${shown.toLocaleString("en")} of ${all.toLocaleString("en")}`}
-        {all === 1000 ? ", the last 1,000" : ""}
+        {shown === all ? "" : `${shown.toLocaleString("en")} of `}
+        {all === 1000 ? `${shown === all ? "Last" : "last"} 1,000 requests` : counted(all, "request")}
       </span>
       {all === 0 ? null : (
         <ActionButton

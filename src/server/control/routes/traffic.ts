@@ -25,7 +25,7 @@ import { type ControlBody, query, requestQuery } from "../../../scenario/format/
 import { SandboxError } from "../../../spec/errors.js";
 import { faultPathIds } from "../../../spec/outcomes.js";
 import { snakeCase } from "../../../spec/schema/json.js";
-import { choice, count, described, list, text, type ValueOf } from "../../../spec/schema/shape.js";
+import { choice, count, described, flag, list, text, type ValueOf } from "../../../spec/schema/shape.js";
 import { answers } from "../answers.js";
 import { controlRoute, type Route, textAnswer } from "../route.js";
 
@@ -60,14 +60,15 @@ export const trafficRoutes: readonly Route[] = [
     summary: "The paths that clients have covered, and advice, over all instances",
     query: query({
       format: described(choice(reportFormats), "The format of the report. Default: json."),
+      story: described(flag(), "Whether to count requests of the story and `POST /send` in `from_story`."),
     }),
     answer: answers.Report,
     types: [...new Set(["application/json", ...Object.values(reportTypes)])],
-    run({ runtime, query: { format = "json" } }) {
+    run({ runtime, world, query: { format = "json", story } }) {
       const report = clientReport(runtime);
-      return format === "json"
-        ? snakeCase(report)
-        : textAnswer(reportTypes[format], renderReport(report, format));
+      if (format !== "json") return textAnswer(reportTypes[format], renderReport(report, format));
+      const fromStory = story ? { from_story: storyCounts(world) } : {};
+      return { ...(snakeCase(report) as object), ...fromStory };
     },
   }),
   controlRoute("GET /capture", {
@@ -116,6 +117,12 @@ export const trafficRoutes: readonly Route[] = [
     },
   }),
 ];
+
+function storyCounts({ history }: SandboxState): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { pathId } of history.requests({ source: "story" })) counts[pathId] = (counts[pathId] ?? 0) + 1;
+  return counts;
+}
 
 function farmerPage<View>(
   { farmers }: SandboxState,
