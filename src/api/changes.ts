@@ -4,10 +4,10 @@ import type { Change } from "../sandbox/timeline.js";
 import type { AnnouncedAssumption } from "../scenario/format/schema.js";
 import { type Assumptions, assumptionsFor } from "../spec/assumptions.js";
 import { outcomeOf } from "../spec/outcomes.js";
-import { isMapping, parsedJson } from "../spec/schema/json.js";
+import { parsedJson } from "../spec/schema/json.js";
+import { isMapping } from "../spec/schema/shape.js";
 import type { ApiCall, Ending } from "./answer.js";
-import type { FlatHeaders } from "./messages.js";
-import { headerPairs, withBody } from "./messages.js";
+import { type FlatHeaders, headerPairs, withBody } from "./messages.js";
 
 /** The ending of a call after the announced changes up to its time. */
 export function changedEnding(world: SandboxState, call: ApiCall, given: Ending): Ending {

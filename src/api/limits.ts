@@ -1,7 +1,7 @@
 import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
+import { day, minute } from "../spec/api-key.js";
 import type { Assumptions } from "../spec/assumptions.js";
-import { day, minute } from "../spec/limits.js";
 import type { FlatHeaders } from "./messages.js";
 
 export interface LimitReading {

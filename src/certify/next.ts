@@ -9,7 +9,7 @@ import {
   type Part,
   partsOf,
 } from "../sandbox/timeline.js";
-import { day, minute } from "../spec/limits.js";
+import { day, minute } from "../spec/api-key.js";
 import { outcomes } from "../spec/outcomes.js";
 import { redactEncoded, redactValue } from "../spec/redact.js";
 import { snakeCase } from "../spec/schema/json.js";

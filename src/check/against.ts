@@ -1,8 +1,9 @@
 import { me } from "../api/endpoints/me.js";
 import { errorShape } from "../api/openapi.js";
 import { mistakesIn } from "../spec/schema/check.js";
-import { canonicalJson, isMapping } from "../spec/schema/json.js";
+import { canonicalJson } from "../spec/schema/json.js";
 import * as shape from "../spec/schema/shape.js";
+import { isMapping } from "../spec/schema/shape.js";
 import { type CheckedResponse, shownText } from "./answer.js";
 import type { Attempt } from "./judge.js";
 

@@ -1,6 +1,6 @@
 import { keyPrefixes } from "../spec/api-key.js";
 import { escapeControls, redactEncoded, redactValue } from "../spec/redact.js";
-import { isMapping } from "../spec/schema/json.js";
+import { isMapping } from "../spec/schema/shape.js";
 
 /** Sends a request to the endpoint with a key, or without one for `undefined`; never throws. */
 export type Send = (apiKey: string | undefined) => Promise<RawAnswer | NoAnswer>;

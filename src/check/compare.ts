@@ -1,4 +1,4 @@
-import { isMapping } from "../spec/schema/json.js";
+import { isMapping } from "../spec/schema/shape.js";
 import { type CheckedResponse, describeBody, headerOf, memberAt, quoted, shownText } from "./answer.js";
 import { type CheckedRule, isDifference, type Observation } from "./contract.js";
 import type { AnsweredAttempt } from "./judge.js";

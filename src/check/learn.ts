@@ -1,5 +1,5 @@
 import { type Assumptions, assumptionTable, errorCodePattern, scopePattern } from "../spec/assumptions.js";
-import { isMapping } from "../spec/schema/json.js";
+import { isMapping } from "../spec/schema/shape.js";
 import { type CheckedResponse, headerOf, memberAt, quoted, shownText } from "./answer.js";
 import type { Attempt } from "./judge.js";
 

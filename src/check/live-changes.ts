@@ -1,5 +1,5 @@
 import { outcomeOf } from "../spec/outcomes.js";
-import { isMapping } from "../spec/schema/json.js";
+import { isMapping } from "../spec/schema/shape.js";
 import { type CheckedResponse, headerOf, memberAt } from "./answer.js";
 import type { AnsweredAttempt } from "./judge.js";
 import type { InferredAssumption } from "./learn.js";

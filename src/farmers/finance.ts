@@ -1,4 +1,4 @@
-import { day } from "../spec/limits.js";
+import { day } from "../spec/api-key.js";
 import { base62From, pick, type RandomStream } from "../spec/seed.js";
 import { between, chance, pickWeighted, rounded, sumOf, unit, wholeBetween } from "./exact-math.js";
 import type { Claim, Collateral, InsurancePolicy, Loan, Money, Parcel, Season } from "./farmer-shape.js";

@@ -1,4 +1,4 @@
-import { day } from "../spec/limits.js";
+import { day } from "../spec/api-key.js";
 import { pick, type RandomStream } from "../spec/seed.js";
 import {
   between,

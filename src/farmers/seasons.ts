@@ -1,4 +1,4 @@
-import { day } from "../spec/limits.js";
+import { day } from "../spec/api-key.js";
 import { pick, type RandomStream, randomStream } from "../spec/seed.js";
 import { between, chance, normal, pickWeighted, rounded, unit, wholeBetween } from "./exact-math.js";
 import type { LossCause, Season } from "./farmer-shape.js";

@@ -14,7 +14,8 @@ import { SandboxError } from "../spec/errors.js";
 import { mePath } from "../spec/outcomes.js";
 import { redactValue } from "../spec/redact.js";
 import { requireFields } from "../spec/schema/check.js";
-import { isMapping, parsedJson } from "../spec/schema/json.js";
+import { parsedJson } from "../spec/schema/json.js";
+import { isMapping } from "../spec/schema/shape.js";
 
 /** The requests to capture. */
 export interface CaptureOptions {

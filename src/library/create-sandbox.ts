@@ -8,10 +8,10 @@ import { type Decision, requirePreview } from "../sandbox/operations/consents.js
 import { operations, settled } from "../sandbox/operations/operations.js";
 import { attestationsOf, viewAttestation, viewConsent } from "../sandbox/preview/consents.js";
 import { defaultFarmerPage } from "../sandbox/preview/farmers.js";
-import { type GivenOptions, givenOptions, type Platform, type SandboxState } from "../sandbox/sandbox.js";
+import type { GivenOptions, Platform, SandboxState } from "../sandbox/sandbox.js";
 import { scenarioSecret } from "../sandbox/secrets.js";
 import { snapshotWorld } from "../sandbox/snapshot.js";
-import { resetSandbox, startSandbox } from "../sandbox/start.js";
+import { givenOptions, resetSandbox, startSandbox } from "../sandbox/start.js";
 import {
   listRequests,
   viewClock,

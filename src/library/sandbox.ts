@@ -14,9 +14,8 @@ import type {
 import type { BundledKeyRefs, BundledOrganizationRefs } from "../scenario/bundled.generated.js";
 import type { ScenarioName } from "../scenario/bundled.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { Environment, LiveAccess, OrganizationStatus } from "../spec/api-key.js";
+import type { Environment, KeyLimits, LiveAccess, OrganizationStatus } from "../spec/api-key.js";
 import type { Assumptions, Profile } from "../spec/assumptions.js";
-import type { KeyLimits } from "../spec/limits.js";
 import type { PathId } from "../spec/outcomes.js";
 
 // Functions with refs are methods, not function members, so that a sandbox with known refs can be passed as any sandbox.

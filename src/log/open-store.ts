@@ -8,7 +8,8 @@ import { isoOf } from "../sandbox/clock.js";
 import { describeSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { SandboxError } from "../spec/errors.js";
-import { isMapping, parsedJson } from "../spec/schema/json.js";
+import { parsedJson } from "../spec/schema/json.js";
+import { isMapping } from "../spec/schema/shape.js";
 import { listed } from "../spec/schema/words.js";
 import {
   canMigrate,

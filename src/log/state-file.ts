@@ -7,8 +7,8 @@ import { ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { SandboxError } from "../spec/errors.js";
 import { mistakesIn } from "../spec/schema/check.js";
-import { isMapping, parsedJson } from "../spec/schema/json.js";
-import { count, list, number, openMapping, record, text } from "../spec/schema/shape.js";
+import { parsedJson } from "../spec/schema/json.js";
+import { count, isMapping, list, number, openMapping, record, text } from "../spec/schema/shape.js";
 import {
   canMigrate,
   changesOf,

@@ -1,7 +1,6 @@
 import { firstInstant, isInstant, lastInstant, parseDuration, parseTime } from "../scenario/format/fields.js";
-import { maximumOverlap } from "../spec/api-key.js";
+import { maximumOverlap, minute, minuteStart } from "../spec/api-key.js";
 import { SandboxError } from "../spec/errors.js";
-import { minute, minuteStart } from "../spec/limits.js";
 
 /** The clock of one sandbox, in epoch milliseconds. It never runs backwards. */
 export interface Clock {

@@ -12,24 +12,22 @@ import {
 } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import {
-  defaultOverlap,
-  defaultScopes,
-  type KeyEnds,
-  type KeyRecord,
-  type Organization,
-  parseApiKey,
-} from "../spec/api-key.js";
-import type { Assumptions } from "../spec/assumptions.js";
-import { SandboxError } from "../spec/errors.js";
-import {
   day,
   dayStart,
   defaultLimits,
+  defaultOverlap,
+  defaultScopes,
+  type KeyEnds,
   type KeyLimits,
+  type KeyRecord,
   minute,
   minuteStart,
+  type Organization,
+  parseApiKey,
   timeOfDay,
-} from "../spec/limits.js";
+} from "../spec/api-key.js";
+import type { Assumptions } from "../spec/assumptions.js";
+import { SandboxError } from "../spec/errors.js";
 import { didYouMean, type KnownRefs } from "../spec/schema/words.js";
 
 /** An organization's entry in the registry. A change replaces its record. */

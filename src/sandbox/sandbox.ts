@@ -84,11 +84,6 @@ export interface SandboxState extends StartedScenario {
 /** Options that override the settings of every scenario that a sandbox starts. */
 export type GivenOptions = Pick<StartOptions, "seed" | "now" | "frozen" | "profile" | "trial">;
 
-/** Picks these options. */
-export function givenOptions({ seed, now, frozen, profile, trial }: GivenOptions): GivenOptions {
-  return { seed, now, frozen, profile, trial };
-}
-
 /** Options for the start of a scenario. */
 export interface StartOptions {
   /** Default: the scenario's title, or `unnamed`. */

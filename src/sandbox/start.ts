@@ -27,6 +27,11 @@ export interface SandboxSettings {
   readonly idGroup?: number | undefined;
 }
 
+/** Picks the options that override the settings of every scenario. */
+export function givenOptions({ seed, now, frozen, profile, trial }: GivenOptions): GivenOptions {
+  return { seed, now, frozen, profile, trial };
+}
+
 /**
  * Starts a sandbox from a checked scenario.
  *

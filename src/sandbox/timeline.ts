@@ -1,8 +1,8 @@
 import { parseDate, parseWhen } from "../scenario/format/fields.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import { day } from "../spec/api-key.js";
 import type { Assumptions } from "../spec/assumptions.js";
 import type { RefusalCode } from "../spec/errors.js";
-import { day } from "../spec/limits.js";
 import { mePath } from "../spec/outcomes.js";
 import { isoOf } from "./clock.js";
 import type { TimelineStep } from "./steps.js";

@@ -1,7 +1,6 @@
-import { keyStateAt } from "../spec/api-key.js";
+import { day, dayStart, keyStateAt, minute, minuteStart } from "../spec/api-key.js";
 import { consentHistory, productionTime } from "../spec/consent.js";
 import { faultPathOf } from "../spec/fault.js";
-import { day, dayStart, minute, minuteStart } from "../spec/limits.js";
 import { choice, count, instant, mapping, nullable, text, type ValueOf } from "../spec/schema/shape.js";
 import { isoOf, lastClockInstant } from "./clock.js";
 import { settleUsage } from "./keys.js";

@@ -1,6 +1,5 @@
-import type { Organization } from "../spec/api-key.js";
+import type { KeyLimits, Organization } from "../spec/api-key.js";
 import type { Assumptions, Profile } from "../spec/assumptions.js";
-import type { KeyLimits } from "../spec/limits.js";
 import { pick, randomStream } from "../spec/seed.js";
 import type { Trial } from "./sandbox.js";
 

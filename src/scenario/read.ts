@@ -1,8 +1,7 @@
 import { SandboxError } from "../spec/errors.js";
 import { shapeProblems } from "../spec/schema/check.js";
-import { isMapping } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
-import { type Path, pathText } from "../spec/schema/shape.js";
+import { isMapping, type Path, pathText } from "../spec/schema/shape.js";
 import { nearest, quote } from "../spec/schema/words.js";
 import { forbiddenNames } from "./format/fields.js";
 import { scenarioSchema } from "./format/schema.js";

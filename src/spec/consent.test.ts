@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { day, minute } from "./api-key.js";
 import {
   attestationAt,
   type ConsentDecision,
@@ -10,7 +11,6 @@ import {
   productionTime,
   type Suspension,
 } from "./consent.js";
-import { day, minute } from "./limits.js";
 
 const consent = (fields: Partial<ConsentRecord> = {}): ConsentRecord => ({
   createdAt: 0,

@@ -1,4 +1,4 @@
-import { day, minute } from "./limits.js";
+import { day, minute } from "./api-key.js";
 import { randomStream } from "./seed.js";
 
 /** The status of a consent request. */

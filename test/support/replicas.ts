@@ -5,7 +5,7 @@ import { openStore, type StoreOptions } from "../../src/log/open-store.js";
 import { readRedisAddress } from "../../src/node/addresses.js";
 import { loadScenario } from "../../src/node/files/load-scenario.js";
 import { instantOf } from "../../src/sandbox/clock.js";
-import { givenOptions } from "../../src/sandbox/sandbox.js";
+import { givenOptions } from "../../src/sandbox/start.js";
 import { parseDuration } from "../../src/scenario/format/fields.js";
 import { resolveSource } from "../../src/scenario/parse-scenario.js";
 import { runCall } from "../../src/server/control/routes/routes.js";

@@ -10,7 +10,7 @@ import { createCounters } from "../../sandbox/journal/counts.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import { settled } from "../../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState, Trial } from "../../sandbox/sandbox.js";
-import { minuteStart } from "../../spec/limits.js";
+import { minuteStart } from "../../spec/api-key.js";
 import { redactKeys } from "../../spec/redact.js";
 import type { CommandCall } from "../command.js";
 import { startNamed } from "../open-scenario.js";

@@ -9,8 +9,8 @@ import type { Assumptions } from "../../spec/assumptions.js";
 import { faultPathIds } from "../../spec/outcomes.js";
 import { redactKeys } from "../../spec/redact.js";
 import { shapeProblems } from "../../spec/schema/check.js";
-import { isMapping, parsedJson } from "../../spec/schema/json.js";
-import { pathText } from "../../spec/schema/shape.js";
+import { parsedJson } from "../../spec/schema/json.js";
+import { isMapping, pathText } from "../../spec/schema/shape.js";
 import { didYouMean, quote } from "../../spec/schema/words.js";
 import { defaultSeed } from "../../spec/seed.js";
 import {

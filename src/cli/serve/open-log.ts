@@ -4,7 +4,7 @@ import { createMemoryLog } from "../../log/memory-log.js";
 import { defaultPrefix, isPrefix, type RedisAddress, readRedisAddress } from "../../node/addresses.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
-import { givenOptions } from "../../sandbox/sandbox.js";
+import { givenOptions } from "../../sandbox/start.js";
 import { SandboxError } from "../../spec/errors.js";
 import { listed, quote } from "../../spec/schema/words.js";
 import {

@@ -55,8 +55,6 @@ export interface Counters {
   readonly countUnread: () => void;
   /** Counts every later request there as well. */
   readonly passOnTo: (others: Pick<Counters, "count" | "countUnread">) => void;
-  /** Adds counts from elsewhere, without passing them on. */
-  readonly add: (counts: Counts) => void;
   /** Returns the counts since the start or the last `clear`. */
   readonly read: () => Counts;
   /** Starts again from zero; counts that were passed on remain. */
@@ -69,113 +67,83 @@ export interface Counters {
 
 const mostExamples = 5;
 const mostRepeats = 100;
-const notCounted: PathCount = { count: 0, previewCount: 0, isMet: false };
 
-interface AdviceRow {
-  count: number;
-  readonly examples: AdviceExample[];
+/** `Counts` that change in place. */
+interface ChangingCounts {
+  requests: number;
+  unread: number;
+  readonly paths: Record<PathId, { -readonly [Name in keyof PathCount]: PathCount[Name] }>;
+  readonly advice: Record<AdviceId, { count: number; readonly examples: AdviceExample[] }>;
+  readonly repeats: { -readonly [Name in keyof RepeatCount]: RepeatCount[Name] }[];
+}
+
+function noCounts(): ChangingCounts {
+  const paths = outcomes.map(({ path }) => [path, { count: 0, previewCount: 0, isMet: false }]);
+  const advice = adviceIds.map((id) => [id, { count: 0, examples: [] }]);
+  return {
+    ...{ requests: 0, unread: 0, repeats: [] },
+    ...{ paths: Object.fromEntries(paths), advice: Object.fromEntries(advice) },
+  };
 }
 
 export function createCounters(): Counters {
-  // Mutable rows, because writing to a map takes longer than reading. Each is created on its first count.
-  const paths = new Map<PathId, { count: number; previewCount: number; isMet: boolean }>();
-  const advice = new Map<AdviceId, AdviceRow>();
-  const repeats = new Map<string, RepeatCount>();
-  let requests = 0;
-  let unread = 0;
+  let counts = noCounts();
   let others: Pick<Counters, "count" | "countUnread"> | undefined;
-
-  const countPath = (pathId: PathId, isMet: boolean, isPreview: boolean) => {
-    let box = paths.get(pathId);
-    if (box === undefined) {
-      box = { ...notCounted };
-      paths.set(pathId, box);
-    }
-    if (isPreview) {
-      box.previewCount += 1;
-      if (outcomeOf(pathId).promised) return;
-    }
-    box.count += 1;
-    box.isMet ||= isMet;
-  };
-  const rowOf = (id: AdviceId) => {
-    let row = advice.get(id);
-    if (row === undefined) {
-      row = { count: 0, examples: [] };
-      advice.set(id, row);
-    }
-    return row;
-  };
-  const countRepeat = ({ pathId, key, fingerprint, count }: RepeatCount) => {
-    const id = `${pathId} ${fingerprint}`;
-    const known = repeats.get(id);
-    if (known === undefined && repeats.size === mostRepeats) return;
-    repeats.set(id, { pathId, key, fingerprint, count: (known?.count ?? 0) + count });
-  };
   return {
     curlOptions: "",
     count(exchange, keys) {
-      const { pathId, fault, isPreview, advice: earned } = exchange;
-      requests += 1;
-      countPath(pathId, !isByMistake(exchange), isPreview);
-      if (fault !== null && fault !== pathId) countPath(fault, true, isPreview);
-      if (exchange.isResent) countRepeat({ ...exchange, count: 1 });
-      for (const id of earned) countAdvice(rowOf(id), exchange, keys?.[id]);
+      const { pathId, fault, isPreview } = exchange;
+      counts.requests += 1;
+      countPath(counts, pathId, !isByMistake(exchange), isPreview);
+      if (fault !== null && fault !== pathId) countPath(counts, fault, true, isPreview);
+      if (exchange.isResent) countRepeat(counts, exchange);
+      for (const id of exchange.advice) countAdvice(counts, id, exchange, keys?.[id]);
       others?.count(exchange, keys);
     },
     countUnread() {
-      unread += 1;
+      counts.unread += 1;
       others?.countUnread();
     },
     passOnTo(next) {
       others = next;
     },
-    add(counts) {
-      requests += counts.requests;
-      unread += counts.unread;
-      for (const [id, { count, previewCount, isMet }] of Object.entries(counts.paths)) {
-        const box = paths.get(id as PathId) ?? { ...notCounted };
-        box.count += count;
-        box.previewCount += previewCount;
-        box.isMet ||= isMet;
-        paths.set(id as PathId, box);
-      }
-      for (const [id, { count, examples }] of Object.entries(counts.advice)) {
-        const row = rowOf(id as AdviceId);
-        row.count += count;
-        row.examples.push(...examples.slice(0, mostExamples - row.examples.length));
-      }
-      counts.repeats.forEach(countRepeat);
-    },
-    read: () => ({
-      requests,
-      unread,
-      paths: Object.fromEntries(
-        outcomes.map(({ path }) => [path, { ...notCounted, ...paths.get(path) }]),
-      ) as Counts["paths"],
-      advice: Object.fromEntries(
-        adviceIds.map((id) => {
-          const { count, examples } = advice.get(id) ?? { count: 0, examples: [] };
-          return [id, { count, examples: [...examples] }];
-        }),
-      ) as unknown as Counts["advice"],
-      repeats: [...repeats.values()],
-    }),
+    read: () => structuredClone(counts),
     clear() {
-      requests = 0;
-      unread = 0;
-      paths.clear();
-      advice.clear();
-      repeats.clear();
+      counts = noCounts();
     },
-    restore(counts) {
-      this.clear();
-      this.add(counts);
+    restore(given) {
+      const { paths, advice, ...rest } = structuredClone(given) as ChangingCounts;
+      const none = noCounts();
+      counts = { ...rest, paths: { ...none.paths, ...paths }, advice: { ...none.advice, ...advice } };
     },
   };
 }
 
-function countAdvice(row: AdviceRow, exchange: Exchange, shown?: ShownKey): void {
+function countPath({ paths }: ChangingCounts, pathId: PathId, isMet: boolean, isPreview: boolean): void {
+  const row = paths[pathId];
+  if (isPreview) {
+    row.previewCount += 1;
+    if (outcomeOf(pathId).promised) return;
+  }
+  row.count += 1;
+  row.isMet ||= isMet;
+}
+
+function countRepeat({ repeats }: ChangingCounts, { pathId, key, fingerprint }: Exchange): void {
+  const known = repeats.find((one) => one.pathId === pathId && one.fingerprint === fingerprint);
+  if (known !== undefined) {
+    known.count += 1;
+    known.key = key;
+  } else if (repeats.length < mostRepeats) repeats.push({ pathId, key, fingerprint, count: 1 });
+}
+
+function countAdvice(
+  { advice }: ChangingCounts,
+  adviceId: AdviceId,
+  exchange: Exchange,
+  shown?: ShownKey,
+): void {
+  const row = advice[adviceId];
   row.count += 1;
   if (row.examples.length === mostExamples) return;
   const { id, at, method, path, key, fingerprint } = exchange;

@@ -10,6 +10,7 @@ import {
 import type { ControlBody } from "../../scenario/format/inputs.js";
 import { deriveSecret, secretFrom } from "../../scenario/population.js";
 import {
+  defaultLimits,
   defaultOverlap,
   defaultScopes,
   type Environment,
@@ -21,7 +22,6 @@ import {
   type Organization,
 } from "../../spec/api-key.js";
 import { SandboxError } from "../../spec/errors.js";
-import { defaultLimits } from "../../spec/limits.js";
 import { requireFields } from "../../spec/schema/check.js";
 import { didYouMean, listed } from "../../spec/schema/words.js";
 import { durationOf, type Instant, instantFrom } from "../clock.js";

@@ -1,8 +1,7 @@
 import type { ControlBody } from "../../scenario/format/inputs.js";
 import { faultProblems } from "../../scenario/rules/facts.js";
-import { keyStateAt, maximumActiveKeys } from "../../spec/api-key.js";
+import { day, dayStart, keyStateAt, maximumActiveKeys, minute, minuteStart } from "../../spec/api-key.js";
 import { type Assumptions, assumptionsFor, type Profile } from "../../spec/assumptions.js";
-import { day, dayStart, minute, minuteStart } from "../../spec/limits.js";
 import { requireFields, validationError } from "../../spec/schema/check.js";
 import { isoOf } from "../clock.js";
 import { activateFaults, type Fault } from "../faults.js";

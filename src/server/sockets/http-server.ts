@@ -10,7 +10,6 @@ import { stopwatch } from "../../library/real-time.js";
 import { endedInstance, type Instance } from "../../log/instances.js";
 import { controlPath } from "../../node/addresses.js";
 import type { ApiAnswer, ApiRequest, Exchange } from "../../sandbox/journal/exchange.js";
-import { settled } from "../../sandbox/operations/operations.js";
 import { SandboxError } from "../../spec/errors.js";
 import { outcomeOf, type PathId } from "../../spec/outcomes.js";
 import { redactPath } from "../../spec/redact.js";
@@ -138,7 +137,7 @@ function serveTarget(state: Server, target: CallTarget, read: ApiRequest, respon
   const { log, control, customHandlers } = state;
   const { req: request } = response;
   if (control !== undefined && isControlPath(read.path)) return control(request, response, target);
-  const world = settled(target.runtime);
+  const world = target.runtime;
   if (customHandlers !== undefined && routeOf(world, read.path) === undefined) {
     const fallback = () => answerLater(state, target, read, response);
     return customHandlers(target.runtime, request, response, fallback);

@@ -1,9 +1,9 @@
 import { SandboxError } from "../errors.js";
 import { redactEncoded, redactKeys } from "../redact.js";
-import { isMapping } from "./json.js";
 import { type Diagnostic, expectedOf, inWords, type Members, type Mistake } from "./messages.js";
 import {
   type Around,
+  isMapping,
   type Limits,
   lengthOf,
   type MappingKind,

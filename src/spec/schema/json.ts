@@ -1,10 +1,5 @@
 import { mapFields, orNull, type Shape, text } from "./shape.js";
 
-/** Whether a value is an object, and not a list. */
-export function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /**
  * The value of a JSON text; `undefined` if it is not valid JSON.
  *

@@ -1,10 +1,10 @@
 import aliases from "./aliases.json" with { type: "json" };
-import { isMapping } from "./json.js";
 import {
   type Around,
   type ChoiceKind,
   type Field,
   fieldsOf,
+  isMapping,
   type Limits,
   lengthOf,
   type NumberKind,

@@ -283,3 +283,8 @@ export function pathText(path: Path): string {
 export function lengthOf(text: string): number {
   return [...text].length;
 }
+
+/** Whether a value is an object, and not a list. */
+export function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
