@@ -1,6 +1,6 @@
 import type { ApiAnswer } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import type { Change } from "../sandbox/timeline.js";
+import type { AnnouncedChange } from "../sandbox/timeline.js";
 import type { AnnouncedAssumption } from "../scenario/format/schema.js";
 import { type Assumptions, assumptionsFor } from "../spec/assumptions.js";
 import { outcomeOf } from "../spec/outcomes.js";
@@ -26,7 +26,7 @@ export function changedEnding(world: SandboxState, call: ApiCall, given: Ending)
 
 // Whether a response depends on a change that did not edit it: its path has moved, or an assumption differs.
 function isAffected(
-  { ends, fields }: Change,
+  { ends, fields }: AnnouncedChange,
   world: SandboxState,
   call: ApiCall,
   { pathId, answer }: Ending,
@@ -54,7 +54,7 @@ const shownOn: Readonly<Record<Exclude<AnnouncedAssumption, "me_scope">, readonl
   www_authenticate: [401],
 };
 
-function edited({ at, ends, fields }: Change, call: ApiCall, ending: Ending): Ending {
+function edited({ at, ends, fields }: AnnouncedChange, call: ApiCall, ending: Ending): Ending {
   const { move, headers, codes = {}, statuses = {} } = fields;
   const { pathId } = ending;
   const name = outcomeOf(pathId).code ?? "";
@@ -79,7 +79,7 @@ const isOn = ({ on }: { readonly on?: number | undefined }, { status }: ApiAnswe
 
 function editedHeaders(
   headers: FlatHeaders,
-  { add = {}, rename = {}, remove = [] }: NonNullable<Change["fields"]["headers"]>,
+  { add = {}, rename = {}, remove = [] }: NonNullable<AnnouncedChange["fields"]["headers"]>,
 ): FlatHeaders {
   const removed = new Set([...remove, ...Object.keys(add)].map((name) => name.toLowerCase()));
   const renamed = new Map(Object.entries(rename).map(([name, to]) => [name.toLowerCase(), to]));
@@ -90,7 +90,11 @@ function editedHeaders(
   ];
 }
 
-function withEditedBody(answer: ApiAnswer, { members, scopes }: Change["fields"], code?: string): ApiAnswer {
+function withEditedBody(
+  answer: ApiAnswer,
+  { members, scopes }: AnnouncedChange["fields"],
+  code?: string,
+): ApiAnswer {
   const isEdited = members !== undefined || scopes !== undefined || code !== undefined;
   const whole = isEdited ? parsedJson(answer.body) : undefined;
   if (whole === undefined) return answer;

@@ -2,7 +2,7 @@ import { commandLine, pluralize } from "../report/plain-text.js";
 import type { ReportDocument, ReportFormat, TableRow, TestCase, Tone } from "../report/render/document.js";
 import { render, type TextStyle } from "../report/render/render.js";
 import {
-  type Change,
+  type AnnouncedChange,
   type ChangeFields,
   datedChanges,
   dateText,
@@ -34,7 +34,7 @@ interface Tried {
 type NextVerdict = "passes" | "breaks" | "unclear" | "not_covered";
 
 /** The effect of an announced change on a client. */
-export interface Rehearsed extends Pick<Change, "ref"> {
+export interface Rehearsed extends Pick<AnnouncedChange, "ref"> {
   readonly say?: string | undefined;
   /** The dates of the change: its own, and a moved path's sunset. */
   readonly dates: readonly string[];
@@ -51,7 +51,7 @@ export interface Rehearsed extends Pick<Change, "ref"> {
 const hour = 60 * minute;
 
 /** Returns when a change applies, and when a moved path ends. */
-const datesOf = ({ at, ends }: Change) => (Number.isFinite(ends) ? [at, ends] : [at]);
+const datesOf = ({ at, ends }: AnnouncedChange) => (Number.isFinite(ends) ? [at, ends] : [at]);
 
 /** Returns the instants before, at and after a date. */
 const momentsAround = (date: number) => [date - hour, date, date + day];
@@ -79,7 +79,7 @@ export async function rehearseChanges(changes: ChangeFields, tryAt: TryAt): Prom
   });
 }
 
-async function rehearseOne(change: Change, changes: ChangeFields, tryAt: TryAt): Promise<Rehearsed> {
+async function rehearseOne(change: AnnouncedChange, changes: ChangeFields, tryAt: TryAt): Promise<Rehearsed> {
   const { ref, fields } = change;
   const only = pick(changes, [ref]);
   const dates = datesOf(change);
@@ -143,7 +143,7 @@ function pick(changes: ChangeFields, refs: readonly string[]): ChangeFields {
 }
 
 /** Returns a change with some of its parts. */
-function joined({ fields }: Change, parts: readonly Part[]): ChangeFields[string] {
+function joined({ fields }: AnnouncedChange, parts: readonly Part[]): ChangeFields[string] {
   const change: Record<string, unknown> = { at: fields.at };
   for (const { path, value } of parts) {
     const [kind = "", ...names] = path;
@@ -165,7 +165,7 @@ function joined({ fields }: Change, parts: readonly Part[]): ChangeFields[string
 
 const wordsOf: Readonly<Record<string, readonly string[]>> = words;
 
-function wordsFor({ path, value }: Part, { fields, ends }: Change, now: number): readonly string[] {
+function wordsFor({ path, value }: Part, { fields, ends }: AnnouncedChange, now: number): readonly string[] {
   const [kind = "", ...names] = path;
   const { move } = fields;
   const name = kind === "move" ? move?.from : names.at(-1);

@@ -4,7 +4,7 @@ import { durationOf, type Instant, instantFrom, isoOf } from "../sandbox/clock.j
 import type { Exchange, RequestContent } from "../sandbox/journal/exchange.js";
 import type { Beginning, RecordedOperation } from "../sandbox/journal/history.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import type { Action, StoryStep, TimelineStep } from "../sandbox/steps.js";
+import type { StepAction, StoryStep, TimelineStep } from "../sandbox/steps.js";
 import { isReserved, storyPlaceholder } from "../scenario/format/fields.js";
 import { maximumScenarioBytes } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -254,7 +254,7 @@ function operationStep(operation: RecordedOperation): CapturedStep | undefined {
   return { at, step: { ...action, expect: { error: refusal as NonNullable<Expectation["error"]> } } };
 }
 
-function actionOf({ name, input, actor, at, made, consent }: RecordedOperation): Action | undefined {
+function actionOf({ name, input, actor, at, made, consent }: RecordedOperation): StepAction | undefined {
   const given = input as Record<string, unknown>;
   const by = actor === undefined || actor === "administrator" ? {} : { actor };
   switch (name) {
@@ -293,7 +293,7 @@ function actionOf({ name, input, actor, at, made, consent }: RecordedOperation):
 }
 
 // Calls may have fields that are `undefined`; scenarios have none.
-function cleaned(action: object): Action {
+function cleaned(action: object): StepAction {
   return JSON.parse(JSON.stringify(action));
 }
 

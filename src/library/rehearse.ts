@@ -1,7 +1,7 @@
 import { storySender } from "../api/handle.js";
 import { advanceClock } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import type { Action, Performed, TimelineResult } from "../sandbox/steps.js";
+import type { Performed, StepAction, TimelineResult } from "../sandbox/steps.js";
 import { stepProblems, tryNextStep } from "../sandbox/story/run-step.js";
 import type { ScenarioMistake } from "../scenario/problems.js";
 import type { Path } from "../spec/schema/shape.js";
@@ -88,7 +88,7 @@ interface Refused {
   readonly words: Pick<ScenarioMistake, "message" | "hint">;
 }
 
-function refusalOf({ refusal }: Performed, { rotate }: Action): Refused | undefined {
+function refusalOf({ refusal }: Performed, { rotate }: StepAction): Refused | undefined {
   if (refusal === null) return undefined;
   const hint = `if this is intended, write expect: { error: ${refusal.code} }`;
   if (refusal.code !== "overlap_out_of_range" || rotate?.overlap === undefined) {

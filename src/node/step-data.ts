@@ -1,9 +1,9 @@
 import { actionIn } from "../sandbox/operations/operations.js";
 import {
   isAsExpected,
-  keysOf,
+  keyRefsOf,
+  type PlayedStep,
   type StepEvent,
-  type StepResult,
   type TimelineResult,
 } from "../sandbox/steps.js";
 import { errorCodeOf } from "../sandbox/story/run-step.js";
@@ -22,7 +22,7 @@ export function stepData(event: StepEvent): Record<string, unknown> {
  * Returns a step of the story as plain JSON: its request, response and operation, and the timeline steps before it. Contains
  * the key that the step made.
  */
-export function stepJson(result: StepResult) {
+export function stepJson(result: PlayedStep) {
   const { step: _, answer, timeline, ...shown } = result;
   const meanwhile = timeline.map(({ index, at, step, performed }) => ({
     timelineStep: index + 1,
@@ -40,12 +40,12 @@ function timelineData({ at, step, performed }: TimelineResult) {
     at,
     action: actionIn(step),
     expected: step.expect?.error ?? null,
-    ...keysOf(step, performed),
+    ...keyRefsOf(step, performed),
     ...refusalOf(performed),
   };
 }
 
-function storyData(result: StepResult) {
+function storyData(result: PlayedStep) {
   const { number, of, kind, say, step, request, answer, performed, now, differences } = result;
   return {
     at: now,
@@ -55,14 +55,14 @@ function storyData(result: StepResult) {
     say,
     pathId: answer?.pathId ?? null,
     asExpected: isAsExpected(result),
-    ...(performed === null ? { key: request?.key ?? null, replacement: null } : keysOf(step, performed)),
+    ...(performed === null ? { key: request?.key ?? null, replacement: null } : keyRefsOf(step, performed)),
     advance: step.advance ?? null,
     ...refusalOf(performed),
     differences,
   };
 }
 
-function refusalOf(performed: StepResult["performed"]) {
+function refusalOf(performed: PlayedStep["performed"]) {
   const { code = null, message = null } = performed?.refusal ?? {};
   return { refusal: code, message };
 }

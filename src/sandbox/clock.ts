@@ -3,7 +3,7 @@ import { maximumOverlap, minute, minuteStart } from "../spec/api-key.js";
 import { SandboxError } from "../spec/errors.js";
 
 /** The clock of one sandbox, in epoch milliseconds. It never runs backwards. */
-export interface Clock {
+export interface VirtualClock {
   readonly now: () => number;
   readonly isFrozen: () => boolean;
   /** Advances the clock by `duration` milliseconds; throws `clock_backwards`, or `validation_failed` for a far future. */
@@ -29,7 +29,7 @@ export function createClock(options: {
   readonly frozen?: boolean | undefined;
   /** Whether only `advance` and `set` leave the current minute. */
   readonly holdsMinute?: boolean | undefined;
-}): Clock {
+}): VirtualClock {
   const { time, holdsMinute } = options;
   let frozen = options.frozen ?? false;
   // The clock's instant and the platform's time when it was last read.

@@ -2,7 +2,7 @@ import type { FarmerMaker } from "../farmers/farmers.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { Assumptions, Profile } from "../spec/assumptions.js";
 import type { RequestIds } from "../spec/seed.js";
-import type { Clock } from "./clock.js";
+import type { VirtualClock } from "./clock.js";
 import type { Faults } from "./faults.js";
 import type { ClientBehaviour, ObservedCall } from "./journal/client-behaviour.js";
 import type { Counters } from "./journal/counts.js";
@@ -10,8 +10,8 @@ import type { History } from "./journal/history.js";
 import type { Registry, Windows } from "./keys.js";
 import type { Consents } from "./preview/consents.js";
 import type { Farmers } from "./preview/farmers.js";
-import type { OtherEvent, Story } from "./steps.js";
-import type { Change, Timeline } from "./timeline.js";
+import type { OtherEvent, StoryProgress } from "./steps.js";
+import type { AnnouncedChange, Timeline } from "./timeline.js";
 
 /** Time, randomness, hashing and farmers, passed in so that a sandbox runs in Node and in browsers. */
 export interface Platform {
@@ -49,16 +49,16 @@ export interface StartedScenario {
   /** The assumptions that were set explicitly, not by the profile; `varied` never varies them. */
   givenAssumptions: Partial<Assumptions>;
   windows: Windows;
-  readonly clock: Clock;
+  readonly clock: VirtualClock;
   readonly faults: Faults;
   readonly farmers: Farmers;
   /** Whether the announced endpoints have a preview; otherwise their paths are unknown (R49). */
   readonly preview: boolean;
   readonly consents: Consents;
   /** `undefined` without announced changes. */
-  readonly changes: readonly Change[] | undefined;
+  readonly changes: readonly AnnouncedChange[] | undefined;
   readonly timeline: Timeline;
-  story: Story;
+  story: StoryProgress;
   readonly registry: Registry;
   readonly behaviour: ClientBehaviour;
   readonly requestIds: RequestIds;

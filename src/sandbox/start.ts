@@ -14,7 +14,7 @@ import { buildConsents, type Consents } from "./preview/consents.js";
 import { farmersOf } from "./preview/farmers.js";
 import type { GivenOptions, Platform, SandboxState, StartedScenario, StartOptions } from "./sandbox.js";
 import { snapshotWorld } from "./snapshot.js";
-import type { StepResult, Story, StoryStep } from "./steps.js";
+import type { PlayedStep, StoryProgress, StoryStep } from "./steps.js";
 import { assumedAt, createTimeline, datedChanges, type Timeline } from "./timeline.js";
 import { addedLimitsOf, withGrantedScopes, withNameEnding } from "./varied-records.js";
 
@@ -142,7 +142,7 @@ function startedWith(
 }
 
 /** Creates a story whose first `stepsRun` steps have run. */
-export function createStory(steps: readonly StoryStep[], stepsRun = 0): Story {
+export function createStory(steps: readonly StoryStep[], stepsRun = 0): StoryProgress {
   return { steps, next: Math.min(stepsRun, steps.length), verdicts: new Map(), last: undefined };
 }
 
@@ -213,7 +213,7 @@ export interface SavedSandbox {
   readonly timeline: Pick<Timeline, "steps" | "next">;
   readonly stepsRun: number;
   readonly verdicts: readonly (readonly [step: number, asExpected: boolean])[];
-  readonly lastStep: StepResult | undefined;
+  readonly lastStep: PlayedStep | undefined;
   readonly exchanges: readonly Exchange[];
   readonly recorded: number;
   /** Without zeros. */

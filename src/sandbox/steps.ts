@@ -23,7 +23,7 @@ export type OtherEvent =
   | { readonly type: "requests.cleared" }
   | { readonly type: "timeline.step"; readonly result: TimelineResult }
   /** Without the secret of a key that the step created. */
-  | { readonly type: "story.step"; readonly result: StepResult }
+  | { readonly type: "story.step"; readonly result: PlayedStep }
   /** After a reset, or the start of another scenario. */
   | { readonly type: "world.started"; readonly scenario: string; readonly seed: number };
 
@@ -34,7 +34,7 @@ export type StoryStep = NonNullable<Scenario["story"]>[number];
 
 export type TimelineStep = NonNullable<Scenario["timeline"]>[number];
 
-export type Action = Pick<TimelineStep, ActionName>;
+export type StepAction = Pick<TimelineStep, ActionName>;
 
 /** The result of an action: the new state of the changed records, or the rejection. */
 export interface Performed {
@@ -51,7 +51,7 @@ export interface Performed {
 }
 
 /** One difference from what a step expects. */
-export interface Difference {
+export interface StepDifference {
   /** The part that differs, such as `status` or `body.data.usage.today`. */
   readonly at: string;
   /** As JSON; `nothing` if there must be no value. */
@@ -60,14 +60,14 @@ export interface Difference {
 }
 
 /** A story and its progress. */
-export interface Story {
+export interface StoryProgress {
   readonly steps: readonly StoryStep[];
   /** The index of the next step; the number of steps at the end of the story. */
   next: number;
   /** Whether each step was as expected, by index; steps before a restart are missing. */
   readonly verdicts: Map<number, boolean>;
   /** The result of the last step, without a secret; `undefined` if none ran since the start. */
-  last: StepResult | undefined;
+  last: PlayedStep | undefined;
 }
 
 /** A request of a story, ready to be sent. */
@@ -105,7 +105,7 @@ export interface SentRequest extends Omit<StoryRequest, "headers" | "body" | "ke
 }
 
 /** The result of a story step: the source of its lines, prose and JSON. */
-export interface StepResult {
+export interface PlayedStep {
   /** Counted from 1. */
   readonly number: number;
   readonly of: number;
@@ -123,7 +123,7 @@ export interface StepResult {
   /** The clock after the step; ISO 8601. */
   readonly now: string;
   /** Includes the differences of timeline steps. */
-  readonly differences: readonly Difference[];
+  readonly differences: readonly StepDifference[];
 }
 
 /** The result of a timeline step. Never contains a secret. */
@@ -135,18 +135,18 @@ export interface TimelineResult {
   readonly step: TimelineStep;
   readonly performed: Performed;
   /** At most one; none if the step has no `expect`, even if it was rejected. */
-  readonly differences: readonly Difference[];
+  readonly differences: readonly StepDifference[];
 }
 
 /** Compares the outcome of an action with a step's expectation. Default: it succeeds. */
 export function actionDifferences(
   expected: { readonly error?: RefusalCode } | undefined,
   { refusal }: Performed,
-): Difference[] {
+): StepDifference[] {
   const wanted = expected?.error;
   if (wanted === refusal?.code) return [];
   const found = refusal === null ? nothing : `${JSON.stringify(refusal.code)} (${refusal.message})`;
-  return [{ at: "error", expected: shown(wanted), found }];
+  return [{ at: "error", expected: shownValue(wanted), found }];
 }
 
 /** Stands for a missing value in a difference. */
@@ -155,7 +155,7 @@ export const nothing = "nothing";
 const longestShown = 300;
 
 /** A value in a difference. */
-export function shown(value: unknown): string {
+export function shownValue(value: unknown): string {
   if (value === undefined) return nothing;
   const text = JSON.stringify(value);
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
@@ -166,13 +166,13 @@ export function kindOf(step: StoryStep): StepKind {
 }
 
 /** Whether a step ran and everything was as expected. */
-export function isAsExpected({ failure, differences }: Pick<StepResult, "failure" | "differences">): boolean {
+export function isAsExpected({ failure, differences }: Pick<PlayedStep, "failure" | "differences">): boolean {
   return failure === null && differences.length === 0;
 }
 
 /** Returns the refs of an action's keys, even if it was rejected. */
-export function keysOf(
-  action: Action,
+export function keyRefsOf(
+  action: StepAction,
   { key, replacement }: Pick<Performed, "key" | "replacement">,
 ): { readonly key: string | null; readonly replacement: string | null } {
   const given = action.rotate?.key ?? action.revoke?.key ?? action.create_key?.ref;

@@ -13,7 +13,7 @@ export type ChangeFields = NonNullable<Scenario["changes"]>;
 type Move = NonNullable<ChangeFields[string]["move"]>;
 
 /** An announced change of the API. */
-export interface Change {
+export interface AnnouncedChange {
   readonly ref: string;
   /** When it applies (epoch milliseconds). */
   readonly at: number;
@@ -23,8 +23,8 @@ export interface Change {
 }
 
 /** Sorts the changes by date. */
-export function datedChanges(changes: ChangeFields): Change[] {
-  const all = Object.entries(changes).map(([ref, { move, ...fields }]): Change => {
+export function datedChanges(changes: ChangeFields): AnnouncedChange[] {
+  const all = Object.entries(changes).map(([ref, { move, ...fields }]): AnnouncedChange => {
     const at = parseDate(fields.at) ?? 0;
     if (move === undefined) return { ref, at, ends: Number.POSITIVE_INFINITY, fields };
     return {
@@ -38,12 +38,12 @@ export function datedChanges(changes: ChangeFields): Change[] {
 }
 
 /** Returns the assumptions that the changes have set by an instant. */
-export function assumedAt(changes: readonly Change[], now: number): Partial<Assumptions> {
+export function assumedAt(changes: readonly AnnouncedChange[], now: number): Partial<Assumptions> {
   return Object.assign({}, ...changes.map(({ at, fields }) => (at <= now ? fields.assumptions : undefined)));
 }
 
 /** Returns when a change next sets assumptions after `now`; `Infinity` if none does. */
-export function nextAssumed(changes: readonly Change[] | undefined, now: number): number {
+export function nextAssumed(changes: readonly AnnouncedChange[] | undefined, now: number): number {
   const next = changes?.find(({ at, fields }) => at > now && fields.assumptions !== undefined);
   return next?.at ?? Number.POSITIVE_INFINITY;
 }
@@ -72,7 +72,7 @@ export interface Part {
 
 const atomic: readonly string[] = ["at", "say", "in", "on"];
 
-export function partsOf({ fields: { move, ...fields } }: Change): Part[] {
+export function partsOf({ fields: { move, ...fields } }: AnnouncedChange): Part[] {
   const inside = (value: unknown, path: readonly string[]): Part[] => {
     if (Array.isArray(value)) return value.map((name) => ({ path: [...path, name], value: undefined }));
     const isEdit = path.length === 2 && ["members", "headers", "scopes"].includes(path[0] as string);
@@ -106,7 +106,7 @@ export interface Timeline {
 export function createTimeline(
   steps: readonly TimelineStep[],
   start: number,
-  changes?: readonly Change[],
+  changes?: readonly AnnouncedChange[],
 ): Timeline {
   const timed = steps.map((step) => ({ step, at: parseWhen(step.at, start) ?? start }));
   const first = timed[0]?.at ?? Number.POSITIVE_INFINITY;

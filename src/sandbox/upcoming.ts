@@ -32,7 +32,7 @@ export const upcomingShape = mapping({
   text: text(),
 });
 /** An event that happens when the clock reaches it. */
-export interface Upcoming extends ValueOf<typeof upcomingShape> {}
+interface Upcoming extends ValueOf<typeof upcomingShape> {}
 
 interface Coming extends Partial<Pick<Upcoming, "key" | "organization" | "step">> {
   readonly at: number;

@@ -1,14 +1,14 @@
 import type { requestQuery } from "../scenario/format/inputs.js";
 import { fingerprintOf, keyStateAt, type Organization } from "../spec/api-key.js";
 import type { ValueOf } from "../spec/schema/shape.js";
-import { type Clock, isoOf } from "./clock.js";
+import { isoOf, type VirtualClock } from "./clock.js";
 import { type Exchange, sourceOf } from "./journal/exchange.js";
 import type { History } from "./journal/history.js";
 import { type KeyEntry, type Registry, settleUsage, type Windows } from "./keys.js";
 import type { ClockView, KeyView, ListedKeyRef, OrganizationView, RequestView } from "./view-shapes.js";
 
 interface ViewedWorld {
-  readonly clock: Clock;
+  readonly clock: VirtualClock;
   readonly windows: Windows;
   readonly registry: Registry;
 }
@@ -57,7 +57,7 @@ export function viewOrganizations({ registry }: ViewedWorld, page: Page = {}): O
   return organizations.map(({ organization }) => viewOrganization(organization));
 }
 
-export function viewClock(clock: Clock): ClockView {
+export function viewClock(clock: VirtualClock): ClockView {
   return { now: new Date(clock.now()).toISOString(), frozen: clock.isFrozen() };
 }
 

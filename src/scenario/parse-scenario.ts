@@ -20,7 +20,7 @@ import { foundText } from "./yaml.js";
 // Scenarios from a text, from a value or by the name of a bundled one.
 
 /** The text of an extended scenario, and the file name for its problems. */
-export interface LoadedScenario {
+export interface ScenarioText {
   readonly text: string;
   readonly file: string;
 }
@@ -30,10 +30,7 @@ export interface LoadedScenario {
  *
  * `from` is the file of the extending scenario.
  */
-export type ScenarioLookup = (
-  name: string,
-  from: string | undefined,
-) => LoadedScenario | Scenario | undefined;
+export type ScenarioLookup = (name: string, from: string | undefined) => ScenarioText | Scenario | undefined;
 
 export interface ParseOptions {
   /**

@@ -1,6 +1,6 @@
 import { isSandboxError, SandboxError } from "../spec/errors.js";
 import { redactKeys, textWidth } from "../spec/redact.js";
-import type { Diagnostic as Mistake } from "../spec/schema/messages.js";
+import type { ShapeProblem as Mistake } from "../spec/schema/messages.js";
 
 /** The size of the largest scenario text that is read, in UTF-8 bytes: 1 MiB. */
 export const maximumScenarioBytes = 1024 * 1024;
@@ -200,10 +200,10 @@ export interface PlaceDescription {
 /** A text without possible keys, with a prefix or not: long runs of letters and digits that are not words. */
 export function redactSecrets(text: string): string {
   const isWord = (run: string) => !/\d/.test(run) && (run.length < 20 || /^[A-Z]?[a-z]+$|^[A-Z]+$/.test(run));
-  return redactKeys(text).replace(/[A-Za-z0-9]{16,}/g, (run) => (isWord(run) ? run : shortened(run)));
+  return redactKeys(text).replace(/[A-Za-z0-9]{16,}/g, (run) => (isWord(run) ? run : cutSecret(run)));
 }
 
-export const shortened = (word: string) => (word.endsWith("…") ? word : `${word.slice(0, 4)}…`);
+export const cutSecret = (word: string) => (word.endsWith("…") ? word : `${word.slice(0, 4)}…`);
 
 /** A line of text to show to a person, and the line under it that points at a column. */
 export interface Excerpt {

@@ -17,6 +17,7 @@ import { printable, redactKeys } from "../spec/redact.js";
 import type { Path } from "../spec/schema/shape.js";
 import { nearest, quote } from "../spec/schema/words.js";
 import {
+  cutSecret,
   excerptOf,
   maximumDepth,
   maximumScenarioBytes,
@@ -25,7 +26,6 @@ import {
   type ScenarioProblemCode,
   type SourcePlace,
   type SourceText,
-  shortened,
   type TextRange,
 } from "./problems.js";
 import { type FoundScenario, type ReadScenario, type ReportProblem, readPlain } from "./read.js";
@@ -127,7 +127,7 @@ function withoutSecrets(part: string, offset: number, secrets: readonly TextRang
       Math.max(from, Math.min(at, part.length)),
     );
     const secret = redactKeys(part.slice(first, last));
-    shown += part.slice(from, first) + secret.replace(/[^\s"',]{5,}/g, shortened);
+    shown += part.slice(from, first) + secret.replace(/[^\s"',]{5,}/g, cutSecret);
     from = last as number;
   }
   return printable(redactSecrets(shown + part.slice(from)));

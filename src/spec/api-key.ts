@@ -194,7 +194,7 @@ export interface KeyRecord {
 
 /** The states of a key. The specification does not name them. */
 export const keyStates = ["active", "revoked", "expired", "retiring", "rotated"] as const;
-export type KeyState = (typeof keyStates)[number];
+export type KeyStateName = (typeof keyStates)[number];
 
 /** The times that end a key (epoch milliseconds). */
 export type KeyEnds = Pick<KeyRecord, "revokedAt" | "expiresAt" | "overlapEndsAt">;
@@ -209,7 +209,7 @@ export type KeyEnds = Pick<KeyRecord, "revokedAt" | "expiresAt" | "overlapEndsAt
  * keyStateAt({ ...key, expiresAt: 1000 }, 999); // "active"
  * keyStateAt({ ...key, expiresAt: 1000 }, 1000); // "expired"
  */
-export function keyStateAt(key: KeyEnds, now: number): KeyState {
+export function keyStateAt(key: KeyEnds, now: number): KeyStateName {
   if (key.revokedAt !== undefined) return "revoked";
   const expiresAt = key.expiresAt ?? Number.POSITIVE_INFINITY;
   const overlapEndsAt = key.overlapEndsAt ?? Number.POSITIVE_INFINITY;

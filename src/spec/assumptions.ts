@@ -34,7 +34,7 @@ export type AssumptionKind =
   | "duration_or_none";
 
 /** The possible values of an assumption. */
-export interface AssumptionRow<Value> {
+export interface AssumptionDefinition<Value> {
   readonly kind: AssumptionKind;
   readonly choices?: readonly string[];
   /** The value in the profile `minimal`: only what the specification promises. */
@@ -43,7 +43,9 @@ export interface AssumptionRow<Value> {
   readonly typical?: Value;
 }
 
-export const assumptionTable: { readonly [Name in keyof Assumptions]: AssumptionRow<Assumptions[Name]> } = {
+export const assumptionTable: {
+  readonly [Name in keyof Assumptions]: AssumptionDefinition<Assumptions[Name]>;
+} = {
   rate_limit_code: { kind: "code", minimal: "rate_limited" },
   request_id_on_errors: { kind: "boolean", minimal: false, typical: true },
   retry_after: { kind: "choice", choices: ["none", "seconds", "date"], minimal: "none", typical: "seconds" },

@@ -13,7 +13,7 @@ import { problemCauses } from "../../src/scenario/problems.js";
 import { codeOverHttp, httpRefusals, statusOfCode } from "../../src/server/control/refusals.js";
 import { routes } from "../../src/server/control/routes/routes.js";
 import { adviceTable } from "../../src/spec/advice.js";
-import { type AssumptionRow, type Assumptions, assumptionTable } from "../../src/spec/assumptions.js";
+import { type AssumptionDefinition, type Assumptions, assumptionTable } from "../../src/spec/assumptions.js";
 import words from "../../src/spec/assumptions.json" with { type: "json" };
 import { errorCauses } from "../../src/spec/errors.js";
 import { withDocumentedAnswers } from "../support/documented-answers.js";
@@ -101,7 +101,7 @@ function code(value: unknown): string {
 function assumptionsPart(): string {
   const varies = (name: string) =>
     variationTable.some(({ variants }) => variants.some(({ assume = {} }) => name in assume));
-  const rows = Object.entries(assumptionTable as Record<string, AssumptionRow<unknown>>);
+  const rows = Object.entries(assumptionTable as Record<string, AssumptionDefinition<unknown>>);
   return table(
     ["assumption", "`minimal`", "`typical`", "`varied`", "open in the specification"],
     ...rows.map(([name, { minimal, typical, choices }]) => {

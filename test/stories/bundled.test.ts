@@ -5,7 +5,7 @@ import { settled } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecrets } from "../../src/sandbox/secrets.js";
 import { startSandbox } from "../../src/sandbox/start.js";
-import type { StepResult, StoryAnswer, StoryRequest, StoryStep } from "../../src/sandbox/steps.js";
+import type { PlayedStep, StoryAnswer, StoryRequest, StoryStep } from "../../src/sandbox/steps.js";
 import { runNextStep } from "../../src/sandbox/story/run-step.js";
 import { type ScenarioName, scenarioNames } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
@@ -19,7 +19,7 @@ const platform = { ...nodePlatform, time: () => Date.UTC(2026, 0, 1) };
 
 interface Told {
   readonly world: SandboxState;
-  readonly steps: readonly StepResult[];
+  readonly steps: readonly PlayedStep[];
 }
 
 const storyOf = (name: ScenarioName): readonly StoryStep[] => withStory(name).story ?? [];
@@ -30,7 +30,7 @@ function openStory(scenario: Scenario, { profile = "minimal" as Profile, seed = 
 
 function tellInCore(scenario: Scenario, options = {}): Told {
   const world = openStory(scenario, options);
-  const steps: StepResult[] = [];
+  const steps: PlayedStep[] = [];
   for (;;) {
     const told = runNextStep(world, storySender(world));
     if (told === undefined) return { world, steps };
@@ -45,7 +45,7 @@ async function tellOverSocket(scenario: Scenario, options = {}): Promise<Told> {
     const send = socketSender(Number(new URL(server.url).port), world);
     // The same world beside it says what is to be sent; its answers are replaced by those of the server.
     const twin = openStory(scenario, options);
-    const steps: StepResult[] = [];
+    const steps: PlayedStep[] = [];
     for (;;) {
       const sent: StoryRequest[] = [];
       const told = runNextStep(twin, (request) => {
@@ -88,7 +88,7 @@ describe.each(scenarioNames)("the story of %s", (name) => {
     });
     const runtime = world;
     time += 61_000;
-    const steps: StepResult[] = [];
+    const steps: PlayedStep[] = [];
     for (;;) {
       time += 20_000;
       const told = runNextStep(settled(runtime), storySender(settled(runtime)));

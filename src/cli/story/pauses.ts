@@ -1,4 +1,4 @@
-import type { StepResult } from "../../sandbox/steps.js";
+import type { PlayedStep } from "../../sandbox/steps.js";
 import { usageError } from "../exit-codes.js";
 import { aborted, type Io } from "../io.js";
 import { tell } from "../terminal.js";
@@ -14,7 +14,7 @@ export interface Pauses {
   /** The available keys, as a sentence; empty if there are none. */
   readonly keys: string;
   /** Waits after a step with this text; resolves to whether to continue. */
-  readonly after: (result: StepResult, shown: string) => Promise<boolean>;
+  readonly after: (result: PlayedStep, shown: string) => Promise<boolean>;
   readonly close: () => void;
 }
 
@@ -39,7 +39,7 @@ async function withTimeToRead(speed: number, io: Io, stop: AbortSignal): Promise
   // Kept from pause to pause until a key is pressed, so that no key is lost.
   let pressed: Promise<string> | undefined;
   const stopped = aborted(stop).then(() => "ctrl-c");
-  const timeFor = ({ kind }: StepResult, shown: string) => {
+  const timeFor = ({ kind }: PlayedStep, shown: string) => {
     // People read narration word by word, and only skim requests.
     const perCharacter = kind === "request" ? 18 : 50;
     const time = shown.replace(/\s+/g, "").length * perCharacter;

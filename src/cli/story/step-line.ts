@@ -1,11 +1,11 @@
-import type { StepEvent, StepResult, StoryAnswer } from "../../sandbox/steps.js";
+import type { PlayedStep, StepEvent, StoryAnswer } from "../../sandbox/steps.js";
 import { errorCodeOf } from "../../sandbox/story/run-step.js";
 import { actionIntent, requestIntent, stepIntent } from "../../sandbox/story/step-text.js";
 import { escapeControls } from "../../spec/redact.js";
 import { answerText, onOneLine, type Palette, paintStatus, shortTime } from "../terminal.js";
 
 /** Describes a step of the story on one line: the action and its result. Narration is shortened to the width. */
-export function stepLine(result: StepResult, palette: Palette, width = Number.POSITIVE_INFINITY): string {
+export function stepLine(result: PlayedStep, palette: Palette, width = Number.POSITIVE_INFINITY): string {
   const { say, step, failure, performed, answer, now } = result;
   if (say !== null) return palette.dim(onOneLine(say, width));
   if (failure !== null) return `${intentionOf(result)} → ${palette.red(failure.code)}`;
@@ -15,7 +15,7 @@ export function stepLine(result: StepResult, palette: Palette, width = Number.PO
 }
 
 /** Describes an action in a few words, with its rejection: `rotate active → active-2, overlap 60m`. */
-export function actionLine({ step, performed }: Pick<StepResult, "step" | "performed">): string {
+export function actionLine({ step, performed }: Pick<PlayedStep, "step" | "performed">): string {
   const refusal = performed?.refusal ?? null;
   const refused = refusal === null ? "" : ` → rejected: ${refusal.code} (${refusal.message})`;
   return escapeControls(actionIntent(step, performed) + refused);
@@ -34,7 +34,7 @@ export function stepLogLine({ type, result }: StepEvent, palette: Palette): stri
 }
 
 // A sent request shows its path.
-function intentionOf({ step, request }: StepResult): string {
+function intentionOf({ step, request }: PlayedStep): string {
   return escapeControls(request === null ? stepIntent(step) : requestIntent(request));
 }
 

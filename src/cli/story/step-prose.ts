@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
-import type { Action, Performed, SentRequest, StepResult, StoryAnswer } from "../../sandbox/steps.js";
+import type { Performed, PlayedStep, SentRequest, StepAction, StoryAnswer } from "../../sandbox/steps.js";
 import { actionSentences, clockSentence, timeInWords } from "../../sandbox/story/step-text.js";
 import { parseApiKey, prefixOf, sandboxMark } from "../../spec/api-key.js";
 import { outcomeOf } from "../../spec/outcomes.js";
@@ -25,7 +25,7 @@ export function openingProse({ name, scenario, clock }: SandboxState, outline: s
 /**
  * Describes a step as a narrator, with the timeline's actions in between and unexpected results. Ends with an empty line. */
 export function stepProse(
-  result: StepResult,
+  result: PlayedStep,
   problems: readonly PlacedProblem[],
   world: SandboxState,
   style: Style,
@@ -44,7 +44,7 @@ export function stepProse(
   return `${lines.join("\n")}\n`;
 }
 
-function stepLines(result: StepResult, world: SandboxState, style: Style): string[] {
+function stepLines(result: PlayedStep, world: SandboxState, style: Style): string[] {
   const { say, request, answer, performed, step, failure, now } = result;
   const { palette, isTerminal } = style;
   if (say !== null) return [prose(say)];
@@ -58,7 +58,7 @@ function stepLines(result: StepResult, world: SandboxState, style: Style): strin
   return [palette.blue(`${isTerminal ? "⏱ " : ""}${clockSentence(step.advance ?? "", now)}`)];
 }
 
-function actionLines(before: string, action: Action, performed: Performed, { palette }: Style): string[] {
+function actionLines(before: string, action: StepAction, performed: Performed, { palette }: Style): string[] {
   const text = prose(before + actionSentences(action, performed));
   const { refusal } = performed;
   if (refusal === null) return [palette.magenta(text)];

@@ -3,7 +3,7 @@ import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { placeInScenario } from "../../node/rehearsal.js";
 import { stepJson } from "../../node/step-data.js";
 import { alignColumns, pluralize } from "../../report/plain-text.js";
-import { isAsExpected, type StepResult } from "../../sandbox/steps.js";
+import { isAsExpected, type PlayedStep } from "../../sandbox/steps.js";
 import { runStory, type StepProblem, stepProblems } from "../../sandbox/story/run-step.js";
 import { viewClock } from "../../sandbox/views.js";
 import type { FoundPlace } from "../../scenario/parse-scenario.js";
@@ -52,7 +52,7 @@ export interface PlacedProblem extends StepProblem {
 }
 
 /** Returns the problems of a step with their places in the scenario's file. */
-export function placeProblems(result: StepResult, scenario: string, cwd: string): Promise<PlacedProblem[]> {
+export function placeProblems(result: PlayedStep, scenario: string, cwd: string): Promise<PlacedProblem[]> {
   return Promise.all(
     stepProblems(result).map(async (one) => ({
       ...one,
@@ -74,7 +74,7 @@ export function verdictJson(verdict: StoryVerdict): unknown {
   });
 }
 
-function judgedJson(result: StepResult, problems: readonly PlacedProblem[]) {
+function judgedJson(result: PlayedStep, problems: readonly PlacedProblem[]) {
   const placed = problems.map(({ message: _, path, place, ...difference }) => ({
     ...difference,
     path: pathText(path),
@@ -108,7 +108,7 @@ const marks = {
 } as const;
 
 // An action must succeed even without an expectation; a request may end in any way.
-function markOf(result: StepResult): keyof typeof marks {
+function markOf(result: PlayedStep): keyof typeof marks {
   if (!isAsExpected(result)) return "failed";
   return result.step.expect !== undefined || result.performed !== null ? "passed" : "done";
 }

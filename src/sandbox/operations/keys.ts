@@ -15,7 +15,7 @@ import {
   defaultScopes,
   type Environment,
   type KeyRecord,
-  type KeyState,
+  type KeyStateName,
   keyStateAt,
   maximumActiveKeys,
   maximumOverlap,
@@ -187,7 +187,7 @@ function requireKeyIn(
   ref: string,
   now: number,
   verb: "rotate" | "revoke",
-  states: readonly KeyState[],
+  states: readonly KeyStateName[],
 ): KeyEntry {
   const entry = world.registry.key(ref);
   const state = keyStateAt(entry.key, now);

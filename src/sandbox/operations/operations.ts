@@ -3,7 +3,7 @@ import { type RefusalCode, refusalCodes, SandboxError } from "../../spec/errors.
 import { type ActionName, actionNames } from "../../spec/steps.js";
 import { durationOf, type Instant, instantOf, isoOf } from "../clock.js";
 import type { SandboxState } from "../sandbox.js";
-import { type Action, actionDifferences, type Performed } from "../steps.js";
+import { actionDifferences, type Performed, type StepAction } from "../steps.js";
 import { assumedAt, nextAssumed } from "../timeline.js";
 import type { ClockView } from "../view-shapes.js";
 import { viewClock } from "../views.js";
@@ -98,7 +98,7 @@ const nothing: Performed = {
  * A rejection is a result; any other error is thrown. Secrets of new keys derive from the seed and their refs, so that a
  * scenario always plays the same way.
  */
-export function performAction(world: SandboxState, action: Action, at?: number): Performed {
+export function performAction(world: SandboxState, action: StepAction, at?: number): Performed {
   const name = actionIn(action);
   if (name === undefined) return nothing;
   const { actor, ...given } = action[name] as { readonly actor?: Initiator["actor"] };
@@ -116,7 +116,7 @@ export function performAction(world: SandboxState, action: Action, at?: number):
 }
 
 /** Returns the name of the action in a step, or `undefined`. */
-export function actionIn(step: Action): ActionName | undefined {
+export function actionIn(step: StepAction): ActionName | undefined {
   return actionNames.find((name) => step[name] !== undefined);
 }
 

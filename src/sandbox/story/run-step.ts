@@ -11,18 +11,18 @@ import type { SandboxState } from "../sandbox.js";
 import { defaultKeyRef, scenarioSecret } from "../secrets.js";
 import {
   actionDifferences,
-  type Difference,
   isAsExpected,
   kindOf,
   nothing,
+  type PlayedStep,
   type SendStoryRequest,
   type SentRequest,
-  type StepResult,
-  type Story,
+  type StepDifference,
   type StoryAnswer,
+  type StoryProgress,
   type StoryRequest,
   type StoryStep,
-  shown,
+  shownValue,
   type TimelineResult,
 } from "../steps.js";
 import { viewClock } from "../views.js";
@@ -30,10 +30,10 @@ import { viewClock } from "../views.js";
 type Expectation = NonNullable<StoryStep["expect"]>;
 
 /** Compares a response with a step's expectations. */
-export function answerDifferences(expected: Expectation, answer: StoryAnswer): Difference[] {
+export function answerDifferences(expected: Expectation, answer: StoryAnswer): StepDifference[] {
   const { status, code, path, headers = {}, body } = expected;
   const found = bodyOf(answer);
-  const differences: Difference[] = [];
+  const differences: StepDifference[] = [];
   const compare = (at: string, wanted: unknown, got: unknown) => {
     if (wanted !== undefined && wanted !== got) differences.push(difference(at, wanted, got));
   };
@@ -46,7 +46,7 @@ export function answerDifferences(expected: Expectation, answer: StoryAnswer): D
     if (typeof wanted === "string") compare(`headers.${name}`, wanted, value);
     else if (wanted !== (value !== undefined)) {
       const expected = wanted ? "a value" : nothing;
-      differences.push({ at: `headers.${name}`, expected, found: shown(value) });
+      differences.push({ at: `headers.${name}`, expected, found: shownValue(value) });
     }
   }
   if (body !== undefined) differences.push(...bodyDifferences("body", body, found));
@@ -70,7 +70,7 @@ export interface StepProblem {
 }
 
 /** Lists the problems of a step: why it could not run, and every difference. */
-export function stepProblems({ number, failure, differences }: StepResult): StepProblem[] {
+export function stepProblems({ number, failure, differences }: PlayedStep): StepProblem[] {
   const step = ["story", number - 1];
   const problems: StepProblem[] = [];
   if (failure !== null) {
@@ -93,12 +93,12 @@ function pathOf(at: string, step: Path): Path {
   return first === "timeline" ? ["timeline", index, "expect", ...rest] : [...step, "expect", ...path];
 }
 
-function difference(at: string, expected: unknown, found: unknown): Difference {
-  return { at, expected: shown(expected), found: shown(found) };
+function difference(at: string, expected: unknown, found: unknown): StepDifference {
+  return { at, expected: shownValue(expected), found: shownValue(found) };
 }
 
 // A mapping must contain the expected members and may contain others: the API may add members at any time.
-function bodyDifferences(at: string, expected: unknown, found: unknown): Difference[] {
+function bodyDifferences(at: string, expected: unknown, found: unknown): StepDifference[] {
   if (isMapping(expected)) {
     if (!isMapping(found)) return [difference(at, expected, found)];
     return Object.entries(expected).flatMap(([name, member]) =>
@@ -130,20 +130,20 @@ const malformedKey = "not-an-api-key";
  *
  * Throws `unknown_ref` or `secret_not_kept` for a key that cannot be sent, and the clock's errors.
  */
-export function runNextStep(world: SandboxState, send: SendStoryRequest): StepResult | undefined {
+export function runNextStep(world: SandboxState, send: SendStoryRequest): PlayedStep | undefined {
   const { result, error } = attemptNext(world, send);
   if (error !== undefined) throw error;
   return result;
 }
 
 /** Like `runNextStep`, but a step that cannot run returns a result with its `failure`. */
-export function tryNextStep(world: SandboxState, send: SendStoryRequest): StepResult | undefined {
+export function tryNextStep(world: SandboxState, send: SendStoryRequest): PlayedStep | undefined {
   return attemptNext(world, send).result;
 }
 
 /** Runs the whole story as a test. Stops at the first unexpected result, because later steps depend on it. */
-export function runStory(world: SandboxState, send: SendStoryRequest): StepResult[] {
-  const results: StepResult[] = [];
+export function runStory(world: SandboxState, send: SendStoryRequest): PlayedStep[] {
+  const results: PlayedStep[] = [];
   for (;;) {
     const result = tryNextStep(world, send);
     if (result === undefined) return results;
@@ -153,7 +153,7 @@ export function runStory(world: SandboxState, send: SendStoryRequest): StepResul
 }
 
 interface Attempt {
-  readonly result?: StepResult;
+  readonly result?: PlayedStep;
   readonly error?: SandboxError;
 }
 
@@ -163,7 +163,7 @@ function attemptNext(world: SandboxState, send: SendStoryRequest): Attempt {
   const unsubscribe = history.subscribe((event) => {
     if (event.type === "timeline.step") timeline.push(event.result);
   });
-  const resultOf = (step: StoryStep, { differences = [], ...outcome }: Outcome): StepResult => ({
+  const resultOf = (step: StoryStep, { differences = [], ...outcome }: Outcome): PlayedStep => ({
     step,
     number: story.next,
     of: story.steps.length,
@@ -204,14 +204,14 @@ function attemptNext(world: SandboxState, send: SendStoryRequest): Attempt {
 }
 
 // Only the returned result contains the secret of a new key, never the stored one.
-function remember(story: Story, result: StepResult): StepResult {
+function remember(story: StoryProgress, result: PlayedStep): PlayedStep {
   const performed = result.performed && { ...result.performed, secret: null };
   story.last = { ...result, performed };
   story.verdicts.set(result.number - 1, isAsExpected(result));
   return story.last;
 }
 
-type Outcome = Partial<Pick<StepResult, "request" | "answer" | "performed" | "failure" | "differences">>;
+type Outcome = Partial<Pick<PlayedStep, "request" | "answer" | "performed" | "failure" | "differences">>;
 
 function outcomeOf(world: SandboxState, step: StoryStep, send: SendStoryRequest): Outcome {
   if (step.after !== undefined) advanceClock(world, step.after);

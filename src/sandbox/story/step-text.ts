@@ -1,8 +1,8 @@
 import { defaultOverlap } from "../../spec/api-key.js";
-import type { Action, Performed, StepResult, StoryStep } from "../steps.js";
+import type { Performed, PlayedStep, StepAction, StoryStep } from "../steps.js";
 
 /** Describes a step in sentences; `null` for narration, a request, and a step that could not run. */
-export function stepText({ step, performed, failure, now }: StepResult): string | null {
+export function stepText({ step, performed, failure, now }: PlayedStep): string | null {
   if (performed !== null) return actionSentences(step, performed);
   return step.advance === undefined || failure !== null ? null : clockSentence(step.advance, now);
 }
@@ -14,7 +14,7 @@ export function clockSentence(duration: string, now: string): string {
 }
 
 /** Narrates an action: who did what, and its result or rejection. */
-export function actionSentences(action: Action, performed: Performed): string {
+export function actionSentences(action: StepAction, performed: Performed): string {
   const { refusal } = performed;
   const { create_key: created, rotate, revoke, faults } = action;
   // Faults are never rejected.
@@ -37,7 +37,7 @@ interface Sentence {
   readonly after?: string;
 }
 
-function sentenceOf(action: Action, { key, replacement }: Performed): Sentence {
+function sentenceOf(action: StepAction, { key, replacement }: Performed): Sentence {
   const { create_key: created, rotate, revoke, organization, consent, attestation, assumptions } = action;
   if (created !== undefined) {
     const { ref = key?.ref, environment, organization: owner, name } = created;
@@ -102,7 +102,7 @@ export function overlapOf({ overlap }: { readonly overlap?: string }): string {
 }
 
 /** Lists the effects of faults: `latency, status 503`. */
-export function effectsOf(faults: NonNullable<Action["faults"]>): string {
+export function effectsOf(faults: NonNullable<StepAction["faults"]>): string {
   const effects = faults.map(({ then }) =>
     Object.entries(then)
       .filter(([name, value]) => name !== "body" && value !== false)
@@ -141,7 +141,7 @@ const withKey: Readonly<Record<string, string>> = {
 };
 
 /** Summarizes an action, with the key that it created if it was performed. */
-export function actionIntent(action: Action, performed: Performed | null = null): string {
+export function actionIntent(action: StepAction, performed: Performed | null = null): string {
   const { create_key: created, rotate, revoke, organization, consent, faults } = action;
   const { attestation, assumptions } = action;
   if (created !== undefined) {
@@ -168,7 +168,7 @@ export function actionIntent(action: Action, performed: Performed | null = null)
   return `faults: ${faults === undefined || faults.length === 0 ? "none" : effectsOf(faults)}`;
 }
 
-function assumptionsIn(assumptions: NonNullable<Action["assumptions"]>): string {
+function assumptionsIn(assumptions: NonNullable<StepAction["assumptions"]>): string {
   const words = Object.entries(assumptions).map(([name, value]) => `${name} ${value}`);
   return words.join(", ") || "none";
 }

@@ -1,6 +1,6 @@
 import { SandboxError } from "../errors.js";
 import { redactEncoded, redactKeys } from "../redact.js";
-import { type Diagnostic, expectedOf, inWords, type Members, type Mistake } from "./messages.js";
+import { expectedOf, inWords, type Members, type Mistake, type ShapeProblem } from "./messages.js";
 import {
   type Around,
   isMapping,
@@ -17,7 +17,7 @@ import {
 import { didYouMean, listed } from "./words.js";
 
 /** Finds all mistakes in a value, as messages. */
-export function shapeProblems(shape: Shape, value: unknown): Diagnostic[] {
+export function shapeProblems(shape: Shape, value: unknown): ShapeProblem[] {
   const found = mistakesIn(shape, value).map(inWords);
   // A misspelled field is not also missing.
   const suggested = new Set(found.map(({ suggestion }) => suggestion && pathText(suggestion)));
@@ -66,7 +66,7 @@ function shownName(path: Path): string {
 /** The error for an invalid value outside of scenarios, with each field's problem in `details.fields`. */
 export function validationError(
   failure: string,
-  diagnostics: readonly Pick<Diagnostic, "path" | "message" | "hint">[],
+  diagnostics: readonly Pick<ShapeProblem, "path" | "message" | "hint">[],
 ): SandboxError {
   const problems = diagnostics.map(({ path, message, hint }) => [
     redactKeys(path.join(".")) || "body",

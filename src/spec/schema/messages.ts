@@ -2,11 +2,11 @@ import aliases from "./aliases.json" with { type: "json" };
 import {
   type Around,
   type ChoiceKind,
-  type Field,
   fieldsOf,
   isMapping,
   type Limits,
   lengthOf,
+  type MappingField,
   type NumberKind,
   type Path,
   pathText,
@@ -36,7 +36,7 @@ export interface Mistake {
 export type Members = Readonly<Record<string, unknown>>;
 
 /** A mistake as a message for the author of the value. */
-export interface Diagnostic<Code extends string = ShapeCode> {
+export interface ShapeProblem<Code extends string = ShapeCode> {
   readonly code: Code;
   readonly path: Path;
   readonly message: string;
@@ -48,16 +48,16 @@ export interface Diagnostic<Code extends string = ShapeCode> {
 }
 
 /** Describes a mistake and how to fix it. */
-export function inWords({ kind, path, shape, value, holder, around }: Mistake): Diagnostic {
+export function inWords({ kind, path, shape, value, holder, around }: Mistake): ShapeProblem {
   if (kind === "missing") return missingField(path, shape);
   if (kind === "unknown") return unknownField(path, shape, holder, around);
   if (kind === "value") return { path, ...wrongValue(labelOf(path), value, shape) };
   return { path, pointAt: "key", ...wrongText(undefined, value as string, shape as TextKind) };
 }
 
-type Explanation = Pick<Diagnostic, "code" | "message" | "hint">;
+type Explanation = Pick<ShapeProblem, "code" | "message" | "hint">;
 
-function missingField(path: Path, shape: Shape): Diagnostic {
+function missingField(path: Path, shape: Shape): ShapeProblem {
   const name = String(path.at(-1) ?? "");
   const where = path.length < 2 ? "" : ` in ${quote(labelOf(path.slice(0, -1)))}`;
   const choices = shape.kind === "choice" && shape.choices.length <= mostChoicesShown ? shape.choices : [];
@@ -261,11 +261,11 @@ export function unknownField(path: Path, shape: Shape, holder: unknown, around?:
   return { ...diagnostic, hint };
 }
 
-function isOfRefs(field: Field | undefined): boolean {
+function isOfRefs(field: MappingField | undefined): boolean {
   return field !== undefined && shapeOf(field).kind === "record";
 }
 
-function isChoiceOf(field: Field | undefined, word: string): boolean {
+function isChoiceOf(field: MappingField | undefined, word: string): boolean {
   const shape = field && shapeOf(field);
   return shape?.kind === "choice" && (shape.choices as readonly unknown[]).includes(word);
 }

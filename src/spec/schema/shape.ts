@@ -111,8 +111,8 @@ export interface Wording {
   readonly hint?: (text: string) => string | undefined;
 }
 
-export type Fields = Readonly<Record<string, Field>>;
-export type Field = Shape | Optional;
+export type Fields = Readonly<Record<string, MappingField>>;
+export type MappingField = Shape | Optional;
 export interface Optional<Of extends Shape = Shape> {
   readonly optional: Of;
 }
@@ -214,7 +214,7 @@ export interface Around {
 }
 
 /** The shape of a field, optional or not. */
-export function shapeOf(field: Field): Shape {
+export function shapeOf(field: MappingField): Shape {
   return "optional" in field ? field.optional : field;
 }
 
@@ -244,7 +244,7 @@ export function mapFields(
   }
   if (shape.kind !== "mapping") return shape;
   let isSame = true;
-  const fields = Object.entries(shape.fields).map(([name, field]): [string, Field] => {
+  const fields = Object.entries(shape.fields).map(([name, field]): [string, MappingField] => {
     const inner = change(shapeOf(field));
     isSame &&= inner === shapeOf(field) && rename(name) === name;
     return [rename(name), "optional" in field ? optional(inner) : inner];
@@ -259,7 +259,7 @@ export function shapeAt(root: Shape, path: Path): Shape | undefined {
     if (shape === undefined) return undefined;
     const fields: Fields | undefined = fieldsOf(shape);
     if (fields !== undefined) {
-      const field: Field | undefined = Object.hasOwn(fields, step) ? fields[step] : undefined;
+      const field: MappingField | undefined = Object.hasOwn(fields, step) ? fields[step] : undefined;
       shape = field && shapeOf(field);
     } else if (shape.kind === "list") shape = shape.item;
     else shape = shape.kind === "record" ? shape.member : undefined;

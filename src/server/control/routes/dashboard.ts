@@ -8,7 +8,7 @@ import type { KeyView } from "../../../sandbox/view-shapes.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";
 import { query } from "../../../scenario/format/inputs.js";
 import { describedKeyCount } from "../../../scenario/population.js";
-import { fingerprintOf, type KeyState, keyStateAt, keyStates } from "../../../spec/api-key.js";
+import { fingerprintOf, type KeyStateName, keyStateAt, keyStates } from "../../../spec/api-key.js";
 import { SandboxError } from "../../../spec/errors.js";
 import { snakeCase } from "../../../spec/schema/json.js";
 import { choice, count, described, list, text } from "../../../spec/schema/shape.js";
@@ -151,7 +151,7 @@ function suspension(name: "suspend" | "resume", summary: string): Route {
 interface DirectoryQuery {
   /** Words that the key or its organization must contain, each of them. */
   readonly filter?: string | undefined;
-  readonly state?: KeyState | undefined;
+  readonly state?: KeyStateName | undefined;
   /** Counted from 1. */
   readonly page?: number | undefined;
 }

@@ -10,7 +10,7 @@ import { resetSandbox } from "../../../sandbox/start.js";
 import { listUpcoming } from "../../../sandbox/upcoming.js";
 import { viewClock, viewKeys, viewOrganizations } from "../../../sandbox/views.js";
 import { controlBodySchema } from "../../../scenario/format/json-schema.js";
-import { type AssumptionRow, type Assumptions, assumptionTable } from "../../../spec/assumptions.js";
+import { type AssumptionDefinition, type Assumptions, assumptionTable } from "../../../spec/assumptions.js";
 import words from "../../../spec/assumptions.json" with { type: "json" };
 import { snakeCase } from "../../../spec/schema/json.js";
 import { list } from "../../../spec/schema/shape.js";
@@ -139,7 +139,7 @@ const { properties: assumptionSchemas } = controlBodySchema("assumptions_change"
   readonly properties: Readonly<Record<string, { readonly description?: string }>>;
 };
 
-function profileRow([name, { minimal, typical = minimal }]: [string, AssumptionRow<unknown>]) {
+function profileRow([name, { minimal, typical = minimal }]: [string, AssumptionDefinition<unknown>]) {
   const { description: _, ...schema } = assumptionSchemas[name] ?? {};
   const { meaning, gap } = words[name as keyof Assumptions];
   const varied = variationTable.some(({ fixedBy }) => fixedBy === name);
