@@ -135,17 +135,24 @@ export function runtimesOf({ runtime, instances }: ServerSandboxes): SandboxStat
 
 type Kept = Instance & { tenancy: Tenancy; usedAt: number; readonly end: () => void };
 
-type LoadedInstances = ReturnType<typeof keepLoaded>;
+type LoadedInstances = ReturnType<typeof keepLoaded<object>>;
 
-/** Keeps the instances whose sandboxes are in this process. */
-export function keepLoaded({ counters }: Pick<SandboxState, "counters">, now = nodePlatform.stopwatch) {
-  const instances = new Map<string, Kept>();
+/** Keeps the instances whose sandboxes are in this process, each with `More`. */
+export function keepLoaded<More extends object>(
+  { counters }: Pick<SandboxState, "counters">,
+  now = nodePlatform.stopwatch,
+) {
+  const instances = new Map<string, Kept & More>();
   const listeners = new Set<(instance: Instance) => void>();
   return {
     /** Adds an instance, as used at a time on the stopwatch. */
-    add(described: Pick<Kept, "id" | "tenancy" | "createdAt">, runtime: SandboxState, usedAt = now()): Kept {
+    add(
+      described: Pick<Kept, "id" | "tenancy" | "createdAt"> & More,
+      runtime: SandboxState,
+      usedAt = now(),
+    ): Kept & More {
       const ending = new AbortController();
-      const instance: Kept = {
+      const instance: Kept & More = {
         ...{ ...described, usedAt, runtime, gone: ending.signal, end: () => ending.abort() },
         get idle() {
           return now() - this.usedAt;
@@ -163,7 +170,7 @@ export function keepLoaded({ counters }: Pick<SandboxState, "counters">, now = n
       return instance;
     },
     /** Returns the instance of an id and counts this as a use; `undefined` if it is not in this process. */
-    use(id: string): Kept | undefined {
+    use(id: string): (Kept & More) | undefined {
       const instance = instances.get(id);
       if (instance !== undefined) instance.usedAt = now();
       return instance;
@@ -175,9 +182,9 @@ export function keepLoaded({ counters }: Pick<SandboxState, "counters">, now = n
       instance?.end();
     },
     /** Returns the instances whose sandboxes are in this process. */
-    loaded: (): Kept[] => [...instances.values()],
+    loaded: (): (Kept & More)[] => [...instances.values()],
     /** Returns the loaded instance of an id, or `undefined`. */
-    find: (id: string): Kept | undefined => instances.get(id),
+    find: (id: string): (Kept & More) | undefined => instances.get(id),
     /** Calls the listener with each current and later loaded instance. */
     follow(listener: (instance: Instance) => void): void {
       for (const instance of instances.values()) listener(instance);

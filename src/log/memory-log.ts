@@ -128,7 +128,7 @@ export function createInstances({
   requireRoom = () => {},
   mostJournals = 16e6,
 }: InstancesOptions): MemoryInstances {
-  const loaded = keepLoaded(server, platform.stopwatch);
+  const loaded = keepLoaded<object>(server, platform.stopwatch);
   const ended = new Map<string, EndedInstance>();
   const onExpired = new Set<(instance: Instance) => void>();
   /** At least the bytes of all journals. */

@@ -11,7 +11,6 @@ import {
   defaultInstanceTtl,
   defaultMaxInstances,
   type EndedInstance,
-  type Instance,
   type InstanceLimits,
   type Instances,
   keepLoaded,
@@ -33,13 +32,14 @@ interface Settings extends Pick<ListedInstance, "tenancy" | "createdAt" | "name"
   readonly idGroup: number;
 }
 
-/** An instance with its sandbox in this process. */
-interface Open {
-  readonly instance: Instance;
+/** The sandbox of an instance in this process. */
+interface InThisProcess {
   readonly sandbox: FollowedSandbox;
   /** What the list shows of its scenario. */
   listed: { readonly name: string; readonly seed: number };
 }
+
+type Open = ReturnType<ReturnType<typeof keepLoaded<InThisProcess>>["add"]>;
 
 /** What is needed to follow the sandbox of an instance. */
 type Followable = Settings & {
@@ -79,26 +79,21 @@ export function createRedisInstances({
   const keys = storeKeys(prefix);
   // An instance that is in use is never removed early, although its expiry is not stored with each use.
   const margin = Math.min(instanceTtl / 50, 60_000);
-  const loaded = keepLoaded(server);
-  const open = new Map<string, Open>();
+  const loaded = keepLoaded<InThisProcess>(server);
   const loading = new Map<string, Promise<Open | EndedInstance | undefined>>();
   const expiryListeners = new Set<(instance: Pick<ListedInstance, "id" | "tenancy">) => void>();
   let stored = { bytes: 0, count: 0 };
   let listedAt = Number.NEGATIVE_INFINITY;
 
-  // An append that is in progress is applied to the copy that appended it, also after that is unloaded.
-  const unload = (id: string) => {
-    open.delete(id);
-    loaded.remove(id);
-  };
-  const isFollowed = ({ instance }: Open) => getEventListeners(instance.gone, "abort").length > 0;
+  const isFollowed = ({ gone }: Open) => getEventListeners(gone, "abort").length > 0;
   /** Unloads the least recently used instances until `most` are left, except those whose events are followed. */
   const unloadTo = (most: number) => {
-    const idle = Array.from(open.values()).filter((one) => !isFollowed(one));
-    idle.sort((one, other) => other.instance.idle - one.instance.idle);
-    for (const { instance } of idle.slice(0, Math.max(0, open.size - most))) unload(instance.id);
+    const all = loaded.loaded();
+    const idle = all.filter((one) => !isFollowed(one)).sort((one, other) => other.idle - one.idle);
+    // An append that is in progress is applied to the copy that appended it, also after that is unloaded.
+    for (const { id } of idle.slice(0, Math.max(0, all.length - most))) loaded.remove(id);
   };
-  const budget = createMemoryBudget(limits.maxMemory, () => unloadTo(open.size / 2));
+  const budget = createMemoryBudget(limits.maxMemory, () => unloadTo(loaded.loaded().length / 2));
   const mostLoaded = Math.max(10, Math.floor(budget.status().most / 2 / bytesOfLoaded));
 
   const loadNow = async (id: string): Promise<Open | EndedInstance | undefined> => {
@@ -119,20 +114,19 @@ export function createRedisInstances({
         return String(Math.ceil(settings.tenancy.expiresAt ?? idleEnd));
       },
       async onGone() {
-        unload(id);
+        loaded.remove(id);
         return false;
       },
     });
-    if (open.size >= mostLoaded) unloadTo(mostLoaded * 0.75);
+    if (loaded.loaded().length >= mostLoaded) unloadTo(mostLoaded * 0.75);
     const { tenancy, createdAt, name, seed } = settings;
-    const instance = loaded.add({ id, tenancy, createdAt }, sandbox.runtime, loadedAt);
-    const made = { instance, sandbox, listed: { name, seed } };
-    open.set(id, made);
-    return made;
+    const described = { id, tenancy, createdAt, sandbox, listed: { name, seed } };
+    const instance = loaded.add(described, sandbox.runtime, loadedAt);
+    return instance;
   };
   /** Loads an instance once for all callers. */
   const load = async (id: string): Promise<Open | EndedInstance | undefined> => {
-    const there = open.get(id);
+    const there = loaded.find(id);
     if (there !== undefined) return there;
     const found = loading.get(id) ?? loadNow(id).finally(() => loading.delete(id));
     loading.set(id, found);
@@ -152,7 +146,7 @@ export function createRedisInstances({
     ];
     stored = { bytes, count };
     for (const [id, text] of ended) {
-      unload(id);
+      loaded.remove(id);
       for (const listener of expiryListeners) listener(listedOf(id, text));
     }
     return alive.map(([id, text, head, left]) => {
@@ -202,7 +196,7 @@ export function createRedisInstances({
     if (outcome === "full") throw most < maxInstances ? noRoomInRedis() : tooMany(maxInstances);
     const made = await load(id);
     if (made === undefined || "ended" in made) throw noInstance(id);
-    return made.instance;
+    return made;
   };
 
   const instances: Instances = {
@@ -215,7 +209,7 @@ export function createRedisInstances({
     },
     async remove(id) {
       const removed = await connection.run(removeScript, keys.of(id), [id]);
-      unload(id);
+      loaded.remove(id);
       stored = { ...stored, count: stored.count - 1 };
       if (removed === 0) throw noInstance(id);
     },
@@ -235,10 +229,11 @@ export function createRedisInstances({
     /** The bytes of all sandboxes in Redis, as of a few seconds ago. */
     bytes: () => stored.bytes,
     /** Returns the sandboxes of the loaded instances. */
-    sandboxes: () => Array.from(open.values(), ({ sandbox }) => sandbox),
+    sandboxes: () => loaded.loaded().map(({ sandbox }) => sandbox),
     /** Returns the sandboxes of instances whose events somebody follows. */
     followed: () =>
-      Array.from(open.values())
+      loaded
+        .loaded()
         .filter(isFollowed)
         .map(({ sandbox }) => sandbox),
     /** Returns the instance of an id, and counts this as a use. */
@@ -249,24 +244,24 @@ export function createRedisInstances({
         .then((found) => (found !== undefined && "ended" in found ? found : loaded.use(id))),
     /** Acts on the sandbox of an instance, and counts this as a use; resolves to `noSandbox` if it is gone. */
     async inside(id: string, act: (sandbox: FollowedSandbox) => Promise<unknown>): Promise<unknown> {
-      const found = open.get(id) ?? (await load(id));
+      const found = loaded.find(id) ?? (await load(id));
       if (found === undefined || "ended" in found) return noSandbox;
       loaded.use(id);
       return act(found.sandbox);
     },
     /** Updates the list if a call has given the instance another scenario. */
     async refresh(id: string): Promise<void> {
-      const one = open.get(id);
+      const one = loaded.find(id);
       if (one === undefined) return;
-      const { name, seed } = one.instance;
+      const { name, seed } = one;
       if (one.listed.name === name && one.listed.seed === seed) return;
       one.listed = { name, seed };
       await change(id, () => ({ name, seed }));
     },
     /** Unloads instances that nobody uses, and removes from the list what has expired. */
     async settle(): Promise<void> {
-      for (const one of open.values()) {
-        if (one.instance.idle >= times.idle && !isFollowed(one)) unload(one.instance.id);
+      for (const one of loaded.loaded()) {
+        if (one.idle >= times.idle && !isFollowed(one)) loaded.remove(one.id);
       }
       if (now() - listedAt >= times.list) await readList("");
     },
