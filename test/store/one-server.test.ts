@@ -165,7 +165,8 @@ function comparable(value: any): any {
       : members;
   }
   if (typeof value !== "object" || value === null) return value;
-  const members = Object.entries(value).filter(([name]) => name !== "repeats");
+  // A replica counts the traffic of the instances that it has loaded.
+  const members = Object.entries(value).filter(([name]) => name !== "repeats" && name !== "traffic");
   return Object.fromEntries(members.map(([name, member]) => [name, comparable(member)]));
 }
 
