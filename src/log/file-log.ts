@@ -5,7 +5,6 @@ import { createSaver } from "../node/files/saver.js";
 import {
   fileFailure,
   makeFolder,
-  removeOldDrafts,
   targetOf,
   writeFileAtomically,
 } from "../node/files/write-file.js";
@@ -78,7 +77,6 @@ export async function openFileLog(place: StatePlace, options: FileLogOptions): P
     );
   }
   try {
-    removeOldDrafts(file);
     return openLocked({ ...place, file }, options, unlock);
   } catch (error) {
     unlock();

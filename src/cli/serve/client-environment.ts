@@ -2,7 +2,7 @@ import { promises as files, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { type ClientAddresses, clientEnvironment, environmentLines } from "../../node/client-variables.js";
-import { removeOldDrafts, writeFileAtomically } from "../../node/files/write-file.js";
+import { writeFileAtomically } from "../../node/files/write-file.js";
 import { javaTrustStore } from "../../node/java-trust-store.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { announcedKeys } from "../../sandbox/secrets.js";
@@ -23,10 +23,7 @@ export async function writeEnvFile(
   const note = leftOut === 0 ? "" : `# ${leftOut} more keys: svc-sandbox keys ${world.name} --format env\n`;
   const text = environmentLines(clientEnvironment(world, addresses)) + note;
   const path = resolve(cwd, file);
-  const write = () => {
-    removeOldDrafts(path);
-    writeFileAtomically(path, text, 0o600);
-  };
+  const write = () => writeFileAtomically(path, text, 0o600);
   tryToWrite(quote(file), write, "Name another file with --write-env.");
 }
 

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import {
   closeSync,
   constants,
@@ -13,7 +13,7 @@ import {
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../test/support/temporary-folder.js";
-import { removeOldDrafts, writeFileAtomically, writeReportFile } from "./write-file.js";
+import { writeFileAtomically, writeReportFile } from "./write-file.js";
 
 const onUnix = test.runIf(process.platform !== "win32");
 
@@ -41,14 +41,11 @@ onUnix("a pipe and a device are written to, not replaced", () => {
   expect(statSync("/dev/null").isCharacterDevice()).toBe(true);
 });
 
-test("drafts of ended processes are removed; other drafts and files are not", () => {
-  const { pid: gone } = spawnSync(process.execPath, ["--version"]);
-  const draft = (pid: number) => `env.${pid}.svc-sandbox-draft`;
-  const others = ["env.tmp", "env.0a1b2c3d4e5f.tmp", draft(process.ppid), "env.x.svc-sandbox-draft"];
-  const left = [draft(gone), draft(process.pid)];
-  const folder = temporaryFolder(Object.fromEntries([...others, ...left].map((name) => [name, ""])));
-  removeOldDrafts(join(folder, "env"));
-  expect(readdirSync(folder).sort()).toEqual(others.sort());
+test("the draft of a killed process is replaced", () => {
+  const folder = temporaryFolder({ "env.svc-sandbox-draft": "SVC_API_KEY=", "env.tmp": "" });
+  writeFileAtomically(join(folder, "env"), "new", 0o600);
+  expect(readdirSync(folder).sort()).toEqual(["env", "env.tmp"]);
+  expect(readFileSync(join(folder, "env"), "utf8")).toBe("new");
 });
 
 test.runIf(process.platform === "linux")("a report to standard output is appended to a file", async () => {

@@ -6,7 +6,6 @@ import {
   mkdirSync,
   openSync,
   promises,
-  readdirSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -18,7 +17,7 @@ import { basename, dirname, join } from "node:path";
 // O_NONBLOCK does not wait for the reader of a pipe.
 const { O_WRONLY, O_CREAT, O_TRUNC, O_APPEND, O_NONBLOCK = 0 } = constants;
 
-/** The ending of a draft's name, after the id of its process. */
+/** The ending of a draft's name. The next write replaces the draft that a killed process has left: it may contain keys. */
 const draftEnding = ".svc-sandbox-draft";
 
 /**
@@ -36,7 +35,7 @@ export function writeFileAtomically(file: string, text: string, mode: number, ch
     return;
   }
   const target = targetOf(file);
-  const draft = `${target}.${process.pid}${draftEnding}`;
+  const draft = `${target}${draftEnding}`;
   try {
     rmSync(draft, { force: true });
     // `wx` rejects an existing file, which is not ours.
@@ -50,32 +49,6 @@ export function writeFileAtomically(file: string, text: string, mode: number, ch
       // If it cannot be removed, it was not created either.
     }
     throw error;
-  }
-}
-
-/** Removes the drafts of a file that killed processes have left behind: they may contain keys. */
-export function removeOldDrafts(file: string): void {
-  try {
-    const target = targetOf(file);
-    const start = `${basename(target)}.`;
-    for (const name of readdirSync(dirname(target))) {
-      if (!name.startsWith(start) || !name.endsWith(draftEnding)) continue;
-      const pid = Number(name.slice(start.length, -draftEnding.length));
-      if (pid > 0 && !isRunning(pid)) rmSync(join(dirname(target), name), { force: true });
-    }
-  } catch {
-    // A later write reports such problems.
-  }
-}
-
-// A draft with our own id is from an earlier process: in a container, the id is always the same.
-function isRunning(pid: number): boolean {
-  if (pid === process.pid) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
 
