@@ -2,12 +2,7 @@ import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } fro
 import { dirname } from "node:path";
 import { lock } from "../node/files/lock.js";
 import { createSaver } from "../node/files/saver.js";
-import {
-  fileFailure,
-  makeFolder,
-  targetOf,
-  writeFileAtomically,
-} from "../node/files/write-file.js";
+import { fileFailure, makeFolder, targetOf, writeFileAtomically } from "../node/files/write-file.js";
 import { nodePlatform } from "../node/platform.js";
 import { isoOf } from "../sandbox/clock.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
