@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
-import { ProgressReporter } from "./scripts/progress-reporter.js";
 
 const files = ["src", "test"]
   .flatMap((folder) =>
@@ -28,7 +27,6 @@ const project = (name: string, include: readonly string[]) =>
 
 export default defineConfig({
   test: {
-    reporters: [new ProgressReporter()],
     globalSetup: "scripts/generate.ts",
     // For a busy machine. The long forms of the tests take their time.
     testTimeout: process.env.NIGHTLY === "1" ? 600_000 : 120_000,

@@ -1,5 +1,5 @@
 import { connect, type Socket } from "node:net";
-import type { ClientOrder, ClientReading } from "./messages.js";
+import type { ClientOrder, ClientReading } from "./programs.js";
 
 // A client library would take longer for each request than the servers do, and hide the difference between them.
 const firstDigit = "HTTP/1.1 ".length;

@@ -1,11 +1,8 @@
 import { chromium } from "playwright-core";
 import { missing, programPath } from "../test/support/programs.js";
-import type { BenchArguments } from "./arguments.js";
-import type { Bundle } from "./bundle.js";
-import { startCommand } from "./children.js";
 import { type Figure, figureOf } from "./figure.js";
-import { alternate, amountOf } from "./rounds.js";
-import { benchScenario, scenarioFile } from "./scenario.js";
+import { type Bundle, benchScenario, scenarioFile, startCommand } from "./programs.js";
+import { alternate, amountOf, type BenchArguments } from "./rounds.js";
 
 /** The cost of an open dashboard for clients. */
 export async function measureDashboard(args: BenchArguments, bundle: Bundle): Promise<Figure[]> {
@@ -22,13 +19,8 @@ export async function measureDashboard(args: BenchArguments, bundle: Bundle): Pr
     await page.goto(`http://127.0.0.1:${ours.port}/__sandbox/#/overview`);
     await page.locator(".connection.open").waitFor();
     const rounds = await alternate(bundle, { ours, theirs }, amountOf(args));
-    return [
-      figureOf(
-        "requests per second: dashboard open / not open",
-        rounds.map((round) => round.ours.perSecond / round.theirs.perSecond),
-        { atLeast: 0.9 },
-      ),
-    ];
+    const ratios = rounds.map((round) => round.ours.perSecond / round.theirs.perSecond);
+    return [figureOf("requests per second: dashboard open / not open", ratios, { atLeast: 0.9 })];
   } finally {
     await browser.close();
   }

@@ -1,15 +1,11 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect } from "node:net";
-import { fileURLToPath } from "node:url";
+import { root } from "../scripts/run-program.js";
 import { withStory } from "../src/scenario/stories.js";
-import type { BenchArguments } from "./arguments.js";
-import type { Bundle } from "./bundle.js";
-import { childEnvironment, commandFile, startCommand } from "./children.js";
 import { type Figure, figureOf } from "./figure.js";
-import { scenarioFile } from "./scenario.js";
-
-const root = fileURLToPath(new URL("..", import.meta.url));
+import { type Bundle, childEnvironment, commandFile, scenarioFile, startCommand } from "./programs.js";
+import type { BenchArguments } from "./rounds.js";
 
 /**
  * Compares the start of the command up to its first 200, and `exec -- true` up to its end, with the start and end of an
@@ -18,42 +14,26 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 export async function measureFirstAnswer({ node, quick }: BenchArguments, bundle: Bundle): Promise<Figure[]> {
   const { story: _, ...world } = withStory("key-states");
   const file = await scenarioFile(bundle, world);
-  const starts = {
-    "first response: a bundled scenario": () => timeToAnswer(node, "key-states"),
-    "first response: a YAML file": () => timeToAnswer(node, file),
-    "exec -- true": () => timeOf(() => runToEnd(node, [commandFile, "exec", "--", "true"])),
-  };
-  const imports = { "svc-sandbox": "data:text/javascript,", "svc-sandbox/msw": "msw" };
-  const imported: number[][] = [];
-  const rounds: number[][] = [];
+  const exec = () => timeOf(() => runToEnd(node, [commandFile, "exec", "--", "true"]));
+  const nothing = "data:text/javascript,";
+  const over = (time: () => Promise<number>) => async (empty: number) => (await time()) / empty;
+  const figures = [
+    ["first response: a bundled scenario / node -e 0", 2.6, over(() => timeToAnswer(node, "key-states"))],
+    ["first response: a YAML file / node -e 0", 3.2, over(() => timeToAnswer(node, file))],
+    ["exec -- true / node -e 0", 3.4, over(exec)],
+    ["import of svc-sandbox: ms over an empty module", 25, () => timeOfImport(node, "svc-sandbox", nothing)],
+    ["import of svc-sandbox/msw: ms over msw", 25, () => timeOfImport(node, "svc-sandbox/msw", "msw")],
+  ] as const;
+  const rounds: number[][] = figures.map(() => []);
   for (let run = 0; run <= (quick ? 5 : 21); run++) {
     const empty = await timeOf(() => runToEnd(node, ["-e", "0"]));
-    const times: number[] = [];
-    for (const start of Object.values(starts)) times.push(await start());
-    // The first run fills the caches of the system and of the command.
-    if (run > 0) rounds.push(times.map((time) => time / empty));
-    imported.push(Object.entries(imports).map(([name, before]) => timeOfImport(node, name, before)));
+    for (const [index, [, , measure]] of figures.entries()) {
+      const value = await measure(empty);
+      // The first run fills the caches of the system and of the command.
+      if (run > 0) rounds[index]?.push(value);
+    }
   }
-  const targets = [2.6, 3.2, 3.4];
-  const figureAt = (all: number[][], index: number, name: string, atMost: number) =>
-    figureOf(
-      name,
-      all.map((times) => times[index] as number),
-      { atMost },
-    );
-  return [
-    ...Object.keys(starts).map((name, index) =>
-      figureAt(rounds, index, `${name} / node -e 0`, targets[index] as number),
-    ),
-    ...Object.entries(imports).map(([name, before], index) =>
-      figureAt(
-        imported,
-        index,
-        `import of ${name}: ms over ${before === "msw" ? before : "an empty module"}`,
-        25,
-      ),
-    ),
-  ];
+  return figures.map(([name, atMost], index) => figureOf(name, rounds[index] as number[], { atMost }));
 }
 
 function timeOfImport(node: string, name: string, before: string): number {

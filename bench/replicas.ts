@@ -1,19 +1,24 @@
 import { readFileSync } from "node:fs";
 import { inParallel } from "../test/support/in-parallel.js";
 import { type RedisServer, startRedis } from "../test/support/redis-server.js";
-import type { BenchArguments } from "./arguments.js";
-import type { Bundle } from "./bundle.js";
-import { type ClientChild, type ServerChild, startClient, startCommand } from "./children.js";
 import { type Figure, figureOf } from "./figure.js";
-import { connections } from "./rounds.js";
-import { benchScenario, scenarioFile } from "./scenario.js";
+import {
+  type Bundle,
+  benchScenario,
+  type ClientChild,
+  type ServerChild,
+  scenarioFile,
+  startClient,
+  startCommand,
+} from "./programs.js";
+import { type BenchArguments, connections } from "./rounds.js";
 
-/** Many instances; each replica contains the ones that it serves. */
+/** As many instances as a server accepts by default; a few are for other measurements. */
 const many = 1000;
 /** The memory of a replica's container. */
 const containerMegabytes = 256;
 
-/** What a request costs a replica and Redis, what three replicas do in parallel, and a thousand instances on them. */
+/** What a request costs a replica and Redis, what three replicas do in parallel, and their memory with a thousand instances. */
 export async function measureReplicas(args: BenchArguments, bundle: Bundle): Promise<Figure[]> {
   const file = await scenarioFile(bundle, benchScenario(10));
   const redis = await startRedis(["--appendonly", "yes"]);
@@ -32,7 +37,7 @@ export async function measureReplicas(args: BenchArguments, bundle: Bundle): Pro
     return [
       ...(await costs(args, client, { single, replicas, redis })),
       ...(await together(args, bundle, replicas)),
-      ...(await thousand(replicas, redis, () => start(...flags))),
+      await thousand(replicas),
     ];
   } finally {
     await Promise.all([client.stop(), ...running.map((one) => one.stop())]);
@@ -130,47 +135,27 @@ async function together(
   ];
 }
 
-/** A thousand instances with some requests each, over three replicas; and a late replica. */
-async function thousand(
-  replicas: readonly ServerChild[],
-  redis: RedisServer,
-  startLate: () => Promise<ServerChild>,
-): Promise<Figure[]> {
-  const at = (index: number) => replicas[index % replicas.length] as ServerChild;
-  const used: string[] = [];
-  const keysNow = async () => ((await redis.command("KEYS", "*:state")) as string[]).length - 1;
+/** A thousand instances with some requests each, over three replicas. */
+async function thousand(replicas: readonly ServerChild[]): Promise<Figure> {
   await inParallel(many - 40, 24, async (index) => {
-    const base = await create(at(index));
-    for (let n = 0; n < 20; n += 1) await ask(at(index), base);
-    used.push(base);
+    const server = replicas[index % replicas.length] as ServerChild;
+    const base = await create(server);
+    for (let n = 0; n < 20; n += 1) await ask(server, base);
   });
-  const megabytes = replicas.map(({ pid }) => memoryOf(pid));
-  const scansBefore = await scansOf(redis);
-  const listed = await timed(() => control(at(0), "GET", "/instances"));
-  const late = await startLate();
-  const first = await timed(() => ask(late, used[0] as string));
-  const next = await timed(() => ask(late, used[0] as string));
-  const scans = (await scansOf(redis)) - scansBefore;
-  await inParallel(used.length, 24, (index) =>
-    control(at(index), "DELETE", `/instances/${used[index]?.slice(3)}`),
+  return figureOf(
+    `memory of a replica with ${many} instances / ${containerMegabytes} MB`,
+    replicas.map(({ pid }) => memoryOf(pid) / containerMegabytes),
+    { atMost: 1 },
   );
-  const left = (await control(at(0), "GET", "/instances")).data.length;
-  return [
-    figureOf(
-      `memory of a replica with ${many} instances / ${containerMegabytes} MB`,
-      megabytes.map((one) => one / containerMegabytes),
-      { atMost: 1 },
-    ),
-    figureOf("milliseconds to list them", [listed]),
-    figureOf("milliseconds of a late replica's first request to one / next request", [first / next]),
-    figureOf("milliseconds of a late replica's first request to one", [first]),
-    figureOf("calls of SCAN for that", [scans], { atMost: 0 }),
-    figureOf("keys of removed instances", [(await keysNow()) - left], { atMost: 0 }),
-  ];
 }
 
-async function create(server: ServerChild): Promise<string> {
-  return `/i/${(await control(server, "POST", "/instances")).data.id}`;
+/** Creates an instance; returns its path. */
+async function create({ port }: ServerChild): Promise<string> {
+  const init = { method: "POST", headers: { "content-type": "application/json" }, body: "{}" };
+  const response = await fetch(`http://127.0.0.1:${port}/__sandbox/instances`, init);
+  if (response.status !== 201)
+    throw new Error(`POST /instances: ${response.status} ${await response.text()}`);
+  return `/i/${((await response.json()) as { data: { id: string } }).data.id}`;
 }
 
 async function ask({ port, keys }: ServerChild, base: string): Promise<void> {
@@ -178,25 +163,6 @@ async function ask({ port, keys }: ServerChild, base: string): Promise<void> {
   const response = await fetch(`http://127.0.0.1:${port}${base}/v1/relying-party/me`, { headers });
   await response.arrayBuffer();
   if (response.status !== 200) throw new Error(`expected a 200 and got ${response.status}`);
-}
-
-async function control({ port }: ServerChild, method: string, path: string) {
-  const body = method === "POST" ? { headers: { "content-type": "application/json" }, body: "{}" } : {};
-  const response = await fetch(`http://127.0.0.1:${port}/__sandbox${path}`, { method, ...body });
-  const text = await response.text();
-  if (response.status >= 400) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-  return text === "" ? undefined : JSON.parse(text);
-}
-
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const before = performance.now();
-  await work();
-  return performance.now() - before;
-}
-
-async function scansOf(redis: RedisServer): Promise<number> {
-  const stats = String(await redis.command("INFO", "commandstats"));
-  return Number(/cmdstat_scan:calls=(\d+)/.exec(stats)?.[1] ?? 0);
 }
 
 /** The processor time of a process so far, in hundredths of a second. */

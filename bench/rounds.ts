@@ -1,7 +1,12 @@
-import type { BenchArguments } from "./arguments.js";
-import type { Bundle } from "./bundle.js";
-import { type ServerChild, startClient } from "./children.js";
-import type { ClientReading } from "./messages.js";
+import { type Bundle, type ClientReading, type ServerChild, startClient } from "./programs.js";
+
+/** What `npm run bench` was asked for. */
+export interface BenchArguments {
+  /** The Node that runs the servers and the starts; the client stays on the one that runs the bench. */
+  readonly node: string;
+  /** Whether to take fewer and shorter rounds: enough to see that the bench works, too few to trust. */
+  readonly quick: boolean;
+}
 
 /** One round on each of two servers, close together, so that other work of the machine affects both. */
 export interface Round {
@@ -13,13 +18,8 @@ export interface Round {
 export const connections = 32;
 const warmUpRounds = 2;
 
-interface Amount {
-  readonly rounds: number;
-  readonly requests: number;
-}
-
 /** The rounds and requests of a measurement. */
-export function amountOf({ quick }: BenchArguments): Amount {
+export function amountOf({ quick }: BenchArguments) {
   return quick ? { rounds: 3, requests: 5000 } : { rounds: 11, requests: 30_000 };
 }
 
@@ -27,7 +27,7 @@ export function amountOf({ quick }: BenchArguments): Amount {
 export async function alternate(
   bundle: Bundle,
   { ours, theirs }: { readonly ours: ServerChild; readonly theirs: ServerChild },
-  { rounds, requests }: Amount,
+  { rounds, requests }: ReturnType<typeof amountOf>,
 ): Promise<Round[]> {
   const client = startClient(bundle.client);
   // Both get the same requests, byte for byte, as far as their keys allow.

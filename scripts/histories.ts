@@ -17,14 +17,11 @@ const { disturb, fsync } = values;
 const count = Number(positionals[0] ?? (disturb ? 200 : 1000));
 const seed = Number(values.seed);
 const isValid = Number.isInteger(count) && count > 0 && Number.isInteger(seed) && positionals.length <= 1;
-if (!isValid || !["always", "everysec"].includes(fsync)) {
-  console.error(
-    "Give the number of histories and a whole number as the seed: npm run histories -- 1000 --seed 1 [--disturb] [--fsync everysec]",
-  );
-  process.exit(2);
-}
-if (noRedis !== undefined) {
-  console.error(noRedis);
+const usage =
+  "Give the number of histories and a whole number as the seed: npm run histories -- 1000 --seed 1 [--disturb] [--fsync everysec]";
+const problem = isValid && ["always", "everysec"].includes(fsync) ? noRedis : usage;
+if (problem !== undefined) {
+  console.error(problem);
   process.exit(2);
 }
 

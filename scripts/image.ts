@@ -1,18 +1,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
+import { mkdir, readFile, realpath, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { freePort } from "../test/support/redis-server.js";
-import { runProgram } from "./run-program.js";
+import { firstLine, root, runProgram } from "./run-program.js";
 import { createTally } from "./tally.js";
 
 // Builds the image of the Dockerfile without a registry and without a daemon, and runs it as its user, with a read-only file
 // system. Its base is this machine's Node and a few packages of this machine's Debian.
 
-const root = fileURLToPath(new URL("..", import.meta.url));
 const names = { base: "localhost/node-of-this-machine", image: "localhost/svc-sandbox" };
 
 // Run in the image.
@@ -31,27 +28,16 @@ process.exitCode = written.length === 0 ? 0 : 1;
 
 const tally = createTally("image");
 const why = await obstacle();
-if (why === undefined) {
-  const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-image-"));
-  try {
-    await buildAndRun(folder);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-  tally.close();
-} else if (process.env.CI === undefined) {
-  tally.skip("the image", why);
-} else {
-  // Nobody reads the lines of a CI run: an image that is never built would rot.
-  tally.count("the image", `Failed to build the image: ${why}.`);
-  tally.close();
-}
+if (why === undefined) await buildAndRun(tally.folder);
+else if (process.env.CI === undefined) tally.skip("the image", why);
+// Nobody reads the lines of a CI run: an image that is never built would rot.
+else tally.count("the image", `Failed to build the image: ${why}.`);
 
 /** Why no image can be built here; `undefined` if one can. */
 async function obstacle(): Promise<string | undefined> {
   if (process.platform !== "linux" || process.getuid?.() !== 0) return "it needs Linux and root";
   for (const program of ["buildah", "dpkg", "unshare"]) {
-    const end = await runProgram(program, ["--version"], { cwd: root }).catch(() => undefined);
+    const end = await runProgram(program, ["--version"]).catch(() => undefined);
     if (end?.code !== 0) return `${program} is not installed`;
   }
   return undefined;
@@ -61,7 +47,7 @@ async function buildAndRun(folder: string): Promise<void> {
   const place = ["--root", join(folder, "storage"), "--runroot", join(folder, "run")];
   const buildah = (...argv: readonly string[]) =>
     runProgram("buildah", [...place, "--storage-driver", "vfs", ...argv], {
-      ...{ cwd: root, env: { BUILDAH_ISOLATION: "chroot" } },
+      env: { BUILDAH_ISOLATION: "chroot" },
       // A minute on idle cores.
       timeout: 600_000,
     });
@@ -82,7 +68,8 @@ async function buildAndRun(folder: string): Promise<void> {
   const container = (await buildah("from", names.image)).stdout.trim();
   const mounted = (await buildah("mount", container)).stdout.trim();
   try {
-    const problems = await problemsOf(config, mounted);
+    const failed = (error: Error) => ({ "the image starts": error.message });
+    const problems: Record<string, string | undefined> = await problemsOf(config, mounted).catch(failed);
     for (const [name, problem] of Object.entries(problems)) tally.count(name, problem);
   } finally {
     await buildah("umount", container);
@@ -92,7 +79,7 @@ async function buildAndRun(folder: string): Promise<void> {
 /** A build context for an image with this machine's Node and npm, a shell, and a user. */
 async function makeBase(folder: string): Promise<void> {
   const run = async (program: string, ...argv: readonly string[]) =>
-    (await runProgram(program, argv, { cwd: "/" })).stdout.split("\n").filter((line) => line !== "");
+    (await runProgram(program, argv)).stdout.split("\n").filter((line) => line !== "");
   const pack = (name: string, ...argv: readonly string[]) =>
     run("tar", "--create", "--dereference", "--file", join(folder, name), "--directory", ...argv);
   await mkdir(folder, { recursive: true });
@@ -149,17 +136,10 @@ async function problemsOf(config: ImageConfig, mounted: string): Promise<Record<
   const [kind, ...probe] = config.Healthcheck.Test;
 
   const argv = inside(mounted, config, [...config.Entrypoint, ...config.Cmd, "--json"]);
-  const server = spawn("unshare", argv, { cwd: "/", env, stdio: ["ignore", "pipe", "pipe"] });
-  let notes = "";
-  server.stderr.on("data", (text) => {
-    notes += text;
-  });
+  const server = spawn("unshare", argv, { cwd: "/", env });
   const ended = once(server, "exit");
   try {
-    const first = once(createInterface({ input: server.stdout }), "line");
-    const [line] = await Promise.race([first, ended.then(() => [undefined])]);
-    if (line === undefined) return { "the image starts": notes };
-    const { keys } = JSON.parse(line);
+    const { keys } = JSON.parse(await firstLine(server));
     const status = async (path: string, headers: Readonly<Record<string, string>> = {}) =>
       (await fetch(`http://127.0.0.1:${port}${path}`, { headers })).status;
     const statuses = await Promise.all([
@@ -186,10 +166,11 @@ async function problemsOf(config: ImageConfig, mounted: string): Promise<Record<
       ),
       "it runs as a user that is not root": expect(isUser, { user: config.User, uids }),
       "nothing in it can be written": expect(writes.code === 0, writes.output),
-      "its health check tells a running server from one that has ended": expect(isProbe, {
-        ...{ kind, healthy, unhealthy },
-      }),
-      "it ends with 0 after SIGTERM": expect(code === 0, { code, notes }),
+      "its health check tells a running server from one that has ended": expect(isProbe, [
+        healthy,
+        unhealthy,
+      ]),
+      "it ends with 0 after SIGTERM": expect(code === 0, code),
       "it has labels and its port": expect(isLabeled, config),
       "it contains the package and no source": await foreignFiles(mounted),
       "its files belong to root, and only root may write to them": await looseFiles(mounted),

@@ -1,23 +1,17 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, mkdtemp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import project from "../package.json" with { type: "json" };
 import { freePort } from "../test/support/redis-server.js";
 import { install } from "./install.js";
 import { packProject } from "./pack.js";
-import { ownEnvironment, runProgram } from "./run-program.js";
+import { firstLine, mustRun, ownEnvironment, root, runProgram } from "./run-program.js";
 import { createTally } from "./tally.js";
 
 // Publishes the packed tarball to a registry on this machine, and installs it from there as users do: each time in an empty
-// folder, with an empty home. No other registry is asked for its name. npm must not warn about it.
-
-type Attempt = () => Promise<string | undefined>;
+// folder, with an empty home. No other registry is asked for its name, and npm must not warn about it.
 
 interface Manager {
   /** The package that it is, and its program in there. */
@@ -28,94 +22,87 @@ interface Manager {
   readonly exec: readonly string[];
 }
 
-const ofNpm = { program: "npm/bin/npm-cli.js", add: ["install", "--save-dev"], exec: ["exec", "--"] };
+const yarn = { add: ["add", "--dev"], exec: ["exec", "--"] };
+const npm = { program: "npm/bin/npm-cli.js", add: ["install", "--save-dev"], exec: ["exec", "--"] };
 const managers: readonly Manager[] = [
-  { source: "npm@10.8.2", ...ofNpm },
-  { source: "npm@11.21.2", ...ofNpm },
+  { source: "npm@10.8.2", ...npm },
+  { source: "npm@11.21.2", ...npm },
   { source: "pnpm@10.12.1", program: "pnpm/bin/pnpm.cjs", add: ["add", "--save-dev"], exec: ["exec"] },
-  { source: "yarn@1.22.22", program: "yarn/bin/yarn.js", add: ["add", "--dev"], exec: ["exec", "--"] },
-  {
-    ...{ source: "@yarnpkg/cli-dist@4.18.1", program: "@yarnpkg/cli-dist/bin/yarn.js" },
-    ...{ add: ["add", "--dev"], exec: ["exec"] },
-  },
+  { source: "yarn@1.22.22", program: "yarn/bin/yarn.js", ...yarn },
+  { source: "@yarnpkg/cli-dist@4.18.1", program: "@yarnpkg/cli-dist/bin/yarn.js", ...yarn },
 ];
 
-/** Packages that a project already has, and what an import of their entry point results in. */
+/** Packages that a project may already have, and what an import of their entry point results in. */
 const neighbors = [
-  { name: "vitest@3.2.4", entry: "vitest", result: "Vitest failed to access its internal state" },
-  { name: "undici@5.29.0", entry: "undici", result: "loaded" },
-  { name: "msw@1.3.5", entry: "msw", result: "package_unusable" },
-  { name: "@playwright/test@1.49.1", entry: "playwright", result: "loaded" },
+  { source: "vitest@3.2.4", entry: "vitest", result: /^Vitest failed to access its internal state/m },
+  { source: "undici@5.29.0", entry: "undici", result: /^loaded$/m },
+  { source: "msw@1.3.5", entry: "msw", result: /^package_unusable$/m },
+  { source: "@playwright/test@1.49.1", entry: "playwright", result: /^loaded$/m },
 ];
 
-/** Programs of a user, with the text that they must print. */
-const imports = {
-  "imports.mjs": `import { createSandbox } from "svc-sandbox"; console.log(createSandbox().name)`,
-  "imports.cjs": `console.log(require("svc-sandbox").createSandbox().name)`,
-};
-const typed = {
+/** The files of a user. */
+const files = {
+  "package.json": "{}",
+  "import.mjs": `import { createSandbox } from "svc-sandbox"; console.log(createSandbox().name)`,
+  "require.cjs": `console.log(require("svc-sandbox").createSandbox().name)`,
+  "entry.mjs": `import("svc-sandbox/" + process.argv[2])
+  .then(() => "loaded", ({ code, message }) => code ?? message).then(console.log);`,
   "typed.mts": `import { createSandbox } from "svc-sandbox";
-const secret: string = createSandbox().secret("active");
-console.log(secret.slice(0, 9));`,
+const name: string = createSandbox().name; console.log(name);`,
   "typed.cts": `import svc = require("svc-sandbox");
-const secret: string = svc.createSandbox().secret("active");
-console.log(secret.slice(0, 9));`,
+const name: string = svc.createSandbox().name; console.log(name);`,
 };
+const scenario = /^key-states\b/m;
 
-const root = fileURLToPath(new URL("..", import.meta.url));
+const compiler = join(root, "node_modules/typescript/lib/tsc.js");
+const strictly = ["--module", "nodenext", "--target", "es2022", "--strict"];
 const { name, version } = project;
 const tally = createTally("install-check");
-const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-install-"));
-let registry: ChildProcess | undefined;
-try {
-  const [{ tarball }, address] = await Promise.all([packProject(folder), startRegistry()]);
-  await attempt("npm publish", async () => {
-    // A registry that anyone may publish to takes any token, but npm wants one.
-    const token = `--${address.replace("http:", "")}:_authToken=any`;
-    return run("npm", ["publish", token, tarball], await newcomer(address));
-  });
-  await attempt("npx svc-sandbox, up to the first response", () => firstResponse(address));
-  await Promise.all([...managers.map((manager) => tryManager(manager, address)), tryGit()]);
-} finally {
-  registry?.kill();
-  await rm(folder, { recursive: true, force: true });
-}
-tally.close();
+const { folder } = tally;
+const [{ tarball }, address] = await Promise.all([packProject(folder), startRegistry()]);
+// A registry that anyone may publish to takes any token, but npm wants one.
+const token = `--${address.replace("http:", "")}:_authToken=any`;
+await attempt("npm publish", newcomer(address), ["npm", "publish", token, tarball]);
+tally.count("npx svc-sandbox, up to the first response", await firstResponse(address));
+await Promise.all([...managers.map((manager) => tryManager(manager, address)), tryGit()]);
 
 /** Starts a registry that has no package; it passes on other names than ours to the registry of this machine. */
 async function startRegistry(): Promise<string> {
-  const home = join(folder, "registry");
-  await cp(fileURLToPath(new URL("tools/registry", import.meta.url)), home, { recursive: true });
-  await install(home);
-  const { stdout } = await runProgram("npm", ["config", "get", "registry"], { cwd: home });
+  const cwd = join(folder, "registry");
+  await cp(join(root, "scripts/tools/registry"), cwd, { recursive: true });
+  await install(cwd);
   const config = `storage: ./storage
-uplinks: { machine: { url: "${stdout.trim()}" } }
+uplinks: { machine: { url: "${await mustRun("npm", ["config", "get", "registry"])}" } }
 packages:
   ${name}: { access: $all, publish: $all }
   "**": { access: $all, proxy: machine }
 log: { type: stdout, format: pretty, level: warn }
 `;
-  await writeFile(join(home, "config.yaml"), config);
+  await writeFile(join(cwd, "config.yaml"), config);
   const address = `127.0.0.1:${await freePort()}`;
   const argv = ["node_modules/verdaccio/bin/verdaccio", "--config", "config.yaml", "--listen", address];
-  registry = spawn(process.execPath, argv, { cwd: home, stdio: ["ignore", "pipe", "ignore"] });
+  const registry = spawn(process.execPath, argv, { cwd });
+  process.once("exit", () => registry.kill());
   await firstLine(registry, /http address/);
   return `http://${address}/`;
 }
 
-/** The first line of a program's output that matches. Throws if the program ends before. */
-async function firstLine(child: ChildProcess, pattern: RegExp): Promise<string> {
-  for await (const line of createInterface({ input: child.stdout as NonNullable<typeof child.stdout> })) {
-    if (pattern.test(line)) return line;
-  }
-  throw new Error(`${child.spawnargs.join(" ")} ended before it printed ${pattern}`);
+interface User {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
 }
 
-/** An empty folder, and an environment with an empty home, where every manager uses the registry on this machine. */
-async function newcomer(address: string) {
-  const home = await mkdtemp(join(folder, "home-"));
+async function folderWith(contents: Readonly<Record<string, string>>): Promise<string> {
   const cwd = await mkdtemp(join(folder, "user-"));
-  const env: Readonly<Record<string, string>> = {
+  for (const [file, text] of Object.entries(contents)) await writeFile(join(cwd, file), text);
+  return cwd;
+}
+
+/** An environment with an empty home, where every manager uses the registry on this machine, and an empty folder by default. */
+async function newcomer(address: string, contents = {}): Promise<User> {
+  const home = await mkdtemp(join(folder, "home-"));
+  const cwd = await folderWith(contents);
+  const env = {
     ...{ HOME: home, npm_config_userconfig: join(home, ".npmrc"), npm_config_cache: join(home, ".npm") },
     ...{ npm_config_registry: address, npm_config_update_notifier: "false" },
     ...{ YARN_REGISTRY: address, YARN_NPM_REGISTRY_SERVER: address, YARN_UNSAFE_HTTP_WHITELIST: "127.0.0.1" },
@@ -125,107 +112,66 @@ async function newcomer(address: string) {
   return { cwd, env };
 }
 
-/** Does what a newcomer does, and stops it. */
+/** Starts the sandbox as a newcomer does, and calls it with a revoked key. Returns what went wrong. */
 async function firstResponse(address: string): Promise<string | undefined> {
   const { cwd, env: own } = await newcomer(address);
   const env = { ...ownEnvironment(), ...own, SVC_SANDBOX_PORT: "0", SVC_SANDBOX_JSON: "1" };
-  const child = spawn("npx", [name], {
-    cwd,
-    env,
-    detached: true,
-    timeout: 180_000,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const notes = text(child.stderr);
+  const child = spawn("npx", [name], { cwd, env, detached: true, timeout: 180_000 });
+  const ended = once(child, "close");
   try {
-    const { base_url, keys } = JSON.parse(await firstLine(child, /^\{"event":"listening"/));
+    const { base_url, keys } = JSON.parse(await firstLine(child));
     const headers = { "x-api-key": keys.revoked };
     const { status } = await fetch(`${base_url}/v1/relying-party/me`, { headers });
     return status === 401 ? undefined : `a revoked key gets ${status}`;
   } catch (error) {
-    return `${(error as Error).message}\n${await notes}`;
+    return (error as Error).message;
   } finally {
-    if (child.exitCode === null) {
-      process.kill(-(child.pid as number), "SIGTERM");
-      await once(child, "close");
-    }
+    if (child.exitCode === null) process.kill(-(child.pid as number), "SIGTERM");
+    await ended;
   }
 }
 
 async function tryManager({ source, program, add, exec }: Manager, address: string): Promise<void> {
   const home = join(folder, source.replace(/\W+/g, "-"));
   await install(home, [source]);
-  const own = join(home, "node_modules", program);
-  const alone = await newcomer(address);
-  const files = { "package.json": "{}", ...imports, ...typed };
-  for (const [file, content] of Object.entries(files)) await writeFile(join(alone.cwd, file), content);
-  await attempt(`${source}: ${add.join(" ")} ${name}, imports`, async () => {
-    return (
-      (await run(own, [...add, name], alone)) ??
-      (await run(own, [...exec, name, "list"], alone, /^key-states /m)) ??
-      (await run(own, [...exec, "node", "imports.mjs"], alone, /^key-states$/m)) ??
-      (await run(own, [...exec, "node", "imports.cjs"], alone, /^key-states$/m))
-    );
-  });
+  const own = ["node", join(home, "node_modules", program)];
+  const user = newcomer(address, files);
+  await attempt(`${source}: ${add.join(" ")} ${name}`, user, [...own, ...add, name]);
+  await attempt(`${source}: the command`, user, [...own, ...exec, name, "list"], scenario);
+  for (const file of ["import.mjs", "require.cjs"])
+    await attempt(`${source}: ${file}`, user, [...own, ...exec, "node", file], scenario);
   if (!source.startsWith("npm@")) return;
-  await attempt(`${source}: npx ${name}@${version} list`, async () => {
-    const argv = ["exec", "--yes", `${name}@${version}`, "list"];
-    return run(own, argv, await newcomer(address), /^key-states /m);
-  });
-  await attempt(`${source}: TypeScript, as a module and as CommonJS`, async () => {
-    const compiler = join(root, "node_modules/typescript/lib/tsc.js");
-    const flags = ["--module", "nodenext", "--strict", "--target", "es2022"];
-    return (
-      (await run(compiler, [...flags, ...Object.keys(typed)], alone)) ??
-      (await run(join(alone.cwd, "typed.mjs"), [], alone, /^SVC_test_$/m)) ??
-      (await run(join(alone.cwd, "typed.cjs"), [], alone, /^SVC_test_$/m))
-    );
-  });
-  for (const neighbor of neighbors) {
-    await attempt(`${source}: next to ${neighbor.name}`, async () => {
-      const user = await newcomer(address);
-      return (
-        (await run(own, ["install", "--ignore-scripts", neighbor.name], user)) ??
-        (await run(own, ["install", name], user)) ??
-        (await importIn(user.cwd, `${name}/${neighbor.entry}`, neighbor.result))
-      );
-    });
-  }
+  const npx = [...own, "exec", "--yes", `${name}@${version}`, "list"];
+  await attempt(`${source}: npx ${name}@${version} list`, newcomer(address), npx, scenario);
+  const compile = ["node", compiler, ...strictly, "typed.mts", "typed.cts"];
+  await attempt(`${source}: TypeScript`, user, compile);
+  for (const file of ["typed.mjs", "typed.cjs"])
+    await attempt(`${source}: ${file}`, user, ["node", file], scenario);
+  const other = newcomer(address, files);
+  const sources = neighbors.map((one) => one.source);
+  await attempt(`${source}: other packages`, other, [...own, "install", "--ignore-scripts", ...sources]);
+  await attempt(`${source}: next to them`, other, [...own, "install", name]);
+  for (const { entry, result } of neighbors)
+    await attempt(`${source}: ${name}/${entry} next to them`, other, ["node", "entry.mjs", entry], result);
 }
 
 async function tryGit(): Promise<void> {
-  const title = "a git dependency";
-  if (!existsSync(join(root, ".git"))) return tally.skip(title, "this is not a git clone");
-  await attempt(title, async () => {
-    const cwd = join(folder, "git");
-    await install(cwd);
-    const argv = ["install", "--no-audit", "--no-fund", `git+file://${root}`];
-    const { code, output } = await runProgram("npm", argv, { cwd, timeout: 600_000 });
-    return code === 0 ? importIn(cwd, name, "loaded") : output;
-  });
+  if (!existsSync(join(root, ".git"))) return tally.skip("a git dependency", "this is not a git clone");
+  const user = { cwd: await folderWith(files), env: {} };
+  const argv = ["npm", "install", "--no-audit", "--no-fund", `git+file://${root}`];
+  await attempt("a git dependency", Promise.resolve(user), argv);
+  await attempt("a git dependency: import.mjs", Promise.resolve(user), ["node", "import.mjs"], scenario);
 }
 
-/** Counts what an attempt returns, `undefined` for success, or throws. */
-async function attempt(title: string, work: Attempt): Promise<void> {
-  tally.count(title, await work().catch((error: Error) => error.message));
-}
-
-/** Runs a program; a file of JavaScript in Node. Returns what it printed if it fails, if npm warns about us, or without the expected text. */
-async function run(
-  program: string,
-  argv: readonly string[],
-  options: { readonly cwd: string; readonly env: Readonly<Record<string, string>> },
+/** Counts a run of a program: it must end with 0, print the expected text, and not warn about us. */
+async function attempt(
+  title: string,
+  user: Promise<User>,
+  [program = "", ...argv]: readonly string[],
   expected = /(?:)/,
-): Promise<string | undefined> {
-  const words = /\.[cm]?js$/.test(program) ? [process.execPath, program, ...argv] : [program, ...argv];
-  const { code, output } = await runProgram(words[0] as string, words.slice(1), options);
+): Promise<void> {
+  const { cwd, env } = await user;
+  const { code, output } = await runProgram(program, argv, { cwd, env, timeout: 600_000 });
   const isFine = code === 0 && expected.test(output) && !/^npm warn .*svc-sandbox(?!@)/im.test(output);
-  return isFine ? undefined : `${argv.join(" ")} ended with ${code}:\n${output}`;
-}
-
-/** Imports an entry point in a project; returns what went wrong unless the result contains the expected text. */
-async function importIn(cwd: string, entry: string, expected: string): Promise<string | undefined> {
-  const code = `import("${entry}").then(() => "loaded", ({ code, message }) => code + " " + message).then(console.log)`;
-  const { output } = await runProgram("node", ["-e", code], { cwd });
-  return output.includes(expected) ? undefined : `expected ${expected}, got ${output}`;
+  tally.count(title, isFine ? undefined : output);
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { runProgram } from "./run-program.js";
+import { mustRun } from "./run-program.js";
 
 /**
  * Installs the packages of a folder's project, and further packages, tarballs included.
@@ -19,6 +19,5 @@ export async function install(
   // Without one, npm installs into the nearest project above.
   if (!existsSync(project)) await writeFile(project, '{ "private": true }\n');
   const argv = ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", ...packages];
-  const { code, output } = await runProgram("npm", argv, { cwd: folder, timeout });
-  if (code !== 0) throw new Error(`Failed to install in ${folder}: ${packages.join(", ")}\n${output}`);
+  await mustRun("npm", argv, { cwd: folder, timeout });
 }

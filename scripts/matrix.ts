@@ -1,53 +1,42 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { availableParallelism, tmpdir } from "node:os";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { inParallel } from "../test/support/in-parallel.js";
 import { install } from "./install.js";
-import { type Cell, cells, nameOf } from "./matrix/cells.js";
+import { type Cell, cells, type NodeMajor, nameOf } from "./matrix/cells.js";
 import { runCell } from "./matrix/run-cell.js";
-import type { NodeMajor } from "./matrix/versions.js";
 import { packProject } from "./pack.js";
+import { root } from "./run-program.js";
 import { createTally } from "./tally.js";
 
 // Runs small tests of the packed tarball with many versions of Node, msw and test runners. `--quick` runs the cells that
 // break first; other words choose the cells whose names contain them all.
 
-const cache = fileURLToPath(new URL("../node_modules/.cache/svc-sandbox", import.meta.url));
+const cache = join(root, "node_modules/.cache/svc-sandbox");
 const words = process.argv.slice(2);
 const asked = cells.filter((cell) =>
   words.every((word) => (word === "--quick" ? cell.quick === true : nameOf(cell).includes(word))),
 );
 
 const tally = createTally("matrix");
-const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-matrix-"));
-try {
-  const { tarball } = await packProject(folder);
-  const nodes = remembered(nodeFolder);
-  const installations = remembered(async (packages: string) => {
-    const into = join(folder, packages.replace(/[^\w.]+/g, "-") || "alone");
-    await install(into, [tarball, ...packages.split(" ").filter((one) => one !== "")]);
-    return into;
+const { tarball } = await packProject(tally.folder);
+const nodes = remembered(nodeFolder);
+const installations = remembered(async (packages: string) => {
+  const into = join(tally.folder, packages.replace(/[^\w.]+/g, "-") || "alone");
+  await install(into, [tarball, ...packages.split(" ").filter((one) => one !== "")]);
+  return into;
+});
+const run = async (cell: Cell) =>
+  runCell(cell, {
+    installation: await installations(cell.packages.join(" ")),
+    nodeBin: await nodes(cell.node),
+    slug: `cell-${cells.indexOf(cell)}`,
   });
-  const run = async (cell: Cell) =>
-    runCell(cell, {
-      installation: await installations(cell.packages.join(" ")),
-      nodeBin: await nodes(cell.node),
-      slug: `cell-${cells.indexOf(cell)}`,
-    });
 
-  const waiting = [...asked];
-  const worker = async () => {
-    for (let cell = waiting.shift(); cell !== undefined; cell = waiting.shift()) {
-      const failure = await run(cell).catch((error: Error) => error.message);
-      tally.count(nameOf(cell), failure);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(4, availableParallelism()) }, worker));
-} finally {
-  await rm(folder, { recursive: true, force: true });
-}
-tally.close();
+await inParallel(asked.length, Math.min(4, availableParallelism()), async (index) => {
+  const cell = asked[index] as Cell;
+  tally.count(nameOf(cell), await run(cell).catch((error: Error) => error.message));
+});
 
 /** A function that does its work once for each argument. */
 function remembered<Argument, Result>(work: (argument: Argument) => Promise<Result>) {

@@ -207,5 +207,4 @@ for (const [name, run] of Object.entries(outages)) {
   tally.count(`${name}: survived`, first === undefined ? undefined : found);
 }
 console.log(`\n${alignColumns(rows).join("\n")}\n`);
-tally.close();
 process.exit();

@@ -2,7 +2,7 @@ import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { runProgram } from "./run-program.js";
+import { mustRun, root } from "./run-program.js";
 
 /** The package as it would be published. */
 export interface Packed {
@@ -15,8 +15,6 @@ export interface Packed {
   readonly files: readonly { readonly path: string; readonly size: number; readonly mode: number }[];
 }
 
-const root = fileURLToPath(new URL("..", import.meta.url));
-
 /**
  * Packs the project as it is built now into a folder. Throws when npm does.
  *
@@ -26,7 +24,7 @@ export async function packProject(into: string): Promise<Packed> {
   const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-pack-"));
   try {
     const { filename } = await pack(root, folder);
-    await run("tar", ["-xzf", filename], folder);
+    await mustRun("tar", ["-xzf", filename], { cwd: folder });
     await makePublished(join(folder, "package"));
     const { filename: name, size, unpackedSize, files } = await pack(join(folder, "package"), into);
     return { tarball: join(into, name), size, unpackedSize, files };
@@ -37,13 +35,7 @@ export async function packProject(into: string): Promise<Packed> {
 
 async function pack(cwd: string, into: string) {
   const argv = ["pack", "--ignore-scripts", "--json", "--pack-destination", into];
-  return JSON.parse(await run("npm", argv, cwd))[0];
-}
-
-async function run(program: string, argv: readonly string[], cwd: string): Promise<string> {
-  const { code, stdout, stderr } = await runProgram(program, argv, { cwd });
-  if (code !== 0) throw new Error(`Failed to pack the project:\n${stderr}`);
-  return stdout;
+  return JSON.parse(await mustRun("npm", argv, { cwd }))[0];
 }
 
 /**

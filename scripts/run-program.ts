@@ -1,4 +1,10 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+
+/** The folder of the project. */
+export const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** How a program ended, and what it wrote. */
 export interface ProgramEnd {
@@ -12,7 +18,8 @@ export interface ProgramEnd {
 
 /** Where and how to run a program. */
 export interface ProgramSurroundings {
-  readonly cwd: string;
+  /** Default: the project's. */
+  readonly cwd?: string;
   /** Set over the present environment. */
   readonly env?: Readonly<Record<string, string>>;
   /** Milliseconds after which it and its children are stopped. Default: 180000. */
@@ -23,7 +30,7 @@ export interface ProgramSurroundings {
 export function runProgram(
   program: string,
   argv: readonly string[],
-  { cwd, env = {}, timeout = 180_000 }: ProgramSurroundings,
+  { cwd = root, env = {}, timeout = 180_000 }: ProgramSurroundings = {},
 ): Promise<ProgramEnd> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, argv, {
@@ -58,6 +65,17 @@ export function runProgram(
   });
 }
 
+/** Runs a program to its end and resolves to its output. Throws unless it ends with 0. */
+export async function mustRun(
+  program: string,
+  argv: readonly string[],
+  surroundings: ProgramSurroundings = {},
+): Promise<string> {
+  const { code, stdout, output } = await runProgram(program, argv, surroundings);
+  if (code !== 0) throw new Error(`${program} ${argv.join(" ")} failed:\n${output}`);
+  return stdout.trim();
+}
+
 /**
  * The environment without variables that `npm run` and test runners set about themselves: both
  * would lead an npm, an npx or a runner in another folder astray.
@@ -67,4 +85,19 @@ export function ownEnvironment(): Record<string, string | undefined> {
     /^(?:npm_package_|npm_lifecycle_|npm_config_local_prefix$|INIT_CWD$|NODE_OPTIONS$|NODE_TEST|VITEST|JEST_)/;
   const kept = Object.entries(process.env).filter(([name]) => !foreign.test(name));
   return { ...Object.fromEntries(kept), NO_COLOR: "1" };
+}
+
+/** The first line of a program's output that matches. Rejects with what it wrote to stderr if it ends before. */
+export async function firstLine(child: ChildProcess, pattern = /(?:)/): Promise<string> {
+  let notes = "";
+  child.stderr?.setEncoding("utf8").on("data", (text) => {
+    notes += text;
+  });
+  const output = child.stdout as Readable;
+  for await (const line of createInterface({ input: output })) {
+    if (!pattern.test(line)) continue;
+    output.resume();
+    return line;
+  }
+  throw new Error(`${child.spawnargs.join(" ")} ended before it printed ${pattern}:\n${notes}`);
 }

@@ -1,18 +1,32 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
 /** Counts attempts. */
 export interface Tally {
+  /** A temporary folder, which is gone when the process ends. */
+  readonly folder: string;
   /** Prints a line for one thing that was tried; for a failure, why, and counts it. */
   readonly count: (name: string, failure: string | undefined) => void;
-  /** Prints a line for one thing that was not tried, and why. Counts nothing. */
+  /** Prints a line for one thing that was not tried, and why. */
   readonly skip: (name: string, why: string) => void;
-  /** Prints `<title>: N passed, N failed`, which CI adds up; sets the exit code. */
-  readonly close: () => void;
 }
 
-/** Starts a count under a title. */
+/**
+ * Starts a count under a title. When the process ends, it prints `<title>: N passed, N failed`, which CI adds up, and
+ * sets the exit code.
+ */
 export function createTally(title: string): Tally {
-  let passed = 0;
-  let failed = 0;
+  const folder = mkdtempSync(join(tmpdir(), `svc-sandbox-${title}-`));
+  let [passed, failed, skipped] = [0, 0, 0];
+  process.once("exit", () => {
+    rmSync(folder, { recursive: true, force: true });
+    console.log(`${title}: ${passed} passed, ${failed} failed`);
+    // Nothing tried is nothing proven.
+    if (failed > 0 || passed + skipped === 0) process.exitCode = 1;
+  });
   return {
+    folder,
     count(name, failure) {
       if (failure === undefined) passed += 1;
       else failed += 1;
@@ -20,12 +34,8 @@ export function createTally(title: string): Tally {
       if (failure !== undefined) console.log(indented(failure));
     },
     skip(name, why) {
+      skipped += 1;
       console.log(`- ${name}: skipped, ${why}`);
-    },
-    close() {
-      console.log(`${title}: ${passed} passed, ${failed} failed`);
-      // Nothing tried is nothing proven.
-      process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
     },
   };
 }
@@ -33,5 +43,5 @@ export function createTally(title: string): Tally {
 // Runners report the failure at its end.
 function indented(text: string): string {
   const lines = text.trimEnd().split("\n").slice(-40);
-  return lines.map((line) => `    ${line}`).join("\n");
+  return lines.map((line) => `    ${line.slice(0, 2000)}`).join("\n");
 }

@@ -1,19 +1,17 @@
 import { spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { noBalancer } from "../test/support/balancer.js";
 import { noBrowser } from "../test/support/chromium-page.js";
+import { inParallel } from "../test/support/in-parallel.js";
 import { noRedis } from "../test/support/redis-server.js";
-import { runProgram } from "./run-program.js";
+import { root, runProgram } from "./run-program.js";
 
 // `npm test`: lint, types and build (unless it is up to date) in parallel, then the quick tests. `npm run test:all`: all
 // tests, then the checks that no single Node can show.
 
-const root = fileURLToPath(new URL("..", import.meta.url));
-
 /** Runs a step and prints its duration; if it fails, also its output. */
 async function step(name: string, line: string): Promise<boolean> {
   const start = performance.now();
-  const { code, output } = await runProgram("npm", ["exec", "-c", line], { cwd: root });
+  const { code, output } = await runProgram("npm", ["exec", "-c", line]);
   const seconds = Math.round((performance.now() - start) / 1000);
   console.log(code === 0 ? `✓ ${name} (${seconds} s)` : `✗ ${name}\n\n${output}`);
   return code === 0;
@@ -32,15 +30,11 @@ function run(argv: readonly string[]): Promise<boolean> {
 
 /** Runs the checks, two at a time; each prints `<name>: N passed, N failed` at its end. */
 async function runChecks(): Promise<boolean> {
-  const waiting = [...checks];
   const results: boolean[] = [];
-  const worker = async () => {
-    for (let check = waiting.shift(); check !== undefined; check = waiting.shift()) {
-      const [name, ...argv] = check;
-      results.push(await run(["tsx", `scripts/${name}.ts`, ...argv]));
-    }
-  };
-  await Promise.all([worker(), worker()]);
+  await inParallel(checks.length, 2, async (index) => {
+    const [name, ...argv] = checks[index] as readonly string[];
+    results.push(await run(["tsx", `scripts/${name}.ts`, ...argv]));
+  });
   return results.every(Boolean);
 }
 
@@ -54,8 +48,7 @@ let passed = (await Promise.all(steps)).every(Boolean);
 if (passed) {
   console.log("… tests");
   passed = await run([
-    "vitest",
-    "run",
+    ...["vitest", "run", "--reporter", "dot"],
     ...(isWhole ? [] : ["--project", "quick*", ...process.argv.slice(2)]),
   ]);
   if (isWhole) passed = (await runChecks()) && passed;

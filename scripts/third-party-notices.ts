@@ -1,8 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import project from "../package.json" with { type: "json" };
+import { root } from "./run-program.js";
 
-const root = join(import.meta.dirname, "..");
 // The tables of names are made from its data when the project is built.
 const dataPackages = [join(root, "node_modules/@faker-js/faker")];
 
@@ -12,11 +12,7 @@ const holders: Readonly<Record<string, string>> = {
   "@redis/client": "2022-2025, Redis, inc.",
 };
 
-interface Manifest {
-  readonly name: string;
-  readonly version: string;
-  readonly license: string;
-}
+type Manifest = Pick<typeof project, "name" | "version" | "license">;
 
 /**
  * The packages that these bundled modules and the data that is shipped come from: their licenses, and a CycloneDX SBOM.

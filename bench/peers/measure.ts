@@ -1,8 +1,6 @@
-import type { Bundle } from "../bundle.js";
-import { type ClientChild, startClient, startServer } from "../children.js";
 import { median } from "../figure.js";
 import { runToEnd, timeOf } from "../first-answer.js";
-import type { ClientOrder } from "../messages.js";
+import { type Bundle, type ClientChild, type ClientOrder, startClient, startServer } from "../programs.js";
 import { connections, takeTurns } from "../rounds.js";
 import { type Exchange, faultOf, type Job, mixed } from "./job.js";
 import { type Peer, peers } from "./peers.js";
@@ -10,15 +8,7 @@ import { ask, type Response, serve } from "./serve.js";
 import type { Reading } from "./table.js";
 
 /** How long to measure one peer with one number of keys; times in milliseconds. */
-export interface Effort {
-  readonly rounds: number;
-  readonly starts: number;
-  readonly longestWarmUp: number;
-  readonly round: number;
-}
-
-export const fullEffort: Effort = { rounds: 9, starts: 4, longestWarmUp: 15_000, round: 600 };
-export const quickEffort: Effort = { rounds: 2, starts: 1, longestWarmUp: 1000, round: 200 };
+const effort = { rounds: 9, starts: 4, longestWarmUp: 15_000, round: 600 };
 
 /** How many keys are checked before the load. */
 const checkedKeys = 300;
@@ -27,13 +17,8 @@ const roundsOfRest = 5;
 const fewestRequests = 100;
 const mostRequests = 30_000;
 
-interface Surroundings {
-  readonly bundle: Bundle;
-  readonly effort: Effort;
-}
-
 /** Measures a peer against a bare `node:http` server that sends what the sandbox sends. Throws if it is wrong. */
-export async function measure(name: string, job: Job, { bundle, effort }: Surroundings): Promise<Reading> {
+export async function measure(name: string, job: Job, bundle: Bundle): Promise<Reading> {
   const peer = peers[name] as Peer;
   const firsts: number[] = [];
   // The first start fills the caches of the system and of Node.
@@ -49,7 +34,7 @@ export async function measure(name: string, job: Job, { bundle, effort }: Surrou
   try {
     const idle = served.memory();
     const order = await orderOf(job, served.port);
-    const requests = requestsFor(await warmUp(client, order, effort), effort);
+    const requests = requestsFor(await warmUp(client, order));
     const { statuses: _, closing: __, ...bareOrder } = order;
     const rounds = await takeTurns(
       {
@@ -112,17 +97,17 @@ export function closingOf(responses: readonly Pick<Response, "body" | "isChunked
 }
 
 /** Loads a peer until it gets no faster; returns its requests per second. */
-async function warmUp(client: ClientChild, order: ClientOrder, effort: Effort): Promise<number> {
+async function warmUp(client: ClientChild, order: ClientOrder): Promise<number> {
   const started = performance.now();
   let best = 0;
   for (let rest = 0; performance.now() - started < effort.longestWarmUp && rest < roundsOfRest; ) {
-    const { perSecond } = await client.load({ ...order, requests: requestsFor(best, effort) });
+    const { perSecond } = await client.load({ ...order, requests: requestsFor(best) });
     rest = perSecond > best * 1.05 ? 0 : rest + 1;
     best = Math.max(best, perSecond);
   }
   return best;
 }
 
-function requestsFor(perSecond: number, { round }: Effort): number {
-  return Math.min(mostRequests, Math.max(fewestRequests, Math.round((perSecond * round) / 1000)));
+function requestsFor(perSecond: number): number {
+  return Math.min(mostRequests, Math.max(fewestRequests, Math.round((perSecond * effort.round) / 1000)));
 }

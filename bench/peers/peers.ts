@@ -1,5 +1,5 @@
 import { stringify } from "yaml";
-import { commandFile } from "../children.js";
+import { commandFile } from "../programs.js";
 import { type Job, path } from "./job.js";
 
 /** A mock server, set up for the job as its own documentation describes. */

@@ -3,10 +3,10 @@ import { readFile, writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { runProgram } from "../../scripts/run-program.js";
-import { bundlePrograms } from "../bundle.js";
+import { mustRun } from "../../scripts/run-program.js";
+import { bundlePrograms } from "../programs.js";
 import { makeJob } from "./job.js";
-import { fullEffort, measure, quickEffort } from "./measure.js";
+import { measure } from "./measure.js";
 import { peers } from "./peers.js";
 import { keyCounts, partOf, type Readings, type Results } from "./table.js";
 
@@ -14,9 +14,7 @@ import { keyCounts, partOf, type Readings, type Results } from "./table.js";
 
 const folder = fileURLToPath(new URL(".", import.meta.url));
 const resultsFile = `${folder}results.json`;
-const { values } = parseArgs({
-  options: { only: { type: "string" }, quick: { type: "boolean", default: false } },
-});
+const { values } = parseArgs({ options: { only: { type: "string" } } });
 const names = values.only?.split(",") ?? Object.keys(peers);
 const unknown = names.find((name) => !(name in peers));
 if (unknown !== undefined) {
@@ -28,8 +26,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => 
 if (!existsSync(`${folder}node_modules`)) {
   console.error(`installing the peers in ${folder} …`);
   const argv = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
-  const { code, output } = await runProgram("npm", argv, { cwd: folder, timeout: 1_200_000 });
-  if (code !== 0) throw new Error(`Failed to install the peers:\n${output}`);
+  await mustRun("npm", argv, { cwd: folder, timeout: 1_200_000 });
 }
 
 const machine = `${process.platform} on ${cpus().length} cores, Node ${process.versions.node}`;
@@ -42,16 +39,13 @@ try {
   await bundle.remove();
 }
 console.log(partOf({ machine, peers: measured }));
-if (!values.quick) {
-  await writeFile(resultsFile, `${JSON.stringify({ machine, peers: measured }, undefined, 2)}\n`);
-}
+await writeFile(resultsFile, `${JSON.stringify({ machine, peers: measured }, undefined, 2)}\n`);
 
 async function measureAll(name: string): Promise<Readings> {
   const readings: Record<string, Readings[string]> = {};
   for (const keys of keyCounts) {
     console.error(`measuring ${name} with ${keys} keys …`);
-    const effort = values.quick ? quickEffort : fullEffort;
-    readings[keys] = await measure(name, await makeJob(keys), { bundle, effort }).catch((error: Error) => {
+    readings[keys] = await measure(name, await makeJob(keys), bundle).catch((error: Error) => {
       console.error(error.message);
       return { failure: error.message.split("\n")[0] as string };
     });

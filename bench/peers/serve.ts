@@ -1,5 +1,4 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { Agent } from "node:http";
 import { tmpdir } from "node:os";
@@ -8,7 +7,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { exchange as send } from "../../test/support/exchange.js";
 import { freePort } from "../../test/support/redis-server.js";
-import { childEnvironment } from "../children.js";
+import { childEnvironment } from "../programs.js";
 import { type Exchange, faultOf, type Job, path } from "./job.js";
 import type { Peer } from "./peers.js";
 
@@ -34,9 +33,12 @@ export async function serve(peer: Peer, job: Job) {
     stdio: ["ignore", "pipe", "pipe"],
   });
   // A bench that fails must not leave its peers behind.
-  const orphaned = () => signalGroup(child, "SIGKILL");
-  process.once("exit", orphaned);
-  child.once("exit", () => process.off("exit", orphaned));
+  const kill = () => {
+    const isRunning = child.exitCode === null && child.signalCode === null;
+    if (isRunning && child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+  };
+  process.once("exit", kill);
+  const ended = new Promise((resolve) => child.once("close", resolve));
   let printed = "";
   const keep = (text: Buffer | Error) => {
     printed = (printed + text).slice(-4000);
@@ -45,7 +47,9 @@ export async function serve(peer: Peer, job: Job) {
   child.stderr.on("data", keep);
   child.on("error", keep);
   const stop = async () => {
-    await end(child);
+    kill();
+    process.off("exit", kill);
+    await ended;
     await rm(folder, { recursive: true, force: true });
   };
   try {
@@ -104,17 +108,4 @@ function memoryOf({ pid }: ChildProcess): number {
   const rows = execFileSync("ps", ["-A", "-o", "pgid=,rss="], { encoding: "utf8" }).trim().split("\n");
   const sizes = rows.map((row) => row.trim().split(/\s+/).map(Number)).filter(([group]) => group === pid);
   return sizes.reduce((sum, [, kilobytes = 0]) => sum + kilobytes * 1024, 0);
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
-  const ended = once(child, "exit");
-  signalGroup(child, "SIGTERM");
-  const killing = setTimeout(() => signalGroup(child, "SIGKILL"), 3000);
-  await ended;
-  clearTimeout(killing);
-}
-
-function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
-  if (pid !== undefined) process.kill(-pid, signal);
 }

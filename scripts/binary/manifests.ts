@@ -1,12 +1,11 @@
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import project from "../../package.json" with { type: "json" };
+import { root } from "../run-program.js";
 
 // Writes the checksums of the archives in `binaries`, and the manifests of `packaging` with them.
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const [folder, packaging] = [join(root, "binaries"), join(root, "packaging")];
 const repository = project.homepage.replace(/#.*$/, "");
 

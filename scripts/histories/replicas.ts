@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { freePort, type RedisServer, startRedis } from "../../test/support/redis-server.js";
 import { startProxy, type TcpProxy } from "../../test/support/tcp-proxy.js";
+import { firstLine, root } from "../run-program.js";
 import { historyScenario } from "./model.js";
 
-const bin = fileURLToPath(new URL("../../bin/svc-sandbox.js", import.meta.url));
+const bin = join(root, "bin/svc-sandbox.js");
 
 /** A process of the built product, which reaches Redis through its own proxy. */
 export interface Process {
@@ -63,14 +63,10 @@ export async function startReplicas(fsync: string, storeTimeout: number): Promis
         const found = text.split("\n").filter((line) => /defect|has lost data|Failed to start/.test(line));
         complaints.push(...found.map((line) => `replica ${index}: ${line}`));
       });
-      const listening = await new Promise<string>((resolve, reject) => {
-        child.stdout?.setEncoding("utf8").once("data", resolve);
-        child.once("exit", (code, signal) => {
-          if (!isEnding) complaints.push(`replica ${index} ended with ${code ?? signal}`);
-          reject(new Error(complaints.join("\n")));
-        });
+      child.once("exit", (code, signal) => {
+        if (!isEnding) complaints.push(`replica ${index} ended with ${code ?? signal}`);
       });
-      probeKey = JSON.parse(listening).keys.probe;
+      probeKey = JSON.parse(await firstLine(child)).keys.probe;
     };
     await start();
     return {

@@ -1,5 +1,42 @@
 import { readFileSync } from "node:fs";
-import { type NodeMajor, nodeMajors, versions } from "./versions.js";
+
+// Exact, so that no release of a package changes our results; updated manually.
+/** The packages that the cells are made of. */
+const versions = {
+  /** The oldest msw that `svc-sandbox/msw` works with, and the oldest for the user's own handlers. */
+  mswOldest: "msw@2.0.0",
+  mswOldestHandlers: "msw@2.10.0",
+  /** The last msw whose packages are all CommonJS: what Jest loads in its default setup. */
+  mswCommonJs: "msw@2.11.2",
+  msw2: "msw@2.15.0",
+  /** Needs Node 22.12 or later. */
+  msw3: "msw@3.0.5",
+  /** The oldest undici that works, and the newest of each later major. */
+  undiciOldest: "undici@5.20.0",
+  undici6: "undici@6.29.1",
+  undici7: "undici@7.30.2",
+  /** Needs Node 22.19 or later. */
+  undici8: "undici@8.12.4",
+  playwrightOldest: "@playwright/test@1.18.0",
+  playwright: "@playwright/test@1.65.1",
+  jest: "jest@30.5.2",
+  jestJsdom: "jest-fixed-jsdom@0.0.11",
+  babelCommonJs: "@babel/plugin-transform-modules-commonjs@7.29.14",
+  /** The oldest vitest that works. */
+  vitest3: "vitest@3.2.0",
+  vitest4: "vitest@4.1.12",
+  jsdom26: "jsdom@26.1.0",
+  /** Needs Node 22.12 or later. */
+  vitest5: "vitest@5.1.0",
+  jsdom31: "jsdom@31.0.1",
+  bun: "bun@1.4.5",
+  deno: "deno@2.9.6",
+} as const;
+
+/** The majors of Node that the package supports. */
+const nodeMajors = [20, 22, 24, 26] as const;
+
+export type NodeMajor = (typeof nodeMajors)[number];
 
 const page = readFileSync(new URL("../../docs/test-runners.md", import.meta.url), "utf8");
 
@@ -90,43 +127,29 @@ export const cells: readonly Cell[] = [
     return { node: 24, packages, format: "esm", runner, tests: [...withoutMsw, "msw"] };
   }),
 
-  ...([20, 24] as const).flatMap((node): Cell[] => [
-    {
-      ...documented(node, "node:test", []),
-      files: { "documented.test.mjs": documentedCode("node:test") },
-    },
-    {
-      ...documented(node, "jest", [versions.jest]),
-      format: "cjs",
-      files: { "documented.test.js": documentedCode("Jest") },
-    },
-    {
-      ...documented(node, "vitest", [versions.vitest4, versions.jsdom26, versions.msw2]),
-      files: {
-        "documented.test.mjs": documentedCode("Vitest"),
-        "fixtures.test.mjs": documentedCode("Use it in a test suite"),
-      },
-    },
-    {
-      ...documented(node, "vitest", [
-        versions.vitest4,
-        versions.jsdom26,
-        node === 20 ? versions.msw2 : versions.msw3,
-      ]),
-      ...{
-        setup: "XMLHttpRequest in jsdom, as documented",
-        tests: ["page-requests"],
+  ...([20, 24] as const).flatMap((node): Cell[] => {
+    const ofVitest = [versions.vitest4, versions.jsdom26];
+    return [
+      documented(node, "node:test", [], { "documented.test.mjs": "node:test" }),
+      documented(node, "jest", [versions.jest], { "documented.test.js": "Jest" }),
+      documented(node, "vitest", [...ofVitest, versions.msw2], {
+        ...{ "documented.test.mjs": "Vitest", "fixtures.test.mjs": "Use it in a test suite" },
+      }),
+      {
+        ...documented(node, "vitest", [...ofVitest, node === 20 ? versions.msw2 : versions.msw3], {
+          "vitest.config.js": "jsdom",
+        }),
+        ...{ setup: "XMLHttpRequest in jsdom, as documented", tests: ["page-requests"] },
         argv: ["--environment", "jsdom"],
       },
-      files: { "vitest.config.js": documentedCode("jsdom") },
-    },
-    {
-      ...documented(node, "jest", [versions.jest, versions.undici7]),
-      format: "cjs",
-      setup: "undici, as documented",
-      files: { "documented.test.js": documentedCode("Jest with undici") },
-    },
-  ]),
+      {
+        ...documented(node, "jest", [versions.jest, versions.undici7], {
+          "documented.test.js": "Jest with undici",
+        }),
+        setup: "undici, as documented",
+      },
+    ];
+  }),
 ];
 
 /** What a cell is called: `node 20 · msw 2.15.0 · esm · vitest 4 (jsdom)`. */
@@ -157,8 +180,18 @@ function nodeTest(node: NodeMajor, packages: readonly string[], tests: readonly 
   ];
 }
 
-function documented(node: NodeMajor, runner: Runner, packages: readonly string[]): Cell {
-  return { node, packages, format: "esm", runner, setup: "as documented", tests: [], quick: node === 20 };
+/** A cell with files from the docs, each the first code under a heading. */
+function documented(
+  node: NodeMajor,
+  runner: Runner,
+  packages: readonly string[],
+  headings: Readonly<Record<string, string>>,
+): Cell {
+  const format = runner === "jest" ? "cjs" : "esm";
+  const files = Object.fromEntries(
+    Object.entries(headings).map(([file, heading]) => [file, documentedCode(heading)]),
+  );
+  return { node, packages, format, runner, setup: "as documented", tests: [], files, quick: node === 20 };
 }
 
 function jest(
@@ -179,18 +212,8 @@ function vitest(node: NodeMajor, packages: readonly string[]): Cell[] {
 
 function undici(node: NodeMajor, version: string): Cell[] {
   const quick = node === 20 && version === versions.undici7;
-  const cell = {
-    node,
-    packages: [version],
-    runner: "node:test",
-    setup: version,
-    tests: ["undici"],
-    quick,
-  } as const;
-  return [
-    { ...cell, format: "esm" },
-    { ...cell, format: "cjs" },
-  ];
+  const cell = { node, packages: [version], runner: "node:test", setup: version, quick } as const;
+  return (["esm", "cjs"] as const).map((format) => ({ ...cell, format, tests: ["undici"] }));
 }
 
 function playwright(node: NodeMajor, version: string): Cell[] {

@@ -28,25 +28,14 @@ export async function runCell(
   const files = { ...(await adaptedTests(cell)), ...cell.files };
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   const tests = Object.keys(files).filter((name) => name.includes(".test."));
-  const [program, ...argv] = [
-    ...commandLines[cell.runner](
-      slug,
-      tests.map((name) => `${slug}/${name}`),
-    ),
-    ...(cell.argv ?? []),
-  ];
   const config = ["jest.config.js", "vitest.config.js"].find((name) => cell.files?.[name] !== undefined);
+  const paths = tests.map((name) => `${slug}/${name}`);
+  const [program, ...argv] = [...commandLines[cell.runner](slug, paths), ...(cell.argv ?? [])];
   if (config !== undefined) argv.push("--config", `${slug}/${config}`);
-  const { code, output } = await runProgram(
-    program === "node" ? join(nodeBin, program) : join(installation, program),
-    argv,
-    {
-      cwd: installation,
-      timeout,
-      // Commands that the tests start, npx among them, take the cell's Node as well.
-      env: { ...cell.env, PATH: `${nodeBin}${delimiter}${process.env.PATH}` },
-    },
-  );
+  const file = join(program === "node" ? nodeBin : installation, program as string);
+  // Commands that the tests start, npx among them, take the cell's Node as well.
+  const env = { ...cell.env, PATH: `${nodeBin}${delimiter}${process.env.PATH}` };
+  const { code, output } = await runProgram(file, argv, { cwd: installation, timeout, env });
   return code === 0 ? undefined : output;
 }
 
@@ -87,21 +76,18 @@ const commandLines: Readonly<Record<Runner, (folder: string, files: readonly str
 
 /** The text of a test file of `test/matrix`, as it has to be for a format and a runner. */
 function adapt(text: string, format: Format, runner: Runner): string {
-  const named = text.replace('import { test } from "node:test";\n', importOfTest(runner));
+  // Jest's `test` is a global one; Bun and Deno have Node's.
+  const from = runner === "vitest" ? "vitest" : "node:test";
+  const named = text.replace(
+    'import { test } from "node:test";\n',
+    runner === "jest" ? "" : `import { test } from "${from}";\n`,
+  );
   return format === "esm" ? named : withRequire(named);
 }
 
-/** The end of a test file's name that the runner expects. */
+/** The end of a test file's name that the runner expects. Jest takes `.js` for CommonJS by default. */
 function endingFor(format: Format, runner: Runner): string {
-  if (format === "esm") return ".test.mjs";
-  // Jest takes `.js` for CommonJS by default.
-  return runner === "jest" ? ".test.js" : ".test.cjs";
-}
-
-function importOfTest(runner: Runner): string {
-  // Jest's `test` is a global one; Bun and Deno have Node's.
-  if (runner === "jest") return "";
-  return `import { test } from "${runner === "vitest" ? "vitest" : "node:test"}";\n`;
+  return format === "esm" ? ".test.mjs" : runner === "jest" ? ".test.js" : ".test.cjs";
 }
 
 function withRequire(text: string): string {

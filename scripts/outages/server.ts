@@ -2,12 +2,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { Agent } from "node:http";
-import { fileURLToPath } from "node:url";
 import { exchange, type Incoming, type Outgoing } from "../../test/support/exchange.js";
 import { freePort } from "../../test/support/redis-server.js";
-
-/** The folder of the built product. */
-export const root = fileURLToPath(new URL("../..", import.meta.url));
+import { firstLine, root } from "../run-program.js";
 
 /** Megabytes of a container, and of the heap that Node gives itself there. */
 const container = 256;
@@ -35,16 +32,10 @@ export async function startServer(
 ): Promise<Server> {
   const all = ["start", ...argv, "--port", String(port ?? (await freePort())), "--json", "--log", "off"];
   const { PATH, HOME } = process.env;
-  const child = spawn(
-    process.execPath,
-    [`--max-old-space-size=${heap}`, `${product}/bin/svc-sandbox.js`, ...all],
-    {
-      env: { PATH, HOME },
-      stdio: ["ignore", "pipe", "pipe"],
-    },
-  );
-  let stderr = "";
+  const node = [`--max-old-space-size=${heap}`, `${product}/bin/svc-sandbox.js`];
+  const child = spawn(process.execPath, [...node, ...all], { env: { PATH, HOME } });
   let isStopping = false;
+  let stderr = "";
   child.stderr.setEncoding("utf8").on("data", (text) => {
     stderr += text;
   });
@@ -63,9 +54,7 @@ export async function startServer(
   };
   const stop = () => end("SIGTERM");
   running.add(stop);
-  const line = await Promise.race([once(child.stdout.setEncoding("utf8"), "data"), gone]);
-  if (line === undefined) throw new Error(problems.at(-1));
-  const { base_url: url, control_url: controlUrl, keys } = JSON.parse(String(line[0]));
+  const { base_url: url, control_url: controlUrl, keys } = JSON.parse(await firstLine(child));
   return { url, controlUrl, keys, stop, kill: () => end("SIGKILL") };
 }
 

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startBalancer } from "../../test/support/balancer.js";
 import { freePort, startRedis } from "../../test/support/redis-server.js";
-import { dataOf, root, type Server, send, startServer } from "./server.js";
+import { root } from "../run-program.js";
+import { dataOf, type Server, send, startServer } from "./server.js";
 
 const mePath = "/v1/relying-party/me";
 const first = "first: { environment: test, limits: { per_minute: 1000000, per_day: 1000000 } }";

@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { goldenFiles } from "../../scripts/golden.js";
 import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
+import { goldenFiles } from "../support/golden.js";
 import { runs } from "../support/property-seed.js";
 
 /** What a world is made of: everything that is derived from the seed, by ref. */

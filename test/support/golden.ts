@@ -1,9 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { farmerAt } from "../src/farmers/farmers.js";
-import { createSandbox, type Sandbox, type Scenario } from "../src/index.js";
+import { farmerAt } from "../../src/farmers/farmers.js";
+import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
 
-const folder = new URL("../fixtures/", import.meta.url);
+const folder = new URL("../../fixtures/", import.meta.url);
 const seeds = [1, 7];
 
 /** Says nothing that the seed could give: names are invented here, which the bundled scenarios write out. */
