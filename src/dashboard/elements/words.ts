@@ -26,7 +26,7 @@ const asList = new Intl.ListFormat("en-GB");
 const mostListed = 12;
 
 /** Texts as one list: `a, b and c`. */
-export function listed(texts: readonly string[]): string {
+export function listText(texts: readonly string[]): string {
   const rest = texts.length - mostListed;
   return asList.format([...texts.slice(0, mostListed), ...(rest > 0 ? [`${rest} more`] : [])]);
 }

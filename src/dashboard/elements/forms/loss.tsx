@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import type { KeyPage, Request } from "../../control/answers.js";
 import { call, callBare } from "../../control/call.js";
-import { counted, listed } from "../words.js";
+import { counted, listText } from "../words.js";
 import { Confirm, type ConfirmProps } from "./dialog.js";
 
 interface LossProps extends ConfirmProps {
@@ -28,7 +28,7 @@ export function ConfirmLoss({ lost = "state", of = "", children, ...question }: 
       <p>
         {counts.value === undefined
           ? "Reading the current state…"
-          : `This discards ${listed([...counts.value, lost === "requests" ? "the report" : "all other changes since the start"])}.`}
+          : `This discards ${listText([...counts.value, lost === "requests" ? "the report" : "all other changes since the start"])}.`}
       </p>
       {children}
     </Confirm>

@@ -1,5 +1,5 @@
 import type { Fault } from "../../control/answers.js";
-import { listed } from "../../elements/words.js";
+import { listText } from "../../elements/words.js";
 
 /** Replaces the active faults with the result of a function. */
 export type ChangeFaults = (next: (on: readonly Fault[]) => readonly unknown[]) => Promise<void>;
@@ -12,7 +12,7 @@ export function conditionWords(when: Condition = {}): string {
   const share = probability === undefined ? undefined : `${Math.round(probability * 1000) / 10}%`;
   const which =
     requests !== undefined
-      ? `request ${listed(requests.map(String))}`
+      ? `request ${listText(requests.map(String))}`
       : every !== undefined && every > 1
         ? `every ${ordinal(every)} request`
         : share === undefined
@@ -49,8 +49,8 @@ export function effectWords({
     ...(malformed ? ["returns 200 with broken JSON"] : []),
     ...(slow === undefined ? [] : [`sends ${slow} bytes per second`]),
   ];
-  if (late === undefined) return listed(effects);
-  return effects.length === 0 ? `delays the response by ${late}` : `${listed(effects)}, after ${late}`;
+  if (late === undefined) return listText(effects);
+  return effects.length === 0 ? `delays the response by ${late}` : `${listText(effects)}, after ${late}`;
 }
 
 function ordinal(number: number): string {

@@ -10,7 +10,7 @@ import { counted } from "../../elements/words.js";
 import { changeQuery, route, withQuery } from "../../route.js";
 import { actor } from "./actor.js";
 import { KeyDialog } from "./key-dialogs.js";
-import { KeyPage } from "./key-page.js";
+import { KeyDetails } from "./key-page.js";
 import { OrganizationPanel } from "./organization-panel.js";
 
 /** Keys and organizations, as in the service's own dashboard. */
@@ -23,7 +23,7 @@ export function KeysView() {
         <h1>Keys and organizations</h1>
         <ActorChoice />
       </div>
-      {ref === undefined ? <KeyList /> : <KeyPage key={ref} keyRef={ref} />}
+      {ref === undefined ? <KeyList /> : <KeyDetails key={ref} keyRef={ref} />}
       <KeyDialog />
     </>
   );
