@@ -31,7 +31,7 @@ const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 
 function build(keys: Record<string, ScenarioKey>, population?: Scenario["population"]) {
   const scenario = { version: 1, organizations: { bank: { type: "bank", keys } }, population } as Scenario;
-  const started = scenarioRecords(scenario, 1, sha256).keys.map((one) => startKey(one, { start, windows }));
+  const started = scenarioRecords(scenario, 1, sha256).keys.map((one) => startKey(one, start, windows));
   return Object.fromEntries(started.map(({ key }) => [key.ref, key]));
 }
 

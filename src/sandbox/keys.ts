@@ -232,10 +232,16 @@ export function buildOrganization(ref: string, given: ScenarioOrganization, seed
 }
 
 function buildKeys(described: readonly DescribedKey[], seed: number, sha256: Hash): ScenarioKeyRecord[] {
-  const rotations = rotationsOf(described);
+  const rotated = new Map<string, { readonly replaces: string | undefined; readonly shared: Shared }>();
+  for (const chain of rotationsIn(described)) {
+    const shared = sharedBy(chain);
+    for (const [index, { ref }] of chain.entries()) {
+      rotated.set(ref, { replaces: chain[index - 1]?.ref, shared });
+    }
+  }
   return described.map((one) => {
     const { ref, organization, given } = one;
-    const { replaces, shared } = rotations.get(ref) ?? { replaces: undefined, shared: sharedBy([one]) };
+    const { replaces, shared } = rotated.get(ref) ?? { replaces: undefined, shared: sharedBy([one]) };
     const record = {
       ref,
       organization,
@@ -253,49 +259,40 @@ function buildKeys(described: readonly DescribedKey[], seed: number, sha256: Has
   });
 }
 
-/** Settings for the start of a scenario's keys. */
-interface KeyStart {
-  /** The start of the clock (epoch milliseconds). Durations in the scenario count from here. */
-  readonly start: number;
-  readonly windows: Windows;
-  /** What the profile adds to a key; `first` is the ref of the first key of its rotation. Default: nothing. */
-  readonly varied?:
-    | {
-        readonly scopes: (first: string, scopes: readonly string[]) => readonly string[];
-        readonly added: (first: string) => KeyLimits;
-      }
-    | undefined;
+/** What the profile adds to a key; `first` is the ref of the first key of its rotation. */
+interface Variety {
+  readonly scopes: (first: string, scopes: readonly string[]) => readonly string[];
+  readonly added: (first: string) => KeyLimits;
 }
 
-/** Returns the state of a scenario's key at the start of the clock. */
+/** Returns the state of a scenario's key at the start of the clock (epoch milliseconds), from where its durations count. */
 export function startKey(
-  { record, given, shared }: ScenarioKeyRecord,
-  { start, windows, varied }: KeyStart,
+  { record, given, shared: { first, perMinute, perDay } }: ScenarioKeyRecord,
+  start: number,
+  windows: Windows,
+  varied?: Variety,
 ): UsedKey {
   const { this_minute: thisMinute, today, counted_at: times } = given.usage ?? {};
-  const countedAt = times?.map(Date.parse);
-  const ends = endsOf(given, start);
-  if (varied === undefined) {
-    const key = ends === endless ? record : { ...record, ...ends };
-    return { key, usage: startUsage(windows, start, { thisMinute, today, countedAt }) };
-  }
-  const { first, perMinute, perDay } = shared;
-  const added = varied.added(first);
-  const perDayMore = perDay === undefined ? added.perDay : 0;
-  // A minute's usage is also the day's.
-  const perMinuteMore = (perMinute ?? perDay) === undefined ? added.perMinute : 0;
-  const limits = {
-    perMinute: record.limits.perMinute + perMinuteMore,
-    perDay: record.limits.perDay + perDayMore,
+  const added = varied?.added(first) ?? { perMinute: 0, perDay: 0 };
+  const more = {
+    // A minute's usage is also the day's.
+    perMinute: (perMinute ?? perDay) === undefined ? added.perMinute : 0,
+    perDay: perDay === undefined ? added.perDay : 0,
   };
   // A key at a limit stays there.
-  const past = {
-    thisMinute: thisMinute && thisMinute + perMinuteMore,
-    today: today && today + perDayMore,
-    countedAt,
+  const usage = startUsage(windows, start, {
+    thisMinute: thisMinute && thisMinute + more.perMinute,
+    today: today && today + more.perDay,
+    countedAt: times?.map(Date.parse),
+  });
+  const ends = endsOf(given, start);
+  if (varied === undefined) return { key: ends === endless ? record : { ...record, ...ends }, usage };
+  const { limits, scopes } = record;
+  const varying = {
+    scopes: varied.scopes(first, scopes),
+    limits: { perMinute: limits.perMinute + more.perMinute, perDay: limits.perDay + more.perDay },
   };
-  const key = { ...record, scopes: varied.scopes(first, record.scopes), limits, ...ends };
-  return { key, usage: startUsage(windows, start, past) };
+  return { key: { ...record, ...varying, ...ends }, usage };
 }
 
 const endless: KeyEnds = {};
@@ -325,61 +322,47 @@ function instantOf(text: string | undefined, start: number): number | undefined 
   return text === undefined ? undefined : parseWhen(text, start);
 }
 
-/** The settings that the keys of a rotation share. */
+/** The settings that the keys of a rotation share: every setting that one of them has (R37). */
 interface Shared {
   /** The ref of the first key. */
   readonly first: string;
-  readonly name?: string | undefined;
-  readonly scopes?: readonly string[] | undefined;
-  readonly perMinute?: number | undefined;
-  readonly perDay?: number | undefined;
+  readonly name: string | undefined;
+  readonly scopes: readonly string[] | undefined;
+  readonly perMinute: number | undefined;
+  readonly perDay: number | undefined;
 }
 
-// The keys of one rotation, oldest first, share every setting that one of them has (R37).
 function sharedBy(chain: readonly [DescribedKey, ...DescribedKey[]]): Shared {
-  return chain.reduce<Shared>(
-    ({ first, name, scopes, perMinute, perDay }, { given }) => ({
-      first,
-      name: name ?? given.name,
-      scopes: scopes ?? given.scopes,
-      perMinute: perMinute ?? given.limits?.per_minute,
-      perDay: perDay ?? given.limits?.per_day,
-    }),
-    { first: chain[0].ref },
-  );
-}
-
-function limitsOf({ perMinute, perDay }: Shared): KeyRecord["limits"] {
-  // One object for the many keys of a population.
-  if (perMinute === undefined && perDay === undefined) return defaultLimits;
+  const firstOf = <Value>(read: (given: ScenarioKey) => Value | undefined) => {
+    for (const { given } of chain) if (read(given) !== undefined) return read(given);
+    return undefined;
+  };
   return {
-    perMinute: perMinute ?? defaultLimits.perMinute,
-    perDay: perDay ?? defaultLimits.perDay,
+    first: chain[0].ref,
+    name: firstOf(({ name }) => name),
+    scopes: firstOf(({ scopes }) => scopes),
+    perMinute: firstOf(({ limits }) => limits?.per_minute),
+    perDay: firstOf(({ limits }) => limits?.per_day),
   };
 }
 
-/** The rotation that a key belongs to; `replaces` is the ref of the key that it replaced. */
-interface Rotation {
-  readonly replaces: string | undefined;
-  readonly shared: Shared;
+function limitsOf({ perMinute, perDay }: Shared): KeyLimits {
+  // One object for the many keys of a population.
+  if (perMinute === undefined && perDay === undefined) return defaultLimits;
+  return { perMinute: perMinute ?? defaultLimits.perMinute, perDay: perDay ?? defaultLimits.perDay };
 }
 
-// Returns the rotations by ref of their keys. The scenario's checks reject circles, and keys that replace two.
-function rotationsOf(described: readonly DescribedKey[]): ReadonlyMap<string, Rotation> {
+/** Returns the rotations with at least two keys, oldest key first. The checks reject circles, and keys that replace two. */
+function rotationsIn(described: readonly DescribedKey[]): [DescribedKey, ...DescribedKey[]][] {
   const replaced = described.filter(({ given }) => given.replaced_by !== undefined);
   const refs = new Set(replaced.map(({ given }) => given.replaced_by));
   const replacements = new Map(described.filter(({ ref }) => refs.has(ref)).map((one) => [one.ref, one]));
-  const rotations = new Map<string, Rotation>();
-  for (const first of replaced.filter(({ ref }) => !refs.has(ref))) {
-    const chain: [DescribedKey, ...DescribedKey[]] = [first];
-    for (let last: DescribedKey | undefined = first; last !== undefined; ) {
-      last = replacements.get(last.given.replaced_by ?? "");
-      if (last !== undefined) chain.push(last);
-    }
-    const shared = sharedBy(chain);
-    for (const [index, { ref }] of chain.entries()) {
-      rotations.set(ref, { replaces: chain[index - 1]?.ref, shared });
-    }
-  }
-  return rotations;
+  return replaced
+    .filter(({ ref }) => !refs.has(ref))
+    .map((first) => {
+      const chain: [DescribedKey, ...DescribedKey[]] = [first];
+      const nextOf = ({ given }: DescribedKey) => replacements.get(given.replaced_by ?? "");
+      for (let next = nextOf(first); next !== undefined; next = nextOf(next)) chain.push(next);
+      return chain;
+    });
 }

@@ -134,7 +134,7 @@ function startedWith(
     story: createStory(scenario.story ?? []),
     registry: createRegistry(
       isVaried ? organizations.map((one) => withNameEnding(profiled, one)) : organizations,
-      keys.map((one) => startKey(one, { start, windows, varied })),
+      keys.map((one) => startKey(one, start, windows, varied)),
     ),
     requestIds: createRequestIds(seed, scenario.requests_answered, idGroup),
     behaviour: { rejected: new Map(), pages: new Set(), unknownKey },

@@ -35,7 +35,8 @@ export const upcomingShape = mapping({
 interface Upcoming extends ValueOf<typeof upcomingShape> {}
 
 interface Coming extends Partial<Pick<Upcoming, "key" | "organization" | "step">> {
-  readonly at: number;
+  /** `undefined` if it never happens. */
+  readonly at: number | undefined;
   readonly kind: Upcoming["kind"];
   readonly text: string;
 }
@@ -53,12 +54,15 @@ export function listUpcoming(world: SandboxState): Upcoming[] {
     ...faultEvents(world),
     ...(world.preview ? consentEvents(world, now) : []),
   ];
-  const coming = all
-    .filter(({ at }) => at > now && at <= lastClockInstant)
-    .sort((one, other) => one.at - other.at);
-  return coming.slice(0, most).map(({ at, kind, key = null, organization = null, step = null, text }) => {
-    return { at: isoOf(at), kind, key, organization, step, text };
-  });
+  return all
+    .flatMap(({ at = Number.POSITIVE_INFINITY, ...one }) =>
+      at > now && at <= lastClockInstant ? { ...one, at } : [],
+    )
+    .sort((one, other) => one.at - other.at)
+    .slice(0, most)
+    .map(({ at, kind, key = null, organization = null, step = null, text }) => {
+      return { at: isoOf(at), kind, key, organization, step, text };
+    });
 }
 
 function keyEvents({ registry }: SandboxState, now: number): Coming[] {
@@ -71,10 +75,8 @@ function keyEvents({ registry }: SandboxState, now: number): Coming[] {
     if (expiresAt !== undefined && expiresAt <= overlapEndsAt) {
       return [{ ...ofKey, at: expiresAt, kind: "key_expires", text: `Key ${ref} expires` }];
     }
-    if (overlapEndsAt === Number.POSITIVE_INFINITY) return [];
-    return [
-      { ...ofKey, at: overlapEndsAt, kind: "overlap_ends", text: `Overlap of ${ref} ends: it stops working` },
-    ];
+    const text = `Overlap of ${ref} ends: it stops working`;
+    return [{ ...ofKey, at: overlapEndsAt, kind: "overlap_ends", text }];
   });
 }
 
@@ -114,24 +116,17 @@ function timelineEvents({ timeline: { steps, next } }: SandboxState): Coming[] {
 function changeEvents({ changes = [] }: SandboxState): Coming[] {
   return changes.flatMap(({ ref, at, ends, fields: { say, move } }): Coming[] => [
     { at, kind: "api_changes", text: `Change ${ref}${say === undefined ? "" : `: ${say}`}` },
-    ...(move === undefined
-      ? []
-      : [{ at: ends, kind: "api_changes" as const, text: `Change ${ref}: sunset of ${move.from}` }]),
+    { at: move && ends, kind: "api_changes", text: `Change ${ref}: sunset of ${move?.from}` },
   ]);
 }
 
 function faultEvents({ faults: { active } }: SandboxState): Coming[] {
   return active.flatMap(({ when, effect }): Coming[] => {
     const { after, until, key = null, organization = null } = when;
-    const about = { key, organization };
     const path = faultPathOf(effect);
     return [
-      ...(after === undefined
-        ? []
-        : [{ ...about, at: after, kind: "fault_begins" as const, text: `${path} begins` }]),
-      ...(until === undefined
-        ? []
-        : [{ ...about, at: until, kind: "fault_ends" as const, text: `${path} ends` }]),
+      { key, organization, at: after, kind: "fault_begins", text: `${path} begins` },
+      { key, organization, at: until, kind: "fault_ends", text: `${path} ends` },
     ];
   });
 }

@@ -43,24 +43,22 @@ export function traitsOfHeader(name: string, value: string): RequestTraits {
   return holdsKey(name, value) ? hasKeyInOtherHeader | traitsOfName(name, value) : traitsOfName(name, value);
 }
 
+/** The traits of headers by their names in lower case. */
+const headerTraits: Readonly<Record<string, (value: string) => RequestTraits>> = {
+  origin: () => isFromBrowser,
+  referer: () => isFromBrowser,
+  "sec-fetch-site": () => isFromBrowser,
+  "sec-fetch-dest": () => isFromBrowser,
+  "content-length": (value) => (Number.parseInt(value, 10) > 0 ? hasBody : 0),
+  "access-control-request-method": () => isPreflight,
+  "access-control-request-headers": (value) =>
+    value.toLowerCase().includes("x-api-key") ? isPreflight | isPreflightForKey : isPreflight,
+};
+const lengthsOfHeaders = new Set(Object.keys(headerTraits).map(({ length }) => length));
+
 function traitsOfName(name: string, value: string): RequestTraits {
   // By length first: this runs for every header of every request.
-  switch (name.length) {
-    case 6:
-      return isNamed(name, "origin") ? isFromBrowser : 0;
-    case 7:
-      return isNamed(name, "referer") ? isFromBrowser : 0;
-    case 14:
-      if (isNamed(name, "content-length")) return Number.parseInt(value, 10) > 0 ? hasBody : 0;
-      return isNamed(name, "sec-fetch-site") || isNamed(name, "sec-fetch-dest") ? isFromBrowser : 0;
-    case 29:
-      return isNamed(name, "access-control-request-method") ? isPreflight : 0;
-    case 30:
-      if (!isNamed(name, "access-control-request-headers")) return 0;
-      return value.toLowerCase().includes("x-api-key") ? isPreflight | isPreflightForKey : isPreflight;
-    default:
-      return 0;
-  }
+  return lengthsOfHeaders.has(name.length) ? (headerTraits[name.toLowerCase()]?.(value) ?? 0) : 0;
 }
 
 // In any scheme or none; with Basic, as the name or the password.
