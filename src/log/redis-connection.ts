@@ -45,8 +45,8 @@ interface ConnectionOptions {
 
 /** The shortest and the longest pause before the client connects again, and how long a connection may be silent. */
 const pauses = { first: 50, longest: 1000, silence: 2000 };
-/** How often overdue calls are rejected, and how long what precedes a request's own call may take (milliseconds). */
-const times = { expiry: 50, before: 500 };
+/** How often overdue calls are rejected (milliseconds). */
+const expiryPause = 50;
 /** The iterations of the event loop in which appends gather for one call, at most. */
 const mostTurns = 2;
 /** Separates the texts of a batch, which never contain it. */
@@ -68,6 +68,7 @@ export async function connectRedis({ address, timeout, onWarning, onNote }: Conn
   let away: { readonly since: number; readonly reason: string } | undefined;
   let failure: unknown;
   let isBusy = false;
+  let becomingReady: Promise<unknown> | undefined;
   let latencyMs = 0;
   let calledAt = 0;
   /** The clock of Redis minus the stopwatch. */
@@ -118,7 +119,7 @@ export async function connectRedis({ address, timeout, onWarning, onNote }: Conn
       awaited.delete(one);
       one.reject(state === "starting" ? silence() : unavailable());
     }
-  }, times.expiry).unref();
+  }, expiryPause).unref();
   /** Waits for something that needs Redis, for the timeout or less. */
   const within = <Result>(start: () => Promise<Result>, most = timeout): Promise<Result> =>
     new Promise((resolve, reject) => {
@@ -132,7 +133,13 @@ export async function connectRedis({ address, timeout, onWarning, onNote }: Conn
   const call = (send: () => Promise<Reply>): Promise<Reply> => {
     if (isAway()) return Promise.reject(unavailable());
     const isReady = client.isReady || state === "starting";
-    const ready = () => new Promise((resolve) => client.once("ready", resolve));
+    // One listener for all.
+    const ready = () => {
+      becomingReady ??= new Promise((resolve) => client.once("ready", resolve));
+      return becomingReady.finally(() => {
+        becomingReady = undefined;
+      });
+    };
     return within(() => (isReady ? send() : ready().then(send))).catch((error) => {
       if (state === "starting") throw failure ?? error;
       throw error instanceof SandboxError ? error : unavailable(reasonOf(error), error);
@@ -226,8 +233,6 @@ export async function connectRedis({ address, timeout, onWarning, onNote }: Conn
   return {
     shown,
     unavailable,
-    /** Rejects unless what precedes a request's own call ends soon, so that both together take about the timeout. */
-    soon: <Result>(start: () => Promise<Result>) => within(start, Math.min(timeout / 4, times.before)),
     within,
     command: (...argv: string[]) => call(() => client.sendCommand<Reply>(argv)),
     run: (script: Script, keys: readonly string[], argv: readonly string[]) =>

@@ -63,6 +63,8 @@ const bytesOfSandbox = 200_000;
 const bytesOfLoaded = 250_000;
 /** Idle milliseconds before an instance is unloaded, and between two readings of the list. */
 const times = { idle: 60_000, list: 5000 };
+/** The milliseconds that a request waits, besides the timeout of its own call: for its instance, and for its token. */
+const waits = { load: 700, token: 300 };
 /** The first group of request ids of instances: the series before it belong to the server's own sandbox. */
 const firstGroup = 2 ** 20;
 
@@ -204,7 +206,7 @@ export function createRedisInstances({
     create,
     list,
     async get(id) {
-      const text = await connection.soon(() => textOf(id));
+      const text = await connection.within(() => textOf(id), waits.token);
       return text === null ? undefined : listedOf(id, text);
     },
     async remove(id) {
@@ -240,7 +242,7 @@ export function createRedisInstances({
     enter: (id: string): Entered | Promise<Entered> =>
       loaded.use(id) ??
       connection
-        .soon(() => load(id))
+        .within(() => load(id), waits.load)
         .then((found) => (found !== undefined && "ended" in found ? found : loaded.use(id))),
     /** Acts on the sandbox of an instance, and counts this as a use; resolves to `noSandbox` if it is gone. */
     async inside(id: string, act: (sandbox: FollowedSandbox) => Promise<unknown>): Promise<unknown> {

@@ -108,12 +108,12 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
   const requestIn = async (id: string, request: ApiRequest): Promise<Exchange> => {
     const outcome = await inside(id, (sandbox) => sandbox.append(entryOf(request)));
     if (outcome !== noSandbox) return outcome as Exchange;
-    return connection.soon(async () => {
+    return connection.within(async () => {
       const found = await load(id);
       if (found !== undefined && "ended" in found) throw endedInstance(found);
       // The path of an unknown instance is an unknown path.
       return own.append(entryOf({ ...request, path: `/i/${id}${request.path}` })) as Promise<Exchange>;
-    });
+    }, 300);
   };
   const settle = async () => {
     // Also shows whether Redis still responds, and brings the entries of other servers to followers of events.

@@ -34,7 +34,7 @@ end
  * instances, when it expires (epoch milliseconds, or empty).
  */
 export const createScript = script(`
-if redis.call('EXISTS', KEYS[1]) == 1 then return 'exists' end
+if redis.call('HEXISTS', KEYS[1], 'snapshot') == 1 then return 'exists' end
 if ARGV[4] ~= '' then
   if redis.call('HLEN', KEYS[3]) >= tonumber(ARGV[6]) then return 'full' end
   redis.call('HSET', KEYS[3], ARGV[4], ARGV[5])

@@ -152,6 +152,8 @@ describe.skipIf(noRedis)("sandboxes in a Redis", () => {
     await call(one, "POST /keys/one/revoke", {});
     const base = await create(one);
     await redis.command("FLUSHALL");
+    // Numbers an instance, before any server has noticed.
+    await redis.command("HINCRBY", "{svc-sandbox:}:own:state", "groups", "1");
     for (const server of [other, one]) expect(await statusAt(server)).toBe(200);
     expect(await statusAt(one, base)).toBe(404);
     expect((await call(other, "GET /instances")).body.data).toEqual([]);
