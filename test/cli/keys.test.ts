@@ -1,4 +1,12 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { storySender } from "../../src/api/handle.js";
+import { createSandbox } from "../../src/index.js";
+import { runtimeOf } from "../../src/library/create-sandbox.js";
+import { settled } from "../../src/sandbox/operations/operations.js";
+import { runNextStep } from "../../src/sandbox/story/run-step.js";
+import { parseScenario } from "../../src/scenario/parse-scenario.js";
 import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -51,6 +59,44 @@ describe("svc-sandbox keys", () => {
     );
     const spared = await runCli(["explain", "untouched", "bad-day"]);
     expect(spared.stdout).not.toContain("Faults");
+  });
+
+  it("lists below the table the keys that the timeline and the story will create", async () => {
+    const cwd = temporaryFolder({
+      "a.yaml": `version: 1
+clock: { now: 2026-03-02T09:00:00Z }
+organizations:
+  a-bank: { type: bank, keys: { main: { environment: test }, live: { environment: live } } }
+timeline:
+  - { at: 10m, rotate: { key: main, as: main-new, overlap: 30m } }
+  - { at: 20m, create_key: { organization: a-bank, environment: live, name: Nope }, expect: { error: live_access_not_approved } }
+story:
+  - advance: 1h
+  - rotate: { key: main-new }
+  - create_key: { organization: a-bank, environment: test, name: Nightly run }
+  - request: { key: nightly-run }
+`,
+    });
+    const { stdout } = await runCli(["keys", "a.yaml"], { cwd });
+    const rows = stdout.split("\nCreated later:\n")[1]?.trimEnd().split("\n") ?? [];
+    const secret = "SVC_test_sbx\\w{29}";
+    expect(rows).toEqual([
+      expect.stringMatching(/^KEY +MADE BY +SECRET$/),
+      expect.stringMatching(`^main-new +timeline, at 2026-03-02T09:10:00Z +${secret}$`),
+      expect.stringMatching(`^main-new-2 +story, step 2 +${secret}$`),
+      expect.stringMatching(`^nightly-run +story, step 3 +${secret}$`),
+    ]);
+
+    // They are the keys that are made.
+    const sandbox = createSandbox({ scenario: parseScenario(readFileSync(join(cwd, "a.yaml"), "utf8")) });
+    for (let step = 0; step < 4; step++) {
+      runNextStep(settled(runtimeOf(sandbox)), storySender(settled(runtimeOf(sandbox))));
+    }
+    for (const row of rows.slice(1)) {
+      const [, ref = "", told] = /^(\S+) .* (\S+)$/.exec(row) ?? [];
+      expect(sandbox.secret(ref)).toBe(told);
+    }
+    expect((await runCli(["keys", "key-states"])).stdout).not.toContain("Not there yet");
   });
 
   it("gives lines for a shell with --format env, without addresses", async () => {
