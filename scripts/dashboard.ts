@@ -5,6 +5,9 @@ import { build, type Rolldown } from "vite";
 import { outlinesOfRegions } from "./outlines.js";
 import { root } from "./run-program.js";
 
+const shared =
+  /\/dashboard\/(?:control|elements|route|views\/keys\/actor)|\/node_modules\/@?preact|preload-helper/;
+
 /** Builds the dashboard's page into a folder, its assets compressed with Brotli; returns the files that went in. */
 export async function buildDashboard(into: string): Promise<string[]> {
   const result = await build({
@@ -23,7 +26,11 @@ export async function buildDashboard(into: string): Promise<string[]> {
       // The page contains no scripts or styles itself: its policy allows no data in the place of a file.
       assetsInlineLimit: 0,
       // A slow machine is no reason for a warning.
-      rolldownOptions: { checks: { bundlerTimings: false } },
+      rolldownOptions: {
+        checks: { bundlerTimings: false },
+        // What several views use is one file, instead of one for each set of views.
+        output: { codeSplitting: { groups: [{ name: "elements", test: shared }] } },
+      },
     },
   });
   const assets = join(into, "assets");

@@ -3,7 +3,7 @@ import type { Plugin } from "vite";
 
 type Outlines = Topology<{ countries: GeometryCollection }>;
 
-/** Moves Crimea in the outlines of world-atlas. */
+/** Moves Crimea in the outlines of world-atlas, and leaves out what the map does not draw. */
 export function outlinesOfRegions(): Plugin {
   return {
     name: "outlines-of-regions",
@@ -12,6 +12,8 @@ export function outlinesOfRegions(): Plugin {
       if (!id.endsWith("world-atlas/countries-110m.json")) return null;
       const outlines = JSON.parse(code) as Outlines;
       moveCrimea(outlines);
+      for (const country of outlines.objects.countries.geometries) delete country.properties;
+      round(outlines);
       return JSON.stringify(outlines);
     },
   };
@@ -38,4 +40,25 @@ function firstPosition({ arcs, transform }: Outlines, [first = 0]: number[]): [n
   const { scale = [1, 1], translate = [0, 0] } = transform ?? {};
   const [x = 0, y = 0] = arc[0] ?? [];
   return [x * scale[0] + translate[0], y * scale[1] + translate[1]];
+}
+
+/** The number of steps of the atlas in one of the map: 4 km, far below the distance of its points. */
+const coarser = 10;
+
+function round({ arcs, transform }: Outlines): void {
+  if (transform === undefined) throw new Error("The outlines have no transform.");
+  transform.scale = [transform.scale[0] * coarser, transform.scale[1] * coarser];
+  for (const arc of arcs) {
+    let [x, y, lastX, lastY] = [0, 0, 0, 0];
+    const steps = arc.map(([byX = 0, byY = 0]) => {
+      [x, y] = [x + byX, y + byY];
+      const [nowX, nowY] = [Math.round(x / coarser), Math.round(y / coarser)];
+      const step: [number, number] = [nowX - lastX, nowY - lastY];
+      [lastX, lastY] = [nowX, nowY];
+      return step;
+    });
+    const kept = steps.filter(([byX, byY], index) => index === 0 || byX !== 0 || byY !== 0);
+    // An arc has at least two positions.
+    arc.splice(0, arc.length, ...(kept.length > 1 ? kept : steps));
+  }
 }

@@ -3,7 +3,7 @@ import type { Locator, Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { serveControl } from "../control/client.js";
 import { noBrowser } from "../support/chromium-page.js";
-import { openDashboard } from "./open-dashboard.js";
+import { openDashboard, quiet } from "./open-dashboard.js";
 
 const world = `# A world of the test
 version: 1
@@ -15,11 +15,13 @@ organizations:
       main: { environment: test }
 `;
 
-/** The editor, once its text is checked. */
+/** The editor, once its text is checked and everything for editing is loaded. */
 async function editorOf(page: Page): Promise<Locator> {
   const editor = page.getByRole("textbox", { name: "Scenario as YAML" });
   await editor.waitFor();
   await page.getByText("No problems found.").waitFor();
+  await editor.focus();
+  await quiet(page);
   return editor;
 }
 

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { parseScenario } from "../../src/index.js";
-import type { DashboardOptions } from "./open-dashboard.js";
+import { type DashboardOptions, quiet } from "./open-dashboard.js";
 
 /** A view as it is measured: its name in the address, and the sandbox that it shows. */
 export interface Screen {
@@ -41,6 +41,8 @@ const waitFor = (selector: string) => (page: Page) => page.locator(selector).fir
 
 async function suggestKeys(page: Page): Promise<void> {
   const editor = page.getByRole("textbox", { name: "Scenario as YAML" });
+  await editor.focus();
+  await quiet(page);
   await editor.press("Control+End");
   await page.keyboard.type("clock: { ");
   await editor.press("Control+Space");

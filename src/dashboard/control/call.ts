@@ -146,7 +146,7 @@ export async function fetchControl(path: string, call: Call = {}): Promise<Respo
     throw new ControlError("unreachable", "The sandbox does not respond. Is it still running?");
   }
   // The event of the change may come later, or be held back by a proxy.
-  if (method !== "GET") notify([{ type: "own.change", data: {} }]);
+  if (method !== "GET" && path !== "/scenario/validate") notify([{ type: "own.change", data: {} }]);
   if (response.ok) return response;
   const problem = await problemOf(response);
   // A call that was sent before the token was entered does not test it.

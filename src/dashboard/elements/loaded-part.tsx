@@ -3,6 +3,8 @@ import type { ComponentType } from "preact";
 import { useEffect } from "preact/hooks";
 import { call } from "../control/call.js";
 
+const loaded = new WeakMap<() => Promise<ComponentType>, ComponentType>();
+
 /**
  * A component that is loaded when it is shown. If that fails, it shows a message and a button to try again.
  *
@@ -15,11 +17,12 @@ export function LoadedPart({
   readonly load: () => Promise<ComponentType>;
   readonly name: string;
 }) {
-  const state = useSignal<"loading" | "failed" | { readonly Part: ComponentType }>("loading");
+  const state = useSignal<"loading" | "failed" | "loaded">(loaded.has(load) ? "loaded" : "loading");
   const start = async () => {
     state.value = "loading";
     try {
-      state.value = { Part: await load() };
+      loaded.set(load, await load());
+      state.value = "loaded";
     } catch {
       state.value = "failed";
     }
@@ -30,9 +33,10 @@ export function LoadedPart({
     if (state.value === "failed" && (await call("/clock").catch(() => undefined))) location.reload();
   };
   useEffect(() => {
-    void start();
+    if (state.peek() === "loading") void start();
   }, []);
-  if (typeof state.value === "object") return <state.value.Part />;
+  const Part = loaded.get(load);
+  if (state.value === "loaded" && Part !== undefined) return <Part />;
   if (state.value === "loading") return <p class="muted">Loading {name}…</p>;
   return (
     <div class="notice warning" role="alert">

@@ -13,6 +13,7 @@ import { useResources } from "../control/resource.js";
 import { assumptions, clock, farmersStart, faults, health } from "../control/resources.js";
 import { DocsLink } from "../elements/docs-link.js";
 import { Instant } from "../elements/instant.js";
+import { LoadedPart } from "../elements/loaded-part.js";
 import { counted } from "../elements/words.js";
 import { linkTo, route } from "../route.js";
 import { Claimed } from "../views/instances/access.js";
@@ -41,7 +42,7 @@ function Frame() {
             </p>
           </>
         ) : (
-          <shown.View />
+          <LoadedPart name={shown.title} load={shown.load} />
         )}
       </Main>
     </>

@@ -1,6 +1,7 @@
 import { useMemo } from "preact/hooks";
 import { useResources } from "../../control/resource.js";
-import { clock } from "../../control/resources.js";
+import { clock, farmersStart } from "../../control/resources.js";
+import { CopyButton } from "../../elements/copy-button.js";
 import { Paging } from "../../elements/paging.js";
 import { Table } from "../../elements/table.js";
 import { capitalized } from "../../elements/words.js";
@@ -12,8 +13,9 @@ import { type FarmerRow, population, usePopulation } from "./population.js";
 
 /** The pages of the view: all farmers, one farmer, and consents. */
 export function FarmerPages() {
-  useResources(clock, previewIsOn);
+  useResources(clock, previewIsOn, farmersStart);
   const [part] = route.value.parts;
+  if (farmersStart.data.value?.total === 0) return <NoFarmers />;
   const year = new Date(clock.data.value?.now ?? Date.now()).getUTCFullYear();
   if (part === undefined) return <AllFarmers year={year} />;
   if (part === "consents") return <ConsentsPage />;
@@ -129,5 +131,25 @@ function foundFarmers(farmers: readonly FarmerRow[], text: string): readonly Far
       id === text ||
       String(index) === text ||
       [name, region, countryName(country), ...crops].join("\n").toLowerCase().includes(text),
+  );
+}
+
+const example = "population: { farmers: 1000, locale: en }";
+
+function NoFarmers() {
+  return (
+    <>
+      <h1>Farmers</h1>
+      <div class="panel stack empty">
+        <p>
+          This sandbox has no farmers, because its scenario sets <code>farmers: 0</code>. Remove that line to
+          get 1,000 farmers, or set their number and region:
+        </p>
+        <pre class="code">{example}</pre>
+        <p class="bar">
+          <CopyButton text={example} /> <a href={linkTo("scenario")}>Change the scenario</a>
+        </p>
+      </div>
+    </>
   );
 }

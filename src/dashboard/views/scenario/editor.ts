@@ -1,37 +1,16 @@
-import {
-  acceptCompletion,
-  autocompletion,
-  type CompletionContext,
-  closeBrackets,
-  closeBracketsKeymap,
-  completionKeymap,
-} from "@codemirror/autocomplete";
-import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { yaml } from "@codemirror/lang-yaml";
-import {
-  bracketMatching,
-  defaultHighlightStyle,
-  foldGutter,
-  foldKeymap,
-  HighlightStyle,
-  indentOnInput,
-  syntaxHighlighting,
-} from "@codemirror/language";
-import { type Diagnostic, lintKeymap, setDiagnostics } from "@codemirror/lint";
-import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
-import { EditorState } from "@codemirror/state";
+import { foldGutter, HighlightStyle, syntaxHighlighting } from "@codemirror/language";
+import { EditorState, StateEffect, type Text } from "@codemirror/state";
 import {
   drawSelection,
   EditorView,
   highlightActiveLine,
   highlightActiveLineGutter,
-  hoverTooltip,
   keymap,
   lineNumbers,
 } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import type { Validation } from "../../control/answers.js";
-import { describeAt, type Schema, suggest } from "./completion.js";
 
 /** A problem of the text, as in `svc-sandbox validate`. */
 export type Problem = Validation["problems"][number];
@@ -52,7 +31,6 @@ interface EditorOptions {
   /** The element that contains the editor. */
   readonly host: HTMLElement;
   readonly text: string;
-  readonly schema: () => Schema | undefined;
   readonly onChange: () => void;
   readonly onApply: () => void;
 }
@@ -63,7 +41,7 @@ interface EditorOptions {
  * A shadow tree adopts the editor's style sheets. In the page they would be `<style>` elements, which the page's
  * policy blocks.
  */
-export function openEditor({ host, text, schema, onChange, onApply }: EditorOptions): Editor {
+export function openEditor({ host, text, onChange, onApply }: EditorOptions): Editor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
   const apply = () => {
     onApply();
@@ -79,23 +57,10 @@ export function openEditor({ host, text, schema, onChange, onApply }: EditorOpti
         foldGutter(),
         highlightActiveLineGutter(),
         highlightActiveLine(),
-        history(),
         drawSelection(),
-        indentOnInput(),
-        bracketMatching(),
-        closeBrackets(),
-        highlightSelectionMatches(),
-        search({ top: true }),
         yaml(),
         syntaxHighlighting(highlighting),
-        syntaxHighlighting(defaultHighlightStyle, { fallback: true }),
         colors,
-        autocompletion({
-          override: [(context) => completions(schema(), context)],
-          maxRenderedOptions: 10,
-          icons: false,
-        }),
-        hoverTooltip((shown, position) => description(schema(), shown, position)),
         EditorView.contentAttributes.of({
           "aria-label": "Scenario as YAML",
           spellcheck: "false",
@@ -106,16 +71,15 @@ export function openEditor({ host, text, schema, onChange, onApply }: EditorOpti
         }),
         keymap.of([
           { key: "Mod-s", run: apply, preventDefault: true },
-          { key: "Tab", run: acceptCompletion },
-          ...closeBracketsKeymap,
-          ...completionKeymap,
-          ...searchKeymap,
-          ...historyKeymap,
-          ...foldKeymap,
-          ...lintKeymap,
-          ...defaultKeymap,
-          indentWithTab,
+          { key: "Ctrl-Space", run: afterLoading((more) => more.suggestNow) },
+          { key: "Mod-f", run: afterLoading((more) => more.find), preventDefault: true },
+          { key: "Tab", run: afterLoading((more) => more.indentMore) },
         ]),
+        EditorView.domEventHandlers({
+          focus(_, opened) {
+            extend(opened).catch(() => {});
+          },
+        }),
       ],
     }),
   });
@@ -125,62 +89,52 @@ export function openEditor({ host, text, schema, onChange, onApply }: EditorOpti
       view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: next } });
     },
     goTo(line, column) {
-      const anchor = offsetOf(view.state, line, column);
+      const anchor = offsetOf(view.state.doc, line, column);
       view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: "center" }) });
       view.focus();
     },
     show(problems) {
-      view.dispatch(
-        setDiagnostics(
-          view.state,
-          problems.flatMap((one) => diagnostic(view.state, one)),
-        ),
-      );
+      const of = view.state.doc;
+      if (problems.length > 0 || extended.has(view)) {
+        const marked = extend(view).then(({ mark }) => view.state.doc === of && mark(view, problems));
+        marked.catch(() => {});
+      }
     },
     close: () => view.destroy(),
   };
 }
 
-function offsetOf({ doc }: EditorState, line: number, column: number): number {
+/** The place of a line and column, counted from 1. */
+export function offsetOf(doc: Text, line: number, column: number): number {
   const { from, to } = doc.line(Math.max(1, Math.min(doc.lines, line)));
   return Math.max(from, Math.min(to, from + column - 1));
 }
 
-function diagnostic(state: EditorState, problem: Problem): Diagnostic[] {
-  const { line, column, end_line: endLine, end_column: endColumn, level, message, hint } = problem;
-  if (line === null || column === null) return [];
-  const from = offsetOf(state, line, column);
-  const to = Math.max(from, offsetOf(state, endLine ?? line, endColumn ?? column));
-  return [{ from, to, severity: level, message: hint === null ? message : `${message}\n${hint}` }];
+/** What editing needs is loaded when the editor gets the focus; marks of problems, with the first problem. */
+type More = typeof import("./editor-extensions.js");
+
+const extended = new WeakMap<EditorView, Promise<More>>();
+
+/** Loads the extensions, once for each editor. */
+function extend(view: EditorView): Promise<More> {
+  const started = extended.get(view);
+  if (started !== undefined) return started;
+  const loading = import("./editor-extensions.js").then((more) => {
+    view.dispatch({ effects: StateEffect.appendConfig.of(more.extensions) });
+    return more;
+  });
+  // After a failure, the next key or focus tries again.
+  loading.catch(() => extended.delete(view));
+  extended.set(view, loading);
+  return loading;
 }
 
-function completions(schema: Schema | undefined, { state, pos, explicit }: CompletionContext) {
-  if (schema === undefined) return null;
-  const found = suggest(schema, state.doc.toString(), pos);
-  // Without a request, only while typing or where a value is expected.
-  if (
-    found === undefined ||
-    (!explicit && found.from === pos && !/[:\-{[,] $/.test(state.sliceDoc(pos - 2, pos)))
-  ) {
-    return null;
-  }
-  return { ...found, validFor: /^[\w.-]*$/ };
-}
-
-function description(schema: Schema | undefined, { state }: EditorView, position: number) {
-  const word = state.wordAt(position);
-  const text = schema && word && describeAt(schema, state.doc.toString(), word.from);
-  if (!text || !word) return null;
-  return {
-    pos: word.from,
-    end: word.to,
-    above: true,
-    create() {
-      const dom = document.createElement("div");
-      dom.className = "field-description";
-      dom.textContent = text;
-      return { dom };
-    },
+/** A command that waits for the extensions. Their own keys replace it then. */
+function afterLoading(command: (more: More) => (view: EditorView) => boolean) {
+  return (view: EditorView) => {
+    const run = extend(view).then((more) => command(more)(view));
+    run.catch(() => {});
+    return true;
   };
 }
 

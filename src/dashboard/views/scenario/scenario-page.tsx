@@ -1,12 +1,10 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { callBare } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { health, scenarios } from "../../control/resources.js";
 import { Refusal, useAction } from "../../elements/forms/action.js";
 import { ConfirmLoss } from "../../elements/forms/loss.js";
 import { counted, firstSentence } from "../../elements/words.js";
-import type { Schema } from "./completion.js";
 import { openEditor, type Problem } from "./editor.js";
 import {
   apply,
@@ -27,22 +25,10 @@ import {
   useEditor,
 } from "./scenario-text.js";
 
-let schema: Schema | undefined;
-
 /** The running scenario in an editor, its problems, and the bundled scenarios. */
 export function ScenarioPage() {
   useResources(health, scenarios);
   useEffect(followScenario, []);
-  useEffect(() => {
-    if (schema !== undefined) return;
-    callBare<Schema>("/scenario.schema.json").then(
-      (read) => {
-        schema = read;
-      },
-      // Without a schema the editor suggests nothing; validation does not need it.
-      () => {},
-    );
-  }, []);
   useEffect(() => {
     const ask = (event: BeforeUnloadEvent) => {
       if (isEdited.peek()) event.preventDefault();
@@ -51,15 +37,18 @@ export function ScenarioPage() {
     return () => removeEventListener("beforeunload", ask);
   }, []);
   return (
-    <div class="stack scenario-parts">
-      <section class="stack" aria-label="Text of the scenario">
-        {isChangedElsewhere.value ? <ChangedElsewhere /> : null}
-        {base.value?.includes("_…") ? <CutKeys /> : null}
-        {base.value === undefined ? <p class="muted">Reading…</p> : <TextEditor />}
-        <ProblemList />
-      </section>
-      <BundledScenarios />
-    </div>
+    <>
+      <h1>Scenario</h1>
+      <div class="stack scenario-parts">
+        <section class="stack" aria-label="Text of the scenario">
+          {isChangedElsewhere.value ? <ChangedElsewhere /> : null}
+          {base.value?.includes("_…") ? <CutKeys /> : null}
+          {base.value === undefined ? <p class="muted">Reading…</p> : <TextEditor />}
+          <ProblemList />
+        </section>
+        <BundledScenarios />
+      </div>
+    </>
   );
 }
 
@@ -80,7 +69,6 @@ function TextEditor() {
         openEditor({
           host: host.current as HTMLElement,
           text: textToEdit(),
-          schema: () => schema,
           onChange: textChanged,
           onApply: () => startNow.current(),
         }),

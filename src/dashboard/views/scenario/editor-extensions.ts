@@ -1,0 +1,97 @@
+import {
+  acceptCompletion,
+  autocompletion,
+  type CompletionContext,
+  closeBrackets,
+  closeBracketsKeymap,
+  completionKeymap,
+  startCompletion,
+} from "@codemirror/autocomplete";
+import { defaultKeymap, history, historyKeymap, indentMore, indentWithTab } from "@codemirror/commands";
+import { bracketMatching, foldKeymap, indentOnInput } from "@codemirror/language";
+import { type Diagnostic, lintKeymap, setDiagnostics } from "@codemirror/lint";
+import { highlightSelectionMatches, openSearchPanel, search, searchKeymap } from "@codemirror/search";
+import { type EditorState, Prec } from "@codemirror/state";
+import { type EditorView, hoverTooltip, keymap } from "@codemirror/view";
+import { callBare } from "../../control/call.js";
+import { describeAt, type Schema, suggest } from "./completion.js";
+import { offsetOf, type Problem } from "./editor.js";
+
+let schema: Schema | undefined;
+try {
+  schema = await callBare<Schema>("/scenario.schema.json");
+} catch {
+  // Without a schema the editor suggests nothing; validation does not need it.
+}
+
+/** History, keys, suggestions, descriptions, marks of problems and the search. */
+export const extensions = [
+  history(),
+  indentOnInput(),
+  bracketMatching(),
+  closeBrackets(),
+  highlightSelectionMatches(),
+  search({ top: true }),
+  autocompletion({ override: [completions], maxRenderedOptions: 10, icons: false }),
+  hoverTooltip(description),
+  Prec.high(
+    keymap.of([
+      { key: "Tab", run: acceptCompletion },
+      ...closeBracketsKeymap,
+      ...completionKeymap,
+      ...searchKeymap,
+      ...lintKeymap,
+    ]),
+  ),
+  keymap.of([...historyKeymap, ...foldKeymap, ...defaultKeymap, indentWithTab]),
+];
+
+export { indentMore, openSearchPanel as find, startCompletion as suggestNow };
+
+/** Underlines problems in the text. */
+export function mark(view: EditorView, problems: readonly Problem[]): void {
+  view.dispatch(
+    setDiagnostics(
+      view.state,
+      problems.flatMap((one) => diagnostic(view.state, one)),
+    ),
+  );
+}
+
+function diagnostic({ doc }: EditorState, problem: Problem): Diagnostic[] {
+  const { line, column, end_line: endLine, end_column: endColumn, level, message, hint } = problem;
+  if (line === null || column === null) return [];
+  const from = offsetOf(doc, line, column);
+  const to = Math.max(from, offsetOf(doc, endLine ?? line, endColumn ?? column));
+  return [{ from, to, severity: level, message: hint === null ? message : `${message}\n${hint}` }];
+}
+
+function completions({ state, pos, explicit }: CompletionContext) {
+  if (schema === undefined) return null;
+  const found = suggest(schema, state.doc.toString(), pos);
+  // Without a request, only while typing or where a value is expected.
+  if (
+    found === undefined ||
+    (!explicit && found.from === pos && !/[:\-{[,] $/.test(state.sliceDoc(pos - 2, pos)))
+  ) {
+    return null;
+  }
+  return { ...found, validFor: /^[\w.-]*$/ };
+}
+
+function description({ state }: EditorView, position: number) {
+  const word = state.wordAt(position);
+  const text = schema && word && describeAt(schema, state.doc.toString(), word.from);
+  if (!text || !word) return null;
+  return {
+    pos: word.from,
+    end: word.to,
+    above: true,
+    create() {
+      const dom = document.createElement("div");
+      dom.className = "field-description";
+      dom.textContent = text;
+      return { dom };
+    },
+  };
+}
