@@ -12,7 +12,7 @@ import { bracketMatching, foldKeymap, indentOnInput } from "@codemirror/language
 import { type Diagnostic, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, openSearchPanel, search, searchKeymap } from "@codemirror/search";
 import { type EditorState, Prec } from "@codemirror/state";
-import { type EditorView, hoverTooltip, keymap } from "@codemirror/view";
+import { EditorView, hoverTooltip, keymap } from "@codemirror/view";
 import { callBare } from "../../control/call.js";
 import { describeAt, type Schema, suggest } from "./completion.js";
 import { offsetOf, type Problem } from "./editor.js";
@@ -24,8 +24,40 @@ try {
   // Without a schema the editor suggests nothing; validation does not need it.
 }
 
+const colors = EditorView.theme({
+  ".cm-selectionMatch": { backgroundColor: "color-mix(in srgb, var(--limit) 20%, transparent)" },
+  "&.cm-focused .cm-matchingBracket": { backgroundColor: "var(--raised)", outline: "1px solid var(--muted)" },
+  ".cm-tooltip": {
+    maxWidth: "28rem",
+    color: "var(--text)",
+    backgroundColor: "var(--surface)",
+    border: "1px solid var(--line)",
+  },
+  ".cm-tooltip.cm-completionInfo, .field-description, .cm-diagnostic": {
+    padding: "0.4rem 0.6rem",
+    fontFamily: "var(--sans)",
+    whiteSpace: "pre-wrap",
+  },
+  ".cm-tooltip-autocomplete ul li[aria-selected]": { color: "var(--on-accent)", background: "var(--accent)" },
+  // All rendered options are visible: a scrolling list would need keyboard focus.
+  ".cm-tooltip.cm-tooltip-autocomplete > ul": { maxHeight: "none", fontFamily: "var(--mono)" },
+  ".cm-completionDetail": { color: "var(--muted)", fontStyle: "normal" },
+  "li[aria-selected] .cm-completionDetail": { color: "inherit" },
+  ".cm-diagnostic-error": { borderLeftColor: "var(--danger)" },
+  ".cm-diagnostic-warning": { borderLeftColor: "var(--limit)" },
+  // The editor's own underline is a data URL image, which the page's policy blocks.
+  ".cm-lintRange": { backgroundImage: "none", paddingBottom: "0" },
+  ".cm-lintRange-error": { backgroundImage: "none", textDecoration: "underline wavy var(--danger)" },
+  ".cm-lintRange-warning": { backgroundImage: "none", textDecoration: "underline wavy var(--limit)" },
+  ".cm-lintRange-active": { backgroundColor: "var(--notice)" },
+  ".cm-lintPoint:after": { borderBottomColor: "var(--danger)" },
+  ".cm-panels": { color: "var(--text)", backgroundColor: "var(--raised)" },
+  ".cm-textfield, .cm-button": { color: "var(--text)", background: "var(--surface)" },
+});
+
 /** History, keys, suggestions, descriptions, marks of problems and the search. */
 export const extensions = [
+  colors,
   history(),
   indentOnInput(),
   bracketMatching(),

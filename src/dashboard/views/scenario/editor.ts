@@ -150,34 +150,6 @@ const colors = EditorView.theme({
   "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
     background: "color-mix(in srgb, var(--accent) 25%, transparent)",
   },
-  ".cm-selectionMatch": { backgroundColor: "color-mix(in srgb, var(--limit) 20%, transparent)" },
-  "&.cm-focused .cm-matchingBracket": { backgroundColor: "var(--raised)", outline: "1px solid var(--muted)" },
-  ".cm-tooltip": {
-    maxWidth: "28rem",
-    color: "var(--text)",
-    backgroundColor: "var(--surface)",
-    border: "1px solid var(--line)",
-  },
-  ".cm-tooltip.cm-completionInfo, .field-description, .cm-diagnostic": {
-    padding: "0.4rem 0.6rem",
-    fontFamily: "var(--sans)",
-    whiteSpace: "pre-wrap",
-  },
-  ".cm-tooltip-autocomplete ul li[aria-selected]": { color: "var(--on-accent)", background: "var(--accent)" },
-  // All rendered options are visible: a scrolling list would need keyboard focus.
-  ".cm-tooltip.cm-tooltip-autocomplete > ul": { maxHeight: "none", fontFamily: "var(--mono)" },
-  ".cm-completionDetail": { color: "var(--muted)", fontStyle: "normal" },
-  "li[aria-selected] .cm-completionDetail": { color: "inherit" },
-  ".cm-diagnostic-error": { borderLeftColor: "var(--danger)" },
-  ".cm-diagnostic-warning": { borderLeftColor: "var(--limit)" },
-  // The editor's own underline is a data URL image, which the page's policy blocks.
-  ".cm-lintRange": { backgroundImage: "none", paddingBottom: "0" },
-  ".cm-lintRange-error": { backgroundImage: "none", textDecoration: "underline wavy var(--danger)" },
-  ".cm-lintRange-warning": { backgroundImage: "none", textDecoration: "underline wavy var(--limit)" },
-  ".cm-lintRange-active": { backgroundColor: "var(--notice)" },
-  ".cm-lintPoint:after": { borderBottomColor: "var(--danger)" },
-  ".cm-panels": { color: "var(--text)", backgroundColor: "var(--raised)" },
-  ".cm-textfield, .cm-button": { color: "var(--text)", background: "var(--surface)" },
   ".cm-foldPlaceholder": { color: "var(--muted)", backgroundColor: "var(--raised)" },
 });
 
