@@ -8,7 +8,7 @@ export function BodyText({ text, width = 64 }: { readonly text: string; readonly
   return (
     <pre class="code">
       <bdi>{shown.slice(0, mostShown)}</bdi>
-      {rest > 0 ? <span class="muted">{`\n… and ${rest} more characters`}</span> : null}
+      {rest > 0 ? <span class="muted">{`\n… and ${rest.toLocaleString("en")} more characters`}</span> : null}
     </pre>
   );
 }
