@@ -89,10 +89,10 @@ function Axis({ keys: all, coming, describedBy }: AxisProps) {
 }
 
 const bars = [
-  ["bar-works", "gets 200"],
-  ["bar-rejected", "gets 403 or 429"],
-  ["bar-retiring", "retiring, in its overlap"],
-  ["bar-over", "ended"],
+  ["works", "gets 200"],
+  ["rejected", "gets 403 or 429"],
+  ["hatched", "retiring, in its overlap"],
+  ["over", "ended"],
 ] as const;
 
 function Legend({ coming }: { readonly coming: readonly Upcoming[] }) {
@@ -101,8 +101,8 @@ function Legend({ coming }: { readonly coming: readonly Upcoming[] }) {
     <ul class="bar muted small">
       {bars.map(([name, words]) => (
         <li key={name}>
-          <svg class={`bar-mark ${name}`} width="18" height="10" aria-hidden="true">
-            <path d="M1 5H17" />
+          <svg width="18" height="10" aria-hidden="true">
+            <path class={name} d="M1 1H17V9H1Z" />
           </svg>{" "}
           {words}
         </li>
