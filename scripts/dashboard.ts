@@ -6,7 +6,7 @@ import { outlinesOfRegions } from "./outlines.js";
 import { root } from "./run-program.js";
 
 const shared =
-  /\/dashboard\/(?:control|elements|route|views\/keys\/actor)|\/node_modules\/@?preact|preload-helper/;
+  /\/dashboard\/(?:control|elements|route|views\/(?:keys\/actor|instances\/access))|\/node_modules\/@?preact|preload-helper/;
 
 /** Builds the dashboard's page into a folder, its assets compressed with Brotli; returns the files that went in. */
 export async function buildDashboard(into: string): Promise<string[]> {

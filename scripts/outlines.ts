@@ -42,8 +42,8 @@ function firstPosition({ arcs, transform }: Outlines, [first = 0]: number[]): [n
   return [x * scale[0] + translate[0], y * scale[1] + translate[1]];
 }
 
-/** The number of steps of the atlas in one of the map: 4 km, far below the distance of its points. */
-const coarser = 10;
+/** The number of steps of the atlas in one of the map: 8 km, far below the distance of its points. */
+const coarser = 20;
 
 function round({ arcs, transform }: Outlines): void {
   if (transform === undefined) throw new Error("The outlines have no transform.");

@@ -8,7 +8,6 @@ import {
   startCompletion,
 } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentMore, indentWithTab } from "@codemirror/commands";
-import { bracketMatching, foldKeymap, indentOnInput } from "@codemirror/language";
 import { type Diagnostic, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, openSearchPanel, search, searchKeymap } from "@codemirror/search";
 import { type EditorState, Prec } from "@codemirror/state";
@@ -26,7 +25,6 @@ try {
 
 const colors = EditorView.theme({
   ".cm-selectionMatch": { backgroundColor: "color-mix(in srgb, var(--limit) 20%, transparent)" },
-  "&.cm-focused .cm-matchingBracket": { backgroundColor: "var(--raised)", outline: "1px solid var(--muted)" },
   ".cm-tooltip": {
     maxWidth: "28rem",
     color: "var(--text)",
@@ -59,8 +57,6 @@ const colors = EditorView.theme({
 export const extensions = [
   colors,
   history(),
-  indentOnInput(),
-  bracketMatching(),
   closeBrackets(),
   highlightSelectionMatches(),
   search({ top: true }),
@@ -75,7 +71,7 @@ export const extensions = [
       ...lintKeymap,
     ]),
   ),
-  keymap.of([...historyKeymap, ...foldKeymap, ...defaultKeymap, indentWithTab]),
+  keymap.of([...historyKeymap, ...defaultKeymap, indentWithTab]),
 ];
 
 export { indentMore, openSearchPanel as find, startCompletion as suggestNow };

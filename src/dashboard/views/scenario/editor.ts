@@ -1,5 +1,5 @@
 import { yaml } from "@codemirror/lang-yaml";
-import { foldGutter, HighlightStyle, syntaxHighlighting } from "@codemirror/language";
+import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import { EditorState, StateEffect, type Text } from "@codemirror/state";
 import {
   drawSelection,
@@ -54,7 +54,6 @@ export function openEditor({ host, text, onChange, onApply }: EditorOptions): Ed
       doc: text,
       extensions: [
         lineNumbers(),
-        foldGutter(),
         highlightActiveLineGutter(),
         highlightActiveLine(),
         drawSelection(),
@@ -150,7 +149,6 @@ const colors = EditorView.theme({
   "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
     background: "color-mix(in srgb, var(--accent) 25%, transparent)",
   },
-  ".cm-foldPlaceholder": { color: "var(--muted)", backgroundColor: "var(--raised)" },
 });
 
 /** The colors of YAML syntax. */
