@@ -11,7 +11,7 @@ import { defaultKeymap, history, historyKeymap, indentMore, indentWithTab } from
 import { type Diagnostic, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, openSearchPanel, search, searchKeymap } from "@codemirror/search";
 import { type EditorState, Prec } from "@codemirror/state";
-import { EditorView, hoverTooltip, keymap } from "@codemirror/view";
+import { EditorView, hoverTooltip, keymap, tooltips } from "@codemirror/view";
 import { callBare } from "../../control/call.js";
 import { describeAt, type Schema, suggest } from "./completion.js";
 import { offsetOf, type Problem } from "./editor.js";
@@ -60,6 +60,8 @@ export const extensions = [
   closeBrackets(),
   highlightSelectionMatches(),
   search({ top: true }),
+  // They cover no control next to the editor.
+  tooltips({ tooltipSpace: ({ dom }) => dom.getBoundingClientRect() }),
   autocompletion({ override: [completions], maxRenderedOptions: 10, icons: false }),
   hoverTooltip(description),
   Prec.high(
