@@ -38,10 +38,9 @@ describe.skipIf(noBrowser)("instances", () => {
     expect([await page.title(), new URL(page.url()).pathname]).toEqual([
       ...[`Overview · ${label} · svc-sandbox`, `/i/${instance.id}/__sandbox/`],
     ]);
-    await page.goto(`${server.url}/i/${instance.id}/__sandbox/#/instances`);
-    await page.getByRole("link", { name: "Go to the server's page." }).click();
+    await page.goto(`${server.controlUrl}/#/instances`);
     await settled(page);
-    const json = { organization: "field-and-harvest", environment: "test", name: "Made" };
+    const json = { organization: "harvest-bank", environment: "test", name: "Made" };
     await ask("/keys", { method: "POST", json, base: `/i/${instance.id}` });
     await page.getByRole("button", { name: "Remove" }).press("Enter");
     await page.getByText(/^This discards 1 request,.* and all other/).waitFor();

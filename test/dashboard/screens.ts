@@ -88,6 +88,36 @@ export const screens: readonly Screen[] = [
     clients,
   },
   {
+    title: "a request that was fixed and sent again",
+    view: "requests?path=403.insufficient_scope",
+    options: { scenario: "key-states" },
+    clients,
+    async act(page) {
+      await page.locator(".request-row").click();
+      await press("Create a key with this scope")(page);
+      await page.locator(".secret").waitFor();
+      await press("Send again")(page);
+      await page.getByText("Sent again: 200").waitFor();
+    },
+  },
+  {
+    title: "the page of a claim link",
+    view: "overview",
+    async act(page) {
+      const url = await page.evaluate(async () => {
+        const headers = { "content-type": "application/json" };
+        const made = await fetch("./instances", {
+          method: "POST",
+          headers,
+          body: '{"label":"Harvest Bank"}',
+        });
+        return (await made.json()).data.claim_url as string;
+      });
+      await page.goto(url);
+      await page.getByText("Harvest Bank is yours").waitFor();
+    },
+  },
+  {
     title: "faults, and assumptions as the profile has them",
     view: "faults",
     options: { scenario: "bad-day" },

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Instance, InstancePage } from "../../control/answers.js";
-import { baseUrl, call, callBare, instanceId, serverPage } from "../../control/call.js";
+import { baseUrl, call, callBare } from "../../control/call.js";
 import { usePage, useResources } from "../../control/resource.js";
 import { scenarios } from "../../control/resources.js";
 import { CopyButton } from "../../elements/copy-button.js";
@@ -15,7 +15,7 @@ import { Paging } from "../../elements/paging.js";
 import { Table } from "../../elements/table.js";
 import { PathBadge } from "../../elements/traffic/path-badge.js";
 import { counted, shortened } from "../../elements/words.js";
-import { changeQuery, linkTo, route, withQuery } from "../../route.js";
+import { changeQuery, route, withQuery } from "../../route.js";
 import { variablesOf } from "./access.js";
 
 const rowsOnAPage = 50;
@@ -25,27 +25,16 @@ const readingPause = 5000;
 
 /** The instances of this server, with links to their pages. */
 export function InstancesView() {
-  if (instanceId === undefined) {
-    return (
-      <>
-        <h1>Instances</h1>
-        <p class="muted">
-          Isolated sandboxes on this server, for example one for each test or partner. Each has its own base
-          URL, keys and page. The server removes an instance when it expires, or after an hour without
-          requests; <code>--instance-ttl</code> sets another limit.
-        </p>
-        <NewInstance />
-        <InstanceList />
-      </>
-    );
-  }
   return (
     <>
       <h1>Instances</h1>
-      <p class="panel">
-        This page shows an instance. Instances cannot contain instances.{" "}
-        <a href={serverPage + linkTo("instances")}>Go to the server's page.</a>
+      <p class="muted">
+        Isolated sandboxes on this server, for example one for each test or partner. Each has its own base
+        URL, keys and page. The server removes an instance when it expires, or after an hour without requests;{" "}
+        <code>--instance-ttl</code> sets another limit.
       </p>
+      <NewInstance />
+      <InstanceList />
     </>
   );
 }

@@ -5,6 +5,7 @@ import { baseUrl, type ControlError, call } from "../../control/call.js";
 import { connection } from "../../control/events.js";
 import { CodeLine, CopyButton } from "../../elements/copy-button.js";
 import { aboutPath, DocsLink } from "../../elements/docs-link.js";
+import { Fact } from "../../elements/fact.js";
 import { Refusal } from "../../elements/forms/action.js";
 import { Instant } from "../../elements/instant.js";
 import { useKeyboard } from "../../elements/keyboard.js";
@@ -112,13 +113,11 @@ function Facts({ request }: { readonly request: RequestDetails }) {
   return (
     <>
       <h3>Details</h3>
-      <dl class="request-facts">
-        <dt>Time</dt>
-        <dd>
+      <dl class="facts">
+        <Fact name="Time">
           <Instant at={at} precision="second" />
-        </dd>
-        <dt>Key</dt>
-        <dd>
+        </Fact>
+        <Fact name="Key">
           {key === null ? (
             fingerprint === null ? (
               "none"
@@ -135,28 +134,21 @@ function Facts({ request }: { readonly request: RequestDetails }) {
               fingerprint <code>{fingerprint}</code>
             </span>
           )}
-        </dd>
-        <dt>Scope</dt>
-        <dd>
+        </Fact>
+        <Fact name="Scope">
           needs <code>{required ?? "none"}</code>
-        </dd>
-        <dt>Duration</dt>
-        <dd>{millisecondsText(duration_ms)}</dd>
+        </Fact>
+        <Fact name="Duration">{millisecondsText(duration_ms)}</Fact>
         {fault === null ? null : (
-          <>
-            <dt>Fault</dt>
-            <dd>
-              <PathBadge pathId={fault} />
-              <OwnFault fault={fault} />
-            </dd>
-          </>
+          <Fact name="Fault">
+            <PathBadge pathId={fault} />
+            <OwnFault fault={fault} />
+          </Fact>
         )}
-        <dt>Sent by</dt>
-        <dd>{source === "story" ? "the story or this page" : "a client"}</dd>
-        <dt>Request id</dt>
-        <dd>
+        <Fact name="Sent by">{source === "story" ? "the story or this page" : "a client"}</Fact>
+        <Fact name="Request id">
           <code>{id}</code>
-        </dd>
+        </Fact>
       </dl>
     </>
   );
