@@ -53,7 +53,7 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     for (const [name, text, says] of [
       ["scopes", "attestations:read, A B", 'must be a scope name, not "A"'],
       ["me_scope", "nope:x", "which is not one of scopes"],
-      ["day_resets_at", "25:00", "day_resets_at"],
+      ["day_resets_at", "25:00", "25:00"],
     ] as const) {
       await page.getByRole("textbox", { name }).fill(text);
       await page.keyboard.press("Enter");

@@ -1,6 +1,5 @@
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
-import { capitalized } from "../words.js";
 
 interface Labels {
   readonly label: string;
@@ -18,9 +17,6 @@ interface FieldProps extends Labels {
   }) => ComponentChildren;
 }
 
-// The control plane starts with the name in the body, which is not the label: `per_minute must be …`.
-const problemText = (problem: string) => capitalized(problem.replace(/^[\w.[\]]+ (?=must )/, ""));
-
 /** An input of a form with its label, and its hint or problem. */
 export function Field({ label, hint, problem, children }: FieldProps) {
   const id = useId();
@@ -29,7 +25,7 @@ export function Field({ label, hint, problem, children }: FieldProps) {
       <label htmlFor={id}>{label}</label>
       {children({ id, "aria-describedby": `${id}-hint`, "aria-invalid": problem !== undefined })}
       <p id={`${id}-hint`} class={problem === undefined ? "muted hint" : "refusal"}>
-        {problem === undefined ? hint : problemText(problem)}
+        {problem ?? hint}
       </p>
     </div>
   );
