@@ -49,7 +49,7 @@ describe.skipIf(noBrowser)("every view", () => {
     const { page, go } = await openDashboard({ scenario: { version: 1, clock, population } });
     for (const [view, sign] of [
       ["keys", /of (?:500|1,000)/],
-      ["time", /12 of 1000 keys/],
+      ["time", /12 of 1,000 keys/],
     ] as const) {
       await go(view);
       await quiet(page);
@@ -61,6 +61,7 @@ describe.skipIf(noBrowser)("every view", () => {
     const scenario = { version: 1, clock, organizations: { bank } } as const;
     const { page, ask, server } = await openDashboard();
     const { id } = (await ask("/instances", { method: "POST", json: { scenario } })).body.data;
+    await page.goto(`${server.url}/i/${id}/__sandbox/`);
     for (const view of await viewsOf(page)) {
       await page.goto(`${server.url}/i/${id}/__sandbox/#/${view}`);
       await settled(page);

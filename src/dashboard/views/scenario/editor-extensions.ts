@@ -14,7 +14,7 @@ import { type EditorState, Prec } from "@codemirror/state";
 import { EditorView, hoverTooltip, keymap, tooltips } from "@codemirror/view";
 import { callBare } from "../../control/call.js";
 import { describeAt, type Schema, suggest } from "./completion.js";
-import { offsetOf, type Problem } from "./editor.js";
+import { offsetOf, type Problem } from "./problem.js";
 
 let schema: Schema | undefined;
 try {

@@ -1,6 +1,6 @@
 import { yaml } from "@codemirror/lang-yaml";
 import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
-import { EditorState, StateEffect, type Text } from "@codemirror/state";
+import { EditorState, StateEffect } from "@codemirror/state";
 import {
   drawSelection,
   EditorView,
@@ -10,10 +10,7 @@ import {
   lineNumbers,
 } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
-import type { Validation } from "../../control/answers.js";
-
-/** A problem of the text, as in `svc-sandbox validate`. */
-export type Problem = Validation["problems"][number];
+import { offsetOf, type Problem } from "./problem.js";
 
 /** The editor of a scenario. */
 export interface Editor {
@@ -101,12 +98,6 @@ export function openEditor({ host, text, onChange, onApply }: EditorOptions): Ed
     },
     close: () => view.destroy(),
   };
-}
-
-/** The place of a line and column, counted from 1. */
-export function offsetOf(doc: Text, line: number, column: number): number {
-  const { from, to } = doc.line(Math.max(1, Math.min(doc.lines, line)));
-  return Math.max(from, Math.min(to, from + column - 1));
 }
 
 /** What editing needs is loaded when the editor gets the focus; marks of problems, with the first problem. */

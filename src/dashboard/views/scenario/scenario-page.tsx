@@ -5,7 +5,8 @@ import { health, scenarios } from "../../control/resources.js";
 import { Refusal, useAction } from "../../elements/forms/action.js";
 import { ConfirmLoss } from "../../elements/forms/loss.js";
 import { counted, firstSentence } from "../../elements/words.js";
-import { openEditor, type Problem } from "./editor.js";
+import { openEditor } from "./editor.js";
+import type { Problem } from "./problem.js";
 import {
   apply,
   base,

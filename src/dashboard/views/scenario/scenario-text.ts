@@ -2,7 +2,8 @@ import { signal } from "@preact/signals";
 import type { Validation } from "../../control/answers.js";
 import { type ControlError, call, fetchControl, listen } from "../../control/call.js";
 import { saveFile } from "../../elements/save-file.js";
-import type { Editor, Problem } from "./editor.js";
+import type { Editor } from "./editor.js";
+import type { Problem } from "./problem.js";
 
 // This state outlasts the view, so a visit to another view keeps the edits.
 
