@@ -1,11 +1,7 @@
-import inspector from "node:inspector";
 import { Session } from "node:inspector/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { handle } from "../src/api/handle.js";
 import { createSandbox, parseScenario } from "../src/index.js";
-import { runtimeOf } from "../src/library/create-sandbox.js";
-import { settled } from "../src/sandbox/operations/operations.js";
 import { startServer } from "../src/server/index.js";
 import { root } from "./run-program.js";
 
@@ -13,9 +9,7 @@ import { root } from "./run-program.js";
  * Counts the source files of the two main paths: a GET that gets 200, from the socket to the socket,
  * and a scenario of three keys, from its text to a running sandbox. A file counts when one of its functions ran, as
  * V8's precise coverage sees it; only importing a file does not count.
- *
- * Then lists the calls from one source file into another while `handle` returns 200: each is one more file that a reader
- * enters and leaves. Run it with `npm run paths`.
+ * Run it with `npm run paths`.
  */
 const session = new Session();
 session.connect();
@@ -29,7 +23,7 @@ function sourceFile(url = ""): string[] {
   return file.startsWith(sourceFolder) ? [file.slice(sourceFolder.length)] : [];
 }
 
-/** the source files with a function that ran since the last call. */
+/** The source files with a function that ran since the last call. */
 async function filesRun(): Promise<string[]> {
   const { result } = await session.post("Profiler.takePreciseCoverage");
   // The body of a module is an unnamed function that starts where the script does.
@@ -40,31 +34,6 @@ async function filesRun(): Promise<string[]> {
     }),
   );
   return [...new Set(ran.flatMap(({ url }) => sourceFile(url)))].sort();
-}
-
-/** The calls from one source file into another in a run, in order, as a debugger that steps into everything sees them. */
-function callsBetweenFiles(run: () => void): string[] {
-  const urls = new Map<string, string>();
-  const calls: string[] = [];
-  let before = 0;
-  // Steps in this thread: it hears of each pause in the middle of it.
-  const stepper = new inspector.Session();
-  stepper.connect();
-  stepper.on("Debugger.scriptParsed", ({ params: { scriptId, url } }) => urls.set(scriptId, url));
-  stepper.on("Debugger.paused", ({ params: { callFrames } }) => {
-    const frames = callFrames.flatMap(({ location: { scriptId }, functionName }) =>
-      sourceFile(urls.get(scriptId)).map((file) => ({ file, functionName })),
-    );
-    const entered = frames.reverse().filter(({ file }, index) => file !== frames[index - 1]?.file);
-    for (const { file, functionName } of entered.slice(before)) calls.push(`${file} ${functionName}`);
-    before = entered.length;
-    stepper.post("Debugger.stepInto");
-  });
-  stepper.post("Debugger.enable");
-  stepper.post("Debugger.pause");
-  run();
-  stepper.disconnect();
-  return calls;
 }
 
 const scenario = `version: 1
@@ -81,7 +50,7 @@ organizations:
 
 await filesRun();
 createSandbox({ scenario: parseScenario(scenario) });
-const toWorld = await filesRun();
+const toSandbox = await filesRun();
 
 const server = await startServer({ port: 0 });
 const apiKey = server.sandbox.secret("active");
@@ -93,15 +62,12 @@ await filesRun();
 const body = await get();
 const toAnswer = await filesRun();
 session.disconnect();
-const world = settled(runtimeOf(server.sandbox));
-const calls = callsBetweenFiles(() => handle(world, { method: "GET", path, apiKey }));
 await server.close();
 if (!body.startsWith('{"data"')) throw new Error(`the GET got ${body}`);
 
 for (const [what, rows] of [
   ["files: a GET that answers 200", toAnswer],
-  ["files: a scenario of three keys, from text to world", toWorld],
-  ["calls between files: handle(world, request) answers 200", calls],
+  ["files: a scenario of three keys, from text to sandbox", toSandbox],
 ] as const) {
   console.log(`${rows.length} ${what}\n${rows.map((row) => `  ${row}\n`).join("")}`);
 }
