@@ -59,15 +59,16 @@ const strictly = ["--module", "nodenext", "--target", "es2022", "--strict"];
 const { name, version } = project;
 const tally = createTally("install-check");
 const { folder } = tally;
-const [{ tarball }, address] = await Promise.all([packProject(folder), startRegistry()]);
+const [{ tarball }, { registry, address }] = await Promise.all([packProject(folder), startRegistry()]);
 // A registry that anyone may publish to takes any token, but npm wants one.
 const token = `--${address.replace("http:", "")}:_authToken=any`;
 await attempt("npm publish", newcomer(address), ["npm", "publish", token, tarball]);
 tally.count("npx svc-sandbox, up to the first response", await firstResponse(address));
 await Promise.all([...managers.map((manager) => tryManager(manager, address)), tryGit()]);
+registry.kill();
 
 /** Starts a registry that has no package; it passes on other names than ours to the registry of this machine. */
-async function startRegistry(): Promise<string> {
+async function startRegistry() {
   const cwd = join(folder, "registry");
   await cp(join(root, "scripts/tools/registry"), cwd, { recursive: true });
   await install(cwd);
@@ -84,7 +85,7 @@ log: { type: stdout, format: pretty, level: warn }
   const registry = spawn(process.execPath, argv, { cwd });
   process.once("exit", () => registry.kill());
   await firstLine(registry, /http address/);
-  return `http://${address}/`;
+  return { registry, address: `http://${address}/` };
 }
 
 interface User {
