@@ -234,20 +234,24 @@ const byPosition = (one: Entry<unknown>, other: Entry<unknown>) => one.position 
 /** Keeps the last `capacity` entries, each with its position. */
 function createKept<Content>(capacity: number) {
   const kept: Entry<Content>[] = [];
+  // Old entries go in groups: to drop one moves all others, which would cost more than the rest of a request.
+  const spare = Math.ceil(capacity / 8);
+  const excess = () => Math.max(0, kept.length - capacity);
   let dropped = 0;
   const drop = (count: number) => {
     dropped = kept.splice(0, count).at(-1)?.position ?? dropped;
   };
   return {
     push(entry: Content, position: number): void {
-      if (kept.length === capacity) drop(1);
+      if (excess() === spare) drop(spare);
       kept.push({ position, entry });
     },
     /** Returns the entries after a position, oldest first. */
-    after: (position: number): Entry<Content>[] => kept.filter((one) => one.position > position),
+    after: (position: number): Entry<Content>[] =>
+      kept.slice(excess()).filter((one) => one.position > position),
     /** Discards the entries up to a position. */
     discard: (position: number): void => drop(kept.filter((one) => one.position <= position).length),
     /** Returns the position of the last discarded entry. */
-    dropped: () => dropped,
+    dropped: () => kept[excess() - 1]?.position ?? dropped,
   };
 }
