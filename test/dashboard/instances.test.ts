@@ -76,8 +76,10 @@ describe.skipIf(noBrowser)("instances", () => {
     await page.getByLabel("Label").fill("Harvest Bank");
     await page.getByRole("button", { name: "Create the instance" }).click();
     const copied = async (button: string) => {
-      await page.getByRole("button", { name: button }).click();
-      await page.getByRole("button", { name: "Copied" }).waitFor();
+      // An earlier button may still read "Copied".
+      const pressed = await page.getByRole("button", { name: button }).elementHandle();
+      await pressed?.click();
+      await page.waitForFunction((element) => element?.textContent === "Copied", pressed);
       return page.evaluate(() => navigator.clipboard.readText());
     };
     const first = await copied("Copy a one-time link for a partner");
