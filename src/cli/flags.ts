@@ -21,7 +21,7 @@ import type { Io } from "./io.js";
 
 export const readPort = wholeNumber(0, 65_535, "; 0 uses any free port");
 
-export const readHost = reader(
+const readHost = reader(
   // Node listens on all addresses if the address is empty, which would open the sandbox to the network.
   (text) => (text.trim() === "" || text.includes("/") ? undefined : text.replace(/^\[(.*)\]$/, "$1")),
   "an address such as 127.0.0.1, ::1 or 0.0.0.0",

@@ -18,7 +18,7 @@ const always = <const Value extends string | boolean>(description: string, value
 const object = <const Of extends shapes.Fields>(description: string, fields: Of) =>
   described(shapes.mapping(fields), description);
 
-export const livestockTypes = ["buffaloes", "cattle", "chickens", "ducks", "goats", "pigs", "sheep"] as const;
+const livestockTypes = ["buffaloes", "cattle", "chickens", "ducks", "goats", "pigs", "sheep"] as const;
 export type LivestockType = (typeof livestockTypes)[number];
 export const perils = ["flood", "frost", "hail", "pest", "storm"] as const;
 export type Peril = (typeof perils)[number];

@@ -39,7 +39,7 @@ export function indexOfFarmer(
 }
 
 /** A label that identifies a choice of locales; empty for all locales. */
-export function choiceOf(locales: readonly FarmerLocale[] = farmerLocales): string {
+function choiceOf(locales: readonly FarmerLocale[] = farmerLocales): string {
   return locales.length === farmerLocales.length ? "" : `${locales.join(" ")} `;
 }
 
@@ -49,11 +49,11 @@ function roundKeys(seed: number, locales?: readonly FarmerLocale[]): number[] {
 }
 
 /** Only the year of birth is known. In the year of this birthday, a person is 18 or older all year. */
-export const adultAfterYears = 19;
+const adultAfterYears = 19;
 const oldest = 90;
 
 /** Sex and year of birth: mostly middle-aged people, few young ones. */
-export function personOf({
+function personOf({
   draws,
   country,
   start,
@@ -83,7 +83,7 @@ function pickCommon(draw: RandomStream, names: readonly string[]): string {
 }
 
 /** The farmer's language: one of the region's, or the country's. */
-export function languageOf({ draws, country, region }: FarmContext): string {
+function languageOf({ draws, country, region }: FarmContext): string {
   let rest = unit(draws("language"));
   for (const [language, share] of Object.entries(region.languages)) {
     rest -= share;
@@ -103,7 +103,7 @@ const heads: readonly (readonly [age: number, men: number, women: number])[] = [
 ];
 
 /** A household of at least one person; a single farmer is its head. */
-export function householdOf(
+function householdOf(
   { draws, country, start }: FarmContext,
   { sex, birth_year }: Pick<Farmer, "sex" | "birth_year">,
 ): Farmer["household"] {
@@ -119,7 +119,7 @@ export function householdOf(
 const cooperativesPerRegion = 8;
 
 /** One of the few cooperatives of the region, which neighbors share; `null` for a farmer without one. */
-export function cooperativeOf(farm: FarmContext): Farmer["cooperative"] {
+function cooperativeOf(farm: FarmContext): Farmer["cooperative"] {
   const { country, region } = farm;
   const draw = farm.draws("cooperative");
   if (!chance(draw, country.cooperativeShare)) return null;
@@ -148,7 +148,7 @@ const capacity: Readonly<Record<LivestockType, readonly [withoutLand: number, pe
 };
 
 /** The animals of the farm: more on more land, though not in proportion, and no more than it can feed. */
-export function livestockOf({ draws, country }: FarmContext, areaHa: number): Farmer["livestock"] {
+function livestockOf({ draws, country }: FarmContext, areaHa: number): Farmer["livestock"] {
   const scale = Math.min(Math.max(Math.sqrt(areaHa / country.farmSize.median), 0.5), 5);
   return country.livestock.flatMap(([type, share, median]) => {
     const draw = draws("livestock", type);

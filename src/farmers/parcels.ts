@@ -102,11 +102,7 @@ function farmMiddle({ draws, region }: FarmContext) {
  *
  * Like real fields, they are on both sides of a track through the middle of the farm and follow its bearing.
  */
-export function fieldRings(
-  draw: RandomStream,
-  middle: Position,
-  areasM2: readonly number[],
-): readonly Position[][] {
+function fieldRings(draw: RandomStream, middle: Position, areasM2: readonly number[]): readonly Position[][] {
   const [cosine, sine] = direction(draw);
   const shapes = areasM2.map((area) => fieldShape(draw, area));
   const breadth = shapes.reduce((sum, shape) => sum + shape.width, 0) / 2;

@@ -158,7 +158,7 @@ interface CountryTable extends Omit<Country, "regions"> {
   })[];
 }
 
-export const countryTables = { en_GH, en_IN, en_NG, es_MX, fr_SN, id_ID, pt_BR, tr, uk, vi };
+const countryTables = { en_GH, en_IN, en_NG, es_MX, fr_SN, id_ID, pt_BR, tr, uk, vi };
 
 const countries = new Map<FarmerLocale, Country>();
 

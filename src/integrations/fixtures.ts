@@ -94,7 +94,7 @@ const https = process.getBuiltinModule("node:https");
  * Serves a base URL's paths at their own origin: a path with a leading slash, such as `/v1/…`, would leave an instance's
  * base URL. Each connection has its counterpart, which faults reset, hold and cut.
  */
-export async function forwardTo(baseUrl: string) {
+async function forwardTo(baseUrl: string) {
   const { protocol, hostname, port, pathname } = new URL(baseUrl);
   const { Agent, request } = protocol === "https:" ? https : http;
   const agents = new WeakMap<Socket, Agent>();

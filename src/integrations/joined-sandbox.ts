@@ -188,7 +188,7 @@ parentPort.on("message", async ({ url, options, port, done }) => {
 type Reply = { readonly status: number; readonly text: string } | { readonly failure: string };
 
 /** Starts a thread for calls, which ends with the process. */
-export function startCalls(token: string | undefined) {
+function startCalls(token: string | undefined) {
   const worker = new Worker(caller, { eval: true, execArgv: [] });
   worker.unref();
   return {

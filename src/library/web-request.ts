@@ -53,11 +53,7 @@ function answerRead(world: SandboxState, read: ApiRequest, request: Request): Re
 }
 
 /** Reads query, headers and body for an endpoint that accepts them. Rejects if the body breaks off. */
-export async function readWebContent(
-  request: Request,
-  search: string,
-  takesBody: boolean,
-): Promise<RequestContent> {
+async function readWebContent(request: Request, search: string, takesBody: boolean): Promise<RequestContent> {
   return {
     query: search.slice(1),
     contentType: request.headers.get("content-type") ?? undefined,
@@ -156,11 +152,7 @@ const reasons: Readonly<Record<number, string>> = {
  *
  * Rejects with the reason of the request's signal if that is aborted before the response.
  */
-export async function deliverOverWeb(
-  delivery: Delivery,
-  answer: ApiAnswer,
-  request: Request,
-): Promise<Response> {
+async function deliverOverWeb(delivery: Delivery, answer: ApiAnswer, request: Request): Promise<Response> {
   const { delayMs, kind, cutAfter, bytesPerSecond } = delivery;
   if (kind === "hang") return waitForAbort(request);
   if (delayMs > 0) await wait(delayMs, request.signal);

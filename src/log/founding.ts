@@ -109,7 +109,7 @@ export interface Extended {
 }
 
 /** Adds a scenario's new organizations and keys to a sandbox. Returns a message if anything else differs. */
-export function extendState(own: SavedSandbox, { name, text, scenario }: NamedScenario): Extended | string {
+function extendState(own: SavedSandbox, { name, text, scenario }: NamedScenario): Extended | string {
   const { snapshot } = own;
   // Compared as JSON, because one of them was written and read.
   const [before, after] = [own.scenario, scenario].map(

@@ -26,8 +26,6 @@ export const keptJournal = { requests: 100, bytes: 100_000 };
 
 const noHashes: readonly string[] = [];
 
-export type SandboxCopy = ReturnType<typeof createSandboxCopy>;
-
 /**
  * Creates a server's copy of a sandbox in a store. Only entries change it.
  *

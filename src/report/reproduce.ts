@@ -180,7 +180,7 @@ export interface KeylessRequest {
 }
 
 /** Returns the requests with a key that cover paths of the preview, in a sandbox with the preview. */
-export function previewRequests(world: SandboxState, { key }: KeyEntry) {
+function previewRequests(world: SandboxState, { key }: KeyEntry) {
   const found: [ApiPathId, KeylessRequest][] = [];
   const add = (pathId: ApiPathId, endpoint: Endpoint, path = endpoint.path, more = {}) => {
     if (!evaluateKey(world, key.ref, endpoint).pathId.startsWith("200")) return;

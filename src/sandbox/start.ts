@@ -142,7 +142,7 @@ function startedWith(
 }
 
 /** Creates a story whose first `stepsRun` steps have run. */
-export function createStory(steps: readonly StoryStep[], stepsRun = 0): StoryProgress {
+function createStory(steps: readonly StoryStep[], stepsRun = 0): StoryProgress {
   return { steps, next: Math.min(stepsRun, steps.length), verdicts: new Map(), last: undefined };
 }
 

@@ -52,7 +52,7 @@ export function describedKeyCount(scenario: Scenario): number {
 }
 
 /** The number of keys of each organization of a population by default. */
-export const defaultKeysPerOrganization = 1;
+const defaultKeysPerOrganization = 1;
 
 const environmentsInTurn: readonly ScenarioKey[] = environments.map((environment) => ({ environment }));
 

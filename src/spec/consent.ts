@@ -45,7 +45,7 @@ const decisionDelay = 120 * minute;
 /** Time from granting to revoking, in milliseconds. */
 const revokeDelay = 30 * day;
 /** Time that a farmer has to decide, in milliseconds. */
-export const timeToDecide = 7 * day;
+const timeToDecide = 7 * day;
 /** The default and the maximum duration of a consent, in milliseconds. */
 export const defaultConsentTime = 90 * day;
 export const maximumConsentTime = 365 * day;

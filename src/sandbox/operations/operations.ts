@@ -125,7 +125,7 @@ function isRefusal(code: string): code is RefusalCode {
 }
 
 /** Sets, freezes or resumes the clock. Throws `clock_backwards` or `validation_failed` without changes. */
-export function changeClock(
+function changeClock(
   world: SandboxState,
   { now, frozen }: { readonly now?: Instant | undefined; readonly frozen?: boolean | undefined },
 ): ClockView {

@@ -266,7 +266,7 @@ type Subject = Readonly<Record<string, unknown>> & {
 };
 
 /** The data of each permission: only what the farmer consents to share (R44). */
-export const attestedData: Readonly<Record<Permission, Readonly<Record<string, (of: Farmer) => unknown>>>> = {
+const attestedData: Readonly<Record<Permission, Readonly<Record<string, (of: Farmer) => unknown>>>> = {
   identity: copied("name", "sex", "birth_year", "language", "household", "location", "cooperative"),
   land: {
     ...copied("farmer_type", "farm_area_ha"),

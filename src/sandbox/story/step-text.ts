@@ -102,7 +102,7 @@ export function overlapOf({ overlap }: { readonly overlap?: string }): string {
 }
 
 /** Lists the effects of faults: `latency, status 503`. */
-export function effectsOf(faults: NonNullable<StepAction["faults"]>): string {
+function effectsOf(faults: NonNullable<StepAction["faults"]>): string {
   const effects = faults.map(({ then }) =>
     Object.entries(then)
       .filter(([name, value]) => name !== "body" && value !== false)

@@ -138,7 +138,7 @@ function inOneUnit(text: string): string | undefined {
 /**
  * Returns how to fix a text that should be a duration; `undefined` if an example is the best hint.
  */
-export function durationHint(text: string): string | undefined {
+function durationHint(text: string): string | undefined {
   if (/^[+-]?\d+$/.test(text)) return `add the unit: ${text}s or ${text}m, for example`;
   const [, months] = /^[+-]?(\d+)M$/.exec(text) ?? [];
   if (months !== undefined) return `${months}m is ${months} minutes; write months in days, such as 90d`;

@@ -139,7 +139,7 @@ const change = mapping({
   statuses: optional(record(count({ least: 400, most: 599 }), errorName())),
 });
 
-export const changesSchema = record(change, ref());
+const changesSchema = record(change, ref());
 
 // The only source of the scenario format. Its checks, messages, JSON Schema and the types of `scenario.generated.ts`
 // are made from it. `descriptions.json` has the text for each field, for editors and the types' docs; a page that

@@ -48,14 +48,14 @@ export const consentsFit: ScenarioRule = (facts) => {
 };
 
 /** Reports a use of the preview in a scenario without the preview. */
-export function needsPreview(path: Path, { scenario, wrong }: Facts): void {
+function needsPreview(path: Path, { scenario, wrong }: Facts): void {
   if (scenario.preview === true) return;
   const message = "consent requests need the preview of the announced endpoints";
   wrong("preview_off", path, message, "write preview: true at the top level");
 }
 
 /** Reports the number of a farmer that does not exist. */
-export function farmerExists(farmer: number, path: Path, { scenario, wrong }: Facts): void {
+function farmerExists(farmer: number, path: Path, { scenario, wrong }: Facts): void {
   const count = scenario.population?.farmers ?? defaultFarmers;
   if (farmer < count) return;
   const message = `there is no farmer ${farmer}: the scenario has ${count}, starting at 0`;

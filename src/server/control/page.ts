@@ -92,7 +92,7 @@ export async function sendCompressed(request: Request, response: Response, body:
 }
 
 /** Sends a file that is stored with Brotli, which browsers accept only on this machine or with TLS. */
-export async function sendBrotli(request: Request, response: Response, file: Buffer): Promise<void> {
+async function sendBrotli(request: Request, response: Response, file: Buffer): Promise<void> {
   if (!request.acceptsEncodings("br")) return sendCompressed(request, response, await decompressed(file));
   response.set("Content-Encoding", "br").send(file);
 }

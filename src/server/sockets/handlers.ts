@@ -150,7 +150,7 @@ function loadMsw(from: string): Msw {
 }
 
 /** Makes the error for a file that cannot find msw. */
-export function mswMissing(file: string): SandboxError {
+function mswMissing(file: string): SandboxError {
   return unusable(`msw is not installed where ${file} looks for it. Run \`npm install --save-dev msw\`.`);
 }
 
@@ -167,7 +167,7 @@ const notOnTheWeb = new Set(["CONNECT", "TRACE", "TRACK"]);
  * Its signal aborts if the client goes away before the response. Its host is always `baseUrl`'s, not the `Host` header's. A
  * body gets 413 once more than `maxBody` megabytes are read.
  */
-export function toWebRequest(
+function toWebRequest(
   request: IncomingMessage,
   response: ServerResponse,
   { baseUrl, maxBody }: { readonly baseUrl: string; readonly maxBody: number },
@@ -243,11 +243,7 @@ function requestBody(request: IncomingMessage, response: ServerResponse, maxBody
  *
  * Throws the error of a body that breaks off; the caller must then close the connection, so that the client notices.
  */
-export async function sendWebResponse(
-  response: Response,
-  to: ServerResponse,
-  withBody: boolean,
-): Promise<void> {
+async function sendWebResponse(response: Response, to: ServerResponse, withBody: boolean): Promise<void> {
   // Checked before the head is sent, while another response is possible.
   if (response.bodyUsed || response.body?.locked) {
     throw new TypeError(

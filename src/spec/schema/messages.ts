@@ -220,7 +220,7 @@ function ofAtLeast(least: number | undefined): string {
  *
  * `holder` is the mapping with the field; `around` is the shape of the mapping around `holder`.
  */
-export function unknownField(path: Path, shape: Shape, holder: unknown, around?: Around) {
+function unknownField(path: Path, shape: Shape, holder: unknown, around?: Around) {
   const parent = path.slice(0, -1);
   const name = String(path.at(-1));
   const where = parent.length === 0 ? "at the top level" : `in ${pathText(parent)}`;
@@ -288,6 +288,6 @@ function snakeCase(name: string): string {
 const aliasesOf: Readonly<Record<string, readonly string[]>> = aliases;
 
 /** The words of the format that another tool's word can mean; the first matching one is suggested. */
-export function meaningsOf(word: string): string[] {
+function meaningsOf(word: string): string[] {
   return Object.keys(aliasesOf).filter((ours) => aliasesOf[ours]?.includes(word));
 }

@@ -8,7 +8,7 @@ import { type Action, Refusal, useAction } from "./action.js";
 type Send = (fields: FormData, form: HTMLFormElement) => Promise<unknown>;
 
 /** The action of a form, and the reference for its element. A form with an empty required field is not sent. */
-export function useForm(send: Send): Action & { readonly form: RefObject<HTMLFormElement | null> } {
+function useForm(send: Send): Action & { readonly form: RefObject<HTMLFormElement | null> } {
   const form = useRef<HTMLFormElement>(null);
   const action = useAction(async () => {
     const element = form.current as HTMLFormElement;
@@ -36,7 +36,7 @@ interface FormRefusalProps {
 }
 
 /** The rejection of a form. The fields show their own problems, and the first one gets the focus. */
-export function FormRefusal({ form, problem }: FormRefusalProps) {
+function FormRefusal({ form, problem }: FormRefusalProps) {
   const marked = useSignal(0);
   useLayoutEffect(() => {
     const fields = form.current?.querySelectorAll<HTMLElement>('[aria-invalid="true"]') ?? [];

@@ -157,7 +157,7 @@ interface DirectoryQuery {
 }
 
 /** Adds the result of a key's next request. */
-export function withNextRequest(key: KeyView, world: SandboxState) {
+function withNextRequest(key: KeyView, world: SandboxState) {
   return { ...key, nextRequest: nextRequest(world, key.ref) };
 }
 
@@ -172,7 +172,7 @@ interface Row {
 const rowsOnAPage = 50;
 
 /** Lists organizations with their keys in pages of fifty rows; an organization without a key also takes a row. */
-export function directoryOf(world: SandboxState, { filter = "", state, page: wanted = 1 }: DirectoryQuery) {
+function directoryOf(world: SandboxState, { filter = "", state, page: wanted = 1 }: DirectoryQuery) {
   const now = world.clock.now();
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   const isChosen = ({ key, holder }: KeyEntry) =>
