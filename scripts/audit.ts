@@ -19,7 +19,7 @@ const tally = createTally("audit");
 const registry = await mustRun("npm", ["config", "get", "registry"]);
 const response = await fetch(new URL("-/npm/v1/security/advisories/bulk", registry), {
   ...{ method: "POST", headers: { "content-type": "application/json" } },
-  body: JSON.stringify(versions),
+  ...{ body: JSON.stringify(versions), signal: AbortSignal.timeout(60_000) },
 }).catch((error: Error) => error);
 if (response instanceof Error || !response.ok) {
   const why = response instanceof Error ? response.message : `it responds with ${response.status}`;

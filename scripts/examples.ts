@@ -130,7 +130,7 @@ async function installTools(tarball: string): Promise<boolean> {
   await cp(join(root, "scripts/tools"), withTools, { recursive: true });
   try {
     // As long as a slow registry takes, which the package cannot change.
-    await install(withTools, [tarball], 1_200_000);
+    await install(withTools, [tarball], 600_000);
     return true;
   } catch (error) {
     tally.count("the registry has the packages of scripts/tools", (error as Error).message);

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { inParallel } from "../test/support/in-parallel.js";
 import { install } from "./install.js";
 import { type Cell, cells, type NodeMajor, nameOf } from "./matrix/cells.js";
@@ -49,12 +49,11 @@ function remembered<Argument, Result>(work: (argument: Argument) => Promise<Resu
 }
 
 /**
- * The folder of the newest Node of a major version, to be put into `PATH`.
- *
- * Taken from the npm registry, which is reachable if `npm ci` works, and kept in the cache folder. Throws when npm
- * does.
+ * The folder of a Node of a major version, to be put into `PATH`: this one, or the newest of the npm registry, which is
+ * kept in the cache folder. Throws when npm does.
  */
 async function nodeFolder(major: NodeMajor): Promise<string> {
+  if (process.versions.node.startsWith(`${major}.`)) return dirname(process.execPath);
   const folder = join(cache, `node-${major}`);
   const name = `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
   const bin = join(folder, "node_modules", name, "bin");

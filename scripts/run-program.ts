@@ -24,13 +24,15 @@ export interface ProgramSurroundings {
   readonly env?: Readonly<Record<string, string>>;
   /** Milliseconds after which it and its children are stopped. Default: 180000. */
   readonly timeout?: number;
+  /** How often it is started again after it was stopped because of `timeout`. Default: 0. */
+  readonly retries?: number;
 }
 
 /** Runs a program to its end. Rejects when it cannot be started. */
 export function runProgram(
   program: string,
   argv: readonly string[],
-  { cwd = root, env = {}, timeout = 180_000 }: ProgramSurroundings = {},
+  { cwd = root, env = {}, timeout = 180_000, retries = 0 }: ProgramSurroundings = {},
 ): Promise<ProgramEnd> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, argv, {
@@ -39,7 +41,9 @@ export function runProgram(
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
     });
+    let isStopped = false;
     const timer = setTimeout(() => {
+      isStopped = true;
       output += `\n(stopped after ${timeout / 1000} s)\n`;
       process.kill(-(child.pid as number), "SIGKILL");
     }, timeout);
@@ -60,7 +64,8 @@ export function runProgram(
     });
     child.on("close", (code) => {
       clearTimeout(timer);
-      resolve({ code, stdout, stderr, output });
+      if (!isStopped || retries === 0) resolve({ code, stdout, stderr, output });
+      else resolve(runProgram(program, argv, { cwd, env, timeout, retries: retries - 1 }));
     });
   });
 }
