@@ -42,7 +42,6 @@ const checkShape = openMapping({
   responses: list(openMapping(response)),
   differences: list(openMapping({ path_id: text(), at: text() })),
   learned: shape.record(shape.anything()),
-  by_status: shape.optional(shape.record(shape.record(shape.flag()))),
 });
 type CheckJson = shape.ValueOf<typeof checkShape>;
 
@@ -54,8 +53,7 @@ export function parseCheck(json: unknown): CheckJson | undefined {
 /** Describes everything new since an earlier check. Ignores what only one of the two checks tried. */
 export function newSince(earlier: CheckJson, now: CheckJson): string[] {
   const known = factsOf(earlier);
-  const learnedTwice = Object.keys(now.learned).filter((name) => Object.hasOwn(earlier.learned, name));
-  const facts = factsOf(now, learnedTwice).flatMap(([about, value]) => {
+  const facts = factsOf(now).flatMap(([about, value]) => {
     const before = known.filter(([one]) => one === about).map(([, one]) => one);
     if (before.length === 0 || before.includes(value)) return [];
     return [`${about}: ${value}${before.length === 1 ? ` instead of ${shownText(before.join())}` : ""}`];
@@ -68,7 +66,7 @@ export function newSince(earlier: CheckJson, now: CheckJson): string[] {
 
 type Fact = readonly [about: string, value: string];
 
-function factsOf({ paths, responses, learned, by_status = {} }: CheckJson, compared: string[] = []): Fact[] {
+function factsOf({ paths, responses, learned }: CheckJson): Fact[] {
   const tried = paths.filter(({ verdict }) => verdict !== "not_tried");
   return [
     ...tried.map(({ path_id, got = "" }) => [path_id, got] as const),
@@ -78,10 +76,5 @@ function factsOf({ paths, responses, learned, by_status = {} }: CheckJson, compa
       ),
     ),
     ...Object.entries(learned).map(([name, value]) => [name, canonicalJson(value)] as const),
-    ...Object.entries(by_status).flatMap(([name, statuses]) =>
-      Object.entries(compared.includes(name) ? {} : statuses).map(
-        ([status, value]) => [`${name} on ${status}`, String(value)] as const,
-      ),
-    ),
   ];
 }

@@ -1,16 +1,16 @@
 import { isMapping } from "../spec/schema/shape.js";
 import { type CheckedResponse, describeBody, headerOf, memberAt, quoted, shownText } from "./answer.js";
-import { type CheckedRule, isDifference, type Observation } from "./contract.js";
+import type { CheckedRule, ContractDifference } from "./contract.js";
 import type { AnsweredAttempt } from "./judge.js";
 
 /** Compares the 200 responses with each other, in order. */
-export function compareSuccesses(successes: readonly AnsweredAttempt[]): Observation[] {
+export function compareSuccesses(successes: readonly AnsweredAttempt[]): ContractDifference[] {
   return [...compareRequestIds(successes), ...compareUsage(successes), ...compareLimits(successes)];
 }
 
-function compareRequestIds(successes: readonly AnsweredAttempt[]): Observation[] {
+function compareRequestIds(successes: readonly AnsweredAttempt[]): ContractDifference[] {
   const ids = successes.map(({ answer }) => headerOf(answer, "x-request-id") ?? "");
-  return successes.flatMap(({ pathId }, index): Observation[] => {
+  return successes.flatMap(({ pathId }, index) => {
     const id = ids[index] as string;
     if (id === "" || ids.indexOf(id) === index) return [];
     const expected = "a request id that no earlier response has";
@@ -19,31 +19,30 @@ function compareRequestIds(successes: readonly AnsweredAttempt[]): Observation[]
 }
 
 // Compares consecutive requests with the same key.
-function compareUsage(successes: readonly AnsweredAttempt[]): Observation[] {
+function compareUsage(successes: readonly AnsweredAttempt[]): ContractDifference[] {
   const seen = new Map<string, number>();
   const rules: CheckedRule[] = ["R6", "R24"];
-  return successes.flatMap(({ apiKey = "", pathId, answer }): Observation[] => {
+  return successes.flatMap(({ apiKey = "", pathId, answer }) => {
     const today = memberAt(answer, "data", "usage", "today");
     if (typeof today !== "number") return [];
     const before = seen.get(apiKey);
     seen.set(apiKey, today);
     // A new day may have started in between.
-    if (before === undefined || (today === 1 && before > 1)) return [];
-    if (today === before + 1) return [{ rules, pathId }];
+    if (before === undefined || (today === 1 && before > 1) || today === before + 1) return [];
     const hint = today > before ? "; does another client use this key?" : "";
     const expected = `${before + 1}, one more than in the response before`;
     return [{ rules, pathId, at: "$.data.usage.today", expected, found: `${today}${hint}` }];
   });
 }
 
-function compareLimits(successes: readonly AnsweredAttempt[]): Observation[] {
+function compareLimits(successes: readonly AnsweredAttempt[]): ContractDifference[] {
   const pathId = "200.replacement";
   const rules: CheckedRule[] = ["R26"];
   const [old, replacement] = ["200.retiring", pathId].map((path) =>
     successes.find((success) => success.pathId === path),
   );
   if (old === undefined || replacement === undefined) return [];
-  const differences = ["per_minute", "per_day"].flatMap((name): Observation[] => {
+  return ["per_minute", "per_day"].flatMap((name) => {
     const [before, after] = [old, replacement].map(({ answer }) => memberAt(answer, "data", "limits", name));
     if (before === after) return [];
     const expected = shownText(`${JSON.stringify(before)}, as for 200.retiring`);
@@ -51,7 +50,6 @@ function compareLimits(successes: readonly AnsweredAttempt[]): Observation[] {
       { rules, pathId, at: `$.data.limits.${name}`, expected, found: shownText(`${JSON.stringify(after)}`) },
     ];
   });
-  return differences.length === 0 ? [{ rules, pathId }] : differences;
 }
 
 /** A rejected request and every response to it: the first one, then its repetitions. */
@@ -70,21 +68,20 @@ export function compareRejections(rejections: readonly Rejection[]) {
   const [reference, ...others] = rejections;
   const rules: CheckedRule[] = ["R14"];
   const suspects: Rejection[] = [];
-  const observations = others.flatMap((rejection): Observation[] => {
+  const differences = others.flatMap((rejection) => {
     const { pathId, answers } = rejection;
     const found = followingCause(reference?.answers ?? [], answers);
-    if (found.length === 0) return [{ rules, pathId }];
+    if (found.length === 0) return [];
     suspects.push(rejection);
     if (answers.length <= leastRepetitions) return [];
     return found.map(({ at, one, other }) => {
       return { rules, pathId, at, expected: `${one}, as for ${reference?.pathId}`, found: other };
     });
   });
-  const unsettled = suspects.filter(({ answers }) => answers.length <= leastRepetitions);
   return {
-    observations: unsettled.length === 0 ? observations : observations.filter(isDifference),
+    differences,
     suspects,
-    unsettled,
+    unsettled: suspects.filter(({ answers }) => answers.length <= leastRepetitions),
     /** What differs in responses to the same request. */
     noise: rejections.flatMap(({ answers }) => noiseIn(answers)),
   };

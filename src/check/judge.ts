@@ -13,13 +13,7 @@ import {
   quoted,
   shownText,
 } from "./answer.js";
-import {
-  type CheckedRule,
-  type ContractDifference,
-  keyPrefixOf,
-  type Observation,
-  ruleOf,
-} from "./contract.js";
+import { type CheckedRule, type ContractDifference, keyPrefixOf, ruleOf } from "./contract.js";
 
 export interface Attempt {
   readonly pathId: PromisedPathId;
@@ -38,11 +32,10 @@ export interface Attempt {
 
 export type AnsweredAttempt = Attempt & { readonly answer: CheckedResponse };
 
-/** An observation without its path and request id. */
-type Judgement = Omit<Observation, "pathId"> | Omit<ContractDifference, "pathId">;
+type Judgement = Omit<ContractDifference, "pathId">;
 
 /** Compares the response to an attempt with its path in the contract. */
-export function judgeAttempt(attempt: Attempt): Observation[] {
+export function judgeAttempt(attempt: Attempt): ContractDifference[] {
   const { pathId, apiKey, answer, noAnswer, reason, difference } = attempt;
   if (difference !== undefined) return [difference];
   if (noAnswer !== undefined) {
@@ -51,9 +44,10 @@ export function judgeAttempt(attempt: Attempt): Observation[] {
   if (answer === undefined || reason !== undefined) return [];
   const requestId = headerOf(answer, "x-request-id");
   const id = requestId === undefined || requestId === "" ? {} : { requestId: shownText(requestId) };
-  return [...judgeSecrecy(answer, apiKey), ...judgeOutcome(pathId, answer, apiKey)].map((judgement) =>
-    "found" in judgement ? { pathId, ...judgement, ...id } : { pathId, ...judgement },
-  );
+  const secrecy = answer.repeatsKeyAt.map((at): Judgement => {
+    return { rules: ["R34"], at, expected: "no key", found: "the key that was sent" };
+  });
+  return [...secrecy, ...judgeOutcome(pathId, answer, apiKey)].map((one) => ({ pathId, ...one, ...id }));
 }
 
 /** Returns why a response shows nothing about its path; `undefined` if it does. */
@@ -68,12 +62,6 @@ export function whyUntried(pathId: PromisedPathId, { status }: CheckedResponse):
   return isPermitted ? "the endpoint needs no scope, or this key has it" : undefined;
 }
 
-function judgeSecrecy({ repeatsKeyAt }: CheckedResponse, apiKey: string | undefined): Judgement[] {
-  const repeated = { rules: ["R34"], expected: "no key", found: "the key that was sent" } as const;
-  if (repeatsKeyAt.length > 0) return repeatsKeyAt.map((at) => ({ ...repeated, at }));
-  return apiKey === undefined ? [] : [{ rules: ["R34"] }];
-}
-
 function judgeOutcome(pathId: PromisedPathId, answer: CheckedResponse, apiKey = ""): Judgement[] {
   const { status } = outcomeOf(pathId);
   if (answer.status !== status) {
@@ -84,8 +72,8 @@ function judgeOutcome(pathId: PromisedPathId, answer: CheckedResponse, apiKey = 
   if (status !== 200) return [...judgeForm(answer, "R27"), ...(isJson ? judgeError(pathId, answer) : [])];
   return [
     ...judgeForm(answer, "R1"),
-    ...(isJson ? judgeContext(pathId, answer, apiKey) : []),
-    judgeRequestId(answer),
+    ...(isJson ? judgeContext(answer, apiKey) : []),
+    ...judgeRequestId(answer),
   ];
 }
 
@@ -114,7 +102,7 @@ function judgeForm(answer: CheckedResponse, rule: CheckedRule): Judgement[] {
   }
   if (answer.json === undefined)
     wrong.push({ rules, at: "body", expected: "JSON", found: describeBody(answer) });
-  return wrong.length === 0 ? [{ rules }] : wrong;
+  return wrong;
 }
 
 /** The rule for each member of the response; R1 covers the others. */
@@ -126,9 +114,8 @@ const rulesOfMembers: readonly (readonly [start: string, rule: CheckedRule])[] =
   ["data.usage", "R6"],
 ];
 
-function judgeContext(pathId: PromisedPathId, answer: CheckedResponse, apiKey: string): Judgement[] {
-  const problems = mismatchesIn(me.responseShape, answer.json);
-  const found: Judgement[] = problems.map((problem) => {
+function judgeContext(answer: CheckedResponse, apiKey: string): Judgement[] {
+  const found = mismatchesIn(me.responseShape, answer.json).map((problem) => {
     const rule = rulesOfMembers.find(([start]) => problem.path.startsWith(start))?.[1] ?? "R1";
     return mismatch(problem, rule);
   });
@@ -138,11 +125,7 @@ function judgeContext(pathId: PromisedPathId, answer: CheckedResponse, apiKey: s
     const expected = `"${prefix}", the environment in the key's prefix`;
     found.push({ rules: ["R3"], at: "$.data.environment", expected, found: describeValue(environment) });
   }
-  // Without data, the rules about its members do not apply.
-  const hasData = !problems.some(({ path }) => path === "" || path === "data");
-  const broken = new Set(found.flatMap(({ rules }) => rules));
-  const kept = hasData ? rulesOfMembers.map(([, rule]) => rule).filter((rule) => !broken.has(rule)) : [];
-  return [...found, { rules: [ruleOf(pathId), ...kept] }];
+  return found;
 }
 
 function mismatch({ path, expected, value }: Mismatch, rule: CheckedRule): Judgement {
@@ -150,19 +133,16 @@ function mismatch({ path, expected, value }: Mismatch, rule: CheckedRule): Judge
   return { rules: [rule], at, expected, found: describeValue(value) };
 }
 
-function judgeRequestId(answer: CheckedResponse): Judgement {
+function judgeRequestId(answer: CheckedResponse): Judgement[] {
   const requestId = headerOf(answer, "x-request-id");
-  if (requestId !== undefined && requestId !== "") return { rules: ["R7"] };
+  if (requestId) return [];
   const found = requestId === undefined ? "nothing" : "an empty header";
-  return { rules: ["R7"], at: "X-Request-Id", expected: "a request id", found };
+  return [{ rules: ["R7"], at: "X-Request-Id", expected: "a request id", found }];
 }
 
 function judgeError(pathId: PromisedPathId, answer: CheckedResponse): Judgement[] {
   const wrong = mismatchesIn(errorShape, answer.json).map((problem) => mismatch(problem, "R27"));
-  return [
-    ...(wrong.length === 0 ? [{ rules: ["R27" as const] }] : wrong),
-    ...judgeCode(pathId, memberAt(answer, "error", "code")),
-  ];
+  return [...wrong, ...judgeCode(pathId, memberAt(answer, "error", "code"))];
 }
 
 function judgeCode(pathId: PromisedPathId, code: unknown): Judgement[] {
@@ -174,7 +154,7 @@ function judgeCode(pathId: PromisedPathId, code: unknown): Judgement[] {
   if (status === 429 && code === "") {
     return [{ rules: ["R28"], at, expected: "a code", found: "an empty string" }];
   }
-  if (status === 429 || code === expected) return [{ rules: [rule, "R28"] }];
+  if (status === 429 || code === expected) return [];
   const isListed = outcomes.some((row) => row.status === status && row.code === code);
   const found = isListed ? quoted(code) : `${quoted(code)}, which is not listed for ${status}`;
   return [{ rules: isListed ? [rule] : [rule, "R28"], at, expected: `"${expected}"`, found }];

@@ -7,8 +7,6 @@ export interface InferredAssumption {
   readonly name: keyof Assumptions;
   /** Left out if the responses show no single value that the sandbox can imitate. */
   readonly value?: Assumptions[keyof Assumptions];
-  /** Whether it is present, for each status where all responses agree. */
-  readonly byStatus?: Readonly<Record<string, boolean>>;
   readonly because: string;
 }
 
@@ -65,14 +63,7 @@ function challenges(answers: readonly CheckedResponse[]): Inferred {
 function details(answers: readonly CheckedResponse[]): Inferred {
   const values = answers.map((answer) => memberAt(answer, "error", "details"));
   const names = new Set(values.flatMap((value) => (isMapping(value) ? Object.keys(value) : [])));
-  const byStatus = [403, 429].flatMap((status) => {
-    const present = onlyOne(values.filter((_, index) => answers[index]?.status === status).map(isMapping));
-    return present === undefined ? [] : [[status, present] as const];
-  });
-  return {
-    ...presence(values, "details", "responses with 403 or 429", `: ${shownText([...names].join(", "))}`),
-    byStatus: Object.fromEntries(byStatus),
-  };
+  return presence(values, "details", "responses with 403 or 429", `: ${shownText([...names].join(", "))}`);
 }
 
 function rateLimitCode(answers: readonly CheckedResponse[]): Inferred {

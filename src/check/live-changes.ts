@@ -1,3 +1,10 @@
+import {
+  type AnnouncedChange,
+  type ChangeFields,
+  datedChanges,
+  dateText,
+  partsOf,
+} from "../sandbox/timeline.js";
 import { outcomeOf } from "../spec/outcomes.js";
 import { isMapping } from "../spec/schema/shape.js";
 import { type CheckedResponse, headerOf, memberAt } from "./answer.js";
@@ -7,39 +14,29 @@ import type { InferredAssumption } from "./learn.js";
 /** `partly`: some of its edits are live; `not_seen`: no response shows them. */
 export type LiveState = "live" | "partly" | "not_yet" | "not_seen";
 
-/** An announced change to look for. */
-export interface SoughtChange {
-  readonly ref: string;
-  readonly say?: string | undefined;
-  readonly date: string;
-  readonly fields: {
-    readonly members?: { readonly in: string; readonly on?: number };
-    readonly headers?: { readonly on?: number };
-    readonly move?: { readonly to: string };
-  };
-  /** Its edits: the kind, the operation if there are several, and a name. */
-  readonly parts: readonly { readonly path: readonly string[]; readonly value: unknown }[];
-}
-
 /** An announced change, and whether responses show it. */
-export interface LiveChange extends Pick<SoughtChange, "ref" | "say" | "date"> {
+export interface LiveChange {
+  readonly ref: string;
+  readonly say: string | undefined;
+  readonly date: string;
   readonly state: LiveState;
 }
 
 /** Finds the announced changes that an environment's responses already show. */
 export function liveChanges(
-  changes: readonly SoughtChange[],
+  changes: ChangeFields,
   exchanges: readonly AnsweredAttempt[],
   inferred: readonly InferredAssumption[],
 ): LiveChange[] {
   const all = exchanges.map(({ answer }) => answer);
-  return changes.map(({ ref, say, date, fields, parts }) => {
-    const seen = parts.map(({ path: [kind = "", operation = "", name = operation], value }) =>
+  return datedChanges(changes).map((change) => {
+    const { ref, at, fields } = change;
+    const seen = partsOf(change).map(({ path: [kind = "", operation = "", name = operation], value }) =>
       looks[kind]?.({ exchanges, all, inferred, fields, operation, name, value }),
     );
-    const [live, not] = [true, false].map((one) => seen.includes(one) || seen.includes("partly"));
+    const [live, not] = [true, false].map((one) => seen.includes(one));
     const state = live ? (not ? "partly" : "live") : not ? "not_yet" : "not_seen";
-    return { ref, say, date, state };
+    return { ref, say: fields.say, date: dateText(at), state };
   });
 }
 
@@ -47,21 +44,20 @@ interface Sought {
   readonly exchanges: readonly AnsweredAttempt[];
   readonly all: readonly CheckedResponse[];
   readonly inferred: readonly InferredAssumption[];
-  readonly fields: SoughtChange["fields"];
+  readonly fields: AnnouncedChange["fields"];
   /** The operation on the name: add, rename or remove. */
   readonly operation: string;
   readonly name: string;
   readonly value: unknown;
 }
 
-type Look = (sought: Sought) => boolean | "partly" | undefined;
+type Look = (sought: Sought) => boolean | undefined;
 
 // Each returns `undefined` if no response shows it.
 const looks: Readonly<Record<string, Look>> = {
   assumptions({ inferred, name, value }) {
-    const found = inferred.find((one) => one.name === name);
-    if (found?.value !== undefined) return found.value === value;
-    return new Set(Object.values(found?.byStatus ?? {})).size > 1 ? "partly" : undefined;
+    const found = inferred.find((one) => one.name === name)?.value;
+    return found === undefined ? undefined : found === value;
   },
   codes: ({ value, ...sought }) =>
     every(ofError(sought), ({ answer }) => memberAt(answer, "error", "code") === value),

@@ -11,13 +11,7 @@ import { render, type TextStyle } from "../report/render/render.js";
 import { snakeCase } from "../spec/schema/json.js";
 import type { SeenResponse } from "./against.js";
 import { describeAnswer } from "./answer.js";
-import {
-  type CheckedRule,
-  type ContractDifference,
-  checkedRules,
-  isDifference,
-  type Observation,
-} from "./contract.js";
+import type { ContractDifference } from "./contract.js";
 import { type Attempt, judgeAttempt } from "./judge.js";
 import { assumptionsYaml, type InferredAssumption } from "./learn.js";
 import type { LiveChange, LiveState } from "./live-changes.js";
@@ -41,7 +35,7 @@ interface Gathered {
   readonly attempts: readonly Attempt[];
   readonly responses: readonly SeenResponse[];
   /** The results of comparing responses with each other. */
-  readonly compared: readonly Observation[];
+  readonly compared: readonly ContractDifference[];
   readonly assumptions: readonly InferredAssumption[];
   /** Announced changes, if any are looked for. */
   readonly changes?: readonly LiveChange[] | undefined;
@@ -55,18 +49,17 @@ export type CheckReport = ReturnType<typeof checkReportOf>;
 
 /** Judges and summarizes the results of a run. */
 export function checkReportOf({ attempts, compared, ...rest }: Gathered) {
-  const observations = [...attempts.flatMap(judgeAttempt), ...compared];
-  const differences = observations.filter(isDifference);
-  const inComparison = compared.filter(isDifference);
+  const differences = [...attempts.flatMap(judgeAttempt), ...compared];
   const verdict: Verdict = differences.length > 0 ? "differs" : "agrees";
   return {
     ...rest,
     verdict: rest.stopped === undefined ? verdict : ("stopped" as const),
-    paths: attempts.map((attempt) => {
-      const isOf = ({ pathId }: Observation) => pathId === attempt.pathId;
-      return pathRow(attempt, judgeAttempt(attempt).some(isDifference) || inComparison.some(isOf));
-    }),
-    rules: (Object.keys(checkedRules) as CheckedRule[]).map((rule) => ruleRow(rule, observations)),
+    paths: attempts.map((attempt) =>
+      pathRow(
+        attempt,
+        differences.some(({ pathId }) => pathId === attempt.pathId),
+      ),
+    ),
     differences,
     /** The assumptions as a block for a scenario. */
     assumptionsYaml: assumptionsYaml(rest.assumptions),
@@ -83,14 +76,6 @@ function pathRow({ pathId, variable, answer, noAnswer, reason }: Attempt, differ
     got: answer === undefined ? noAnswer && "no response" : describeAnswer(answer),
     reason,
   };
-}
-
-function ruleRow(rule: CheckedRule, observations: readonly Observation[]) {
-  const { title, never }: { title: string; never?: string } = checkedRules[rule];
-  const about = observations.filter(({ rules }) => rules.includes(rule));
-  const row = (verdict: Verdict, reason?: string) => ({ rule, title, verdict, reason });
-  if (about.some(isDifference)) return row("differs");
-  return about.length > 0 ? row("agrees") : row("not_tried", never ?? "no response shows it");
 }
 
 export function renderCheck(report: CheckReport, format: ReportFormat, style?: TextStyle): string {
@@ -137,7 +122,7 @@ const liveStates: Readonly<Record<LiveState, { text: string; tone: Tone }>> = {
   not_seen: { text: "not seen", tone: "quiet" },
 };
 
-function sectionsOf({ paths, rules, differences, changes = [] }: CheckReport): Section[] {
+function sectionsOf({ paths, differences, changes = [] }: CheckReport): Section[] {
   return [
     {
       title: "Announced changes",
@@ -149,13 +134,6 @@ function sectionsOf({ paths, rules, differences, changes = [] }: CheckReport): S
       columns: ["path", "verdict", "what came, key, reason"],
       rows: paths.map(({ pathId, verdict, got, variable, reason }) => ({
         cells: [pathId, verdicts[verdict], [got, variable, reason].filter((text) => text).join(", ")],
-      })),
-    },
-    {
-      title: "Rules",
-      columns: ["rule", "verdict", "summary"],
-      rows: rules.map(({ rule, verdict, title, reason }) => ({
-        cells: [rule, verdicts[verdict], reason === undefined ? title : `${title} (${reason})`],
       })),
     },
     {
@@ -174,8 +152,8 @@ function sectionsOf({ paths, rules, differences, changes = [] }: CheckReport): S
   ];
 }
 
-/** Returns a case for each path, rule and new fact. If the check stopped, the first path fails with the reason. */
-function suitesOf({ paths, rules, differences, stopped, newFacts, changes }: CheckReport): Suite[] {
+/** Returns a case for each path and new fact. If the check stopped, the first path fails with the reason. */
+function suitesOf({ paths, differences, stopped, newFacts, changes }: CheckReport): Suite[] {
   const pathCases = paths.map((row, index): TestCase => {
     if (stopped !== undefined && index === 0) {
       return { name: row.pathId, verdict: "failed", message: stopped };
@@ -183,13 +161,8 @@ function suitesOf({ paths, rules, differences, stopped, newFacts, changes }: Che
     const found = differences.filter(({ pathId }) => pathId === row.pathId);
     return testCase(row.pathId, row, found);
   });
-  const ruleCases = rules.map((row) => {
-    const found = differences.filter((difference) => difference.rules.includes(row.rule));
-    return testCase(`${row.rule} ${row.title}`, row, found);
-  });
   return [
     { name: "paths", cases: pathCases },
-    { name: "rules", cases: ruleCases },
     ...(changes === undefined ? [] : [{ name: "changes", cases: changes.map(changeCase) }]),
     ...(newFacts === undefined ? [] : [{ name: "new", cases: newFacts.map(newFactCase) }]),
   ];
@@ -221,9 +194,6 @@ export function jsonOf({ assumptions, assumptionsYaml, stopped, ...rest }: Check
   return {
     ...(snakeCase({ ...rest, stopped: stopped ?? null }) as object),
     learned: Object.fromEntries(learned.map(({ name, value }) => [name, value])),
-    by_status: Object.fromEntries(
-      assumptions.flatMap(({ name, byStatus }) => (byStatus ? [[name, byStatus]] : [])),
-    ),
     not_learned: Object.fromEntries(open.map(({ name, because }) => [name, because])),
     assumptions_yaml: assumptionsYaml,
   };

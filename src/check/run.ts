@@ -1,3 +1,4 @@
+import type { ChangeFields } from "../sandbox/timeline.js";
 import { outcomeOf } from "../spec/outcomes.js";
 import { notesOn, type SeenResponse, seenResponse } from "./against.js";
 import {
@@ -15,7 +16,7 @@ import { compareRejections, compareSuccesses, leastRepetitions, type Rejection }
 import {
   findKey,
   type KeyedPath,
-  keyedPathsFor,
+  keyedPaths,
   keylessPaths,
   keysInVariables,
   limitPaths,
@@ -24,7 +25,7 @@ import {
 } from "./contract.js";
 import { type AnsweredAttempt, type Attempt, judgeNoLimit, perMinuteOf, whyUntried } from "./judge.js";
 import { inferAssumptions } from "./learn.js";
-import { liveChanges, type SoughtChange } from "./live-changes.js";
+import { liveChanges } from "./live-changes.js";
 import { type CheckReport, checkReportOf } from "./report.js";
 
 interface CheckOptions {
@@ -37,10 +38,8 @@ interface CheckOptions {
   /** A well-formed but unknown key. */
   readonly unknownKey: string;
   /** Announced changes of the API to look for. */
-  readonly changes?: readonly SoughtChange[] | undefined;
+  readonly changes?: ChangeFields | undefined;
 }
-
-const variesNote = "Responses to the same request differ in form; the profile varied responds like this.";
 
 /**
  * Sends requests, one after another, and compares the responses with the contract.
@@ -54,7 +53,7 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
   for (const { pathId, apiKey } of keylessPaths(unknownKey)) {
     attempts.push(await session.attempt({ pathId, apiKey }));
   }
-  for (const path of keyedPathsFor(env)) attempts.push(await tryKeyedPath(session, path));
+  for (const path of keyedPaths) attempts.push(await tryKeyedPath(session, path));
   const [working] = withStatus(attempts, 200);
   // The second response to the same key shows whether requests are counted.
   const repeated = working === undefined ? [] : [await session.attempt(working)];
@@ -70,13 +69,12 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
     stopped: session.stopped(),
     attempts,
     responses: session.responses,
-    compared: [...rejections.observations, ...compareSuccesses(withStatus(all, 200))],
+    compared: [...rejections.differences, ...compareSuccesses(withStatus(all, 200))],
     assumptions,
     changes: options.changes && liveChanges(options.changes, answered, assumptions),
     notes: [
       ...notesOn(session.responses),
       ...unsettledNotes(rejections.unsettled, session),
-      ...(rejections.noise.some(({ isForm }) => isForm) ? [variesNote] : []),
       ...unusedVariables(env).map((name) => `${name} is not used: no path has this name.`),
     ],
   });

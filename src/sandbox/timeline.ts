@@ -84,14 +84,6 @@ export function partsOf({ fields: { move, ...fields } }: AnnouncedChange): Part[
   return [...(move === undefined ? [] : [{ path: ["move"], value: move }]), ...inside(fields, [])];
 }
 
-/** Returns the changes in the form that a check looks for. */
-export function soughtChanges(changes: ChangeFields) {
-  return datedChanges(changes).map((change) => {
-    const { ref, at, fields } = change;
-    return { ref, say: fields.say, date: dateText(at), fields, parts: partsOf(change) };
-  });
-}
-
 /** A timeline and its progress. */
 export interface Timeline {
   readonly steps: readonly { readonly at: number; readonly step: TimelineStep }[];

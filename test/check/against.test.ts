@@ -69,24 +69,6 @@ test.each(Object.entries(planted))("%s that an earlier check did not find is new
   expect(stdout).not.toMatch(/hunter2|sk-live/);
 });
 
-const detailed =
-  (...statuses: number[]): Misbehave =>
-  (reply, { ref }) => {
-    if (ref === "live")
-      Object.assign(reply, { status: 429, body: { error: { code: "busy", message: "Later." } } });
-    if (statuses.includes(reply.status)) setIn(reply, "body.error.details", {});
-  };
-test.each<[before: number[], now: number[], facts: string[]]>([
-  [[], [403], [" on 403: true instead of false"]],
-  [[], [429], [" on 429: true instead of false"]],
-  [[403, 429], [403], [" on 429: false instead of true"]],
-  [[403], [429], [" on 403: false instead of true", " on 429: true instead of false"]],
-  [[], [403, 429], [": true instead of false"]],
-])("error.details on %j, then on %j, are new", async (before, now, facts) => {
-  const { code, added } = await checkAgain(detailed(...now), { before: detailed(...before) });
-  expect([code, added]).toEqual([1, facts.map((fact) => `error_details${fact}`)]);
-});
-
 test("nothing is new on an unchanged server, nor what a check had found before", async () => {
   expect(await checkAgain(() => {})).toMatchObject({ code: 0, added: [], stderr: "" });
   const drift: Misbehave = (...given) => {

@@ -88,35 +88,6 @@ describe("against the sandbox itself, a check", () => {
     ]);
   });
 
-  test("R16 tries both legacy keys when both are set", async () => {
-    const server = await serveSandbox(1, {});
-    const legacyRows = async (names: string[], change: Record<string, string> = {}) => {
-      const keys = Object.entries(keysOf(server)).filter(([name]) => names.includes(name));
-      const env = { ...Object.fromEntries(keys), ...change };
-      const { code, stdout } = await runCli(["check", server.url, "--json"], { env });
-      const rows = JSON.parse(stdout).paths.filter(
-        (row: { path_id: string }) => row.path_id === "200.legacy",
-      );
-      return [
-        code,
-        ...rows.map((row: Record<string, string>) => `${row.variable} ${row.verdict} ${row.got}`),
-      ];
-    };
-    const live = "SVC_KEY_LEGACY_LIVE agrees 200";
-    expect(await legacyRows(["SVC_KEY_LEGACY", "SVC_KEY_LEGACY_LIVE"])).toEqual([
-      0,
-      "SVC_KEY_LEGACY agrees 200",
-      live,
-    ]);
-    expect(await legacyRows(["SVC_KEY_LEGACY_LIVE"])).toEqual([0, live]);
-    const unknown = { SVC_KEY_LEGACY_LIVE: "legacysvc_live_0123456789abcdef" };
-    expect(await legacyRows(["SVC_KEY_LEGACY"], unknown)).toEqual([
-      1,
-      "SVC_KEY_LEGACY agrees 200",
-      "SVC_KEY_LEGACY_LIVE differs 401 unauthorized",
-    ]);
-  });
-
   test("works under a base URL with a path, with a slash at its end, and when it is the URL of the endpoint", async () => {
     const server = await serveProbed(undefined, "/gateway/v1/relying-party/me");
     for (const base of ["/gateway", "/gateway/", `/gateway${mePath}/`].map((path) => server.url + path)) {

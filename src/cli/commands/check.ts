@@ -4,7 +4,6 @@ import { jsonOf, renderCheck } from "../../check/report.js";
 import { runCheck } from "../../check/run.js";
 import { isLoopbackHost } from "../../node/addresses.js";
 import { createSend, endpointUnder } from "../../node/clients/send-once.js";
-import { soughtChanges } from "../../sandbox/timeline.js";
 import { unknownSecret } from "../../scenario/population.js";
 import { parseApiKey } from "../../spec/api-key.js";
 import { redactKeys } from "../../spec/redact.js";
@@ -21,7 +20,7 @@ import { styleFor, tell, tellAs } from "../terminal.js";
 export const command = declareCommand({
   summary: "probe a real environment and compare it with the contract",
   description:
-    "Sends a few requests to a real environment (or a sandbox), compares each path and rule with the contract, and prints the findings as assumptions for a scenario. Keys come only from SVC_KEY_<REF> variables, with the names that keys --format env prints for key-states. If you set none, only requests without a valid key are sent. With --against it also lists everything new since an earlier check. Exits with 1 if something differs, is new or cannot be reached. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
+    "Sends a few requests to a real environment (or a sandbox), compares each path with the contract, and prints the findings as assumptions for a scenario. Keys come only from SVC_KEY_<REF> variables, with the names that keys --format env prints for key-states. If you set none, only requests without a valid key are sent. With --against it also lists everything new since an earlier check. Exits with 1 if something differs, is new or cannot be reached. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
   words: { "<base-url>": "the URL before /v1/relying-party/me" },
   flags: {
     format: formatFlag,
@@ -55,14 +54,14 @@ export const command = declareCommand({
     const format = flags.json ? "json" : (flags.format ?? "text");
     const url = endpointUnder(words[0] ?? "");
     const earlier = flags.against === undefined ? undefined : await readEarlier(flags.against, io);
-    const changes = await changesSought(flags.changes, io);
+    const announced = flags.changes === undefined ? undefined : await loadChanges(flags.changes, io);
     warnOfPlainHttp(url, io);
     const checked = await runCheck(createSend(url, flags.timeout ?? defaultWait), {
       url: url.href,
       env: io.env,
       maxRequests: flags.maxRequests ?? 40,
       probeLimits: flags.probeLimits === true,
-      changes,
+      changes: announced?.changes,
       unknownKey: unknownSecret(0),
     });
     const now = parseCheck(jsonOf(checked));
@@ -80,10 +79,6 @@ export const command = declareCommand({
     return report.verdict === "agrees" && !newFacts?.length ? exitCode.fine : exitCode.failed;
   },
 });
-
-async function changesSought(file: string | undefined, io: Io) {
-  return file === undefined ? undefined : soughtChanges((await loadChanges(file, io)).changes);
-}
 
 async function readEarlier(file: string, io: Io) {
   const text = await readGivenFile(file, "the earlier check", io);
