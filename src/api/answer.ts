@@ -119,7 +119,6 @@ export function admit(
 function countRequest(usage: Usage, { sliding }: Windows, now: number): void {
   usage.minuteCount += 1;
   usage.dayCount += 1;
-  usage.countedAt = now;
   if (sliding) usage.recent.push(now);
 }
 

@@ -95,7 +95,7 @@ export function markOf(text: string): string {
 
 // The members whose damage would otherwise go undetected.
 const runtimeShape = openMapping({
-  ...{ at: number(), name: text({ least: 1 }), countedAt: record(number()), recorded: count() },
+  ...{ at: number(), name: text({ least: 1 }), recorded: count() },
   scenario: text({ least: 1 }),
   timeline: openMapping({ steps: list(openMapping({ at: number() })), next: count() }),
   exchanges: list(openMapping({ id: text(), at: number(), path: text(), pathId: text(), status: count() })),

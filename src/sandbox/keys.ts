@@ -127,8 +127,6 @@ export interface Usage {
   dayEndsAt: number;
   /** When the requests of the sliding minute arrived, oldest first. */
   readonly recent: number[];
-  /** When the last request was counted; `undefined` if none was since the start. */
-  countedAt: number | undefined;
 }
 
 /** Returns the windows of the assumptions. */
@@ -158,7 +156,6 @@ export function startUsage(windows: Windows, now: number, past: PastUsage = {}):
     dayCount: today,
     dayEndsAt: dayStart(now, windows.dayResetsAt) + day,
     recent: windows.sliding ? [...(countedAt ?? new Array<number>(thisMinute).fill(now))] : [],
-    countedAt: undefined,
   };
 }
 

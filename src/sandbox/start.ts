@@ -207,8 +207,6 @@ export interface SavedSandbox {
   readonly scenario: Scenario;
   /** The state as a scenario; `requests_answered` includes the series, so that no request id repeats. */
   readonly snapshot: Scenario;
-  /** When each key was last counted (epoch milliseconds), by ref. */
-  readonly countedAt: Readonly<Record<string, number>>;
   /** Includes the steps that ran, so that the others keep their numbers. */
   readonly timeline: Pick<Timeline, "steps" | "next">;
   readonly stepsRun: number;
@@ -222,16 +220,12 @@ export interface SavedSandbox {
 
 /** Describes a sandbox; changes nothing. */
 export function describeSandbox(world: SandboxState): SavedSandbox {
-  const { name, text, scenario, registry, timeline, story, history } = world;
+  const { name, text, scenario, timeline, story, history } = world;
   // Read before the clock, so that a restored clock is never late.
   const at = world.platform.time();
-  const counted = [...registry.keys.values()].flatMap(({ key: { ref }, usage: { countedAt } }) =>
-    countedAt === undefined ? [] : [[ref, countedAt] as const],
-  );
   return {
     ...{ at, name, text, scenario },
     snapshot: { ...snapshotWorld(world), requests_answered: world.requestIds.answered() },
-    countedAt: Object.fromEntries(counted),
     timeline: { steps: timeline.steps, next: timeline.next },
     stepsRun: story.next,
     verdicts: [...story.verdicts],
@@ -265,9 +259,6 @@ export function restoreSandbox(
   const { at, name, text, scenario, snapshot, stepsRun, verdicts } = state;
   const world = there ?? startSandbox(snapshot, { platform, name, text, ...options });
   if (there !== undefined) Object.assign(there, prepareScenario(there, snapshot, { name, text }));
-  for (const [ref, countedAt] of Object.entries(state.countedAt)) {
-    world.registry.key(ref).usage.countedAt = countedAt;
-  }
   Object.assign(world.timeline, state.timeline);
   const story = createStory(scenario.story ?? [], stepsRun);
   for (const [step, asExpected] of verdicts) story.verdicts.set(step, asExpected);

@@ -1,11 +1,11 @@
 import type { ControlBody } from "../../scenario/format/inputs.js";
 import { faultProblems } from "../../scenario/rules/facts.js";
-import { day, dayStart, keyStateAt, maximumActiveKeys, minute, minuteStart } from "../../spec/api-key.js";
+import { keyStateAt, maximumActiveKeys } from "../../spec/api-key.js";
 import { type Assumptions, assumptionsFor, type Profile } from "../../spec/assumptions.js";
 import { requireFields, validationError } from "../../spec/schema/check.js";
 import { isoOf } from "../clock.js";
 import { activateFaults, type Fault } from "../faults.js";
-import { type KeyEntry, settleUsage, startUsage, type Usage, type Windows, windowsOf } from "../keys.js";
+import { settleUsage, startUsage, type Usage, type Windows, windowsOf } from "../keys.js";
 import type { SandboxState } from "../sandbox.js";
 import { endingOfName, withGrantedScopes, withoutGrantedScopes } from "../varied-records.js";
 import type { OrganizationView } from "../view-shapes.js";
@@ -60,7 +60,7 @@ export type AssumptionsInput = Partial<Assumptions> & { readonly profile?: Profi
 
 /**
  * Changes assumptions, effective with the next request. With a profile, all others become the profile's. Usage in the
- * current minute and day stays counted; a window whose usage is unknown cannot be chosen.
+ * current minute and day stays counted.
  *
  * Throws `validation_failed` for assumptions that contradict the sandbox's state, without changes.
  */
@@ -74,12 +74,7 @@ export function changeAssumptions(
   const { me_scope: needed, scopes } = next;
   const isMissing = needed !== null && !scopes.includes(needed);
   const windows = windowsOf(next);
-  const dayBegan = dayStart(now, windows.dayResetsAt);
-  const isOtherMinute = windows.sliding && !world.windows.sliding;
-  const isOtherDay = windows.dayResetsAt !== world.windows.dayResetsAt;
   requireFields("change the assumptions", {
-    minute_window: isOtherMinute ? countedProblem(world, now - minute + 1, minute, now) : undefined,
-    day_resets_at: isOtherDay ? countedProblem(world, dayBegan, day, now) : undefined,
     me_scope: isMissing ? `is ${JSON.stringify(needed)}, which is not one of scopes` : undefined,
     scopes: heldScopeProblem(world, next),
     retiring_counts_as_active: tooManyActiveProblem(world, next, now),
@@ -143,38 +138,12 @@ function tooManyActiveProblem(
   return undefined;
 }
 
-// A key has a count for its minute and its day, but no time for each request. The count in a window that starts at another
-// instant is known only if it is zero.
-function countedProblem(
-  { registry, windows }: SandboxState,
-  since: number,
-  length: number,
-  now: number,
-): string | undefined {
-  let last: KeyEntry | undefined;
-  for (const entry of registry.keys.values()) {
-    const { usage } = entry;
-    settleUsage(usage, windows, now);
-    const { countedAt = since - 1 } = usage;
-    if (countedAt >= Math.max(since, last?.usage.countedAt ?? since)) last = entry;
-  }
-  if (last === undefined) return undefined;
-  const at = last.usage.countedAt as number;
-  const free = length === minute ? at + length : since + length;
-  return `cannot change while requests are counted: the key ${JSON.stringify(last.key.ref)} was used at ${isoOf(at)}. Advance the clock to ${isoOf(free)}, or reset the sandbox first`;
-}
-
+// Counts have no times: with other windows, the requests so far count as if they were sent now.
 function carryOver(usage: Usage, from: Windows, to: Windows, now: number): void {
+  if (from.sliding === to.sliding && from.dayResetsAt === to.dayResetsAt) return;
   settleUsage(usage, from, now);
-  const { countedAt: lastAt } = usage;
-  const since = minuteStart(now);
-  const thisMinute =
-    from.sliding && !to.sliding ? usage.recent.filter((time) => time >= since).length : usage.minuteCount;
-  const isOver = lastAt !== undefined && lastAt < dayStart(now, to.dayResetsAt);
-  // Usage from a scenario has no times: it counts as of now.
-  const countedAt = from.sliding && to.sliding ? [...usage.recent] : undefined;
-  const today = isOver ? 0 : usage.dayCount;
-  const { recent, ...counts } = startUsage(to, now, { thisMinute, today, countedAt });
-  Object.assign(usage, counts, { countedAt: lastAt });
-  usage.recent.splice(0, usage.recent.length, ...recent);
+  const { minuteCount: thisMinute, dayCount, recent } = usage;
+  const today = Math.max(thisMinute, dayCount);
+  const countedAt = from.sliding ? recent : undefined;
+  Object.assign(usage, startUsage(to, now, { thisMinute, today, countedAt }));
 }
