@@ -14,7 +14,7 @@ import { errorBody, textBody, utf8Length } from "./messages.js";
  */
 export function applyFault(world: SandboxState, call: ApiCall): Ending | undefined {
   let expected: ApiPathId | undefined;
-  const fired = fireFault(world.faults.active, call.number, {
+  const fired = fireFault(world.faults, call.number, {
     key: call.entry?.key.ref,
     organization: call.entry?.key.organization,
     now: call.now,

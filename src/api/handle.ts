@@ -46,7 +46,7 @@ import { variationOf } from "./variation/vary.js";
  */
 export function handle(world: SandboxState, request: ApiRequest): Exchange {
   const call = beginCall(world, request);
-  const faulty = world.faults.active.length === 0 ? undefined : applyFault(world, call);
+  const faulty = world.faults.length === 0 ? undefined : applyFault(world, call);
   const ended = faulty ?? answerCall(world, call);
   const ending = world.changes === undefined ? ended : changedEnding(world, call, ended);
   const broken = world.trial?.broken?.end(world, call, ending) as Ending | undefined;

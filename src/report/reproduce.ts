@@ -158,7 +158,7 @@ function pathsWithFaults(
     expectedPath: () => apiPath,
   };
   let isFirst = true;
-  for (const { when, effect } of world.faults.active) {
+  for (const { when, effect } of world.faults) {
     if (!matches(when, facts)) continue;
     const isCertain =
       when.every === undefined && when.requests === undefined && when.probability === undefined;

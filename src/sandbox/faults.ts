@@ -34,11 +34,6 @@ export interface ActiveFault {
   matched: number;
 }
 
-/** The faults of a sandbox, in order. Changes replace the whole list. */
-export interface Faults {
-  active: readonly ActiveFault[];
-}
-
 export interface FiredFault {
   readonly effect: FaultEffect;
   /** Milliseconds of real time. */
@@ -84,13 +79,8 @@ export function fireFault(
   return fired;
 }
 
-/** Returns the faults that match such a request, whether or not they fire. Counts nothing. */
-export function matchingFaults({ active }: Faults, facts: FaultFacts): ActiveFault[] {
-  return active.filter(({ when }) => matches(when, facts));
-}
-
 /** Copies the active faults as scenarios write them, with absolute times. */
-export function describeFaults({ active }: Faults): Fault[] {
+export function describeFaults(active: readonly ActiveFault[]): Fault[] {
   return active.map((fault) => {
     const { when, then, requests_matched: _, ...rest } = structuredClone(fault.given);
     const { after, until } = fault.when;

@@ -3,7 +3,7 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import type { Assumptions, Profile } from "../spec/assumptions.js";
 import type { RequestIds } from "../spec/seed.js";
 import type { VirtualClock } from "./clock.js";
-import type { Faults } from "./faults.js";
+import type { ActiveFault } from "./faults.js";
 import type { ClientBehaviour, ObservedCall } from "./journal/client-behaviour.js";
 import type { Counters } from "./journal/counts.js";
 import type { History } from "./journal/history.js";
@@ -50,7 +50,8 @@ export interface StartedScenario {
   givenAssumptions: Partial<Assumptions>;
   windows: Windows;
   readonly clock: VirtualClock;
-  readonly faults: Faults;
+  /** In order. */
+  faults: readonly ActiveFault[];
   readonly farmers: Farmers;
   /** Whether the announced endpoints have a preview; otherwise their paths are unknown (R49). */
   readonly preview: boolean;

@@ -10,7 +10,7 @@ import { type Counts, createCounters } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
 import { createHistory } from "./journal/history.js";
 import { createRegistry, scenarioRecords, startKey, windowsOf } from "./keys.js";
-import { buildConsents, type Consents } from "./preview/consents.js";
+import { buildConsents } from "./preview/consents.js";
 import { farmersOf } from "./preview/farmers.js";
 import type { GivenOptions, Platform, SandboxState, StartedScenario, StartOptions } from "./sandbox.js";
 import { snapshotWorld } from "./snapshot.js";
@@ -128,8 +128,8 @@ function startedWith(
       // Clients wait longer when a fault hits them, which must not end their limits.
       holdsMinute: trial?.faults !== undefined,
     }),
-    faults: { active: activateFaults(scenario.faults ?? [], seed, start) },
-    consents: preview ? buildConsents(scenario, seed, start) : noConsents,
+    faults: activateFaults(scenario.faults ?? [], seed, start),
+    consents: buildConsents(scenario, seed, start),
     timeline: createTimeline(scenario.timeline ?? [], start, changes),
     story: createStory(scenario.story ?? []),
     registry: createRegistry(
@@ -150,20 +150,6 @@ function createStory(steps: readonly StoryStep[], stepsRun = 0): StoryProgress {
 function requireUniqueValues(scenario: Scenario): void {
   const shared = sharedValues(scenario).map((one) => ({ ...one, path: pathText(one.path) }));
   if (shared.length > 0) throw new ScenarioError(shared);
-}
-
-// Without the preview, nothing can add a consent request.
-const noConsents: Consents = {
-  all: [],
-  find: () => undefined,
-  attestation: () => undefined,
-  madeUnder: () => undefined,
-  draft: refuseConsent,
-  add: refuseConsent,
-};
-
-function refuseConsent(): never {
-  throw new Error("a sandbox without the preview has no consent requests");
 }
 
 // Returns a scenario that starts the same sandbox without the options.

@@ -173,7 +173,7 @@ export function isAsExpected({ failure, differences }: Pick<PlayedStep, "failure
 /** Returns the refs of an action's keys, even if it was rejected. */
 export function keyRefsOf(
   action: StepAction,
-  { key, replacement }: Pick<Performed, "key" | "replacement">,
+  { key, replacement }: Partial<Performed> = {},
 ): { readonly key: string | null; readonly replacement: string | null } {
   const given = action.rotate?.key ?? action.revoke?.key ?? action.create_key?.ref;
   return {

@@ -1,13 +1,12 @@
 import { day, dayStart, keyStateAt, minute, minuteStart } from "../spec/api-key.js";
-import { consentHistory, productionTime } from "../spec/consent.js";
+import { consentHistory } from "../spec/consent.js";
 import { faultPathOf } from "../spec/fault.js";
 import { choice, count, instant, mapping, nullable, text, type ValueOf } from "../spec/schema/shape.js";
 import { isoOf, lastClockInstant } from "./clock.js";
-import { settleUsage } from "./keys.js";
 import { actionIn } from "./operations/operations.js";
 import type { SandboxState } from "./sandbox.js";
+import { keyRefsOf } from "./steps.js";
 
-/** The kinds of events that happen without an action. */
 const upcomingKinds = [
   "overlap_ends",
   "key_expires",
@@ -18,7 +17,6 @@ const upcomingKinds = [
   "fault_begins",
   "fault_ends",
   "consent_changes",
-  "attestations_finish",
 ] as const;
 
 export const upcomingShape = mapping({
@@ -52,7 +50,7 @@ export function listUpcoming(world: SandboxState): Upcoming[] {
     ...timelineEvents(world),
     ...changeEvents(world),
     ...faultEvents(world),
-    ...(world.preview ? consentEvents(world, now) : []),
+    ...consentEvents(world),
   ];
   return all
     .flatMap(({ at = Number.POSITIVE_INFINITY, ...one }) =>
@@ -60,9 +58,7 @@ export function listUpcoming(world: SandboxState): Upcoming[] {
     )
     .sort((one, other) => one.at - other.at)
     .slice(0, most)
-    .map(({ at, kind, key = null, organization = null, step = null, text }) => {
-      return { at: isoOf(at), kind, key, organization, step, text };
-    });
+    .map(({ at, ...one }) => ({ key: null, organization: null, step: null, ...one, at: isoOf(at) }));
 }
 
 function keyEvents({ registry }: SandboxState, now: number): Coming[] {
@@ -80,25 +76,16 @@ function keyEvents({ registry }: SandboxState, now: number): Coming[] {
   });
 }
 
-// A sliding minute never resets; its first request leaves it.
-function resets({ registry, windows }: SandboxState, now: number): Coming[] {
-  const days: Coming = {
-    at: dayStart(now, windows.dayResetsAt) + day,
-    kind: "day_reset",
-    text: "The limits per day reset",
-  };
-  if (!windows.sliding) {
-    const text = "The limits per minute reset";
-    return [{ at: minuteStart(now) + minute, kind: "minute_reset", text }, days];
-  }
-  const firsts = [...registry.keys.values()].flatMap(({ usage, key: { ref, organization } }) => {
-    settleUsage(usage, windows, now);
-    const [first] = usage.recent;
-    return first === undefined ? [] : [{ at: first + minute, key: ref, organization }];
-  });
-  const [first] = firsts.sort((one, other) => one.at - other.at);
-  if (first === undefined) return [days];
-  return [{ ...first, kind: "minute_reset", text: `First request of ${first.key} leaves the minute` }, days];
+function resets({ windows: { sliding, dayResetsAt } }: SandboxState, now: number): Coming[] {
+  return [
+    {
+      // A sliding minute never resets.
+      at: sliding ? undefined : minuteStart(now) + minute,
+      kind: "minute_reset",
+      text: "The limits per minute reset",
+    },
+    { at: dayStart(now, dayResetsAt) + day, kind: "day_reset", text: "The limits per day reset" },
+  ];
 }
 
 function timelineEvents({ timeline: { steps, next } }: SandboxState): Coming[] {
@@ -106,7 +93,7 @@ function timelineEvents({ timeline: { steps, next } }: SandboxState): Coming[] {
     at,
     kind: "timeline_step",
     step: next + index + 1,
-    key: step.rotate?.key ?? step.revoke?.key ?? step.create_key?.ref ?? null,
+    key: keyRefsOf(step).key,
     organization:
       step.organization?.ref ?? step.create_key?.organization ?? step.consent?.organization ?? null,
     text: `Step ${next + index + 1} of the timeline: ${actionIn(step) ?? "nothing"}`,
@@ -116,12 +103,12 @@ function timelineEvents({ timeline: { steps, next } }: SandboxState): Coming[] {
 function changeEvents({ changes = [] }: SandboxState): Coming[] {
   return changes.flatMap(({ ref, at, ends, fields: { say, move } }): Coming[] => [
     { at, kind: "api_changes", text: `Change ${ref}${say === undefined ? "" : `: ${say}`}` },
-    { at: move && ends, kind: "api_changes", text: `Change ${ref}: sunset of ${move?.from}` },
+    { at: ends, kind: "api_changes", text: `Change ${ref}: sunset of ${move?.from}` },
   ]);
 }
 
-function faultEvents({ faults: { active } }: SandboxState): Coming[] {
-  return active.flatMap(({ when, effect }): Coming[] => {
+function faultEvents({ faults }: SandboxState): Coming[] {
+  return faults.flatMap(({ when, effect }): Coming[] => {
     const { after, until, key = null, organization = null } = when;
     const path = faultPathOf(effect);
     return [
@@ -132,19 +119,11 @@ function faultEvents({ faults: { active } }: SandboxState): Coming[] {
 }
 
 // Includes the farmers' own decisions, which follow from the record.
-function consentEvents({ consents }: SandboxState, now: number): Coming[] {
-  return consents.all.flatMap(({ id, organization, record }) => {
-    const life = consentHistory(record, Number.POSITIVE_INFINITY);
-    const changes = life.map(({ at, status, by }): Coming => {
+function consentEvents({ consents }: SandboxState): Coming[] {
+  return consents.all.flatMap(({ id, organization, record }) =>
+    consentHistory(record, Number.POSITIVE_INFINITY).map(({ at, status, by }): Coming => {
       const who = by === "farmer" ? " by the farmer" : "";
       return { at, kind: "consent_changes", organization, text: `Consent ${id} is ${status}${who}` };
-    });
-    const granted = life.find(({ status }) => status === "granted");
-    const end = life.at(-1);
-    const readyAt = granted === undefined ? now : granted.at + productionTime;
-    // A consent that ends earlier also ends the production.
-    if (granted === undefined || (end !== granted && end !== undefined && end.at < readyAt)) return changes;
-    const text = `Attestations of ${id} are ready, or have failed`;
-    return [...changes, { at: readyAt, kind: "attestations_finish", organization, text }];
-  });
+    }),
+  );
 }

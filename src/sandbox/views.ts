@@ -3,18 +3,12 @@ import { fingerprintOf, keyStateAt, type Organization } from "../spec/api-key.js
 import type { ValueOf } from "../spec/schema/shape.js";
 import { isoOf, type VirtualClock } from "./clock.js";
 import { type Exchange, sourceOf } from "./journal/exchange.js";
-import type { History } from "./journal/history.js";
-import { type KeyEntry, type Registry, settleUsage, type Windows } from "./keys.js";
+import { type KeyEntry, settleUsage } from "./keys.js";
+import type { SandboxState } from "./sandbox.js";
 import type { ClockView, KeyView, ListedKeyRef, OrganizationView, RequestView } from "./view-shapes.js";
 
-interface ViewedWorld {
-  readonly clock: VirtualClock;
-  readonly windows: Windows;
-  readonly registry: Registry;
-}
-
 /** Returns a key's view at an instant. */
-export function viewKey({ key, usage }: KeyEntry, world: ViewedWorld, now = world.clock.now()): KeyView {
+export function viewKey({ key, usage }: KeyEntry, world: SandboxState, now = world.clock.now()): KeyView {
   settleUsage(usage, world.windows, now);
   return {
     ref: key.ref as ListedKeyRef,
@@ -35,24 +29,20 @@ export function viewKey({ key, usage }: KeyEntry, world: ViewedWorld, now = worl
   };
 }
 
-/** A part of a list: at most `limit` entries from index `offset`. Default: all. */
-interface Page {
-  readonly offset?: number | undefined;
-  readonly limit?: number | undefined;
-}
+/** At most `limit` entries from index `offset`. Default: all. */
+type Page = { readonly offset?: number | undefined; readonly limit?: number | undefined };
 
-function pageOf<Entry>(entries: ReadonlyMap<string, Entry>, page: Page): Entry[] {
-  const { offset = 0, limit = Number.POSITIVE_INFINITY } = page;
-  return [...entries.values()].slice(offset, offset + limit);
+function pageOf<Entry>(entries: ReadonlyMap<string, Entry>, { offset = 0, limit }: Page): Entry[] {
+  return [...entries.values()].slice(offset, limit === undefined ? undefined : offset + limit);
 }
 
 /** Lists the keys in the scenario's order. */
-export function viewKeys(world: ViewedWorld, page: Page = {}): KeyView[] {
+export function viewKeys(world: SandboxState, page: Page = {}): KeyView[] {
   return pageOf(world.registry.keys, page).map((entry) => viewKey(entry, world));
 }
 
 /** Lists the organizations in the scenario's order. */
-export function viewOrganizations({ registry }: ViewedWorld, page: Page = {}): OrganizationView[] {
+export function viewOrganizations({ registry }: SandboxState, page: Page = {}): OrganizationView[] {
   const organizations = pageOf(registry.organizations, page);
   return organizations.map(({ organization }) => viewOrganization(organization));
 }
@@ -67,11 +57,11 @@ export function viewOrganization(organization: Organization): OrganizationView {
 
 /** Lists the matching requests of the journal; throws `unknown_ref` for an unknown key. */
 export function listRequests(
-  { history, registry }: ViewedWorld & { readonly history: Pick<History<never>, "requests"> },
-  { limit, path_id: pathId, key, source, probes, faults }: ValueOf<typeof requestQuery>,
+  { history, registry }: SandboxState,
+  { path_id: pathId, ...query }: ValueOf<typeof requestQuery>,
 ): Exchange[] {
-  if (key !== undefined) registry.key(key);
-  return history.requests({ limit, pathId, key, source, probes, faults });
+  if (query.key !== undefined) registry.key(query.key);
+  return history.requests({ ...query, pathId });
 }
 
 export function viewRequest(exchange: Exchange): RequestView {

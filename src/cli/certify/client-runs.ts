@@ -85,7 +85,7 @@ export function createClientRuns(
       ...(last !== undefined && { lastRequest: last }),
       lastOn: journal.last,
       suspect: sandboxes
-        .flatMap(({ runtime: inside }) => settled(inside).faults.active)
+        .flatMap(({ runtime: inside }) => settled(inside).faults)
         .find(({ given, matched }) => given.when?.path_id !== undefined && matched > 0)?.when.pathId,
       sent: journal.sent(),
       output: output.lines(),

@@ -39,6 +39,8 @@ export interface Initiator {
   readonly actor?: Actor | undefined;
   /** Whether the scenario runs it: secrets of new keys then derive from the seed and their refs. */
   readonly isScripted?: boolean;
+  /** When the step of the timeline that runs it is due (epoch milliseconds). Default: not in a timeline. */
+  readonly dueAt?: number | undefined;
 }
 
 /** Throws `not_an_administrator` for a member (R33). */

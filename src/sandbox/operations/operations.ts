@@ -14,18 +14,6 @@ import { changeAssumptions, changeFaults, clearRequests, updateOrganization } fr
 /** Changes a sandbox as of an instant (epoch milliseconds). Returns the new state of the changed records. */
 type Operation<Input, Result> = (world: SandboxState, input: Input, now: number, by: Initiator) => Result;
 
-/** The operations that steps of a scenario run. */
-const stepOperations = {
-  create_key: createKey,
-  rotate: rotateKey,
-  revoke: revokeKey,
-  organization: updateOrganization,
-  consent: decideConsent,
-  attestation: suspendAttestation,
-  faults: changeFaults,
-  assumptions: changeAssumptions,
-} satisfies Record<ActionName, unknown>;
-
 /** The operations that members of the organization cannot run (R33). */
 const forAdministrators: readonly ActionName[] = ["create_key", "rotate", "revoke", "organization"];
 
@@ -50,28 +38,30 @@ export const operations = {
   clear_requests: clearRequests,
 };
 
-/** Wraps an operation so that it runs at the time of the clock and is recorded, and can thus be repeated. */
+/**
+ * Wraps an operation so that it runs at the time of the clock and is recorded, and can thus be repeated. A step of the
+ * timeline runs at its own time, and is not recorded: a repeated capture runs the timeline again.
+ */
 function recorded<Input, Result>(
   name: ActionName,
   run: Operation<Input, Result>,
 ): (world: SandboxState, input: Input, by?: Initiator) => Result {
   return (world, input, by = {}) => {
-    const { history, clock } = settled(world);
-    const at = clock.now();
-    const record = (refusal: string | undefined, result: object = {}) => {
-      const { key, replacement, consent } = result as Partial<Performed>;
+    const { history, clock } = by.dueAt === undefined ? settled(world) : world;
+    const at = by.dueAt ?? clock.now();
+    const record = (refusal: string | undefined, result: Partial<Performed> = {}) => {
+      if (by.dueAt !== undefined) return;
+      const { key, replacement, consent } = result;
       history.operation({
         ...{ name, input: structuredClone(input), actor: by.actor, at, refusal },
         made: (replacement ?? key)?.ref,
-        consent: consent
-          ? { id: consent.id, farmer: consent.farmer, organization: consent.organization }
-          : undefined,
+        consent: consent ?? undefined,
       });
     };
     try {
       if (forAdministrators.includes(name)) requireAdministrator(by);
       const result = run(world, input, at, by);
-      record(undefined, result as object);
+      record(undefined, result as Partial<Performed>);
       return result;
     } catch (error) {
       if (error instanceof SandboxError && isRefusal(error.code)) record(error.code);
@@ -92,23 +82,19 @@ const nothing: Performed = {
 };
 
 /**
- * Runs the operation of a step: of a story, or of the timeline at its instant `at`, which is not recorded because a repeated
- * capture runs the timeline again.
+ * Runs the operation of a step: of a story, or of the timeline at its instant `dueAt`.
  *
  * A rejection is a result; any other error is thrown. Secrets of new keys derive from the seed and their refs, so that a
  * scenario always plays the same way.
  */
-export function performAction(world: SandboxState, action: StepAction, at?: number): Performed {
+export function performAction(world: SandboxState, action: StepAction, dueAt?: number): Performed {
   const name = actionIn(action);
   if (name === undefined) return nothing;
   const { actor, ...given } = action[name] as { readonly actor?: Initiator["actor"] };
   // The step's schema has checked the input of this operation.
   const input = (name === "faults" ? action.faults : given) as never;
-  const by = { actor, isScripted: true };
   try {
-    if (at === undefined) return { ...nothing, ...operations[name](world, input, by) };
-    if (forAdministrators.includes(name)) requireAdministrator(by);
-    return { ...nothing, ...stepOperations[name](world, input, at, by) };
+    return { ...nothing, ...operations[name](world, input, { actor, isScripted: true, dueAt }) };
   } catch (error) {
     if (!(error instanceof SandboxError) || !isRefusal(error.code)) throw error;
     return { ...nothing, refusal: { code: error.code, message: error.message } };

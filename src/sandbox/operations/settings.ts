@@ -44,7 +44,7 @@ export function changeFaults(world: SandboxState, faults: readonly Fault[], now:
     now: isoOf(now),
   });
   if (problems.length > 0) throw validationError("Failed to change the faults", problems);
-  world.faults.active = activateFaults(faults, seed, now);
+  world.faults = activateFaults(faults, seed, now);
   history.announce({ type: "faults.changed" });
 }
 

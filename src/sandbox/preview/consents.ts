@@ -36,8 +36,8 @@ import {
 } from "../../spec/schema/shape.js";
 import { base62From, randomStream } from "../../spec/seed.js";
 import { isoOf } from "../clock.js";
+import type { SandboxState } from "../sandbox.js";
 import type { ConsentView } from "../view-shapes.js";
-import type { Farmers } from "./farmers.js";
 
 /** A consent request before it has an id. Times are epoch milliseconds. */
 export interface ConsentDraft {
@@ -170,14 +170,8 @@ export function describeConsents({ all }: Consents): DescribedConsent[] {
   });
 }
 
-export interface PreviewWorld {
-  readonly seed: number;
-  readonly clock: { readonly now: () => number };
-  readonly farmers: Farmers;
-}
-
 /** Returns a consent request's view at an instant. */
-export function viewConsent(entry: ConsentEntry, world: PreviewWorld, now = world.clock.now()): ConsentView {
+export function viewConsent(entry: ConsentEntry, world: SandboxState, now = world.clock.now()): ConsentView {
   const { id, organization, farmer, purpose, permissions, record } = entry;
   const life = consentHistory(record, now);
   return {
@@ -211,7 +205,7 @@ export function viewConsent(entry: ConsentEntry, world: PreviewWorld, now = worl
 /** Returns the state of an attestation at an instant; `undefined` if it does not exist then. */
 export function stateOf(
   { consent, permission }: AttestationEntry,
-  world: PreviewWorld,
+  world: SandboxState,
   now: number,
 ): AttestationState | undefined {
   const succeeds = canBeAttested(world.seed, consent.farmer, permission);
@@ -221,7 +215,7 @@ export function stateOf(
 /** Returns an attestation's view at an instant; `undefined` if it does not exist then. */
 export function viewAttestation(
   attestation: AttestationEntry,
-  world: PreviewWorld,
+  world: SandboxState,
   now = world.clock.now(),
 ): AttestationView | undefined {
   const state = stateOf(attestation, world, now);

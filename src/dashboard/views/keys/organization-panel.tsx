@@ -220,16 +220,13 @@ function UsageMeter({ keyRef, used, limit, window }: UsageMeterProps) {
       >
         {used} of {limit}
       </meter>
-      {used === 0 ? null : <Reset keyRef={keyRef} window={window} />}
+      {used === 0 ? null : <Reset window={window} />}
     </div>
   );
 }
 
-function Reset({ keyRef, window }: Pick<UsageMeterProps, "keyRef" | "window">) {
-  // The reset of a sliding minute belongs to one key.
-  const reset = upcoming.data.value?.find(
-    ({ kind, key }) => kind === `${window}_reset` && (key ?? keyRef) === keyRef,
-  );
+function Reset({ window }: Pick<UsageMeterProps, "window">) {
+  const reset = upcoming.data.value?.find(({ kind }) => kind === `${window}_reset`);
   return reset === undefined ? null : (
     <span class="muted">
       resets <Until at={reset.at} />

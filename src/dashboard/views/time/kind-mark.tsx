@@ -21,7 +21,6 @@ export const kinds: Readonly<
   fault_begins: { shape: "M0 9L5 0L10 9Z", words: "fault starts", tone: "fault" },
   fault_ends: { shape: "M0 9L5 0L10 9ZM3 7.3H7L5 3.6Z", words: "fault ends", tone: "fault" },
   consent_changes: { shape: consent, words: "consent changes", tone: "access" },
-  attestations_finish: { shape: consent, words: "attestations finish", tone: "access" },
 };
 
 /** The shape of a kind of event. */
