@@ -17,7 +17,7 @@ export function changedEnding(world: SandboxState, call: ApiCall, given: Ending)
     if (change.at > call.now) break;
     const next = given.fault === undefined ? edited(change, call, ending) : ending;
     if (trial?.onChanged !== undefined && (next !== ending || isAffected(change, world, call, given))) {
-      trial.onChanged(change.ref);
+      trial.onChanged();
     }
     ending = next;
   }

@@ -54,25 +54,13 @@ export function renderCertificate(
   return render({ ...document, sections: ended }, format, style);
 }
 
-const toneOf: Readonly<Record<RunOutcome, Tone>> = {
+const toneOf: Readonly<Record<RunOutcome | RetryResult["outcome"] | CertifyVerdict, Tone>> = {
   passed: "good",
   failed: "bad",
   timed_out: "bad",
   flaky: "warning",
-  not_run: "quiet",
-};
-
-const retryTone: Readonly<Record<RetryResult["outcome"], Tone>> = {
-  passed: "good",
-  failed: "bad",
   unclear: "warning",
   not_run: "quiet",
-};
-
-const toneOfVerdict: Readonly<Record<CertifyVerdict, Tone>> = {
-  passed: "good",
-  failed: "bad",
-  flaky: "warning",
   unusable: "quiet",
 };
 
@@ -105,7 +93,7 @@ function certificateDocument({ result, json }: Certificate): ReportDocument {
       title: "Retries",
       columns: ["after", "result", "what the client did", "what to do"],
       rows: (result.retries ?? []).map(({ after, outcome, sentence, whatToDo }) => ({
-        cells: [after, { text: outcome.replace("_", " "), tone: retryTone[outcome] }, sentence],
+        cells: [after, { text: outcome.replace("_", " "), tone: toneOf[outcome] }, sentence],
         details: whatToDo === undefined ? [] : [[whatToDo]],
       })),
     },
@@ -117,7 +105,7 @@ function certificateDocument({ result, json }: Certificate): ReportDocument {
     title: `${commandLine(command)} in ${pluralize(runs.length, "run")}${broken} against ${scenario}`,
     sections,
     notes: [],
-    conclusion: { text: certificateConclusion(result), tone: toneOfVerdict[verdict] },
+    conclusion: { text: certificateConclusion(result), tone: toneOf[verdict] },
     failures: ofReport.failures,
     suites: [
       { name: "runs", cases: runs.map(runCase) },

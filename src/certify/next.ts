@@ -20,13 +20,13 @@ import words from "./next-words.json" with { type: "json" };
 import remedies from "./remedies.json" with { type: "json" };
 import type { Run } from "./result.js";
 
-/** Runs a client with announced changes, with the sandbox's clock at an instant; `undefined` leaves the clock unchanged. */
-export type TryAt = (changes: ChangeFields, now: number | undefined) => Promise<Tried>;
+/** Runs a client with announced changes, with the sandbox's clock at an instant. */
+export type TryAt = (changes: ChangeFields, now: number) => Promise<Tried>;
 
 interface Tried {
   readonly failed: boolean;
-  /** The refs of the changes that some response showed. */
-  readonly shown: ReadonlySet<string>;
+  /** Whether some response showed a change. */
+  readonly shown: boolean;
   readonly lastRequest?: Run["lastRequest"];
 }
 
@@ -41,8 +41,6 @@ export interface Rehearsed extends Pick<AnnouncedChange, "ref"> {
   readonly verdict: NextVerdict;
   /** The first date when it breaks the client. */
   readonly breaksOn?: string;
-  /** The other changes needed to break the client. */
-  readonly together?: readonly string[];
   readonly sentence?: string;
   readonly whatToDo?: string;
   readonly lastRequest?: Run["lastRequest"];
@@ -50,96 +48,47 @@ export interface Rehearsed extends Pick<AnnouncedChange, "ref"> {
 
 const hour = 60 * minute;
 
-/** Returns when a change applies, and when a moved path ends. */
-const datesOf = ({ at, ends }: AnnouncedChange) => (Number.isFinite(ends) ? [at, ends] : [at]);
-
-/** Returns the instants before, at and after a date. */
-const momentsAround = (date: number) => [date - hour, date, date + day];
-
-/**
- * Runs a client around each date of announced changes: with each change on its own, then with all changes that do not break
- * it. The client must pass without any change.
- */
-export async function rehearseChanges(changes: ChangeFields, tryAt: TryAt): Promise<Rehearsed[]> {
-  const alone = await Promise.all(datedChanges(changes).map((change) => rehearseOne(change, changes, tryAt)));
-  const sound = alone.filter(({ verdict }) => verdict === "passes" || verdict === "not_covered");
-  const pair = await breakTogether(
-    pick(
-      changes,
-      sound.map(({ ref }) => ref),
+/** Runs a client around each date of each announced change. The client must pass without any change. */
+export function rehearseChanges(changes: ChangeFields, tryAt: TryAt): Promise<Rehearsed[]> {
+  return Promise.all(
+    datedChanges(changes).map((change) =>
+      rehearseOne(change, { [change.ref]: changes[change.ref] as ChangeFields[string] }, tryAt),
     ),
-    tryAt,
   );
-  return alone.map((one) => {
-    if (!pair?.refs.includes(one.ref)) return one;
-    const others = pair.refs.filter((ref) => ref !== one.ref);
-    const sentence = `fails together with ${listed(others, "and")}`;
-    const whatToDo = "rehearseChanges these changes in one file, without the others";
-    return { ...one, verdict: "breaks", together: others, sentence, whatToDo, ...pair.failure };
-  });
 }
 
-async function rehearseOne(change: AnnouncedChange, changes: ChangeFields, tryAt: TryAt): Promise<Rehearsed> {
-  const { ref, fields } = change;
-  const only = pick(changes, [ref]);
-  const dates = datesOf(change);
+async function rehearseOne(change: AnnouncedChange, only: ChangeFields, tryAt: TryAt): Promise<Rehearsed> {
+  const { ref, fields, at, ends } = change;
+  const dates = Number.isFinite(ends) ? [at, ends] : [at];
   const known = { ref, say: fields.say, dates: dates.map(dateText) };
-  const { failure, shown } = await firstFailure(only, dates, tryAt);
-  if (failure === undefined) return { ...known, verdict: shown.has(ref) ? "passes" : "not_covered" };
-  const { now, ...found } = failure;
-  if (found.sentence !== undefined) return { ...known, verdict: "unclear", ...found };
+  const moments = dates.flatMap((date) => [date - hour, date, date + day]).sort((one, other) => one - other);
+  const tries = await Promise.all(moments.map((now) => tryAt(only, now)));
+  const now = moments[tries.findIndex(({ failed }) => failed)];
+  if (now === undefined) {
+    return { ...known, verdict: tries.some(({ shown }) => shown) ? "passes" : "not_covered" };
+  }
+  const [again, without] = await Promise.all([tryAt(only, now), tryAt({}, now)]);
+  const breaksOn = dateText(dates.filter((date) => date <= now).at(-1) ?? now);
+  const found = { ...known, breaksOn, ...(again.lastRequest && { lastRequest: again.lastRequest }) };
+  if (without.failed) {
+    const sentence = "fails at that time without any change";
+    const whatToDo = "write the times of the scenario as durations, such as 30d";
+    return { ...found, verdict: "unclear", sentence, whatToDo };
+  }
+  if (!again.failed) {
+    const whatToDo = "find out what else the client depends on";
+    return { ...found, verdict: "unclear", sentence: "fails once and passes once", whatToDo };
+  }
   const fails = async (parts: readonly Part[]) => (await tryAt({ [ref]: joined(change, parts) }, now)).failed;
   const parts = partsOf(change);
   const least = parts.length > 1 ? await minimize(parts, fails) : parts;
   const texts = least.map((part) => wordsFor(part, change, now));
-  const [sentences, whatToDo] = [texts.map(([one = ""]) => one), texts.map(([, one = ""]) => one)];
-  const cause = { sentence: listed(sentences, "and"), whatToDo: [...new Set(whatToDo)].join("; ") };
-  return { ...known, verdict: "breaks", ...found, ...cause };
-}
-
-/** The first instant when a client fails; with a sentence, it shows nothing about the change. */
-interface Failure extends Pick<Rehearsed, "breaksOn" | "sentence" | "whatToDo" | "lastRequest"> {
-  readonly now: number;
-}
-
-async function firstFailure(
-  changes: ChangeFields,
-  dates: readonly number[],
-  tryAt: TryAt,
-): Promise<{ shown: ReadonlySet<string>; failure?: Failure }> {
-  const moments = [...new Set(dates.flatMap(momentsAround))].sort((one, other) => one - other);
-  const tries = await Promise.all(moments.map((now) => tryAt(changes, now)));
-  const shown = new Set(tries.flatMap((one) => [...one.shown]));
-  const index = tries.findIndex(({ failed }) => failed);
-  if (index === -1) return { shown };
-  const now = moments[index] as number;
-  const [again, without] = await Promise.all([tryAt(changes, now), tryAt({}, now)]);
-  const last = dates.filter((date) => date <= now).at(-1) ?? now;
-  const facts = {
-    now,
-    breaksOn: dateText(last),
-    ...(again.lastRequest && { lastRequest: again.lastRequest }),
-  };
-  if (again.failed && !without.failed) return { shown, failure: facts };
-  const [sentence, whatToDo] = without.failed
-    ? ["fails at that time without any change", "write the times of the scenario as durations, such as 30d"]
-    : ["fails once and passes once", "find out what else the client depends on"];
-  return { shown, failure: { ...facts, sentence, whatToDo } };
-}
-
-async function breakTogether(changes: ChangeFields, tryAt: TryAt) {
-  const dated = datedChanges(changes);
-  if (dated.length < 2) return undefined;
-  const dates = dated.flatMap(datesOf).sort((one, other) => one - other);
-  const { failure } = await firstFailure(changes, dates, tryAt);
-  if (failure === undefined || failure.sentence !== undefined) return undefined;
-  const { now, ...found } = failure;
-  const fails = async (refs: readonly string[]) => (await tryAt(pick(changes, refs), now)).failed;
-  return { refs: await minimize(Object.keys(changes), fails), failure: found };
-}
-
-function pick(changes: ChangeFields, refs: readonly string[]): ChangeFields {
-  return Object.fromEntries(Object.entries(changes).filter(([ref]) => refs.includes(ref)));
+  const sentence = listed(
+    texts.map(([one = ""]) => one),
+    "and",
+  );
+  const whatToDo = [...new Set(texts.map(([, one = ""]) => one))].join("; ");
+  return { ...found, verdict: "breaks", sentence, whatToDo };
 }
 
 /** Returns a change with some of its parts. */

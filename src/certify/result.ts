@@ -206,30 +206,25 @@ export function certificateOf(result: CertifyResult): Certificate {
   return { result: safe, json: JSON.parse(JSON.stringify(facts)) };
 }
 
-/** Why a text cannot be verified as a certificate. */
-interface UnusableCertificate {
-  readonly problem: "not_json" | "not_a_certificate" | "other_format";
-  readonly sentence: string;
-}
-
-/** Reads the text of a certificate's file, and checks its format and shape. */
-export function readCertificate(text: string): Certificate | UnusableCertificate {
+/** Reads the text of a certificate's file; returns why it is not a certificate of this format as a sentence. */
+export function readCertificate(text: string): Certificate | { readonly problem: string } {
   const json = parsedJson(text.replace(/^\uFEFF/, ""));
-  if (json === undefined)
-    return { problem: "not_json", sentence: "It is not valid JSON, or not a complete file." };
+  if (json === undefined) return { problem: "It is not valid JSON, or not a complete file." };
   const { svc_sandbox_certificate: format, sandbox } = (json ?? {}) as Record<string, unknown>;
   if (format === undefined) {
-    const sentence = "It is not a certificate: svc-sandbox certify --certificate writes one to a .json file.";
-    return { problem: "not_a_certificate", sentence };
+    return {
+      problem: "It is not a certificate: svc-sandbox certify --certificate writes one to a .json file.",
+    };
   }
   if (Number.isSafeInteger(format) && format !== certificateFormat) {
-    const sentence = `It has format ${format}, of svc-sandbox ${JSON.stringify(sandbox)}; this one reads format ${certificateFormat}. Verify it with that version.`;
-    return { problem: "other_format", sentence };
+    const problem = `It has format ${format}, of svc-sandbox ${JSON.stringify(sandbox)}; this one reads format ${certificateFormat}. Verify it with that version.`;
+    return { problem };
   }
   const [broken] = shapeProblems(certificateShape, json);
   if (broken !== undefined) {
-    const sentence = `It is not a certificate: at ${pathText(broken.path)}, ${broken.message}.`;
-    return { problem: "not_a_certificate", sentence: redactEncoded(sentence) };
+    return {
+      problem: redactEncoded(`It is not a certificate: at ${pathText(broken.path)}, ${broken.message}.`),
+    };
   }
   const { svc_sandbox_certificate: _format, like, ...facts } = json as Record<string, unknown>;
   const result = { ...(camelCase(facts) as object), ...(like !== undefined && { like }) } as CertifyResult;

@@ -145,10 +145,7 @@ export function startExperiment({ id, key, last, pathId }: Experiment) {
   };
 }
 
-interface Doubt {
-  readonly why: string;
-  readonly whatToDo: string;
-}
+type Doubt = Required<Pick<RetryResult, "sentence" | "whatToDo">>;
 
 /** The results of the experiments; `plain` are the runs without any fault or broken promise, the baseline first. */
 export function retryResults(
@@ -160,35 +157,26 @@ export function retryResults(
   const [{ key } = { key: "" }] = experimentsFor(baseline);
   const usual = Math.max(...plain.map((run) => countOf(run, key)));
   const resultOf = (after: RetryResult["after"]): RetryResult => {
-    const unclear = ({ why, whatToDo }: Doubt): RetryResult => ({
-      after,
-      outcome: "unclear",
-      sentence: why,
-      whatToDo,
-    });
+    const unclear = (doubt: Doubt): RetryResult => ({ after, outcome: "unclear", ...doubt });
     if (key === "") {
-      const why = "No key gets 200 in every request.";
-      return unclear({ why, whatToDo: "Send a key that always works, such as SVC_KEY_ACTIVE." });
+      const sentence = "No key gets 200 in every request.";
+      return unclear({ sentence, whatToDo: "Send a key that always works, such as SVC_KEY_ACTIVE." });
     }
     const run = made.find(({ experiment }) => experiment.id === after);
     if (run === undefined) return { after, outcome: "not_run", sentence: "The run was not made." };
     const { times, again } = run;
     if (times.length === 0 || usual > countOf(baseline, key)) {
-      const why = `The runs do not send ${key} equally often.`;
-      return unclear({ why, whatToDo: "Send the same requests in each run." });
+      const sentence = `The runs do not send ${key} equally often.`;
+      return unclear({ sentence, whatToDo: "Send the same requests in each run." });
     }
     const sentence = after === "outage" ? outageSentence(key, run) : rejectionSentence(after, key, again);
     if (after === "outage" ? !isHasty(times) && !isEndless(run) : again === 0)
       return { after, outcome: "passed", sentence };
-    const found: RetryResult = {
-      after,
-      outcome: "failed",
-      sentence,
-      whatToDo: adviceOf(adviceAfter[after]).whatToDo,
-    };
-    if (made.some(isCalm)) return found;
-    const doubt = repeatedTests(baseline, run, control) ?? storedResponses(baseline, run);
-    return doubt === undefined ? found : unclear(doubt);
+    const doubt = made.some(isCalm)
+      ? undefined
+      : (repeatedTests(baseline, run, control) ?? storedResponses(baseline, run));
+    if (doubt !== undefined) return unclear(doubt);
+    return { after, outcome: "failed", sentence, whatToDo: adviceOf(adviceAfter[after]).whatToDo };
   };
   return (["401", "403", "429", "outage"] as const).map(resultOf);
 }
@@ -196,24 +184,24 @@ export function retryResults(
 // If failing tests are repeated, they send more requests no matter which response they got.
 function repeatedTests(baseline: CountedRun, run: Made, control: Made | undefined): Doubt | undefined {
   if (control === undefined || control.times.length === 0) {
-    const why = "Your tests send no rejected key, so a retry and a repeated test look the same.";
-    return { why, whatToDo: "Send SVC_KEY_REVOKED, and check its response." };
+    const sentence = "Your tests send no rejected key, so a retry and a repeated test look the same.";
+    return { sentence, whatToDo: "Send SVC_KEY_REVOKED, and check its response." };
   }
   if (control.sent.some(({ key }) => countOf(control, key) > countOf(baseline, key))) {
-    const why = "Your test runner repeats failing tests, which looks like a retry.";
-    return { why, whatToDo: "Turn off its retries for this command." };
+    const sentence = "Your test runner repeats failing tests, which looks like a retry.";
+    return { sentence, whatToDo: "Turn off its retries for this command." };
   }
   if (control.failed || !run.failed) return undefined;
-  const why = `No test fails when ${control.experiment.key} is accepted, so a retry and a repeated test look the same.`;
-  return { why, whatToDo: "Check the status of each response." };
+  const sentence = `No test fails when ${control.experiment.key} is accepted, so a retry and a repeated test look the same.`;
+  return { sentence, whatToDo: "Check the status of each response." };
 }
 
 // Other tests send a key again if its accepted response was not stored. A client that retries also resent each rejected key.
 function storedResponses(baseline: CountedRun, { experiment: { id }, again }: Made): Doubt | undefined {
   const rejected = rejectedIn(baseline).filter((one) => id === "outage" || String(statusOf(one)) === id);
   if (rejected.length > 0 && rejected.every(({ key }) => countOf(baseline, key) > again)) return undefined;
-  const why = "Your client may store accepted responses, and ask again in the next test if it has none.";
-  return { why, whatToDo: "Turn off this cache for this command." };
+  const sentence = "Your client may store accepted responses, and ask again in the next test if it has none.";
+  return { sentence, whatToDo: "Turn off this cache for this command." };
 }
 
 function rejectionSentence(after: string, key: string, again: number): string {

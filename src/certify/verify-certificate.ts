@@ -1,8 +1,8 @@
 import { commandLine, pluralize } from "../report/plain-text.js";
-import type { ReportFormat, TestCase } from "../report/render/document.js";
+import type { ReportFormat } from "../report/render/document.js";
 import { render, type TextStyle } from "../report/render/render.js";
 import { canonicalJson, snakeCase } from "../spec/schema/json.js";
-import { type CertifyResult, certificateOf, type Run } from "./result.js";
+import { type CertifyResult, certificateOf } from "./result.js";
 
 /** The findings of repeated runs about a certificate. Plain data. */
 export interface Verification {
@@ -48,45 +48,42 @@ export function verifyCertificate(certified: CertifyResult, again: CertifyResult
 /** Returns the facts of a result that do not depend on the machine; those of all runs only if every run was made. */
 function factsOf(result: CertifyResult): Map<string, unknown> {
   const { runs, promises, gates, retries, report, unmet } = result;
-  const ofRuns = runs.flatMap((run): [string, unknown][] => {
-    const { name, outcome, code, cause, percent } = run;
-    const made: [string, unknown][] = [
-      [`exit code of ${name}`, code],
-      [`cause of ${name}`, cause],
-    ];
-    const coverage: [string, unknown] = [`coverage of ${name}`, `${percent}%`];
-    return [
-      [`run ${name}`, worldOf(run)],
-      [`outcome of ${name}`, outcome],
-      ...(outcome === "not_run" ? [] : made),
-      ...(outcome === "passed" ? [coverage] : []),
-    ];
-  });
-  const tried = retries?.map((one) => `${one.after} ${one.outcome}`);
-  const ofAll: [string, unknown][] = [
-    ...(tried === undefined ? [] : [["retries", tried] as [string, unknown]]),
-    ["failed gates", unmet.map(({ threshold }) => threshold)],
-    ["promises noticed", `${promises.noticed} of ${promises.tried}`],
-    ...report.paths.map((path): [string, unknown] => [`path ${path.pathId}`, coverageText(path)]),
-    ["coverage of all runs", report.coverage],
-    ["faults of all runs", report.faults],
-    ["preview of all runs", report.preview],
-  ];
-  return new Map<string, unknown>([
+  const facts = new Map<string, unknown>([
     ["verdict", result.verdict],
     // No matter where the file is now, or its name.
     ["content of the scenario", result.scenarioDigest],
     ...Object.entries({ seeds: result.seeds, faults: result.faults, like: result.like, gates }),
     ["promises", promises.kinds],
-    ...promises.runs
-      .filter(({ outcome }) => outcome !== "not_run")
-      .map(({ code: _, durationMs: __, ...promise }): [string, unknown] => [
-        `promise ${promise.id}`,
-        promise,
-      ]),
-    ...ofRuns,
-    ...(unmadeRuns(result) === 0 ? ofAll : []),
   ]);
+  for (const { code: _, durationMs: __, ...promise } of promises.runs) {
+    if (promise.outcome !== "not_run") facts.set(`promise ${promise.id}`, promise);
+  }
+  for (const { name, profile, seed, fault, outcome, code, cause, percent } of runs) {
+    facts.set(`run ${name}`, `profile ${profile}, seed ${seed}${fault === undefined ? "" : `, ${fault}`}`);
+    facts.set(`outcome of ${name}`, outcome);
+    if (outcome === "not_run") continue;
+    facts.set(`exit code of ${name}`, code);
+    facts.set(`cause of ${name}`, cause);
+    if (outcome === "passed") facts.set(`coverage of ${name}`, `${percent}%`);
+  }
+  if (unmadeRuns(result) > 0) return facts;
+  if (retries !== undefined) {
+    facts.set(
+      "retries",
+      retries.map((one) => `${one.after} ${one.outcome}`),
+    );
+  }
+  facts.set(
+    "failed gates",
+    unmet.map(({ threshold }) => threshold),
+  );
+  facts.set("promises noticed", `${promises.noticed} of ${promises.tried}`);
+  for (const { pathId, promised, met } of report.paths) {
+    facts.set(`path ${pathId}`, `${met ? "covered" : "not covered"}${promised ? "" : ", not promised"}`);
+  }
+  facts.set("coverage of all runs", report.coverage);
+  facts.set("faults of all runs", report.faults);
+  return facts.set("preview of all runs", report.preview);
 }
 
 export function renderVerification(
@@ -116,16 +113,10 @@ export function renderVerification(
       ? ({ text: `Verified: all ${facts.length} facts are the same.`, tone: "good" } as const)
       : ({ text: `Not verified: ${count} differ.`, tone: "bad" } as const),
     failures: [],
-    suites: [{ name: "facts", cases: facts.map(factCase) }],
+    suites: [],
     json: snakeCase({ ...verification, facts: undefined, differences: different }) as object,
   } as const;
   return render(document, format, style);
-}
-
-function factCase(one: Fact): TestCase {
-  const { fact, certified, now } = one;
-  if (isSame(one)) return { name: fact, verdict: "passed" };
-  return { name: fact, verdict: "failed", message: `certified ${certified}, now ${now}` };
 }
 
 function isSame({ certified, now }: Fact): boolean {
@@ -141,35 +132,20 @@ function shown(value: unknown): string {
   return typeof value === "string" ? value : canonicalJson(value);
 }
 
-function worldOf({ profile, seed, fault }: Run): string {
-  return `profile ${profile}, seed ${seed}${fault === undefined ? "" : `, ${fault}`}`;
-}
-
-function coverageText({ promised, met }: { readonly promised: boolean; readonly met: boolean }): string {
-  return `${met ? "covered" : "not covered"}${promised ? "" : ", not promised"}`;
-}
-
 function notesOn(certified: CertifyResult, now: CertifyResult): string[] {
-  const notes: string[] = [];
-  const versions = (["sandbox", "specification"] as const).filter((name) => certified[name] !== now[name]);
-  for (const name of versions) {
-    const what = name === "sandbox" ? "svc-sandbox" : "version of the specification";
-    notes.push(
-      `The certificate was written with ${what} ${certified[name]}, and this is ${now[name]}, which may explain differences.`,
-    );
-  }
   const unmade = unmadeRuns(certified);
-  if (unmade > 0) {
-    notes.push(
-      `The certificate leaves out ${pluralize(unmade, "run")}. They are not compared, and neither is the coverage of all runs.`,
-    );
-  }
-  const named = [
+  const left = `The certificate leaves out ${pluralize(unmade, "run")}. They are not compared, and neither is the coverage of all runs.`;
+  const used = [
+    ["svc-sandbox", certified.sandbox, now.sandbox],
+    ["specification", certified.specification, now.specification],
     ["scenario", certified.scenario, now.scenario],
     ["command", commandLine(certified.command), commandLine(now.command)],
   ] as const;
-  for (const [what, before, after] of named) {
-    if (before !== after) notes.push(`The certificate names the ${what} ${before}; this run used ${after}.`);
-  }
-  return notes;
+  const different = used.filter(([, before, after]) => before !== after);
+  return [
+    ...(unmade > 0 ? [left] : []),
+    ...different.map(
+      ([what, before, after]) => `The certificate names the ${what} ${before}; this run used ${after}.`,
+    ),
+  ];
 }

@@ -116,8 +116,8 @@ export interface Trial {
   readonly choose?: (row: string, usual: string, status: number) => string;
   /** Announced changes that replace the scenario's. */
   readonly changes?: Scenario["changes"];
-  /** Called with the ref of each change that a response shows. */
-  readonly onChanged?: (ref: string) => void;
+  /** Called for each response that shows a change. */
+  readonly onChanged?: () => void;
   /** Breaks a promise of the specification, or rejects a key. No request causes advice then. */
   readonly broken?: {
     /** The number of responses that it has changed so far. */

@@ -18,7 +18,7 @@ async function certified(mistake: string, flags: readonly string[] = [], files =
   const { code, stderr } = await runCli(["certify", ...flags, ...outputs, ...planted(mistake)], { cwd });
   const file = join(cwd, "out/certificate.json");
   const read = readCertificate(readFileSync(file, "utf8"));
-  if ("problem" in read) throw new Error(read.sentence);
+  if ("problem" in read) throw new Error(read.problem);
   return { cwd, file, code, stderr, result: read.result };
 }
 

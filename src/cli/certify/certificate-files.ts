@@ -83,7 +83,7 @@ export async function verifyFile(
   const say = (text: string) => tell(io.stderr, printable(redactKeys(text)));
   const read = readCertificate(await readGivenFile(file, "the certificate", io));
   if ("problem" in read) {
-    say(`Failed to verify ${quote(file)}: ${read.sentence}\n`);
+    say(`Failed to verify ${quote(file)}: ${read.problem}\n`);
     return exitCode.failed;
   }
   const { result } = read;
