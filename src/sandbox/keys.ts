@@ -349,7 +349,7 @@ function limitsOf({ perMinute, perDay }: Shared): KeyLimits {
   return { perMinute: perMinute ?? defaultLimits.perMinute, perDay: perDay ?? defaultLimits.perDay };
 }
 
-/** Returns the rotations with at least two keys, oldest key first. The checks reject circles, and keys that replace two. */
+/** Returns the rotations with at least two keys, oldest key first. No key replaces two, so a circle has no first key. */
 function rotationsIn(described: readonly DescribedKey[]): [DescribedKey, ...DescribedKey[]][] {
   const replaced = described.filter(({ given }) => given.replaced_by !== undefined);
   const refs = new Set(replaced.map(({ given }) => given.replaced_by));

@@ -1,4 +1,4 @@
-import { sharedValues } from "../scenario/population.js";
+import { sharedSecrets } from "../scenario/population.js";
 import { ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { assumptionsFor } from "../spec/assumptions.js";
@@ -89,7 +89,7 @@ export function prepareScenario(
   options: StartOptions,
 ): StartedScenario {
   const scenario = withOptions(given, options);
-  if (options.seed !== undefined) requireUniqueValues(scenario);
+  if (options.seed !== undefined) requireUniqueSecrets(scenario);
   return startedWith(surroundings, scenario, options);
 }
 
@@ -146,9 +146,9 @@ function createStory(steps: readonly StoryStep[], stepsRun = 0): StoryProgress {
   return { steps, next: Math.min(stepsRun, steps.length), verdicts: new Map(), last: undefined };
 }
 
-// Another seed may generate a secret or an id that the scenario pins.
-function requireUniqueValues(scenario: Scenario): void {
-  const shared = sharedValues(scenario).map((one) => ({ ...one, path: pathText(one.path) }));
+// Another seed may generate a secret that the scenario pins.
+function requireUniqueSecrets(scenario: Scenario): void {
+  const shared = sharedSecrets(scenario).map((one) => ({ ...one, path: pathText(one.path) }));
   if (shared.length > 0) throw new ScenarioError(shared);
 }
 

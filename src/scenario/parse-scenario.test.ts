@@ -248,11 +248,3 @@ test("a replaced key may have expired before its overlap was over, and names its
     "replacement_not_expected",
   ]);
 });
-
-test("requests of a sliding minute may belong to the day before, if the scenario sets when they were counted (R24)", () => {
-  const usage = { this_minute: 2, today: 1 };
-  const counted_at = ["2026-03-01T23:59:50Z", "2026-03-02T00:00:05Z"];
-  const assumptions = { minute_window: "sliding" };
-  expect(codesOf({ main: { ...active, usage } }, { assumptions })).toEqual(["usage_contradiction"]);
-  expect(codesOf({ main: { ...active, usage: { ...usage, counted_at } } }, { assumptions })).toEqual([]);
-});

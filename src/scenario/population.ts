@@ -1,5 +1,4 @@
 import { environments, type KeyRecord, prefixOf, randomLength, sandboxMark } from "../spec/api-key.js";
-import type { Path } from "../spec/schema/shape.js";
 import { quote } from "../spec/schema/words.js";
 import { base62From, defaultSeed, type RandomStream, randomStream, uuidFrom } from "../spec/seed.js";
 import type { Scenario } from "./scenario.generated.js";
@@ -135,40 +134,23 @@ export function organizationIdOf(ref: string, given: ScenarioOrganization, seed:
   return given.id ?? uuidFrom(randomStream(seed, "organization.id", ref));
 }
 
-/** Finds each pinned secret and id that another key or organization has, pinned or derived from the seed (R12). */
-export function sharedValues(scenario: Scenario) {
+/** Finds each pinned secret that another key has, pinned or derived from the seed (R12). */
+export function sharedSecrets(scenario: Scenario) {
   const { seed = defaultSeed } = scenario;
-  const keys = [...describedKeys(scenario)].map((one) => {
-    const path = ["organizations", one.organization, "keys", one.ref, "secret"];
-    return { ref: one.ref, path, pinned: one.given.secret, value: () => secretOf(one, seed) };
-  });
-  const organizations = [...describedOrganizations(scenario)].map(([ref, given]) => {
-    const path = ["organizations", ref, "id"];
-    return { ref, path, pinned: given.id, value: () => organizationIdOf(ref, given, seed) };
-  });
-  const unknown = { ref: "unknown", path: [], pinned: undefined, value: () => unknownSecret(seed) };
-  return [
-    ...sharedIn([unknown, ...keys], "duplicate_secret", (ref) => `the key ${ref} has the same secret`),
-    ...sharedIn(organizations, "duplicate_organization_id", (ref) => `${ref} has the same id`),
-  ];
-}
-
-interface Value {
-  readonly ref: string;
-  readonly path: Path;
-  readonly pinned: string | undefined;
-  readonly value: () => string;
-}
-
-function sharedIn<const Code>(values: readonly Value[], code: Code, messageFor: (owner: string) => string) {
-  const pinned = values.filter((one) => one.pinned !== undefined);
+  const keys = [...describedKeys(scenario)];
+  const pinned = keys.filter(({ given }) => given.secret !== undefined);
   if (pinned.length === 0) return [];
-  const generated = values.filter((one) => one.pinned === undefined);
-  const owners = new Map(generated.map(({ ref, value }) => [value(), ref]));
-  return pinned.flatMap(({ ref, path, pinned: value = "" }) => {
-    const owner = owners.get(value);
-    owners.set(value, owner ?? ref);
+  const owners = new Map([[unknownSecret(seed), "unknown"]]);
+  for (const one of keys) if (one.given.secret === undefined) owners.set(secretOf(one, seed), one.ref);
+  return pinned.flatMap((one) => {
+    const { ref, organization } = one;
+    const secret = secretOf(one, seed);
+    const owner = owners.get(secret);
+    owners.set(secret, owner ?? ref);
+    if (owner === undefined) return [];
+    const path = ["organizations", organization, "keys", ref, "secret"];
+    const message = `the key ${quote(owner)} has the same secret`;
     const hint = "give each its own, or remove it and the seed generates one";
-    return owner === undefined ? [] : [{ code, path, message: messageFor(quote(owner)), hint }];
+    return [{ code: "duplicate_secret" as const, path, message, hint }];
   });
 }

@@ -6,7 +6,6 @@ import {
   type ConsentRecord,
   canBeAttested,
   consentHistory,
-  effectiveDecisions,
   personaOf,
   productionTime,
   type Suspension,
@@ -27,7 +26,6 @@ test("a decision that is not allowed when its time comes changes nothing", () =>
   const grant = { at: 20, action: "grant" } as const;
   const record = consent({ decisions: [revoke, grant] });
   expect(statusesAt(record, 30)).toEqual(["pending", "granted"]);
-  expect(effectiveDecisions(record)).toEqual([grant]);
 });
 
 test.each([

@@ -81,20 +81,7 @@ export interface ConsentTransition {
  * instant of its expiry. A decision that is not allowed at its time has no effect.
  */
 export function consentHistory(record: ConsentRecord, now: number): readonly ConsentTransition[] {
-  return replay(record, now).life;
-}
-
-/** The decisions about a request that have an effect. */
-export function effectiveDecisions(record: ConsentRecord): readonly ConsentDecision[] {
-  return replay(record, Number.POSITIVE_INFINITY).effective;
-}
-
-function replay(
-  record: ConsentRecord,
-  now: number,
-): { readonly life: readonly ConsentTransition[]; readonly effective: readonly ConsentDecision[] } {
   const life: ConsentTransition[] = [{ status: "pending", at: record.createdAt, by: "relying_party" }];
-  const effective: ConsentDecision[] = [];
   const current = () => life.at(-1) as ConsentTransition;
   const pass = (until: number) => {
     for (;;) {
@@ -110,10 +97,9 @@ function replay(
     if (!isAllowed(decision.action, current().status)) continue;
     const { to, by } = consentActions[decision.action];
     life.push({ status: to, at: decision.at, by });
-    effective.push(decision);
   }
   pass(now);
-  return { life, effective };
+  return life;
 }
 
 /** Whether an action is allowed in this status. */

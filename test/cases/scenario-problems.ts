@@ -89,7 +89,6 @@ export const brokenScenarios: readonly BrokenScenario[] = [
   ["bad_time", step("advance: ▲1d12h"), "one number with one unit: 36h"],
   ["bad_time", step("advance: ▲P1M"), "write a value such as 90s"],
   ["bad_time", key("expires: ▲9999-12-31T23:59:59-01:00"), "years 0000 to 9999"],
-  ["bad_time", `clock: { now: 9999-06-01T00:00:00Z }\n${key("expires: ▲400d")}`, "years 0000 to 9999"],
   ["bad_time", step("advance: ▲-10m"), "write it without the sign: 10m"],
   ["bad_time", step("advance: ▲0s"), "write 1s or more"],
   ["bad_time", step("advance: ▲2026-03-03T00:00:00Z"), "write a duration"],
@@ -108,20 +107,15 @@ export const brokenScenarios: readonly BrokenScenario[] = [
   [
     "duplicate_key_ref",
     "version: 1\nextends: rotation\norganizations:\n  new-bank:\n    type: bank\n    keys:\n      ▲retiring: { environment: test }\n",
-    "use retiring-2",
+    "choose another one",
   ],
   // Refs
   ["no_organizations", "▲version: 1\n", "type: bank"],
-  [
-    "duplicate_organization_id",
-    "version: 1\norganizations:\n  a: &a { type: bank, id: 3f0e8a52-6c1d-4b7e-9a04-5d2f8c7b1e60 }\n  ▲b: *a\n",
-    "or remove it",
-  ],
   ["unknown_key_ref", top("default_key: ▲mian"), "did you mean main?"],
   ["unknown_key_ref", rotated("state: rotated, replaced_by: ▲nev"), "did you mean new?"],
   ["unknown_key_ref", step("request: { key: ▲mian }"), "did you mean main?"],
   ["unknown_key_ref", fault("when: { key: ▲mian }, then: { reset: true }"), "did you mean main?"],
-  ["unknown_key_ref", top("population: { organizations: 7 }\ndefault_key: ▲organization-7-key-2"), "7-key-1"],
+  ["unknown_key_ref", top("population: { organizations: 7 }\ndefault_key: ▲organization-7-key-2"), "keys of"],
   ["unknown_organization_ref", step("organization: { ref: ▲bnk, status: inactive }"), "did you mean bank?"],
   [
     "taken_by_population",
@@ -142,7 +136,7 @@ export const brokenScenarios: readonly BrokenScenario[] = [
     `assumptions: { retiring_counts_as_active: true }\n${keys(...active, "▲old: { environment: test, state: retiring, replaced_by: a }")}`,
     "R32",
   ],
-  ["unknown_scope", key("scopes: [▲attestation:read]"), "did you mean attestations:read?"],
+  ["unknown_scope", key("scopes: [▲attestation:read]"), "give the key attestations:read"],
   ["unknown_scope", top("assumptions: { me_scope: ▲farmers:read }"), "or to null"],
   ["duplicate_scope", key("scopes: [consents:read, ▲consents:read]"), "list it once"],
   // What people write instead
@@ -163,7 +157,6 @@ export const brokenScenarios: readonly BrokenScenario[] = [
   // More digits than a number in a RateLimit header can have (RFC 9651).
   ["out_of_range", key("limits: { per_day: ▲1000000000000000 }"), "from 0 to 999,999,999,999,999"],
   ["out_of_range", key("usage: { today: ▲1e30 }"), "from 0 to 9,007,199,254,740,991"],
-  ["usage_contradiction", key("usage: { this_minute: 5, today: ▲4 }"), "R24"],
   ["secret_malformed", key("secret: ▲sk_test_4eC39HqLyjWDarjtT1zdp7dc"), "start it with SVC_test_"],
   ["secret_mismatch", key("secret: ▲SVC_live_4eC39HqLyjWDarjtT1zdp7dc"), "R3"],
   ["secret_mismatch", key("legacy: false, secret: ▲legacysvc_test_4eC39HqLyjWDarjtT1zdp7dc"), "R16"],
@@ -172,7 +165,7 @@ export const brokenScenarios: readonly BrokenScenario[] = [
     keys("a: &a { environment: test, secret: SVC_test_4eC39H }", "▲b: *a"),
     "or remove it",
   ],
-  // The seed 1 generates these for `a`, for an unknown key, for `b` and for the second organization of a population.
+  // The seed 1 generates these for `a` and for an unknown key.
   [
     "duplicate_secret",
     keys(
@@ -182,16 +175,6 @@ export const brokenScenarios: readonly BrokenScenario[] = [
     "or remove it",
   ],
   ["duplicate_secret", key("secret: ▲SVC_test_sbx9QnDcEMORTXTdusN2ptQmwVo7DtMh"), "or remove it"],
-  [
-    "duplicate_organization_id",
-    "version: 1\norganizations:\n  a: { type: bank, id: ▲e44ca6f4-2dfb-4b5d-b5d4-2b30e43bd0bb }\n  b: { type: bank }\n",
-    "or remove it",
-  ],
-  [
-    "duplicate_organization_id",
-    "version: 1\npopulation: { organizations: 2 }\norganizations: { a: { type: bank, id: ▲c2d1a980-e568-4880-b326-919975f0b8f3 } }\n",
-    "or remove it",
-  ],
   // Rotations
   ["replacement_not_expected", rotated("▲replaced_by: new"), "state: retiring"],
   ["replacement_not_expected", key("▲overlap_ends: 30m"), "state: retiring"],
@@ -206,11 +189,10 @@ export const brokenScenarios: readonly BrokenScenario[] = [
     ),
     "R37",
   ],
-  ["replacement_cycle", rotated("state: retiring, replaced_by: ▲old"), "R37"],
   ["replacement_legacy", rotated("state: retiring, replaced_by: ▲new", ", legacy: true"), "R17"],
   [
     "replacement_differs",
-    rotated("state: retiring, replaced_by: new, limits: { per_day: 9 }", ", limits: { per_day: ▲600 }"),
+    rotated("state: retiring, replaced_by: new, limits: { per_day: 9 }", ", limits: ▲{ per_day: 600 }"),
     "R26",
   ],
   ["state_contradiction", rotated("state: retiring, replaced_by: new, overlap_ends: ▲-1m"), "state: rotated"],
@@ -219,45 +201,30 @@ export const brokenScenarios: readonly BrokenScenario[] = [
   // Faults
   ["fault_contradiction", fault("then: { reset: true, hang: ▲true }"), "remove one of the two"],
   ["fault_contradiction", fault("then: { hang: true, latency: ▲2s }"), "remove one of the two"],
-  ["fault_contradiction", fault("then: { body: ▲html }"), "add status: 502"],
   ["fault_contradiction", fault("then: { latency: { min: 2s, max: ▲1s } }"), "swap the two"],
   ["fault_contradiction", fault("when: { after: 10m, until: ▲5m }, then: { reset: true }"), "a later time"],
-  ["missing_field", fault("then: ▲{}"), "latency, status, reset"],
+  ["missing_field", fault("then: ▲{}"), "status, reset, hang"],
   ["preview_off", fault("when: { path_id: ▲404.unknown_record }, then: { hang: true }"), "preview: true"],
   // Consents
   ["preview_off", top("consents:\n  - ▲{ organization: bank, farmer: 0 }"), "write preview: true"],
   ["unknown_organization_ref", preview("consents: [{ organization: ▲bonk, farmer: 0 }]"), "mean bank?"],
   ["unknown_farmer", consent("▲5"), "write a number up to 4"],
   ["consent_contradiction", consent("0, permissions: [land, ▲land]"), "list it once"],
-  ["consent_contradiction", consent("0, expires_at: ▲400d"), "an earlier time"],
+  ["consent_contradiction", consent("0, expires_at: ▲400d"), "another time"],
   [
     "consent_contradiction",
     consent(`2, created_at: -3d, decisions: [${deed("-1d", "grant")}, ${deed("▲-2d", "revoke")}]`),
     "by time",
   ],
-  [
-    "consent_contradiction",
-    consent(`2, created_at: -60d, decisions: [▲${deed("-2d", "grant")}]`),
-    "another time",
-  ],
   // Steps
   ["missing_field", step("▲expect: { status: 200 }"), "add one of say, request, advance"],
-  ["missing_field", step("organization: ▲{ ref: bank }"), "status, sandbox_access or live_access"],
-  ["missing_field", step("{ request: {}, expect: ▲{} }"), "add one of status, code"],
   ["step_contradiction", step("{ say: Hi., ▲advance: 10m }"), 'split it into two steps, "say" first'],
   ["step_contradiction", step("{ revoke: { key: main }, expect: { ▲status: 200 } }"), "error"],
   ["step_contradiction", step("{ request: {}, expect: { ▲error: key_not_active } }"), "status, code, path"],
   ["step_contradiction", step("{ say: Hi., expect: { ▲status: 200 } }"), "nothing"],
-  ["step_contradiction", step("request: { headers: { ▲X-API-Key: abc } }"), "use key: a ref"],
+  ["bad_format", step("request: { headers: { ▲X-API-Key: abc } }"), "use key: a ref"],
   ["timeline_order", timed("{ at: ▲-10m, revoke: { key: main } }"), "write a later time"],
-  ["timeline_order", timed("{ at: 20m, faults: [] }\n  - { at: ▲10m, faults: [] }"), "by time"],
-  ["change_contradiction", changed("▲new: { at: 2027-06-01, headers: { on: 200 } }"), "add an effect"],
   ["change_contradiction", changed(moved("▲2027-06-01")), "write a later date"],
-  [
-    "unknown_scope",
-    changed("new: { at: 2027-06-01, assumptions: { me_scope: ▲a:b } }"),
-    "use one of attestations",
-  ],
   ["bad_format", changed("new: { at: 2027-06-01, codes: { ▲limited: slow } }"), "rate_limited"],
   ["bad_time", changed("new: { at: ▲2027-02-30, scopes: { add: [a] } }"), "has 28 days"],
   ["preview_off", step("consent: ▲{ farmer: 1, do: grant }"), "write preview: true"],

@@ -11,7 +11,6 @@ import {
   canBeAttested,
   consentHistory,
   defaultConsentTime,
-  effectiveDecisions,
   type Permission,
   type PurposeCode,
   permissions,
@@ -153,8 +152,7 @@ export function buildConsents({ consents = [] }: Scenario, seed: number, start: 
 /** Describes the consent requests of a store as in a scenario. */
 export function describeConsents({ all }: Consents): DescribedConsent[] {
   return all.map(({ organization, farmer, purpose, permissions, record, suspensions, idempotency }) => {
-    // Scenarios reject decisions that change nothing.
-    const decisions = effectiveDecisions(record).map(({ at, action }) => ({ at: isoOf(at), do: action }));
+    const decisions = record.decisions.map(({ at, action }) => ({ at: isoOf(at), do: action }));
     const suspended = suspensions.map(({ at, ...rest }) => ({ at: isoOf(at), ...rest }));
     return {
       organization,

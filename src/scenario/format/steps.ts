@@ -160,6 +160,13 @@ const headerName = text({
   example: "X-Trace",
   pattern: /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/,
 });
+const isKeyHeader = (name: string) => name.toLowerCase() === "x-api-key";
+const sentHeaderName = text({
+  ...headerName,
+  noun: "the name of a header to set here",
+  isAllowed: (name) => !isKeyHeader(name),
+  hint: (name) => (isKeyHeader(name) ? "use key: a ref, none, malformed or unknown" : undefined),
+});
 // One line of Latin-1: what Node and browsers send.
 const headerValue = text({
   noun: "one line of ASCII or Latin-1",
@@ -171,7 +178,7 @@ const headerValue = text({
 export const requestFields = {
   method: optional(method),
   path: optional(path),
-  headers: optional(record(headerValue, headerName)),
+  headers: optional(record(headerValue, sentHeaderName)),
   body: optional(anything()),
 };
 

@@ -2,16 +2,8 @@ import { type Assumptions, assumptionsFor } from "../../spec/assumptions.js";
 import { outcomeOf } from "../../spec/outcomes.js";
 import type { Path } from "../../spec/schema/shape.js";
 import { type KnownRefs, knownRefsHint, listed, quote } from "../../spec/schema/words.js";
-import { freeRefIn, isReserved, parseDuration, parseTime } from "../format/fields.js";
-import {
-  isPopulated,
-  populatedKeyRef,
-  populatedNumbers,
-  populatedRef,
-  populationOf,
-  type ScenarioKey,
-  type ScenarioOrganization,
-} from "../population.js";
+import { isReserved, parseDuration, parseTime } from "../format/fields.js";
+import { isPopulated, type ScenarioKey, type ScenarioOrganization } from "../population.js";
 import type { ScenarioMistake, ScenarioProblemCode } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 
@@ -70,7 +62,7 @@ export function factsOf(scenario: Scenario, report: (diagnostic: ScenarioMistake
     keyOf,
     assumptions: assumptionsFor(profile, given),
     refs: { key: knownIn(keyOf, true), organization: knownIn(organizations, false) },
-    fromStart: (text) => timeBetween(undefined, text, clock?.now),
+    fromStart: (text) => timeSince(clock?.now, text),
     wrong: (code, path, message, hint, pointAt = "value") => report({ code, path, message, hint, pointAt }),
   };
 
@@ -82,24 +74,14 @@ export function factsOf(scenario: Scenario, report: (diagnostic: ScenarioMistake
 }
 
 /**
- * Milliseconds from one time or duration to another; a missing one is the clock's start. `undefined` if that depends on
- * the real time, which is the start of a clock without `now`.
+ * Milliseconds from a start to a time or duration; `undefined` if that depends on the real time, which is the start of a
+ * clock without `now`.
  */
-export function timeBetween(
-  from: string | undefined,
-  to: string | undefined,
-  now?: string,
-): number | undefined {
-  if (to === undefined) return undefined;
-  const start = now === undefined ? undefined : parseTime(now);
-  const at = (text = "0s") => {
-    const duration = parseDuration(text);
-    return { time: parseTime(text) ?? (start === undefined ? undefined : start + (duration ?? 0)), duration };
-  };
-  const [one, other] = [at(from), at(to)];
-  if (one.time !== undefined && other.time !== undefined) return other.time - one.time;
-  if (one.duration === undefined || other.duration === undefined) return undefined;
-  return other.duration - one.duration;
+function timeSince(start: string | undefined, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const duration = parseDuration(text);
+  if (duration !== undefined || start === undefined) return duration;
+  return (parseTime(text) ?? 0) - (parseTime(start) ?? 0);
 }
 
 // The rules about refs, and the checks of refs for other rules.
@@ -127,8 +109,7 @@ const refsAreFree: ScenarioRule = ({ scenario, organizations, keys, keyOf, wrong
     const first = keyOf.get(ref);
     if (first === undefined || first === key) continue;
     const message = `${quote(first.organization)} already has a key ${quote(ref)}`;
-    const free = freeRefIn((one) => keyOf.has(one), ref);
-    const hint = `refs of keys are unique in the whole scenario: use ${free}, for example`;
+    const hint = "refs of keys are unique in the whole scenario: choose another one";
     wrong("duplicate_key_ref", path, message, hint, "key");
   }
 };
@@ -141,28 +122,16 @@ const refsExist: ScenarioRule = (facts) => {
   }
 };
 
-export interface RefChecking extends Pick<Facts, "refs" | "wrong"> {
-  readonly scenario: Pick<Scenario, "population">;
-}
-
 /** Reports a ref that no key or organization has. */
 export function checkRef(
   kind: RefKind,
   ref: string | undefined,
   path: Path,
-  { scenario, refs, wrong }: RefChecking,
+  { refs, wrong }: Pick<Facts, "refs" | "wrong">,
 ): void {
   if (ref === undefined || refs[kind].has(ref)) return;
-  const hint = populationHint(ref, scenario) ?? knownRefsHint(ref, refs[kind], `${kind}s`);
+  const hint = knownRefsHint(ref, refs[kind], `${kind}s`);
   wrong(`unknown_${kind}_ref`, path, `there is no ${kind} ${quote(ref)}`, hint);
-}
-
-// For a ref in the form of the population's refs.
-function populationHint(ref: string, scenario: RefChecking["scenario"]): string | undefined {
-  const { organizations, keysEach } = populationOf(scenario);
-  if (organizations === 0 || populatedNumbers(ref) === undefined) return undefined;
-  const last = keysEach === 0 ? populatedRef(organizations) : populatedKeyRef(organizations, keysEach);
-  return `the population ends with ${last}`;
 }
 
 export const refRules: readonly ScenarioRule[] = [refsAreFree, refsExist];
@@ -182,7 +151,7 @@ export interface FaultWorld {
 export const faultsFit: ScenarioRule = (facts) => {
   const { scenario, refs, wrong } = facts;
   const { preview = false, clock, timeline = [], story = [] } = scenario;
-  const world = { refs, preview, now: clock?.now, scenario, wrong };
+  const world = { refs, preview, now: clock?.now, wrong };
   checkFaults(scenario.faults, [], world);
   // `rules/steps.ts` checks the keys, because steps may create them.
   const inSteps = { ...world, refs: { ...refs, key: { ...refs.key, has: () => true } } };
@@ -194,11 +163,11 @@ export const faultsFit: ScenarioRule = (facts) => {
 export function faultProblems(faults: readonly FaultFields[], world: FaultWorld): ScenarioMistake[] {
   const found: ScenarioMistake[] = [];
   const wrong: Wrong = (code, path, message, hint) => found.push({ code, path, message, hint });
-  checkFaults(faults, [], { ...world, scenario: {}, wrong });
+  checkFaults(faults, [], { ...world, wrong });
   return found;
 }
 
-type Checking = FaultWorld & RefChecking;
+type Checking = FaultWorld & Pick<Facts, "wrong">;
 
 function checkFaults(faults: readonly FaultFields[] = [], path: Path, checking: Checking): void {
   for (const [index, fault] of faults.entries()) {
@@ -209,14 +178,14 @@ function checkFaults(faults: readonly FaultFields[] = [], path: Path, checking: 
   }
 }
 
-const effects = ["status", "reset", "hang", "truncate", "malformed", "slow"] as const;
+const effects = ["status", "reset", "hang", "truncate", "malformed", "slow", "body", "latency"] as const;
 type Effect = (typeof effects)[number];
 
-// The effects that a response can have together, besides a latency.
+// The effects that a response can have together.
 const fitting: readonly (readonly Effect[])[] = [
-  ["status", "truncate", "slow"],
-  ["malformed", "slow"],
-  ["reset"],
+  ["status", "body", "truncate", "slow", "latency"],
+  ["malformed", "slow", "latency"],
+  ["reset", "latency"],
   ["hang"],
 ];
 
@@ -232,8 +201,8 @@ function checkFault(
     const message = `${quote(pathId)} needs the preview of the announced endpoints`;
     wrong("preview_off", [...path, "when", "path_id"], message, "write preview: true at the top level");
   }
-  const lasts = after === undefined ? undefined : timeBetween(after, until, now);
-  if (lasts !== undefined && lasts <= 0) {
+  const [from, end] = [timeSince(now, after), timeSince(now, until)];
+  if (from !== undefined && end !== undefined && end <= from) {
     const message = `the fault must end after it starts (${after}), not ${until}`;
     contradiction(["when", "until"], message, "write a later time, or remove one of the two");
   }
@@ -243,14 +212,13 @@ function checkFault(
     contradiction(["then", "latency", "max"], message, "swap the two");
   }
   const chosen = effects.filter((name) => then[name] !== undefined && then[name] !== false);
-  if (then.body !== undefined && then.status === undefined) {
-    contradiction(["then", "body"], "body needs a status", "add status: 502");
-  } else if (chosen.length === 0 && latency === undefined) {
-    const hint = `add one of ${listed(["latency", ...effects], "or")}`;
+  // The body of a status is no effect without it.
+  if (chosen.every((name) => name === "body")) {
+    const hint = `add one of ${listed(
+      effects.filter((name) => name !== "body"),
+      "or",
+    )}`;
     wrong("missing_field", [...path, "then"], "then has no effect", hint);
-  } else if (chosen.includes("hang") && latency !== undefined) {
-    const message = "a request that hangs has no response to delay";
-    contradiction(["then", "latency"], message, "remove one of the two");
   } else if (!fitting.some((together) => chosen.every((name) => together.includes(name)))) {
     const [first, ...others] = chosen as [Effect, ...Effect[]];
     const second = others.find((name) => !fitting.some((one) => one.includes(name) && one.includes(first)));

@@ -1,15 +1,14 @@
 import {
   defaultScopes,
-  keyPrefixes,
+  keyStateAt,
   maximumActiveKeys,
   maximumOverlap,
   parseApiKey,
   prefixOf,
 } from "../../spec/api-key.js";
-import type { Path } from "../../spec/schema/shape.js";
-import { listed, nearest, quote } from "../../spec/schema/words.js";
-import { isInstant, outsideHint, parseTime, parseWhen } from "../format/fields.js";
-import { populationOf, sharedValues } from "../population.js";
+import { canonicalJson } from "../../spec/schema/json.js";
+import { listed, quote } from "../../spec/schema/words.js";
+import { populationOf, sharedSecrets } from "../population.js";
 import type { Facts, KeyFacts, ScenarioRule } from "./facts.js";
 
 // Single keys.
@@ -17,81 +16,54 @@ import type { Facts, KeyFacts, ScenarioRule } from "./facts.js";
 /** Every scope is known, no key has it twice, and the endpoint's scope is known. */
 const scopesAreKnown: ScenarioRule = ({ scenario, keys, assumptions, wrong }) => {
   const { scopes: known, me_scope: needed } = assumptions;
-  const once = (scopes: readonly string[], path: Path) => {
-    for (const [index, scope] of scopes.entries()) {
-      if (scopes.indexOf(scope) === index) continue;
-      wrong("duplicate_scope", [...path, index], `${quote(scope)} is listed twice`, "list it once");
-    }
-  };
-  once(scenario.assumptions?.scopes ?? [], ["assumptions", "scopes"]);
   if (needed !== null && !known.includes(needed)) {
     const field = scenario.assumptions?.me_scope === undefined ? "scopes" : "me_scope";
     const message = `me_scope is ${quote(needed)}, which is not one of assumptions.scopes`;
     const hint = "set me_scope to one of them, or to null for no scope";
     wrong("unknown_scope", ["assumptions", field], message, hint);
   }
-  for (const { path, fields, ref } of keys) {
-    once(fields.scopes ?? [], [...path, "scopes"]);
-    const missing = fields.scopes === undefined && defaultScopes.find((scope) => !known.includes(scope));
-    if (missing) {
-      const message = `${quote(ref)} gets the default scope ${missing}, which is not one of assumptions.scopes`;
-      wrong("unknown_scope", path, message, "list the scopes of the key", "key");
-    }
-    for (const [index, scope] of (fields.scopes ?? []).entries()) {
-      if (known.includes(scope)) continue;
-      const near = nearest(scope, known);
-      const hint = near === undefined ? `scopes: ${known.join(", ")}.` : `did you mean ${near}?`;
-      const more = `${hint} Add more in assumptions.scopes.`;
-      wrong("unknown_scope", [...path, "scopes", index], `there is no scope ${quote(scope)}`, more);
+  for (const { path, fields } of keys) {
+    const { scopes = defaultScopes } = fields;
+    for (const [index, scope] of scopes.entries()) {
+      const at = [...path, "scopes", index];
+      if (!known.includes(scope)) {
+        const hint = `give the key ${listed(known, "or")}, or add the scope to assumptions.scopes`;
+        wrong("unknown_scope", at, `there is no scope ${quote(scope)}`, hint);
+      } else if (scopes.indexOf(scope) < index) {
+        wrong("duplicate_scope", at, `${quote(scope)} is listed twice`, "list it once");
+      }
     }
   }
 };
 
-/** The requests of this minute also count for today. */
-const usageAddsUp: ScenarioRule = ({ keys, wrong }) => {
+/** A key's times agree with its state, and an overlap lasts at most seven days (R38, R39, R43). */
+const timesFitState: ScenarioRule = ({ keys, fromStart, wrong }) => {
   for (const { path, fields } of keys) {
-    const { this_minute: minute = 0, today = minute, counted_at: countedAt } = fields.usage ?? {};
-    // With the times in counted_at, some requests of a sliding minute may belong to the day before.
-    if (today >= minute || countedAt !== undefined) continue;
-    const message = `today is ${today}, less than this_minute, which is ${minute}`;
-    const hint = "the requests of this minute also count for today (R24)";
-    wrong("usage_contradiction", [...path, "usage", "today"], message, hint);
-  }
-};
-
-/** The end of a key is in the years 0000 to 9999, as `keys.create` also requires. */
-const endsAreInstants: ScenarioRule = ({ scenario, keys, wrong }) => {
-  const start = parseTime(scenario.clock?.now ?? "");
-  if (start === undefined) return;
-  for (const { path, fields } of keys) {
-    for (const field of ["expires", "overlap_ends"] as const) {
-      const given = fields[field];
-      if (given === undefined || isInstant(parseWhen(given, start))) continue;
-      const message = `${quote(given)} is outside of the years 0000 to 9999, counted from clock.now`;
-      wrong("bad_time", [...path, field], message, outsideHint);
+    // Without a state, the times decide it.
+    const { state, expires, overlap_ends: overlap } = fields;
+    const [expiry, overlapEnd] = [fromStart(expires), fromStart(overlap)];
+    if (state !== "rotated" && overlapEnd !== undefined && overlapEnd > maximumOverlap) {
+      const hint = "an overlap lasts at most 7 days (R39)";
+      wrong("overlap_out_of_range", [...path, "overlap_ends"], "the overlap is too long", hint);
     }
-  }
-};
-
-/** An explicit state agrees with the key's expiry (R43). */
-const expiryFitsState: ScenarioRule = ({ keys, fromStart, wrong }) => {
-  for (const { path, fields } of keys) {
-    const { state } = fields;
-    const end = fromStart(fields.expires);
-    if (state === undefined || end === undefined) continue;
-    const contradiction = (message: string, hint: string) =>
-      wrong("state_contradiction", [...path, "expires"], message, `${hint} (R43)`);
-    const overlapEnd = fromStart(fields.overlap_ends);
-    if (state === "expired" && end > 0) {
-      contradiction("an expired key expires in the future", "write a time in the past, such as -1d");
-    } else if ((state === "active" || state === "retiring") && end <= 0) {
-      contradiction(
-        `the key is ${state} but expired in the past`,
-        "write state: expired, or a time in the future",
-      );
-    } else if (state === "rotated" && overlapEnd !== undefined && end <= Math.min(overlapEnd, 0)) {
-      contradiction("the key expired before its overlap ended", "such a key is expired, not rotated");
-    }
+    const isUnknown = (text?: string) => text !== undefined && fromStart(text) === undefined;
+    if (state === undefined || isUnknown(expires) || isUnknown(overlap)) continue;
+    const usualEnd = { active: undefined, revoked: undefined, expired: undefined, retiring: 1, rotated: 0 }[
+      state
+    ];
+    const overlapEndsAt = state === "active" ? undefined : (overlapEnd ?? usualEnd);
+    const actual = keyStateAt(
+      {
+        ...(state === "revoked" && { revokedAt: 0 }),
+        ...(overlapEndsAt !== undefined && { overlapEndsAt }),
+        expiresAt: expiry ?? (state === "expired" ? 0 : 1),
+      },
+      0,
+    );
+    if (actual === state) continue;
+    const field = actual === "expired" || overlap === undefined ? "expires" : "overlap_ends";
+    const hint = `write state: ${actual}, or another time (R38, R43)`;
+    wrong("state_contradiction", [...path, field], `the key is ${state}, but with its times ${actual}`, hint);
   }
 };
 
@@ -136,28 +108,20 @@ function countsAsActive({ fields }: KeyFacts, { assumptions, fromStart }: Facts)
   return state === "active" && (expires === undefined || (fromStart(expires) ?? 0) > 0);
 }
 
-/** A pinned secret is unique, well-formed and agrees with the key's fields (R3, R10, R16); so is a pinned id. */
+/** A pinned secret is unique, well-formed and agrees with the key's fields (R3, R10, R16). */
 const secretsFit: ScenarioRule = ({ scenario, keys, wrong }) => {
-  for (const { code, path, message, hint } of sharedValues(scenario)) wrong(code, path, message, hint);
+  for (const { code, path, message, hint } of sharedSecrets(scenario)) wrong(code, path, message, hint);
   for (const { path, fields } of keys) {
-    const { secret, sha256, environment, legacy } = fields;
+    const { secret, environment, legacy } = fields;
     if (secret === undefined) continue;
-    if (sha256 !== undefined) {
-      const hint = "remove one of them; sha256 is for a key that is no longer known in full";
-      wrong("secret_mismatch", [...path, "sha256"], "the key has both a secret and a sha256", hint);
-    }
     const parsed = parseApiKey(secret);
+    const prefix = prefixOf(environment, legacy ?? parsed?.legacy ?? false);
     if (parsed === undefined) {
-      const prefixes = keyPrefixes.map((row) => row.prefix);
-      const hint = `start it with ${listed(prefixes, "or")}, followed by letters, digits, _ and -`;
+      const hint = `start it with ${prefix}, followed by letters, digits, _ and -`;
       wrong("secret_malformed", [...path, "secret"], "the secret is not a well-formed key (R10)", hint);
-    } else if (parsed.environment !== environment) {
-      const message = `the secret has the prefix of a ${parsed.environment} key, but the key's environment is ${environment}`;
-      const hint = `the prefix matches the environment (R3): start it with ${prefixOf(environment, parsed.legacy)}`;
-      wrong("secret_mismatch", [...path, "secret"], message, hint);
-    } else if (legacy !== undefined && parsed.legacy !== legacy) {
-      const message = `the secret ${parsed.legacy ? "has" : "does not have"} a legacy prefix, but legacy is ${legacy}`;
-      const hint = `start it with ${prefixOf(environment, legacy)} (R16), or remove legacy`;
+    } else if (parsed.prefix !== prefix) {
+      const message = `the secret starts with ${parsed.prefix}, but environment and legacy require ${prefix}`;
+      const hint = `start it with ${prefix} (R3, R16), or change the other fields`;
       wrong("secret_mismatch", [...path, "secret"], message, hint);
     }
   }
@@ -171,7 +135,7 @@ const replacementsFit: ScenarioRule = (facts) => {
   for (const old of facts.keys) {
     replacementIsExpected(old, facts);
     const replacement = replacementOf(old, facts);
-    if (replacement === undefined || replacement === old) continue;
+    if (replacement === undefined) continue;
     const earlier = oldOf.get(replacement);
     oldOf.set(replacement, earlier ?? old);
     if (earlier !== undefined) {
@@ -190,7 +154,9 @@ function replacementIsExpected({ path, fields }: KeyFacts, { wrong }: Facts): vo
     const message = "a retiring key has a replacement, but replaced_by is missing";
     wrong("replacement_missing", [...path, "state"], message, hint);
   }
-  if (isReplaced(state) || (endedEarly(state) && replacement !== undefined)) return;
+  // A replaced key may have expired or been revoked before its overlap ended.
+  const mayBeReplaced = replacement === undefined ? isReplaced(state) : state !== "active";
+  if (mayBeReplaced) return;
   for (const field of ["replaced_by", "overlap_ends"] as const) {
     if (fields[field] === undefined) continue;
     const hint = "add state: retiring or state: rotated, or remove the field";
@@ -203,104 +169,37 @@ function isReplaced(state: KeyFacts["fields"]["state"]): boolean {
   return state === "retiring" || state === "rotated";
 }
 
-// A replaced key may have ended for another reason before its overlap ended.
-function endedEarly(state: KeyFacts["fields"]["state"]): boolean {
-  return state === "expired" || state === "revoked";
-}
-
 function replacementIsAlike(old: KeyFacts, replacement: KeyFacts, { wrong }: Facts): void {
   const path = [...old.path, "replaced_by"];
-  const ref = quote(replacement.ref);
-  const { environment } = replacement.fields;
-  if (replacement.organization !== old.organization) {
-    const message = `the replacement ${ref} belongs to ${quote(replacement.organization)}`;
-    const hint = "a replacement belongs to the organization of the old key (R37)";
+  const { ref, organization, fields } = replacement;
+  if (organization !== old.organization || fields.environment !== old.fields.environment) {
+    const message = `the replacement ${quote(ref)} is a ${fields.environment} key of ${quote(organization)}`;
+    const hint = "a replacement has the organization and the environment of the old key (R37)";
     wrong("replacement_elsewhere", path, message, hint);
-  } else if (environment !== old.fields.environment) {
-    const hint = "a replacement has the environment of the old key (R37)";
-    wrong("replacement_elsewhere", path, `the replacement ${ref} is a ${environment} key`, hint);
-  } else if (isLegacy(replacement)) {
+  } else if (fields.legacy ?? parseApiKey(fields.secret ?? "")?.legacy) {
     const hint = "a replacement has the current prefix (R17)";
-    wrong("replacement_legacy", path, `the replacement ${ref} has a legacy prefix`, hint);
+    wrong("replacement_legacy", path, `the replacement ${quote(ref)} has a legacy prefix`, hint);
   }
-  for (const field of [["name"], ["scopes"], ["limits", "per_minute"], ["limits", "per_day"]]) {
-    const [one, other] = [textAt(old, field), textAt(replacement, field)];
-    if (one === undefined || other === undefined || one === other) continue;
-    const name = field.at(-1);
-    const rule = field[0] === "limits" ? "R26" : "R37";
-    const message = `${name} differs from ${quote(old.ref)}, which this key replaces`;
-    const hint = `a replacement has the name, scopes and limits of the old key (${rule}); remove ${name} from one of them`;
-    wrong("replacement_differs", [...replacement.path, ...field], message, hint);
+  for (const field of ["name", "scopes", "limits"] as const) {
+    const [one, other] = [old.fields[field], fields[field]];
+    if (one === undefined || other === undefined || canonicalJson(one) === canonicalJson(other)) continue;
+    const message = `${field} differs from ${quote(old.ref)}, which this key replaces`;
+    const hint = `a replacement has the name, scopes and limits of the old key (R26, R37); remove ${field} from one of them`;
+    wrong("replacement_differs", [...replacement.path, field], message, hint);
   }
 }
-
-// The order of scopes does not matter.
-function textAt({ fields }: KeyFacts, path: readonly string[]): string | undefined {
-  let value: unknown = fields;
-  for (const step of path) value = (value as Record<string, unknown> | undefined)?.[step];
-  return value === undefined ? undefined : JSON.stringify(Array.isArray(value) ? value.toSorted() : value);
-}
-
-/** Replacements do not form a circle (R42: a replaced key cannot be rotated again). */
-const replacementsEnd: ScenarioRule = (facts) => {
-  const seen = new Set<KeyFacts>();
-  for (const start of facts.keys) {
-    const chain = [start];
-    let next = replacementOf(start, facts);
-    for (; next !== undefined && next !== start && !seen.has(next); next = replacementOf(next, facts)) {
-      seen.add(next);
-      chain.push(next);
-    }
-    if (next !== start) continue;
-    const message = `replacements form a circle: ${[...chain, start].map(({ ref }) => ref).join(" → ")}`;
-    const hint = "write the ref of the key that the rotation created (R37)";
-    facts.wrong("replacement_cycle", [...start.path, "replaced_by"], message, hint);
-  }
-};
-
-/** The overlap of a rotated key has ended; the overlap of a retiring key ends within seven days (R38, R39). */
-const overlapFitsState: ScenarioRule = ({ keys, fromStart, wrong }) => {
-  for (const { path, fields } of keys) {
-    const { state } = fields;
-    const end = fromStart(fields.overlap_ends);
-    if (end === undefined) continue;
-    const contradiction = (message: string, hint: string) =>
-      wrong("state_contradiction", [...path, "overlap_ends"], message, hint);
-    if (state === "rotated" && end > 0) {
-      const hint = "write state: retiring, or a time in the past such as -1h (R38)";
-      contradiction("the overlap of a rotated key ends in the future", hint);
-    } else if (state === "expired" && end < (fromStart(fields.expires) ?? 0)) {
-      contradiction("the overlap ended before the key expired", "such a key is rotated, not expired");
-    } else if (state === "retiring" && end <= 0) {
-      const hint = "write state: rotated, or a time in the future such as 30m (R38)";
-      contradiction("the overlap of a retiring key ended in the past", hint);
-    } else if ((state === "retiring" || endedEarly(state)) && end > maximumOverlap) {
-      const hint = "an overlap lasts at most 7 days (R39)";
-      wrong("overlap_out_of_range", [...path, "overlap_ends"], "the overlap is too long", hint);
-    }
-  }
-};
 
 // With a duplicate ref, the intended key is unknown.
 function replacementOf({ fields }: KeyFacts, { keyOf, keys }: Facts): KeyFacts | undefined {
-  const { state, replaced_by: ref } = fields;
-  if (ref === undefined || !(isReplaced(state) || endedEarly(state))) return undefined;
-  return keys.length === keyOf.size ? keyOf.get(ref) : undefined;
-}
-
-function isLegacy({ fields: { legacy, secret } }: KeyFacts): boolean {
-  return legacy ?? (secret !== undefined && parseApiKey(secret)?.legacy === true);
+  const { state = "active", replaced_by: ref } = fields;
+  return ref === undefined || state === "active" || keys.length > keyOf.size ? undefined : keyOf.get(ref);
 }
 
 export const keyRules: readonly ScenarioRule[] = [
   scopesAreKnown,
-  usageAddsUp,
-  endsAreInstants,
-  expiryFitsState,
+  timesFitState,
   keysWithinMaximum,
   activeKeysWithinLimit,
   secretsFit,
   replacementsFit,
-  replacementsEnd,
-  overlapFitsState,
 ];

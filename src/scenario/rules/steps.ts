@@ -1,34 +1,21 @@
-import {
-  type ConsentTransition,
-  consentActions,
-  consentHistory,
-  defaultConsentTime,
-  effectiveDecisions,
-  maximumConsentTime,
-  personaOf,
-} from "../../spec/consent.js";
+import { maximumConsentTime } from "../../spec/consent.js";
 import type { Path } from "../../spec/schema/shape.js";
 import { listed, quote } from "../../spec/schema/words.js";
-import { defaultSeed } from "../../spec/seed.js";
 import { type ActionName, actionNames, stepKinds } from "../../spec/steps.js";
 import { isReserved, parseDate } from "../format/fields.js";
 import type { Scenario } from "../scenario.generated.js";
-import { checkRef, type Facts, type ScenarioRule, timeBetween } from "./facts.js";
-
-// Consent requests, and the decisions about them before the clock starts.
-
-type Consent = NonNullable<Scenario["consents"]>[number];
+import { checkRef, type Facts, type ScenarioRule } from "./facts.js";
 
 /** The number of farmers by default. */
 const defaultFarmers = 1000;
 
-/** Every consent request and its decisions are possible. */
+/** The times of every consent request, and of the decisions before the clock starts, fit each other. */
 export const consentsFit: ScenarioRule = (facts) => {
-  const { scenario, wrong } = facts;
-  const keys = new Set<string>();
+  const { scenario, fromStart, wrong } = facts;
   for (const [index, consent] of (scenario.consents ?? []).entries()) {
     const path = ["consents", index];
-    const { organization, farmer, permissions = [], idempotency } = consent;
+    const { organization, farmer, permissions = [], decisions = [] } = consent;
+    const { created_at: created = "0s", expires_at: expires } = consent;
     needsPreview(path, facts);
     checkRef("organization", organization, [...path, "organization"], facts);
     farmerExists(farmer, [...path, "farmer"], facts);
@@ -38,14 +25,30 @@ export const consentsFit: ScenarioRule = (facts) => {
     if (twice !== -1) {
       contradiction(["permissions", twice], `${permissions[twice]} is listed twice`, "list it once");
     }
-    const key = idempotency && JSON.stringify([organization, idempotency.key]);
-    if (key !== undefined && keys.size === keys.add(key).size) {
-      const message = "another request of the organization has this key";
-      contradiction(["idempotency", "key"], message, "write another key");
+    const lasts = (fromStart(expires) ?? Number.NaN) - (fromStart(created) ?? Number.NaN);
+    if (lasts <= 0 || lasts > maximumConsentTime) {
+      const message = `the consent does not end in the 365 days after it is created (${expires})`;
+      contradiction(["expires_at"], message, "write another time");
     }
-    if (timesFit(consent, facts, contradiction)) decisionsFit(consent, facts, contradiction);
+    const early = earlyTime([created, ...decisions.map(({ at }) => at), "0s"], fromStart);
+    if (early === -1) continue;
+    const at = Math.min(early, decisions.length) - 1;
+    const message = "the request, its decisions and the start of the clock do not follow each other";
+    const where = at === -1 ? ["created_at"] : ["decisions", at, "at"];
+    contradiction(where, message, "sort the decisions by time, all before the clock starts");
   }
 };
+
+/** The index of the first time that is earlier than the one before it, or -1. */
+function earlyTime(times: readonly string[], fromStart: Facts["fromStart"]): number {
+  let latest = Number.NEGATIVE_INFINITY;
+  return times.findIndex((text) => {
+    const before = latest;
+    // A time that depends on the real time fits anywhere.
+    latest = fromStart(text) ?? latest;
+    return latest < before;
+  });
+}
 
 /** Reports a use of the preview in a scenario without the preview. */
 function needsPreview(path: Path, { scenario, wrong }: Facts): void {
@@ -63,65 +66,6 @@ function farmerExists(farmer: number, path: Path, { scenario, wrong }: Facts): v
   wrong("unknown_farmer", path, message, hint);
 }
 
-type Contradiction = (at: Path, message: string, hint: string) => void;
-
-function timesFit(
-  { created_at: created, expires_at: expires, decisions = [] }: Consent,
-  { scenario, fromStart }: Facts,
-  contradiction: Contradiction,
-): boolean {
-  let fits = true;
-  const wrong: Contradiction = (...problem) => {
-    fits = false;
-    contradiction(...problem);
-  };
-  const now = scenario.clock?.now;
-  if ((fromStart(created) ?? 0) > 0) {
-    wrong(
-      ["created_at"],
-      `the request is created after the clock starts (${created})`,
-      "write an earlier time",
-    );
-  }
-  const lasts = timeBetween(created, expires, now) ?? 1;
-  if (lasts <= 0) {
-    wrong(["expires_at"], `the consent must end after it is created, not ${expires}`, "write a later time");
-  } else if (lasts > maximumConsentTime) {
-    wrong(["expires_at"], `the consent lasts longer than 365 days (${expires})`, "write an earlier time");
-  }
-  let latest = created;
-  for (const [index, { at }] of decisions.entries()) {
-    const path = ["decisions", index, "at"];
-    if ((fromStart(at) ?? 0) > 0) {
-      wrong(path, `the decision is after the clock starts (${at})`, "move it to the timeline or the story");
-    } else if ((timeBetween(latest, at, now) ?? 0) < 0) {
-      wrong(path, `the decision is earlier (${at}) than the one before it`, "sort the decisions by time");
-    } else latest = at;
-  }
-  return fits;
-}
-
-// Whether each decision is possible at its time, after the farmer's automatic decisions and expiry.
-function decisionsFit(consent: Consent, { scenario, fromStart }: Facts, contradiction: Contradiction): void {
-  const { farmer, created_at: created, expires_at: expires, decisions = [] } = consent;
-  const createdAt = created === undefined ? 0 : fromStart(created);
-  const expiresAt = expires === undefined ? (createdAt ?? 0) + defaultConsentTime : fromStart(expires);
-  const times = decisions.map(({ at }) => fromStart(at));
-  if (createdAt === undefined || expiresAt === undefined || times.includes(undefined)) return;
-  const done = decisions.map(({ do: action }, index) => ({ at: times[index] as number, action }));
-  const persona = personaOf(scenario.seed ?? defaultSeed, farmer);
-  const record = { createdAt, expiresAt, persona, decisions: done };
-  const effective = effectiveDecisions(record);
-  const index = done.findIndex((one) => !effective.includes(one));
-  const vain = done[index];
-  if (vain === undefined) return;
-  const before = consentHistory({ ...record, decisions: done.slice(0, index) }, vain.at);
-  const { status } = before.at(-1) as ConsentTransition;
-  const from = consentActions[vain.action].from.join(" or ");
-  const message = `by then the request is ${status}, and ${vain.action} requires ${from}`;
-  contradiction(["decisions", index], message, "write another time, or remove it");
-}
-
 type StoryStep = NonNullable<Scenario["story"]>[number];
 type Action = Pick<StoryStep, ActionName>;
 
@@ -129,17 +73,16 @@ type Action = Pick<StoryStep, ActionName>;
 
 /** The steps of the timeline are sorted by time, after the start of the clock. */
 const timelineIsInOrder: ScenarioRule = ({ scenario, fromStart, wrong }) => {
-  let latest: string | undefined;
-  for (const [index, { at }] of (scenario.timeline ?? []).entries()) {
-    const path = ["timeline", index, "at"];
-    if ((fromStart(at) ?? 0) < 0) {
-      const hint = "write a later time, or describe the state at the start";
-      wrong("timeline_order", path, `the step is before the clock starts (${at})`, hint);
-    } else if (latest !== undefined && (timeBetween(latest, at, scenario.clock?.now) ?? 0) < 0) {
-      const message = `the step is earlier (${at}) than the one before it (${latest})`;
-      wrong("timeline_order", path, message, "sort the steps by time");
-    } else latest = at;
-  }
+  const times = (scenario.timeline ?? []).map(({ at }) => at);
+  const index = earlyTime(["0s", ...times], fromStart) - 1;
+  if (index < 0) return;
+  const message = `the step is earlier (${times[index]}) than the one before it, or the start of the clock`;
+  wrong(
+    "timeline_order",
+    ["timeline", index, "at"],
+    message,
+    "write a later time, or sort the steps by time",
+  );
 };
 
 /** Each step does one thing, refers to something that exists or that a step creates, and has a possible expectation. */
@@ -163,7 +106,8 @@ const stepsFit: ScenarioRule = (facts) => {
     const path = ["story", index];
     if (!doesOneThing(step, stepKinds, path, facts)) continue;
     actionFits(step, path, keyExists, facts);
-    requestFits(step, [...path, "request"], keyExists, facts);
+    const sender = step.request?.key;
+    if (!isReserved(sender)) keyExists(sender, [...path, "request", "key"]);
     expectationFits(step, path, facts);
   }
 };
@@ -193,26 +137,10 @@ function actionFits(action: Action, path: Path, keyExists: KeyExists, facts: Fac
   for (const [index, { when }] of faults.entries()) {
     keyExists(when?.key, [...path, "faults", index, "when", "key"]);
   }
-  if (organization !== undefined && Object.keys(organization).length === 1) {
-    const hint = "add status, sandbox_access or live_access";
-    const message = "the step changes nothing about the organization";
-    facts.wrong("missing_field", [...path, "organization"], message, hint);
-  }
   if (action.attestation !== undefined) needsPreview([...path, "attestation"], facts);
   if (consent === undefined) return;
   needsPreview([...path, "consent"], facts);
   farmerExists(consent.farmer, [...path, "consent", "farmer"], facts);
-}
-
-function requestFits({ request }: StoryStep, path: Path, keyExists: KeyExists, facts: Facts): void {
-  if (request === undefined) return;
-  if (!isReserved(request.key)) keyExists(request.key, [...path, "key"]);
-  for (const name of Object.keys(request.headers ?? {})) {
-    if (name.toLowerCase() !== "x-api-key") continue;
-    const message = "x-api-key cannot be set as a header here";
-    const hint = "use key: a ref, none, malformed or unknown";
-    facts.wrong("step_contradiction", [...path, "headers", name], message, hint, "key");
-  }
 }
 
 function expectationFits({ expect, ...step }: StoryStep, path: Path, { wrong }: Facts): void {
@@ -221,45 +149,19 @@ function expectationFits({ expect, ...step }: StoryStep, path: Path, { wrong }: 
   const isAction = (actionNames as readonly string[]).includes(kind);
   const ofRequests = ["status", "code", "path", "headers", "body"];
   const allowed = kind === "request" ? ofRequests : isAction ? ["error"] : [];
-  const names = Object.keys(expect);
-  if (names.length === 0) {
-    const hint = allowed.length === 0 ? "remove it" : `add one of ${listed(allowed, "or")}, or remove it`;
-    wrong("missing_field", [...path, "expect"], "expect is empty", hint);
-  }
-  const misplaced = names.find((name) => !allowed.includes(name));
+  const misplaced = Object.keys(expect).find((name) => !allowed.includes(name));
   if (misplaced === undefined) return;
   const message = `${quote(kind)} cannot expect ${quote(misplaced)}`;
   const hint = `${quote(kind)} can expect ${allowed.join(", ") || "nothing"}`;
   wrong("step_contradiction", [...path, "expect", misplaced], message, hint, "key");
 }
 
-/** Each announced change has an effect, and an old path ends after it moved. */
-export const changesFit: ScenarioRule = ({ scenario, assumptions: { scopes }, wrong }) => {
-  for (const [ref, change] of Object.entries(scenario.changes ?? {})) {
-    const { at, say: _, move, assumptions, ...edits } = change;
-    const path = ["changes", ref];
-    const parts = [move, assumptions, ...Object.values(edits)];
-    const isPlace = (name: string) => name === "in" || name === "on";
-    if (parts.every((part = {}) => Object.keys(part).every(isPlace))) {
-      wrong(
-        "change_contradiction",
-        path,
-        "the change has no effect",
-        "add an effect, such as codes or members",
-        "key",
-      );
-    }
-    const [starts = 0, ends = 0] = [parseDate(at), move && parseDate(move.sunset)];
-    if (move !== undefined && ends <= starts) {
-      const message = `the old path must end after it moves (${at}), not ${move.sunset}`;
-      wrong("change_contradiction", [...path, "move", "sunset"], message, "write a later date");
-    }
-    const needed = assumptions?.me_scope;
-    if (typeof needed === "string" && !scopes.includes(needed)) {
-      const hint = `use one of ${scopes.join(", ")}`;
-      const message = `there is no scope ${quote(needed)}`;
-      wrong("unknown_scope", [...path, "assumptions", "me_scope"], message, hint);
-    }
+/** The old path of an announced change ends after it moved. */
+export const changesFit: ScenarioRule = ({ scenario, wrong }) => {
+  for (const [ref, { at, move }] of Object.entries(scenario.changes ?? {})) {
+    if (move === undefined || (parseDate(move.sunset) ?? 0) > (parseDate(at) ?? 0)) continue;
+    const message = `the old path must end after it moves (${at}), not ${move.sunset}`;
+    wrong("change_contradiction", ["changes", ref, "move", "sunset"], message, "write a later date");
   }
 };
 
