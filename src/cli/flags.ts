@@ -144,7 +144,7 @@ export const serverFlags = {
   ),
   tls: toggle(
     "--tls",
-    "serve HTTPS with a self-signed certificate for localhost, 127.0.0.1, ::1, --host, --public-url and --allow-host; --state keeps it",
+    "serve HTTPS with a self-signed certificate for localhost, 127.0.0.1, ::1, --host, --public-url and --allow-host",
   ),
   cert: option(
     "--cert <file>",

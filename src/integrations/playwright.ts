@@ -1,5 +1,3 @@
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import type {
   BrowserContext,
   PlaywrightTestArgs,
@@ -9,12 +7,9 @@ import type {
   expect as playwrightExpect,
   TestType,
 } from "@playwright/test";
-import type { Sandbox } from "../library/sandbox.js";
 import { usersPackage } from "../library/users-package.js";
 import { olderVersion } from "../node/package-files.js";
-import { mergeReports } from "../report/report.js";
 import { renderReport } from "../report/report-document.js";
-import type { Report } from "../report/report-shape.js";
 import {
   type FixtureOptions,
   type FixtureSource,
@@ -50,16 +45,6 @@ const playwright = await usersPackage(
   () => olderVersion(wanted),
 );
 
-/** The totals over all tests of a worker, by their shared sandbox. */
-const totals = new WeakMap<Sandbox, Report>();
-
-function addToTotal(sandbox: Sandbox, report: Report): void {
-  const before = totals.get(sandbox);
-  // All tests count as one run.
-  const { runs: _runs, ...total } = before === undefined ? report : mergeReports([before, report]);
-  totals.set(sandbox, total);
-}
-
 async function interceptIn(context: BrowserContext, pattern: string, url: string): Promise<void> {
   const base = pattern.slice(0, -"/**".length);
   await context.route(pattern, async (route) => {
@@ -83,15 +68,7 @@ const ofConfiguration: SandboxTest = playwright.test.extend<SandboxFixtures, Sha
   // Playwright's types treat it as a Playwright option.
   sandboxOptions: [{}, { scope: "worker", option: true }] as never,
   sharedSandbox: [
-    ({ sandboxOptions: { intercept: _, ...options } }, use, { project, workerIndex }) =>
-      useSandbox(options, async (sandbox) => {
-        await use(sandbox);
-        const total = totals.get(sandbox);
-        if (total === undefined) return;
-        await mkdir(project.outputDir, { recursive: true });
-        const file = join(project.outputDir, `svc-sandbox-worker-${workerIndex}.md`);
-        await writeFile(file, renderReport(total, "markdown"));
-      }),
+    ({ sandboxOptions: { intercept: _, ...options } }, use) => useSandbox(options, use),
     { scope: "worker" },
   ],
   server: [({ sharedSandbox }, use) => serveWhile(sharedSandbox, use), { scope: "worker" }],
@@ -101,13 +78,11 @@ const ofConfiguration: SandboxTest = playwright.test.extend<SandboxFixtures, Sha
       sharedSandbox.requests.clear();
       await use(sharedSandbox);
       if (sharedSandbox.requests.total() === 0) return;
-      const report = sharedSandbox.report();
-      addToTotal(sharedSandbox, report);
       const requests = sharedSandbox.requests
         .list()
         .map(({ method, path, key, pathId }) => `- ${method} ${path}, ${key ?? "no key"}: ${pathId}`);
       // The requests of a failed test come first: Playwright prints the beginning.
-      const body = [...requests, "", renderReport(report, "markdown")].join("\n");
+      const body = [...requests, "", renderReport(sharedSandbox.report(), "markdown")].join("\n");
       await testInfo.attach("svc-sandbox", { body, contentType: "text/markdown" });
     },
     { auto: true },
@@ -140,7 +115,7 @@ export function sandboxTest(options?: PlaywrightFixtureOptions): SandboxTest {
  *
  * The compiler checks the refs of `key-states`; use `sandboxTest` for any other scenario. Set options with `use: {
  * sandboxOptions }` in the configuration, or with `test.use` at the top of a file. Each test has its report as an
- * attachment; the worker's report is a file in the output folder.
+ * attachment.
  *
  * @example
  * test("a revoked key", async ({ request, secret }) => {

@@ -2,14 +2,7 @@ import { runtimesOf } from "../log/instances.js";
 import type { Log } from "../log/log.js";
 import { createMemoryLog } from "../log/memory-log.js";
 import { bareName, baseUrlOf, controlPath, isLoopback } from "../node/addresses.js";
-import {
-  clearInterval,
-  clearTimeout,
-  nextTick,
-  nodeCrypto,
-  setInterval,
-  setTimeout,
-} from "../node/platform.js";
+import { clearInterval, nextTick, nodeCrypto, setInterval } from "../node/platform.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { closeServer } from "./sockets/connections.js";
 import { createHttpServer } from "./sockets/http-server.js";
@@ -52,9 +45,6 @@ export interface RunningServer {
 /** Milliseconds between checks for anything due. */
 const settling = 250;
 
-/** Milliseconds until the rest is loaded: longer than short runs. */
-const loadingPause = 500;
-
 /** Serves a runtime with a log in memory. */
 export function serveRuntime(runtime: SandboxState, options: ServeOptions & Hosting): Promise<RunningServer> {
   return serve(createMemoryLog(runtime, options), options);
@@ -77,8 +67,7 @@ export async function serve(log: Log, options: ServeOptions & Hosting): Promise<
     state.customHandlers = await createCustomHandlers(handlers, options, runtime, () => state.localUrl);
   }
   const certificate = await certificateOf(state, options);
-  const control = hasControl ? mountControl(state) : undefined;
-  state.control = control?.serve;
+  if (hasControl) state.control = mountControl(state);
   instances.onExpired(({ id, tenancy: { label } }) => {
     state.audit(`The instance ${id}${label === undefined ? "" : ` (${label})`} has expired.`);
   });
@@ -89,14 +78,10 @@ export async function serve(log: Log, options: ServeOptions & Hosting): Promise<
   if (!state.loopback) state.token ??= nodeCrypto.randomBytes(24).toString("base64url");
   const proxy = await proxyOf(state, options);
   const due = setInterval(log.settle, settling).unref();
-  const loading = options.loadsControl
-    ? setTimeout(() => loadRest(control), loadingPause).unref()
-    : undefined;
   const close = async (grace = 2000, drained?: Promise<unknown>) => {
     state.draining.abort();
     await drained;
     clearInterval(due);
-    clearTimeout(loading);
     state.stopping.abort();
     instances.close();
     await Promise.all([proxy?.close(grace), closeServer(server, open, grace)]);
@@ -110,19 +95,21 @@ export async function serve(log: Log, options: ServeOptions & Hosting): Promise<
   const { localUrl, publicUrl: url = localUrl, token } = state;
   return {
     ...{ url, localUrl, proxy, close, certificate: certificate?.cert },
-    ...{ controlUrl: control && url + controlPath, controlToken: control && token },
+    ...(hasControl
+      ? { controlUrl: url + controlPath, controlToken: token }
+      : { controlUrl: undefined, controlToken: undefined }),
   };
 }
 
 async function certificateOf(
   { log, allowedHosts }: Server,
-  { tls = false, host = "127.0.0.1", stateFile }: ServeOptions & Hosting,
+  { tls = false, host = "127.0.0.1" }: ServeOptions,
 ): Promise<CertificatePair | undefined> {
   if (tls === false) return undefined;
   for (const { counters } of runtimesOf(log)) counters.curlOptions = "-k";
   // Loaded when needed: most servers speak HTTP.
   const { certificatePair } = await import("./sockets/tls.js");
-  return certificatePair(tls, [host, ...allowedHosts.map(bareName)], stateFile && `${stateFile}.pem`);
+  return certificatePair(tls, [host, ...allowedHosts.map(bareName)]);
 }
 
 async function proxyOf(
@@ -138,33 +125,18 @@ async function proxyOf(
   );
 }
 
-// Ignores failures, because the first call tries again.
-function loadRest(control: ReturnType<typeof mountControl> | undefined): void {
-  const farmers = import("../farmers/farmers.js");
-  const checks = import("../scenario/parse-scenario.js");
-  Promise.all([control?.load(), farmers, checks]).catch(() => {});
-}
-
 /**
- * Makes the control plane, which `load` or the first call loads: Express takes longer to load than everything else together,
- * and most runs do not need it.
+ * Makes the control plane, which the first call loads: Express takes longer to load than everything else together, and most
+ * runs do not need it.
  */
-function mountControl(state: Server) {
-  let loading: Promise<void> | undefined;
+function mountControl(state: Server): ControlHandler {
   let app: ControlHandler | undefined;
-  const load = () => {
-    loading ??= import("./control/app.js")
-      .then(({ createControlApp }) => {
-        app = createControlApp(state);
-      })
-      .catch((error) => {
-        // The next call tries again: by then, file descriptors may be free.
-        loading = undefined;
-        throw error;
-      });
-    return loading;
+  const load = async () => {
+    const { createControlApp } = await import("./control/app.js");
+    app ??= createControlApp(state);
+    return app;
   };
-  const serve: ControlHandler = (request, response, target) => {
+  return (request, response, target) => {
     if (app !== undefined) return app(request, response, target);
     // Pauses the connection while loading: otherwise all further data would be buffered.
     let isLoading = true;
@@ -174,11 +146,10 @@ function mountControl(state: Server) {
         isLoading = false;
         request.socket.resume();
       })
-      .then(() => app?.(request, response, target))
+      .then((loaded) => loaded(request, response, target))
       .catch((error) => {
         state.onDefect(error);
         refuse(response, 500);
       });
   };
-  return { serve, load };
 }

@@ -122,7 +122,6 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
   const running = await serve(log, {
     ...rest,
     port,
-    stateFile: file && resolve(file),
     own: () => named,
     // The process belongs to the caller and continues.
     onStop: () => void close().catch(onProblem),

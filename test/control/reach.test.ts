@@ -1,8 +1,5 @@
-import { readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { startServer } from "../../src/server/index.js";
-import { temporaryFolder } from "../support/temporary-folder.js";
 import { type Ask, clientOf, serveControl } from "./client.js";
 
 async function baseUrls(ask: Ask, headers: Record<string, string>): Promise<string[]> {
@@ -106,37 +103,5 @@ describe("names in front of a loopback address", () => {
       expect([options, error.code]).toEqual([options, "usage"]);
       expect(error.message).not.toContain("secret");
     }
-  });
-});
-
-describe("the self-signed certificate next to a state", () => {
-  const certificateOf = async (state: string, options: Parameters<typeof startServer>[0] = {}) => {
-    const server = await startServer({ tls: true, state, ...options });
-    await server.close(0);
-    return server.certificate?.trim();
-  };
-
-  test("is kept between starts, readable only for its owner, until it lacks a name or ends", async () => {
-    const state = join(temporaryFolder(), "new/state.json");
-    const first = await certificateOf(state);
-    expect(await certificateOf(state)).toContain(first);
-    expect(statSync(`${state}.pem`).mode & 0o777).toBe(0o600);
-    const named = await certificateOf(state, { allowHosts: ["box.example:8443", "[::2]:80"] });
-    expect(named).not.toContain(first);
-    expect(await certificateOf(state, { publicUrl: "https://box.example" })).toContain(named);
-    vi.useFakeTimers({ now: Date.now() + 360 * 86_400_000, toFake: ["Date"] });
-    const renewed = await certificateOf(state).finally(() => vi.useRealTimers());
-    expect(renewed).not.toContain(named);
-    expect(await certificateOf(state)).toContain(renewed);
-  });
-
-  test("does not replace a file that is something else", async () => {
-    const folder = temporaryFolder({ "state.json.pem": "mine" });
-    const state = join(folder, "state.json");
-    const code = "certificate_unusable";
-    await expect(startServer({ tls: true, state })).rejects.toMatchObject({ code });
-    expect(readFileSync(`${state}.pem`, "utf8")).toBe("mine");
-    writeFileSync(`${state}.pem`, "");
-    await expect(startServer({ tls: true, state })).rejects.toMatchObject({ code });
   });
 });

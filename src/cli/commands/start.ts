@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import { finished } from "node:stream";
 import { isLoopbackHost, isWildcard } from "../../node/addresses.js";
 import { type LoadedScenario, stdinName } from "../../node/files/load-scenario.js";
@@ -144,8 +143,7 @@ export const command = declareCommand({
         }
       });
       logEvents(log, flags, logger);
-      const stateFile = flags.state && resolve(io.cwd, flags.state);
-      const server = await serve(log, { ...options, stateFile, own, loadsControl: true });
+      const server = await serve(log, { ...options, own });
       // A second signal ends the process.
       shutdown.push(() =>
         server.close(

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { requestJson } from "../../api/request-details.js";
 import type { Log } from "../../log/log.js";
-import { clearInterval, clearTimeout, nodePlatform, setInterval, setTimeout } from "../../node/platform.js";
+import { clearInterval, clearTimeout, setInterval, setTimeout } from "../../node/platform.js";
 import { stepData } from "../../node/step-data.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import type { WorldEvent } from "../../sandbox/steps.js";
@@ -16,17 +16,12 @@ const mostUnread = 1024 * 1024;
 /** After two missing heartbeats, the dashboard shows that the server hangs. */
 const heartbeat = 5_000;
 
-/** Events are sent in batches, after this many milliseconds or events; more milliseconds in a flood of requests. */
-const batchTime = 20;
-const floodTime = 250;
+/** Events are sent in batches, after this many milliseconds or events. */
+const batchTime = 50;
 const mostInBatch = 500;
 
-/**
- * The requests with events of their own: at most this many at once, and per second in the long run. Nobody reads more, and
- * their events would take longer than their responses.
- */
-const mostAtOnce = 1000;
-const mostPerSecond = 200;
+/** A batch with more requests leaves them out. Nobody reads more, and their events would take longer than their responses. */
+const mostRequests = 300;
 
 /** The events of a runtime on their way to all its subscribers. */
 interface Broadcast {
@@ -37,11 +32,6 @@ interface Broadcast {
   readonly subscribers: Set<(bytes: Buffer) => void>;
   /** The id of the last event that was sent. */
   sent: number;
-  /** How many requests may have events now, as of a time on the stopwatch. */
-  allowed: number;
-  allowedAt: number;
-  /** The milliseconds before the next batch. */
-  pause: number;
   /** Sends the next batch. */
   timer?: NodeJS.Timeout | undefined;
   heartbeats?: NodeJS.Timeout;
@@ -54,15 +44,14 @@ function broadcastOf(runtime: SandboxState, { firstEvent }: Log): Broadcast {
   const found = broadcasts.get(runtime);
   if (found !== undefined) return found;
   const { history } = runtime;
-  const start = { sent: 0, pause: batchTime, allowed: mostAtOnce, allowedAt: nodePlatform.stopwatch() };
   const from = firstEvent();
-  const ids = { from, offset: from - history.latest() };
-  const broadcast: Broadcast = { history, ...ids, subscribers: new Set(), ...start };
+  const offset = from - history.latest();
+  const broadcast: Broadcast = { history, offset, from, subscribers: new Set(), sent: 0 };
   broadcasts.set(runtime, broadcast);
   history.subscribe(() => {
     if (broadcast.subscribers.size === 0) return;
     if (latestId(broadcast) - broadcast.sent >= mostInBatch) flush(broadcast);
-    else broadcast.timer ??= setTimeout(() => flush(broadcast), broadcast.pause).unref();
+    else broadcast.timer ??= setTimeout(() => flush(broadcast), batchTime).unref();
   });
   return broadcast;
 }
@@ -72,25 +61,14 @@ export function subscribersOf(runtime: SandboxState): number {
   return broadcasts.get(runtime)?.subscribers.size ?? 0;
 }
 
-// Sends due events, without the requests of a flood.
 function flush(broadcast: Broadcast): void {
   clearTimeout(broadcast.timer);
   broadcast.timer = undefined;
   const last = broadcast.sent;
   broadcast.sent = latestId(broadcast);
   if (broadcast.subscribers.size === 0 || broadcast.sent === last) return;
-  const text = textSince(broadcast, last, (requests) => isAllowed(broadcast, requests));
+  const text = textSince(broadcast, last, mostRequests);
   if (text !== "") send(broadcast, text);
-}
-
-function isAllowed(broadcast: Broadcast, requests: number): boolean {
-  const now = nodePlatform.stopwatch();
-  const more = ((now - broadcast.allowedAt) * mostPerSecond) / 1000;
-  const allowed = Math.min(mostAtOnce, broadcast.allowed + more);
-  const isAll = requests <= allowed;
-  const pause = isAll ? batchTime : floodTime;
-  Object.assign(broadcast, { pause, allowedAt: now, allowed: isAll ? allowed - requests : allowed });
-  return isAll;
 }
 
 // Serialized once for all subscribers.
@@ -103,15 +81,15 @@ function latestId({ history, offset }: Broadcast): number {
   return history.latest() + offset;
 }
 
-// Returns the events after an id, serialized. Leaves out the requests if they are too many.
-function textSince(broadcast: Broadcast, last: number, isAllowed = (_requests: number) => true): string {
+// Returns the events after an id, serialized. Leaves out the requests if they are more than `most`.
+function textSince(broadcast: Broadcast, last: number, most = Number.POSITIVE_INFINITY): string {
   const { offset, from } = broadcast;
   const lost = `id: ${latestId(broadcast)}\nevent: events.lost\ndata: {"last_event_id":${last}}\n\n`;
   const events = last < from ? undefined : broadcast.history.since(last - offset);
   if (events === undefined) return lost;
   const shown = events.filter(({ entry }) => entry.type !== "request" || !entry.exchange.isProbe);
   const others = shown.filter(({ entry }) => entry.type !== "request");
-  const isWhole = isAllowed(shown.length - others.length);
+  const isWhole = shown.length - others.length <= most;
   const texts = (isWhole ? shown : others).map(
     ({ position, entry }) =>
       `id: ${position + offset}\nevent: ${entry.type}\ndata: ${JSON.stringify(dataOf(entry))}\n\n`,

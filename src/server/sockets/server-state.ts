@@ -44,10 +44,6 @@ export interface Hosting {
   readonly own?: () => NamedScenario;
   /** Called when an instance is created, claimed, removed or expires, and when a request cannot be stored. Default: ignored. */
   readonly onAudit?: (message: string) => void;
-  /** Whether the control plane is loaded soon after the start instead of with the first call. Default: false. */
-  readonly loadsControl?: boolean;
-  /** The state file; a self-signed certificate is kept next to it for the next start. Default: none. */
-  readonly stateFile?: string | undefined;
   /**
    * The host names whose requests a proxy leads to the sandbox, in lower case; `*.bank.example` covers all names below
    * `bank.example`. Default: no proxy.

@@ -1,12 +1,11 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import { createSecureContext } from "node:tls";
 import { isWildcard } from "../../node/addresses.js";
-import { fileFailure, makeFolder, writeFileAtomically } from "../../node/files/write-file.js";
+import { fileFailure } from "../../node/files/write-file.js";
 import { der, sequence } from "../../node/java-trust-store.js";
 import { nodeCrypto, nodePlatform } from "../../node/platform.js";
 import { SandboxError } from "../../spec/errors.js";
@@ -17,41 +16,12 @@ export interface CertificatePair {
   readonly key: string;
 }
 
-/**
- * Returns the pair for HTTPS: the given one, checked, or a self-signed one for these names. A file keeps the latter.
- *
- * Throws `certificate_unusable`.
- */
+/** Returns the pair for HTTPS: the given one, checked, or a self-signed one for these names. Throws `certificate_unusable`. */
 export async function certificatePair(
   tls: true | CertificatePair,
   names: readonly string[],
-  file?: string,
 ): Promise<CertificatePair> {
-  if (tls !== true) return checkPair(tls, { cert: "tls.cert", key: "tls.key" });
-  return file === undefined ? makeSelfSigned(...names) : keepSelfSigned(file, names);
-}
-
-// Replaced if it expires within a week or lacks a name. Other addresses of this machine may change.
-async function keepSelfSigned(file: string, names: readonly string[]): Promise<CertificatePair> {
-  const text = existsSync(file) ? readFileSync(file, "utf8") : undefined;
-  if (text !== undefined) {
-    const shown = JSON.stringify(file);
-    const pair = checkPair({ cert: text, key: text }, { cert: shown, key: shown });
-    const certificate = new X509Certificate(text);
-    const isLasting = Date.parse(certificate.validTo) > nodePlatform.time() + 7 * day;
-    const isFor = (name: string) =>
-      (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)) !== undefined;
-    if (isLasting && names.filter((name) => !isWildcard(name)).every(isFor)) return pair;
-  }
-  const made = await makeSelfSigned(...names);
-  try {
-    makeFolder(dirname(file));
-    // Only its owner may read it: it contains the key.
-    writeFileAtomically(file, `${made.cert.trimEnd()}\n${made.key.trimEnd()}\n`, 0o600);
-  } catch (error) {
-    throw unusable(`the certificate cannot be kept in ${JSON.stringify(file)}: ${fileFailure(error)}`);
-  }
-  return made;
+  return tls === true ? makeSelfSigned(...names) : checkPair(tls, { cert: "tls.cert", key: "tls.key" });
 }
 
 /** Reads a certificate and its key from PEM files. Throws `file_unreadable` or `certificate_unusable`. */
