@@ -2,21 +2,12 @@ import { firstInstant, isInstant, lastInstant, parseDuration, parseTime } from "
 import { maximumOverlap, minute, minuteStart } from "../spec/api-key.js";
 import { SandboxError } from "../spec/errors.js";
 
-/** The clock of one sandbox, in epoch milliseconds. It never runs backwards. */
-export interface VirtualClock {
-  readonly now: () => number;
-  readonly isFrozen: () => boolean;
-  /** Advances the clock by `duration` milliseconds; throws `clock_backwards`, or `validation_failed` for a far future. */
-  readonly advance: (duration: number) => void;
-  /** Advances the clock to `instant`; throws `clock_backwards`, or `validation_failed` for a far future. */
-  readonly set: (instant: number) => void;
-  readonly freeze: () => void;
-  readonly resume: () => void;
-}
+/** The clock of one sandbox, in epoch milliseconds. */
+export type VirtualClock = ReturnType<typeof createClock>;
 
 /**
- * Creates a clock that starts at `start` and runs with `time` unless frozen. If a fake `Date` moves back, the clock
- * continues from where it is.
+ * Creates a clock that starts at `start` and runs with `time` unless frozen. It never runs backwards: if a fake `Date` moves
+ * back, the clock continues from where it is. Moves throw `clock_backwards`, or `validation_failed` for a far future.
  *
  * @example
  * const clock = createClock({ time: steadyTime, start: 0, frozen: true });
@@ -29,7 +20,7 @@ export function createClock(options: {
   readonly frozen?: boolean | undefined;
   /** Whether only `advance` and `set` leave the current minute. */
   readonly holdsMinute?: boolean | undefined;
-}): VirtualClock {
+}) {
   const { time, holdsMinute } = options;
   let frozen = options.frozen ?? false;
   // The clock's instant and the platform's time when it was last read.
@@ -61,16 +52,16 @@ export function createClock(options: {
   return {
     now,
     isFrozen: () => frozen,
-    advance: (duration) => moveTo(now() + duration, "by"),
-    set(instant) {
+    advance: (duration: number): void => moveTo(now() + duration, "by"),
+    set(instant: number): void {
       now();
       moveTo(instant, "now");
     },
-    freeze() {
+    freeze(): void {
       now();
       frozen = true;
     },
-    resume() {
+    resume(): void {
       now();
       frozen = false;
     },

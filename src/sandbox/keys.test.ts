@@ -27,11 +27,14 @@ test("R11 a key is found only by its hash, and an unknown key never, with or wit
 
 const start = Date.parse("2026-03-02T09:00:00Z");
 const windows = { sliding: false, dayResetsAt: 0 };
+const minimal = { seed: 1, profile: "minimal", givenAssumptions: {}, trial: undefined } as const;
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
 function build(keys: Record<string, ScenarioKey>, population?: Scenario["population"]) {
   const scenario = { version: 1, organizations: { bank: { type: "bank", keys } }, population } as Scenario;
-  const started = scenarioRecords(scenario, 1, sha256).keys.map((one) => startKey(one, start, windows));
+  const started = scenarioRecords(scenario, 1, sha256).keys.map((one) =>
+    startKey(one, start, windows, minimal),
+  );
   return Object.fromEntries(started.map(({ key }) => [key.ref, key]));
 }
 

@@ -29,6 +29,7 @@ import {
 import type { Assumptions } from "../spec/assumptions.js";
 import { SandboxError } from "../spec/errors.js";
 import { didYouMean, type KnownRefs } from "../spec/schema/words.js";
+import { addedLimitsOf, type Profiled, withGrantedScopes } from "./varied-records.js";
 
 /** An organization's entry in the registry. A change replaces its record. */
 export interface OrganizationEntry {
@@ -177,16 +178,6 @@ export function settleUsage(usage: Usage, windows: Windows, now: number): void {
 
 type Hash = (text: string) => string;
 
-/** The organizations and keys of a scenario and a seed, as far as they do not depend on the clock. */
-interface ScenarioRecords {
-  readonly seed: number;
-  readonly population: Scenario["population"];
-  readonly organizations: readonly Organization[];
-  readonly keys: readonly ScenarioKeyRecord[];
-  /** The SHA-256 of `unknownSecret`. */
-  readonly unknownKey: string;
-}
-
 interface ScenarioKeyRecord {
   /** Without the members that end the key. */
   readonly record: KeyRecord;
@@ -195,24 +186,32 @@ interface ScenarioKeyRecord {
 }
 
 // By the scenario's organizations, which are immutable. Sandboxes of the same scenario and seed share the records.
-const known = new WeakMap<object, ScenarioRecords>();
+const known = new WeakMap<object, ReturnType<typeof recordsOf>>();
 
-/** Returns the records of a scenario, the same objects for the same scenario and seed. */
-export function scenarioRecords(scenario: Scenario, seed: number, sha256: Hash): ScenarioRecords {
+/**
+ * Returns the organizations and keys of a scenario and a seed, as far as they do not depend on the clock: the same objects
+ * for the same scenario and seed.
+ */
+export function scenarioRecords(scenario: Scenario, seed: number, sha256: Hash) {
   const { population } = scenario;
   const owner = scenario.organizations ?? population;
   const earlier = owner && known.get(owner);
   if (earlier?.seed === seed && earlier.population === population) return earlier;
-  const records = {
-    ...{ seed, population },
+  const records = recordsOf(scenario, seed, sha256);
+  if (owner !== undefined) known.set(owner, records);
+  return records;
+}
+
+function recordsOf(scenario: Scenario, seed: number, sha256: Hash) {
+  return {
+    ...{ seed, population: scenario.population },
     organizations: Array.from(describedOrganizations(scenario), ([ref, given]) =>
       buildOrganization(ref, given, seed),
     ),
     keys: buildKeys([...describedKeys(scenario)], seed, sha256),
+    /** The SHA-256 of `unknownSecret`. */
     unknownKey: sha256(unknownSecret(seed)),
   };
-  if (owner !== undefined) known.set(owner, records);
-  return records;
 }
 
 /** Creates the record of an organization; members that the scenario omits are derived from the seed and the ref. */
@@ -256,26 +255,18 @@ function buildKeys(described: readonly DescribedKey[], seed: number, sha256: Has
   });
 }
 
-/** What the profile adds to a key; `first` is the ref of the first key of its rotation. */
-interface Variety {
-  readonly scopes: (first: string, scopes: readonly string[]) => readonly string[];
-  readonly added: (first: string) => KeyLimits;
-}
-
 /** Returns the state of a scenario's key at the start of the clock (epoch milliseconds), from where its durations count. */
 export function startKey(
   { record, given, shared: { first, perMinute, perDay } }: ScenarioKeyRecord,
   start: number,
   windows: Windows,
-  varied?: Variety,
+  profiled: Profiled,
 ): UsedKey {
   const { this_minute: thisMinute, today, counted_at: times } = given.usage ?? {};
-  const added = varied?.added(first) ?? { perMinute: 0, perDay: 0 };
-  const more = {
-    // A minute's usage is also the day's.
-    perMinute: (perMinute ?? perDay) === undefined ? added.perMinute : 0,
-    perDay: perDay === undefined ? added.perDay : 0,
-  };
+  const isVaried = profiled.profile === "varied" && perDay === undefined;
+  const added = isVaried ? addedLimitsOf(profiled, first) : { perMinute: 0, perDay: 0 };
+  // A minute's usage is also the day's.
+  const more = { ...added, perMinute: perMinute === undefined ? added.perMinute : 0 };
   // A key at a limit stays there.
   const usage = startUsage(windows, start, {
     thisMinute: thisMinute && thisMinute + more.perMinute,
@@ -283,10 +274,11 @@ export function startKey(
     countedAt: times?.map(Date.parse),
   });
   const ends = endsOf(given, start);
-  if (varied === undefined) return { key: ends === endless ? record : { ...record, ...ends }, usage };
+  if (profiled.profile !== "varied")
+    return { key: ends === endless ? record : { ...record, ...ends }, usage };
   const { limits, scopes } = record;
   const varying = {
-    scopes: varied.scopes(first, scopes),
+    scopes: withGrantedScopes(profiled, first, scopes),
     limits: { perMinute: limits.perMinute + more.perMinute, perDay: limits.perDay + more.perDay },
   };
   return { key: { ...record, ...varying, ...ends }, usage };
@@ -352,14 +344,13 @@ function limitsOf({ perMinute, perDay }: Shared): KeyLimits {
 /** Returns the rotations with at least two keys, oldest key first. No key replaces two, so a circle has no first key. */
 function rotationsIn(described: readonly DescribedKey[]): [DescribedKey, ...DescribedKey[]][] {
   const replaced = described.filter(({ given }) => given.replaced_by !== undefined);
-  const refs = new Set(replaced.map(({ given }) => given.replaced_by));
-  const replacements = new Map(described.filter(({ ref }) => refs.has(ref)).map((one) => [one.ref, one]));
-  return replaced
-    .filter(({ ref }) => !refs.has(ref))
-    .map((first) => {
-      const chain: [DescribedKey, ...DescribedKey[]] = [first];
-      const nextOf = ({ given }: DescribedKey) => replacements.get(given.replaced_by ?? "");
-      for (let next = nextOf(first); next !== undefined; next = nextOf(next)) chain.push(next);
+  const replacedBy = new Map(replaced.map((one) => [one.given.replaced_by, one]));
+  return described
+    .filter(({ ref, given }) => given.replaced_by === undefined && replacedBy.has(ref))
+    .map((last) => {
+      const chain: [DescribedKey, ...DescribedKey[]] = [last];
+      for (let old = replacedBy.get(last.ref); old !== undefined; old = replacedBy.get(old.ref))
+        chain.unshift(old);
       return chain;
     });
 }

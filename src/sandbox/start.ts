@@ -14,9 +14,9 @@ import { buildConsents } from "./preview/consents.js";
 import { farmersOf } from "./preview/farmers.js";
 import type { GivenOptions, Platform, SandboxState, StartedScenario, StartOptions } from "./sandbox.js";
 import { snapshotWorld } from "./snapshot.js";
-import type { PlayedStep, StoryProgress, StoryStep } from "./steps.js";
+import type { PlayedStep, StoryProgress } from "./steps.js";
 import { assumedAt, createTimeline, datedChanges, type Timeline } from "./timeline.js";
-import { addedLimitsOf, withGrantedScopes, withNameEnding } from "./varied-records.js";
+import { withNameEnding } from "./varied-records.js";
 
 /** Options of a sandbox, for all its scenarios. */
 export interface SandboxSettings {
@@ -89,7 +89,9 @@ export function prepareScenario(
   options: StartOptions,
 ): StartedScenario {
   const scenario = withOptions(given, options);
-  if (options.seed !== undefined) requireUniqueSecrets(scenario);
+  // Another seed may generate a secret that the scenario pins.
+  const shared = options.seed === undefined ? [] : sharedSecrets(scenario);
+  if (shared.length > 0) throw new ScenarioError(shared.map((one) => ({ ...one, path: pathText(one.path) })));
   return startedWith(surroundings, scenario, options);
 }
 
@@ -107,13 +109,6 @@ function startedWith(
   const windows = windowsOf(assumptions);
   const profiled = { seed, profile, givenAssumptions, trial };
   const { organizations, keys, unknownKey } = scenarioRecords(scenario, seed, platform.sha256);
-  const isVaried = profile === "varied";
-  const varied = isVaried
-    ? {
-        scopes: (first: string, scopes: readonly string[]) => withGrantedScopes(profiled, first, scopes),
-        added: (first: string) => addedLimitsOf(profiled, first),
-      }
-    : undefined;
   const farmers = farmersOf(scenario, { seed, start, make: platform.farmers });
   const preview = scenario.preview === true;
   // A browser page without the farmers' tables fails here, not in a response.
@@ -131,53 +126,29 @@ function startedWith(
     faults: activateFaults(scenario.faults ?? [], seed, start),
     consents: buildConsents(scenario, seed, start),
     timeline: createTimeline(scenario.timeline ?? [], start, changes),
-    story: createStory(scenario.story ?? []),
+    story: { steps: scenario.story ?? [], next: 0, verdicts: new Map(), last: undefined },
     registry: createRegistry(
-      isVaried ? organizations.map((one) => withNameEnding(profiled, one)) : organizations,
-      keys.map((one) => startKey(one, start, windows, varied)),
+      organizations.map((one) => withNameEnding(profiled, one)),
+      keys.map((one) => startKey(one, start, windows, profiled)),
     ),
     requestIds: createRequestIds(seed, scenario.requests_answered, idGroup),
     behaviour: { rejected: new Map(), pages: new Set(), unknownKey },
   };
 }
 
-/** Creates a story whose first `stepsRun` steps have run. */
-function createStory(steps: readonly StoryStep[], stepsRun = 0): StoryProgress {
-  return { steps, next: Math.min(stepsRun, steps.length), verdicts: new Map(), last: undefined };
-}
-
-// Another seed may generate a secret that the scenario pins.
-function requireUniqueSecrets(scenario: Scenario): void {
-  const shared = sharedSecrets(scenario).map((one) => ({ ...one, path: pathText(one.path) }));
-  if (shared.length > 0) throw new ScenarioError(shared);
-}
-
-// Returns a scenario that starts the same sandbox without the options.
+// Returns a scenario that starts the same sandbox without the options: the same object if there are none.
 function withOptions(scenario: Scenario, { seed, now, frozen, profile, trial = {} }: StartOptions): Scenario {
-  const movesClock = now !== undefined || frozen !== undefined;
-  const { faults = [], assumptions = {}, changes } = trial;
-  const assumes = profile !== undefined || Object.keys(assumptions).length > 0;
-  const isSame = !assumes && !movesClock && faults.length === 0 && changes === undefined;
-  if (seed === undefined && isSame) return scenario;
-  const clock = {
-    ...scenario.clock,
-    ...(now !== undefined && { now: isoOf(now) }),
-    ...(frozen !== undefined && { frozen }),
-  };
-  return {
-    ...scenario,
+  const { faults = [], changes } = trial;
+  const clock = { ...(now !== undefined && { now: isoOf(now) }), ...(frozen !== undefined && { frozen }) };
+  const assumptions = { ...trial.assumptions, ...(profile !== undefined && { profile }) };
+  const given = {
     ...(seed !== undefined && { seed }),
-    ...(movesClock && { clock }),
-    ...(assumes && {
-      assumptions: {
-        ...scenario.assumptions,
-        ...(assumptions as NonNullable<Scenario["assumptions"]>),
-        ...(profile !== undefined && { profile }),
-      },
-    }),
+    ...(Object.keys(clock).length > 0 && { clock: { ...scenario.clock, ...clock } }),
+    ...(Object.keys(assumptions).length > 0 && { assumptions: { ...scenario.assumptions, ...assumptions } }),
     ...(changes !== undefined && { changes }),
     ...(faults.length > 0 && { faults: [...faults, ...(scenario.faults ?? [])] }),
   };
+  return Object.keys(given).length === 0 ? scenario : ({ ...scenario, ...given } as Scenario);
 }
 
 /**
@@ -246,9 +217,9 @@ export function restoreSandbox(
   const world = there ?? startSandbox(snapshot, { platform, name, text, ...options });
   if (there !== undefined) Object.assign(there, prepareScenario(there, snapshot, { name, text }));
   Object.assign(world.timeline, state.timeline);
-  const story = createStory(scenario.story ?? [], stepsRun);
-  for (const [step, asExpected] of verdicts) story.verdicts.set(step, asExpected);
-  story.last = state.lastStep;
+  const { story: steps = [] } = scenario;
+  const next = Math.min(stepsRun, steps.length);
+  const story: StoryProgress = { steps, next, verdicts: new Map(verdicts), last: state.lastStep };
   Object.assign(world, { scenario, story });
   const { clock } = world;
   const elapsed = Math.min(platform.time() - at, lastClockInstant - clock.now());

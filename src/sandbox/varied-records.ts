@@ -1,17 +1,12 @@
 import type { KeyLimits, Organization } from "../spec/api-key.js";
-import type { Assumptions, Profile } from "../spec/assumptions.js";
 import { pick, randomStream } from "../spec/seed.js";
-import type { Trial } from "./sandbox.js";
+import type { StartedScenario } from "./sandbox.js";
 
 // What the profile `varied` adds to the records of keys and organizations. It is in the records, so that responses, lists
 // and `guard` agree (R4). A snapshot omits it, because the seed and the ref restore it.
 
-interface ProfiledWorld {
-  readonly seed: number;
-  readonly profile: Profile;
-  readonly givenAssumptions: Partial<Assumptions>;
-  readonly trial?: Trial | undefined;
-}
+/** The part of a sandbox that decides what its profile adds. */
+export type Profiled = Pick<StartedScenario, "seed" | "profile" | "givenAssumptions" | "trial">;
 
 /** What the profile can add to a record, by variant id. */
 type RecordRow<Value> = Readonly<Record<string, Value>>;
@@ -25,7 +20,7 @@ const scopesOfNoDocument: RecordRow<readonly string[]> = {
 const allOfNoDocument = new Set(Object.values(scopesOfNoDocument).flat());
 
 function chosen<Value>(
-  { seed, trial }: ProfiledWorld,
+  { seed, trial }: Profiled,
   [id, row]: readonly [id: string, row: RecordRow<Value>],
   ref: string,
 ): Value {
@@ -36,18 +31,18 @@ function chosen<Value>(
 
 /** Adds the scopes that the profile grants to a key; `first` is the ref of the first key of its rotation. */
 export function withGrantedScopes(
-  world: ProfiledWorld,
+  profiled: Profiled,
   first: string,
   scopes: readonly string[],
 ): readonly string[] {
-  if (world.profile !== "varied" || world.givenAssumptions.scopes !== undefined) return scopes;
-  const granted = chosen(world, ["key.granted_scopes", scopesOfNoDocument], first);
+  if (profiled.profile !== "varied" || profiled.givenAssumptions.scopes !== undefined) return scopes;
+  const granted = chosen(profiled, ["key.granted_scopes", scopesOfNoDocument], first);
   return granted.length === 0 ? scopes : [...scopes, ...granted];
 }
 
 /** Removes the scopes that the profile grants. */
 export function withoutGrantedScopes(
-  { profile, givenAssumptions }: ProfiledWorld,
+  { profile, givenAssumptions }: Profiled,
   scopes: readonly string[],
 ): readonly string[] {
   if (profile !== "varied" || givenAssumptions.scopes !== undefined) return scopes;
@@ -63,8 +58,8 @@ const addedLimits: RecordRow<KeyLimits> = {
 };
 
 /** Returns by how much the profile raises the open limits of a key; `first` is the ref of the first key of its rotation. */
-export function addedLimitsOf(world: ProfiledWorld, first: string): KeyLimits {
-  return chosen(world, ["key.limits", addedLimits], first);
+export function addedLimitsOf(profiled: Profiled, first: string): KeyLimits {
+  return chosen(profiled, ["key.limits", addedLimits], first);
 }
 
 /** Endings of names: accents, decomposed letters, other scripts, characters beyond 16 bits, markup, extra length. */
@@ -79,12 +74,14 @@ const endingsOfNames: RecordRow<string> = {
 };
 
 /** Adds the profile's ending to an organization's name. */
-export function withNameEnding(world: ProfiledWorld, organization: Organization): Organization {
-  const ending = endingOfName(world, organization.ref);
+export function withNameEnding(profiled: Profiled, organization: Organization): Organization {
+  const ending = endingOfName(profiled, organization.ref);
   return ending === "" ? organization : { ...organization, name: organization.name + ending };
 }
 
 /** Returns the profile's ending for an organization's name; empty in most profiles. */
-export function endingOfName(world: ProfiledWorld, ref: string): string {
-  return world.profile === "varied" ? chosen(world, ["organization.name_ending", endingsOfNames], ref) : "";
+export function endingOfName(profiled: Profiled, ref: string): string {
+  return profiled.profile === "varied"
+    ? chosen(profiled, ["organization.name_ending", endingsOfNames], ref)
+    : "";
 }

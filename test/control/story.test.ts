@@ -35,7 +35,7 @@ test("a presenter runs the story step by step, in the sandbox that everyone sees
   const texts = [
     null,
     "request with main",
-    "rotate main → next, overlap 0s",
+    "rotate main, overlap 0s → next",
     "request with main",
     "revoke main",
     "advance 61m",

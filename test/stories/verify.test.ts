@@ -19,8 +19,8 @@ describe("svc-sandbox verify", () => {
     expect(withoutTimes(stdout)).toBe(`good.yaml  seed 1, from 2026-03-02T09:00:00Z
   1          A bank calls the API for the first time.
   2  passed  GET /v1/relying-party/me with active → 200  200.test
-  3  passed  rotate active → active-2, overlap 60m
-  4  passed  revoke active-2, as a member → rejected: not_an_administrator (Only administrators of the organization create and manage keys; this request came from a member.)
+  3  passed  rotate active, overlap 60m → active-2
+  4  passed  revoke active-2, actor member → rejected: not_an_administrator (Only administrators of the organization create and manage keys; this request came from a member.)
   5          GET /v1/relying-party/me with active-2, 3 times → 429 rate_limited  429.per_minute
   6          advance 61m → 2026-03-02T10:01:00Z
   7  passed  GET /v1/relying-party/me with active → 401 unauthorized  401.rotated
@@ -99,7 +99,7 @@ bad.yaml: step 2 of 3 failed, 1 step not reached (… ms)
       0,
       storyScenario(["- advance: 1h"], timeline("revoke: { key: active }", "rotate: { key: active }")),
       /in between, at 2026-03-02T09:10:00Z: revoke active\n/,
-      /rotate active, overlap 60m → rejected: key_not_active \(.+\)\n/,
+      /rotate active → rejected: key_not_active \(.+\)\n/,
     ],
     [
       "fails for what the timeline was to be refused meanwhile, and was not",

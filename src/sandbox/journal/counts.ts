@@ -15,69 +15,44 @@ export type AdviceExample = Pick<Exchange, "id" | "at" | "method" | "path"> & Sh
 
 /** How often requests caused an advice, and the first of them. */
 export interface AdviceCount {
-  readonly count: number;
-  readonly examples: readonly AdviceExample[];
+  count: number;
+  readonly examples: AdviceExample[];
 }
 
 /** The number of requests that ended on a path. */
 interface PathCount {
   /** For a promised path, excludes requests to endpoints of the preview. */
-  readonly count: number;
-  readonly previewCount: number;
+  count: number;
+  previewCount: number;
   /** Whether a request ended here other than by a misplaced key. */
-  readonly isMet: boolean;
+  isMet: boolean;
 }
 
 /** How often a key was resent after a path rejected it, and was rejected there again. */
-export interface RepeatCount extends ShownKey {
+export interface RepeatCount {
+  key: string | null;
+  readonly fingerprint: string | null;
   readonly pathId: PathId;
-  readonly count: number;
+  count: number;
 }
 
 /** The counts of every path and every advice, zeros included. */
 export interface Counts {
-  readonly requests: number;
-  readonly unread: number;
+  requests: number;
+  unread: number;
   readonly paths: Readonly<Record<PathId, PathCount>>;
   readonly advice: Readonly<Record<AdviceId, AdviceCount>>;
   /** By path and key; the first hundred. */
-  readonly repeats: readonly RepeatCount[];
+  readonly repeats: RepeatCount[];
 }
 
-/** Counts requests by path and by advice. Unlike the journal, it discards none; a reset keeps the counts. */
-export interface Counters {
-  /**
-   * Counts a request; a request delayed by a fault counts for its path and for the fault. `keys` contains the key that an
-   * advice is about, if it differs from the presented key.
-   */
-  readonly count: (exchange: Exchange, keys?: Readonly<Partial<Record<AdviceId, ShownKey>>>) => void;
-  /** Counts a response that a fault delayed until its client had gone. */
-  readonly countUnread: () => void;
-  /** Counts every later request there as well. */
-  readonly passOnTo: (others: Pick<Counters, "count" | "countUnread">) => void;
-  /** Returns the counts since the start or the last `clear`. */
-  readonly read: () => Counts;
-  /** Starts again from zero; counts that were passed on remain. */
-  readonly clear: () => void;
-  /** Replaces the counts, without passing them on. */
-  readonly restore: (counts: Counts) => void;
-  /** Options that curl needs to reach the server, which sets them. Default: none. */
-  curlOptions: string;
-}
+/** The counters of a sandbox. */
+export type Counters = ReturnType<typeof createCounters>;
 
 const mostExamples = 5;
 const mostRepeats = 100;
 
-/** `Counts` that change in place. */
-interface ChangingCounts {
-  requests: number;
-  unread: number;
-  readonly paths: Record<PathId, { -readonly [Name in keyof PathCount]: PathCount[Name] }>;
-  readonly advice: Record<AdviceId, { count: number; readonly examples: AdviceExample[] }>;
-  readonly repeats: { -readonly [Name in keyof RepeatCount]: RepeatCount[Name] }[];
-}
-
-function noCounts(): ChangingCounts {
+function noCounts(): Counts {
   const paths = outcomes.map(({ path }) => [path, { count: 0, previewCount: 0, isMet: false }]);
   const advice = adviceIds.map((id) => [id, { count: 0, examples: [] }]);
   return {
@@ -86,12 +61,23 @@ function noCounts(): ChangingCounts {
   };
 }
 
-export function createCounters(): Counters {
+interface Counting {
+  count: (exchange: Exchange, keys?: Readonly<Partial<Record<AdviceId, ShownKey>>>) => void;
+  countUnread: () => void;
+}
+
+/** Counts requests by path and by advice. Unlike the journal, it discards none; a reset keeps the counts. */
+export function createCounters() {
   let counts = noCounts();
-  let others: Pick<Counters, "count" | "countUnread"> | undefined;
+  let others: Counting | undefined;
   return {
+    /** Options that curl needs to reach the server, which sets them. Default: none. */
     curlOptions: "",
-    count(exchange, keys) {
+    /**
+     * Counts a request; a request delayed by a fault counts for its path and for the fault. `keys` contains the key that an
+     * advice is about, if it differs from the presented key.
+     */
+    count(exchange: Exchange, keys?: Readonly<Partial<Record<AdviceId, ShownKey>>>): void {
       const { pathId, fault, isPreview } = exchange;
       counts.requests += 1;
       countPath(counts, pathId, !isByMistake(exchange), isPreview);
@@ -100,26 +86,31 @@ export function createCounters(): Counters {
       for (const id of exchange.advice) countAdvice(counts, id, exchange, keys?.[id]);
       others?.count(exchange, keys);
     },
-    countUnread() {
+    /** Counts a response that a fault delayed until its client had gone. */
+    countUnread(): void {
       counts.unread += 1;
       others?.countUnread();
     },
-    passOnTo(next) {
+    /** Counts every later request there as well. */
+    passOnTo(next: Counting): void {
       others = next;
     },
-    read: () => structuredClone(counts),
-    clear() {
+    /** Returns the counts since the start or the last `clear`. */
+    read: (): Counts => structuredClone(counts),
+    /** Starts again from zero; counts that were passed on remain. */
+    clear(): void {
       counts = noCounts();
     },
-    restore(given) {
-      const { paths, advice, ...rest } = structuredClone(given) as ChangingCounts;
+    /** Replaces the counts, without passing them on. */
+    restore(given: Counts): void {
+      const { paths, advice, ...rest } = structuredClone(given);
       const none = noCounts();
       counts = { ...rest, paths: { ...none.paths, ...paths }, advice: { ...none.advice, ...advice } };
     },
   };
 }
 
-function countPath({ paths }: ChangingCounts, pathId: PathId, isMet: boolean, isPreview: boolean): void {
+function countPath({ paths }: Counts, pathId: PathId, isMet: boolean, isPreview: boolean): void {
   const row = paths[pathId];
   if (isPreview) {
     row.previewCount += 1;
@@ -129,7 +120,7 @@ function countPath({ paths }: ChangingCounts, pathId: PathId, isMet: boolean, is
   row.isMet ||= isMet;
 }
 
-function countRepeat({ repeats }: ChangingCounts, { pathId, key, fingerprint }: Exchange): void {
+function countRepeat({ repeats }: Counts, { pathId, key, fingerprint }: Exchange): void {
   const known = repeats.find((one) => one.pathId === pathId && one.fingerprint === fingerprint);
   if (known !== undefined) {
     known.count += 1;
@@ -137,12 +128,7 @@ function countRepeat({ repeats }: ChangingCounts, { pathId, key, fingerprint }: 
   } else if (repeats.length < mostRepeats) repeats.push({ pathId, key, fingerprint, count: 1 });
 }
 
-function countAdvice(
-  { advice }: ChangingCounts,
-  adviceId: AdviceId,
-  exchange: Exchange,
-  shown?: ShownKey,
-): void {
+function countAdvice({ advice }: Counts, adviceId: AdviceId, exchange: Exchange, shown?: ShownKey): void {
   const row = advice[adviceId];
   row.count += 1;
   if (row.examples.length === mostExamples) return;

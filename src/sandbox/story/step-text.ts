@@ -1,5 +1,6 @@
-import { defaultOverlap } from "../../spec/api-key.js";
-import type { Performed, PlayedStep, StepAction, StoryStep } from "../steps.js";
+import { defaultOverlap, minute } from "../../spec/api-key.js";
+import { actionIn } from "../operations/operations.js";
+import { keyRefsOf, type Performed, type PlayedStep, type StepAction, type StoryStep } from "../steps.js";
 
 /** Describes a step in sentences; `null` for narration, a request, and a step that could not run. */
 export function stepText({ step, performed, failure, now }: PlayedStep): string | null {
@@ -46,7 +47,7 @@ function sentenceOf(action: StepAction, { key, replacement }: Performed): Senten
   }
   if (rotate !== undefined) {
     const made = replacement?.ref ?? rotate.as ?? "another one";
-    const after = ` The new key is ${made}; ${oldKey(overlapOf(rotate))}.`;
+    const after = ` The new key is ${made}; ${oldKey(rotate.overlap)}.`;
     return { verb: "rotate", object: `the key ${rotate.key}`, after };
   }
   if (revoke !== undefined) return { verb: "revoke", object: `the key ${revoke.key}` };
@@ -67,7 +68,7 @@ function sentenceOf(action: StepAction, { key, replacement }: Performed): Senten
   return { actor: `Farmer number ${farmer}`, verb, object: `the consent request${asked}` };
 }
 
-function oldKey(overlap: string): string {
+function oldKey(overlap = `${defaultOverlap / minute}m`): string {
   if (/^\+?0+[a-z]+$/.test(overlap)) return "the old one stops working immediately";
   return `the old one works for ${durationInWords(overlap).replace(/^(\d+)/, "$1 more")}`;
 }
@@ -94,11 +95,6 @@ export function timeInWords(iso: string): string {
   const seconds = at.slice(17, 19) === "00" ? "" : at.slice(16, 19);
   date ??= new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
   return `${at.slice(11, 16)}${seconds} on ${date.format(new Date(iso))}`;
-}
-
-/** Returns the overlap of the replaced key as a duration. */
-export function overlapOf({ overlap }: { readonly overlap?: string }): string {
-  return overlap ?? `${defaultOverlap / 60_000}m`;
 }
 
 /** Lists the effects of faults: `latency, status 503`. */
@@ -140,39 +136,21 @@ const withKey: Readonly<Record<string, string>> = {
   unknown: "with an unknown key",
 };
 
-/** Summarizes an action, with the key that it created if it was performed. */
+/** Summarizes an action, with the key that it created if it was performed: `rotate active, overlap 30m → active-2`. */
 export function actionIntent(action: StepAction, performed: Performed | null = null): string {
-  const { create_key: created, rotate, revoke, organization, consent, faults } = action;
-  const { attestation, assumptions } = action;
-  if (created !== undefined) {
-    const ref = performed?.key?.ref ?? created.ref ?? created.name;
-    return `create_key ${ref} for ${created.organization}, ${created.environment}${actorOf(created)}`;
-  }
-  if (rotate !== undefined) {
-    const to = performed?.replacement?.ref ?? rotate.as;
-    const keys = to === undefined ? rotate.key : `${rotate.key} → ${to}`;
-    return `rotate ${keys}, overlap ${overlapOf(rotate)}${actorOf(rotate)}`;
-  }
-  if (revoke !== undefined) return `revoke ${revoke.key}${actorOf(revoke)}`;
-  if (organization !== undefined) {
-    const { ref, ...changes } = organization;
-    const words = Object.entries(changes).map(([name, value]) => `${name} ${value}`);
-    return `organization ${ref}: ${words.join(", ")}`;
-  }
-  if (consent !== undefined) {
-    const asked = consent.organization === undefined ? "" : ` of ${consent.organization}`;
-    return `consent: the farmer ${consent.farmer} ${consent.do}s the request${asked}`;
-  }
-  if (attestation !== undefined) return `attestation ${attestation.id}: ${attestation.do}`;
-  if (assumptions !== undefined) return `assumptions: ${assumptionsIn(assumptions)}`;
-  return `faults: ${faults === undefined || faults.length === 0 ? "none" : effectsOf(faults)}`;
+  const name = actionIn(action) ?? "faults";
+  if (name === "faults") return `faults: ${effectsOf(action.faults ?? []) || "none"}`;
+  const { key, replacement } = keyRefsOf(action, performed ?? {});
+  const made = name === "create_key" ? key : replacement;
+  const words = Object.entries(action[name] ?? {}).flatMap(([field, value]) => {
+    if (value === made) return [];
+    const shown = typeof value === "string" ? value : JSON.stringify(value);
+    return field === "key" || field === "ref" ? shown : `${field} ${shown}`;
+  });
+  return `${name} ${words.join(", ")}${made === null ? "" : ` → ${made}`}`;
 }
 
 function assumptionsIn(assumptions: NonNullable<StepAction["assumptions"]>): string {
   const words = Object.entries(assumptions).map(([name, value]) => `${name} ${value}`);
   return words.join(", ") || "none";
-}
-
-function actorOf({ actor }: { readonly actor?: string }): string {
-  return actor === "member" ? ", as a member" : "";
 }
