@@ -1,14 +1,12 @@
-import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** The path of the control plane; all other paths belong to the API. */
 export const controlPath = "/__sandbox";
 
-const wildcards = new Set(["0.0.0.0", "::"]);
-
 /** Whether an address means all addresses of this machine; clients cannot connect to it. */
 export function isWildcard(address: string): boolean {
-  return wildcards.has(address);
+  return address === "0.0.0.0" || address === "::";
 }
 
 /** Returns the host for URLs of a server that listens on an address, for clients on this machine. */
@@ -72,38 +70,22 @@ export function readBaseUrl(text: string): string | undefined {
 /**
  * Returns the server's base URL for the sender of a request; `own` if the request does not contain one.
  *
- * A proxy on this machine is trusted: its `Forwarded`, or else `X-Forwarded-Host`, `-Proto` and `-Port`. For any other sender,
- * only `Host` counts. Only the sender sees the URL, so a wrong one harms nobody else.
+ * A proxy on this machine is trusted: its `X-Forwarded-Host` and `-Proto`. For any other sender, only `Host` counts. Only the
+ * sender sees the URL, so a wrong one harms nobody else.
  */
 export function baseUrlFor({ headers, socket }: IncomingMessage, own: string): string {
-  const proxied = isLoopback(socket.remoteAddress ?? "") ? forwardedIn(headers) : {};
-  const host = readHostName(proxied.host ?? headers.host ?? "");
+  const isProxied = isLoopback(socket.remoteAddress ?? "");
+  // The first of several proxies got the client's request.
+  const forwarded = (name: string) =>
+    isProxied
+      ? String(headers[name] ?? "")
+          .split(",")[0]
+          ?.trim()
+      : "";
+  const host = readHostName(forwarded("x-forwarded-host") || headers.host || "");
   if (host === undefined) return own;
-  const scheme = proxied.scheme ?? new URL(own).protocol.slice(0, -1);
-  return `${scheme}://${host}`;
-}
-
-// The first of several proxies got the client's request.
-function forwardedIn(headers: IncomingHttpHeaders): {
-  host?: string | undefined;
-  scheme?: string | undefined;
-} {
-  const first = (name: string) =>
-    String(headers[name] ?? "")
-      .split(",")[0]
-      ?.trim() || undefined;
-  const scheme = (text = "") => /^https?$/i.exec(text)?.[0].toLowerCase();
-  const forwarded = first("forwarded");
-  if (forwarded !== undefined) {
-    const member = (name: string) =>
-      new RegExp(`(?:^|;)\\s*${name}\\s*=\\s*"?([^";]+)`, "i").exec(forwarded)?.[1]?.trim();
-    return { host: member("host"), scheme: scheme(member("proto")) };
-  }
-  const host = first("x-forwarded-host");
-  const port = first("x-forwarded-port");
-  const withPort =
-    host !== undefined && port !== undefined && !/:\d+$/.test(host) && !/^(?:80|443)$/.test(port);
-  return { host: withPort ? `${host}:${port}` : host, scheme: scheme(first("x-forwarded-proto")) };
+  const scheme = /^https?$/.exec(forwarded("x-forwarded-proto") ?? "")?.[0];
+  return `${scheme ?? new URL(own).protocol.slice(0, -1)}://${host}`;
 }
 
 /** The address of a Redis server. */

@@ -1,6 +1,7 @@
 import type { ChildProcess, StdioOptions } from "node:child_process";
-import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
+import { fstatSync } from "node:fs";
 import { constants } from "node:os";
+import { isatty } from "node:tty";
 import spawn from "cross-spawn";
 import { isExecutable } from "./platform.js";
 
@@ -135,24 +136,11 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-// The terminal sends a signal from the keyboard to its foreground process group. Only Linux shows which group that is;
-// elsewhere, assumes this one. Windows has no other signals, and sending one ends a process immediately.
+// The terminal sends a signal from the keyboard to its foreground process group. Windows has no other signals, and sending one
+// ends a process immediately.
 function isFromKeyboard(signal: NodeJS.Signals): boolean {
   if (process.platform === "win32") return true;
-  if (signal !== "SIGINT" && signal !== "SIGQUIT") return false;
-  try {
-    closeSync(openSync("/dev/tty", "r"));
-  } catch {
-    return false;
-  }
-  try {
-    const stat = readFileSync("/proc/self/stat", "latin1");
-    // The second field is the program's name in parentheses, which may contain any text.
-    const [, , group, , , foreground] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return group === foreground;
-  } catch {
-    return true;
-  }
+  return (signal === "SIGINT" || signal === "SIGQUIT") && (isatty(0) || isatty(2));
 }
 
 interface DetachedOptions {

@@ -69,11 +69,4 @@ describe.skipIf(!hasTerminal)("on a terminal", () => {
     expect(stdout).toContain("\u001b[1mPaths\u001b[22m");
     expect(stdout).toMatch(/code 5\r\n$/);
   });
-
-  it("SIGINT only to exec reaches a command in the background", async () => {
-    // With job control, as in a shell that somebody sits at: what is behind & is a group of its own.
-    const wait = "until grep -q ready out; do sleep 0.1; done; kill -INT $p; wait $p; echo code $?";
-    const line = `bash -c 'set -m; ${exec} > out 2> err & p=$!; ${wait}'`;
-    expect((await onTerminal(line, folder("process.exit(5)")).ended).stdout).toContain("code 5");
-  });
 });

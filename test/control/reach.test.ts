@@ -18,12 +18,7 @@ describe("the base URL of an instance", () => {
     for (const [headers, expected] of [
       [{}, url],
       [{ host: "box.example" }, "http://box.example"],
-      [
-        { forwarded: 'for=192.0.2.1; proto=https; host="box.example:8443", host=x' },
-        "https://box.example:8443",
-      ],
       [{ "x-forwarded-host": "box.example, inner", "x-forwarded-proto": "https" }, "https://box.example"],
-      [{ "x-forwarded-host": "box.example", "x-forwarded-port": "80" }, "http://box.example"],
       // What is no host or scheme is not repeated.
       [{ "x-forwarded-host": 'a"/><script>', "x-forwarded-proto": "javascript" }, url],
     ] as const) {
@@ -63,7 +58,7 @@ describe("the base URL of an instance", () => {
       "https://box.example/sandbox/__sandbox",
     ]);
     expect(localUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-    for (const headers of [{}, { host: "box.example" }, { forwarded: "host=evil.example" }]) {
+    for (const headers of [{}, { host: "box.example" }, { "x-forwarded-host": "evil.example" }]) {
       expect(await baseUrls(clientOf(localUrl), headers)).toEqual(twice(url));
     }
   });

@@ -4,7 +4,7 @@ import type { CaptureOptions } from "../../library/capture.js";
 import { parseReport, type Report } from "../../report/report-shape.js";
 import { SandboxError } from "../../spec/errors.js";
 import { redactEncoded } from "../../spec/redact.js";
-import { parsedJson } from "../../spec/schema/json.js";
+import { camelCase, parsedJson } from "../../spec/schema/json.js";
 import { controlPath, isLoopbackHost, readHttpUrl } from "../addresses.js";
 import { sendOnce } from "./send-once.js";
 
@@ -58,26 +58,29 @@ function isNot(status: number, wanted: string): string {
 const noControlPlane =
   "there is no control plane at this URL: the server runs with --no-control, the instance is gone, or it is not a sandbox.";
 
-/** A running sandbox; only its version is known without its control token. */
-interface RunningSandbox {
+/** What a running sandbox tells about itself: only its version without its control token. */
+interface Health {
+  readonly version?: string;
+  readonly scenario?: string | undefined;
+  /** On the real clock. */
+  readonly startedAt?: string | undefined;
+}
+
+interface RunningSandbox extends Health {
   /** Its base URL. */
   readonly url: string;
-  readonly version?: string;
-  readonly scenario?: string;
-  /** On the real clock. */
-  readonly startedAt?: string;
 }
 
 /** Stops a running sandbox; resolves once it no longer listens. Throws `usage` if it cannot be stopped. */
 export async function stopSandbox(call: ControlAddress): Promise<RunningSandbox> {
   const { url, status, data, failed } = await ask(call, "stop", "POST", "/stop");
-  const stopped = (data ?? {}) as Partial<Health>;
+  const { scenario, startedAt } = camelCase(data ?? {}) as Health;
   if (status === 404) {
     throw failed(
       "nothing can be stopped at this URL: the server runs with --no-control, or it is an instance (stop its server), or not a sandbox.",
     );
   }
-  if (status !== 200 || stopped.started_at === undefined) {
+  if (status !== 200 || startedAt === undefined) {
     throw failed(`it returned ${status}, unlike a sandbox of this version.`);
   }
   // It responds before it stops, and then accepts no connections.
@@ -86,7 +89,7 @@ export async function stopSandbox(call: ControlAddress): Promise<RunningSandbox>
     if (deadline.aborted) throw failed("it has not stopped yet.");
     await wait(20);
   }
-  return { url, ...pick(stopped) };
+  return { url, scenario, startedAt };
 }
 
 /** Finds the svc-sandbox at an address, over HTTP or HTTPS; `undefined` for any other program. */
@@ -94,26 +97,17 @@ export async function findSandbox(authority: string): Promise<RunningSandbox | u
   for (const scheme of ["http", "https"]) {
     const url = `${scheme}://${authority}`;
     const health = await healthOf(url, 1000);
-    if (health !== undefined) return { url, version: health.version, ...pick(health) };
+    if (health !== undefined) return { url, ...health };
   }
   return undefined;
-}
-
-interface Health {
-  readonly version: string;
-  readonly scenario?: string;
-  readonly started_at?: string;
 }
 
 async function healthOf(base: string, timeout: number): Promise<Health | undefined> {
   const answer = await send(new URL(`${base}${controlPath}/health`), { timeout, maxBody: 64 * 1024 });
   if (isNoAnswer(answer) || answer.status !== 200) return undefined;
-  const { status, version, ...health } = jsonOf(answer) as Partial<Health> & { status?: string };
-  return status === "ok" && version !== undefined ? { version, ...health } : undefined;
-}
-
-function pick({ scenario, started_at: startedAt }: Partial<Health>): Partial<RunningSandbox> {
-  return { ...(scenario !== undefined && { scenario }), ...(startedAt !== undefined && { startedAt }) };
+  const { status, version, scenario, startedAt } = camelCase(jsonOf(answer)) as Health & { status?: string };
+  if (status !== "ok" || version === undefined) return undefined;
+  return { version, ...(scenario !== undefined && { scenario, startedAt }) };
 }
 
 // Calls the control plane, and throws the errors that all calls have in common.

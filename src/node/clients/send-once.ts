@@ -3,7 +3,7 @@ import * as https from "node:https";
 import { me } from "../../api/endpoints/me.js";
 import type { NoAnswer, RawAnswer, Send } from "../../check/answer.js";
 import { SandboxError } from "../../spec/errors.js";
-import { readHttpUrl } from "../addresses.js";
+import { readBaseUrl } from "../addresses.js";
 import { version } from "../package-files.js";
 
 /**
@@ -12,16 +12,14 @@ import { version } from "../package-files.js";
  * Throws `usage` for anything else, without the given text, which may contain a password or a key.
  */
 export function endpointUnder(base: string): URL {
-  const url = readHttpUrl(base);
-  if (url === undefined || url.search !== "" || url.hash !== "") {
+  const url = readBaseUrl(base);
+  if (url === undefined) {
     throw new SandboxError(
       "usage",
       "Invalid base URL: it must start with http: or https:, without a password, query or fragment, such as https://api.example. Keys come from SVC_KEY_<REF> variables.",
     );
   }
-  const path = url.pathname.replace(/\/+$/, "");
-  url.pathname = path.endsWith(me.path) ? path : path + me.path;
-  return url;
+  return new URL(url.endsWith(me.path) ? url : url + me.path);
 }
 
 /** Makes the function that sends the requests of a check; responses of the API have a few hundred bytes. */
@@ -131,7 +129,6 @@ function readAnswer(
   });
 }
 
-const checkNetwork = "Check the network, the VPN and the firewall.";
 const connectionErrors: readonly (readonly [codes: RegExp, found: string, hint: string])[] = [
   [
     /^(?:ENOTFOUND|EAI_\w+|ENODATA)$/,
@@ -143,16 +140,15 @@ const connectionErrors: readonly (readonly [codes: RegExp, found: string, hint: 
     "nothing listens at this address and port",
     "Check that it is running. If it uses another port, pass its URL.",
   ],
-  [/^(?:E(?:HOST|NET)\w+|EADDRNOTAVAIL|EACCES|EPERM|EINVAL)$/, "this host cannot be reached", checkNetwork],
   [
-    /^ERR_TLS_CERT_ALTNAME_INVALID$/,
-    "its certificate is for another name",
-    "Use the name in the certificate.",
+    /^(?:E(?:HOST|NET)\w+|EADDRNOTAVAIL|EACCES|EPERM|EINVAL|ETIMEDOUT)$/,
+    "this host cannot be reached",
+    "Check the network, the VPN and the firewall.",
   ],
   [
-    /^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$/,
-    "its certificate is not valid today",
-    "Renew it, or correct this machine's clock.",
+    /^ERR_TLS_CERT_ALTNAME_INVALID$|^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$/,
+    "its certificate is for another name, or not valid today",
+    "Use the name in the certificate, and check this machine's clock.",
   ],
   [
     /SELF_SIGNED_CERT|^(?:UNABLE_TO_\w+|CERT_\w+|INVALID_CA|HOSTNAME_MISMATCH)$/,
@@ -163,12 +159,6 @@ const connectionErrors: readonly (readonly [codes: RegExp, found: string, hint: 
     /^(?:EPROTO|ERR_SSL_\w+|ERR_TLS_\w+)$/,
     "no secure connection could be made",
     "Does this port speak HTTPS? If it speaks plain HTTP, start the URL with http://.",
-  ],
-  [/^ETIMEDOUT$/, "no connection could be made in time", checkNetwork],
-  [
-    /^HPE_HEADER_OVERFLOW$/,
-    "its headers are longer than 16 kB",
-    "The server, or something between, is broken.",
   ],
   [
     /^HPE_\w+$/,

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
 import { isScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
@@ -86,27 +86,15 @@ async function readStdin(stdin: Readable, signal: AbortSignal | undefined): Prom
   return utf8.decode(Buffer.concat(chunks));
 }
 
-// Reads UTF-8; the parser rejects anything but text. Reads at most one byte more than a scenario may have, which is enough for
-// the parser to reject the file.
+// The parser rejects anything but text, and a file that is too large.
 function readScenarioFile(file: string, given: string, folder: string): string {
-  const start = Buffer.alloc(maximumScenarioBytes + 1);
-  let length = 0;
   try {
     // Would wait for a writer and block signals.
-    if (statSync(file, { throwIfNoEntry: false })?.isFIFO())
-      throw new Error("it is a pipe; use - for a scenario from stdin");
-    const descriptor = openSync(file, "r");
-    try {
-      for (let more = -1; more !== 0 && length < start.length; length += more) {
-        more = readSync(descriptor, start, length, start.length - length, null);
-      }
-    } finally {
-      closeSync(descriptor);
-    }
+    if (statSync(file).isFIFO()) throw new Error("it is a pipe; use - for a scenario from stdin");
+    return utf8.decode(readFileSync(file));
   } catch (error) {
     throw unreadable(error as NodeJS.ErrnoException, given, folder);
   }
-  return utf8.decode(start.subarray(0, length));
 }
 
 /** Makes the error for an unreadable scenario from the error of the file system. */

@@ -31,7 +31,12 @@ const draftEnding = ".svc-sandbox-draft";
  */
 export function writeFileAtomically(file: string, text: string, mode: number, check = () => {}): void {
   if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) {
-    writeInto(file, text);
+    const descriptor = openSync(file, O_WRONLY | O_NONBLOCK);
+    try {
+      writeFileSync(descriptor, text);
+    } finally {
+      closeSync(descriptor);
+    }
     return;
   }
   const target = targetOf(file);
@@ -62,15 +67,6 @@ export function targetOf(file: string): string {
   return existsSync(folder) ? join(realpathSync(folder), basename(file)) : file;
 }
 
-function writeInto(file: string, text: string): void {
-  const descriptor = openSync(file, O_WRONLY | O_NONBLOCK);
-  try {
-    writeFileSync(descriptor, text);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
 /**
  * Writes a report and makes its folder, or appends the report to its file. Throws the error of the file system; `ENXIO` for a
  * pipe without a reader.
@@ -91,20 +87,7 @@ export async function writeReportFile(path: string, text: string, isAppended = f
 
 /** Makes a folder and its parents if they do not exist. Throws the error of the file system. */
 export function makeFolder(path: string): void {
-  if (isFolder(path)) return;
-  const parent = dirname(path);
-  // Without Node's `recursive`, which never ends under /proc and the like.
-  if (parent !== path) makeFolder(parent);
-  try {
-    mkdirSync(path);
-  } catch (error) {
-    // Another process may have made it at the same time.
-    if (!isFolder(path)) throw error;
-  }
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  mkdirSync(path, { recursive: true });
 }
 
 /** Returns why a file could not be read or written. */
