@@ -169,11 +169,11 @@ test("a flood of requests gets no events of its own, but all other events come",
   expect(ids(subscriber)).toEqual(oneTo(301));
   // More than the history keeps, and another event after them, within one turn.
   ask(2500);
-  const isMoved = ({ id, event }: SeenEvent) => id === 2802 && event === "clock.moved";
-  await subscriber.until((events) => events.some(isMoved));
-  const later = subscriber.events.slice(301);
-  expect(later).toContainEqual({ id: 801, event: "events.lost", data: { last_event_id: 301 } });
-  expect(later.filter(({ event }) => event === "request")).toEqual([]);
+  await subscriber.until((events) => events.some(({ id, event }) => id === 2802 && event === "events.lost"));
+  expect(subscriber.events.slice(301)).toEqual([
+    expect.objectContaining({ id: 2802, event: "clock.moved" }),
+    { id: 2802, event: "events.lost", data: { last_event_id: 301 } },
+  ]);
   // A reader that resumes gets everything that the history keeps.
   const resumed = await subscribe(control.server.url, { from: 2701 });
   await resumed.until(last(2802));

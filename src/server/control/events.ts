@@ -16,8 +16,8 @@ const mostUnread = 1024 * 1024;
 /** After two missing heartbeats, the dashboard shows that the server hangs. */
 const heartbeat = 5_000;
 
-/** Events are sent in batches, after this many milliseconds or events. */
-const batchTime = 50;
+/** Events are sent in batches, after this many milliseconds or events. More batches of a flood would keep the dashboard busy. */
+const batchTime = 100;
 const mostInBatch = 500;
 
 /** A batch with more requests leaves them out. Nobody reads more, and their events would take longer than their responses. */
@@ -30,12 +30,16 @@ interface Broadcast {
   readonly offset: number;
   readonly from: number;
   readonly subscribers: Set<(bytes: Buffer) => void>;
-  /** The id of the last event that was sent. */
+  /** The next batch, the number of its requests including those left out, and the id of the last event before it. */
+  batch: Entry[];
+  requests: number;
   sent: number;
   /** Sends the next batch. */
   timer?: NodeJS.Timeout | undefined;
   heartbeats?: NodeJS.Timeout;
 }
+
+type Entry = NonNullable<ReturnType<SandboxState["history"]["since"]>>[number];
 
 const broadcasts = new WeakMap<SandboxState, Broadcast>();
 
@@ -46,12 +50,18 @@ function broadcastOf(runtime: SandboxState, { firstEvent }: Log): Broadcast {
   const { history } = runtime;
   const from = firstEvent();
   const offset = from - history.latest();
-  const broadcast: Broadcast = { history, offset, from, subscribers: new Set(), sent: 0 };
+  const empty = { batch: [], requests: 0, sent: 0 };
+  const broadcast: Broadcast = { history, offset, from, subscribers: new Set(), ...empty };
   broadcasts.set(runtime, broadcast);
-  history.subscribe(() => {
-    if (broadcast.subscribers.size === 0) return;
-    if (latestId(broadcast) - broadcast.sent >= mostInBatch) flush(broadcast);
-    else broadcast.timer ??= setTimeout(() => flush(broadcast), batchTime).unref();
+  // This runs for each request of a flood, so it only counts them.
+  history.subscribe((entry, position) => {
+    const isRequest = entry.type === "request";
+    if (broadcast.subscribers.size === 0 || (isRequest && entry.exchange.isProbe)) return;
+    broadcast.timer ??= setTimeout(() => flush(broadcast), batchTime).unref();
+    if (isRequest) broadcast.requests += 1;
+    if (isRequest && broadcast.requests > mostRequests) return;
+    broadcast.batch.push({ entry, position });
+    if (broadcast.batch.length >= mostInBatch) flush(broadcast);
   });
   return broadcast;
 }
@@ -62,12 +72,12 @@ export function subscribersOf(runtime: SandboxState): number {
 }
 
 function flush(broadcast: Broadcast): void {
-  clearTimeout(broadcast.timer);
-  broadcast.timer = undefined;
-  const last = broadcast.sent;
-  broadcast.sent = latestId(broadcast);
-  if (broadcast.subscribers.size === 0 || broadcast.sent === last) return;
-  const text = textSince(broadcast, last, mostRequests);
+  const { batch, requests, sent, timer } = broadcast;
+  clearTimeout(timer);
+  Object.assign(broadcast, { timer: undefined, batch: [], requests: 0, sent: latestId(broadcast) });
+  const isLost = requests > mostRequests;
+  const shown = isLost ? batch.filter(({ entry }) => entry.type !== "request") : batch;
+  const text = textOf(broadcast, shown) + (isLost ? lostText(broadcast, sent) : "");
   if (text !== "") send(broadcast, text);
 }
 
@@ -81,20 +91,24 @@ function latestId({ history, offset }: Broadcast): number {
   return history.latest() + offset;
 }
 
-// Returns the events after an id, serialized. Leaves out the requests if they are more than `most`.
-function textSince(broadcast: Broadcast, last: number, most = Number.POSITIVE_INFINITY): string {
-  const { offset, from } = broadcast;
-  const lost = `id: ${latestId(broadcast)}\nevent: events.lost\ndata: {"last_event_id":${last}}\n\n`;
-  const events = last < from ? undefined : broadcast.history.since(last - offset);
-  if (events === undefined) return lost;
+function textOf({ offset }: Broadcast, events: readonly Entry[]): string {
+  const blocks = events.map(({ position, entry: { type }, entry }) => {
+    return `id: ${position + offset}\nevent: ${type}\ndata: ${JSON.stringify(dataOf(entry))}\n\n`;
+  });
+  return blocks.join("");
+}
+
+function lostText(broadcast: Broadcast, last: number): string {
+  return `id: ${latestId(broadcast)}\nevent: events.lost\ndata: {"last_event_id":${last}}\n\n`;
+}
+
+// The events after an id, for a subscriber that resumes.
+function textSince(broadcast: Broadcast, last: number): string {
+  const { history, offset, from } = broadcast;
+  const events = last < from ? undefined : history.since(last - offset);
+  if (events === undefined) return lostText(broadcast, last);
   const shown = events.filter(({ entry }) => entry.type !== "request" || !entry.exchange.isProbe);
-  const others = shown.filter(({ entry }) => entry.type !== "request");
-  const isWhole = shown.length - others.length <= most;
-  const texts = (isWhole ? shown : others).map(
-    ({ position, entry }) =>
-      `id: ${position + offset}\nevent: ${entry.type}\ndata: ${JSON.stringify(dataOf(entry))}\n\n`,
-  );
-  return texts.join("") + (isWhole ? "" : lost);
+  return textOf(broadcast, shown);
 }
 
 // Adds a subscriber to all later events; returns a function that removes it.
