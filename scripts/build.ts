@@ -15,7 +15,7 @@ await rm(dist, { recursive: true, force: true });
 const [page, commonJs, dashboard, site] = await Promise.all([
   bundle("page", { root, entries: shared, into: join(dist, "browser") }),
   bundle("cjs", { root, entries: { ...entries, cli: "src/cli/cli.ts" }, into: join(dist, "cjs") }),
-  buildDashboard(join(dist, "dashboard")),
+  buildDashboard(),
   // Without pictures: they would be more than a third of it.
   buildSite({ root, into: join(dist, "site"), isWhole: false }),
   bundle("esm", { root, entries, into: join(dist, "esm") }),

@@ -8,8 +8,11 @@ import { root } from "./run-program.js";
 const shared =
   /\/dashboard\/(?:control|elements|route|views\/(?:keys\/actor|instances\/access))|\/node_modules\/@?preact|preload-helper/;
 
-/** Builds the dashboard's page into a folder, its assets compressed with Brotli; returns the files that went in. */
-export async function buildDashboard(into: string): Promise<string[]> {
+// The build empties it.
+const into = join(root, "dist/dashboard");
+
+/** Builds the dashboard's page into `dist/dashboard`, its assets compressed with Brotli; returns the files that went in. */
+export async function buildDashboard(): Promise<string[]> {
   const result = await build({
     root: join(root, "src/dashboard"),
     configFile: false,
