@@ -3,7 +3,6 @@ import { commandLine } from "../report/plain-text.js";
 import { leastPaths, mustNotice, whyTooLittle } from "./promises.js";
 import type { CertifyResult, PromiseRun, Run } from "./result.js";
 
-/** Facts that only the program that made the runs has. */
 export interface Seen {
   /** The lines of a run's output, as far as they were kept. */
   readonly outputOf?: (run: Run) => readonly string[];
@@ -30,14 +29,12 @@ export function execAgain(
   return commandLine([...program.split(" "), "exec", ...words, ...hosts, "--", ...command], 2_000);
 }
 
-/** Returns the command that repeats a run. */
 export function runAgain({ profile, seed, fault, cause }: Run, subject: Subject): string {
   const at = cause?.pathId === undefined ? "" : `@${cause.pathId}`;
   const faulty = fault === undefined ? [] : ["--fault", fault + at];
   return execAgain([subject.scenario, "--profile", profile, "--seed", String(seed), ...faulty], subject);
 }
 
-/** Returns the command that breaks a promise again. */
 export function breakAgain({ id }: PromiseRun, subject: Subject): string {
   return execAgain([subject.scenario, "--break", id], subject);
 }

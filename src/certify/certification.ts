@@ -27,45 +27,36 @@ export interface RunSandbox {
   readonly instance?: string;
 }
 
-/** A run of the client that was made. */
 export interface ClientRun extends Pick<Run, "code" | "durationMs" | "lastRequest"> {
   readonly outcome: "passed" | "failed" | "timed_out";
   readonly report: Report;
   /** The points where responses differed from `minimal`. */
   readonly points: readonly CausePoint[];
-  /** Returns the last request with one of the response statuses. */
   readonly lastOn: (statuses: readonly number[]) => Run["lastRequest"];
   /** A path where a fault affected a request. */
   readonly suspect: PathId | undefined;
-  /** Its requests, counted by key and path. */
   readonly sent: readonly SentCount[];
   /** The last lines of its output, without keys and colors. */
   readonly output: readonly string[];
   /** Its sandboxes; none if it passed. */
   readonly sandboxes: readonly RunSandbox[];
-  /** Why it could not start. */
   readonly failure?: Error & { readonly code?: string | undefined };
 }
 
-/** What to run. */
 export interface CertificationPlan extends Pick<CertifyResult, "like"> {
   /** The baseline first. */
   readonly runs: readonly [PlannedRun, ...PlannedRun[]];
-  /** The number of parallel runs. */
   readonly jobs: number;
   /** Milliseconds for each run. Default: see {@link patienceFor}. */
   readonly timeout?: number | undefined;
-  /** The promises to break. */
   readonly kinds: CertifyResult["promises"]["kinds"];
   /** The names of the only promises and experiments. Default: all. */
   readonly only?: readonly string[] | undefined;
-  /** Whether to stop after the first failure. */
   readonly bail?: boolean;
   /** Maximum milliseconds for all runs together. */
   readonly budget?: number;
 }
 
-/** Shows the progress of a certification. */
 export interface Progress {
   /** Starts a phase with a number of runs; without a number, it counts attempts. */
   readonly begin: (what: string, total?: number) => void;
@@ -77,7 +68,6 @@ export interface Progress {
   readonly end: () => void;
 }
 
-/** How a certification runs the client. */
 export interface Tools {
   /** Runs the client once it is its turn; `undefined` if the run is no longer wanted then, or stopped. */
   readonly run: (
@@ -87,7 +77,6 @@ export interface Tools {
     isWanted: () => boolean,
     hasShownEnough?: () => boolean,
   ) => Promise<ClientRun | undefined>;
-  /** Whether the user has stopped it. */
   readonly isStopped: () => boolean;
   /** Called with each failed run of the plan, before its cause is searched. */
   readonly onFailure: (run: PlannedRun, made: ClientRun) => Promise<void>;
@@ -96,7 +85,6 @@ export interface Tools {
   readonly progress: Progress;
 }
 
-/** The state of a certification. */
 export interface Certification {
   readonly plan: CertificationPlan;
   readonly tools: Tools;
@@ -119,7 +107,6 @@ export const steps: readonly ((state: Certification) => Promise<void>)[] = [
   findCauses,
 ];
 
-/** Makes the runs of a plan, and finds the causes of failures. */
 export async function certify(plan: CertificationPlan, tools: Tools): Promise<Certification> {
   const state: Certification = {
     ...{ plan, tools, started: tools.stopwatch(), done: new Map() },
@@ -224,7 +211,6 @@ async function findCauses(state: Certification): Promise<void> {
   await Promise.all(byFault);
 }
 
-/** Runs the client, with the assumptions of every run; `undefined` if it is no longer wanted. */
 function runIn(
   state: Certification,
   planned: PlannedRun,

@@ -11,12 +11,10 @@ import {
 } from "./plan.js";
 import type { CausePoint, RunCause } from "./result.js";
 
-/** Repeats a run with another trial. */
 export type Repeat = (run: PlannedRun, trial: Trial) => Promise<Repeated>;
 
 interface Repeated {
   readonly failed: boolean;
-  /** Returns the path of the last response with one of the statuses. */
   readonly lastPath: (statuses: readonly number[]) => PathId | undefined;
 }
 

@@ -25,7 +25,6 @@ export type TryAt = (changes: ChangeFields, now: number) => Promise<Tried>;
 
 interface Tried {
   readonly failed: boolean;
-  /** Whether some response showed a change. */
   readonly shown: boolean;
   readonly lastRequest?: Run["lastRequest"];
 }
@@ -33,13 +32,11 @@ interface Tried {
 /** `unclear`: it also fails without any change at that date, or not each time. */
 type NextVerdict = "passes" | "breaks" | "unclear" | "not_covered";
 
-/** The effect of an announced change on a client. */
 export interface Rehearsed extends Pick<AnnouncedChange, "ref"> {
   readonly say?: string | undefined;
   /** The dates of the change: its own, and a moved path's sunset. */
   readonly dates: readonly string[];
   readonly verdict: NextVerdict;
-  /** The first date when it breaks the client. */
   readonly breaksOn?: string;
   readonly sentence?: string;
   readonly whatToDo?: string;
@@ -91,7 +88,6 @@ async function rehearseOne(change: AnnouncedChange, only: ChangeFields, tryAt: T
   return { ...found, verdict: "breaks", sentence, whatToDo };
 }
 
-/** Returns a change with some of its parts. */
 function joined({ fields }: AnnouncedChange, parts: readonly Part[]): ChangeFields[string] {
   const change: Record<string, unknown> = { at: fields.at };
   for (const { path, value } of parts) {
@@ -130,13 +126,11 @@ function wordsFor({ path, value }: Part, { fields, ends }: AnnouncedChange, now:
   return [fill(sentence), lower ?? fill(whatToDo)];
 }
 
-/** The effects of announced changes on a client. */
 export interface Rehearsal {
   readonly scenario: string;
   /** The file or bundled name of the changes. */
   readonly next: string;
   readonly command: readonly string[];
-  /** The intercepted hosts. */
   readonly intercept?: readonly string[] | undefined;
   /** `unusable`: without any change, the client fails or sends no request. */
   readonly verdict: "passed" | "failed" | "unclear" | "unusable";
@@ -151,7 +145,6 @@ const tones: Readonly<Record<NextVerdict, Tone>> = {
   not_covered: "quiet",
 };
 
-/** Renders the calendar of announced changes for a client. */
 export function renderCalendar(rehearsal: Rehearsal, format: ReportFormat, style?: TextStyle): string {
   return render(calendarOf(redactValue(rehearsal, redactEncoded)), format, style);
 }

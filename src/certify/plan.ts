@@ -7,7 +7,6 @@ import { whyTooLittle } from "./promises.js";
 import remedies from "./remedies.json" with { type: "json" };
 import type { CausePoint, CertifyResult, CertifyVerdict, Run, RunCause } from "./result.js";
 
-/** A planned run. */
 export interface PlannedRun extends Pick<Run, "name" | "profile" | "seed" | "fault"> {
   /** The start of the clock. Default: as for all runs. */
   readonly now?: number | undefined;
@@ -94,7 +93,6 @@ export function faultsOn(paths: readonly PathId[], fault: FaultPathId): NonNulla
   return paths.map((path) => ({ when: { path_id: path as never, requests: [1] }, then }));
 }
 
-/** Returns the cause of a failure by a fault, on `path` only if given. */
 export function faultCause(fault: FaultPathId, path?: PathId): RunCause {
   const [, happens] = faultKinds[fault];
   const where = path === undefined ? "" : ` that would end on ${path}`;
@@ -136,7 +134,6 @@ export function variationCause(points: readonly CausePoint[], run: PlannedRun, p
 const isSame = (one: CausePoint) => (other: CausePoint) =>
   one.row === other.row && one.variant === other.variant && one.status === other.status;
 
-/** Whether `all` contains all of `some`. */
 export function includesAll(all: readonly CausePoint[], some: readonly CausePoint[]): boolean {
   return some.every((one) => all.some(isSame(one)));
 }

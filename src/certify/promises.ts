@@ -37,7 +37,6 @@ export function promiseRun(
   return { id, pathId: path, kind, sentence, loss, outcome, code, durationMs };
 }
 
-/** Returns the promises with their counts. */
 export function promisesIn(
   kinds: CertifyResult["promises"]["kinds"],
   runs: readonly PromiseRun[],
@@ -52,7 +51,6 @@ export function mustNotice({ minNoticed }: Gates, { kind }: Pick<PromiseRun, "ki
   return minNoticed === undefined && kind === "swap";
 }
 
-/** Returns the gates that failed. */
 export function unmetGates(
   report: Report,
   { tried, noticed, runs }: CertifyResult["promises"],

@@ -33,11 +33,9 @@ import descriptions from "./descriptions.json" with { type: "json" };
 export type CertifyVerdict = (typeof certifyVerdicts)[number];
 export const certifyVerdicts = ["passed", "failed", "flaky", "unusable"] as const;
 
-/** `flaky`: the same run passed once and failed once. */
 export type RunOutcome = (typeof runOutcomes)[number];
 export const runOutcomes = ["passed", "failed", "flaky", "timed_out", "not_run"] as const;
 
-/** The promises to break. */
 export const promiseChoices = ["all", "swaps", "none"] as const;
 const promiseKinds = ["swap", "other"] as const;
 
@@ -51,15 +49,11 @@ export interface CausePoint extends ValueOf<typeof point> {}
 const cause = mapping({
   /** For example, `fails when a 401 has charset=utf-8 in its Content-Type`. */
   sentence: text(),
-  /** The fix with its rule, for each row that breaks it. */
   whatToDo: list(text()),
-  /** The varied points that break the client only together; none if only a fault breaks it. */
   points: list(point),
-  /** The path where it fails, if there is only one. */
   pathId: optional(pathId()),
   fault: optional(fault()),
 });
-/** The minimal cause of a failure. */
 export interface RunCause extends ValueOf<typeof cause> {}
 
 const run = mapping({
@@ -69,16 +63,11 @@ const run = mapping({
   seed: count(),
   fault: optional(fault()),
   outcome: choice(runOutcomes),
-  /** The exit code; `null` for a run that was not made or was ended. */
   code: orNull(number()),
   durationMs: count(),
-  /** The number of the client's requests. */
   requests: count(),
-  /** The coverage in percent, rounded down. */
   percent: count({ most: 100 }),
-  /** The last request before the client ended. */
   lastRequest: optional(mapping({ id: text(), pathId: pathId(), status: count() })),
-  /** The minimal cause of its failure. */
   cause: optional(cause),
 });
 /** One run of the command in a fresh sandbox. */
@@ -88,13 +77,9 @@ const promise = mapping({
   /** For example, `200.test:scopes-empty`. */
   id: text(),
   pathId: pathId(),
-  /** `swap`: an accepted key is rejected, or the reverse. */
   kind: choice(promiseKinds),
-  /** The broken response. */
   sentence: text(),
-  /** The harm to the users of a client that does not notice. */
   loss: text(),
-  /** `not_tried`: the client got no response with it. */
   outcome: choice(["noticed", "not_noticed", "not_tried", "not_run"]),
   /** The exit code; `null` for a run that was not made or was ended, which does not count as noticed. */
   code: orNull(number()),
@@ -104,67 +89,46 @@ const promise = mapping({
 export interface PromiseRun extends ValueOf<typeof promise> {}
 
 const retry = mapping({
-  /** What the client got instead of a 200: a rejection, or 503 until the run ended. */
   after: choice(["401", "403", "429", "outage"]),
-  /** `failed`: it retried after a rejection, retried too soon, or did not pause or give up. */
   outcome: choice(["passed", "failed", "unclear", "not_run"]),
-  /** What the client did, or why it is unclear. */
   sentence: text(),
-  /** The fix, of the client or of what makes it unclear. */
   whatToDo: optional(text()),
 });
-/** The result of an experiment with retries. */
 export interface RetryResult extends ValueOf<typeof retry> {}
 
 const gates = mapping({
-  /** The lowest level of advice that fails the client. */
   failOn: choice(adviceLevels),
-  /** Percentage of the promised paths. */
   minCoverage: count({ most: 100 }),
   /** Percentage of the tried promises. Default: the client must notice each swap. */
   minNoticed: optional(count({ most: 100 })),
 });
-/** Requirements in addition to passing each run. */
 export interface Gates extends ValueOf<typeof gates> {}
 
 const result = {
   verdict: choice(certifyVerdicts),
-  /** The bundled name or the given file. */
   scenario: text(),
   /** SHA-256 in hex of its content, which does not depend on the file's path. */
   scenarioDigest: sha256(),
-  /** The version of the API's specification. */
   specification: text(),
-  /** The version of svc-sandbox. */
   sandbox: text(),
-  /** The program of the client and its arguments. */
   command: list(text()),
-  /** The intercepted hosts. Default: none. */
   intercept: optional(list(text())),
-  /** The seeds of the runs with the profile `varied`. */
   seeds: list(count()),
-  /** The tried kinds of faults, each in its own run. */
   faults: list(fault()),
-  /** The assumptions of the baseline, learned from a real environment. Default: none. */
   like: optional(assumptionsSchema as Shape as Shape<Partial<Assumptions>>),
   /** ISO 8601 in UTC, on the real clock. */
   startedAt: time(),
-  /** The real time from the first run to the last, in milliseconds. */
   durationMs: count(),
-  /** Every run, in the order of the plan. */
   runs: list(run),
   /** The runs with a broken promise. The client notices it by an exit code other than 0. */
   promises: mapping({
     kinds: choice(promiseChoices),
-    /** The number of promises that the client got a response with. */
     tried: count(),
     noticed: count(),
     runs: list(promise),
   }),
-  /** The experiments with retries; left out if none was wanted. */
   retries: optional(list(retry)),
   gates,
-  /** The gates that failed. */
   unmet: list(mapping({ threshold: text(), sentence: text() })),
   /** The merged reports of all runs without a broken promise. */
   report: reportShape,
@@ -231,7 +195,6 @@ export function readCertificate(text: string): Certificate | { readonly problem:
   return { result, json: json as object };
 }
 
-/** The certificate as JSON Schema 2020-12. */
 export function certificateJsonSchema(): JsonSchema {
   const described = describedFields(certificateShape, descriptions);
   return jsonSchemaDocument(certificateShape, (shape) => described.get(shape) ?? descriptionOf(shape));

@@ -15,11 +15,9 @@ export interface RawAnswer {
   readonly body: Uint8Array;
 }
 
-/** Why there is no readable response. */
 export interface NoAnswer {
   /** The finding, as the rest of a sentence; may contain the system's error code. */
   readonly found: string;
-  /** The fix, as a sentence. */
   readonly hint: string;
 }
 
@@ -33,13 +31,11 @@ export interface CheckedResponse {
   readonly headers: Headers;
   /** The body; `undefined` if it is not UTF-8. */
   readonly text: string | undefined;
-  /** The parsed body; `undefined` if it is not JSON. */
   readonly json: unknown;
   /** The places that repeat the sent key: `body`, or a header's name. */
   readonly repeatsKeyAt: readonly string[];
 }
 
-/** Reads a response and removes every key from it. */
 export function readAnswer(
   { status, headers: rawHeaders, body }: RawAnswer,
   redact: Redact,
@@ -104,7 +100,6 @@ export function describeAnswer(answer: CheckedResponse): string {
   return typeof code === "string" ? `${answer.status} ${shownText(code)}` : String(answer.status);
 }
 
-/** Describes a body that is not valid JSON. */
 export function describeBody(answer: CheckedResponse): string {
   const { text } = answer;
   if (text === undefined) return "a body that is not UTF-8";
@@ -155,11 +150,9 @@ export function createRedact(secrets: readonly string[]) {
     })
     .sort((one, other) => other.text.length - one.text.length);
 
-  /** Returns the text without anything that is, or looks like, a key. */
   function text(given: string): string {
     return redactEncoded(needles.reduce((all, needle) => all.replaceAll(needle.text, needle.shown), given));
   }
-  /** Returns a JSON value without keys in its texts and member names. */
   const value = (given: unknown): unknown => redactValue(given, text);
   /** Whether the text contains one of the sent keys, with or without its prefix. */
   const finds = (given: string) => needles.some((needle) => given.includes(needle.text));

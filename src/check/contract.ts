@@ -1,7 +1,6 @@
 import { type KeyPrefix, keyPrefixes, variableOf } from "../spec/api-key.js";
 import type { PromisedPathId } from "../spec/outcomes.js";
 
-/** A rule of the specification. */
 export type CheckedRule = `R${number}`;
 
 /** A place where a response differs from the contract. */
@@ -22,7 +21,6 @@ interface KeylessPath {
   readonly sends: (unknownKey: string) => string | undefined;
 }
 
-/** A path and the key it needs. */
 interface NeededKey {
   readonly rule: CheckedRule;
   /** The variables that may contain the key; the first one with a suitable key wins. */
@@ -33,7 +31,6 @@ interface NeededKey {
   readonly isLimit?: true;
 }
 
-/** The variables with a working key of any kind. */
 const anyWorking = ["SVC_KEY_ACTIVE", "SVC_API_KEY"];
 
 /**
@@ -70,7 +67,6 @@ const rows = (Object.keys(checkedPaths) as PromisedPathId[]).map((pathId) => ({
   ...checkedPaths[pathId],
 }));
 
-/** A promised path and the key it needs. */
 export type KeyedPath = NeededKey & { readonly pathId: PromisedPathId };
 
 const withKey = rows.filter((row): row is KeyedPath => "variables" in row);
@@ -78,7 +74,6 @@ const withKey = rows.filter((row): row is KeyedPath => "variables" in row);
 /** The paths that need a key, except limits. */
 export const keyedPaths = withKey.filter(({ isLimit }) => isLimit === undefined);
 
-/** The paths at a limit, only tried on request. */
 export const limitPaths = withKey.filter(({ isLimit }) => isLimit);
 
 /** The paths that need none of the server's keys, and what to send. */
@@ -89,10 +84,8 @@ export function ruleOf(pathId: PromisedPathId): CheckedRule {
   return checkedPaths[pathId].rule;
 }
 
-/** The part of the environment that a check reads. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** A key and its variable, or why there is none. */
 type FoundKey = { readonly variable: string; readonly apiKey: string } | { readonly reason: string };
 
 /** Finds the key of a path. The reason contains no part of a key. */

@@ -19,10 +19,8 @@ export interface Attempt {
   readonly pathId: PromisedPathId;
   /** The value of the x-api-key header; if left out, the request has none. Never printed. */
   readonly apiKey?: string | undefined;
-  /** The environment variable with the key. */
   readonly variable?: string | undefined;
   readonly answer?: CheckedResponse | undefined;
-  /** Why there is no readable response. */
   readonly noAnswer?: string;
   /** Why it was not tried, or why its response shows nothing about the path. */
   readonly reason?: string | undefined;
@@ -34,7 +32,6 @@ export type AnsweredAttempt = Attempt & { readonly answer: CheckedResponse };
 
 type Judgement = Omit<ContractDifference, "pathId">;
 
-/** Compares the response to an attempt with its path in the contract. */
 export function judgeAttempt(attempt: Attempt): ContractDifference[] {
   const { pathId, apiKey, answer, noAnswer, reason, difference } = attempt;
   if (difference !== undefined) return [difference];
@@ -160,7 +157,6 @@ function judgeCode(pathId: PromisedPathId, code: unknown): Judgement[] {
   return [{ rules: isListed ? [rule] : [rule, "R28"], at, expected: `"${expected}"`, found }];
 }
 
-/** Returns the `per_minute` of a 200; `undefined` if it is missing. */
 export function perMinuteOf({ answer }: AnsweredAttempt): number | undefined {
   const limit = memberAt(answer, "data", "limits", "per_minute");
   return typeof limit === "number" && Number.isInteger(limit) && limit >= 0 ? limit : undefined;

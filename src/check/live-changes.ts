@@ -14,7 +14,6 @@ import type { InferredAssumption } from "./learn.js";
 /** `partly`: some of its edits are live; `not_seen`: no response shows them. */
 export type LiveState = "live" | "partly" | "not_yet" | "not_seen";
 
-/** An announced change, and whether responses show it. */
 export interface LiveChange {
   readonly ref: string;
   readonly say: string | undefined;

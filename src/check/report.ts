@@ -20,13 +20,10 @@ export type Verdict = "agrees" | "differs" | "not_tried";
 
 interface VerdictRow {
   readonly verdict: Verdict;
-  /** Why it was not tried. */
   readonly reason?: string | undefined;
 }
 
-/** The collected results of a run. */
 interface Gathered {
-  /** The URL of the endpoint. */
   readonly url: string;
   readonly requests: number;
   readonly maxRequests: number;
@@ -34,20 +31,16 @@ interface Gathered {
   readonly stopped: string | undefined;
   readonly attempts: readonly Attempt[];
   readonly responses: readonly SeenResponse[];
-  /** The results of comparing responses with each other. */
   readonly compared: readonly ContractDifference[];
   readonly assumptions: readonly InferredAssumption[];
-  /** Announced changes, if any are looked for. */
   readonly changes?: readonly LiveChange[] | undefined;
   readonly notes: readonly string[];
-  /** Everything new since an earlier check. */
   readonly newFacts?: readonly string[] | undefined;
 }
 
 /** The findings of a check; contains no key. */
 export type CheckReport = ReturnType<typeof checkReportOf>;
 
-/** Judges and summarizes the results of a run. */
 export function checkReportOf({ attempts, compared, ...rest }: Gathered) {
   const differences = [...attempts.flatMap(judgeAttempt), ...compared];
   const verdict: Verdict = differences.length > 0 ? "differs" : "agrees";
@@ -61,7 +54,6 @@ export function checkReportOf({ attempts, compared, ...rest }: Gathered) {
       ),
     ),
     differences,
-    /** The assumptions as a block for a scenario. */
     assumptionsYaml: assumptionsYaml(rest.assumptions),
   };
 }
@@ -187,7 +179,6 @@ function testCase(
   return { name, verdict: verdicts[verdict].inJunit, message, output: lines.join("\n") || undefined };
 }
 
-/** Returns a check as JSON. */
 export function jsonOf({ assumptions, assumptionsYaml, stopped, ...rest }: CheckReport): object {
   const learned = assumptions.filter(({ value }) => value !== undefined);
   const open = assumptions.filter(({ value }) => value === undefined);

@@ -30,14 +30,12 @@ import { type CheckReport, checkReportOf } from "./report.js";
 
 interface CheckOptions {
   readonly url: string;
-  /** The environment with the keys. */
   readonly env: Variables;
   readonly maxRequests: number;
   /** Whether to use up a limit on purpose. */
   readonly probeLimits: boolean;
   /** A well-formed but unknown key. */
   readonly unknownKey: string;
-  /** Announced changes of the API to look for. */
   readonly changes?: ChangeFields | undefined;
 }
 
@@ -105,7 +103,6 @@ function createSession(send: Send, options: CheckOptions) {
     responses.push(seenResponse(attempt, answer));
     return answer;
   }
-  /** Sends the request of a path, if any are left. */
   async function attempt({ pathId, apiKey, variable }: Attempt): Promise<Attempt> {
     const tried = { pathId, apiKey, variable };
     const reason = whyNone();
@@ -119,7 +116,6 @@ function createSession(send: Send, options: CheckOptions) {
     options,
     requests: () => requests,
     responses,
-    /** Why nothing could be compared. */
     stopped: () => stopped,
     left: () => (whyNone() === undefined ? maxRequests - requests : 0),
     ask,
@@ -129,7 +125,6 @@ function createSession(send: Send, options: CheckOptions) {
 
 type Session = ReturnType<typeof createSession>;
 
-/** The maximum number of consecutive requests without a response. */
 const mostUnanswered = 2;
 
 /**

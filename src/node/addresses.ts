@@ -88,7 +88,6 @@ export function baseUrlFor({ headers, socket }: IncomingMessage, own: string): s
   return `${scheme ?? new URL(own).protocol.slice(0, -1)}://${host}`;
 }
 
-/** The address of a Redis server. */
 export interface RedisAddress {
   /** Includes user and password; never shown. */
   readonly url: string;
@@ -116,7 +115,6 @@ function canDecode(text: string): boolean {
   }
 }
 
-/** The default prefix of all key names in Redis. */
 export const defaultPrefix = "svc-sandbox:";
 
 /** Whether a text can be a prefix: it has no special meaning in Redis patterns and shells. */

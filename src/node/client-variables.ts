@@ -34,7 +34,6 @@ export function clientEnvironment(
 
 type Variables = Readonly<Record<string, string>>;
 
-/** Makes a function that formats each variable. */
 const linesOf = (line: (name: string, value: string) => string) => (variables: Variables) =>
   Object.entries(variables)
     .map(([name, value]) => line(name, value))
@@ -45,5 +44,4 @@ const linesOf = (line: (name: string, value: string) => string) => (variables: V
 /** Formats the variables as lines for shells and all readers of .env files. */
 export const environmentLines = linesOf((name, value) => `${name}=${value}\n`);
 
-/** Formats the variables as lines for PowerShell. */
 export const powershellLines = linesOf((name, value) => `$env:${name} = '${value}'\n`);

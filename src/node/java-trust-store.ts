@@ -14,7 +14,6 @@ export function javaTrustStore(certificates: readonly string[]): Buffer {
   return sequence(der(0x02, Buffer.of(3)), data(sequence(data(sequence(...bags)))));
 }
 
-/** Encodes a value in DER. */
 export function der(tag: number, ...parts: readonly Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   const hex = content.length.toString(16);

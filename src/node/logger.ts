@@ -5,7 +5,6 @@ import { redactKeys } from "../spec/redact.js";
 import { nodePlatform } from "./platform.js";
 import { stepData } from "./step-data.js";
 
-/** A request, or a step of the timeline or the story. */
 type LoggedEvent = StepEvent | Extract<WorldEvent, { readonly type: "request" }>;
 
 /** An instance, as named in logs. */
@@ -14,17 +13,14 @@ export interface LoggedInstance {
   readonly label: string | undefined;
 }
 
-/** The messages of a running sandbox. */
 export interface Logger {
   /** Logs an event of an instance, or of the server's own sandbox if `instance` is `undefined`. */
   readonly event: (event: LoggedEvent, instance?: LoggedInstance) => void;
-  /** Information. */
   readonly note: (message: string) => void;
   /** Something to look at, although the server continues. */
   readonly warning: (message: string) => void;
   /** Who changed the list of instances, and requests that could not be stored. */
   readonly audit: (message: string) => void;
-  /** An error. */
   readonly problem: (message: string) => void;
 }
 

@@ -4,7 +4,6 @@ import { nodePlatform } from "./platform.js";
 // Not imported: most processes never need them.
 const load = process.getBuiltinModule;
 
-/** The memory of this process. */
 interface Memory {
   /** The bytes of its heap, including garbage. */
   readonly heapUsed: () => number;
@@ -16,7 +15,6 @@ interface Memory {
 
 let gc: (() => void) | undefined;
 
-/** The memory of this Node process. */
 const nodeMemory: Omit<Memory, "stopwatch"> = {
   heapUsed: () => load("node:v8").getHeapStatistics().used_heap_size,
   collect() {
@@ -38,13 +36,10 @@ function defaultMaxMemory(): number {
   return Math.floor(usablePart * Math.min(load("node:v8").getHeapStatistics().heap_size_limit, container));
 }
 
-/** The memory of a server. */
 export interface MemoryStatus {
-  /** The limit in bytes. */
   readonly most: number;
   /** The bytes in use; includes garbage while they are far below the limit. */
   readonly used: number;
-  /** Whether the limit prevents new instances. */
   readonly isFull: boolean;
 }
 

@@ -10,10 +10,8 @@ import { type LoadedScenario, openScenarioFile } from "./files/load-scenario.js"
 import { readBundledScenario } from "./package-files.js";
 import { openWorld } from "./platform.js";
 
-/** The maximum number of failed steps that one rehearsal reports. */
 const mostProblems = 20;
 
-/** Finds the place of a field in a scenario's text. */
 type PlaceOf = (path: Path) => FoundPlace | undefined | Promise<FoundPlace | undefined>;
 
 /**

@@ -14,7 +14,6 @@ import {
 } from "../spec/schema/shape.js";
 import type { HowToMeet, Report } from "./report-shape.js";
 
-/** The minimum requirements for a run to pass. */
 interface Thresholds {
   /** In percent. Default: none. */
   readonly minCoverage?: number | undefined;
@@ -24,15 +23,12 @@ interface Thresholds {
   readonly needsRequests?: boolean | undefined;
 }
 
-/** A threshold that a report does not reach. */
 export interface UnmetThreshold {
   /** The flag: `--min-coverage 80`. */
   readonly threshold: string;
-  /** The reason, as a sentence. */
   readonly sentence: string;
 }
 
-/** Returns the thresholds that the report does not reach. */
 export function unmetThresholds(
   { requests, coverage, advice }: Report,
   { minCoverage = 0, failOn, needsRequests }: Thresholds,
@@ -104,7 +100,6 @@ export interface Brief extends ValueOf<typeof briefShape> {}
 /** How the command of a report ended; empty if there was none. */
 export interface Ran {
   readonly code?: number;
-  /** The command that repeats the run. */
   readonly rerun?: string;
   /** The fix if the command has sent no request. */
   readonly hint?: string;
@@ -117,7 +112,6 @@ export function briefJson(brief: Brief): object {
   return snakeCase({ ...brief, failures: brief.failures.slice(0, mostFailures) }) as object;
 }
 
-/** Makes the brief of a report. */
 export function reportBrief(report: Report, unmet: readonly UnmetThreshold[], ran: Ran = {}): Brief {
   const { code = 0, rerun, hint } = ran;
   const client = {
@@ -134,7 +128,6 @@ export function reportBrief(report: Report, unmet: readonly UnmetThreshold[], ra
   return { verdict, ...briefFacts(report, failures, hint) };
 }
 
-/** Returns the members of a brief, except its verdict. */
 export function briefFacts(
   report: Report,
   failures: readonly Failure[],
@@ -177,7 +170,6 @@ function keyToSend(how: HowToMeet | null): string {
 export const coverMissed =
   "Send a request for each path in missed, with the key in SVC_KEY_<REF> (none: without x-api-key), and check the response.";
 
-/** Describes an unmet threshold as a failure. */
 export function thresholdFailure(
   { threshold, sentence: cause }: UnmetThreshold,
   { coverage, advice }: Report,

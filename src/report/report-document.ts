@@ -25,11 +25,9 @@ import type {
 } from "./report-shape.js";
 
 interface RenderOptions extends TextStyle, Ran {
-  /** The unmet thresholds. Default: none. */
   readonly failures?: readonly UnmetThreshold[];
 }
 
-/** Renders a report in a format, with a final line break. */
 export function renderReport(
   report: Report,
   format: ReportFormat,
@@ -38,7 +36,6 @@ export function renderReport(
   return render(reportDocument(report, failures, options), format, options);
 }
 
-/** Returns the conclusion of a report in a few sentences. */
 export function conclusion({ requests, coverage, faults, preview, advice }: Report): string {
   const { percent, met, promised } = coverage;
   if (requests === 0)

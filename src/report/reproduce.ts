@@ -21,7 +21,6 @@ import { type ApiPathId, outcomeOf, type PathId } from "../spec/outcomes.js";
 import { shellWord } from "./plain-text.js";
 import type { HowToMeet } from "./report-shape.js";
 
-/** A request that always covers a path. */
 export interface Reproduction extends KeylessRequest {
   /** The variable with the key to send; `undefined` for no key. */
   readonly variable?: string;
@@ -29,7 +28,6 @@ export interface Reproduction extends KeylessRequest {
   readonly ref: string;
   /** The path where it would end without faults. */
   readonly apiPath: ApiPathId;
-  /** The fault that always hits it. */
   readonly fault?: FaultEffect;
 }
 
@@ -170,7 +168,6 @@ function pathsWithFaults(
   return [{ pathId: apiPath }];
 }
 
-/** A request without its key. */
 export interface KeylessRequest {
   /** Default: GET. */
   readonly method?: string;

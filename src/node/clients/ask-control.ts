@@ -67,7 +67,6 @@ interface Health {
 }
 
 interface RunningSandbox extends Health {
-  /** Its base URL. */
   readonly url: string;
 }
 

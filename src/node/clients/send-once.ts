@@ -46,9 +46,7 @@ interface SendOptions {
   readonly headers?: http.OutgoingHttpHeaders;
   /** Milliseconds to wait for the whole response. */
   readonly timeout: number;
-  /** The size limit for the body, in bytes. */
   readonly maxBody: number;
-  /** Whether any certificate is accepted. Default: false. */
   readonly anyCertificate?: boolean;
 }
 
@@ -172,7 +170,6 @@ const connectionErrors: readonly (readonly [codes: RegExp, found: string, hint: 
   ],
 ];
 
-/** Describes a connection error and its fix. */
 export function describeConnectionError(error: NodeJS.ErrnoException): NoAnswer {
   // If several addresses were tried, the first error is used for all.
   const [first] = ((error as Partial<AggregateError>).errors ?? []) as NodeJS.ErrnoException[];

@@ -22,7 +22,6 @@ export interface LoadedScenario {
   readonly piped?: string;
 }
 
-/** The name of standard input. */
 export const stdinName = "-";
 
 /**
@@ -97,7 +96,6 @@ function readScenarioFile(file: string, given: string, folder: string): string {
   }
 }
 
-/** Makes the error for an unreadable scenario from the error of the file system. */
 export function unreadable(error: NodeJS.ErrnoException, given: string, folder: string): SandboxError {
   if (error.code !== "ENOENT") {
     const message = `Failed to read the scenario ${JSON.stringify(given)}: ${fileFailure(error)}.`;

@@ -60,7 +60,6 @@ export function createSaver(
     /** Saves; throws what `save` throws, and then retries later. */
     now,
     soon,
-    /** Whether there are unsaved changes. */
     isDue: () => timer !== undefined,
     /** Stops saving; returns whether there are unsaved changes. */
     stop(): boolean {

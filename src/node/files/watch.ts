@@ -1,6 +1,5 @@
 import { stat } from "node:fs/promises";
 
-/** A watch of files. */
 interface Watching {
   /** Watches these files, last read at `readAt` (epoch milliseconds), instead of earlier ones. */
   readonly follow: (files: readonly string[], readAt?: number) => Promise<void>;

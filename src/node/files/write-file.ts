@@ -90,7 +90,6 @@ export function makeFolder(path: string): void {
   mkdirSync(path, { recursive: true });
 }
 
-/** Returns why a file could not be read or written. */
 export function fileFailure(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   return reasons[code ?? ""] ?? code ?? message;

@@ -41,7 +41,6 @@ export interface Picture {
   readonly rows: readonly { readonly label: string; readonly parts: readonly Square[] }[];
 }
 
-/** One square. */
 export interface Square {
   readonly name: string;
   readonly tone: Tone;
@@ -56,7 +55,6 @@ export interface TableRow {
 /** A text with an optional tone and an optional command to copy. */
 export type Cell = string | (ToneText & { readonly code?: string | undefined });
 
-/** Returns a cell with its parts. */
 export function detailed(cell: Cell): Exclude<Cell, string> {
   return typeof cell === "string" ? { text: cell } : cell;
 }
@@ -69,7 +67,6 @@ interface ToneText {
 
 export type Tone = "good" | "warning" | "bad" | "quiet";
 
-/** A suite of JUnit's test cases. */
 export interface Suite {
   readonly name: string;
   readonly properties?: Readonly<Record<string, number>>;
@@ -79,7 +76,6 @@ export interface Suite {
 export interface TestCase {
   readonly name: string;
   readonly verdict: "passed" | "skipped" | "failed";
-  /** Why it was skipped or failed. */
   readonly message?: string | undefined;
   /** More about it; may have several lines. */
   readonly output?: string | undefined;

@@ -1,7 +1,6 @@
 import { escapeControls } from "../../spec/redact.js";
 import type { ReportDocument, Suite, TestCase } from "./document.js";
 
-/** Renders the suites of a document or a test command as JUnit XML. */
 export function renderJunit({ kind, subject, suites }: JunitDocument): string {
   const all = suites.flatMap(({ cases }) => cases);
   return [

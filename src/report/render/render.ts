@@ -13,7 +13,6 @@ import { renderJunit } from "./junit.js";
 
 type Paint = (text: string) => string;
 
-/** Functions that color a text or return it unchanged. */
 type ReportPalette = Readonly<Record<"bold" | "dim" | "green" | "yellow" | "red", Paint>>;
 
 const same: Paint = (text) => text;
@@ -24,7 +23,6 @@ export interface TextStyle {
   readonly palette?: ReportPalette;
 }
 
-/** Renders a document in a format, with a final line break. */
 export function render(
   document: ReportDocument,
   format: ReportFormat,
@@ -38,7 +36,6 @@ export function render(
   return format === "markdown" ? renderMarkdown(inWords) : renderText(inWords, palette);
 }
 
-/** Renders the document as aligned tables and lists. */
 function renderText(document: ReportDocument, palette: ReportPalette): string {
   const { title, sections, yaml, notes, conclusion, failures } = document;
   return [
