@@ -1,17 +1,20 @@
 import { expect, test } from "vitest";
-import { daysInMonth, parseDuration, parseTime, parseTimestamp, parseWhen } from "./fields.js";
+import { parseDuration, parseTime, parseTimestamp, parseWhen } from "./fields.js";
 
 test.each([
   ["2026-03-02T09:00:00Z", Date.UTC(2026, 2, 2, 9)],
   ["2026-03-02T09:00:00.250Z", Date.UTC(2026, 2, 2, 9, 0, 0, 250)],
   ["2026-03-02T09:00:00+05:30", Date.UTC(2026, 2, 2, 3, 30)],
-  ["2024-02-29T00:00:00Z", Date.UTC(2024, 1, 29)],
+  ["2000-02-29T00:00:00Z", Date.UTC(2000, 1, 29)],
+  ["0000-01-01T00:00:00Z", -62_167_219_200_000],
 ])("%s is a time", (text, time) => {
   expect(parseTime(text)).toBe(time);
 });
 
 test.each([
-  "2026-02-29T00:00:00Z",
+  "1900-02-29T00:00:00Z",
+  "2026-04-31T00:00:00Z",
+  "9999-12-31T23:59:59-01:00",
   "2026-13-01T00:00:00Z",
   "2026-03-02T24:00:00Z",
   "2026-03-02T09:60:00Z",
@@ -35,10 +38,6 @@ test("a duration counts from the start", () => {
   expect(parseWhen("-1d", 0)).toBe(-86_400_000);
   expect(parseWhen("30m", 1000)).toBe(1_801_000);
   expect(parseWhen("1970-01-01T00:00:01Z", 5000)).toBe(1000);
-});
-
-test("February has 29 days in leap years only", () => {
-  expect([2023, 2024, 1900, 2000].map((year) => daysInMonth(year, 2))).toEqual([28, 29, 28, 29]);
 });
 
 test.each([

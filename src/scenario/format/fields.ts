@@ -1,7 +1,7 @@
 import { parse } from "@lukeed/ms";
 import { scopePattern } from "../../spec/assumptions.js";
 import { redactKeys } from "../../spec/redact.js";
-import { count, mapping, optional, text, type Wording } from "../../spec/schema/shape.js";
+import { count, mapping, optional, text } from "../../spec/schema/shape.js";
 
 const units = "ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?";
 
@@ -52,10 +52,11 @@ export function parseDuration(text: string): number | undefined {
  */
 export function parseTime(text: string): number | undefined {
   if (!timePattern.test(text)) return undefined;
-  // `Date` accepts 24:00 and turns February 30 into March 2, so these are checked here.
-  const [year = 0, month = 0, dayOfMonth = 0, hour = 0] = (text.match(/\d+/g) ?? []).map(Number);
-  if (month < 1 || month > 12 || dayOfMonth < 1 || dayOfMonth > daysInMonth(year, month)) return undefined;
-  if (hour > 23) return undefined;
+  // `Date` accepts 24:00 and turns February 30 into March 2.
+  const date = text.slice(0, 10);
+  const midnight = Date.parse(`${date}T00:00:00Z`);
+  const exists = !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(date);
+  if (!exists || text.startsWith("T24", 10)) return undefined;
   const time = Date.parse(text);
   return isInstant(time) ? time : undefined;
 }
@@ -69,12 +70,6 @@ export function parseTime(text: string): number | undefined {
  */
 export function parseTimestamp(text: string): number | undefined {
   return parseTime(text.toUpperCase().replace(/(\.\d{3})\d+/, "$1"));
-}
-
-/** Returns the number of days in a month (counted from 1). */
-export function daysInMonth(year: number, month: number): number {
-  const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-  return month === 2 ? (leap ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31;
 }
 
 /** Epoch milliseconds of a time, or of a date, which starts at midnight UTC. */
@@ -94,61 +89,16 @@ export function parseWhen(text: string, start: number): number | undefined {
   return Math.abs(duration) > maximumDuration ? undefined : start + duration;
 }
 
-/** How to fix a time outside of the years 0000 to 9999. */
-export const outsideHint = "write a time in the years 0000 to 9999 in UTC";
-
 /** Returns how to fix a text that should be a time. */
 export function timeHint(text: string): string {
-  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})(?!\d)/.exec(text) ?? [];
-  if (day !== undefined) {
-    if (Number(month) < 1 || Number(month) > 12) return "write a month from 01 to 12";
-    const last = daysInMonth(Number(year), Number(month));
-    if (Number(day) < 1 || Number(day) > last) return `${year}-${month} has ${last} days`;
-  }
-  if (timePattern.test(text) && !Number.isNaN(Date.parse(text))) return outsideHint;
-  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return `add the time of day and the zone: ${text}T00:00:00Z`;
-  const spaced = text.replace(/^(\d{4}-\d{2}-\d{2})[ t]+(?=\d)/, "$1T").replace(/ *z$/i, "Z");
-  if (parseTime(spaced) !== undefined && spaced !== text) return `write ${spaced}`;
-  if (parseTime(`${spaced}Z`) !== undefined) return `add the zone: ${spaced}Z`;
-  return "write an ISO 8601 time with a zone, such as 2026-03-02T09:00:00Z";
+  const missing = ["T00:00:00Z", "Z"].find((end) => parseTime(text + end) !== undefined);
+  if (missing !== undefined) return `write ${text}${missing}`;
+  return "write an ISO 8601 time with a zone, in the years 0000 to 9999, such as 2026-03-02T09:00:00Z";
 }
 
-const compound = /^([+-]?)(?:(\d{1,6})d)?t?(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,6})s)?$/;
-const lengths = { d: 86_400, h: 3600, m: 60, s: 1 };
-
-/** `1d12h` and `PT36H` as `36h`; `undefined` for a text that is neither in several units nor in ISO 8601. */
-function inOneUnit(text: string): string | undefined {
-  const [, sign = "", iso = ""] = /^([+-]?)(P(?=.))?/i.exec(text) ?? [];
-  const plain = text
-    .toLowerCase()
-    .replace(/\s+/g, "")
-    .slice(sign.length + iso.length);
-  // In ISO 8601 an M before the T is a month.
-  if (iso !== "" && /^[^t]*m/.test(plain)) return undefined;
-  const [, , ...counts] = compound.exec(plain) ?? [];
-  const seconds = Object.values(lengths).reduce(
-    (sum, length, index) => sum + length * Number(counts[index] ?? 0),
-    0,
-  );
-  if (seconds === 0 || durationPattern.test(text)) return undefined;
-  const [unit, length] = Object.entries(lengths).find(([, one]) => seconds % one === 0) ?? ["s", 1];
-  return `${sign}${seconds / length}${unit}`;
-}
-
-/**
- * Returns how to fix a text that should be a duration; `undefined` if an example is the best hint.
- */
-function durationHint(text: string): string | undefined {
-  if (/^[+-]?\d+$/.test(text)) return `add the unit: ${text}s or ${text}m, for example`;
-  const [, months] = /^[+-]?(\d+)M$/.exec(text) ?? [];
-  if (months !== undefined) return `${months}m is ${months} minutes; write months in days, such as 90d`;
-  const single = inOneUnit(text);
-  if (single !== undefined) return `write one number with one unit: ${single}`;
-  if (parseTime(text) !== undefined) return "write a duration: 90s, 10m, 2h or 7d";
-  if (parseDuration(text) === 0) return "write 1s or more, or remove it";
-  if (/^-/.test(text) && parseDuration(text) !== undefined)
-    return `write it without the sign: ${text.slice(1)}`;
-  return durationPattern.test(text) ? "write a shorter time" : undefined;
+/** Returns how to fix a number that should be a duration; `undefined` for any other text. */
+function unitHint(text: string): string | undefined {
+  return /^[+-]?\d+$/.test(text) ? `add the unit: ${text}s or ${text}m, for example` : undefined;
 }
 
 // The kinds of text in the format. Each use is a new shape, which can have its own description.
@@ -163,7 +113,10 @@ export const ref = () =>
     pattern: refPattern,
     most: maximumRefLength,
     // A key is not shown in any spelling (R46).
-    hint: (given) => (redactKeys(given) === given ? refHint(given) : "write the ref of the key"),
+    hint: (given) =>
+      redactKeys(given) === given
+        ? `write it in kebab-case: ${refOfName(given)}`
+        : "write the ref of the key",
   });
 
 export const time = () =>
@@ -175,12 +128,12 @@ export const time = () =>
     hint: timeHint,
   });
 
-const durationWording: Wording = {
+const durationWording = {
   noun: "a duration",
   example: "90s, 10m, 2h or 7d",
   code: "bad_time",
-  hint: durationHint,
-};
+  hint: unitHint,
+} as const;
 export const duration = (isAllowed = (_length: number) => true) =>
   text({
     ...durationWording,
@@ -209,7 +162,6 @@ export const wait = (longest: number) =>
     example: "250ms, 2s or 1m",
     pattern: waitPattern,
     isAllowed: (given) => (parseDuration(given) ?? Number.POSITIVE_INFINITY) <= longest,
-    hint: (given) => durationHint(given)?.replace(/(\S+)s or \S+m,/, "$1ms or $1s,"),
   });
 
 export const timeOrDuration = () =>
@@ -219,10 +171,7 @@ export const timeOrDuration = () =>
     code: "bad_time",
     pattern: new RegExp(`${timePattern.source}|${durationPattern.source}`),
     isAllowed: (given) => parseWhen(given, 0) !== undefined,
-    hint(given) {
-      if (/^\d{4}-\d{2}-/.test(given)) return timeHint(given);
-      return parseDuration(given) === undefined ? durationHint(given) : "a duration is at most 100 years";
-    },
+    hint: (given) => (/^\d{4}-\d{2}-/.test(given) ? timeHint(given) : unitHint(given)),
   });
 
 export const scope = () =>
@@ -286,20 +235,4 @@ export function freeRefIn(isTaken: (ref: string) => boolean, ref: string): strin
 
 function trimmed(words: string, length: number): string {
   return words.replace(/^-+/, "").slice(0, length).replace(/-+$/, "");
-}
-
-/** Returns how to fix a text that should be a ref. */
-function refHint(text: string): string {
-  if (text.length > maximumRefLength) {
-    return `a ref has at most ${maximumRefLength} characters; this one has ${text.length}`;
-  }
-  const kebab = text
-    .normalize("NFD")
-    .replace(/\p{Mn}/gu, "")
-    .replace(/([a-z0-9])([A-Z])/g, "$1-$2")
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, "-")
-    .replace(/^-|-$/g, "");
-  if (/[a-z]/.test(kebab)) return `write it in kebab-case: ${kebab}`;
-  return `a ref needs a letter: key-${kebab === "" ? "1" : kebab}`;
 }

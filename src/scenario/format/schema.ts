@@ -209,7 +209,7 @@ const decision = mapping({ at: timeOrDuration(), do: choice(actions) });
 const suspension = mapping({ at: time(), permission: choice(permissions), suspended: flag() });
 
 const idempotency = mapping({
-  key: text({ pattern: /^[\x20-\x7e]+$/, most: longestIdempotencyKey }),
+  key: text({ noun: "a short line of ASCII", pattern: /^[\x20-\x7e]+$/, most: longestIdempotencyKey }),
   sha256: ofSnapshots(sha256()),
 });
 

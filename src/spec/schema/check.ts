@@ -2,10 +2,8 @@ import { SandboxError } from "../errors.js";
 import { redactEncoded, redactKeys } from "../redact.js";
 import { expectedOf, inWords, type Members, type Mistake, type ShapeProblem } from "./messages.js";
 import {
-  type Around,
   isMapping,
   type Limits,
-  lengthOf,
   type MappingKind,
   type Path,
   pathText,
@@ -114,34 +112,34 @@ export function mistakesIn(root: Shape, whole: unknown): Mistake[] {
     if (found.length < mostMistakes) found.push({ kind, path, shape, value });
   }
 
-  function check(shape: Shape, value: unknown, path: Path, around?: Around): void {
+  function check(shape: Shape, value: unknown, path: Path): void {
     if (found.length >= mostMistakes || shape.kind === "anything") return;
     if (shape.isNullable && value === null) return;
     if (shape.kind === "either") {
       // Check it against the option of the same kind.
       const meant = shape.options.find((option) => isOfKind(option, value)) ?? shape.options[0];
-      check(meant as Shape, value, path, around);
+      check(meant as Shape, value, path);
       return;
     }
     if (value === undefined) add("missing", path, shape, value);
     else if (!isAllowed(shape, value)) add("value", path, shape, value);
-    if (isOfKind(shape, value)) checkInside(shape, value, path, around);
+    if (isOfKind(shape, value)) checkInside(shape, value, path);
   }
 
-  function checkInside(shape: Shape, value: unknown, path: Path, around?: Around): void {
-    if (shape.kind === "mapping") checkMapping(shape, value as Members, path, around);
-    if (shape.kind === "record") checkRecord(shape, value as Members, path, around);
+  function checkInside(shape: Shape, value: unknown, path: Path): void {
+    if (shape.kind === "mapping") checkMapping(shape, value as Members, path);
+    if (shape.kind === "record") checkRecord(shape, value as Members, path);
     if (shape.kind !== "list") return;
     for (const [index, item] of (value as unknown[]).entries()) {
-      check(shape.item, item, [...path, index], around);
+      check(shape.item, item, [...path, index]);
     }
   }
 
-  function checkMapping(shape: MappingKind, members: Members, path: Path, around?: Around): void {
+  function checkMapping(shape: MappingKind, members: Members, path: Path): void {
     for (const [name, field] of Object.entries(shape.fields)) {
       const member = Object.hasOwn(members, name) ? members[name] : undefined;
       if (member !== undefined || !("optional" in field)) {
-        check(shapeOf(field), member, [...path, name], { shape, name });
+        check(shapeOf(field), member, [...path, name]);
       }
     }
     if (shape.isOpen) return;
@@ -149,22 +147,15 @@ export function mistakesIn(root: Shape, whole: unknown): Mistake[] {
     for (const name of unknown.slice(0, mostMistakes)) {
       if (found.length >= mostMistakes) return;
       const value = members[name];
-      found.push({
-        kind: "unknown",
-        path: [...path, name],
-        shape,
-        value,
-        holder: members,
-        ...(around && { around }),
-      });
+      found.push({ kind: "unknown", path: [...path, name], shape, value, holder: members });
     }
   }
 
-  function checkRecord({ name, member }: RecordKind, members: Members, path: Path, around?: Around): void {
+  function checkRecord({ name, member }: RecordKind, members: Members, path: Path): void {
     for (const [given, value] of Object.entries(members)) {
       const inner = [...path, given];
       if (name !== undefined && !isAllowed(name, given)) add("name", inner, name, given);
-      check(member, value, inner, around);
+      check(member, value, inner);
     }
   }
 }
@@ -192,7 +183,8 @@ function isAllowed(shape: Shape, value: unknown): boolean {
   if (shape.kind !== "text") return true;
   const text = value as string;
   const { least, most, pattern } = shape;
-  if ((least !== undefined || most !== undefined) && !isWithin(shape, lengthOf(text))) return false;
+  // In characters, like JSON Schema: an emoji is one.
+  if ((least !== undefined || most !== undefined) && !isWithin(shape, [...text].length)) return false;
   return pattern?.test(text) !== false && shape.isAllowed?.(text) !== false;
 }
 

@@ -1,20 +1,16 @@
 import aliases from "./aliases.json" with { type: "json" };
 import {
-  type Around,
   type ChoiceKind,
   fieldsOf,
   isMapping,
-  type Limits,
-  lengthOf,
+  type ListKind,
   type MappingField,
-  type NumberKind,
   type Path,
   pathText,
   type Shape,
   type ShapeCode,
   shapeOf,
   type TextKind,
-  type Wording,
 } from "./shape.js";
 import { listed, nearest, quote } from "./words.js";
 
@@ -29,8 +25,6 @@ export interface Mistake {
   readonly value: unknown;
   /** The mapping around an unknown member. */
   readonly holder?: Members;
-  /** The shape of the mapping around that mapping, and its field there. */
-  readonly around?: Around;
 }
 
 export type Members = Readonly<Record<string, unknown>>;
@@ -48,9 +42,9 @@ export interface ShapeProblem<Code extends string = ShapeCode> {
 }
 
 /** Describes a mistake and how to fix it. */
-export function inWords({ kind, path, shape, value, holder, around }: Mistake): ShapeProblem {
+export function inWords({ kind, path, shape, value, holder }: Mistake): ShapeProblem {
   if (kind === "missing") return missingField(path, shape);
-  if (kind === "unknown") return unknownField(path, shape, holder, around);
+  if (kind === "unknown") return unknownField(path, shape, holder);
   if (kind === "value") return { path, ...wrongValue(labelOf(path), value, shape) };
   return { path, pointAt: "key", ...wrongText(undefined, value as string, shape as TextKind) };
 }
@@ -77,31 +71,34 @@ function wrongValue(name: string, value: unknown, shape: Shape): Explanation {
     const hint = `write a value or remove the line${shape.kind === "mapping" ? ", or write {}" : ""}`;
     return { code: "wrong_type", message: `${name} is empty`, hint };
   }
-  if (shape.kind === "text") {
-    return typeof value === "string" ? wrongText(name, value, shape) : noText(name, value, shape);
-  }
-  if (shape.kind === "number") return wrongNumber(name, value, shape);
   if (shape.kind === "list" && Array.isArray(value)) return wrongLength(name, value.length, shape);
-  const found = typeof value === "string" ? `the text ${quote(value)}` : quote(value);
-  const { noun, hint } = wordsOf(name, value, shape);
-  return { code: "wrong_type", message: `${name} must be ${noun}, not ${found}`, hint: `write ${hint}` };
+  if (shape.kind === "text") {
+    // A number may only lack its unit.
+    const isText = typeof value === "string" || (typeof value === "number" && shape.hint?.(String(value)));
+    if (isText) return wrongText(name, String(value), shape);
+  }
+  return {
+    code: shape.kind === "number" && typeof value === "number" ? "out_of_range" : "wrong_type",
+    message: `${name} must be ${nounOf(shape)}, not ${typeof value === "string" ? "the text " : ""}${quote(value)}`,
+    hint: `write ${typeHint(value, shape)}`,
+  };
 }
 
-// The expected kind of a value, and what to write instead.
-function wordsOf(name: string, value: unknown, shape: Shape): { noun: string; hint: string } {
-  if (shape.kind === "boolean") return { noun: "true or false", hint: switchHint(value) };
-  if (shape.kind !== "list") return { noun: "a mapping", hint: mappingHint(name, value, shape) };
-  if (shape.item.kind === "mapping") return { noun: "a list", hint: "a list: a dash before each item" };
-  const isOne = typeof value === "number" || (typeof value === "string" && /^[^\s,]{1,60}$/.test(value));
-  return { noun: "a list", hint: isOne ? `[${value}]` : "a list: [one, two]" };
-}
-
-// Booleans in YAML 1.1, but texts in YAML 1.2.
-function switchHint(value: unknown): string {
-  const word = String(value).toLowerCase();
-  if (["yes", "y", "on"].includes(word)) return `true instead of ${value}, without quotes`;
-  if (["no", "n", "off"].includes(word)) return `false instead of ${value}, without quotes`;
-  return "true or false, without quotes";
+function typeHint(value: unknown, shape: Shape): string {
+  switch (shape.kind) {
+    case "number":
+      return typeof value === "string" && /^\d+$/.test(value) ? `${value} without quotes` : expectedOf(shape);
+    case "boolean":
+      return "true or false, without quotes";
+    case "list":
+      return shape.item.kind === "mapping" ? "a list: a dash before each item" : "a list: [one, two]";
+    case "text":
+      return typeof value === "object" ? (shape.example ?? nounOf(shape)) : `it in quotes: "${value}"`;
+    default: {
+      const [first = "name"] = Object.keys(fieldsOf(shape) ?? {});
+      return `{ ${first}: … }, or ${first}: … on the next line`;
+    }
+  }
 }
 
 /** The maximum number of choices to list in a message. */
@@ -124,23 +121,7 @@ function wrongChoice(name: string, value: unknown, { choices: of, code, hint }: 
   return { code, message, hint: meant === undefined ? `write ${all}` : `did you mean ${meant}?` };
 }
 
-function wrongNumber(name: string, value: unknown, { least, most, isWhole }: NumberKind): Explanation {
-  const kind = isWhole ? "a whole number" : "a number";
-  const from = least ?? 0;
-  const isTooLarge = isWhole && Number(value) > Number.MAX_SAFE_INTEGER;
-  const largest = most ?? (isTooLarge ? Number.MAX_SAFE_INTEGER : undefined);
-  const shown = largest?.toLocaleString("en-US", { useGrouping: largest > 1e9 });
-  const range = shown === undefined ? `, ${from} or more` : `, from ${from} to ${shown}`;
-  const noun = least === undefined && shown === undefined ? kind : kind + range;
-  const isText = typeof value === "string";
-  return {
-    code: typeof value === "number" ? "out_of_range" : "wrong_type",
-    message: `${name} must be ${noun}, not ${isText ? "the text " : ""}${quote(value)}`,
-    hint: isText && /^\d+$/.test(value.trim()) ? `write ${value.trim()} without quotes` : `write ${noun}`,
-  };
-}
-
-function wrongLength(name: string, length: number, { most }: Limits): Explanation {
+function wrongLength(name: string, length: number, { most }: ListKind): Explanation {
   if (length === 0) {
     const hint = "add an entry or remove the field";
     return { code: "empty_list", message: `${name} is an empty list`, hint };
@@ -149,42 +130,19 @@ function wrongLength(name: string, length: number, { most }: Limits): Explanatio
   return { code: "out_of_range", message: `${name} is too long: ${length} entries`, hint };
 }
 
-function mappingHint(name: string, value: unknown, shape: Shape): string {
-  const [first] = Object.keys(fieldsOf(shape) ?? {});
-  if (first !== undefined) return `${name.endsWith("]") ? "" : `${name}: `}{ ${first}: … }`;
-  const { code, example = "name" }: Wording = (shape.kind === "record" && shape.name) || {};
-  const entry = code === "bad_ref" ? "<ref>: { … }" : `${example}: …`;
-  return Array.isArray(value) ? `${entry} instead of each dash` : `${entry} on the lines below`;
-}
-
 function wrongText(name: string | undefined, value: string, shape: TextKind): Explanation {
-  const { code = "bad_format", most } = shape;
-  if (value.trim() === "" && shape.code === undefined) {
-    return { code, message: `${name} is an empty text`, hint: "write a text, or remove the field" };
-  }
-  if (shape.noun === undefined && most !== undefined && lengthOf(value) > most) {
-    const message = `${name} is too long: ${lengthOf(value)} characters`;
-    return { code: "out_of_range", message, hint: `shorten it to ${most} characters` };
-  }
-  const { noun = "a text of visible ASCII characters", example = "application-7", hint } = shape;
+  const { noun, example, hint, most } = shape;
+  const is = name === undefined ? `${quote(value)} is not` : `${name} must be`;
+  const not = name === undefined ? "" : `, not ${quote(value)}`;
   return {
-    code,
-    message:
-      name === undefined ? `${quote(value)} is not ${noun}` : `${name} must be ${noun}, not ${quote(value)}`,
-    hint: hint?.(value) ?? `write a value such as ${example}`,
+    code: shape.code ?? (noun === undefined && most !== undefined ? "out_of_range" : "bad_format"),
+    message: `${is} ${nounOf(shape)}${not}`,
+    hint: hint?.(value) ?? `write ${example === undefined ? nounOf(shape) : `a value such as ${example}`}`,
   };
 }
 
-function noText(name: string, value: unknown, shape: TextKind): Explanation {
-  const { noun = "a text", example, hint } = shape;
-  const message = `${name} must be ${noun}, not ${quote(value)}`;
-  // Describe a number's mistake as if its digits were a text.
-  const asText = typeof value === "number" ? hint?.(String(value)) : undefined;
-  if (asText !== undefined) return { ...wrongText(name, String(value), shape), message };
-  if (typeof value === "number" || typeof value === "boolean") {
-    return { code: "wrong_type", message, hint: `put it in quotes: "${value}"` };
-  }
-  return { code: "wrong_type", message, hint: example ? `write a value such as ${example}` : "write a text" };
+function nounOf(shape: Shape): string {
+  return (shape.kind === "text" ? shape.noun : undefined) ?? expectedOf(shape);
 }
 
 /** Describes a value of this shape for readers of JSON: `a string of 1 to 200 characters`. */
@@ -215,12 +173,8 @@ function ofAtLeast(least: number | undefined): string {
   return least === undefined ? "" : ` of at least ${least}`;
 }
 
-/**
- * The diagnostic of an unknown field, with the probable field or the known fields.
- *
- * `holder` is the mapping with the field; `around` is the shape of the mapping around `holder`.
- */
-function unknownField(path: Path, shape: Shape, holder: unknown, around?: Around) {
+/** The diagnostic of an unknown field of the mapping `holder`, with the probable field or the known fields. */
+function unknownField(path: Path, shape: Shape, holder: unknown) {
   const parent = path.slice(0, -1);
   const name = String(path.at(-1));
   const where = parent.length === 0 ? "at the top level" : `in ${pathText(parent)}`;
@@ -243,17 +197,10 @@ function unknownField(path: Path, shape: Shape, holder: unknown, around?: Around
     return { ...diagnostic, hint: `indent ${name} by more spaces than ${emptied}` };
   }
   const spelled = snakeCase(name);
-  // `overlap_minutes: 60`: a duration contains its unit.
-  const withoutUnit = spelled.replace(/_(?:ms|millis|seconds|minutes|hours|days)$/, "");
-  const words = [spelled, ...meaningsOf(spelled), withoutUnit];
+  const words = [spelled, ...meaningsOf(spelled)];
   const isFree = (field: string) => fields.includes(field) && !Object.hasOwn((holder ?? {}) as object, field);
   const free = words.find(isFree);
   if (free !== undefined) return suggest(free);
-  if (around !== undefined && writtenFields(around.shape).includes(name)) {
-    return { ...diagnostic, hint: `${name} belongs next to ${around.name}, not in it` };
-  }
-  const chooser = fields.find((field) => isChoiceOf(fieldsOf(shape)?.[field], spelled));
-  if (chooser !== undefined) return { ...diagnostic, hint: `write ${chooser}: ${spelled}` };
   const near = nearest(name, fields);
   if (near !== undefined) return suggest(near);
   const hint =
@@ -263,11 +210,6 @@ function unknownField(path: Path, shape: Shape, holder: unknown, around?: Around
 
 function isOfRefs(field: MappingField | undefined): boolean {
   return field !== undefined && shapeOf(field).kind === "record";
-}
-
-function isChoiceOf(field: MappingField | undefined, word: string): boolean {
-  const shape = field && shapeOf(field);
-  return shape?.kind === "choice" && (shape.choices as readonly unknown[]).includes(word);
 }
 
 // The fields that people write, without those that only snapshots write.

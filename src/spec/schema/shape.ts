@@ -207,12 +207,6 @@ export const described = <Of extends Shape>(shape: Of, description: string): Of 
   description,
 });
 
-/** The shape of a mapping and one of its fields. */
-export interface Around {
-  readonly shape: Shape;
-  readonly name: string;
-}
-
 /** The shape of a field, optional or not. */
 export function shapeOf(field: MappingField): Shape {
   return "optional" in field ? field.optional : field;
@@ -277,11 +271,6 @@ export function pathText(path: Path): string {
   return path
     .map((step, index) => (typeof step === "number" ? `[${step}]` : index === 0 ? step : `.${step}`))
     .join("");
-}
-
-/** The length of a text in characters, counted like JSON Schema: an emoji is one. */
-export function lengthOf(text: string): number {
-  return [...text].length;
 }
 
 /** Whether a value is an object, and not a list. */

@@ -2,9 +2,6 @@ import { distance } from "fastest-levenshtein";
 
 const longestQuote = 60;
 
-const invisible = /[\p{Cf}\u00A0\u2000-\u200A\u202F\u205F\u3000]/u;
-const lookalike = /[\p{Script=Cyrillic}\p{Script=Greek}]/u;
-
 /**
  * A value for a message: a text in quotes, truncated if long; a list or mapping only by its kind.
  *
@@ -14,10 +11,7 @@ const lookalike = /[\p{Script=Cyrillic}\p{Script=Greek}]/u;
  */
 export function quote(value: unknown): string {
   if (typeof value === "string") {
-    const quoted = JSON.stringify(value.length > longestQuote ? `${value.slice(0, longestQuote)}…` : value);
-    const odd = invisible.exec(value)?.[0] ?? (/[a-z]/i.test(value) ? lookalike.exec(value)?.[0] : undefined);
-    const code = odd?.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
-    return code === undefined ? quoted : `${quoted} with the character U+${code}`;
+    return JSON.stringify(value.length > longestQuote ? `${value.slice(0, longestQuote)}…` : value);
   }
   if (value === undefined || value === null) return "nothing";
   if (Array.isArray(value)) return "a list";
