@@ -1,5 +1,4 @@
 import picocolors from "picocolors";
-import { narrowExcerpt } from "../scenario/problems.js";
 import { escapeControls, redactKeys, textWidth } from "../spec/redact.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -93,15 +92,13 @@ const json = String.raw`^\s*(?:\p{Cc}\[\d+m)*(?:[[{] ?["[{]|"[^"]*"(?:\p{Cc}\[\d
 const copied = new RegExp(String.raw`(?:^\s+|: | {2})(?:${program}) |${json}| # `, "u");
 const caretLine = /^ *\^$/;
 
-/** Wraps a text's long lines; the text may be colored. A line with a caret under it is shortened around the caret. */
+/** Wraps a text's long lines; the text may be colored. A line with a caret under it stays. */
 function wrapLines(text: string, width: number): string {
   const lines = text.split("\n");
   return lines
     .flatMap((line, index) => {
-      const [above = "", below = ""] = [lines[index - 1], lines[index + 1]];
-      if (caretLine.test(line)) return narrowExcerpt({ text: above, caret: line }, width).caret;
-      if (caretLine.test(below)) return narrowExcerpt({ text: line, caret: below }, width).text;
-      return textWidth(line) <= width || copied.test(line) ? line : wrapLine(line, width);
+      const isExcerpt = caretLine.test(lines[index + 1] ?? "");
+      return isExcerpt || textWidth(line) <= width || copied.test(line) ? line : wrapLine(line, width);
     })
     .join("\n");
 }

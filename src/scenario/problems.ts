@@ -1,5 +1,5 @@
 import { isSandboxError, SandboxError } from "../spec/errors.js";
-import { redactKeys, textWidth } from "../spec/redact.js";
+import { redactKeys, redactValue, textWidth } from "../spec/redact.js";
 import type { ShapeProblem as Mistake } from "../spec/schema/messages.js";
 
 /** The size of the largest scenario text that is read, in UTF-8 bytes: 1 MiB. */
@@ -13,12 +13,10 @@ export const problemCauses = {
   too_large: "More than 1 MiB, or too many parts or aliases.",
   not_text: "The file is not UTF-8 text.",
   empty: "The file has no content.",
-  yaml_syntax: "Not valid YAML: a tab, an open quote or bracket, or a colon in a plain text.",
+  yaml_syntax: "Not valid YAML: a tab, an open quote or bracket, a tag, or a colon in a plain text.",
   several_documents: "The file has more than one YAML document (`---`).",
   too_deep: "Values are nested too deep, or an alias contains itself.",
   bad_alias: "An alias (`*name`) refers to nothing above it.",
-  yaml_tag: "The text has a YAML tag (`!!…`).",
-  merge_key: "The text has a merge key (`<<`). Use an alias for a whole value, or `extends`.",
   forbidden_field: "A name is reserved by JavaScript, such as `__proto__`.",
   duplicate_field: "A field appears twice.",
   not_plain_data: "The library got a getter, a function or a class.",
@@ -118,7 +116,7 @@ export class ScenarioError extends SandboxError {
   readonly problems: readonly ScenarioProblem[];
 
   constructor(problems: readonly ScenarioProblem[]) {
-    const safe = problems.map(withoutKeys);
+    const safe = redactValue(problems, redactSecrets, (name) => name === "code" || name === "file");
     super("scenario_invalid", messageOf(safe), { problems: safe });
     this.name = "ScenarioError";
     this.problems = safe;
@@ -156,17 +154,6 @@ function messageOf(problems: readonly ScenarioProblem[]): string {
   return shown.join("\n\n");
 }
 
-function withoutKeys(problem: ScenarioProblem): ScenarioProblem {
-  const { path, message, hint, source } = problem;
-  return {
-    ...problem,
-    path: redactSecrets(path),
-    message: redactSecrets(message),
-    ...(hint !== undefined && { hint: redactSecrets(hint) }),
-    ...(source !== undefined && { source: redactSecrets(source) }),
-  };
-}
-
 /** The text of a scenario and its file name in problems. */
 export interface SourceText {
   readonly file: string | undefined;
@@ -197,10 +184,11 @@ export interface PlaceDescription {
 /** A text without possible keys, with a prefix or not: long runs of letters and digits that are not words. */
 export function redactSecrets(text: string): string {
   const isWord = (run: string) => !/\d/.test(run) && (run.length < 20 || /^[A-Z]?[a-z]+$|^[A-Z]+$/.test(run));
-  return redactKeys(text).replace(/[A-Za-z0-9]{16,}/g, (run) => (isWord(run) ? run : cutSecret(run)));
+  return redactKeys(text).replace(/[A-Za-z0-9]{16,}/g, (run) => (isWord(run) ? run : `${run.slice(0, 4)}…`));
 }
 
-export const cutSecret = (word: string) => (word.endsWith("…") ? word : `${word.slice(0, 4)}…`);
+/** The maximum number of characters of an excerpt: with its indent, it fits in a terminal of 80 columns. */
+const width = 72;
 
 /** A line of text to show to a person, and the line under it that points at a column. */
 export interface Excerpt {
@@ -216,30 +204,13 @@ export interface Excerpt {
  * @example
  * excerptOf("  perMinute: 60", 3); // { text: "  perMinute: 60", caret: "  ^" }
  */
-export function excerptOf(line: string, column: number, width = 100): Excerpt {
+export function excerptOf(line: string, column: number): Excerpt {
   const at = Math.min(Math.max(column - 1, 0), line.length);
   const start = line.length <= width ? 0 : cutBefore(line, Math.min(at - width / 2, line.length - width));
   const end = line.length <= width ? line.length : cutBefore(line, start + width);
   const before = (start > 0 ? "…" : "") + line.slice(start, at);
   const text = before + line.slice(at, Math.max(end, at)) + (end < line.length ? "…" : "");
   return { text, caret: `${blank(before)}^` };
-}
-
-/**
- * Shortens an excerpt to a number of terminal columns, with its caret under the same character.
- *
- * @example
- * narrowExcerpt(excerptOf("    expect: { status: 200 }", 23), 12); // { text: "…tatus: 200…", caret: "         ^" }
- */
-export function narrowExcerpt(excerpt: Excerpt, columns: number): Excerpt {
-  const { text, caret } = excerpt;
-  let at = 0;
-  while (at < text.length && blank(text.slice(0, at)).length < caret.length - 1) at += 1;
-  let narrow = excerpt;
-  for (let width = columns; width > 0 && blank(narrow.text).length > columns; width -= 1) {
-    narrow = excerptOf(text, at + 1, width);
-  }
-  return narrow;
 }
 
 // Not between the halves of a surrogate pair, which would show a broken character.

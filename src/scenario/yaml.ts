@@ -1,8 +1,7 @@
-import type { Node, Pair, YAMLParseError } from "yaml";
+import type { Node, Pair } from "yaml";
 import {
   Composer,
   Document,
-  isAlias,
   isCollection,
   isMap,
   isNode,
@@ -13,11 +12,10 @@ import {
   stringify,
   visit,
 } from "yaml";
-import { printable, redactKeys } from "../spec/redact.js";
+import { printable } from "../spec/redact.js";
 import type { Path } from "../spec/schema/shape.js";
 import { nearest, quote } from "../spec/schema/words.js";
 import {
-  cutSecret,
   excerptOf,
   maximumDepth,
   maximumScenarioBytes,
@@ -96,10 +94,10 @@ function placeAt(source: SourceText, offset: number): SourcePlace {
   return { source, offset, describe: () => describePlace({ source, offset }) };
 }
 
-/** The number of characters before and after a place that are searched for keys: more than an excerpt has. */
-const searched = 1000;
+/** The maximum length of a line to show. */
+const longestLine = 1000;
 
-/** Describes a place; the line is shown without keys. */
+/** Describes a place; the line is shown without keys, and not at all if it contains a part of a secret (R46). */
 export function describePlace({ source, offset }: Pick<SourcePlace, "source" | "offset">): PlaceDescription {
   const { text, secrets } = source;
   // A problem at the end of the text is shown after its last visible character, not on the next empty line.
@@ -107,30 +105,14 @@ export function describePlace({ source, offset }: Pick<SourcePlace, "source" | "
   const start = at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
   const line = text.slice(0, start).split("\n").length;
   const column = at - start + 1;
-  if (secrets === undefined) return { line, column };
-  const lineEnd = text.indexOf("\n", at);
-  const end = Math.min(lineEnd === -1 ? text.length : lineEnd, at + searched);
-  const first = Math.max(start, at - searched);
-  const safe = (until: number) => withoutSecrets(text.slice(first, until), first, secrets);
+  const [whole = ""] = text.slice(start, start + longestLine + 1).split(/\r?\n/);
+  const end = start + whole.length;
+  const isSecret = secrets === undefined || secrets.some(([from, until]) => from < end && until > start);
+  if (isSecret || whole.length > longestLine) return { line, column };
+  const safe = (part: string) => printable(redactSecrets(part));
   // A shortened key moves the rest of the line to the left.
-  const excerpt = excerptOf(safe(end).replace(/\r$/, ""), safe(at).length + 1);
+  const excerpt = excerptOf(safe(whole), safe(text.slice(start, at)).length + 1);
   return { line, column, source: excerpt.text, caret: excerpt.caret };
-}
-
-// A part of a text, from an offset, that is safe to show: without invisible characters, with keys, values of secrets and
-// similar texts shortened (R46).
-function withoutSecrets(part: string, offset: number, secrets: readonly TextRange[]): string {
-  let shown = "";
-  let from = 0;
-  for (const [start, end] of secrets) {
-    const [first, last] = [start - offset, end - offset].map((at) =>
-      Math.max(from, Math.min(at, part.length)),
-    );
-    const secret = redactKeys(part.slice(first, last));
-    shown += part.slice(from, first) + secret.replace(/[^\s"',]{5,}/g, cutSecret);
-    from = last as number;
-  }
-  return printable(redactSecrets(shown + part.slice(from)));
 }
 
 /** Creates a source from the text of a file or a request body. */
@@ -170,46 +152,13 @@ function compose(text: string, report: ReportAt): Document.Parsed | undefined {
     const hint = "put one scenario into a file";
     return report("several_documents", second.range[0], "a second document starts here", hint);
   }
-  if (document === undefined || document.errors.length === 0) return document;
-  for (const error of document.errors.slice(0, maximumErrors)) reportSyntax(error, document, text, report);
-  return undefined;
-}
-
-function reportSyntax(
-  { code, message, pos }: YAMLParseError,
-  document: Document.Parsed,
-  text: string,
-  report: ReportAt,
-): void {
-  const [, closing] = message.match(/ end with a ([}\]])/) ?? [];
-  if (closing !== undefined) {
-    const opening = closing === "}" ? "{" : "[";
-    const opened = openedAt(document, pos[0]);
-    const before = text.slice(0, opened).split("\n");
-    const where =
-      opened === undefined ? "" : ` of line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1},`;
-    // The composer has one error for a bracket that is never closed and for one closed too far to the left.
-    const said = `the ${opening}${where} is not closed, or lines after it are not indented enough`;
-    report("yaml_syntax", pos[0], `not valid YAML: ${said}`, `close it with ${closing}`);
-  } else if (code === "NON_STRING_KEY") {
-    report("yaml_syntax", pos[0], "the name of a field is not a text", "write a plain name");
-  } else {
+  // Tags that the core schema does not have are warnings.
+  const wrong = document === undefined ? [] : [...document.errors, ...document.warnings];
+  for (const { code, message, pos } of wrong.slice(0, maximumErrors)) {
     const said = message.slice(0, 1).toLowerCase() + message.slice(1);
     report("yaml_syntax", pos[0], `not valid YAML: ${said}`, syntaxHints[code]);
   }
-}
-
-// The offset of the innermost unclosed bracket. The outermost brackets that end at this place are unclosed, one for
-// each error about it.
-function openedAt({ contents, errors }: Document.Parsed, end: number): number | undefined {
-  const starts: number[] = [];
-  visit(contents, {
-    Collection(_, { flow, range }) {
-      if (flow === true && range?.[1] === end) starts.push(range[0]);
-    },
-  });
-  const open = errors.filter(({ message, pos }) => pos[0] === end && / end with a [}\]]/.test(message));
-  return starts[open.length - 1];
+  return wrong.length === 0 ? document : undefined;
 }
 
 const syntaxHints: Readonly<Record<string, string>> = {
@@ -218,6 +167,8 @@ const syntaxHints: Readonly<Record<string, string>> = {
   MISSING_CHAR: "close the quote or bracket that was opened before",
   BAD_INDENT: "indent the members of one mapping by the same number of spaces",
   MULTILINE_IMPLICIT_KEY: "is a colon missing, or a space after it?",
+  NON_STRING_KEY: "write a plain name",
+  TAG_RESOLVE_FAILED: "remove the tag",
   BAD_SCALAR_START: "put quotes around a text that starts with a special character",
 };
 
@@ -243,32 +194,28 @@ export function secretsIn(document: Document.Parsed): TextRange[] {
   return ranges;
 }
 
-const plainTag = /^tag:yaml\.org,2002:(?:str|int|float|bool|null|map|seq)$/;
-
-// Reports YAML features that are not allowed in scenarios.
+// Reports aliases of nothing and duplicate fields.
 function checkNodes(document: Document.Parsed, report: ReportAt): void {
   const anchors = new Set<string>();
   let aliases = 0;
-  visit(document, (_, node) => {
-    if (!isNode(node)) return undefined;
-    const offset = node.range?.[0] ?? 0;
-    if (isAlias(node)) {
+  visit(document, {
+    Alias(_, { source, range }) {
+      const offset = range?.[0] ?? 0;
       if (++aliases > maximumAliases) {
         report("too_large", offset, "the scenario has too many aliases", "extend a scenario, or repeat less");
         return visit.BREAK;
       }
-      const hint = `mark a value above with &${node.source}`;
-      const message = `the alias *${node.source} refers to nothing`;
-      if (!anchors.has(node.source)) report("bad_alias", offset, message, hint);
+      const message = `the alias *${source} refers to nothing`;
+      if (!anchors.has(source)) report("bad_alias", offset, message, `mark a value above with &${source}`);
       return undefined;
-    }
-    if (node.anchor !== undefined) anchors.add(node.anchor);
-    if (node.tag !== undefined && !plainTag.test(node.tag)) {
-      const shown = quote(node.tag.replace("tag:yaml.org,2002:", "!!"));
-      report("yaml_tag", offset, `the tag ${shown} is not allowed`, "remove the tag");
-    }
-    if (isMap(node)) checkNames(node.items as Pair<Node, Node>[], report);
-    return undefined;
+    },
+    Value(_, { anchor }) {
+      if (anchor !== undefined) anchors.add(anchor);
+    },
+    Map(_, { anchor, items }) {
+      if (anchor !== undefined) anchors.add(anchor);
+      checkNames(items as Pair<Node, Node>[], report);
+    },
   });
 }
 
@@ -279,9 +226,6 @@ function checkNames(pairs: readonly Pair<Node, Node>[], report: ReportAt): void 
     const offset = key.range?.[0] ?? 0;
     if (names.has(name)) {
       report("duplicate_field", offset, `${quote(name)} appears twice`, "remove one of the two");
-    } else if (name === "<<") {
-      const hint = "use an alias for a whole value, or extends to start from another scenario";
-      report("merge_key", offset, "merge keys (<<) are not part of this format", hint);
     }
     names.add(name);
   }

@@ -32,18 +32,6 @@ test("everything that is wrong with the shape is reported at once, from top to e
   ]);
 });
 
-test.each([
-  [
-    "version: 1\norganizations: { bank: { type: bank }\ntimeline: []\n",
-    "the { of line 2, column 16, is not closed",
-  ],
-  ["version: 1\norganizations: { bank: { type: [bank }\n", "the [ of line 2, column 32, is not closed"],
-  ["{ version: 1, organizations: {}", "the { of line 1, column 1, is not closed"],
-  ["{ version: 1, organizations: {", "the { of line 1, column 30, is not closed"],
-])("an open bracket of %j is named with its place", (text, message) => {
-  expect(problemsOf(text).map((one) => one.message)).toContainEqual(expect.stringContaining(message));
-});
-
 test("no hint offers a field that only snapshots write", () => {
   const ours = ["requests_answered", "requests_matched", "counted_at", "revoked_at", "sha256", "suspensions"];
   const text = `version: 1\nrequest_answered: 1\nfoo: 1\nfaults: [{ foo: 1, request_matched: 1, then: { hang: true } }]\n${inKeys(
