@@ -186,37 +186,13 @@ describe.skipIf(noRedis)("a Redis", () => {
     const redis = await redisWith(["--requirepass", "s3cret", "--appendonly", "yes"], "s3cret");
     const shown = `Failed to use the store ${redis.url}`;
     expect(await refusal(["--store", redis.url])).toBe(
-      `${shown}: it requires a password. Add it to the URL: redis://:password@host, or redis://user:password@host.`,
+      `${shown}: it reports "NOAUTH Authentication required". Check its URL and configuration (docs/store.md).`,
     );
     for (const given of [":wr0ng", "nobody:s3cret", "default:"]) {
       const text = await refusal(["--store", `redis://${given}@127.0.0.1:${redis.port}`]);
-      expect(text).toContain("it rejects the user or the password. Check both in the URL: ");
+      expect(text).toContain('it reports "WRONGPASS ');
       expect(text).not.toMatch(/s3cret|wr0ng/);
     }
-    expect(await redis.command("DBSIZE")).toBe(0);
-  });
-
-  test("that has no password and gets one", async () => {
-    const redis = await redisWith([]);
-    expect(await refusal(["--store", `redis://:s3cret@127.0.0.1:${redis.port}`])).toBe(
-      `Failed to use the store ${redis.url}: it has no password, but the URL contains one. Remove it from the URL.`,
-    );
-  });
-
-  test("that is a replica of another one", async () => {
-    const [main, copy] = [await redisWith([]), await redisWith([])];
-    await copy.command("REPLICAOF", "127.0.0.1", String(main.port));
-    expect(await refusal(["--store", copy.url])).toMatch(
-      /it is a read-only replica of another Redis\. Name the Redis that accepts writes\.$/,
-    );
-    expect(await main.command("DBSIZE")).toBe(0);
-  });
-
-  test("whose user may not write", async () => {
-    const redis = await redisWith([]);
-    await redis.command("ACL", "SETUSER", "reader", "on", ">pw", "~*", "+@all", "-@write");
-    const text = await refusal(["--store", `redis://reader:pw@127.0.0.1:${redis.port}`]);
-    expect(text).toContain("the user lacks permissions that a store needs. Grant ");
     expect(await redis.command("DBSIZE")).toBe(0);
   });
 
@@ -243,11 +219,6 @@ describe.skipIf(noRedis)("a Redis", () => {
       /its maxmemory-policy allkeys-lru evicts keys when it is full\. Set maxmemory-policy to noeviction\.$/,
     );
     expect(await redis.command("DBSIZE")).toBe(0);
-  });
-
-  test("that has no database of this number", async () => {
-    const redis = await redisWith([]);
-    expect(await refusal(["--store", `${redis.url}/99`])).toContain("it has no database with that number");
   });
 
   test("that speaks TLS with a certificate of its own: NODE_EXTRA_CA_CERTS names it", async () => {
