@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { runs } from "../../test/support/property-seed.js";
-import { maskCall } from "../log/memory-log.js";
+import { maskCall } from "../log/redis-log.js";
 import { nodePlatform } from "../node/platform.js";
 import type { ApiRequest } from "../sandbox/journal/exchange.js";
 import { isSandboxKey, keyPrefixes, parseApiKey } from "../spec/api-key.js";

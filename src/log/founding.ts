@@ -3,10 +3,11 @@ import { version } from "../node/package-files.js";
 import { nodePlatform } from "../node/platform.js";
 import type { SavedSandbox } from "../sandbox/start.js";
 import { checkScenario, type NamedScenario } from "../scenario/parse-scenario.js";
-import { describedKeys, type ScenarioOrganization } from "../scenario/population.js";
+import { describedKeys } from "../scenario/population.js";
 import { ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { SandboxError } from "../spec/errors.js";
+import { isMapping } from "../spec/schema/shape.js";
 import { listed } from "../spec/schema/words.js";
 
 /** What a stored sandbox was started with. Members are named like the flags, for messages about a difference. */
@@ -87,6 +88,12 @@ export function changesOf(theirs: Founding, ours: Founding): string[] {
   });
 }
 
+/** A sandbox that continues with another scenario, and a readable list of additions. */
+export interface Extended {
+  readonly state: SavedSandbox;
+  readonly changes: readonly string[];
+}
+
 /** Returns the additions, or throws an error with the reason why a scenario cannot extend the stored one. */
 export function requireExtended({ code, what, elsewhere }: Stored, extended: Extended | string): Extended {
   if (typeof extended !== "string") return extended;
@@ -96,61 +103,52 @@ export function requireExtended({ code, what, elsewhere }: Stored, extended: Ext
   );
 }
 
-/** Extends a sandbox that was started with the scenario with the hash `from`; another scenario, loaded at run time, stays. */
+/**
+ * Adds a scenario's new organizations and keys to a sandbox that was started with the scenario with the hash `from`; another
+ * scenario, loaded at run time, stays. Returns a message if anything else differs.
+ */
 export function extendStarted(own: SavedSandbox, from: string, named: NamedScenario): Extended | string {
+  const { name, text, scenario } = named;
   const isStarted = contentHashOf(own).slice(0, 12) === from;
-  return isStarted ? extendState(own, named) : { state: own, changes: [`the start from "${named.name}"`] };
-}
-
-/** A sandbox that continues with another scenario, and a readable list of additions. */
-export interface Extended {
-  readonly state: SavedSandbox;
-  readonly changes: readonly string[];
-}
-
-/** Adds a scenario's new organizations and keys to a sandbox. Returns a message if anything else differs. */
-function extendState(own: SavedSandbox, { name, text, scenario }: NamedScenario): Extended | string {
-  const { snapshot } = own;
+  if (!isStarted) return { state: own, changes: [`the start from "${name}"`] };
   // Compared as JSON, because one of them was written and read.
   const [before, after] = [own.scenario, scenario].map(
     (one): Scenario => JSON.parse(JSON.stringify(one)),
   ) as [Scenario, Scenario];
-  const changed = changedMember(before, after);
-  if (changed !== undefined) return `its ${changed} has changed`;
-  const olds = before.organizations ?? {};
-  const lost = Object.keys(olds).find((ref) => after.organizations?.[ref] === undefined);
-  if (lost !== undefined) return `it no longer has the organization "${lost}"`;
+  const changed = changedPath(before, after);
+  if (changed !== undefined) return `its "${changed}" differs`;
 
+  const { snapshot } = own;
   const organizations = { ...snapshot.organizations };
   const refs = new Set(Array.from(describedKeys(snapshot), ({ ref }) => ref));
-  const added: string[] = [];
+  const changes: string[] = [];
   for (const [ref, organization] of Object.entries(after.organizations ?? {})) {
-    const { keys = {}, ...one } = organization;
-    const { keys: old = {}, ...other }: ScenarioOrganization = olds[ref] ?? one;
-    if (!isDeepStrictEqual(one, other)) return `its organization "${ref}" has changed`;
-    const key = Object.keys(old).find((key) => !isDeepStrictEqual(keys[key], old[key]));
-    if (key !== undefined) {
-      return keys[key] === undefined ? `it no longer has the key "${key}"` : `its key "${key}" has changed`;
-    }
-    const more = Object.entries(keys).filter(([key]) => old[key] === undefined);
-    const taken = more.find(([key]) => refs.has(key));
+    const old = before.organizations?.[ref];
+    const added = Object.entries(organization.keys ?? {}).filter(([key]) => old?.keys?.[key] === undefined);
+    const taken = added.find(([key]) => refs.has(key));
     if (taken !== undefined)
       return `its new key "${taken[0]}" has the ref of a key that was made at run time`;
-    const running: ScenarioOrganization = organizations[ref] ?? one;
-    organizations[ref] = { ...running, keys: { ...running.keys, ...Object.fromEntries(more) } };
-    added.push(...(ref in olds ? more.map(([key]) => `the key "${key}"`) : [`the organization "${ref}"`]));
+    const running = organizations[ref] ?? organization;
+    organizations[ref] = { ...running, keys: { ...running.keys, ...Object.fromEntries(added) } };
+    changes.push(...(old ? added.map(([key]) => `the key "${key}"`) : [`the organization "${ref}"`]));
   }
   const extended = { ...snapshot, organizations };
-  const changes = added.length === 0 ? ["the description of the scenario"] : added;
+  if (changes.length === 0) changes.push("the description of the scenario");
   return problemIn(extended) ?? { state: { ...own, name, text, scenario, snapshot: extended }, changes };
 }
 
-/** Returns the first member that must not change, but did. */
-function changedMember(before: Scenario, after: Scenario): string | undefined {
-  const { organizations: _, name: __, description: ___, ...rest } = { ...before, ...after };
-  return (Object.keys(rest) as (keyof Scenario)[]).find(
-    (name) => !isDeepStrictEqual(before[name], after[name]),
-  );
+const maybeNew = /^organizations(?:\.[^.]+(?:\.keys(?:\.[^.]+)?)?)?$/;
+
+/** Returns the path of a member that differs, except names of the scenario, and new organizations and keys. */
+function changedPath(before: unknown, after: unknown, path = ""): string | undefined {
+  if (isDeepStrictEqual(before, after) || path === "name" || path === "description") return undefined;
+  if (before === undefined && maybeNew.test(path)) return undefined;
+  if (!isMapping(before) || !isMapping(after)) return path;
+  for (const name of Object.keys({ ...before, ...after })) {
+    const changed = changedPath(before[name], after[name], path === "" ? name : `${path}.${name}`);
+    if (changed !== undefined) return changed;
+  }
+  return undefined;
 }
 
 /** With keys created at run time, an organization may now have too many active keys. */

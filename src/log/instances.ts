@@ -78,7 +78,7 @@ export interface Instances extends Omit<LoadedInstances, "add" | "use" | "remove
 /** The limits of instances. */
 export interface InstanceLimits {
   /**
-   * The bytes of heap that prevent new instances. Before that, journals of the least recently used instances are discarded.
+   * The bytes of heap that prevent new instances. Before that, journals of instances are shortened.
    * Default: 70% of the heap's limit or the container's, the lower of the two.
    */
   readonly maxMemory?: number | undefined;

@@ -1,8 +1,5 @@
 import { basename } from "node:path";
-import { promisify } from "node:util";
-import zlib from "node:zlib";
 import { scenarioDuration } from "../library/capture.js";
-import { defaultPrefix, type RedisAddress } from "../node/addresses.js";
 import { version } from "../node/package-files.js";
 import { isoOf } from "../sandbox/clock.js";
 import { describeSandbox } from "../sandbox/start.js";
@@ -22,27 +19,16 @@ import {
 } from "./founding.js";
 import { defaultInstanceTtl, defaultMaxInstances } from "./instances.js";
 import type { Log } from "./log.js";
-import { connectRedis, type RedisConnection } from "./redis-connection.js";
-import { createRedisLog, type RedisLog, type RedisLogOptions } from "./redis-log.js";
+import { type ConnectionOptions, connectRedis, type RedisConnection } from "./redis-connection.js";
+import { createRedisLog, type RedisLogOptions } from "./redis-log.js";
 import { unfitStore, unusableStore } from "./redis-problems.js";
-import { changeScript } from "./redis-scripts.js";
-import { continueState, identityOf, parseState, stateText } from "./state-file.js";
-import {
-  createIn,
-  isOfEarlier,
-  type Loaded,
-  loadSandbox,
-  ownId,
-  startAt,
-  storeKeys,
-} from "./stored-sandbox.js";
+import { changeScript, ownId } from "./redis-scripts.js";
+import { continueState, parseState } from "./state-file.js";
+import { createIn, type Loaded, loadSandbox, startAt } from "./stored-sandbox.js";
 
-export interface StoreOptions extends Omit<RedisLogOptions, "connection" | "prefix" | "own" | "recreate"> {
-  readonly address: RedisAddress;
-  /** The prefix of all key names, in braces. Default: `svc-sandbox:`. */
-  readonly prefix?: string | undefined;
-  /** Milliseconds before an append without a reply is rejected. Default: 2000. */
-  readonly timeout?: number | undefined;
+export interface StoreOptions
+  extends ConnectionOptions,
+    Omit<RedisLogOptions, "connection" | "own" | "recreate"> {
   /** The scenario of the sandbox, equal for all servers. */
   readonly named: NamedScenario;
   /** A state file to start from. */
@@ -51,7 +37,6 @@ export interface StoreOptions extends Omit<RedisLogOptions, "connection" | "pref
   readonly migrate?: boolean | undefined;
 }
 
-const gzip = promisify(zlib.gzip);
 /** The first version with XTRIM MINID, which a store needs. */
 const oldest = "6.2";
 
@@ -62,11 +47,10 @@ const oldest = "6.2";
  * started it.
  */
 export async function openStore(options: StoreOptions): Promise<Log> {
-  const { address, timeout = 2000, onNote, onWarning } = options;
-  const { shown } = address;
+  const { onWarning } = options;
   let connection: RedisConnection | undefined;
   try {
-    connection = await connectRedis({ address, timeout, onNote, onWarning });
+    connection = await connectRedis(options);
     const warnings = await checkRedis(connection);
     await connection.readTime();
     const log = await openOn(connection, options);
@@ -74,12 +58,12 @@ export async function openStore(options: StoreOptions): Promise<Log> {
     return log;
   } catch (error) {
     connection?.close();
-    throw unusableStore(shown, error);
+    throw unusableStore(options.address.shown, error);
   }
 }
 
 async function openOn(connection: RedisConnection, options: StoreOptions): Promise<Log> {
-  const { given, prefix = defaultPrefix, imported, migrate = false, onNote } = options;
+  const { given, imported, migrate = false, onNote } = options;
   const { maxInstances = defaultMaxInstances, instanceTtl = defaultInstanceTtl } = options;
   const { shown } = connection;
   // Each machine may have the file in another folder.
@@ -91,13 +75,10 @@ async function openOn(connection: RedisConnection, options: StoreOptions): Promi
     ...{ "--max-instances": maxInstances, "--instance-ttl": scenarioDuration(instanceTtl) },
   });
   const founding = JSON.stringify(ours);
-  const load = async () => {
-    const loaded = await loadSandbox(connection, storeKeys(prefix).of(ownId), ownId);
-    return loaded as Loaded | undefined;
-  };
-  const startOwn = async () => {
-    const at = Math.floor(connection.time());
-    await createIn(connection, prefix, ownId, describeSandbox(startAt(at, named, given)), { founding });
+  const load = async () => (await loadSandbox(connection, ownId)) as Loaded | undefined;
+  const startOwn = () => {
+    const state = describeSandbox(startAt(Math.floor(connection.time()), named, given));
+    return createIn(connection, ownId, state, founding);
   };
   const startImported = async (text: string, from: string) => {
     const { state } = continueState(parseState(text, from), named, { given: from, isAllowed: migrate });
@@ -107,15 +88,15 @@ async function openOn(connection: RedisConnection, options: StoreOptions): Promi
       const settings = { tenancy, createdAt, name, seed: snapshot.seed ?? 1, given, idGroup };
       const expiresAt = tenancy.expiresAt ?? at + Math.max(1000, instanceTtl - idle);
       const listed = { settings: JSON.stringify(settings), most: Number.POSITIVE_INFINITY, expiresAt };
-      await createIn(connection, prefix, id, runtime, { listed });
+      await createIn(connection, id, runtime, listed);
     }
-    await createIn(connection, prefix, ownId, state.own, { founding });
+    await createIn(connection, ownId, state.own, founding);
   };
 
   const there = await load();
   if (there !== undefined && imported !== undefined) throw sandboxExists(shown);
   if (there === undefined) {
-    await checkEarlier(connection, prefix, imported !== undefined);
+    await checkEarlier(connection, imported !== undefined);
     if (imported === undefined) await startOwn();
     else await startImported(imported.text, imported.given);
   }
@@ -126,36 +107,21 @@ async function openOn(connection: RedisConnection, options: StoreOptions): Promi
     throw otherFounding(storedIn(shown), theirs, ours);
   }
   connection.begin();
-  const log = createRedisLog({ ...options, connection, prefix, own, recreate: startOwn });
-  if (isOther) onNote(await migrateLog(log, connection, prefix, { named, from: own.founding, ours }));
-  return log;
-}
-
-/** Backs up the state of a log, and continues it with this founding; resolves to a message about the changes. */
-async function migrateLog(
-  log: RedisLog,
-  connection: RedisConnection,
-  prefix: string,
-  { named, from, ours }: { readonly named: NamedScenario; readonly from: string; readonly ours: Founding },
-): Promise<string> {
-  const theirs = membersOf(from);
-  const stored = storedIn(connection.shown);
-  const { own, ...rest } = await log.describe();
-  const startedWith = identityOf({ name: String(theirs.scenario), scenario: own.scenario });
-  const backup = stateText({ startedWith, own, ...rest }, "backup");
+  const log = createRedisLog({ ...options, connection, own, recreate: startOwn });
+  if (!isOther) return log;
   const isExtended = theirs[content] !== ours[content];
   const extended = isExtended ? await log.extend(String(theirs[content]), named) : undefined;
-  const additions = extended === undefined ? [] : requireExtended(stored, extended).changes;
-  const keys = storeKeys(prefix);
-  const key = keys.backup(String(theirs.version));
-  const to = JSON.stringify(ours);
-  const argv = ["founding", from, to, "previous", (await gzip(backup)).toString("base64")];
-  const found = await connection.run(changeScript, [keys.of(ownId)[0], key], argv);
+  const additions = extended === undefined ? [] : requireExtended(storedIn(shown), extended).changes;
+  // Servers with the previous founding may still start, for a rollback.
+  const [hash] = connection.keys.of(ownId);
+  await connection.command("HSET", hash, "previous", own.founding);
+  const found = await connection.run(changeScript, [hash], ["founding", own.founding, founding]);
   // Another server may have just migrated it.
-  if (found !== "" && found !== to) throw otherFounding(stored, membersOf(String(found)), ours);
+  if (found !== "" && found !== founding)
+    throw otherFounding(storedIn(shown), membersOf(String(found)), ours);
   const changes = [...changesOf(theirs, ours), ...additions];
-  const what = changes.length === 0 ? "the name of the scenario" : listed(changes, "and");
-  return `Migrated: ${what}. The previous state is in the key ${JSON.stringify(key)}.`;
+  onNote(`Migrated: ${changes.length === 0 ? "the name of the scenario" : listed(changes, "and")}.`);
+  return log;
 }
 
 /** Checks that a Redis is new enough and evicts no keys; resolves to warnings. Skips what the user has no permission to read. */
@@ -189,10 +155,10 @@ async function checkRedis({ command, shown }: RedisConnection): Promise<readonly
 }
 
 /** Rejects keys of svc-sandbox 0.1, which an import replaces. */
-async function checkEarlier({ command, shown }: RedisConnection, prefix: string, isImport: boolean) {
+async function checkEarlier({ command, shown, keys }: RedisConnection, isImport: boolean) {
   // Only before the first start, so that it does not matter that Redis reads all its key names.
-  const all = (await command("KEYS", `{${prefix}*`)) as readonly string[];
-  const earlier = all.filter((key) => isOfEarlier(prefix, key));
+  const all = (await command("KEYS", keys.all)) as readonly string[];
+  const earlier = all.filter(keys.isOfEarlier);
   if (earlier.length === 0) return;
   if (isImport) {
     await command("UNLINK", ...earlier);

@@ -1,44 +1,47 @@
 import { createClient } from "@redis/client";
-import type { RedisAddress } from "../node/addresses.js";
+import { defaultPrefix, type RedisAddress } from "../node/addresses.js";
 import { clearInterval, nodePlatform, setImmediate, setInterval } from "../node/platform.js";
 import { SandboxError } from "../spec/errors.js";
-import { reasonOf } from "./redis-problems.js";
-import { appendScript, type Script } from "./redis-scripts.js";
+import { isFullness, reasonOf } from "./redis-problems.js";
+import { appendScript, type Script, storeKeys } from "./redis-scripts.js";
 
-/** A reply of Redis: a text, a number, or a list of replies. */
 export type Reply = string | number | null | readonly Reply[];
 
 /** An entry that waits for its turn, or without a text a read, which only needs what other servers have appended. */
 export interface Waiting {
-  readonly reject: (error: unknown) => void;
   readonly text: string;
   /** Whether a full Redis must store it, because it is small or makes room. */
   readonly isUrgent: boolean;
   /** Whether nothing may follow it in a batch. */
   readonly isLast: boolean;
+  readonly resolve: (outcome: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  /** Called when its turn has come, with the id of its batch and the time. */
+  readonly onReply: (at: string, time: number) => void;
 }
 
 /** A sandbox that this server follows. */
-export interface Followed<One extends Waiting = Waiting> {
+export interface Followed {
   readonly keys: readonly [hash: string, stream: string];
   /** The id of the last batch that was applied. */
-  readonly position: () => string;
-  /** Whether nothing may be sent for it now: it is being loaded, and its position will change. */
-  readonly isLoading: () => boolean;
+  position: string;
+  /** Set while it is being loaded: nothing may be sent for it, because its position will change. */
+  loading: Promise<boolean> | undefined;
   /** Returns when it expires (epoch milliseconds), if that must be stored now; otherwise an empty text. */
   readonly expires: () => string;
   /** Called with the reply for what waited. Those that waited for too long were rejected. */
-  readonly onReply: (reply: AppendReply, own: readonly One[], time: number) => void;
+  readonly onReply: (reply: AppendReply, own: readonly Waiting[], time: number) => void;
 }
 
 /** What Redis returns for a sandbox: the id of the own batch or an error, and the batches of others. */
 export type AppendReply = readonly [state: "ok" | "gone" | "behind", id: string, found: readonly Reply[]];
 
-interface ConnectionOptions {
+export interface ConnectionOptions {
   readonly address: RedisAddress;
-  /** Milliseconds before a call without a reply is rejected. */
-  readonly timeout: number;
-  /** Called with a warning when Redis is away, and with a note when it is back. */
+  /** The prefix of all key names, in braces. Default: `svc-sandbox:`. */
+  readonly prefix?: string | undefined;
+  /** Milliseconds before a call without a reply is rejected. Default: 2000. */
+  readonly timeout?: number | undefined;
   readonly onWarning: (message: string) => void;
   readonly onNote: (message: string) => void;
 }
@@ -61,15 +64,16 @@ export type RedisConnection = Awaited<ReturnType<typeof connectRedis>>;
  * Everything that waits goes out in one call of one script, for all sandboxes. The next call follows its reply. Nothing is sent
  * twice: the outcome of a call without a reply is unknown, and its callers get `store_unavailable` after `timeout`.
  */
-export async function connectRedis({ address, timeout, onWarning, onNote }: ConnectionOptions) {
-  const { url, shown } = address;
+export async function connectRedis(options: ConnectionOptions) {
+  const { prefix = defaultPrefix, timeout = 2000, onWarning, onNote } = options;
+  const { url, shown } = options.address;
   const now = nodePlatform.stopwatch;
   let state: "starting" | "open" | "closed" = "starting";
   let away: { readonly since: number; readonly reason: string } | undefined;
   let failure: unknown;
   let isBusy = false;
-  let becomingReady: Promise<unknown> | undefined;
   let latencyMs = 0;
+  let losses = 0;
   let calledAt = 0;
   /** The clock of Redis minus the stopwatch. */
   let timeAt = 0;
@@ -78,7 +82,7 @@ export async function connectRedis({ address, timeout, onWarning, onNote }: Conn
   const awaited = new Map<Pick<Waiting, "reject">, number>();
 
   const client = createClient({
-    ...{ url, RESP: 2, disableOfflineQueue: true, disableClientInfo: true },
+    ...{ url, RESP: 2, disableClientInfo: true },
     // The library would create a timer for each command.
     commandOptions: { timeout: 0 },
     socket: {
@@ -88,22 +92,21 @@ export async function connectRedis({ address, timeout, onWarning, onNote }: Conn
         state === "starting" ? cause : Math.min(pauses.longest, pauses.first * 2 ** retries),
     },
   });
-  const unavailable = (reason = away?.reason ?? `it did not respond within ${timeout} ms`, cause?: unknown) =>
-    Object.assign(
-      new SandboxError("store_unavailable", `Failed to use the store ${shown}: ${reason}.`),
-      cause !== undefined && { cause },
-    );
+  const unavailable = (reason = away?.reason ?? `it did not respond within ${timeout} ms`) =>
+    new SandboxError("store_unavailable", `Failed to use the store ${shown}: ${reason}.`);
+  const warn = (what: string) => onWarning(`The store ${shown} ${what}.`);
+  const note = (what: string) => onNote(`The store ${shown} ${what}.`);
   const silence = () => new Error(`timeout of ${timeout} ms`);
   const isAway = () => state === "closed" || (away !== undefined && now() - away.since > timeout);
   const goAway = (error: unknown) => {
     if (away !== undefined || state !== "open") return;
     away = { since: now(), reason: reasonOf(error) };
-    onWarning(`The store ${shown} is away: ${away.reason}. Requests get 503 until it is back.`);
+    warn(`is away: ${away.reason}. Requests get 503 until it is back`);
   };
   const comeBack = () => {
     if (away === undefined) return;
     away = undefined;
-    onNote(`The store ${shown} is back.`);
+    note("is back");
   };
   // Without a listener, the library throws.
   client.on("error", (error) => {
@@ -129,20 +132,13 @@ export async function connectRedis({ address, timeout, onWarning, onNote }: Conn
         .then(resolve, reject)
         .finally(() => awaited.delete(one));
     });
-  /** Calls Redis, once it is connected. Rejects before that if it has been away for longer than the timeout. */
+  /** Calls Redis. Rejects before that if it has been away for longer than the timeout; until then, the library waits for it. */
   const call = (send: () => Promise<Reply>): Promise<Reply> => {
     if (isAway()) return Promise.reject(unavailable());
-    const isReady = client.isReady || state === "starting";
-    // One listener for all.
-    const ready = () => {
-      becomingReady ??= new Promise((resolve) => client.once("ready", resolve));
-      return becomingReady.finally(() => {
-        becomingReady = undefined;
-      });
-    };
-    return within(() => (isReady ? send() : ready().then(send))).catch((error) => {
+    return within(send).catch((error) => {
       if (state === "starting") throw failure ?? error;
-      throw error instanceof SandboxError ? error : unavailable(reasonOf(error), error);
+      if (error instanceof SandboxError) throw error;
+      throw isFullness(error) ? noRoomInRedis() : unavailable(reasonOf(error));
     });
   };
   const send = ({ text, sha1 }: Script, keys: readonly string[], argv: readonly string[]): Promise<Reply> => {
@@ -157,7 +153,7 @@ export async function connectRedis({ address, timeout, onWarning, onNote }: Conn
   const takeAll = () => {
     const taken: { readonly followed: Followed; readonly own: Waiting[] }[] = [];
     for (const [followed, queue] of queues) {
-      if (followed.isLoading()) continue;
+      if (followed.loading !== undefined) continue;
       queues.delete(followed);
       const own = queue.filter((one) => awaited.has(one));
       own.sort((one, other) => Number(one.isLast) - Number(other.isLast));
@@ -166,7 +162,7 @@ export async function connectRedis({ address, timeout, onWarning, onNote }: Conn
     return taken;
   };
   /** Takes those that have not waited for too long. */
-  const settle = <One extends Waiting>(own: readonly One[]) => own.filter((one) => awaited.delete(one));
+  const settle = (own: readonly Waiting[]) => own.filter((one) => awaited.delete(one));
   const appendAll = async () => {
     const taken = takeAll();
     if (taken.length === 0) return;
@@ -199,7 +195,7 @@ export async function connectRedis({ address, timeout, onWarning, onNote }: Conn
   };
   const callSoon = () => {
     if (isBusy || state === "closed" || !client.isReady) return;
-    if (Array.from(queues.keys()).every((followed) => followed.isLoading())) return;
+    if (Array.from(queues.keys()).every(({ loading }) => loading !== undefined)) return;
     isBusy = true;
     calledAt = now();
     setImmediate(gather, awaited.size - 1, 0);
@@ -231,29 +227,28 @@ export async function connectRedis({ address, timeout, onWarning, onNote }: Conn
   }
 
   return {
-    shown,
-    unavailable,
+    ...{ shown, keys: storeKeys(prefix), warn, note, unavailable },
     within,
     command: (...argv: string[]) => call(() => client.sendCommand<Reply>(argv)),
     run: (script: Script, keys: readonly string[], argv: readonly string[]) =>
       call(() => send(script, keys, argv)),
     /** Lets something wait for the next call. Rejects if Redis has been away for the timeout. */
-    push<One extends Waiting>(followed: Followed<One>, one: One): void {
+    push(followed: Followed, one: Waiting): void {
       if (isAway()) {
         one.reject(unavailable());
         return;
       }
-      const queue = queues.get(followed as Followed);
-      if (queue === undefined) queues.set(followed as Followed, [one]);
+      const queue = queues.get(followed);
+      if (queue === undefined) queues.set(followed, [one]);
       else queue.push(one);
       awaited.set(one, now() + timeout);
       callSoon();
     },
     settle,
     /** Lets something that was not stored wait again, for the rest of its time. */
-    again<One extends Waiting>(followed: Followed<One>, own: readonly One[]): void {
-      const next = [...own, ...(queues.get(followed as Followed) ?? [])];
-      if (next.length > 0) queues.set(followed as Followed, next);
+    again(followed: Followed, own: readonly Waiting[]): void {
+      const next = [...own, ...(queues.get(followed) ?? [])];
+      if (next.length > 0) queues.set(followed, next);
       callSoon();
     },
     /** Reads the clock of Redis, before anything else needs it. */
@@ -265,6 +260,12 @@ export async function connectRedis({ address, timeout, onWarning, onNote }: Conn
     /** The problem with the connection, as half a sentence; `undefined` if Redis responded the last time. */
     problem: () => (state === "closed" ? "it is closed" : away?.reason),
     latencyMs: () => latencyMs,
+    /** Called if Redis has lost entries that this server had applied. */
+    onLoss(): void {
+      losses += 1;
+      warn("has lost data: the sandbox starts again from the remaining data");
+    },
+    losses: () => losses,
     /** Estimates the clock of Redis (epoch milliseconds). */
     time: () => now() + timeAt,
     close,
@@ -279,5 +280,12 @@ function argumentsOf(followed: Followed, own: readonly Waiting[]): string[] {
     batch = batch === "" ? text : batch + separator + text;
     if (must) isUrgent = "1";
   }
-  return [followed.position(), followed.expires(), isUrgent, batch];
+  return [followed.position, followed.expires(), isUrgent, batch];
+}
+
+export function noRoomInRedis(): SandboxError {
+  return new SandboxError(
+    "memory_limit_reached",
+    "Redis has no room: remove unused instances with DELETE /__sandbox/instances/{id}, or increase its maxmemory.",
+  );
 }

@@ -5,7 +5,6 @@ import { settled } from "../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import { describeSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
-import { SandboxError } from "../spec/errors.js";
 import { type FollowedSandbox, noSandbox } from "./followed-sandbox.js";
 import {
   defaultInstanceTtl,
@@ -21,10 +20,9 @@ import {
   tooMany,
 } from "./instances.js";
 import type { Entered } from "./log.js";
-import type { RedisConnection } from "./redis-connection.js";
-import { isFullness } from "./redis-problems.js";
-import { changeScript, listScript, removeScript } from "./redis-scripts.js";
-import { createIn, type Loaded, loadSandbox, ownId, startAt, storeKeys } from "./stored-sandbox.js";
+import { noRoomInRedis, type RedisConnection } from "./redis-connection.js";
+import { changeScript, listScript, ownId, removeScript } from "./redis-scripts.js";
+import { createIn, type Loaded, loadSandbox, startAt } from "./stored-sandbox.js";
 
 /** The settings of an instance in the list, as JSON. */
 interface Settings extends Pick<ListedInstance, "tenancy" | "createdAt" | "name" | "seed"> {
@@ -32,29 +30,18 @@ interface Settings extends Pick<ListedInstance, "tenancy" | "createdAt" | "name"
   readonly idGroup: number;
 }
 
-/** The sandbox of an instance in this process. */
-interface InThisProcess {
-  readonly sandbox: FollowedSandbox;
-  /** What the list shows of its scenario. */
-  listed: { readonly name: string; readonly seed: number };
-}
-
-type Open = ReturnType<ReturnType<typeof keepLoaded<InThisProcess>>["add"]>;
-
-/** What is needed to follow the sandbox of an instance. */
-type Followable = Settings & {
-  readonly id: string;
-  readonly keys: ReturnType<ReturnType<typeof storeKeys>["of"]>;
-  readonly expires: () => string;
-  readonly onGone: () => Promise<boolean>;
-};
-
 interface RedisInstancesOptions extends InstanceLimits {
   readonly connection: RedisConnection;
-  readonly prefix: string;
   /** The server's own sandbox. */
   readonly server: Pick<SandboxState, "counters">;
-  readonly follow: (loaded: Loaded, options: Followable) => FollowedSandbox;
+  readonly follow: (
+    loaded: Loaded,
+    one: Settings & {
+      readonly id: string;
+      readonly expires: () => string;
+      readonly onGone: () => Promise<boolean>;
+    },
+  ) => FollowedSandbox;
 }
 
 /** The bytes of Redis for one sandbox at most, unless its scenario is large; for the limit of instances. */
@@ -69,19 +56,14 @@ const waits = { load: 700, token: 300 };
 const firstGroup = 2 ** 20;
 
 /** Creates the instances of a store. This server loads an instance when it is used. */
-export function createRedisInstances({
-  connection,
-  prefix,
-  server,
-  follow,
-  ...limits
-}: RedisInstancesOptions) {
+export function createRedisInstances({ connection, server, follow, ...limits }: RedisInstancesOptions) {
   const { maxInstances = defaultMaxInstances, instanceTtl = defaultInstanceTtl } = limits;
   const now = nodePlatform.stopwatch;
-  const keys = storeKeys(prefix);
+  const { keys } = connection;
   // An instance that is in use is never removed early, although its expiry is not stored with each use.
   const margin = Math.min(instanceTtl / 50, 60_000);
-  const loaded = keepLoaded<InThisProcess>(server);
+  const loaded = keepLoaded<{ readonly sandbox: FollowedSandbox }>(server);
+  type Open = ReturnType<typeof loaded.add>;
   const loading = new Map<string, Promise<Open | EndedInstance | undefined>>();
   const expiryListeners = new Set<(instance: Pick<ListedInstance, "id" | "tenancy">) => void>();
   let stored = { bytes: 0, count: 0 };
@@ -100,14 +82,14 @@ export function createRedisInstances({
 
   const loadNow = async (id: string): Promise<Open | EndedInstance | undefined> => {
     const loadedAt = now();
-    const found = await loadSandbox(connection, keys.of(id), id);
+    const found = await loadSandbox(connection, id);
     if (found === undefined || "ended" in found) return found;
     if (found.settings === "") return undefined;
     const settings: Settings = JSON.parse(found.settings);
     /** The use that the stored expiry covers. */
     let covered = Number.NEGATIVE_INFINITY;
     const sandbox = follow(found, {
-      ...{ ...settings, id, keys: keys.of(id) },
+      ...{ ...settings, id },
       expires() {
         const { usedAt } = instance;
         if (usedAt === loadedAt || usedAt - covered < margin) return "";
@@ -121,9 +103,8 @@ export function createRedisInstances({
       },
     });
     if (loaded.loaded().length >= mostLoaded) unloadTo(mostLoaded * 0.75);
-    const { tenancy, createdAt, name, seed } = settings;
-    const described = { id, tenancy, createdAt, sandbox, listed: { name, seed } };
-    const instance = loaded.add(described, sandbox.runtime, loadedAt);
+    const { tenancy, createdAt } = settings;
+    const instance = loaded.add({ id, tenancy, createdAt, sandbox }, sandbox.runtime, loadedAt);
     return instance;
   };
   /** Loads an instance once for all callers. */
@@ -183,7 +164,7 @@ export function createRedisInstances({
   const create = async (source: NamedScenario, given: GivenOptions, tenancy: Tenancy = {}) => {
     budget.requireRoom();
     const most = Math.min(maxInstances, await roomInRedis());
-    const group = await connection.command("HINCRBY", keys.of(ownId)[0], "groups", "1").catch(notFull);
+    const group = await connection.command("HINCRBY", keys.of(ownId)[0], "groups", "1");
     const idGroup = firstGroup + Number(group);
     const createdAt = Math.floor(connection.time());
     const runtime = startAt(createdAt, source, given, idGroup);
@@ -192,9 +173,7 @@ export function createRedisInstances({
     const settings: Settings = { tenancy, createdAt, name, seed, given, idGroup };
     const expiresAt = tenancy.expiresAt ?? createdAt + instanceTtl + margin;
     const listed = { settings: JSON.stringify(settings), most, expiresAt };
-    const outcome = await createIn(connection, prefix, id, describeSandbox(runtime), { listed }).catch(
-      notFull,
-    );
+    const outcome = await createIn(connection, id, describeSandbox(runtime), listed);
     if (outcome === "full") throw most < maxInstances ? noRoomInRedis() : tooMany(maxInstances);
     const made = await load(id);
     if (made === undefined || "ended" in made) throw noInstance(id);
@@ -251,14 +230,10 @@ export function createRedisInstances({
       loaded.use(id);
       return act(found.sandbox);
     },
-    /** Updates the list if a call has given the instance another scenario. */
+    /** Updates the list after a call, which may have given the instance another scenario. */
     async refresh(id: string): Promise<void> {
       const one = loaded.find(id);
-      if (one === undefined) return;
-      const { name, seed } = one;
-      if (one.listed.name === name && one.listed.seed === seed) return;
-      one.listed = { name, seed };
-      await change(id, () => ({ name, seed }));
+      if (one !== undefined) await change(id, () => ({ name: one.name, seed: one.seed }));
     },
     /** Unloads instances that nobody uses, and removes from the list what has expired. */
     async settle(): Promise<void> {
@@ -272,15 +247,4 @@ export function createRedisInstances({
 
 function listedOf(id: string, text: string): ListedInstance {
   return { ...(JSON.parse(text) as Settings), id, idle: 0 };
-}
-
-function notFull(error: unknown): never {
-  throw isFullness((error as Error).cause) ? noRoomInRedis() : error;
-}
-
-function noRoomInRedis(): SandboxError {
-  return new SandboxError(
-    "memory_limit_reached",
-    "Redis has no room for another instance: remove unused instances with DELETE /__sandbox/instances/{id}, or increase its maxmemory.",
-  );
 }

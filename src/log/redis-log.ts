@@ -4,34 +4,43 @@ import type { ApiRequest, Exchange } from "../sandbox/journal/exchange.js";
 import type { GivenOptions } from "../sandbox/sandbox.js";
 import { describeSandbox, type SavedSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
+import { secretFrom } from "../scenario/population.js";
+import { environments } from "../spec/api-key.js";
 import { SandboxError } from "../spec/errors.js";
+import { redactEncoded, redactValue } from "../spec/redact.js";
+import type { RandomStream } from "../spec/seed.js";
 import { type FollowedSandbox, followSandbox, noSandbox } from "./followed-sandbox.js";
 import type { Extended } from "./founding.js";
 import { endedInstance, type InstanceLimits, type InstanceState, instanceState } from "./instances.js";
-import { type CallOrigin, controlPlace, distantId, type Log, type LogStatus, type RunIn } from "./log.js";
-import { drawKey, type Entry, maskCall } from "./memory-log.js";
+import {
+  type CallOrigin,
+  type ControlCall,
+  type ControlPlace,
+  controlPlace,
+  distantId,
+  type Log,
+  type RunIn,
+} from "./log.js";
 import type { RedisConnection } from "./redis-connection.js";
 import { createRedisInstances } from "./redis-instances.js";
 import { createRoom } from "./redis-room.js";
-import type { OwnPart, RunCall } from "./sandbox-copy.js";
-import { type Loaded, ownId, storeKeys } from "./stored-sandbox.js";
+import { ownId } from "./redis-scripts.js";
+import type { Entry, NewKeyHashes, RunCall } from "./sandbox-copy.js";
+import type { Loaded } from "./stored-sandbox.js";
 
 export interface RedisLogOptions extends InstanceLimits {
   readonly connection: RedisConnection;
-  readonly prefix: string;
   readonly given: GivenOptions;
   readonly runCall: RunCall;
   /** The server's own sandbox. */
   readonly own: Loaded;
   /** Creates the server's own sandbox again, after the store lost it. */
-  readonly recreate: () => Promise<void>;
+  readonly recreate: () => Promise<unknown>;
   /** Called with a failure that no caller waits for. */
   readonly onProblem: (error: unknown) => void;
-  readonly onWarning: (message: string) => void;
-  readonly onNote: (message: string) => void;
 }
 
-export interface RedisLog extends Log {
+interface RedisLog extends Log {
   /** Adds a scenario's new organizations and keys to the sandbox. Resolves to a message if anything else differs. */
   readonly extend: (from: string, scenario: NamedScenario) => Promise<Extended | string>;
 }
@@ -41,67 +50,51 @@ export interface RedisLog extends Log {
  * through its log there, and each server that has loaded the sandbox applies the entries to its own copy.
  */
 export function createRedisLog(options: RedisLogOptions): RedisLog {
-  const { connection, prefix, given, runCall, onNote, onWarning, ...limits } = options;
-  const keys = storeKeys(prefix);
+  const { connection, given, runCall, ...limits } = options;
   let isOwn = false;
   let isClosed = false;
   let isSettling = false;
-  let losses = 0;
 
   const report = (error: unknown) => {
     const isAway = error instanceof SandboxError && error.code === "store_unavailable";
     if (!isClosed && !isAway) options.onProblem(error);
   };
-  const room = createRoom({
-    ...{ shown: connection.shown, onWarning, onNote },
-    async compact(journal, which) {
-      // Instances that nobody uses have logs, too.
-      const unloaded = which === "all" ? await list().catch(() => []) : [];
-      for (const { id } of unloaded) await load(id).catch(() => {});
-      await Promise.all([own, ...sandboxes()].map((one) => one.compact(journal)));
-    },
+  const room = createRoom(connection, async (journal, which) => {
+    // Instances that nobody uses have logs, too.
+    const unloaded = which === "all" ? await list().catch(() => []) : [];
+    for (const { id } of unloaded) await load(id).catch(() => {});
+    await Promise.all([own, ...sandboxes()].map((one) => one.compact(journal)));
   });
-  const shared = {
-    ...{ connection, runCall, report, onRejected: room.onRejected, onStored: room.onStored },
-    onOwn: (is: boolean) => {
-      isOwn = is;
-    },
-    onLoss() {
-      losses += 1;
-      onWarning(
-        `The store ${connection.shown} has lost data: the sandbox starts again from the remaining data.`,
-      );
-    },
+  const onOwn = (is: boolean) => {
+    isOwn = is;
   };
-  const own = followSandbox(options.own, {
-    ...{ ...shared, keys: keys.of(ownId), id: ownId, given },
-    async onGone() {
-      shared.onLoss();
-      await options.recreate();
-      return true;
-    },
-  });
-  const { instances, budget, list, load, sandboxes, enter, inside, ...others } = createRedisInstances({
-    ...{ ...limits, connection, prefix, server: own.runtime },
-    follow: (loaded, one) => followSandbox(loaded, { ...shared, ...one }),
+  const shared = { connection, room, runCall, report, onOwn };
+  const onGone = async () => {
+    connection.onLoss();
+    await options.recreate();
+    return true;
+  };
+  const own = followSandbox(options.own, { id: ownId, given, onGone }, shared);
+  const { instances, budget, list, load, sandboxes, ...others } = createRedisInstances({
+    ...{ ...limits, connection, server: own.runtime },
+    follow: (loaded, one) => followSandbox(loaded, one, shared),
   });
 
+  /** Acts on a sandbox; resolves to `noSandbox` if it is gone. */
+  const inside = (id: string | undefined, act: (sandbox: FollowedSandbox) => Promise<unknown>) =>
+    id === undefined ? act(own) : others.inside(id, act);
   /** Acts on the sandbox of a call. */
   const act = async (
     from: CallOrigin,
     run: RunIn,
-    on: (sandbox: FollowedSandbox, part: OwnPart) => Promise<unknown>,
+    on: (sandbox: FollowedSandbox, place: ControlPlace) => Promise<unknown>,
   ) => {
-    const { instance: id } = from;
     const place = controlPlace(from, instances);
-    if (id === undefined) return on(own, { place });
-    const outcome = await inside(id, (sandbox) =>
-      on(sandbox, { place: { ...place, runtime: sandbox.runtime } }),
-    );
+    const outcome = await inside(from.instance, (one) => on(one, { ...place, runtime: one.runtime }));
     return outcome === noSandbox ? run({ ...place, isGone: true }) : outcome;
   };
   const look: Log["look"] = (read, from) =>
-    connection.within(() => act(from, read, (sandbox, part) => sandbox.look({ ...part, read })));
+    connection.within(() => act(from, read, (sandbox, place) => sandbox.look(() => read(place))));
   const entryOf = (request: ApiRequest): Entry => {
     return { kind: "request", request: maskRequest(request, nodePlatform.sha256) };
   };
@@ -123,31 +116,27 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
     await others.settle();
     if (room.rejection() === undefined) return;
     // A command that needs room, like an entry.
-    await connection.command("HSET", keys.of(ownId)[0], "probe", "");
-    room.onStored();
+    await connection.command("HSET", connection.keys.of(ownId)[0], "probe", "").then(room.onStored, () => {});
   };
-  const stateOf = (sandbox: FollowedSandbox) => {
-    const place = controlPlace({ runtime: sandbox.runtime, instance: undefined, baseUrl: () => "" });
-    return sandbox.look({ place, read: () => describeSandbox(sandbox.runtime) }) as Promise<SavedSandbox>;
-  };
+  const stateOf = (sandbox: FollowedSandbox) =>
+    sandbox.look(() => describeSandbox(sandbox.runtime)) as Promise<SavedSandbox>;
   return {
     runtime: own.runtime,
     instances,
-    enter,
+    enter: others.enter,
     // Another server may have turned on the preview.
     mayPreview: () => true,
     request: (request, { instance: id }) =>
       id === undefined ? (own.append(entryOf(request)) as Promise<Exchange>) : requestIn(id, request),
-    countUnread({ instance: id }, exchange) {
-      const append = (sandbox: FollowedSandbox) => sandbox.append({ kind: "unread", id: exchange });
-      (id === undefined ? append(own) : inside(id, append)).catch(report);
+    countUnread({ instance }, id) {
+      inside(instance, (sandbox) => sandbox.append({ kind: "unread", id })).catch(report);
     },
     call({ makes, ...call }, run, from) {
       const key = makes === "key" ? drawKey() : undefined;
       const entry: Entry = { kind: "call", call: maskCall(call), ...(key && { newKey: key.newKey }) };
       return connection.within(async () => {
-        const outcome = await act(from, run, (sandbox, part) =>
-          sandbox.append(entry, { ...part, ...(key && { words: key.words() }) }),
+        const outcome = await act(from, run, (sandbox, place) =>
+          sandbox.append(entry, { place, ...(key && { words: key.words() }) }),
         );
         if (from.instance !== undefined) await others.refresh(from.instance);
         return outcome;
@@ -183,12 +172,12 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
       return { own: state, idSeries: own.runtime.idSeries.last, instances: described };
     },
     memory: budget.status,
-    status(): LogStatus {
+    status() {
       const reachable = connection.problem() === undefined;
       const { reason, isFull = false } = room.rejection() ?? {};
       const rejects = reason && `The store rejects writes: ${reason}.`;
       return {
-        ...{ in: "store", reachable, isFull, losses },
+        ...{ in: "store", reachable, isFull, losses: connection.losses() },
         problem: reachable ? rejects : "The store cannot be reached.",
         latencyMs: connection.latencyMs(),
         bytes: others.bytes(),
@@ -199,4 +188,32 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
       connection.close();
     },
   };
+}
+
+/** Draws the random numbers of a key. The hashes are for both environments, since the call decides later. */
+function drawKey(): { readonly newKey: NewKeyHashes; readonly words: () => RandomStream } {
+  const drawn: number[] = [];
+  const words = (): RandomStream => {
+    let next = 0;
+    return () => {
+      next += 1;
+      drawn[next - 1] ??= nodePlatform.random();
+      return drawn[next - 1] as number;
+    };
+  };
+  const hashes = environments.map((environment) => {
+    const secret = secretFrom(words(), { environment, legacy: false });
+    return [environment, nodePlatform.sha256(secret)];
+  });
+  return { newKey: Object.fromEntries(hashes), words };
+}
+
+/**
+ * Shortens every key in a call to the control plane, where no key belongs. A scenario's pinned keys stay: the sandbox and
+ * state files also contain them.
+ */
+export function maskCall({ params, body, ...call }: ControlCall): ControlCall {
+  const isScenario = (name: string, member: unknown) => name === "scenario" && typeof member !== "string";
+  const shown = call.isYaml ? body : redactValue(body, redactEncoded, isScenario);
+  return { ...call, params: redactValue(params, redactEncoded, isScenario), body: shown };
 }

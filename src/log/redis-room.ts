@@ -1,4 +1,5 @@
 import { nodePlatform } from "../node/platform.js";
+import type { RedisConnection } from "./redis-connection.js";
 import { isFullness, reasonOf } from "./redis-problems.js";
 
 /** How many requests journals keep when Redis is full, in the order of the attempts. */
@@ -6,25 +7,15 @@ const journalsWhenFull = [100, 20, 0];
 /** Milliseconds before the last attempts are repeated. */
 const pause = 1000;
 
-interface RoomOptions {
-  /** The store, for messages. */
-  readonly shown: string;
-  /** Compacts the loaded sandboxes, or all. */
-  readonly compact: (journal: number, which: "loaded" | "all") => Promise<void>;
-  readonly onWarning: (message: string) => void;
-  readonly onNote: (message: string) => void;
-  /** Milliseconds of real time. */
-  readonly stopwatch?: () => number;
-}
-
-/** Makes room in a Redis that rejects entries because it is full, and keeps why it rejects them. */
-export function createRoom({
-  shown,
-  compact,
-  onWarning,
-  onNote,
+/**
+ * Makes room in a Redis that rejects entries because it is full, and keeps why it rejects them. `compact` shortens the journals of
+ * the loaded sandboxes, or of all.
+ */
+export function createRoom(
+  { warn, note }: Pick<RedisConnection, "warn" | "note">,
+  compact: (journal: number, which: "loaded" | "all") => Promise<void>,
   stopwatch = nodePlatform.stopwatch,
-}: RoomOptions) {
+) {
   let rejection: { readonly reason: string; readonly isFull: boolean } | undefined;
   let attempt = 0;
   let triedAt = 0;
@@ -47,20 +38,18 @@ export function createRoom({
         return true;
       }
       if (isFull && stopwatch() - triedAt > pause) attempt = 1;
+      const reason = reasonOf(error);
       if (rejection === undefined) {
-        onWarning(
-          `The store ${shown} rejects writes: ${reasonOf(error)}. Requests that it cannot store get 503 until it accepts them.`,
-        );
+        warn(`rejects writes: ${reason}. Requests that it cannot store get 503 until it accepts them`);
       }
-      rejection = { reason: reasonOf(error), isFull };
+      rejection = { reason, isFull };
       return false;
     },
     /** Called when Redis accepts entries. */
     onStored(): void {
       attempt = 0;
-      if (rejection === undefined) return;
+      if (rejection !== undefined) note("accepts writes again");
       rejection = undefined;
-      onNote(`The store ${shown} accepts writes again.`);
     },
     /** Why Redis rejected the last entry; `undefined` if it accepted one. */
     rejection: () => rejection,

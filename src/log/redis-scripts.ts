@@ -12,6 +12,26 @@ import { createHash } from "node:crypto";
 // All instances are listed in one hash: their settings by id. When an instance ends, a key with the reason and the time remains
 // for a week.
 
+/** The id of a server's own sandbox. */
+export const ownId = "own";
+
+/** The key names of sandboxes. All share one hash tag. */
+export function storeKeys(prefix: string) {
+  const start = `{${prefix}}:`;
+  const list = `${start}instances`;
+  return {
+    list,
+    /** Returns the hash, the stream, the list, and the key about the end of a sandbox. */
+    of: (id: string) => [`${start}${id}:state`, `${start}${id}:log`, list, `${start}${id}:end`] as const,
+    /** The parts around an instance's id. */
+    parts: [start, ":state", ":log", ":end"] as const,
+    all: `{${prefix}*`,
+    /** Whether a key belongs to the layout of svc-sandbox 0.1. */
+    isOfEarlier: (key: string) =>
+      /^(?:\w{12}\}:instance|\}):(?:meta|log|snapshot)$/.test(key.slice(prefix.length + 1)),
+  };
+}
+
 /** A script, and its name in Redis. */
 export interface Script {
   readonly text: string;
@@ -157,16 +177,11 @@ return 1
 /**
  * Changes a field of a hash if it has an expected value; returns an empty text, or its other value.
  *
- * KEYS: hash, and optionally a key for a backup. ARGV: field, expected, new; with a backup, also the field for the former value
- * and the backup.
+ * KEYS: hash. ARGV: field, expected, new.
  */
 export const changeScript = script(`
 local found = redis.call('HGET', KEYS[1], ARGV[1])
 if found ~= ARGV[2] then return found or 'nothing' end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
-if KEYS[2] then
-  redis.call('HSET', KEYS[1], ARGV[4], ARGV[2])
-  redis.call('SET', KEYS[2], ARGV[5])
-end
 return ''
 `);

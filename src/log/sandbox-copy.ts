@@ -1,21 +1,38 @@
+import { handle } from "../api/handle.js";
 import { hashOf, type MaskedRequest } from "../api/mask.js";
 import { nodePlatform } from "../node/platform.js";
-import { latestOf } from "../sandbox/journal/exchange.js";
+import { type ApiRequest, latestOf } from "../sandbox/journal/exchange.js";
 import { settled } from "../sandbox/operations/operations.js";
 import type { GivenOptions, Platform, SandboxState } from "../sandbox/sandbox.js";
 import { describeSandbox, restoreSandbox, type SavedSandbox } from "../sandbox/start.js";
+import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { secretFrom } from "../scenario/population.js";
 import { type Environment, environments } from "../spec/api-key.js";
 import { type RandomStream, randomStream } from "../spec/seed.js";
 import { extendStarted } from "./founding.js";
-import { type ControlCall, type ControlPlace, controlPlace, type RunIn } from "./log.js";
-import { applyEntry, type Entry, type NewKeyHashes } from "./memory-log.js";
+import { type ControlCall, type ControlPlace, controlPlace } from "./log.js";
+import { markUnread } from "./memory-log.js";
 
-/** The part of an entry that only its own server has. */
+/** An event of a sandbox in a store, in the order of its log. */
+export type Entry =
+  | { readonly kind: "request"; readonly request: MaskedRequest }
+  | { readonly kind: "call"; readonly call: ControlCall; readonly newKey?: NewKeyHashes }
+  /** A read that advances time. Only its own server uses the result. */
+  | { readonly kind: "look" }
+  /** A client did not wait for a response that a fault delayed. */
+  | { readonly kind: "unread"; readonly id: string }
+  /** Shortens the journal, and continues from the state's description. Ignored after fewer than `least` entries. */
+  | { readonly kind: "compact"; readonly least: number; readonly journal: number }
+  /** Adds new organizations and keys to the scenario with the hash `from`. */
+  | ({ readonly kind: "extend"; readonly from: string } & NamedScenario);
+
+/** The SHA-256 of a key that a call may create, for each environment; never the key. */
+export type NewKeyHashes = Readonly<Record<Environment, string>>;
+
+/** The part of an entry that only its own server has: the place of a call, a read, the random numbers of a key whose hashes it has. */
 export interface OwnPart {
   readonly place?: ControlPlace;
-  readonly read?: RunIn;
-  /** The random numbers of a key whose hashes are in the entry. */
+  readonly read?: (() => unknown) | undefined;
   readonly words?: RandomStream;
 }
 
@@ -82,13 +99,22 @@ export function createSandboxCopy(
   const run = (entry: Entry, { place, read, words }: OwnPart): unknown => {
     switch (entry.kind) {
       case "request":
-        hashes = (entry.request as MaskedRequest).hashes;
-        return applyEntry(entry, runtime);
+        ({ hashes } = entry.request);
+        return handle(settled(runtime), entry.request as ApiRequest);
       case "call": {
         if (entry.newKey !== undefined) useKey(entry.newKey, words);
-        const at = place ?? controlPlace({ runtime, instance: undefined, baseUrl: () => "" });
-        return applyEntry(entry, runtime, () => runCall(entry.call, at));
+        // Runs what is due first.
+        settled(runtime);
+        return runCall(
+          entry.call,
+          place ?? controlPlace({ runtime, instance: undefined, baseUrl: () => "" }),
+        );
       }
+      case "look":
+        settled(runtime);
+        return read?.();
+      case "unread":
+        return markUnread(runtime, entry.id);
       case "compact":
         return entries < entry.least ? undefined : compact(entry.journal);
       case "extend": {
@@ -96,14 +122,10 @@ export function createSandboxCopy(
         if (typeof extended !== "string") restoreSandbox(extended.state, platform, options, runtime);
         return extended;
       }
-      default:
-        return applyEntry(entry, runtime, place && read && (() => read(place)));
     }
   };
   return {
     runtime: runtime as SandboxState,
-    /** The time of the last entry or read (epoch milliseconds). */
-    now: () => now,
     sizes: () => ({ entries, characters }),
     /** Whether a timeline step is due at a time. */
     isDue(time: number): boolean {
@@ -125,9 +147,9 @@ export function createSandboxCopy(
       const { name, seed } = settled(runtime);
       runtime.history.announce({ type: "world.started", scenario: name, seed });
     },
-    /** Applies an entry that was stored at a time; throws its error. The server that appended it passes its own part. */
-    apply(entry: Entry, at: number, length: number, own: OwnPart = {}): unknown {
-      now = Math.max(startedAt, at);
+    /** Applies an entry that was stored at a position; throws its error. The server that appended it passes its own part. */
+    apply(entry: Entry, at: string, length: number, own: OwnPart = {}): unknown {
+      now = Math.max(startedAt, Number.parseInt(at, 10));
       entries += 1;
       characters += length;
       try {

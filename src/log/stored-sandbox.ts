@@ -10,30 +10,8 @@ import { type RedisConnection, type Reply, separator } from "./redis-connection.
 import { compactScript, createScript, loadScript } from "./redis-scripts.js";
 import { withShortJournal } from "./sandbox-copy.js";
 
-/** The key names of a sandbox and of the list of instances. All share one hash tag. */
-export function storeKeys(prefix: string) {
-  const start = `{${prefix}}:`;
-  return {
-    list: `${start}instances`,
-    /** Returns the hash, the stream, the list, and the key about the end of a sandbox; `own` is the server's own. */
-    of: (id: string) =>
-      [`${start}${id}:state`, `${start}${id}:log`, `${start}instances`, `${start}${id}:end`] as const,
-    /** The parts around an instance's id. */
-    parts: [start, ":state", ":log", ":end"] as const,
-    backup: (version: string) => `${start}backup-${version}`,
-  };
-}
-
-/** The id of a server's own sandbox. */
-export const ownId = "own";
-
-/** Whether a key belongs to the layout of svc-sandbox 0.1. */
-export function isOfEarlier(prefix: string, key: string): boolean {
-  return /^(?:\w{12}\}:instance|\}):(?:meta|log|snapshot)$/.test(key.slice(prefix.length + 1));
-}
-
 /** A stored batch. Its position is its id. */
-export interface StoredBatch {
+interface StoredBatch {
   readonly position: string;
   readonly texts: readonly string[];
 }
@@ -58,12 +36,14 @@ function packed(text: string): string {
 
 /** Reads a sandbox; resolves to when it ended if that is known, or to `undefined`. */
 export async function loadSandbox(
-  { run }: RedisConnection,
-  keys: readonly string[],
+  { run, keys }: RedisConnection,
   id: string,
 ): Promise<Loaded | EndedInstance | undefined> {
-  const reply = (await run(loadScript, keys, [id])) as string[];
-  if (reply[0] === "gone") return endOf(reply[1] as string);
+  const reply = (await run(loadScript, keys.of(id), [id])) as string[];
+  if (reply[0] === "gone") {
+    const [ended, at] = (reply[1] as string).split(" ") as [EndedInstance["ended"], string?];
+    return at === undefined ? undefined : { ended, at: Number(at) };
+  }
   const [snapshot = "", position = "", found, settings = "", founding = "", previous = ""] = reply;
   const text = String(await inflate(Buffer.from(snapshot, "base64")));
   const batches = batchesOf(found as unknown as readonly Reply[]);
@@ -78,57 +58,45 @@ export function batchesOf(found: readonly Reply[]): StoredBatch[] {
   }));
 }
 
-// Why and when an instance ended.
-function endOf(text: string): EndedInstance | undefined {
-  const [ended, at] = text.split(" ");
-  return ended === "removed" || ended === "expired" ? { ended, at: Number(at) } : undefined;
-}
-
 /** Starts a sandbox at an instant (epoch milliseconds), equal on every server. */
 export function startAt(
   at: number,
-  source: NamedScenario,
+  { scenario, name, text }: NamedScenario,
   given: GivenOptions,
   idGroup?: number,
 ): SandboxState {
-  const { scenario, name, text } = source;
   const time = () => at;
   const platform = { ...nodePlatform, time, steadyTime: time, stopwatch: time };
   return startSandbox(scenario, { platform, name, text, ...checkedOptions(given), given, idGroup });
 }
 
+/** What the list of instances gets: settings as JSON. `expiresAt`: epoch milliseconds. `most`: the maximum number of instances. */
 interface Listed {
   readonly settings: string;
   readonly most: number;
   readonly expiresAt: number;
 }
 
-/** Creates a sandbox in Redis unless it exists; resolves to `created`, `exists` or `full`. */
+/** Creates a sandbox in Redis unless it exists: the server's own with a founding. Resolves to `created`, `exists` or `full`. */
 export function createIn(
-  { run }: RedisConnection,
-  prefix: string,
+  { run, keys }: RedisConnection,
   id: string,
   state: SavedSandbox,
-  { founding = "", listed }: { readonly founding?: string; readonly listed?: Listed },
+  own: string | Listed,
 ) {
-  const [hash, log, list] = storeKeys(prefix).of(id);
   // No two sandboxes share a position.
   const position = `0-${nodePlatform.random()}`;
-  const { settings = "", most = 0, expiresAt } = listed ?? {};
-  return run(
-    createScript,
-    [hash, log, list],
-    [
-      ...[packed(JSON.stringify(withShortJournal(state))), position, founding],
-      ...[listed === undefined ? "" : id, settings, String(most)],
-      expiresAt === undefined ? "" : String(Math.ceil(expiresAt)),
-    ],
-  );
+  const snapshot = packed(JSON.stringify(withShortJournal(state)));
+  const rest =
+    typeof own === "string"
+      ? [own, "", "", "0", ""]
+      : ["", id, own.settings, String(own.most), String(Math.ceil(own.expiresAt))];
+  return run(createScript, keys.of(id).slice(0, 3), [snapshot, position, ...rest]);
 }
 
 /** Replaces the snapshot of a sandbox with one at a later position. */
-export function compactIn({ run }: RedisConnection, keys: readonly string[], position: string, text: string) {
+export function compactIn({ run, keys }: RedisConnection, id: string, position: string, text: string) {
   const [time, number] = position.split("-");
   const next = `${time}-${Number(number) + 1}`;
-  return run(compactScript, keys.slice(0, 2), [position, next, packed(text)]);
+  return run(compactScript, keys.of(id).slice(0, 2), [position, next, packed(text)]);
 }

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import { openFileLog } from "../../src/log/file-log.js";
-import { createInstances, describeServer, type Entry } from "../../src/log/memory-log.js";
-import { createSandboxCopy } from "../../src/log/sandbox-copy.js";
+import { createInstances, describeServer } from "../../src/log/memory-log.js";
+import { createSandboxCopy, type Entry } from "../../src/log/sandbox-copy.js";
 import { parseState, stateText } from "../../src/log/state-file.js";
 import { startAt } from "../../src/log/stored-sandbox.js";
 import { nodePlatform, openWorld } from "../../src/node/platform.js";
@@ -21,7 +21,7 @@ const longPath = `/v1/${"words/".repeat(80)}`;
 const bytesOfAll = (runtimes: readonly SandboxState[]) =>
   runtimes.reduce((sum, { history }) => sum + history.bytes(), 0);
 
-test("journals of instances are limited together: the least used lose their oldest requests, and all stay counted", () => {
+test("journals of instances are limited together: each loses its oldest requests, and all stay counted", () => {
   let now = 0;
   const open = () => openWorld(active, { name: "active" });
   const server = open();
@@ -41,28 +41,6 @@ test("journals of instances are limited together: the least used lose their olde
   expect(bytesOfAll(runtimes)).toBeGreaterThan(mostJournals / 3);
   const { instances: described } = describeServer({ runtime: server, instances });
   expect(described.map(({ runtime }) => runtime.recorded)).toEqual([100, 100, 100, 100]);
-});
-
-test("the least used instances lose their journals, half of all bytes", () => {
-  let now = 0;
-  const open = () => openWorld(active, { name: "active" });
-  const platform = { ...nodePlatform, stopwatch: () => now };
-  const instances = createInstances({
-    ...{ most: 10, server: open(), platform },
-  });
-  const made = Array.from({ length: 4 }, () => instances.create(source, {}));
-  for (const { runtime } of made) {
-    for (let n = 0; n < 5; n += 1) {
-      handle(settled(runtime), { method: "GET", path: longPath, apiKey: undefined });
-    }
-  }
-  for (const index of [2, 0, 3, 1]) {
-    now += 1;
-    instances.use(made[index]?.id as string);
-  }
-  instances.discardJournals();
-  expect(made.map(({ runtime }) => runtime.history.requests().length)).toEqual([0, 5, 0, 5]);
-  expect(made.map(({ runtime }) => runtime.history.total())).toEqual([5, 5, 5, 5]);
 });
 
 test("a state file loses the requests that an instance has lost because of others", async () => {
@@ -115,7 +93,7 @@ test("a snapshot has at most 100 requests and 64 kB of a journal, and each copy 
   let at = 0;
   const apply = (entry: Entry, copies = [one]) => {
     at += 1;
-    return copies.map((copy) => copy.apply(entry, at, 0));
+    return copies.map((copy) => copy.apply(entry, `${at}-0`, 0));
   };
   const send = (path: string, copies = [one]) =>
     apply({ kind: "request", request: { method: "GET", path, apiKey: undefined, hashes: [] } }, copies);

@@ -5,11 +5,9 @@ import { createRoom } from "../../src/log/redis-room.js";
 function fullRoom() {
   const clock = { now: 0 };
   const done: string[] = [];
-  const add = (line: string) => void done.push(line.replace(/^The store redis:\/\/h (\w+).*/, "$1"));
-  const room = createRoom({
-    ...{ shown: "redis://h", onWarning: add, onNote: add, stopwatch: () => clock.now },
-    compact: async (journal, which) => void done.push(`${which} ${journal}`),
-  });
+  const add = (line: string) => void done.push(line.replace(/ .*/, ""));
+  const compact = async (journal: number, which: string) => void done.push(`${which} ${journal}`);
+  const room = createRoom({ warn: add, note: add }, compact, () => clock.now);
   const reject = (message = "OOM command not allowed") => room.onRejected(new Error(message));
   return { clock, done, room, reject };
 }

@@ -46,7 +46,7 @@ export const keepingFlags = {
   ),
   migrate: toggle(
     "--migrate",
-    "continue the sandbox of --state or --store in a newer version, or with a scenario that has more organizations and keys; its previous state is kept",
+    "continue the sandbox of --state or --store in a newer version, or with a scenario that has more organizations and keys; a copy of the file is kept",
   ),
   store: option(
     "--store <url>",
