@@ -1,6 +1,6 @@
 import type { ObservedCall } from "../sandbox/journal/client-behaviour.js";
 import type { ApiAnswer, Delivery } from "../sandbox/journal/exchange.js";
-import { type KeyEntry, settleUsage, type Usage, type Windows } from "../sandbox/keys.js";
+import { type KeyEntry, settleUsage } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Assumptions } from "../spec/assumptions.js";
 import { type AuthorizationFacts, authorize, type Presented } from "../spec/authorize.js";
@@ -95,7 +95,7 @@ function decide(world: SandboxState, call: ApiCall): Ending<ApiPathId> {
 
 const nothing: Readonly<Record<string, string>> = Object.freeze({});
 
-/** The scope that an endpoint requires; `null` for none. */
+/** `null` for none. */
 export function scopeOf({ scope }: Endpoint, { assumptions }: SandboxState): string | null {
   return scope ?? assumptions.me_scope;
 }
@@ -111,18 +111,15 @@ export function admit(
   const pathId = authorize(authorizationFacts(world, presented, entry, scope, now));
   const isLetIn = isAdmitted(pathId);
   // Only the sandbox's keys have counters.
-  if (entry !== undefined && (isLetIn || assumptions.count_refused)) countRequest(entry.usage, windows, now);
+  if (entry !== undefined && (isLetIn || assumptions.count_refused)) {
+    const { usage } = entry;
+    usage.minuteCount += 1;
+    usage.dayCount += 1;
+    if (windows.sliding) usage.recent.push(now);
+  }
   return isLetIn ? pathId : rejectCall(world, call, { path: pathId, scope });
 }
 
-// The usage must be settled at `now`.
-function countRequest(usage: Usage, { sliding }: Windows, now: number): void {
-  usage.minuteCount += 1;
-  usage.dayCount += 1;
-  if (sliding) usage.recent.push(now);
-}
-
-/** Whether a request with this path id was admitted. */
 export function isAdmitted(pathId: ApiPathId): boolean {
   return pathId.startsWith("200");
 }

@@ -29,20 +29,9 @@ export function readLimits({ key, usage }: KeyEntry, { windows }: SandboxState, 
   ];
 }
 
-function reading(
-  name: LimitReading["name"],
-  quota: number,
-  length: number,
-  used: number,
-  left: number,
-): LimitReading {
-  return {
-    name,
-    quota,
-    window: length / 1000,
-    remaining: Math.max(0, quota - used),
-    reset: Math.max(1, Math.ceil(left / 1000)),
-  };
+function reading(name: LimitReading["name"], quota: number, window: number, used: number, left: number) {
+  const reset = Math.max(1, Math.ceil(left / 1000));
+  return { name, quota, window: window / 1000, remaining: Math.max(0, quota - used), reset };
 }
 
 /** The reached limit that resets last: the client must wait for it. */
@@ -71,18 +60,11 @@ export function rateLimitHeaders(form: Assumptions["rate_limit_headers"], limits
   const [ofMinute, ofDay] = limits;
   const tightest = lastToReset(limits) ?? (ofDay.remaining < ofMinute.remaining ? ofDay : ofMinute);
   const { quota, remaining, reset } = tightest;
-  return [
-    ...["X-RateLimit-Limit", String(quota)],
-    ...["X-RateLimit-Remaining", String(remaining)],
-    ...["X-RateLimit-Reset", String(reset)],
-  ];
+  const left = ["X-RateLimit-Remaining", String(remaining), "X-RateLimit-Reset", String(reset)];
+  return ["X-RateLimit-Limit", String(quota), ...left];
 }
 
-/**
- * `Retry-After` in the assumed form; never before the reset of the reached limit.
- *
- * `now` (epoch milliseconds) is the time on the sandbox's clock, which the `Date` header shows.
- */
+/** `Retry-After` in the assumed form, at `now` of the sandbox's clock; never before the reset of the reached limit. */
 export function retryAfterHeaders(
   form: Assumptions["retry_after"],
   limits: Limits,

@@ -23,7 +23,6 @@ const previewHeader = {
 const previewNote =
   " The operations marked x-preview are announced but not released. Their design here is this project's guess and may differ from the service's.";
 
-/** The license of the descriptions. */
 export const license = { name: "MIT", identifier: "MIT" };
 
 /**
@@ -107,33 +106,28 @@ function inPreview(responses: Responses): Responses {
 
 /** The parameters in a path and a query, whose schemas have descriptions. */
 export function openApiParameters(path: string, query: Readonly<Record<string, JsonSchema>>): object[] {
-  const schema = { type: "string" };
-  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
-    name,
-    in: "path",
-    required: true,
-    schema,
-  }));
-  const inQuery = Object.entries(query).map(([name, { description, ...schema }]) => ({
-    ...{ name, in: "query", description, schema },
-  }));
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
+    return { name, in: "path", required: true, schema: { type: "string" } };
+  });
+  const inQuery = Object.entries(query).map(([name, { description, ...schema }]) => {
+    return { name, in: "query", description, schema };
+  });
   return [...inPath, ...inQuery];
 }
 
 function parametersOf({ path, input = {} }: Endpoint): object[] {
   const query = Object.entries(input.query ?? {}).map(([name, shape]) => [name, jsonSchemaOf(shape)]);
-  const key = {
-    name: "Idempotency-Key",
-    in: "header",
-    description:
-      "Makes it safe to resend the request without creating a second record. Quoted or bare, 1 to 255 characters.",
-    schema: { type: "string" },
-  };
-  return [
-    ...openApiParameters(path, Object.fromEntries(query)),
-    ...(input.idempotencyKey === true ? [key] : []),
-  ];
+  const parameters = openApiParameters(path, Object.fromEntries(query));
+  return input.idempotencyKey === true ? [...parameters, idempotencyParameter] : parameters;
 }
+
+const idempotencyParameter = {
+  name: "Idempotency-Key",
+  in: "header",
+  description:
+    "Makes it safe to resend the request without creating a second record. Quoted or bare, 1 to 255 characters.",
+  schema: { type: "string" },
+};
 
 const errorContent = /* @__PURE__ */ schemaNamed("ApiError");
 const ofAuthorization = [200, 401, 403, 429];

@@ -11,18 +11,8 @@ import { sentAnswer } from "./handle.js";
 import { routeOf } from "./routes.js";
 
 const targetChecks: readonly GateCheck[] = [
-  {
-    name: "path",
-    question: "Does the API have this path?",
-    rules: "R1",
-    exits: ["404.unknown_path"],
-  },
-  {
-    name: "method",
-    question: "Does the path accept this method?",
-    rules: "R1",
-    exits: ["405.method"],
-  },
+  { name: "path", question: "Does the API have this path?", rules: "R1", exits: ["404.unknown_path"] },
+  { name: "method", question: "Does the path accept this method?", rules: "R1", exits: ["405.method"] },
 ];
 
 const previewChecks: readonly GateCheck[] = [
@@ -61,11 +51,8 @@ export function checkResults(checks: readonly GateCheck[], pathId: PathId) {
 
 /** A request in the spelling of JSON, with its duration to the microsecond. */
 export function requestJson(exchange: Exchange): Record<string, unknown> {
-  const shown = viewRequest(exchange);
-  return snakeCase({ ...shown, durationMs: Math.round(shown.durationMs * 1000) / 1000 }) as Record<
-    string,
-    unknown
-  >;
+  const durationMs = Math.round(exchange.durationMs * 1000) / 1000;
+  return snakeCase({ ...viewRequest(exchange), durationMs }) as Record<string, unknown>;
 }
 
 /** Returns a request of the journal; throws `not_found` for an unknown id. */

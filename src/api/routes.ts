@@ -19,17 +19,12 @@ export interface ApiRoute {
   readonly preview: boolean;
 }
 
-/** The routes of a sandbox: those with exact paths, and patterns. */
-type Routes = ReturnType<typeof routesOf>;
-
 const released = routesOf(endpointsOf(false));
-let all: Routes | undefined;
+const all = routesOf(endpointsOf(true));
 
 /** The route at exactly this path, with or without the preview; `undefined` if the API has none (404). */
 export function routeAt(path: string, preview = false): ApiRoute | undefined {
-  // Created on first use: few sandboxes have the preview.
-  if (preview) all ??= routesOf(endpointsOf(true));
-  const { exact, patterns } = preview ? (all as Routes) : released;
+  const { exact, patterns } = preview ? all : released;
   const route = exact.get(path);
   if (route !== undefined || patterns.length === 0) return route;
   const given = path.split("/");
@@ -56,14 +51,8 @@ export function routeOf(world: SandboxState, path: string, now = world.clock.now
   return route && { ...route, path };
 }
 
-const noParameters: Readonly<Record<string, string>> = Object.freeze({});
-
 /** The values of the route's parameters in a path, by name. */
-export function parametersIn(
-  { isPattern, segments }: ApiRoute,
-  path: string,
-): Readonly<Record<string, string>> {
-  if (!isPattern) return noParameters;
+export function parametersIn({ segments }: ApiRoute, path: string): Readonly<Record<string, string>> {
   const given = path.split("/");
   const values = segments.map((segment, i) => [segment.slice(1, -1), given[i] as string] as const);
   return Object.fromEntries(values.filter((_, i) => isParameter(segments[i] as string)));
@@ -97,11 +86,7 @@ function routeWith(path: string, chosen: readonly Endpoint[]): ApiRoute {
   };
 }
 
-const releasedTakeInput = endpointsOf(false).some(({ input }) => input !== undefined);
-
 /** The declared input of the endpoint at a path; `undefined` for none. */
 export function inputAt(preview: boolean, method: string, path: string): InputSchema | undefined {
-  // Without the preview, no second lookup of the route is needed.
-  if (!preview && !releasedTakeInput) return undefined;
   return routeAt(path, preview)?.methods.get(method)?.input;
 }

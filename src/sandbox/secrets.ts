@@ -38,9 +38,7 @@ export function scenarioSecret(world: SandboxState, ref: string): string {
 
 /** Returns the ref of the default key; `undefined` if the scenario has no key. */
 export function defaultKeyRef(scenario: Scenario): string | undefined {
-  if (scenario.default_key !== undefined) return scenario.default_key;
-  for (const { ref } of describedKeys(scenario)) return ref;
-  return undefined;
+  return scenario.default_key ?? describedKeys(scenario).next().value?.ref;
 }
 
 /** Returns the full default key; `undefined` if the scenario has only its hash. */

@@ -65,6 +65,8 @@ function visibleTo({ key }: KeyEntry, world: SandboxState) {
   };
 }
 
+const unknown = (record: string): OwnRefusal => ({ refused: "404.unknown_record", details: { record } });
+
 /** The first sentences of every description of the preview. */
 const guess =
   "Preview: announced, not released. Its shape is this project's guess, made from public consent and credential APIs.";
@@ -160,13 +162,12 @@ export const createConsentRequest: Endpoint = {
   responseShape,
   responseExample: consentExample(),
   refusals: ["400.bad_request", "404.unknown_record", "422.validation", "422.idempotency_key"],
-  preview: true,
   respond(caller, world, { body, now, idempotencyKey }) {
     const wanted = body as Wanted;
     const { organization } = caller.key;
     const visible = visibleTo(caller, world);
     const farmer = visible.farmer(wanted.farmer_id);
-    if (farmer === undefined) return { refused: "404.unknown_record", details: { record: "farmer" } };
+    if (farmer === undefined) return unknown("farmer");
     const sha256 = world.platform.sha256(canonicalJson(body));
     // Before the times are checked: a late repetition was valid when it was first sent.
     const earlier =
@@ -219,10 +220,9 @@ export const getConsentRequest: Endpoint = {
   responseShape,
   responseExample: consentExample(),
   refusals: ["404.unknown_record"],
-  preview: true,
   respond(caller, world, { params, now }) {
     const entry = visibleTo(caller, world).consent(params.id as string);
-    if (entry === undefined) return { refused: "404.unknown_record", details: { record: "consent_request" } };
+    if (entry === undefined) return unknown("consent_request");
     return consentBody(entry, world, now);
   },
 };
@@ -238,10 +238,9 @@ export const cancelConsentRequest: Endpoint = {
   responseShape,
   responseExample: consentExample({ ...created, status: "cancelled", at: "2026-03-02T10:00:00.000Z" }),
   refusals: ["404.unknown_record", "409.conflict"],
-  preview: true,
   respond(caller, world, { params, now }) {
     const entry = visibleTo(caller, world).consent(params.id as string);
-    if (entry === undefined) return { refused: "404.unknown_record", details: { record: "consent_request" } };
+    if (entry === undefined) return unknown("consent_request");
     const status = statusAt(entry, now);
     if (!isAllowed("cancel", status)) return { refused: "409.conflict", details: { status } };
     const record = withDecision(entry, "cancel", now);
@@ -300,7 +299,6 @@ export const listAttestations: Endpoint = {
   }),
   responseExample: { data: [attestationExample], page: { limit: defaultLimit, offset: 0, total: 1 } },
   refusals: ["422.validation"],
-  preview: true,
   respond(caller, world, { query, now }) {
     const visible = visibleTo(caller, world);
     const { consent_request_id: consentId, farmer_id: farmerId } = query;
@@ -329,11 +327,9 @@ const getAttestation: Endpoint = {
   responseShape: mapping({ data: attestationShape }),
   responseExample: { data: attestationExample },
   refusals: ["404.unknown_record"],
-  preview: true,
   respond(caller, world, { params, now }) {
     const attestation = visibleTo(caller, world).attestation(params.id as string, now);
-    if (attestation === undefined)
-      return { refused: "404.unknown_record", details: { record: "attestation" } };
+    if (attestation === undefined) return unknown("attestation");
     return jsonBody({ data: snakeCase(viewAttestation(attestation, world, now)) });
   },
 };
@@ -342,4 +338,4 @@ const getAttestation: Endpoint = {
 export const previewEndpoints: readonly Endpoint[] = [
   ...[createConsentRequest, getConsentRequest, cancelConsentRequest],
   ...[listAttestations, getAttestation],
-];
+].map((endpoint) => ({ ...endpoint, preview: true }));

@@ -66,9 +66,24 @@ export function row(
   };
 }
 
-/** Creates a row that the assumption with the same name ends. */
-function assumptionRow(name: keyof Assumptions, statuses: readonly number[], effects: Effects): VariationRow {
-  return row(name, statuses, effects, name);
+type Choices<Value> = Readonly<Record<string, { readonly is: Value; readonly change?: Edit }>>;
+
+/** Creates a row that sets an assumption, and that the assumption ends. */
+function assumptionRow<Name extends keyof Assumptions>(
+  name: Name,
+  statuses: readonly number[],
+  choices: Choices<Assumptions[Name]>,
+): VariationRow {
+  const effects = Object.entries(choices).map(([id, { is, ...more }]) => [
+    id,
+    { assume: { [name]: is }, ...more },
+  ]);
+  return row(name, statuses, Object.fromEntries(effects), name);
+}
+
+/** Values as the choices with their names. */
+function each<const Value extends string>(...values: readonly Value[]): Choices<Value> {
+  return Object.fromEntries(values.map((is) => [is, { is }]));
 }
 
 export const refused: readonly number[] = [400, 401, 403, 404, 405, 409, 422, 429];
@@ -79,47 +94,32 @@ export const unchanged: Effects[string] = {};
 
 /** The rows that are also assumptions, and the form of the request id. */
 const choiceRows: readonly VariationRow[] = [
-  assumptionRow("rate_limit_code", [429], {
-    rate_limited: { assume: { rate_limit_code: "rate_limited" } },
-    rate_limit_exceeded: { assume: { rate_limit_code: "rate_limit_exceeded" } },
-    too_many_requests: { assume: { rate_limit_code: "too_many_requests" } },
-    quota_exceeded: { assume: { rate_limit_code: "quota_exceeded" } },
-    RATE_LIMIT_EXCEEDED: { assume: { rate_limit_code: "RATE_LIMIT_EXCEEDED" } },
-    ACCESS_EXCEEDED: { assume: { rate_limit_code: "ACCESS_EXCEEDED" } },
-    "err.request.too_many_requests": { assume: { rate_limit_code: "err.request.too_many_requests" } },
-  }),
-  assumptionRow("request_id_on_errors", refused, {
-    absent: { assume: { request_id_on_errors: false } },
-    present: { assume: { request_id_on_errors: true } },
-  }),
+  assumptionRow(
+    "rate_limit_code",
+    [429],
+    each(
+      ...["rate_limited", "rate_limit_exceeded", "too_many_requests", "quota_exceeded"],
+      ...["RATE_LIMIT_EXCEEDED", "ACCESS_EXCEEDED", "err.request.too_many_requests"],
+    ),
+  ),
+  assumptionRow("request_id_on_errors", refused, { absent: { is: false }, present: { is: true } }),
   assumptionRow("error_details", [403, 429], {
-    absent: { assume: { error_details: false } },
-    empty: { assume: { error_details: false }, change: errorMembers({ details: {} }) },
-    what_was_refused: { assume: { error_details: true } },
+    absent: { is: false },
+    empty: { is: false, change: errorMembers({ details: {} }) },
+    what_was_refused: { is: true },
     something_else: {
-      assume: { error_details: false },
+      is: false,
       change: errorMembers({
         details: { domain: "relying-party", causes: [{ depth: 1, notes: [] }], hint: null },
       }),
     },
   }),
-  assumptionRow("retry_after", [429], {
-    none: { assume: { retry_after: "none" } },
-    seconds: { assume: { retry_after: "seconds" } },
-    date: { assume: { retry_after: "date" } },
-  }),
-  assumptionRow("rate_limit_headers", [200, 429], {
-    none: { assume: { rate_limit_headers: "none" } },
-    draft: { assume: { rate_limit_headers: "draft" } },
-    legacy: { assume: { rate_limit_headers: "legacy" } },
-  }),
+  assumptionRow("retry_after", [429], each("none", "seconds", "date")),
+  assumptionRow("rate_limit_headers", [200, 429], each("none", "draft", "legacy")),
   assumptionRow("www_authenticate", [401], {
-    absent: { assume: { www_authenticate: false } },
-    api_key: { assume: { www_authenticate: true } },
-    bare: {
-      assume: { www_authenticate: true },
-      change: headerValue("WWW-Authenticate", () => "ApiKey"),
-    },
+    absent: { is: false },
+    api_key: { is: true },
+    bare: { is: true, change: headerValue("WWW-Authenticate", () => "ApiKey") },
   }),
   // Each form contains the digits that distinguish ids, and no two forms have the same length.
   row("request_id_form", anyStatus, {

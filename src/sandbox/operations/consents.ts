@@ -12,7 +12,6 @@ import {
 import type { SandboxState } from "../sandbox.js";
 import type { ConsentView } from "../view-shapes.js";
 
-/** A decision that the farmer makes. */
 export type Decision = Exclude<ConsentAction, "cancel">;
 
 /** One request by id, or a farmer's newest request that allows the decision, from one organization or any. */

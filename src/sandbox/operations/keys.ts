@@ -125,7 +125,10 @@ export function rotateKey(
   if (overlap > 0 && world.assumptions.retiring_counts_as_active) requireRoomForKey(world, entry.key, now);
   const replacedBy = input.as ?? freeRef(world, ref);
   const described = { ref: replacedBy, organization, name, environment, scopes, limits, replaces: ref };
-  const { key: replacement, secret } = issueKey(world, described, now, by, inheritedUsage(world, entry, now));
+  const isInherited = world.assumptions.replacement_usage === "inherited";
+  if (isInherited) settleUsage(entry.usage, world.windows, now);
+  const usage = isInherited ? { ...entry.usage, recent: [...entry.usage.recent] } : undefined;
+  const { key: replacement, secret } = issueKey(world, described, now, by, usage);
   entry.key = { ...entry.key, overlapEndsAt: now + overlap, replacedBy };
   entry.replacement = world.registry.key(replacedBy);
   const key = viewKey(entry, world, now);
@@ -259,16 +262,6 @@ function refProblem(ref: string): string | undefined {
   if (isReserved(ref))
     return `must not be ${listed(reservedKeyRefs, "or")}: stories use these words for no key`;
   return isRef(ref) ? undefined : "must not be a name with a special meaning in JavaScript";
-}
-
-function inheritedUsage(
-  { assumptions, windows }: SandboxState,
-  { usage }: KeyEntry,
-  now: number,
-): Usage | undefined {
-  if (assumptions.replacement_usage === "fresh") return undefined;
-  settleUsage(usage, windows, now);
-  return { ...usage, recent: [...usage.recent] };
 }
 
 function overlapOf(input: string | number = defaultOverlap): number {

@@ -125,20 +125,12 @@ function errorCodeIn(body: unknown): unknown {
 const malformedKey = "not-an-api-key";
 
 /**
- * Runs the next step of the story and compares its outcome with its expectations; returns `undefined` at the end of the
- * story.
- *
- * Throws `unknown_ref` or `secret_not_kept` for a key that cannot be sent, and the clock's errors.
+ * Like `tryNextStep`, but throws `unknown_ref` or `secret_not_kept` for a key that cannot be sent, and the clock's errors.
  */
 export function runNextStep(world: SandboxState, send: SendStoryRequest): PlayedStep | undefined {
-  const { result, error } = attemptNext(world, send);
-  if (error !== undefined) throw error;
-  return result;
-}
-
-/** Like `runNextStep`, but a step that cannot run returns a result with its `failure`. */
-export function tryNextStep(world: SandboxState, send: SendStoryRequest): PlayedStep | undefined {
-  return attemptNext(world, send).result;
+  const result = tryNextStep(world, send);
+  if (result === undefined || result.failure === null) return result;
+  throw new SandboxError(result.failure.code, result.failure.message);
 }
 
 /** Runs the whole story as a test. Stops at the first unexpected result, because later steps depend on it. */
@@ -152,12 +144,11 @@ export function runStory(world: SandboxState, send: SendStoryRequest): PlayedSte
   }
 }
 
-interface Attempt {
-  readonly result?: PlayedStep;
-  readonly error?: SandboxError;
-}
-
-function attemptNext(world: SandboxState, send: SendStoryRequest): Attempt {
+/**
+ * Runs the next step of the story and compares its outcome with its expectations; a step that cannot run has a `failure`.
+ * Returns `undefined` at the end of the story.
+ */
+export function tryNextStep(world: SandboxState, send: SendStoryRequest): PlayedStep | undefined {
   const { story, history } = world;
   const timeline: TimelineResult[] = [];
   const unsubscribe = history.subscribe((event) => {
@@ -186,17 +177,17 @@ function attemptNext(world: SandboxState, send: SendStoryRequest): Attempt {
   try {
     settled(world);
     const step = story.steps[story.next];
-    if (step === undefined) return {};
+    if (step === undefined) return undefined;
     story.next += 1;
     try {
       const result = resultOf(step, outcomeOf(world, step, send));
       history.announce({ type: "story.step", result: remember(story, result) });
-      return { result };
+      return result;
     } catch (error) {
       if (!(error instanceof SandboxError)) throw error;
       const result = resultOf(step, { failure: { code: error.code, message: error.message } });
       remember(story, result);
-      return { result, error };
+      return result;
     }
   } finally {
     unsubscribe();
@@ -211,7 +202,7 @@ function remember(story: StoryProgress, result: PlayedStep): PlayedStep {
   return story.last;
 }
 
-type Outcome = Partial<Pick<PlayedStep, "request" | "answer" | "performed" | "failure" | "differences">>;
+type Outcome = Partial<PlayedStep>;
 
 function outcomeOf(world: SandboxState, step: StoryStep, send: SendStoryRequest): Outcome {
   if (step.after !== undefined) advanceClock(world, step.after);
@@ -283,31 +274,18 @@ export function secretFor(world: SandboxState, key: string): string | undefined 
 
 /**
  * Replaces `{farmer.0}` (by index), `{consent.1}` and `{attestation.1}` (counted from 1) with ids. Without the preview,
- * returns the text unchanged.
- *
- * Throws `unknown_ref` for a number that does not exist.
+ * returns the text unchanged. Throws `unknown_ref` for a number that does not exist.
  */
 function fillIn(world: SandboxState, text: string): string {
-  if (!world.preview) return text;
+  const { preview, farmers, consents, clock } = world;
+  if (!preview) return text;
   return text.replace(storyPlaceholder, (whole, kind: string, digits: string) => {
-    const { first, count, idAt } = placeholders(world)[kind as "farmer" | "consent" | "attestation"];
     const number = Number(digits);
-    if (number >= first && number < first + count) return idAt(number - first);
-    const there = count === 0 ? `there is no ${kind}` : `the last ${kind} is {${kind}.${first + count - 1}}`;
-    throw new SandboxError("unknown_ref", `Failed to fill in ${whole}: ${there}.`, { placeholder: whole });
+    if (kind === "farmer" && number < farmers.count) return farmers.idOf(number);
+    const records = kind === "consent" ? consents.all : attestationsOf(consents.all, clock.now());
+    const found = kind === "farmer" ? undefined : records[number - 1];
+    if (found !== undefined) return found.id;
+    const message = `Failed to fill in ${whole}: there is no such ${kind}.`;
+    throw new SandboxError("unknown_ref", message, { placeholder: whole });
   });
-}
-
-function placeholders({ farmers, consents, clock }: SandboxState) {
-  const attestations = attestationsOf(consents.all, clock.now());
-  const listed = (items: readonly { readonly id: string }[]) => ({
-    first: 1,
-    count: items.length,
-    idAt: (index: number) => (items[index] as { readonly id: string }).id,
-  });
-  return {
-    farmer: { first: 0, count: farmers.count, idAt: farmers.idOf },
-    consent: listed(consents.all),
-    attestation: listed(attestations),
-  };
 }
