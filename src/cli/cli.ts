@@ -5,9 +5,8 @@ import type { CliCommand } from "./command.js";
 import { commands } from "./commands.js";
 import { describeFailure, exitCode, exitCodeOf } from "./exit-codes.js";
 import { verbose } from "./flags.js";
-import { type Io, isForPrograms, isVerbose, type Output, programName, splitAtDashes } from "./io.js";
+import { type GivenIo, type Io, type Output, programIn, splitAtDashes, tellingOf } from "./io.js";
 import { misread, parse, printHelp, unknownWord } from "./program.js";
-import { tell } from "./terminal.js";
 
 export { setPackageReader } from "../node/package-files.js";
 export type { Io } from "./io.js";
@@ -19,32 +18,22 @@ export { processIo } from "./io.js";
  * @example
  * process.exitCode = await cli(process.argv.slice(2), processIo(process));
  */
-export async function cli(argv: readonly string[], given: Io): Promise<number> {
-  const io = {
-    ...given,
-    stdout: printing(given.stdout),
-    stderr: printing(given.stderr),
-  };
+export async function cli(argv: readonly string[], given: GivenIo): Promise<number> {
+  const [stdout, stderr] = [printing(given.stdout), printing(given.stderr)];
+  // Not a copy, which would open stdin.
+  const io: Io = Object.assign(Object.create(given), { stdout, stderr, program: programIn(given.env) });
   try {
     return await run(argv, io);
   } catch (error) {
-    const how = { verbose: isVerbose(argv, io.env), json: isForPrograms(argv, io.env) };
-    tell(io.stderr, describeFailure(error, how));
+    io.stderr.write(describeFailure(error, tellingOf(argv, io.env)));
     return exitCodeOf(error);
   }
 }
 
 // The only way to a terminal: removes everything that would control it.
 function printing(output: Output): Output {
-  const { isTTY = false, room } = output;
-  return {
-    isTTY,
-    get columns() {
-      return output.columns;
-    },
-    write: (text, done) => output.write(printable(text, isTTY), done),
-    ...(room !== undefined && { room: (until) => room(until) }),
-  };
+  const write: Output["write"] = (text, done) => output.write(printable(text, output.isTTY), done);
+  return Object.assign(Object.create(output), { write });
 }
 
 async function run(argv: readonly string[], io: Io): Promise<number> {
@@ -53,7 +42,7 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
   const asks = (...flags: string[]) => before.some((word) => flags.includes(word));
   const asksHelp = asks("-h", "--help");
   if (asks("-V", "-v", "--version") || first === "version") {
-    tell(io.stdout, `${version}\n`);
+    io.stdout.write(`${version}\n`);
     return exitCode.fine;
   }
   if (first === "help") return printHelpOf(before[1], io);
@@ -67,8 +56,7 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
   const command = await load(name, io);
   const { rest: needed } = command;
   if (needed?.startsWith("<") && behind.length === 0 && !asksHelp) {
-    const program = programName(io.env);
-    throw misread(name, `${name} needs -- and a command after it: ${program} ${name} -- npm test`, io);
+    throw misread(name, `${name} needs -- and a command after it: ${io.program} ${name} -- npm test`, io);
   }
   const parsed = parse(name, command, needed === undefined ? given : before.slice(1), { io, implied });
   if (parsed === undefined) return exitCode.fine;
@@ -99,7 +87,7 @@ async function warnOfVariables(command: CliCommand, io: Io): Promise<void> {
   for (const name of unknownTo(known, names)) {
     const meant = nearest(name.slice(prefix.length), endings);
     if (meant !== undefined)
-      tell(stderr, `Warning: ${name} has no effect. Did you mean ${prefix}${meant}?\n`);
+      stderr.write(`Warning: ${name} has no effect. Did you mean ${prefix}${meant}?\n`);
   }
 }
 

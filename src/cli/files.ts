@@ -8,7 +8,6 @@ import { redactKeys } from "../spec/redact.js";
 import { quote } from "../spec/schema/words.js";
 import { tryToWrite, unwritable, usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
-import { tell, writeData } from "./terminal.js";
 
 /** Returns the path of a new file; throws `file_exists` if it exists and may not be overwritten. */
 export function newFile(
@@ -29,15 +28,15 @@ export function newFile(
  * `file_exists` before the text is requested.
  */
 export function openOutput(
-  { output, force, quiet }: { output?: string; force?: boolean; quiet?: boolean },
+  { output, force, quiet }: { output?: string | undefined; force?: boolean; quiet?: boolean },
   { cwd, stdout, stderr }: Pick<Io, "cwd" | "stdout" | "stderr">,
   mode = 0o666,
 ): (text: string, next: string) => void {
-  if (output === undefined) return (text) => writeData(stdout, text);
+  if (output === undefined) return (text) => stdout.write(text);
   const file = newFile(output, cwd, { force });
   return (text, next) => {
     tryToWrite(quote(output), () => writeFileAtomically(file, text, mode));
-    if (!quiet) tell(stderr, `Wrote ${output}. ${next}\n`);
+    if (!quiet) stderr.write(`Wrote ${output}. ${next}\n`);
   };
 }
 
@@ -108,7 +107,7 @@ export async function writeTargets<Format>(
 ): Promise<unknown[]> {
   const failures: unknown[] = [];
   for (const { file, format, isAppended } of targets) {
-    if (file === "-") writeData(stdout, redactKeys(render(format)));
+    if (file === "-") stdout.write(redactKeys(render(format)));
     else
       await writeReportFile(resolve(cwd, file), redactKeys(render(format)), isAppended)
         .catch(unwritable(`${what} to ${quote(file)}`, `Name another file with ${name}.`))

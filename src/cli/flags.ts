@@ -190,13 +190,6 @@ export const formatFlag = option(
   noVariable,
 );
 
-export const testFormatFlag = option(
-  "--format <format>",
-  "text, json or junit (default: text)",
-  oneOf(["text", "json", "junit"]),
-  noVariable,
-);
-
 /** The thresholds of a report. */
 export const thresholdFlags = {
   minCoverage: option(
@@ -243,8 +236,6 @@ export const json = toggle("--json", "print JSON instead of text");
 
 /** `--json` for commands with `--format`. */
 export const jsonOrFormat = toggle("--json", "print JSON instead of text", { conflicts: ["format"] });
-
-export const color = toggle("--no-color", "print no colors");
 
 export const quiet = toggle("--quiet", "print as little as possible: no notes and no request log");
 

@@ -6,9 +6,20 @@ import type { ReadStream } from "node:tty";
 import { fileFailure } from "../node/files/write-file.js";
 import { isExecutable } from "../node/platform.js";
 import { describeFailure, exitCode } from "./exit-codes.js";
-import { type Output, tell } from "./terminal.js";
 
-export type { Output } from "./terminal.js";
+/** A destination of text: a terminal, a pipe, or a test's string. */
+export interface Output {
+  /** `done` is called once the text is written or lost. */
+  readonly write: (text: string, done?: (error?: Error | null) => void) => unknown;
+  /**
+   * Resolves once there is room for more, or the signal is aborted. The result is whether someone still reads it. Default:
+   * true immediately.
+   */
+  readonly room?: (until: AbortSignal) => Promise<boolean>;
+  readonly isTTY?: boolean | undefined;
+  /** The current number of characters per line; `undefined` if unknown, as in a pipe. */
+  readonly columns?: number | undefined;
+}
 
 export interface KeyPresses {
   /** Resolves to the next key: its character, or a name such as `return`, `space` or `left`; `ctrl-c` for Ctrl-C. */
@@ -23,6 +34,8 @@ export interface Io {
   /** The input for `-` instead of a scenario file. */
   readonly stdin?: Readable & { unref?(): unknown };
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The program as its user starts it. */
+  readonly program: string;
   readonly cwd: string;
   /**
    * Returns a signal that is aborted when the process should stop (SIGINT, SIGTERM, SIGHUP), with the name as its reason.
@@ -43,26 +56,24 @@ export interface Io {
   readonly keyPresses: () => Promise<KeyPresses | undefined>;
 }
 
+/** An `Io` without what the command line adds. */
+export type GivenIo = Omit<Io, "program">;
+
 /** Splits the arguments at `--`, which starts the command line of another program. */
 export function splitAtDashes(argv: readonly string[]): [own: readonly string[], rest: readonly string[]] {
   const index = argv.indexOf("--");
   return index === -1 ? [argv, []] : [argv.slice(0, index), argv.slice(index + 1)];
 }
 
-/** Whether `--verbose` is set; also works if the command line cannot be read. */
-export function isVerbose(argv: readonly string[], env: Io["env"]): boolean {
-  return splitAtDashes(argv)[0].includes("--verbose") || isSet(env.SVC_SANDBOX_VERBOSE);
-}
-
-function isSet(value = ""): boolean {
-  return !["", "0", "false", "no", "off"].includes(value.toLowerCase());
-}
-
-/** Whether a program reads the output, so that errors are JSON; also works if the command line cannot be read. */
-export function isForPrograms(argv: readonly string[], env: Io["env"]): boolean {
+/** Returns how to describe an error: as JSON if a program reads it. Also works if the command line cannot be read. */
+export function tellingOf(argv: readonly string[], env: Io["env"]) {
   const [own] = splitAtDashes(argv);
+  const isSet = (value = "") => !["", "0", "false", "no", "off"].includes(value.toLowerCase());
   const format = /(?:^| )--format[ =](?:json|brief)(?= |$)/.test(own.join(" "));
-  return format || own.includes("--json") || isSet(env.SVC_SANDBOX_JSON);
+  return {
+    verbose: own.includes("--verbose") || isSet(env.SVC_SANDBOX_VERBOSE),
+    json: format || own.includes("--json") || isSet(env.SVC_SANDBOX_JSON),
+  };
 }
 
 /**
@@ -70,7 +81,7 @@ export function isForPrograms(argv: readonly string[], env: Io["env"]): boolean 
  * installed for them. Without `--no-install` it would download any package of this name if none is installed. The single
  * executable runs without npx.
  */
-export function programName({ npm_command: command }: Io["env"]): string {
+export function programIn({ npm_command: command }: Io["env"]): string {
   return command === undefined || isExecutable() ? "svc-sandbox" : "npx --no-install svc-sandbox";
 }
 
@@ -80,16 +91,15 @@ export async function aborted(signal: AbortSignal): Promise<void> {
 }
 
 /** Connects the command line with a real process: streams, signals and uncaught errors. */
-export function processIo(process: NodeJS.Process): Io {
+export function processIo(process: NodeJS.Process): GivenIo {
   const stderr = outputOf(process.stderr);
   let uncaught: (error: unknown) => void = (error) => {
-    const { argv, env } = process;
-    tell(stderr, describeFailure(error, { verbose: isVerbose(argv, env), json: isForPrograms(argv, env) }));
+    stderr.write(describeFailure(error, tellingOf(process.argv, process.env)));
     process.exit(exitCode.defect);
   };
   process.on("uncaughtException", (error) => uncaught(error));
   const stdoutFailed = (error: unknown) => {
-    tell(stderr, `Failed to write to the standard output: ${fileFailure(error)}.\n`);
+    stderr.write(`Failed to write to the standard output: ${fileFailure(error)}.\n`);
     // The command's exit code is already set.
     process.once("exit", () => {
       process.exitCode ||= exitCode.usage;

@@ -6,7 +6,7 @@ import { scenarioSecrets } from "../sandbox/secrets.js";
 import { keyStateAt } from "../spec/api-key.js";
 import { outcomeOf } from "../spec/outcomes.js";
 import { textWidth } from "../spec/redact.js";
-import { answerText, type Palette, paintStatus, type Style } from "./terminal.js";
+import { answerText, type Palette, paintStatus } from "./terminal.js";
 
 /** A key of the scenario, and how a request with it would end now. */
 export type KeyRow = ReturnType<typeof keyRows>[number];
@@ -34,8 +34,6 @@ export function keyRows(world: SandboxState, secrets = scenarioSecrets(world)) {
 
 const titles = {
   ref: "KEY",
-  organization: "ORGANIZATION",
-  state: "STATE",
   secret: "SECRET",
   answer: "A REQUEST GETS",
   status: "GETS",
@@ -44,31 +42,18 @@ const titles = {
 type Column = keyof typeof titles;
 
 const layouts: readonly (readonly Column[])[] = [
-  ["ref", "organization", "state", "secret", "answer", "path"],
   ["ref", "secret", "answer", "path"],
   ["ref", "secret", "answer"],
   // Usually fits into 80 characters.
   ["ref", "secret", "status"],
 ];
 
-/**
- * Returns the rows as an aligned table with a title line, and as many columns as fit into the width; `holder` adds the
- * organizations and states.
- */
-export function keyTable(
-  rows: readonly KeyRow[],
-  { palette, width }: Pick<Style, "palette" | "width">,
-  { holder = false } = {},
-): string[] {
-  const tables = layouts.slice(holder ? 0 : 1).map((columns) => {
+/** Returns the rows as an aligned table with a title line, and as many columns as fit into the width. */
+export function keyTable(rows: readonly KeyRow[], palette: Palette, width: number): string[] {
+  const tables = layouts.map((columns) => {
     const body = rows.map((row) => columns.map((column) => cellOf(row, column, palette)));
     return alignColumns([columns.map((column) => palette.dim(titles[column])), ...body]);
   });
-  return firstThatFits(tables, width);
-}
-
-/** Returns the first table that fits into the width, or the last one. */
-export function firstThatFits(tables: readonly string[][], width: number): string[] {
   const fits = (lines: readonly string[]) => lines.every((line) => textWidth(line) <= width);
   return tables.find(fits) ?? tables.at(-1) ?? [];
 }
@@ -76,7 +61,7 @@ export function firstThatFits(tables: readonly string[][], width: number): strin
 function cellOf(row: KeyRow, column: Column, palette: Palette): string {
   const { status, path_id, fault_paths } = row;
   if (column === "path") return [path_id, ...fault_paths].join(" or ");
-  if (column !== "answer" && column !== "status") return row[column];
+  if (column === "ref" || column === "secret") return row[column];
   const answer = column === "answer" ? answerText(row) : String(status);
   return paintStatus(palette, status)(answer) + (fault_paths.length === 0 ? "" : " or a fault");
 }

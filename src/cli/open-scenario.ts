@@ -13,7 +13,7 @@ import { redactKeys } from "../spec/redact.js";
 import { listed, quote } from "../spec/schema/words.js";
 import { usageError } from "./exit-codes.js";
 import type { WorldFlags } from "./flags.js";
-import { type Io, programName } from "./io.js";
+import type { Io } from "./io.js";
 
 /** The default file, and the bundled scenario if there is no such file. */
 export const ownScenario = "svc-sandbox.yaml";
@@ -46,7 +46,7 @@ export async function loadChanges(
   const { scenario, files } = await loadNamed(word, io);
   if (scenario.changes !== undefined) return { changes: scenario.changes, files };
   throw usageError(
-    `The scenario ${quote(word)} has no announced changes. For an example, run ${programName(io.env)} show announced-changes`,
+    `The scenario ${quote(word)} has no announced changes. For an example, run ${io.program} show announced-changes`,
   );
 }
 
@@ -66,14 +66,14 @@ export async function withChanges(
 export function namedOrOwn(
   words: readonly string[],
   doing: string,
-  { cwd, env }: Io,
+  { cwd, program }: Io,
   or = "",
 ): readonly string[] {
   if (words.length > 0) return words;
   const own = ownIn(cwd);
   if (own !== undefined) return [own];
   throw usageError(
-    `Failed to ${doing}: no scenario is given, and there is no ${ownScenario} here. Give files or bundled names (\`${programName(env)} list\`)${or}.`,
+    `Failed to ${doing}: no scenario is given, and there is no ${ownScenario} here. Give files or bundled names (\`${program} list\`)${or}.`,
   );
 }
 

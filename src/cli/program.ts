@@ -17,8 +17,7 @@ import {
 import { commands } from "./commands.js";
 import { usageError } from "./exit-codes.js";
 import { verbose } from "./flags.js";
-import { type Io, programName } from "./io.js";
-import { tell } from "./terminal.js";
+import type { Io } from "./io.js";
 
 /**
  * Reads a command's arguments; flags that are not set come from the environment. Prints help if requested, and returns
@@ -32,7 +31,7 @@ export function parse(
 ): Pick<CommandCall, "words" | "flags"> | undefined {
   // Before its flags, which may be those of another command.
   if (implied && !argv[0]?.startsWith("-")) refuseUnknownWord(argv[0], io);
-  const commander = commanderOf(`${programName(io.env)} ${name}`, command, io);
+  const commander = commanderOf(`${io.program} ${name}`, command, io);
   try {
     commander.parse([...argv], { from: "user" });
   } catch (error) {
@@ -52,8 +51,8 @@ export function parse(
 }
 
 /** Returns the usage error for a command line that cannot be read. */
-export function misread(name: string, sentence: string, { env }: Io): SandboxError {
-  return usageError(`${sentence}\nRun \`${programName(env)} ${name} --help\` for usage.`);
+export function misread(name: string, sentence: string, { program }: Io): SandboxError {
+  return usageError(`${sentence}\nRun \`${program} ${name} --help\` for usage.`);
 }
 
 const rootExamples = {
@@ -72,8 +71,8 @@ const helpWidth = 80;
 
 /** Prints the program's help: its commands, without their flags. */
 export async function printHelp(io: Io): Promise<void> {
-  const notes = rootNotes.replaceAll("svc-sandbox", programName(io.env));
-  const program = configure(new Commander(programName(io.env)), io)
+  const notes = rootNotes.replaceAll("svc-sandbox", io.program);
+  const program = configure(new Commander(io.program), io)
     .description(
       "A sandbox of the relying-party API: every key state, limit and error, the same way each time.\n\nCoding agents: read AGENTS.md in the package first (3 kB; node_modules/svc-sandbox/AGENTS.md).",
     )
@@ -160,8 +159,8 @@ function configure(commander: Commander, io: Io): Commander {
       subcommandTerm: (one) => `${one.name()} ${one.usage()}`.replace(" [flags]", ""),
     })
     .configureOutput({
-      writeOut: (text) => tell(io.stdout, text),
-      writeErr: (text) => tell(io.stderr, text),
+      writeOut: (text) => io.stdout.write(text),
+      writeErr: (text) => io.stderr.write(text),
       // Errors are printed where they are caught.
       outputError: () => {},
       getOutHelpWidth: () => helpWidth,
@@ -169,9 +168,9 @@ function configure(commander: Commander, io: Io): Commander {
     });
 }
 
-function exampleText(examples: CliCommand["examples"], { env }: Io): string {
+function exampleText(examples: CliCommand["examples"], { program }: Io): string {
   const comments = Object.entries(examples).map(([line, does]) => [
-    line.replaceAll("svc-sandbox", programName(env)),
+    line.replaceAll("svc-sandbox", program),
     `# ${does}`,
   ]);
   const beside = alignColumns(comments);
@@ -188,8 +187,7 @@ function refuseUnknownWord(word: string | undefined, io: Io): void {
 }
 
 /** Returns the usage error for a first word that is neither a command nor a scenario, with a suggestion. */
-export function unknownWord(word: string, { env }: Io): SandboxError {
-  const program = programName(env);
+export function unknownWord(word: string, { program }: Io): SandboxError {
   const names = Object.keys(commands);
   // In `svc-sandbox --json list`, the flags belong to the default command, and the command looks like its scenario.
   if (names.includes(word)) {

@@ -107,7 +107,7 @@ describe("a command that cannot be certified", () => {
   test("is not there", async () => {
     const { code, stdout, stderr } = await runCli(["certify", "--", "no-such-command"]);
     expect([code, stdout]).toEqual([127, ""]);
-    expect(stderr).toContain('Failed to run "no-such-command": there is no such command in PATH.');
+    expect(stderr).toContain('Failed to run "no-such-command": there is no such command');
     expect(stderr).not.toContain("failed ");
   });
 

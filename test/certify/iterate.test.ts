@@ -3,7 +3,6 @@ import { expect, test } from "vitest";
 import { bodyParts } from "../../src/api/faults.js";
 import { handle } from "../../src/api/handle.js";
 import { faultsOn } from "../../src/certify/plan.js";
-import { createProgress } from "../../src/cli/certify/progress.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import type { Delivery } from "../../src/sandbox/journal/exchange.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
@@ -12,7 +11,6 @@ import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { openTestWorld } from "../support/doors.js";
 import { root } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
-import { failed } from "./certified.js";
 
 const planted = (mistake: string) => [
   process.execPath,
@@ -76,23 +74,6 @@ test("a run with a fault can be seen again with exec --fault", async () => {
   ] as const) {
     expect(await again(fault, "none")).toMatchObject({ code: 2, stderr: expect.stringContaining(hint) });
   }
-});
-
-test("a terminal shows a bar with the time left, and the attempts while narrowing; a pipe shows each tenth attempt", () => {
-  const shown = (isTTY: boolean) => {
-    const texts: string[] = [];
-    const stderr = { isTTY, columns: 80, write: (text: string) => texts.push(text) };
-    const progress = createProgress({ io: { stderr, env: {} }, flags: {} } as never);
-    progress.begin("4 more runs", 4);
-    for (const run of failed.runs.slice(1, 3)) progress.ran(run);
-    progress.begin("Narrowing down why 1 of them fails");
-    for (let i = 0; i < 10; i++) progress.tried();
-    progress.end();
-    return texts.join("");
-  };
-  expect(shown(true)).toMatch(/\r\S*■{12}.*·{12}\S* 2 of 4, \S*1 failed\S*, about \d+ s left\S*\n/);
-  expect(shown(true)).toMatch(/ 10 attempts\S*\n$/);
-  expect(shown(false).match(/^\d+ attempts$/gm)).toEqual(["10 attempts"]);
 });
 
 test("a slow response takes about a second on each path, however long its body is", () => {

@@ -7,7 +7,6 @@ import { createSandbox, outcomes } from "../../src/index.js";
 import { briefShape } from "../../src/report/brief.js";
 import { inJson } from "../../src/spec/schema/json.js";
 import { jsonSchemaDocument } from "../../src/spec/schema/json-schema.js";
-import { serveControl } from "../control/client.js";
 import { blockWith, pageOf } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
 import { runCommand, startBin } from "../support/running-command.js";
@@ -321,36 +320,6 @@ test("init --agent from the single executable writes command lines that need no 
     expect(text).not.toContain("npx");
     expect(text).toMatch(/[`\n]svc-sandbox exec --format brief /);
   }
-});
-
-test("schema describes what keys, exec and the journal print as JSON", async () => {
-  const validator = async (format: string) =>
-    new Ajv2020({ strict: false, formats: { "date-time": true } }).compile(
-      JSON.parse((await runCli(["schema", format])).stdout),
-    );
-  const cwd = clientFolder();
-  const report = await runCli(
-    ["exec", "--format", "json", "--report", "-", "--", ...client("active", "?revoked", "none")],
-    { cwd },
-  );
-  const { ask } = await serveControl();
-  await ask("/send", { method: "POST", json: { key: "revoked" } });
-  for (const [format, printed] of [
-    ["keys", JSON.parse((await runCli(["keys", "bad-day", "--json"])).stdout)],
-    ["report", JSON.parse(report.stdout)],
-    ["journal", (await ask("/requests")).body.data],
-  ]) {
-    const isValid = await validator(format);
-    isValid(printed);
-    expect([format, isValid.errors]).toEqual([format, null]);
-    expect(isValid(Array.isArray(printed) ? [{ ...printed[0], more: 1 }] : { ...printed, more: 1 })).toBe(
-      false,
-    );
-  }
-  expect(await runCli(["schema", "repport"])).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining("report, brief, keys or journal"),
-  });
 });
 
 test("an agent that reads the help, AGENTS.md and brief lines covers each path and is certified, after 10,000 characters", async () => {

@@ -119,7 +119,8 @@ test.each(
   onTestFinished(() => server.close(0));
   const env = { SVC_BASE_URL: server.url, SVC_CONTROL_URL: String(server.controlUrl) };
   const { cwd, code, stdout, stderr } = await generated(["key-states", "--format", format], env);
-  expect([code, stdout, stderr]).toEqual([0, "", "Wrote out. Start its sandbox: svc-sandbox key-states\n"]);
+  const wrote = "Wrote out. Start its sandbox: svc-sandbox key-states\nWrote values. It contains keys.\n";
+  expect([code, stdout, stderr]).toEqual([0, "", wrote]);
   const values = environmentOf(format, join(cwd, "values"));
   const requests = readers[format]?.(cwd) ?? [];
   const paths = outcomes.map(({ path }) => path);
@@ -222,22 +223,20 @@ test("the collection of a file has its requests, and names what it leaves out", 
   );
 });
 
-test("another program's .env stays unchanged, and its own is replaced", async () => {
+test("existing files stay unchanged without --force", async () => {
   const cwd = temporaryFolder({ ".env": "DATABASE_URL=postgres://here\n" });
-  const argv = ["collection", "-o", "out.http", "--environment"];
-  const { code, stderr } = await runCli([...argv, ".env"], { cwd });
-  expect([code, stderr]).toEqual([2, expect.stringMatching(/^"\.env" was not written by this command/)]);
-  expect(readFileSync(join(cwd, ".env"), "utf8")).toBe("DATABASE_URL=postgres://here\n");
-  for (const _ of [1, 2]) expect(await runCli([...argv, "own/.env"], { cwd })).toMatchObject({ code: 0 });
+  const argv = ["collection", "-o", "out.http", "--environment", ".env"];
+  const { code, stderr } = await runCli(argv, { cwd });
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/^"\.env" already exists and is unchanged/)]);
+  expect([readFileSync(join(cwd, ".env"), "utf8"), existsSync(join(cwd, "out.http"))]).toEqual([
+    "DATABASE_URL=postgres://here\n",
+    false,
+  ]);
+  expect(await runCli([...argv, "--force"], { cwd })).toMatchObject({ code: 0 });
 });
 
 test("a file that cannot be written is reported", async () => {
   const cwd = temporaryFolder({ taken: "" });
-  for (const [file, why] of [
-    ["taken/out", "its folder is a file"],
-    [".", "it is a directory"],
-  ]) {
-    const { code, stderr } = await runCli(["collection", "-o", file as string], { cwd });
-    expect([code, stderr]).toEqual([2, `Failed to write "${file}": ${why}.\n`]);
-  }
+  const { code, stderr } = await runCli(["collection", "-o", "taken/out"], { cwd });
+  expect([code, stderr]).toEqual([2, 'Failed to write "taken/out": its folder is a file.\n']);
 });

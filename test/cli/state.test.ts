@@ -35,7 +35,7 @@ test("--state follows a scenario that changes under --watch", async () => {
   const running = start(cwd, "--watch");
   await baseUrl(running);
   writeFileSync(join(cwd, "a.yaml"), world("one", "two"));
-  await running.stderr.shows(/Loaded a\.yaml again: new keys two\.\n/);
+  await running.stderr.shows(/Loaded a\.yaml again/);
   expect(Object.keys(read(cwd).own.snapshot.organizations["a-bank"].keys)).toEqual(["one", "two"]);
   await running.stop();
   const after = start(cwd, "--watch");

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { elementsOf } from "../report/xml-elements.js";
 import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -26,27 +25,6 @@ test("validate and verify read svc-sandbox.yaml by default, and report if it doe
   for (const command of ["validate", "verify"]) {
     const { code, stderr } = await runCli([command], { cwd: temporaryFolder() });
     expect([code, stderr]).toEqual([2, expect.stringMatching(/no svc-sandbox\.yaml here/)]);
-  }
-});
-
-test("validate and verify write a test case for each scenario, as JUnit", async () => {
-  const cwd = temporaryFolder({
-    "good.yaml": scenario("", story),
-    "bad & broken.yaml": scenario("", story.replace("200", "403")),
-  });
-  for (const command of ["validate", "verify"]) {
-    const argv = [command, "good.yaml", "bad & broken.yaml", "--format", "junit"];
-    const { code, stdout, stderr } = await runCli(argv, { cwd, terminal: true });
-    expect([code, stderr]).toEqual([1, ""]);
-    expect(stdout).not.toContain("\u001b");
-    const found = elementsOf(stdout).flatMap(({ name, attributes }) =>
-      name === "testcase" || name === "failure" ? [[name, attributes.name ?? attributes.message]] : [],
-    );
-    expect(found).toEqual([
-      ["testcase", "good.yaml"],
-      ["testcase", "bad & broken.yaml"],
-      ["failure", expect.stringMatching(command === "validate" ? /^1 problem$/ : /step 1 of 1 failed/)],
-    ]);
   }
 });
 

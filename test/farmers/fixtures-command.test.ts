@@ -76,11 +76,6 @@ describe("svc-sandbox fixtures farmers", () => {
     expect(owners).toEqual(farmers.flatMap(({ farmer_id: id, parcels }) => parcels.map(() => id)));
   });
 
-  it("starts CSV with a byte order mark if requested", async () => {
-    const of = (...more: string[]) => printed("farmers", "--count", "3", "--format", "csv", ...more);
-    expect(await of("--bom")).toBe(`\u{feff}${await of()}`);
-  });
-
   it("prints a complete document of each format, also an empty one", async () => {
     const of = (format: string) => printed("farmers", "--count", "0", "--format", format);
     expect(await of("ndjson")).toBe("");
@@ -114,7 +109,6 @@ describe("what fixtures cannot do", () => {
     ["farmers --locale en_GB", /"en_GB"\. Use .*en_GH, /],
     ["organizations --format geojson", /--locale and --format geojson are only for farmers/],
     ["organizations --locale en", /--locale and --format geojson are only for farmers/],
-    ["farmers --bom", /--bom requires --format csv/],
     ["farmers --count -1", /--count: "-1"\. .* whole number from 0 to 4294967296/],
     ["farmers --from 4294967296", /--from: "4294967296"\. .* whole number from 0 to 4294967295/],
     ["farmers --now 9999-12-31T00:00:00Z", /--now: .* Use a time from 1900 to 9990 /],

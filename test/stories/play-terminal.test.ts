@@ -14,22 +14,11 @@ describe.skipIf(!hasTerminal)("svc-sandbox play on a real terminal", () => {
     const { press, ended } = play("--step", longStory);
     await press(/A bank[\s\S]*care/, "\r");
     await press(/200\.test/, " ");
-    await press(/works for 60 more/, "\u001b[A");
-    await press(/cannot go back/, "q");
+    await press(/works for 60 more/, "q");
     const text = await ended();
     expect(text).toMatch(/\ncode 0\n/);
     expect(text).toMatch(/[^-]icanon/);
     expect(text).toMatch(/[^-]echo /);
-  });
-
-  it("pauses and continues with Space", async () => {
-    const { press, ended } = play("", longStory);
-    await press(/A bank[\s\S]*care/, " ");
-    await press(/Paused/, " ");
-    await press(/Step 2 of 16[\s\S]*200\.test/, "q");
-    const text = await ended();
-    expect(text).toMatch(/\ncode 0\n/);
-    expect(text).toMatch(/[^-]icanon/);
   });
 
   it.each(["", "--step"])("ends with Ctrl-C: play %s", async (flags) => {

@@ -178,18 +178,6 @@ describe("the pauses of svc-sandbox play", () => {
     expect(Math.max(...waited)).toBeLessThanOrEqual(2 ** 31 - 1);
   });
 
-  it.each([
-    ["Space pauses, and q ends", ["space", "q"], 1],
-    ["Space pauses, and Space goes on", ["space", "space", "q"], 2],
-    ["Enter goes on at once", ["return", "return", "x", "q"], 3],
-  ])("are ended by keys: %s", async (_title, keys, told) => {
-    const wait = () => new Promise<void>(() => {});
-    const { code, stdout, stderr } = await play(longStory, [], { terminal: true, keys, wait });
-    expect([code, stdout.match(/Step \d+ of/g)?.length]).toEqual([0, told]);
-    expect(stdout).toContain("Space pauses, Enter continues, q ends.");
-    expect(stderr.match(/Paused/g)?.length ?? 0).toBe(keys.includes("space") ? 1 : 0);
-  });
-
   it("end with Ctrl-C, at once and with 0", async () => {
     const wait = (_: number, signal: AbortSignal) =>
       new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
@@ -208,12 +196,6 @@ describe("svc-sandbox play --step", () => {
     const { code, stdout } = await play(longStory, ["--step"], { keys, terminal: true });
     expect(code).toBe(0);
     expect(stdout).toContain("An administrator revokes the key active-2.");
-  });
-
-  it("cannot go back, and shows this", async () => {
-    const { stdout, stderr } = await play(longStory, ["--step"], { keys: ["up", "left", "b", "x", "q"] });
-    expect(stderr.match(/A story cannot go back/g)).toHaveLength(3);
-    expect(stdout).not.toContain("GET");
   });
 
   it.each(["q", "ctrl-c", "escape"])("ends with %s, and 0", async (key) => {

@@ -1,6 +1,5 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
 import { type RunOptions, runCli, startCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -48,24 +47,21 @@ bad.yaml: step 2 of 3 failed, 1 step not reached (… ms)
 `);
   });
 
-  it("shows signs and colours on a terminal, and no colours with --no-color or NO_COLOR", async () => {
+  it("shows signs and colours on a terminal, and no colours with NO_COLOR", async () => {
     const files = { "good.yaml": good, "bad.yaml": failing };
     const coloured = await verify(files, ["good.yaml", "bad.yaml"], { terminal: true });
     expect(coloured.stdout).toContain("\u001b[32m✓\u001b[39m");
     expect(coloured.stdout).toContain("\u001b[31m✗\u001b[39m");
-    const byFlag = await verify(files, ["good.yaml", "--no-color"], { terminal: true });
-    expect(byFlag.stdout).toMatch(/✓ {2}GET/);
-    expect(byFlag.stdout).not.toContain("\u001b");
     const byVariable = await verify(files, ["good.yaml"], { terminal: true, env: { NO_COLOR: "1" } });
     expect(byVariable.stdout).not.toContain("\u001b");
   });
 
   it("shortens narration to one line", async () => {
     const story = storyScenario([`- say: |`, "    One line,", `    and ${"another ".repeat(40)}`]);
-    const { stdout } = await verify({ "a.yaml": story }, ["a.yaml"], { terminal: true, columns: 60 });
+    const { stdout } = await verify({ "a.yaml": story }, ["a.yaml"]);
     const line = stdout.split("\n")[1] ?? "";
     expect(line).toContain("One line, and another");
-    expect(stripVTControlCharacters(line).length).toBeLessThanOrEqual(60);
+    expect(line.length).toBeLessThanOrEqual(80);
     expect(line).toContain("…");
   });
 

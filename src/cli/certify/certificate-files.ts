@@ -9,8 +9,8 @@ import { quote } from "../../spec/schema/words.js";
 import { type CommandCall, type FlagValues, fileName, fileNames, option } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { type FilesFlag, formatOfEnding, readGivenFile, reportTargets, writeTargets } from "../files.js";
-import { type Io, programName } from "../io.js";
-import { styleFor, tell, tellAs } from "../terminal.js";
+import type { Io } from "../io.js";
+import { styleFor } from "../terminal.js";
 
 /** The flags that name the files of a certificate. */
 export const certificateFlags = {
@@ -68,7 +68,6 @@ interface VerifyFlags {
   readonly json?: boolean;
   readonly format?: "text" | "brief";
   readonly quiet?: boolean;
-  readonly color?: boolean;
 }
 
 /**
@@ -80,7 +79,7 @@ export async function verifyFile(
   { rest, flags, io }: Pick<CommandCall<VerifyFlags>, "rest" | "flags" | "io">,
   runAgain: (certified: CertifyResult, command: readonly string[]) => Promise<CertifyResult | number>,
 ): Promise<number> {
-  const say = (text: string) => tell(io.stderr, printable(redactKeys(text)));
+  const say = (text: string) => io.stderr.write(printable(redactKeys(text)));
   const read = readCertificate(await readGivenFile(file, "the certificate", io));
   if ("problem" in read) {
     say(`Failed to verify ${quote(file)}: ${read.problem}\n`);
@@ -100,15 +99,15 @@ export async function verifyFile(
   }
   const verification = verifyCertificate(result, again);
   const format = flags.json ? "json" : (flags.format ?? "text");
-  const style = styleFor(io.stdout, io.env, flags);
-  tellAs(format, io.stdout, renderVerification(verification, format, style));
+  const style = styleFor(io.stdout, io.env);
+  io.stdout.write(redactKeys(renderVerification(verification, format, style)));
   return verification.verified ? exitCode.fine : exitCode.failed;
 }
 
-function commandIn({ result: { command } }: Certificate, file: string, { env }: Io): readonly string[] {
+function commandIn({ result: { command } }: Certificate, file: string, { program }: Io): readonly string[] {
   // A shortened key cannot be sent.
   if (!command.some((word) => word.includes("…")) && command.length > 0) return command;
   throw usageError(
-    `The command in ${quote(file)} cannot run again: a key in it was cut. Write the command after --: ${programName(env)} certify --verify ${file} -- ${commandLine(command)}`,
+    `The command in ${quote(file)} cannot run again: a key in it was cut. Write the command after --: ${program} certify --verify ${file} -- ${commandLine(command)}`,
   );
 }

@@ -1,7 +1,7 @@
 import { availableParallelism, constants } from "node:os";
 import { join } from "node:path";
 import { apiVersion } from "../../api/openapi.js";
-import { certify, findings, type Tools } from "../../certify/certification.js";
+import { certify, findings, type Progress, type Tools } from "../../certify/certification.js";
 import { planOf, verdictOf } from "../../certify/plan.js";
 import { unmetGates, whyTooLittle } from "../../certify/promises.js";
 import type { CertifyResult, Run } from "../../certify/result.js";
@@ -9,15 +9,13 @@ import { stopwatch, wallTime } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
-import { commandLine } from "../../report/plain-text.js";
+import { commandLine, pluralize } from "../../report/plain-text.js";
 import { canonicalJson } from "../../spec/schema/json.js";
 import { defaultSeed } from "../../spec/seed.js";
 import type { CommandCall } from "../command.js";
 import { sayWhyNotRun } from "../serve/run-served.js";
 import type { ServeFlags } from "../serve/serve-options.js";
-import { tell } from "../terminal.js";
 import { createClientRuns } from "./client-runs.js";
-import { createProgress } from "./progress.js";
 
 /** The input of a certification. */
 export interface Asked extends Pick<CertifyResult, "command" | "seeds" | "faults" | "like" | "gates"> {
@@ -34,7 +32,6 @@ export interface CertifyFlags extends ServeFlags {
   readonly capture?: string;
   readonly now?: number;
   readonly frozen?: boolean;
-  readonly color?: boolean;
   readonly json?: boolean;
   readonly format?: string;
 }
@@ -91,7 +88,7 @@ export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags
   }
   const { report, ...found } = findings(state);
   if (report === undefined) {
-    tell(io.stderr, "Stopped before the first run ended: there is no result.\n");
+    io.stderr.write("Stopped before the first run ended: there is no result.\n");
   }
   const isSeen = report && found.runs[0].outcome === "passed" && whyTooLittle(report) === undefined;
   const facts = report && {
@@ -108,4 +105,37 @@ export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags
   const result = facts && { ...facts, verdict: verdictOf(facts) };
   const cutShort = stopped && 128 + constants.signals[stopped];
   return { result, cutShort, outputOf, notes: client.notes(), release };
+}
+
+/** Shows the progress of a certification: a line for each run, and for each tenth attempt to find a cause. */
+export function createProgress({
+  io,
+  flags,
+}: Pick<CommandCall<{ quiet?: boolean }>, "io" | "flags">): Progress {
+  let attempts = 0;
+  const line = (...cells: string[]) => {
+    if (!flags.quiet) io.stderr.write(`${cells.join("  ")}\n`);
+  };
+  const seconds = (durationMs: number) => `${(durationMs / 1000).toFixed(1)} s`.padStart(7);
+  return {
+    begin(what) {
+      attempts = 0;
+      line(what);
+    },
+    ran({ name, outcome, durationMs, requests }) {
+      const sent = pluralize(requests, "request");
+      line(outcome.replace("_", " ").padEnd(9), name.padEnd(15), seconds(durationMs), sent);
+    },
+    broke({ id, outcome, durationMs }) {
+      line(outcome.replace("_", " ").padEnd(11), id, seconds(durationMs));
+    },
+    tried() {
+      attempts += 1;
+      if (attempts % 10 === 0) line(`${attempts} attempts`);
+    },
+    found({ name, outcome, cause }) {
+      line(`${name} ${outcome === "flaky" ? "is flaky" : (cause?.sentence ?? outcome)}.`);
+    },
+    end() {},
+  };
 }

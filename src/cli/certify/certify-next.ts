@@ -9,16 +9,16 @@ import {
 import { patienceFor } from "../../certify/plan.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { commandLine } from "../../report/plain-text.js";
+import { redactKeys } from "../../spec/redact.js";
 import { defaultSeed } from "../../spec/seed.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure, exitCode } from "../exit-codes.js";
 import { loadChanges } from "../open-scenario.js";
 import { sayWhyNotRun } from "../serve/run-served.js";
-import { styleFor, tell, tellAs } from "../terminal.js";
+import { styleFor } from "../terminal.js";
 import { type certificateFiles, writeCalendar } from "./certificate-files.js";
-import type { CertifyFlags } from "./certify-client.js";
+import { type CertifyFlags, createProgress } from "./certify-client.js";
 import { createClientRuns } from "./client-runs.js";
-import { createProgress } from "./progress.js";
 
 interface Output {
   readonly format: "text" | "brief" | "json";
@@ -77,10 +77,10 @@ export async function certifyNext(
     const { name: scenario } = loaded;
     const { intercept } = flags;
     const rehearsal: Rehearsal = { scenario, next, command, intercept, verdict, runs, changes: found };
-    const style = styleFor(io.stdout, io.env, flags);
-    tellAs(format, io.stdout, renderCalendar(rehearsal, format, style));
+    const style = styleFor(io.stdout, io.env);
+    io.stdout.write(redactKeys(renderCalendar(rehearsal, format, style)));
     const failures = await writeCalendar(rehearsal, targets, io);
-    for (const one of failures) tell(io.stderr, describeFailure(one, flags));
+    for (const one of failures) io.stderr.write(describeFailure(one, flags));
     if (verdict !== "passed") return baseline?.report.requests === 0 ? exitCode.noRequest : exitCode.failed;
     return failures.length === 0 ? exitCode.fine : exitCode.usage;
   } finally {

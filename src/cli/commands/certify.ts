@@ -35,7 +35,6 @@ import {
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
 import {
-  color,
   interceptFlags,
   jsonOrFormat,
   quiet,
@@ -45,10 +44,10 @@ import {
   thresholdFlags,
   worldFlags,
 } from "../flags.js";
-import { type Io, programName } from "../io.js";
+import type { Io } from "../io.js";
 import { loadNamed } from "../open-scenario.js";
 import { whyNoRequest } from "../serve/exec-report.js";
-import { styleFor, tell, tellAs } from "../terminal.js";
+import { styleFor } from "../terminal.js";
 
 function readRun(text: string, from: string): string {
   const promises = brokenPromises.map(({ id }) => id);
@@ -150,7 +149,6 @@ const flags = {
   frozen: worldFlags.frozen,
   ...interceptFlags,
   ...{ host, handlers, control, tls, cert, key },
-  color,
   quiet,
 };
 type CertifyCall = CommandCall<FlagValues<typeof flags>>;
@@ -194,12 +192,12 @@ export const command = declareCommand({
     try {
       if (result === undefined) return cutShort ?? exitCode.defect;
       if (!flags.quiet) showOutput(result, outputOf, call);
-      const style = styleFor(io.stdout, io.env, flags);
+      const style = styleFor(io.stdout, io.env);
       const hint = whyUnusable(result.runs[0], notes.join(" "), call);
-      tellAs(format, io.stdout, renderCertificate(result, format, style, { outputOf, hint }));
+      io.stdout.write(redactKeys(renderCertificate(result, format, style, { outputOf, hint })));
       const failures = await writeCertificates(result, targets, io);
-      for (const one of failures) tell(io.stderr, describeFailure(one, flags));
-      if (hint !== undefined && format !== "brief") tell(io.stderr, redactKeys(`${hint}\n`));
+      for (const one of failures) io.stderr.write(describeFailure(one, flags));
+      if (hint !== undefined && format !== "brief") io.stderr.write(redactKeys(`${hint}\n`));
       if (cutShort !== undefined) return cutShort;
       const { verdict } = certificateBrief(result, "");
       if (verdict !== "passed") return codes[verdict] ?? exitCode.failed;
@@ -211,9 +209,9 @@ export const command = declareCommand({
   },
 });
 
-function needCommand(rest: readonly string[], { env }: Io): void {
+function needCommand(rest: readonly string[], { program }: Io): void {
   if (rest.length > 0) return;
-  throw usageError(`certify needs -- and a command after it: ${programName(env)} certify -- npm test`);
+  throw usageError(`certify needs -- and a command after it: ${program} certify -- npm test`);
 }
 
 // Returns the runs and gates that the flags set.
@@ -262,20 +260,16 @@ async function verify(file: string, call: CertifyCall): Promise<number> {
 }
 
 // Prints the output of failed runs, one for each cause.
-function showOutput(
-  result: CertifyResult,
-  outputOf: Certified["outputOf"],
-  { flags, io }: CertifyCall,
-): void {
-  const { palette } = styleFor(io.stderr, io.env, flags);
-  const again = { ...result, program: programName(io.env) };
+function showOutput(result: CertifyResult, outputOf: Certified["outputOf"], { io }: CertifyCall): void {
+  const { palette } = styleFor(io.stderr, io.env);
+  const again = { ...result, program: io.program };
   for (const [run] of failuresByReason(result.runs)) {
     const bar = `  ${palette.dim("|")} `;
     const lines = outputOf(run).slice(-20);
     const heading = lines.length === 0 ? `${run.name} printed nothing` : `Last output of ${run.name}`;
-    tell(io.stderr, `${palette.bold(heading)}\n`);
-    for (const line of lines) tell(io.stderr, redactKeys(`${bar}${line}\n`));
-    tell(io.stderr, redactKeys(`See it again: ${runAgain(run, again)}\n\n`));
+    io.stderr.write(`${palette.bold(heading)}\n`);
+    for (const line of lines) io.stderr.write(redactKeys(`${bar}${line}\n`));
+    io.stderr.write(redactKeys(`See it again: ${runAgain(run, again)}\n\n`));
   }
 }
 
@@ -302,7 +296,7 @@ async function readLike(
 ): Promise<Partial<Assumptions>> {
   const refuse = (why: string) =>
     usageError(
-      `Invalid --like: ${quote(file)} cannot be used: ${why}. Use the output of ${programName(io.env)} check <base-url> --format json.`,
+      `Invalid --like: ${quote(file)} cannot be used: ${why}. Use the output of ${io.program} check <base-url> --format json.`,
     );
   const text = await readGivenFile(file, "the check", io);
   const report = parsedJson(text.replace(/^\uFEFF/, ""));

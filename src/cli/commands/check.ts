@@ -13,9 +13,9 @@ import { declareCommand, fileName, noVariable, option, toggle, wholeNumber } fro
 import { exitCode, usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
 import { defaultWait, formatFlag, jsonOrFormat, timeout } from "../flags.js";
-import { type Io, programName } from "../io.js";
+import type { Io } from "../io.js";
 import { loadChanges } from "../open-scenario.js";
-import { styleFor, tell, tellAs } from "../terminal.js";
+import { styleFor } from "../terminal.js";
 
 export const command = declareCommand({
   summary: "probe a real environment and compare it with the contract",
@@ -68,13 +68,13 @@ export const command = declareCommand({
     const newFacts = earlier && now && newSince(earlier, now);
     const report = { ...checked, newFacts };
     const { stopped } = report;
-    if (stopped !== undefined) tell(io.stderr, redactKeys(`${stopped}\n`));
+    if (stopped !== undefined) io.stderr.write(redactKeys(`${stopped}\n`));
     // Other formats usually go to a file.
     if (format !== "text")
-      for (const fact of newFacts ?? []) tell(io.stderr, redactKeys(`New on ${fact}.\n`));
+      for (const fact of newFacts ?? []) io.stderr.write(redactKeys(`New on ${fact}.\n`));
     if (format !== "text" || stopped === undefined) {
       const style = styleFor(io.stdout, io.env);
-      tellAs(format, io.stdout, renderCheck(report, format, style));
+      io.stdout.write(redactKeys(renderCheck(report, format, style)));
     }
     return report.verdict === "agrees" && !newFacts?.length ? exitCode.fine : exitCode.failed;
   },
@@ -85,12 +85,12 @@ async function readEarlier(file: string, io: Io) {
   const earlier = parseCheck(parsedJson(text.replace(/^\uFEFF/, "")));
   if (earlier !== undefined) return earlier;
   throw usageError(
-    `Invalid --against: ${quote(file)} is not the JSON output of a check that got responses. Use a file that ${programName(io.env)} check <base-url> --format json > <file> wrote, and write the new check to another file.`,
+    `Invalid --against: ${quote(file)} is not the JSON output of a check that got responses. Use a file that ${io.program} check <base-url> --format json > <file> wrote, and write the new check to another file.`,
   );
 }
 
 function warnOfPlainHttp({ protocol, host }: URL, { env, stderr }: Io): void {
   const isReal = (secret: string) => parseApiKey(secret)?.marked !== true;
   if (protocol !== "http:" || isLoopbackHost(host) || !keysInVariables(env).some(isReal)) return;
-  tell(stderr, `Keys go to ${host} unencrypted: the base URL starts with http://.\n`);
+  stderr.write(`Keys go to ${host} unencrypted: the base URL starts with http://.\n`);
 }

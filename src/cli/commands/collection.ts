@@ -1,20 +1,17 @@
-import { existsSync, readFileSync } from "node:fs";
-import { dirname, resolve } from "node:path";
 import { expectedCode } from "../../api/messages.js";
 import { controlPath } from "../../node/addresses.js";
 import { clientEnvironment } from "../../node/client-variables.js";
-import { makeFolder, writeFileAtomically } from "../../node/files/write-file.js";
 import { fallbackScenarios, type Reproduction, reproductionsIn } from "../../report/reproduce.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { failures } from "../../spec/fault.js";
 import { outcomeOf, outcomes, type PathId } from "../../spec/outcomes.js";
-import { listed, quote } from "../../spec/schema/words.js";
+import { listed } from "../../spec/schema/words.js";
 import { declareCommand, fileName, noVariable, oneOf, option, scenarioWord } from "../command.js";
-import { exitCode, tryToWrite, unwritable, usageError } from "../exit-codes.js";
-import { quiet, standardUrl, worldFlags } from "../flags.js";
-import { type Io, programName } from "../io.js";
+import { exitCode } from "../exit-codes.js";
+import { openOutput } from "../files.js";
+import { force, quiet, standardUrl, worldFlags } from "../flags.js";
+import type { Io } from "../io.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
-import { tell, writeData } from "../terminal.js";
 
 /** Renders a collection in each format. */
 const renderCollection = { http: httpFile, postman: postmanCollection };
@@ -33,12 +30,13 @@ export const command = declareCommand({
       oneOf(Object.keys(renderCollection) as CollectionFormat[]),
       noVariable,
     ),
-    output: option("-o, --output <file>", "write it to this file (default: stdout)", fileName),
+    output: option("-o, --output <file>", "write it to this file and not to stdout", fileName, noVariable),
     environment: option(
       "--environment <file>",
       "write the variables to this file, for Postman or as .env: the keys, and SVC_BASE_URL and SVC_CONTROL_URL (default: a sandbox on the default port)",
       fileName,
     ),
+    force,
     quiet,
     ...worldFlags,
   },
@@ -47,7 +45,10 @@ export const command = declareCommand({
     "svc-sandbox collection --format postman -o sandbox.json --environment env.json": "for Postman or Bruno",
   },
   async run({ words, flags, io }) {
-    const { format = "http", output } = flags;
+    const { format = "http", environment } = flags;
+    const write = openOutput(flags, io);
+    // For its owner only: it contains keys.
+    const writeValues = openOutput({ ...flags, output: environment }, io, 0o600);
     const loaded = await loadNamed(words[0], io);
     // No request could switch back to a file.
     const others = loaded.files.length > 0 ? [] : fallbackScenarios.filter((name) => name !== loaded.name);
@@ -55,50 +56,21 @@ export const command = declareCommand({
     const world = openNamed(loaded, flags);
     const otherWorlds = loadedOthers.map((one) => openNamed(one, flags));
     const collection = collectionOf(world, otherWorlds);
-    if (flags.environment !== undefined) refuseOther(flags.environment, io);
-    const text = renderCollection[format](collection);
-    if (output === undefined) writeData(io.stdout, text);
-    else write(output, text, io);
-    if (flags.environment !== undefined) {
+    write(renderCollection[format](collection), `Start its sandbox: ${io.program} ${loaded.name}`);
+    if (environment !== undefined) {
       const all = [...otherWorlds, world].map((one) => clientEnvironment(one, addresses(io)));
       const known: Readonly<Record<string, string>> = Object.assign({}, ...all);
       const values = collection.variables.map((name): [string, string] => [name, known[name] ?? ""]);
-      // For its owner only: it contains keys.
-      write(flags.environment, renderEnvironment(format, collection.name, values), io, 0o600);
-    }
-    if (flags.quiet !== true && output !== undefined) {
-      tell(io.stderr, `Wrote ${output}. Start its sandbox: ${programName(io.env)} ${loaded.name}\n`);
+      writeValues(renderEnvironment(format, collection.name, values), "It contains keys.");
     }
     if (flags.quiet !== true && collection.leftOut.length > 0) {
-      tell(
-        io.stderr,
+      io.stderr.write(
         `Left out, because ${loaded.name} does not cover them: ${listed(collection.leftOut, "and")}. The collection of key-states has all.\n`,
       );
     }
     return exitCode.fine;
   },
 });
-
-function write(file: string, text: string, { cwd }: Io, mode = 0o666): void {
-  const path = resolve(cwd, file);
-  tryToWrite(quote(file), () => {
-    makeFolder(dirname(path));
-    writeFileAtomically(path, text, mode);
-  });
-}
-
-// A .env may belong to the user's program.
-function refuseOther(file: string, { cwd }: Io): void {
-  const path = resolve(cwd, file);
-  try {
-    if (!existsSync(path) || readFileSync(path, "utf8").slice(0, 40).includes("svc-sandbox")) return;
-  } catch (error) {
-    unwritable(quote(file))(error);
-  }
-  throw usageError(
-    `${quote(file)} was not written by this command, so it is unchanged. Name another file with --environment, or move it away.`,
-  );
-}
 
 function addresses({ env }: Io) {
   const { SVC_BASE_URL: url, SVC_CONTROL_URL: controlUrl } = env;
@@ -255,18 +227,8 @@ function postmanCollection({ name, description, groups, variables }: Collection)
 const sendUnanswered = "SVC_SEND_UNANSWERED";
 
 // Postman's requests have no timeout: without one, Newman waits for a hang forever.
-const onRequest = {
-  description: `Set the variable ${sendUnanswered} to 1 to send these requests: they get no response. In Newman also set --timeout-request.`,
-  event: [
-    {
-      listen: "prerequest",
-      script: {
-        type: "text/javascript",
-        exec: [`if (!pm.variables.get("${sendUnanswered}")) pm.execution.skipRequest();`],
-      },
-    },
-  ],
-};
+const exec = [`if (!pm.variables.get("${sendUnanswered}")) pm.execution.skipRequest();`];
+const onRequest = { event: [{ listen: "prerequest", script: { type: "text/javascript", exec } }] };
 
 function postmanItem(request: CollectionRequest) {
   const { name, description, method, url, headers, body, status, code } = request;

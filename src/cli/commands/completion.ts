@@ -6,7 +6,6 @@ import { exitCode, usageError } from "../exit-codes.js";
 import { verbose } from "../flags.js";
 import type { Io } from "../io.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
-import { writeData } from "../terminal.js";
 
 const shells = ["bash", "zsh", "fish", "powershell"];
 
@@ -36,7 +35,7 @@ export const command = declareCommand({
     "svc-sandbox completion powershell | Out-String | Invoke-Expression": "in $PROFILE",
   },
   async run({ words: [shell = ""], io }) {
-    if (shell === "bash") writeData(io.stdout, bashScript);
+    if (shell === "bash") io.stdout.write(bashScript);
     // The library prints the script.
     else if (shells.includes(shell)) {
       const { script } = await import("@bomb.sh/tab");
@@ -60,7 +59,7 @@ export async function printFitting(words: readonly string[], commands: Commands,
   const before = parts.filter((one) => one !== "=");
   const [values, files = false] = await fitting(before, word, commands, io);
   const lines = values.filter((value) => value.startsWith(word)).map((value) => `${value}\n`);
-  writeData(io.stdout, `${lines.join("")}:${files ? 0 : 4}\n`);
+  io.stdout.write(`${lines.join("")}:${files ? 0 : 4}\n`);
   return exitCode.fine;
 }
 

@@ -16,7 +16,6 @@ import { declareCommand, fileName, fileNames, option, reader, scenarioWord } fro
 import { exitCode, usageError } from "../exit-codes.js";
 import {
   changes,
-  color,
   formatFlag,
   interceptFlags,
   log,
@@ -26,11 +25,9 @@ import {
   thresholdFlags,
   worldFlags,
 } from "../flags.js";
-import { programName } from "../io.js";
 import { loadNamed, startNamed, withChanges } from "../open-scenario.js";
 import { deliverReport, execTargets } from "../serve/exec-report.js";
 import { createKeyFinder, runServed, sayWhyNotRun } from "../serve/run-served.js";
-import { tell } from "../terminal.js";
 
 function readPromise(text: string, from: string): BrokenPromise {
   const found = brokenPromises.find(({ id }) => id === text);
@@ -96,7 +93,6 @@ const flags = {
     { conflicts: ["now"] },
   ),
   log: log("off"),
-  color,
   quiet,
 };
 
@@ -145,14 +141,14 @@ export const command = declareCommand({
         return sayWhyNotRun(rest[0] as string, end.failure, call);
       }
       if (flags.break !== undefined) {
-        if (!flags.quiet) tell(io.stderr, redactKeys(`${whatNoticed(flags.break, broken, end.code)}\n`));
+        if (!flags.quiet) io.stderr.write(redactKeys(`${whatNoticed(flags.break, broken, end.code)}\n`));
         return end.code;
       }
       if (flags.tls || flags.cert !== undefined) counters.curlOptions = '--cacert "$SVC_CA_FILE"';
       const how = { underExec: true, keysInOutput: places() };
       const report = clientReport(runtime, how, counters);
       const unmet = unmetThresholds(report, { ...flags, needsRequests: true });
-      const rerun = execAgain(words, { ...flags, command: rest, program: programName(io.env) });
+      const rerun = execAgain(words, { ...flags, command: rest, program: io.program });
       const ran = { code: end.code, rerun, hint: end.notes.join(" ") };
       const isWritten = await deliverReport(report, unmet, targets, call, ran);
       const hasFailed = end.code !== exitCode.fine || unmet.length > 0;

@@ -16,9 +16,8 @@ import { didYouMean, listed, quote } from "../../spec/schema/words.js";
 import { declareCommand, scenarioWord } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { json, worldFlags } from "../flags.js";
-import { programName } from "../io.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
-import { answerText, paintStatus, type Style, styleFor, tell, writeData } from "../terminal.js";
+import { answerText, paintStatus, type Style, styleFor } from "../terminal.js";
 
 export const command = declareCommand({
   summary: "show the checks for a key, and its response",
@@ -35,12 +34,12 @@ export const command = declareCommand({
     const [word = "", scenario] = words;
     const loaded = await loadNamed(scenario, io);
     const world = openNamed(loaded, flags);
-    const program = programName(io.env);
+    const program = io.program;
     const explained = explain(apiKeyFor(word, world, loaded.name, program), world);
     const style = styleFor(io.stdout, io.env);
     const lines = describe(explained, loaded.name, style, program);
-    if (flags.json) writeData(io.stdout, `${JSON.stringify(explained, null, 2)}\n`);
-    else tell(io.stdout, `${lines.join("\n")}\n`);
+    if (flags.json) io.stdout.write(`${JSON.stringify(explained, null, 2)}\n`);
+    else io.stdout.write(`${lines.join("\n")}\n`);
     return exitCode.fine;
   },
 });

@@ -14,12 +14,11 @@ import {
   oneOf,
   option,
   reader,
-  toggle,
   wholeNumber,
 } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { readSeed } from "../flags.js";
-import { type Output, writeData } from "../terminal.js";
+import type { Output } from "../io.js";
 
 /** The bundled scenarios' start time: without `--now`, farmers are the same every day. */
 const defaultNow = Date.UTC(2026, 2, 2, 9);
@@ -62,7 +61,6 @@ const flags = {
     oneOf(recordFormats),
     noVariable,
   ),
-  bom: toggle("--bom", "starts CSV with a byte order mark; Excel needs it to read accents", noVariable),
   locale: option(
     "--locale <name>",
     "locale of the farmers, such as en_GH or pt_BR, or a language for all of its locales (default: all locales)",
@@ -93,16 +91,13 @@ export const command = declareCommand({
   },
   async run(call) {
     const { flags, io } = call;
-    const { count = 10, from = 0, format = "ndjson", bom = false } = flags;
+    const { count = 10, from = 0, format = "ndjson" } = flags;
     if (from + count > mostFarmers) {
       throw usageError(
         `--from ${from} --count ${count} goes beyond the last index, ${mostFarmers - 1}. Use lower numbers.`,
       );
     }
-    if (bom && format !== "csv") {
-      throw usageError("--bom requires --format csv.");
-    }
-    await writeRecords(kindOf(call), { from, count, format, bom }, io.stdout, io.stopSignal());
+    await writeRecords(kindOf(call), { from, count, format }, io.stdout, io.stopSignal());
     return exitCode.fine;
   },
 });
@@ -153,12 +148,12 @@ const portion = 64 * 1024;
  */
 async function writeRecords<Item extends object>(
   kind: RecordKind<Item>,
-  { from, count, format, bom }: { from: number; count: number; format: RecordFormat; bom: boolean },
+  { from, count, format }: { from: number; count: number; format: RecordFormat },
   output: Output,
   stop: AbortSignal,
 ): Promise<void> {
   const { head = "", textsOf, separator = "", tail = "" } = await layoutOf(kind, format, count);
-  let waiting = bom ? `\u{feff}${head}` : head;
+  let waiting = head;
   let before = "";
   for (let index = from; index < from + count; index++) {
     for (const text of textsOf(kind.at(index))) {
@@ -166,12 +161,12 @@ async function writeRecords<Item extends object>(
       before = separator;
     }
     if (waiting.length < portion) continue;
-    writeData(output, waiting);
+    output.write(waiting);
     waiting = "";
     const isRead = (await output.room?.(stop)) ?? true;
     if (!isRead || stop.aborted) return;
   }
-  writeData(output, waiting + tail);
+  output.write(waiting + tail);
   await output.room?.(stop);
 }
 

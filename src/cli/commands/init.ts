@@ -14,9 +14,7 @@ import { declareCommand, noVariable, oneOf, option, toggle } from "../command.js
 import { exitCode, tryToWrite, unwritable, usageError } from "../exit-codes.js";
 import { newFile } from "../files.js";
 import { force, quiet } from "../flags.js";
-import { programName } from "../io.js";
 import { ownScenario } from "../open-scenario.js";
-import { tell } from "../terminal.js";
 
 /** The examples for `init --client`, and the project's folder for their tests. */
 const clients = {
@@ -64,7 +62,7 @@ export const command = declareCommand({
         ...(flags.client === undefined ? [] : await writeClientFiles(flags.client, io.cwd, flags)),
         ...(flags.agent ? await writeAgentSection(io.cwd) : []),
       ];
-      if (!flags.quiet) tell(io.stderr, written.map((line) => `${line}\n`).join(""));
+      if (!flags.quiet) io.stderr.write(written.map((line) => `${line}\n`).join(""));
       return exitCode.fine;
     }
     const [name = ownScenario] = words;
@@ -80,9 +78,9 @@ export const command = declareCommand({
       }
     });
     if (flags.quiet !== true) {
-      const start = programName(io.env) + (name === ownScenario ? "" : ` ${startable(name)}`);
+      const start = io.program + (name === ownScenario ? "" : ` ${startable(name)}`);
       const beside = installed === undefined ? `, with ${schemaCopy.slice(2)} for editors next to it` : "";
-      tell(io.stderr, `Wrote ${name}${beside}. Start it with: ${start} --watch\n`);
+      io.stderr.write(`Wrote ${name}${beside}. Start it with: ${start} --watch\n`);
     }
     return exitCode.fine;
   },

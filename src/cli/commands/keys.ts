@@ -6,9 +6,9 @@ import { scenarioSecret } from "../../sandbox/secrets.js";
 import { declareCommand, noVariable, oneOf, option, scenarioWord } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { jsonOrFormat, worldFlags } from "../flags.js";
-import { firstThatFits, keyRows, keyTable } from "../key-rows.js";
+import { keyRows, keyTable } from "../key-rows.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
-import { type Style, shortTime, styleFor, tell, writeData } from "../terminal.js";
+import { type Style, shortTime, styleFor } from "../terminal.js";
 
 export const command = declareCommand({
   summary: "list a scenario's keys and what each one gets",
@@ -18,8 +18,8 @@ export const command = declareCommand({
   flags: {
     format: option(
       "--format <format>",
-      "table, json, env (lines for a shell), dotenv (the same, for a .env file) or powershell (default: table)",
-      oneOf(["table", "json", "env", "dotenv", "powershell"]),
+      "table, json, env (lines for a shell or a .env file) or powershell (default: table)",
+      oneOf(["table", "json", "env", "powershell"]),
       noVariable,
     ),
     json: jsonOrFormat,
@@ -39,30 +39,28 @@ export const command = declareCommand({
     const variables = () => clientEnvironment(world, undefined, { all: true });
     const textOf = {
       env: () => environmentLines(variables()),
-      dotenv: () => environmentLines(variables()),
       powershell: () => powershellLines(variables()),
       json: () => `${JSON.stringify(keyRows(world), null, 2)}\n`,
       table: () => tableOf(world, open, styleFor(io.stdout, io.env)),
     };
     const text = await textOf[format]();
-    if (format === "table") tell(io.stdout, text);
-    else writeData(io.stdout, text);
+    if (format === "table") io.stdout.write(text);
+    else io.stdout.write(text);
     return exitCode.fine;
   },
 });
 
-async function tableOf(world: SandboxState, open: () => SandboxState, style: Style): Promise<string> {
-  const table = keyTable(keyRows(world), style, { holder: true });
+async function tableOf(
+  world: SandboxState,
+  open: () => SandboxState,
+  { palette, width }: Style,
+): Promise<string> {
+  const table = keyTable(keyRows(world), palette, width);
   const hasSteps = world.timeline.steps.length + world.story.steps.length > 0;
   const toCome = hasSteps ? keysToCome(open) : [];
-  if (toCome.length === 0) return `${table.join("\n")}\n`;
-  const rows = [["KEY", "MADE BY", "SECRET"].map(style.palette.dim), ...toCome];
-  const short = rows.map(([ref = "", , secret = ""]) => [ref, secret]);
-  const below = firstThatFits(
-    [rows, short].map((one) => alignColumns(one)),
-    style.width,
-  );
-  return `${[...table, "", "Created later:", ...below].join("\n")}\n`;
+  const rows = [["KEY", "SECRET", "MADE BY"].map(palette.dim), ...toCome];
+  const later = toCome.length === 0 ? [] : ["", "Created later:", ...alignColumns(rows)];
+  return `${[...table, ...later].join("\n")}\n`;
 }
 
 // The keys that the timeline and the story will create, each with its step and secret.
@@ -79,7 +77,7 @@ function keysToCome(open: () => SandboxState): string[][] {
         event.type === "timeline.step"
           ? `timeline, at ${shortTime(event.result.at)}`
           : `story, step ${event.result.number}`;
-      rows.set(made.ref, [made.ref, by, scenarioSecret(world, made.ref)]);
+      rows.set(made.ref, [made.ref, scenarioSecret(world, made.ref), by]);
     });
     return world;
   });

@@ -1,8 +1,9 @@
+import { Help } from "commander";
 import { storySender } from "../../api/handle.js";
 import { stepJson } from "../../node/step-data.js";
 import { pluralize, shellWord } from "../../report/plain-text.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
-import { isAsExpected } from "../../sandbox/steps.js";
+import { isAsExpected, type PlayedStep } from "../../sandbox/steps.js";
 import { tryNextStep } from "../../sandbox/story/run-step.js";
 import { redactKeys } from "../../spec/redact.js";
 import { quote } from "../../spec/schema/words.js";
@@ -16,13 +17,12 @@ import {
   toggle,
 } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
-import { changes, color, json, worldFlags } from "../flags.js";
-import { programName } from "../io.js";
+import { changes, json, worldFlags } from "../flags.js";
+import { aborted, type Io } from "../io.js";
 import { loadNamed, openNamed, withChanges } from "../open-scenario.js";
-import { type Pauses, pausesFor } from "../story/pauses.js";
 import { openingProse, stepProse } from "../story/step-prose.js";
 import { placeProblems } from "../story/verdict.js";
-import { type Style, styleFor, tell, writeData } from "../terminal.js";
+import { styleFor } from "../terminal.js";
 
 const readSpeed = reader((text) => {
   if (text === "max") return Number.POSITIVE_INFINITY;
@@ -42,7 +42,6 @@ const flags = {
   ...worldFlags,
   changes,
   json,
-  color,
 };
 type PlayCall = CommandCall<FlagValues<typeof flags>>;
 
@@ -63,15 +62,15 @@ export const command = declareCommand({
     const { story = [] } = loaded.scenario;
     if (story.length === 0) {
       throw usageError(
-        `The scenario ${quote(loaded.name)} has no story. Each bundled scenario has one: ${programName(io.env)} play rotation`,
+        `The scenario ${quote(loaded.name)} has no story. Each bundled scenario has one: ${io.program} play rotation`,
       );
     }
     const stop = io.stopSignal();
     const world = openNamed(loaded, { ...flags, frozen: true });
-    const pauses = await pausesFor(flags, io, stop);
+    const pauses = await pausesFor(call, stop);
     try {
-      const outline = [`${pluralize(story.length, "step")}.`, pauses.keys].filter(Boolean).join(" ");
-      if (flags.json !== true) tell(io.stdout, openingProse(world, outline, proseStyle(call)));
+      const outline = `${pluralize(story.length, "step")}.${flags.step ? stepKeys : ""}`;
+      if (!flags.json) tell(openingProse(world, outline, styleOf(io)), io);
       return await playAll(world, loaded.name, pauses, call);
     } finally {
       pauses.close();
@@ -88,27 +87,78 @@ async function playAll(world: SandboxState, name: string, pauses: Pauses, call: 
     if (result === undefined) break;
     if (!isAsExpected(result)) unexpected += 1;
     const problems = await placeProblems(result, name, io.cwd);
-    const shown =
-      flags.json === true
-        ? `${redactKeys(JSON.stringify(stepJson(result)))}\n`
-        : stepProse(result, problems, world, proseStyle(call));
-    if (flags.json === true) writeData(io.stdout, shown);
-    else tell(io.stdout, shown);
-    if (result.number === result.of || (await pauses.after(result, shown))) continue;
+    const prose = stepProse(result, problems, world, styleOf(io));
+    if (flags.json) io.stdout.write(`${redactKeys(JSON.stringify(stepJson(result)))}\n`);
+    else tell(prose, io);
+    if (result.number === result.of || (await pauses.after(result, prose))) continue;
     // The echo of Ctrl-C is where the shell would write its prompt.
-    if (io.stdout.isTTY === true) tell(io.stdout, "\n");
+    if (io.stdout.isTTY === true) io.stdout.write("\n");
     return exitCode.fine;
   }
   if (unexpected === 0) return exitCode.fine;
-  tell(
-    io.stderr,
-    `Unexpected results: ${pluralize(unexpected, "step")}. To see the first in its file: ${programName(io.env)} verify ${shellWord(name)}\n`,
+  io.stderr.write(
+    `Unexpected results: ${pluralize(unexpected, "step")}. To see the first in its file: ${io.program} verify ${shellWord(name)}\n`,
   );
   return exitCode.failed;
 }
 
-// Longer lines of JSON are hard to read.
-function proseStyle({ flags, io: { stdout, env } }: PlayCall): Style {
-  const style = styleFor(stdout, env, flags);
-  return { ...style, width: Math.max(20, Math.min(100, style.width)) };
+const styleOf = ({ stdout, env }: Io) => styleFor(stdout, env);
+
+// Wraps at spaces on a terminal.
+function tell(text: string, io: Io): void {
+  io.stdout.write(new Help().boxWrap(text, styleOf(io).width));
+}
+
+interface Pauses {
+  /** Waits after a step with this text; resolves to whether to continue. */
+  readonly after: (result: PlayedStep, shown: string) => Promise<boolean>;
+  readonly close: () => void;
+}
+
+// Returns the pauses that the flags set: until a key is pressed, with time to read, or none.
+async function pausesFor({ flags, io }: PlayCall, stop: AbortSignal): Promise<Pauses> {
+  if (flags.step) return untilKeys(io, stop);
+  const speed = flags.json
+    ? Number.POSITIVE_INFINITY
+    : (flags.speed ?? (io.stdout.isTTY ? 1 : Number.POSITIVE_INFINITY));
+  return {
+    async after({ kind }, shown) {
+      // People read narration word by word, and only skim requests.
+      const perCharacter = kind === "request" ? 18 : 50;
+      const time = shown.replace(/\s+/g, "").length * perCharacter;
+      const pause = Math.min(12_000, Math.max(1200, time)) / speed;
+      if (pause > 0) await io.wait(Math.min(pause, longestPause), stop);
+      return !stop.aborted;
+    },
+    close() {},
+  };
+}
+
+// The maximum of timers, which would not wait for longer.
+const longestPause = 2 ** 31 - 1;
+
+const stepKeys = " Enter or Space: the next step. q: the end.";
+// Presenters' clickers press Page Down.
+const forward = ["return", "enter", "space", "right", "down", "pagedown"];
+const ends = ["q", "escape", "ctrl-c", "ctrl-d"];
+
+async function untilKeys(io: Io, stop: AbortSignal): Promise<Pauses> {
+  const presses = await io.keyPresses();
+  if (presses === undefined) {
+    throw usageError(
+      "--step (or SVC_SANDBOX_STEP) requires a terminal, and the input is not one. Remove it; --speed 1 leaves time to read.",
+    );
+  }
+  const { next, close } = presses;
+  const stopped = aborted(stop).then(() => "ctrl-c");
+  return {
+    async after() {
+      for (;;) {
+        const key = await Promise.race([stopped, next()]);
+        if (ends.includes(key)) return false;
+        if (forward.includes(key)) return true;
+      }
+    },
+    close,
+  };
 }

@@ -22,9 +22,9 @@ import {
   runningUrl,
   thresholdFlags,
 } from "../flags.js";
-import { type Io, programName } from "../io.js";
+import type { Io } from "../io.js";
 import { runsOnGithub } from "../serve/exec-report.js";
-import { styleFor, tell, tellAs, writeData } from "../terminal.js";
+import { styleFor } from "../terminal.js";
 
 export const reportCommand = declareCommand({
   summary: "print the report of a running sandbox: covered paths, other paths, advice",
@@ -57,9 +57,8 @@ export const reportCommand = declareCommand({
       : await askReport(controlCall(oneUrl(words), flags, io));
     const unmet = unmetThresholds(found, flags);
     const style = { ...styleFor(io.stdout, io.env), failures: unmet };
-    tellAs(format, io.stdout, renderReport(found, format, style));
-    if (runsOnGithub(io) && format !== "brief")
-      writeData(io.stderr, redactKeys(githubAnnotations(found, unmet)));
+    io.stdout.write(redactKeys(renderReport(found, format, style)));
+    if (runsOnGithub(io) && format !== "brief") io.stderr.write(redactKeys(githubAnnotations(found, unmet)));
     return unmet.length === 0 ? exitCode.fine : exitCode.threshold;
   },
 });
@@ -104,9 +103,9 @@ export const stopCommand = declareCommand({
     const { url, scenario, startedAt } = await stopSandbox(controlCall(words[0], flags, io));
     if (flags.json) {
       const line = { event: "stopped", base_url: url, scenario, started_at: startedAt };
-      writeData(io.stdout, redactKeys(`${JSON.stringify(line)}\n`));
+      io.stdout.write(redactKeys(`${JSON.stringify(line)}\n`));
     } else if (!flags.quiet) {
-      tell(io.stdout, redactKeys(`Stopped ${url}: ${scenario}, since ${startedAt}.\n`));
+      io.stdout.write(redactKeys(`Stopped ${url}: ${scenario}, since ${startedAt}.\n`));
     }
     return exitCode.fine;
   },
@@ -146,7 +145,7 @@ export const captureCommand = declareCommand({
     const { output, from, to, key } = flags;
     const write = openOutput(flags, io);
     const text = await askCapture(controlCall(words[0], flags, io), { from, to, key });
-    write(text, `Verify it with: ${programName(io.env)} verify ${output}`);
+    write(text, `Verify it with: ${io.program} verify ${output}`);
     return exitCode.fine;
   },
 });
@@ -175,7 +174,7 @@ export const exportCommand = declareCommand({
     // For its owner only: a scenario may pin keys.
     const write = openOutput(flags, io, 0o600);
     const text = await askExport(controlCall(words[0], flags, io));
-    write(text, `Load it with: ${programName(io.env)} start --state <file> --import ${flags.output}`);
+    write(text, `Load it with: ${io.program} start --state <file> --import ${flags.output}`);
     return exitCode.fine;
   },
 });

@@ -8,7 +8,7 @@ import type { Scenario } from "../../scenario/scenario.generated.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { json } from "../flags.js";
-import { onOneLine, styleFor, tell, writeData } from "../terminal.js";
+import { styleFor } from "../terminal.js";
 
 export const listCommand = declareCommand({
   summary: "list the bundled scenarios",
@@ -26,13 +26,10 @@ export const listCommand = declareCommand({
         description: firstSentence(scenario.description ?? scenario.name ?? ""),
       }),
     );
-    const { palette, width } = styleFor(io.stdout, io.env);
-    const room = width - 2 - Math.max(...rows.map(({ name }) => name.length));
-    const lines = alignColumns(
-      rows.map(({ name, description }) => [palette.bold(name), onOneLine(description, room)]),
-    );
-    if (flags.json) writeData(io.stdout, `${JSON.stringify(rows, null, 2)}\n`);
-    else tell(io.stdout, `${lines.join("\n")}\n`);
+    const { palette } = styleFor(io.stdout, io.env);
+    const lines = alignColumns(rows.map(({ name, description }) => [palette.bold(name), description]));
+    if (flags.json) io.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+    else io.stdout.write(`${lines.join("\n")}\n`);
     return exitCode.fine;
   },
 });
@@ -54,7 +51,7 @@ export const showCommand = declareCommand({
   async run({ words, io }) {
     const [name = ""] = words;
     const text = isScenarioName(name) ? await readBundledScenario(name) : await readOwn(name, io.cwd);
-    writeData(io.stdout, text.endsWith("\n") ? text : `${text}\n`);
+    io.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
     return exitCode.fine;
   },
 });

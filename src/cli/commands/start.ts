@@ -22,7 +22,7 @@ import {
 } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { changes, json, log, quiet, readPort, serverFlags, worldFlags } from "../flags.js";
-import { aborted, type Io, programName } from "../io.js";
+import { aborted, type Io } from "../io.js";
 import { loadNamed, warnOfPinned, warnOfSteps, withChanges } from "../open-scenario.js";
 import { banner, listeningLine, openDashboard } from "../serve/banner.js";
 import { writeEnvFile } from "../serve/client-environment.js";
@@ -30,7 +30,7 @@ import { createLog, logEvents } from "../serve/log.js";
 import { keepingFlags, openNamedLog } from "../serve/open-log.js";
 import { startWatching } from "../serve/reload.js";
 import { serveOptions } from "../serve/serve-options.js";
-import { styleFor, tell, writeData } from "../terminal.js";
+import { styleFor } from "../terminal.js";
 
 const flags = {
   port: option(
@@ -173,7 +173,7 @@ export const command = declareCommand({
       }
       const announced = () => {
         announce(settled(runtime), server, call, logger);
-        if (flags.open) openDashboard(server, { tokenIsNew: isTokenNew(server, flags) }, io, logger);
+        if (flags.open) openDashboard(server, newTokenOf(server, flags), io, logger);
       };
       if (!printsJson(flags)) announced();
       noteReach(server, call, logger);
@@ -211,10 +211,10 @@ async function startInBackground({ line, words, io }: StartCall): Promise<number
   const { startDetached } = await import("../../node/run-command.js");
   const signal = io.stopSignal();
   const env = { ...io.env, [isInBackground]: "1" };
-  const onStderr = (text: string) => writeData(io.stderr, text);
+  const onStderr = (text: string) => io.stderr.write(text);
   const options = { cwd: io.cwd, env, stdin: words[0] === stdinName, signal, onStderr };
   const { line: printed = "", code, by } = await startDetached(line, options);
-  writeData(io.stdout, printed);
+  io.stdout.write(printed);
   if (!by || signal.aborted) return code ?? exitCode.fine;
   throw usageError(`Failed to start in the background: ${by} ended it before it accepted requests.`);
 }
@@ -231,30 +231,26 @@ function stopWithStdin(scenario: string | undefined, { stdin, stop }: Io): void 
 }
 
 // The user's own token is not printed again, and no other program gets it.
-function isTokenNew({ controlToken }: RunningServer, flags: StartCall["flags"]): boolean {
-  return controlToken !== undefined && flags.controlToken === undefined;
+function newTokenOf({ controlToken }: RunningServer, flags: StartCall["flags"]): string | undefined {
+  return flags.controlToken === undefined ? controlToken : undefined;
 }
 
 function announce(world: SandboxState, server: RunningServer, { flags, io }: StartCall, log: Logger): void {
   // Other people may read logs; only the caller reads the line of JSON.
   const showKeys = flags.showKeys ?? (printsJson(flags) || flags.log !== "json");
   const shown = showKeys ? (text: string) => text : redactKeys;
-  const tokenIsNew = isTokenNew(server, flags) && showKeys;
+  const newToken = newTokenOf(server, flags);
+  const shownToken = showKeys ? newToken : undefined;
   if (printsJson(flags)) {
-    writeData(
-      io.stdout,
-      shown(listeningLine(world, showKeys ? server : { ...server, controlToken: undefined })),
-    );
+    io.stdout.write(shown(listeningLine(world, showKeys ? server : { ...server, controlToken: undefined })));
   } else if (flags.quiet) {
-    tell(io.stdout, `${server.url}\n`);
+    io.stdout.write(`${server.url}\n`);
     // It appears nowhere else.
-    if (tokenIsNew) tell(io.stderr, `Control token: ${server.controlToken}\n`);
+    if (shownToken) io.stderr.write(`Control token: ${shownToken}\n`);
   } else {
-    const style = styleFor(io.stdout, io.env);
-    const text = banner(world, server, style, { tokenIsNew, program: programName(io.env) });
-    tell(io.stdout, shown(text));
+    io.stdout.write(shown(banner(world, server, styleFor(io.stdout, io.env), shownToken, io.program)));
   }
-  if (isTokenNew(server, flags) && !showKeys) {
+  if (newToken !== undefined && !showKeys) {
     log.note("The generated control token is hidden. Set one with --control-token, or add --show-keys.");
   }
 }

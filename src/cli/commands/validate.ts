@@ -1,8 +1,6 @@
 import { loadScenario } from "../../node/files/load-scenario.js";
 import { placeInScenario, unmarkedSecrets } from "../../node/rehearsal.js";
 import { pluralize } from "../../report/plain-text.js";
-import type { TestCase } from "../../report/render/document.js";
-import { renderJunit } from "../../report/render/junit.js";
 import { ScenarioError } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { SandboxError } from "../../spec/errors.js";
@@ -10,10 +8,9 @@ import { escapeControls, printable, redactKeys } from "../../spec/redact.js";
 import type { Path } from "../../spec/schema/shape.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { jsonOrFormat, quiet, testFormatFlag } from "../flags.js";
+import { json, quiet } from "../flags.js";
 import type { Io } from "../io.js";
 import { namedOrOwn, problemsJson, stepsThatFail } from "../open-scenario.js";
-import { tell, writeData } from "../terminal.js";
 
 interface Verdict {
   readonly file: string;
@@ -29,19 +26,16 @@ export const command = declareCommand({
   description:
     "Checks scenario files, and runs their timeline and story once. Prints valid files on stdout, and problems on stderr with file, line, column and a hint. Exits with 1 if a file has problems, with 2 if one cannot be read.",
   words: { "[file...]": "scenario files (or bundled names; - reads stdin; default: svc-sandbox.yaml)" },
-  flags: { format: testFormatFlag, json: jsonOrFormat, quiet },
+  flags: { json, quiet },
   examples: {
     "svc-sandbox validate": "svc-sandbox.yaml",
-    "svc-sandbox validate my.yaml --format junit > my.xml": "for CI",
     "svc-sandbox validate scenarios/*.yaml --json": "many files, for machines",
   },
   async run({ words, flags, io }) {
     const verdicts: Verdict[] = [];
     const files = namedOrOwn(words, "validate", io);
     for (const file of files) verdicts.push(await check(file, io));
-    const format = flags.json ? "json" : (flags.format ?? "text");
-    if (format === "json") writeData(io.stdout, `${JSON.stringify(verdicts.map(asJson), null, 2)}\n`);
-    else if (format === "junit") writeData(io.stdout, redactKeys(asJunit(verdicts)));
+    if (flags.json) io.stdout.write(`${JSON.stringify(verdicts.map(asJson), null, 2)}\n`);
     else for (const verdict of verdicts) print(verdict, io, flags.quiet === true);
     return Math.max(...verdicts.map(({ code }) => code));
   },
@@ -68,16 +62,16 @@ function print({ file, scenario, error, warning }: Verdict, io: Io, quiet: boole
   if (error !== undefined) {
     const count = error instanceof ScenarioError ? error.problems.length : 0;
     const total = count === 0 ? "" : `\n${file}: ${pluralize(count, "problem")}\n\n`;
-    tell(io.stderr, printable(redactKeys(`${error.message}\n${total}`)));
+    io.stderr.write(printable(redactKeys(`${error.message}\n${total}`)));
   } else if (!quiet) {
     if (warning !== undefined) {
       const count = pluralize(warning.problems.length, "warning");
-      tell(io.stderr, redactKeys(`${warning.message}\n\n${file}: ${count}\n\n`));
+      io.stderr.write(redactKeys(`${warning.message}\n\n${file}: ${count}\n\n`));
     }
     const organizations = Object.values(scenario?.organizations ?? {});
     const keys = organizations.flatMap((one) => Object.keys(one.keys ?? {}));
     const contents = `${pluralize(organizations.length, "organization")}, ${pluralize(keys.length, "key")}`;
-    tell(io.stdout, `ok  ${escapeControls(redactKeys(file))}  ${contents}\n`);
+    io.stdout.write(`ok  ${escapeControls(redactKeys(file))}  ${contents}\n`);
   }
 }
 
@@ -89,13 +83,4 @@ function asJson({ file, error, warning }: Verdict): object {
     problems,
     ...(warning !== undefined && { warnings: warning.problems }),
   };
-}
-
-function asJunit(verdicts: readonly Verdict[]): string {
-  const cases = verdicts.map(({ file, error, warning }): TestCase => {
-    if (error === undefined) return { name: file, verdict: "passed", output: warning?.message };
-    const count = pluralize(problemsJson(error, file).length, "problem");
-    return { name: file, verdict: "failed", message: count, output: error.message };
-  });
-  return renderJunit({ kind: "validate", subject: "scenarios", suites: [{ name: "scenarios", cases }] });
 }

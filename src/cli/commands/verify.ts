@@ -2,30 +2,26 @@ import { resolve } from "node:path";
 import { loadScenario } from "../../node/files/load-scenario.js";
 import { nodePlatform } from "../../node/platform.js";
 import { pluralize } from "../../report/plain-text.js";
-import type { TestCase } from "../../report/render/document.js";
-import { renderJunit } from "../../report/render/junit.js";
 import { isScenarioName, scenarioNames } from "../../scenario/bundled.js";
 import { ScenarioError } from "../../scenario/problems.js";
 import { SandboxError } from "../../spec/errors.js";
 import { printable, redactKeys } from "../../spec/redact.js";
 import { type CommandCall, declareCommand, type FlagValues, noVariable, toggle } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf } from "../exit-codes.js";
-import { color, jsonOrFormat, quiet, testFormatFlag, worldFlags } from "../flags.js";
-import { aborted, programName } from "../io.js";
+import { json, quiet, worldFlags } from "../flags.js";
+import { aborted } from "../io.js";
 import { namedOrOwn, problemsJson, withCount } from "../open-scenario.js";
 import { createLog } from "../serve/log.js";
 import { verdictJson, verdictOn, verdictText } from "../story/verdict.js";
-import { type Palette, paletteFor, styleFor, tell, writeData } from "../terminal.js";
+import { type Palette, styleFor } from "../terminal.js";
 
 const flags = {
   all: toggle("--all", "every bundled scenario", noVariable),
   // No variable: one for `start` would keep it running.
   watch: toggle("--watch", "verify again whenever a file of the scenarios changes, until Ctrl-C", noVariable),
   ...worldFlags,
-  format: testFormatFlag,
-  json: jsonOrFormat,
+  json,
   quiet,
-  color,
 };
 type VerifyCall = CommandCall<FlagValues<typeof flags>>;
 
@@ -37,7 +33,6 @@ export const command = declareCommand({
   flags,
   examples: {
     "svc-sandbox verify": "the story of svc-sandbox.yaml",
-    "svc-sandbox verify my.yaml --format junit > my.xml": "for CI",
     "svc-sandbox verify my.yaml --watch": "again whenever the file changes",
     "svc-sandbox verify scenarios/*.yaml --quiet": "many, for CI: only what failed",
     "svc-sandbox verify --all --profile varied": "every bundled story, in another profile",
@@ -64,7 +59,7 @@ async function verifyOnChange(names: readonly string[], call: VerifyCall): Promi
   const log = await createLog(flags, io);
   if (names.every(isScenarioName)) {
     log.note(
-      `Nothing to watch: these scenarios are bundled. Copy one with \`${programName(io.env)} show <name> > my.yaml\`.`,
+      `Nothing to watch: these scenarios are bundled. Copy one with \`${io.program} show <name> > my.yaml\`.`,
     );
     return (await verifyAll(names, call)).exitCode;
   }
@@ -87,41 +82,28 @@ async function verifyOnChange(names: readonly string[], call: VerifyCall): Promi
 async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Verified> {
   const { flags, io } = call;
   const { quiet = false, watch = false } = flags;
-  const format = flags.json ? "json" : (flags.format ?? "text");
-  const isText = format === "text";
   const outcomes: Outcome[] = [];
   for (const name of names) {
     const outcome = await outcomeOf(name, call);
     // Separates long texts.
     const isLater = !quiet && outcomes.some(({ text }) => text !== undefined);
-    if (isText && outcome.text !== undefined) tell(io.stdout, `${isLater ? "\n" : ""}${outcome.text}`);
-    if (isText && outcome.error !== undefined) tell(io.stderr, `${outcome.error}\n`);
+    if (!flags.json && outcome.text !== undefined) io.stdout.write(`${isLater ? "\n" : ""}${outcome.text}`);
+    if (!flags.json && outcome.error !== undefined) io.stderr.write(`${outcome.error}\n`);
     outcomes.push(outcome);
   }
   const failed = outcomes.filter((outcome) => outcome.exitCode !== exitCode.fine).length;
   const wasRead = outcomes.some(({ text }) => text !== undefined);
-  if (format === "junit") writeData(io.stdout, redactKeys(junitOf(names, outcomes)));
-  else if (format === "json") {
+  if (flags.json) {
     // With --watch, each document is on a separate line.
     const documents = outcomes.map((outcome) => outcome.json);
-    writeData(io.stdout, `${redactKeys(JSON.stringify(documents, null, watch ? 0 : 2))}\n`);
+    io.stdout.write(`${redactKeys(JSON.stringify(documents, null, watch ? 0 : 2))}\n`);
   } else if (outcomes.length > 1 && wasRead && (failed > 0 || !quiet)) {
-    tell(io.stdout, totalText(outcomes.length, failed, paletteFor(io.stdout, io.env, flags)));
+    io.stdout.write(totalText(outcomes.length, failed, styleFor(io.stdout, io.env).palette));
   }
   return {
     exitCode: Math.max(...outcomes.map((outcome) => outcome.exitCode)),
     files: [...new Set(outcomes.flatMap(({ files }) => files))],
   };
-}
-
-function junitOf(names: readonly string[], outcomes: readonly Outcome[]): string {
-  const cases = outcomes.map(({ exitCode: code, text, error }, index): TestCase => {
-    const output = text ?? error ?? "";
-    const isFine = code === exitCode.fine;
-    const message = output.trimEnd().split("\n").at(-1);
-    return { name: names[index] as string, verdict: isFine ? "passed" : "failed", message, output };
-  });
-  return renderJunit({ kind: "verify", subject: "stories", suites: [{ name: "stories", cases }] });
 }
 
 function totalText(count: number, failed: number, { green, red }: Palette): string {
@@ -138,16 +120,13 @@ interface Outcome extends Verified {
 }
 
 async function outcomeOf(name: string, { flags, io }: VerifyCall): Promise<Outcome> {
-  // Test results contain no colors and no signs.
-  const output = flags.format === "junit" ? { write: () => {} } : io.stdout;
-  const style = styleFor(output, io.env, flags);
   try {
     const loaded = await loadScenario(name, io);
     const verdict = await verdictOn(loaded, flags, io.cwd);
     return {
       exitCode: verdict.passed ? exitCode.fine : exitCode.failed,
       files: loaded.files,
-      text: verdictText(verdict, style, flags.quiet === true),
+      text: verdictText(verdict, styleFor(io.stdout, io.env), flags.quiet === true),
       json: verdictJson(verdict),
     };
   } catch (error) {

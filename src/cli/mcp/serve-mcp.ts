@@ -21,7 +21,6 @@ import { didYouMean, quote } from "../../spec/schema/words.js";
 import { describeFailure } from "../exit-codes.js";
 import { defaultWait } from "../flags.js";
 import type { Io } from "../io.js";
-import { writeData } from "../terminal.js";
 
 type Input = Readonly<Record<string, unknown>>;
 
@@ -123,7 +122,7 @@ export async function serveMcp(
     }));
     return { isError, content: [{ type: "text" as const, text }] };
   });
-  const output = new Writable({ write: (chunk, _encoding, done) => writeData(stdout, String(chunk), done) });
+  const output = new Writable({ write: (chunk, _encoding, done) => stdout.write(String(chunk), done) });
   await new Promise<void>((resolve) => {
     const end = () => resolve();
     for (const event of ["end", "close", "error"]) stdin?.once(event, end);

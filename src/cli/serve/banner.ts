@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { me } from "../../api/endpoints/me.js";
 import { controlPath } from "../../node/addresses.js";
 import type { Logger } from "../../node/logger.js";
@@ -15,19 +14,18 @@ import type { Style } from "../terminal.js";
 /** The maximum number of keys in the table; `svc-sandbox keys` shows all keys. */
 const shownKeys = 40;
 
-/** Returns the lines that `start` prints for people; with the control token only if it is new. */
+/** Returns the lines that `start` prints for people; with the control token only if it is new: the user knows their own. */
 export function banner(
   world: SandboxState,
   server: RunningServer,
   style: Style,
-  { tokenIsNew = false, program = "svc-sandbox" } = {},
+  newToken: string | undefined,
+  program: string,
 ): string {
-  const { palette } = style;
-  // Indents everything except the first line.
-  const inner = { palette, width: style.width - 2 };
-  const { url, localUrl, controlUrl, controlToken, certificate } = server;
+  const { palette, width } = style;
+  const { url, localUrl, controlUrl, certificate } = server;
   const { keys, leftOut } = firstKeys(world, shownKeys);
-  const lines = (facts: Readonly<Record<string, string | undefined | false>>) => {
+  const lines = (facts: Readonly<Record<string, string | undefined>>) => {
     const known = Object.entries(facts).flatMap(([name, fact]) => (fact ? [[name, fact]] : []));
     return alignColumns(known).map((line) => `  ${line}`);
   };
@@ -41,16 +39,15 @@ export function banner(
       Profile: profileText(world),
     }),
     "",
-    ...keyTable(keyRows(world, secretsOf(keys, world)), inner).map((line) => `  ${line}`),
+    ...keyTable(keyRows(world, secretsOf(keys, world)), palette, width - 2).map((line) => `  ${line}`),
     ...(leftOut > 0 ? [`  … and ${leftOut} more: ${program} keys ${world.name}`] : []),
     "",
     // At the end, to be visible in a small window.
     ...lines({
       "Base URL": url,
       Control: controlUrl,
-      Dashboard: dashboardLink(server, { tokenIsNew }),
-      Token:
-        tokenIsNew && controlToken && `${controlToken}  (for the control plane: Authorization: Bearer …)`,
+      Dashboard: controlUrl && dashboardLink(controlUrl, newToken),
+      Token: newToken && `${newToken}  (for the control plane: Authorization: Bearer …)`,
     }),
     "",
     "Try it:",
@@ -105,40 +102,30 @@ function profileText({ profile, assumptions }: SandboxState): string {
   return [profile, ...changed].join(", ");
 }
 
-/** Whether the control token is new: the user's own token is not shown again. */
-interface LinkOptions {
-  readonly tokenIsNew?: boolean;
+// A new token follows `#`, which no log contains.
+function dashboardLink(controlUrl: string, newToken: string | undefined): string {
+  return `${controlUrl}/${newToken === undefined ? "" : `#token=${newToken}`}`;
 }
-
-/** Returns the dashboard's address; `undefined` without a control plane. A new token follows `#`, which no log contains. */
-function dashboardLink(
-  { controlUrl, controlToken }: Pick<RunningServer, "controlUrl" | "controlToken">,
-  { tokenIsNew = false }: LinkOptions = {},
-): string | undefined {
-  return controlUrl && `${controlUrl}/${tokenIsNew && controlToken ? `#token=${controlToken}` : ""}`;
-}
-
-/** Opens the dashboard in this machine's browser. Reports a missing browser, and continues. */
-export function openDashboard(server: RunningServer, options: LinkOptions, { env }: Io, log: Logger): void {
-  if (server.controlUrl === undefined) return;
-  const local = { ...server, controlUrl: server.localUrl + controlPath };
-  const link = dashboardLink(local, { ...options, tokenIsNew: false });
-  openBrowser(dashboardLink(local, options) as string, env, (reason) =>
-    log.problem(`No browser was opened: ${reason}. Open the dashboard yourself: ${link}`),
-  );
-}
-
-type BrowserEnvironment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Opens an address in this machine's browser, or in the program of the variable `BROWSER`, and does not wait for it. Calls
- * `failed` with the reason if that fails. Never throws.
+ * Opens the dashboard in this machine's browser, or in the program of the variable `BROWSER`. Reports a failure, and
+ * continues.
  */
-function openBrowser(address: string, env: BrowserEnvironment, failed: (reason: string) => void): void {
+export function openDashboard(
+  { localUrl }: RunningServer,
+  newToken: string | undefined,
+  { env }: Io,
+  log: Logger,
+): void {
   if (env.BROWSER === "none") return;
   const [program, ...words] = openerOf(env);
-  // Without a shell, which would interpret the address. Detached, so that Ctrl-C does not end it.
-  const child = spawn(program, [...words, address], { env, stdio: "ignore", detached: true });
+  const controlUrl = localUrl + controlPath;
+  const failed = (reason: string) =>
+    log.problem(`No browser was opened: ${reason}. Open the dashboard yourself: ${controlUrl}/`);
+  // Loaded when needed. Without a shell, which would interpret the address. Detached, so that Ctrl-C does not end it.
+  const { spawn } = process.getBuiltinModule("node:child_process");
+  const link = dashboardLink(controlUrl, newToken);
+  const child = spawn(program, [...words, link], { env, stdio: "ignore", detached: true });
   child.on("error", ({ code, message }: NodeJS.ErrnoException) =>
     failed(code === "ENOENT" ? `there is no ${program}` : message),
   );
@@ -149,13 +136,11 @@ function openBrowser(address: string, env: BrowserEnvironment, failed: (reason: 
   child.unref();
 }
 
-function openerOf({ BROWSER, SystemRoot = "C:\\Windows" }: BrowserEnvironment): [string, ...string[]] {
+function openerOf({ BROWSER, SystemRoot = "C:\\Windows" }: Io["env"]): [string, ...string[]] {
   // xdg-open handles lists of browsers.
   if (BROWSER && !/%s|:[^\\]/.test(BROWSER)) return [BROWSER];
   if (process.platform === "darwin") return ["open"];
   // Like `start`, but without cmd.exe.
-  if (process.platform === "win32") {
-    return [`${SystemRoot}\\System32\\rundll32.exe`, "url.dll,FileProtocolHandler"];
-  }
-  return ["xdg-open"];
+  const rundll = `${SystemRoot}\\System32\\rundll32.exe`;
+  return process.platform === "win32" ? [rundll, "url.dll,FileProtocolHandler"] : ["xdg-open"];
 }

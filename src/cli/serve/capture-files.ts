@@ -10,7 +10,6 @@ import { SandboxError } from "../../spec/errors.js";
 import { listed } from "../../spec/schema/words.js";
 import { describeFailure, unwritable } from "../exit-codes.js";
 import type { Io } from "../io.js";
-import { tell } from "../terminal.js";
 
 /**
  * Writes captures of a failed run's sandboxes to a folder, and reports the files: `capture.yaml` of the server's sandbox,
@@ -35,14 +34,14 @@ export async function writeCaptures(
       written.add(file);
     }
   } catch (error) {
-    tell(io.stderr, describeFailure(error, {}));
+    io.stderr.write(describeFailure(error, {}));
   }
   if (quiet) return;
   const files = [...written].map((file) => `${file}.yaml`);
   const shown = files.length > 3 ? [...files.slice(0, 3), pluralize(files.length - 3, "more file")] : files;
-  for (const one of written.size === 0 ? why : []) tell(io.stderr, `${one}\n`);
+  for (const one of written.size === 0 ? why : []) io.stderr.write(`${one}\n`);
   if (written.size > 0)
-    tell(io.stderr, `The sandbox's captures are in ${folder}: ${listed(shown, "and")}.\n`);
+    io.stderr.write(`The sandbox's captures are in ${folder}: ${listed(shown, "and")}.\n`);
 }
 
 function textOf(runtime: SandboxState, why: Set<string>): string | undefined {

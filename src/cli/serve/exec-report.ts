@@ -7,12 +7,11 @@ import { listed } from "../../spec/schema/words.js";
 import { describeFailure } from "../exit-codes.js";
 import { type FilesFlag, formatOfEnding, type ReportTarget, reportTargets, writeTargets } from "../files.js";
 import type { Io } from "../io.js";
-import { styleFor, tell, writeData } from "../terminal.js";
+import { styleFor } from "../terminal.js";
 
 interface ReportFlags {
   readonly report?: readonly string[];
   readonly format?: ReportFormat;
-  readonly color?: boolean;
   readonly quiet?: boolean;
   readonly verbose?: boolean;
 }
@@ -56,9 +55,9 @@ export async function deliverReport(
   ran: Ran,
 ): Promise<boolean> {
   const { quiet = false, format = "text" } = flags;
-  const { palette } = styleFor(io.stderr, io.env, flags);
-  const print = (text: string) => writeData(io.stderr, redactKeys(text));
-  const say = (text: string) => tell(io.stderr, redactKeys(text));
+  const { palette } = styleFor(io.stderr, io.env);
+  const print = (text: string) => io.stderr.write(redactKeys(text));
+  const say = (text: string) => io.stderr.write(redactKeys(text));
   const why = ran.hint || whyNoRequest(io);
   const how = { ...ran, failures: unmet, hint: `The command has sent no request. ${why}` };
   const inFormat = (as: ReportFormat) => renderReport(report, as, how);

@@ -2,14 +2,13 @@ import { expect, test } from "vitest";
 import { handle } from "../../api/handle.js";
 import { openWorld } from "../../node/platform.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
-import { viewKeys } from "../../sandbox/views.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
 import { hasQuery } from "../../spec/request-traits.js";
 import type { Io, Output } from "../io.js";
-import { paletteFor } from "../terminal.js";
+import { styleFor } from "../terminal.js";
 import { createLog, requestLogLine } from "./log.js";
 
-const palette = paletteFor({ isTTY: false } as never, {});
+const { palette } = styleFor({ isTTY: false } as never, {});
 
 test.each([
   ["untouched", / {2}200 .* {2}200\.test .* {2}untouched$/],
@@ -28,9 +27,7 @@ test("the advice that a request caused is at the end of its line, and notes only
   const apiKey = scenarioSecret(world, "legacy");
   const entry = handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey, traits: hasQuery });
   expect(requestLogLine(entry, palette)).toMatch(/ legacy {2}query-or-body-sent$/);
-  expect(requestLogLine(entry, palette, { verbose: true })).toContain(
-    "query-or-body-sent  legacy-key-in-use",
-  );
+  expect(requestLogLine(entry, palette, true)).toContain("query-or-body-sent  legacy-key-in-use");
 });
 
 test.each([
@@ -45,18 +42,6 @@ test.each([
   said.event({ type: "request", exchange }, { id: "i1", label: "for SVC_live_4eC39HqLyjWDarjtT1zdp7dc" });
   expect(lines.join("")).toContain("for SVC_live_…");
   expect(lines.join("")).not.toContain("4eC39");
-});
-
-test("a narrow line fits 80 columns for each key of key-states", () => {
-  const world = openWorld(bundledScenarios["key-states"]);
-  for (const { ref } of viewKeys(world)) {
-    handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey: scenarioSecret(world, ref) });
-  }
-  const lines = world.history
-    .requests()
-    .map((entry) => requestLogLine({ ...entry, advice: [] }, palette, { isNarrow: true }));
-  expect(lines).toHaveLength(15);
-  expect(lines.filter((line) => line.length > 80)).toEqual([]);
 });
 
 test.each([

@@ -8,7 +8,7 @@ import { outcomes } from "../../spec/outcomes.js";
 import { escapeControls, printable, redactKeys } from "../../spec/redact.js";
 import type { Io } from "../io.js";
 import { stepLogLine } from "../story/step-line.js";
-import { answerText, type Palette, paintStatus, paletteFor, tell, writeData } from "../terminal.js";
+import { answerText, type Palette, paintStatus, styleFor } from "../terminal.js";
 
 export interface LogFlags {
   readonly log?: "pretty" | "json" | "off";
@@ -19,9 +19,6 @@ export interface LogFlags {
 // About a hundred thousand lines: a reader that stops reading must not fill the memory.
 const mostWaiting = 32 * 1024 * 1024;
 
-// The width of a line about a request with a key's usual name.
-const fullWidth = 110;
-
 /**
  * Creates the log that the flags set, on stderr; `--quiet` leaves out notes.
  *
@@ -31,36 +28,28 @@ const fullWidth = 110;
 export async function createLog(flags: LogFlags, io: Io): Promise<Logger> {
   const { log, quiet = false, verbose = false } = flags;
   let lost = 0;
-  const written = (error?: Error | null) => {
-    if (error) lost += 1;
-    else if (lost > 0) {
-      const count = pluralize(lost, "message");
-      lost = 0;
-      said.problem(`The log could not be written for a while: ${count} lost before the last line.`);
-    }
-  };
   let waiting = 0;
-  const counted = (text: string, send: (done: (error?: Error | null) => void) => void) => {
+  const write = (text: string) => {
     if (waiting > mostWaiting) {
       lost += 1;
       return;
     }
     waiting += text.length;
-    send((error) => {
+    io.stderr.write(text, (error) => {
       waiting -= text.length;
-      written(error);
+      if (error) lost += 1;
+      else if (lost > 0) {
+        const count = pluralize(lost, "message");
+        lost = 0;
+        said.problem(`The log could not be written for a while: ${count} lost before the last line.`);
+      }
     });
   };
-  const write = (text: string) => counted(text, (done) => writeData(io.stderr, text, done));
-  const show = (text: string) => counted(text, (done) => tell(io.stderr, text, done));
   const said: Logger =
     log === "json"
       ? // Loaded when needed: most logs are read by people.
         (await import("../../node/logger.js")).createJsonLog(write)
-      : textLog(show, paletteFor(io.stderr, io.env), {
-          verbose,
-          isNarrow: () => (io.stderr.columns ?? fullWidth) < fullWidth,
-        });
+      : textLog(write, styleFor(io.stderr, io.env).palette, verbose);
   return quiet ? { ...said, note: () => {} } : said;
 }
 
@@ -83,20 +72,14 @@ export function logEvents(
   instances.follow(({ id, tenancy: { label }, runtime }) => void follow(runtime, { id, label }));
 }
 
-function textLog(
-  write: (text: string) => void,
-  palette: Palette,
-  { verbose, isNarrow }: { verbose: boolean; isNarrow: () => boolean },
-): Logger {
+function textLog(write: (text: string) => void, palette: Palette, verbose: boolean): Logger {
   const line = (text: string) => write(`${redactKeys(text).trimEnd()}\n`);
   return {
     event(event, instance) {
       const { label = instance?.id } = instance ?? {};
       const where = label === undefined ? "" : `  ${palette.dim(`in ${escapeControls(redactKeys(label))}`)}`;
-      if (event.type === "request") {
-        const options = { verbose, isNarrow: isNarrow() };
-        write(`${requestLogLine(event.exchange, palette, options)}${where}\n`);
-      } else line(stepLogLine(event, palette) + where);
+      if (event.type === "request") write(`${requestLogLine(event.exchange, palette, verbose)}${where}\n`);
+      else line(stepLogLine(event, palette) + where);
     },
     note: (message) => line(printable(message)),
     warning: (message) => line(palette.yellow(printable(message))),
@@ -113,30 +96,21 @@ const pathWidth = "/v1/relying-party/me".length;
  * Describes a request on one line: the sandbox's time, method, path, response, path id, milliseconds, key.
  *
  * The key is its ref, the fingerprint of an unknown key, or `-`. Then come a fault that delayed the response, and the
- * request's advice. Verbose adds notes and the request id. A narrow line leaves out the date, the milliseconds, and the code, which
- * the path id contains.
+ * request's advice. Verbose adds notes and the request id.
  */
-export function requestLogLine(
-  exchange: Exchange,
-  palette: Palette,
-  { verbose = false, isNarrow = false }: { verbose?: boolean; isNarrow?: boolean } = {},
-): string {
+export function requestLogLine(exchange: Exchange, palette: Palette, verbose = false): string {
   const { at, method, path, status, pathId, fault, key, fingerprint, advice, durationMs } = exchange;
   const adviceColour = { error: palette.red, warning: palette.yellow, note: palette.dim };
   // Without fractions of a second: the lines are in order.
   const time = `${new Date(at).toISOString().slice(0, 19)}Z`;
   const paint = paintStatus(palette, status);
   return [
-    palette.dim(isNarrow ? time.slice(11, 19) : time),
+    palette.dim(time),
     escapeControls(method).padEnd(4),
     escapeControls(path).padEnd(pathWidth),
-    ...(isNarrow
-      ? [paint(pathId.padEnd(pathIdWidth))]
-      : [
-          paint(answerText(exchange).padEnd(answerWidth)),
-          pathId.padEnd(pathIdWidth),
-          palette.dim(`${durationMs.toFixed(1)} ms`.padStart(7)),
-        ]),
+    paint(answerText(exchange).padEnd(answerWidth)),
+    pathId.padEnd(pathIdWidth),
+    palette.dim(`${durationMs.toFixed(1)} ms`.padStart(7)),
     key ?? fingerprint ?? "-",
     // A fault that only delays the response; any other fault is the path.
     ...(fault === null || fault === pathId ? [] : [palette.dim(fault)]),
@@ -144,5 +118,5 @@ export function requestLogLine(
       .filter((id) => verbose || adviceOf(id).level !== "note")
       .map((id) => adviceColour[adviceOf(id).level](id)),
     ...(verbose ? [palette.dim(exchange.id)] : []),
-  ].join(isNarrow ? " " : "  ");
+  ].join("  ");
 }

@@ -1,13 +1,11 @@
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
-import { settled } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { enterScenario, givenOptions, prepareScenario } from "../../sandbox/start.js";
 import { SandboxError } from "../../spec/errors.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
 import type { WorldFlags } from "../flags.js";
-import { programName } from "../io.js";
 import { loadNamed, withChanges } from "../open-scenario.js";
 
 /** A served scenario, and the listeners to its changes. */
@@ -18,7 +16,7 @@ interface Served {
   readonly onLoad: (loaded: LoadedScenario) => void;
   readonly log: Logger;
   /** Called once the sandbox of a changed scenario runs. */
-  readonly onReload: (loaded: LoadedScenario) => Promise<void>;
+  readonly onReload: () => Promise<void>;
 }
 
 /**
@@ -34,7 +32,7 @@ export async function startWatching(
   if (first.piped !== undefined || first.files.length === 0) {
     const why =
       first.piped === undefined
-        ? `${name} is a bundled scenario. Copy it with \`${programName(io.env)} show ${name} > my.yaml\`.`
+        ? `${name} is a bundled scenario. Copy it with \`${io.program} show ${name} > my.yaml\`.`
         : "the scenario came from stdin.";
     log.note(`Nothing to watch: ${why}`);
     return async () => {};
@@ -61,12 +59,9 @@ export async function startWatching(
     loaded = fresh;
     isBroken = false;
     if (isChanged) {
-      const old = { ...settled(runtime) };
       serve(fresh);
-      await onReload(fresh);
-      const { next, steps } = old.story;
-      const story = next === 0 ? "" : ` The story, ${next} of ${steps.length} steps, is back at its start.`;
-      log.note(`Loaded ${name} again: ${difference(old, settled(runtime))}.${story}`);
+      await onReload();
+      log.note(`Loaded ${name} again, in a new sandbox.`);
     } else if (wasBroken) {
       log.note(`${name} is valid again, unchanged.`);
     }
@@ -80,17 +75,4 @@ export async function startWatching(
   );
   await watching.follow(first.files);
   return watching.close;
-}
-
-/** Describes new keys, removed keys and keys with other secrets, including keys created at run time. */
-function difference({ registry: old }: SandboxState, { registry: fresh }: SandboxState): string {
-  const refs = [...fresh.keys.keys()];
-  const isOther = (ref: string) => old.key(ref).key.sha256 !== fresh.key(ref).key.sha256;
-  const lists = [
-    ["new keys", refs.filter((ref) => !old.keys.has(ref))],
-    ["gone", [...old.keys.keys()].filter((ref) => !fresh.keys.has(ref))],
-    ["other secrets for", refs.filter((ref) => old.keys.has(ref) && isOther(ref))],
-  ] as const;
-  const parts = lists.flatMap(([what, found]) => (found.length === 0 ? [] : `${what} ${found.join(", ")}`));
-  return parts.join("; ") || "the same keys, in a new sandbox";
 }

@@ -13,7 +13,6 @@ import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
 import type { WorldFlags } from "../flags.js";
 import { warnOfPinned } from "../open-scenario.js";
-import { tell } from "../terminal.js";
 import { execEnvironment } from "./client-environment.js";
 import { createLog, logEvents } from "./log.js";
 import { type ServeFlags, serveOptions } from "./serve-options.js";
@@ -61,21 +60,16 @@ export function sayWhyNotRun(
   { code, message }: NodeJS.ErrnoException,
   { flags, io }: Pick<CommandCall<{ readonly format?: string; readonly json?: boolean }>, "flags" | "io">,
 ): number {
-  const { json = ["json", "brief"].includes(flags.format ?? "") } = flags;
-  const say = (exitCode: number, why: string) => {
-    const error = new SandboxError("command_unusable", `Failed to run ${quote(program)}: ${why}.`);
-    tell(io.stderr, describeFailure(error, { json }));
-    return exitCode;
-  };
-  if (code === "EACCES") return say(126, "you may not execute it");
-  if (code !== "ENOENT") return say(126, code ?? message);
-  if (/[\\/]/.test(program)) {
-    return say(127, "the file, or the program in its first line, does not exist");
-  }
-  return say(
-    127,
-    "there is no such command in PATH. The command runs without a shell: write each word as its own argument, env before NAME=value, and npx before a command from this project's packages",
-  );
+  const isMissing = code === "ENOENT";
+  const why = isMissing
+    ? "there is no such command, or no such program in its first line. The command runs without a shell: write each word as its own argument, env before NAME=value, and npx before a command from this project's packages"
+    : code === "EACCES"
+      ? "you may not execute it"
+      : (code ?? message);
+  const error = new SandboxError("command_unusable", `Failed to run ${quote(program)}: ${why}.`);
+  const json = flags.json || ["json", "brief"].includes(flags.format ?? "");
+  io.stderr.write(describeFailure(error, { json }));
+  return isMissing ? 127 : 126;
 }
 
 /** The characters after the prefix; fewer are a placeholder. */

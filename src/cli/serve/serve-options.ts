@@ -5,7 +5,7 @@ import { SandboxError } from "../../spec/errors.js";
 import type { FlagValues } from "../command.js";
 import { describeFailure, usageError } from "../exit-codes.js";
 import type { interceptFlags, serverFlags } from "../flags.js";
-import { type Io, programName } from "../io.js";
+import type { Io } from "../io.js";
 import type { LogFlags } from "./log.js";
 
 export interface ServeFlags
@@ -26,7 +26,7 @@ export async function serveOptions(flags: ServeFlags, io: Io, log: Logger): Prom
     ...(tls !== undefined && { tls }),
     ...(module !== undefined && (await ownHandlers(module, io, log))),
     onStop: io.stop,
-    program: programName(io.env),
+    program: io.program,
     onDefect(error) {
       const failure = describeFailure(error, flags);
       // Also called if no request waits for it.

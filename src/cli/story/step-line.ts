@@ -2,12 +2,12 @@ import type { PlayedStep, StepEvent, StoryAnswer } from "../../sandbox/steps.js"
 import { errorCodeOf } from "../../sandbox/story/run-step.js";
 import { actionIntent, requestIntent, stepIntent } from "../../sandbox/story/step-text.js";
 import { escapeControls } from "../../spec/redact.js";
-import { answerText, onOneLine, type Palette, paintStatus, shortTime } from "../terminal.js";
+import { answerText, type Palette, paintStatus, shortTime } from "../terminal.js";
 
-/** Describes a step of the story on one line: the action and its result. Narration is shortened to the width. */
-export function stepLine(result: PlayedStep, palette: Palette, width = Number.POSITIVE_INFINITY): string {
+/** Describes a step of the story on one line: the action and its result. Narration is shortened. */
+export function stepLine(result: PlayedStep, palette: Palette): string {
   const { say, step, failure, performed, answer, now } = result;
-  if (say !== null) return palette.dim(onOneLine(say, width));
+  if (say !== null) return palette.dim(onOneLine(say));
   if (failure !== null) return `${intentionOf(result)} → ${palette.red(failure.code)}`;
   if (answer !== null) return `${intentionOf(result)} → ${answerLine(answer, palette)}`;
   if (step.advance !== undefined) return `advance ${step.advance} → ${shortTime(now)}`;
@@ -43,4 +43,9 @@ function answerLine(answer: StoryAnswer, palette: Palette): string {
   const paths = fault === null || fault === pathId ? pathId : `${pathId}, ${fault}`;
   const text = escapeControls(answerText({ status, code: errorCodeOf(answer) }));
   return `${paintStatus(palette, status)(text)}  ${palette.dim(paths)}`;
+}
+
+function onOneLine(text: string): string {
+  const line = escapeControls(text.trim().replace(/\s+/g, " "));
+  return line.length <= 60 ? line : `${line.slice(0, 59).trimEnd()}…`;
 }

@@ -6,6 +6,7 @@ import { actionSentences, clockSentence, timeInWords } from "../../sandbox/story
 import { parseApiKey, prefixOf, sandboxMark } from "../../spec/api-key.js";
 import { outcomeOf } from "../../spec/outcomes.js";
 import { escapeControls, redactKeys } from "../../spec/redact.js";
+import { parsedJson } from "../../spec/schema/json.js";
 import { type Palette, paintStatus, type Style } from "../terminal.js";
 import type { PlacedProblem } from "./verdict.js";
 
@@ -89,7 +90,7 @@ function requestLines(request: SentRequest, world: SandboxState, style: Style): 
     ...(times === 1 ? [] : [palette.dim(`${times} times, one after the other:`)]),
     palette.bold(escapeControls(`${method} ${path}`)),
     ...headerLines({ ...(apiKey !== undefined && { "x-api-key": apiKey }), ...headers }, palette),
-    ...(body === null ? [] : ["", ...bodyLines(body, style)]),
+    ...(body === null ? [] : ["", ...bodyLines(body, palette)]),
   ];
 }
 
@@ -103,7 +104,7 @@ function answerLines({ status, headers, body, pathId, fault }: StoryAnswer, styl
   return [
     paintStatus(palette, status)(`${status} ${STATUS_CODES[status] ?? ""}`.trim()),
     ...headerLines(shown, palette),
-    ...(body === "" ? [] : ["", ...bodyLines(body, style)]),
+    ...(body === "" ? [] : ["", ...bodyLines(body, palette)]),
     ...ends,
   ];
 }
@@ -131,11 +132,11 @@ function headerLines(headers: Readonly<Record<string, string>>, palette: Palette
 const jsonToken = /("(?:\\.|[^"\\])*")(:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 // Formats and colors JSON, and leaves anything else unchanged; removes everything that would control the terminal.
-function bodyLines(body: string, { palette, width }: Style): string[] {
-  // Sent text is indented by two.
-  const json = laidOut(body, width - 2);
-  const lines = (json ?? body).split(/\r?\n/).map((line) => escapeControls(line).trimEnd());
-  if (json === undefined) return lines;
+function bodyLines(body: string, palette: Palette): string[] {
+  const value = parsedJson(body);
+  const text = value === undefined ? body : jsonText(value);
+  const lines = text.split(/\r?\n/).map((line) => escapeControls(line).trimEnd());
+  if (value === undefined) return lines;
   return lines.map((line) =>
     line.replace(jsonToken, (token, text?: string, colon?: string) => {
       if (text === undefined) return palette.yellow(token);
@@ -144,31 +145,8 @@ function bodyLines(body: string, { palette, width }: Style): string[] {
   );
 }
 
-function laidOut(body: string, width: number): string | undefined {
-  try {
-    return jsonText(JSON.parse(body), width);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Writes JSON values on one line if they fit, so that a response stays visible, and indents the others. */
-function jsonText(value: unknown, width: number, indent = "", before = ""): string {
-  const flat = before + flatJson(value);
-  // Leaves room for a comma.
-  if (typeof value !== "object" || value === null || indent.length + flat.length < width) return flat;
-  const inner = `${indent}  `;
-  const [open, close] = Array.isArray(value) ? "[]" : "{}";
-  const items = Object.entries(value).map(
-    ([name, one]) =>
-      inner + jsonText(one, width, inner, Array.isArray(value) ? "" : `${JSON.stringify(name)}: `),
-  );
-  return `${before}${open}\n${items.join(",\n")}\n${indent}${close}`;
-}
-
-function flatJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(flatJson).join(", ")}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  const members = Object.entries(value).map(([name, one]) => `${JSON.stringify(name)}: ${flatJson(one)}`);
-  return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`;
+// Writes the innermost objects and lists on one line each, so that a response stays visible.
+function jsonText(value: unknown): string {
+  const innermost = /[{[]\n[^{}[\]]*[}\]]/g;
+  return JSON.stringify(value, null, 2).replace(innermost, (part) => part.replace(/\s*\n\s*/g, " "));
 }

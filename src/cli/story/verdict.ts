@@ -113,13 +113,12 @@ function markOf(result: PlayedStep): keyof typeof marks {
   return result.step.expect !== undefined || result.performed !== null ? "passed" : "done";
 }
 
-function stepTable({ name, seed, startedAt, stepCount, results }: StoryVerdict, style: Style): string[] {
-  const { palette, isTerminal, width } = style;
-  const indent = 6 + String(stepCount).length + (isTerminal ? 1 : marks.passed.word.length);
+function stepTable({ name, seed, startedAt, results }: StoryVerdict, style: Style): string[] {
+  const { palette, isTerminal } = style;
   const rows = results.flatMap((result) => {
     const { sign, word, colour } = marks[markOf(result)];
     const number = String(result.number).padStart(String(result.of).length);
-    const line = stepLine(result, palette, width - indent);
+    const line = stepLine(result, palette);
     const timeline = result.timeline.map((one) => `in between, at ${shortTime(one.at)}: ${actionLine(one)}`);
     const mark = isTerminal ? sign : word;
     return [[number, mark && palette[colour](mark), line], ...timeline.map((text) => ["", "", text])];
