@@ -34,7 +34,7 @@ describe("the command", () => {
 
   it.each([
     [["no-such-command", "x"], 127, /^Failed to run "no-such-command": there is no such command/],
-    [["./nothing"], 127, /^Failed to run ".\/nothing": the file, or the program /],
+    [["./nothing"], 127, /^Failed to run ".\/nothing": there is no such command, or /],
     [["./client.mjs"], 126, /^Failed to run ".\/client.mjs": you may not execute it\.\n/],
     [["."], 126, /^Failed to run "."/],
   ])("%j ends with %d, and has no report", async (words, expected, says) => {
