@@ -14,7 +14,6 @@ import { chosenVariation, type Variation, vary } from "./variation/vary.js";
 
 /** A request in progress, with everything that its response depends on. */
 export interface ApiCall extends ObservedCall {
-  /** Its route and endpoint; `undefined` if the API has none. */
   readonly route: ApiRoute | undefined;
   readonly endpoint: Endpoint | undefined;
   /** Whether the user's handler responds. It may accept anything. */
@@ -23,7 +22,6 @@ export interface ApiCall extends ObservedCall {
   readonly now: number;
   /** When it arrived, on the stopwatch. */
   readonly started: number;
-  /** The number of the request in the sandbox. */
   readonly number: number;
   /** The request id, even if the response does not have it. */
   readonly id: string;
@@ -42,7 +40,6 @@ export function asChosen(world: SandboxState, call: ApiCall, status: number, isC
   return { ...call, id: chosen.requestId, assumptions: chosen.assumptions, variation: chosen };
 }
 
-/** The path id and the response of a call. */
 export interface Ending<Path = PathId> {
   readonly pathId: Path;
   readonly answer: ApiAnswer;
@@ -164,7 +161,6 @@ export function successAnswer(
   return call.variation === undefined ? answer : vary(answer, call.variation, { isContext });
 }
 
-/** A rejection, with the parts that its response may need. */
 interface CallRejection {
   readonly path: ApiPathId;
   readonly scope?: string | null;
@@ -252,7 +248,6 @@ function detailsOf(
   }
 }
 
-/** A response with its fixed headers. */
 export function answerOf(
   status: number,
   { text, bytes }: TextBody,

@@ -52,7 +52,6 @@ export interface InputSchema {
   readonly idempotencyKey?: true;
 }
 
-/** The input of a request, checked against the endpoint's shapes. */
 export interface EndpointInput {
   /** On the sandbox's clock. */
   readonly now: number;

@@ -45,7 +45,6 @@ export function utf8Length(text: string): number {
 /** Alternating header names and values. */
 export type FlatHeaders = readonly string[];
 
-/** Returns alternating names and values as pairs. */
 export function headerPairs(flat: FlatHeaders): [name: string, value: string][] {
   return flat.flatMap((name, i) => (i % 2 === 0 ? [[name, flat[i + 1] as string] as [string, string]] : []));
 }

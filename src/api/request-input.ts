@@ -28,7 +28,6 @@ const noContent: RequestContent = {
   body: noBody,
 };
 
-/** The declared input of a request, or the rejection of invalid input. */
 export function readInput(
   input: InputSchema,
   { now, params }: EndpointInput,

@@ -28,7 +28,6 @@ export interface ActiveFault {
   readonly given: Fault;
   readonly when: FaultCondition;
   readonly effect: FaultEffect;
-  /** The salts of its probability and latency. */
   readonly salts: { readonly chance: number; readonly latency: number };
   /** The number of matching requests so far; counted only if `every` or `requests` needs it. */
   matched: number;

@@ -56,7 +56,6 @@ export interface KeyEntry {
   };
 }
 
-/** A key with its usage. */
 export type UsedKey = Pick<KeyEntry, "key" | "usage">;
 
 /** Creates the registry of a sandbox. It contains hashes of keys, never keys (R35). */
@@ -90,7 +89,6 @@ export function createRegistry(records: Iterable<Organization>, newKeys: Iterabl
     keys: keys as ReadonlyMap<string, KeyEntry>,
     /** Throws `unknown_ref`, with the known refs. */
     key: (ref: string): KeyEntry => keys.get(ref) ?? unknownRef("key", ref, keys),
-    /** Returns the key with this SHA-256. */
     find: (sha256: string): KeyEntry | undefined => byHash.get(sha256),
     addKey,
   };
@@ -98,7 +96,6 @@ export function createRegistry(records: Iterable<Organization>, newKeys: Iterabl
 
 export type Registry = ReturnType<typeof createRegistry>;
 
-/** Rejects an unknown ref, and suggests the nearest known one. */
 function unknownRef(kind: "key" | "organization", ref: string, known: KnownRefs): never {
   const refs = [...known.keys()];
   const shown = refs.length > 20 ? [...refs.slice(0, 20), `… ${refs.length - 20} more`] : refs;
@@ -112,7 +109,6 @@ function unknownRef(kind: "key" | "organization", ref: string, known: KnownRefs)
   );
 }
 
-/** The windows of the limits: minutes and days. */
 export interface Windows {
   readonly sliding: boolean;
   /** Milliseconds after midnight UTC. */
@@ -130,7 +126,6 @@ export interface Usage {
   readonly recent: number[];
 }
 
-/** Returns the windows of the assumptions. */
 export function windowsOf(assumptions: Assumptions): Windows {
   return {
     sliding: assumptions.minute_window === "sliding",
@@ -138,7 +133,6 @@ export function windowsOf(assumptions: Assumptions): Windows {
   };
 }
 
-/** The usage of a key before the start. */
 export interface PastUsage {
   /** Default: 0. */
   readonly thisMinute?: number | undefined;
@@ -313,7 +307,6 @@ function instantOf(text: string | undefined, start: number): number | undefined 
 
 /** The settings that the keys of a rotation share: every setting that one of them has (R37). */
 interface Shared {
-  /** The ref of the first key. */
   readonly first: string;
   readonly name: string | undefined;
   readonly scopes: readonly string[] | undefined;

@@ -50,7 +50,6 @@ export interface StartedScenario {
   givenAssumptions: Partial<Assumptions>;
   windows: Windows;
   readonly clock: VirtualClock;
-  /** In order. */
   faults: readonly ActiveFault[];
   readonly farmers: Farmers;
   /** Whether the announced endpoints have a preview; otherwise their paths are unknown (R49). */
@@ -70,9 +69,7 @@ export interface StartedScenario {
 /** The state of a running sandbox. Sandboxes share nothing: a process can run many. A reset keeps the other members. */
 export interface SandboxState extends StartedScenario {
   readonly platform: Platform;
-  /** Options for every scenario that starts here. */
   readonly given: GivenOptions;
-  /** The requests and other events. */
   readonly history: History<OtherEvent>;
   /** Counts the requests: the client stays the same after a reset. */
   readonly counters: Counters;
@@ -85,7 +82,6 @@ export interface SandboxState extends StartedScenario {
 /** Options that override the settings of every scenario that a sandbox starts. */
 export type GivenOptions = Pick<StartOptions, "seed" | "now" | "frozen" | "profile" | "trial">;
 
-/** Options for the start of a scenario. */
 export interface StartOptions {
   /** Default: the scenario's title, or `unnamed`. */
   readonly name?: string;

@@ -18,7 +18,6 @@ import type { PlayedStep, StoryProgress } from "./steps.js";
 import { assumedAt, createTimeline, datedChanges, type Timeline } from "./timeline.js";
 import { withNameEnding } from "./varied-records.js";
 
-/** Options of a sandbox, for all its scenarios. */
 export interface SandboxSettings {
   readonly platform: Platform;
   /** Options for every scenario that starts there later. Default: none. */
@@ -27,7 +26,6 @@ export interface SandboxSettings {
   readonly idGroup?: number | undefined;
 }
 
-/** Picks the options that override the settings of every scenario. */
 export function givenOptions({ seed, now, frozen, profile, trial }: GivenOptions): GivenOptions {
   return { seed, now, frozen, profile, trial };
 }
@@ -65,7 +63,6 @@ export function switchScenario(world: SandboxState, scenario: Scenario, options:
   enterScenario(world, prepareScenario(world, scenario, options));
 }
 
-/** Starts the scenario of a sandbox again. */
 export function resetSandbox(world: SandboxState): void {
   enterScenario(world, startedWith(world, world.scenario, world));
 }
@@ -175,7 +172,6 @@ export interface SavedSandbox {
   readonly counts: Counts;
 }
 
-/** Describes a sandbox; changes nothing. */
 export function describeSandbox(world: SandboxState): SavedSandbox {
   const { name, text, scenario, timeline, story, history } = world;
   // Read before the clock, so that a restored clock is never late.

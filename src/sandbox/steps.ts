@@ -8,7 +8,6 @@ import type { ConsentView, KeyView, OrganizationView } from "./view-shapes.js";
 /** An event of a sandbox. Contains no keys (R34). */
 export type WorldEvent = RequestEvent | OtherEvent;
 
-/** An event other than a request. */
 export type OtherEvent =
   | { readonly type: "key.created"; readonly key: KeyView }
   | { readonly type: "key.rotated"; readonly key: KeyView; readonly replacement: KeyView }
@@ -27,7 +26,6 @@ export type OtherEvent =
   /** After a reset, or the start of another scenario. */
   | { readonly type: "world.started"; readonly scenario: string; readonly seed: number };
 
-/** A step of the timeline or the story has run. */
 export type StepEvent = Extract<WorldEvent, { readonly type: "timeline.step" | "story.step" }>;
 
 export type StoryStep = NonNullable<Scenario["story"]>[number];
@@ -46,11 +44,9 @@ export interface Performed {
   /** The full new key, shown only this once (R34). */
   readonly secret: string | null;
   readonly organization: OrganizationView | null;
-  /** The consent request that a farmer decided. */
   readonly consent: ConsentView | null;
 }
 
-/** One difference from what a step expects. */
 export interface StepDifference {
   /** The part that differs, such as `status` or `body.data.usage.today`. */
   readonly at: string;
@@ -59,7 +55,6 @@ export interface StepDifference {
   readonly found: string;
 }
 
-/** A story and its progress. */
 export interface StoryProgress {
   readonly steps: readonly StoryStep[];
   /** The index of the next step; the number of steps at the end of the story. */
@@ -70,7 +65,6 @@ export interface StoryProgress {
   last: PlayedStep | undefined;
 }
 
-/** A request of a story, ready to be sent. */
 export interface StoryRequest {
   readonly method: string;
   /** With its query. */
@@ -92,7 +86,6 @@ export interface StoryAnswer {
   readonly fault: FaultPathId | null;
 }
 
-/** Sends a request to the sandbox and returns the response. */
 export type SendStoryRequest = (request: StoryRequest) => StoryAnswer;
 
 /** A request for display: `key` is a ref, `none`, `malformed` or `unknown`. */
@@ -154,7 +147,6 @@ export const nothing = "nothing";
 
 const longestShown = 300;
 
-/** A value in a difference. */
 export function shownValue(value: unknown): string {
   if (value === undefined) return nothing;
   const text = JSON.stringify(value);
@@ -165,7 +157,6 @@ export function kindOf(step: StoryStep): StepKind {
   return stepKinds.find((kind) => step[kind] !== undefined) ?? "say";
 }
 
-/** Whether a step ran and everything was as expected. */
 export function isAsExpected({ failure, differences }: Pick<PlayedStep, "failure" | "differences">): boolean {
   return failure === null && differences.length === 0;
 }

@@ -12,7 +12,6 @@ export type ChangeFields = NonNullable<Scenario["changes"]>;
 
 type Move = NonNullable<ChangeFields[string]["move"]>;
 
-/** An announced change of the API. */
 export interface AnnouncedChange {
   readonly ref: string;
   /** When it applies (epoch milliseconds). */
@@ -22,7 +21,6 @@ export interface AnnouncedChange {
   readonly fields: ChangeFields[string] & { readonly move?: Required<Move> };
 }
 
-/** Sorts the changes by date. */
 export function datedChanges(changes: ChangeFields): AnnouncedChange[] {
   const all = Object.entries(changes).map(([ref, { move, ...fields }]): AnnouncedChange => {
     const at = parseDate(fields.at) ?? 0;
@@ -84,7 +82,6 @@ export function partsOf({ fields: { move, ...fields } }: AnnouncedChange): Part[
   return [...(move === undefined ? [] : [{ path: ["move"], value: move }]), ...inside(fields, [])];
 }
 
-/** A timeline and its progress. */
 export interface Timeline {
   readonly steps: readonly { readonly at: number; readonly step: TimelineStep }[];
   next: number;

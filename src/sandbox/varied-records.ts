@@ -8,7 +8,6 @@ import type { StartedScenario } from "./sandbox.js";
 /** The part of a sandbox that decides what its profile adds. */
 export type Profiled = Pick<StartedScenario, "seed" | "profile" | "givenAssumptions" | "trial">;
 
-/** What the profile can add to a record, by variant id. */
 type RecordRow<Value> = Readonly<Record<string, Value>>;
 
 /** Undocumented scopes: a new endpoint adds one, and generations of endpoints spell theirs differently. */
@@ -40,7 +39,6 @@ export function withGrantedScopes(
   return granted.length === 0 ? scopes : [...scopes, ...granted];
 }
 
-/** Removes the scopes that the profile grants. */
 export function withoutGrantedScopes(
   { profile, givenAssumptions }: Profiled,
   scopes: readonly string[],
@@ -73,7 +71,6 @@ const endingsOfNames: RecordRow<string> = {
   long: ` ${"of the United Valleys ".repeat(12).trim()}`,
 };
 
-/** Adds the profile's ending to an organization's name. */
 export function withNameEnding(profiled: Profiled, organization: Organization): Organization {
   const ending = endingOfName(profiled, organization.ref);
   return ending === "" ? organization : { ...organization, name: organization.name + ending };

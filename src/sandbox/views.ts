@@ -7,7 +7,6 @@ import { type KeyEntry, settleUsage } from "./keys.js";
 import type { SandboxState } from "./sandbox.js";
 import type { ClockView, KeyView, ListedKeyRef, OrganizationView, RequestView } from "./view-shapes.js";
 
-/** Returns a key's view at an instant. */
 export function viewKey({ key, usage }: KeyEntry, world: SandboxState, now = world.clock.now()): KeyView {
   settleUsage(usage, world.windows, now);
   return {
@@ -36,12 +35,10 @@ function pageOf<Entry>(entries: ReadonlyMap<string, Entry>, { offset = 0, limit 
   return [...entries.values()].slice(offset, limit === undefined ? undefined : offset + limit);
 }
 
-/** Lists the keys in the scenario's order. */
 export function viewKeys(world: SandboxState, page: Page = {}): KeyView[] {
   return pageOf(world.registry.keys, page).map((entry) => viewKey(entry, world));
 }
 
-/** Lists the organizations in the scenario's order. */
 export function viewOrganizations({ registry }: SandboxState, page: Page = {}): OrganizationView[] {
   const organizations = pageOf(registry.organizations, page);
   return organizations.map(({ organization }) => viewOrganization(organization));

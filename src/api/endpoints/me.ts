@@ -45,7 +45,6 @@ export const me: Endpoint = {
   respond: contextOf,
 };
 
-/** The context of a key, as the body of a response. */
 export function contextOf(caller: KeyEntry): TextBody {
   const { text, bytes } = preparedFor(caller);
   const today = String(caller.usage.dayCount);

@@ -67,7 +67,6 @@ function visibleTo({ key }: KeyEntry, world: SandboxState) {
 
 const unknown = (record: string): OwnRefusal => ({ refused: "404.unknown_record", details: { record } });
 
-/** The first sentences of every description of the preview. */
 const guess =
   "Preview: announced, not released. Its shape is this project's guess, made from public consent and credential APIs.";
 
@@ -120,7 +119,6 @@ const asked = {
 
 const created = { status: "pending", at: "2026-03-02T09:00:00.000Z", by: "relying_party" };
 
-/** An example, with its later statuses. */
 function consentExample(...later: readonly (typeof created)[]): unknown {
   const history = [created, ...later];
   const { farmer_id, purpose, permissions } = asked;
@@ -334,7 +332,6 @@ const getAttestation: Endpoint = {
   },
 };
 
-/** The announced endpoints. */
 export const previewEndpoints: readonly Endpoint[] = [
   ...[createConsentRequest, getConsentRequest, cancelConsentRequest],
   ...[listAttestations, getAttestation],

@@ -1,6 +1,5 @@
 import type { RandomStream } from "../../spec/seed.js";
 
-/** A response while it is being varied. */
 export interface Draft {
   readonly status: number;
   /** The body as a value, until a row has serialized it. */
@@ -34,26 +33,22 @@ export function dataMembers(added: object, member?: "limits" | "usage"): Edit {
   };
 }
 
-/** Adds members to `error`. */
 export function errorMembers(added: object): Edit {
   return ({ body }) => void Object.assign(body.error ?? {}, added);
 }
 
-/** Adds headers, in this order. */
 export function headers(...added: readonly Header[]): Edit {
   return (draft) => {
     draft.headers = [...draft.headers, ...added];
   };
 }
 
-/** Changes the value of every header with this name. */
 export function headerValue(wanted: string, rewrite: (value: string) => string): Edit {
   return (draft) => {
     draft.headers = draft.headers.map(([name, value]) => [name, name === wanted ? rewrite(value) : value]);
   };
 }
 
-/** Changes the spelling of every header name. */
 export function headerNames(spell: (name: string) => string): Edit {
   return (draft) => {
     draft.headers = draft.headers.map(([name, value]) => [spell(name), value]);
@@ -65,7 +60,6 @@ type Arrange = <Item extends readonly [name: string, value: unknown]>(
   random: RandomStream,
 ) => Item[];
 
-/** Changes the order of the headers. */
 export function headerOrder(arrange: Arrange): Edit {
   return (draft, random) => {
     draft.headers = arrange(draft.headers, random);
@@ -102,7 +96,6 @@ export function shuffled<Item>(items: readonly Item[], random: RandomStream): It
   return next;
 }
 
-/** Serializes the body. */
 export function written(write: (body: Body) => string): Edit {
   return (draft) => {
     draft.text = write(draft.body);

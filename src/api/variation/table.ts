@@ -22,7 +22,6 @@ import {
 /** One possible behavior of a real service in a gap of the specification. */
 export interface Variant {
   readonly id: string;
-  /** Assumptions for the response. */
   readonly assume?: Partial<Assumptions>;
   /** The request id, made from its 24 hex digits; different digits must result in different ids. */
   readonly requestId?: (digits: string) => string;
@@ -44,7 +43,6 @@ export interface VariationRow {
 
 type Effects = Readonly<Record<string, Omit<Variant, "id"> | Edit>>;
 
-/** Creates a row with the effect of each variant. */
 export function row(
   id: string,
   statuses: readonly number[],

@@ -6,13 +6,11 @@ import { headerPairs, withBody } from "../messages.js";
 import type { Draft } from "./changes.js";
 import { contextRows, type Variant, type VariationRow, variationTable } from "./table.js";
 
-/** A variant of a row, with a random stream for the variant's own choices. */
 interface Selected {
   readonly variant: Variant;
   readonly random: RandomStream;
 }
 
-/** Selects a variant of each row. */
 export type Select = (row: VariationRow) => Selected;
 
 /**

@@ -15,7 +15,6 @@ import {
 import type { KeyEntry } from "../keys.js";
 import type { ApiRequest, Exchange } from "./exchange.js";
 
-/** What a sandbox stores about its clients. */
 export interface ClientBehaviour {
   /** The path of each key's last rejection, by the key's SHA-256; the latest thousand keys, oldest first. */
   readonly rejected: Map<string, PathId>;
@@ -28,7 +27,6 @@ export interface ClientBehaviour {
 const rejectedCapacity = 1000;
 const pagesCapacity = 100;
 
-/** The part of a request in progress that advice depends on. */
 export interface ObservedCall {
   readonly request: ApiRequest;
   readonly sha256: string;
@@ -38,7 +36,6 @@ export interface ObservedCall {
 /** The advice of nearly every request. */
 export const noAdvice: readonly AdviceId[] = Object.freeze([]);
 
-/** The advice that a request causes, and whether it resends a rejected key. */
 type Observed = Pick<Exchange, "advice" | "isResent">;
 
 /**

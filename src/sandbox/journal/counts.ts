@@ -13,13 +13,11 @@ export type ShownKey = Pick<Exchange, "key" | "fingerprint">;
  */
 export type AdviceExample = Pick<Exchange, "id" | "at" | "method" | "path"> & ShownKey;
 
-/** How often requests caused an advice, and the first of them. */
 export interface AdviceCount {
   count: number;
   readonly examples: AdviceExample[];
 }
 
-/** The number of requests that ended on a path. */
 interface PathCount {
   /** For a promised path, excludes requests to endpoints of the preview. */
   count: number;
@@ -46,7 +44,6 @@ export interface Counts {
   readonly repeats: RepeatCount[];
 }
 
-/** The counters of a sandbox. */
 export type Counters = ReturnType<typeof createCounters>;
 
 const mostExamples = 5;

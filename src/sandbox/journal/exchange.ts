@@ -25,7 +25,6 @@ export interface ApiRequest {
   readonly fromStory?: boolean;
 }
 
-/** The body of a request as text, or why it cannot be read. */
 export interface ReadBody {
   /** Empty without a body. */
   readonly text: string;
@@ -42,7 +41,6 @@ export interface RequestContent {
   readonly body: ReadBody;
 }
 
-/** A response of the API as plain data. */
 export interface ApiAnswer {
   /** 0 without a response. */
   readonly status: number;
@@ -86,9 +84,7 @@ export interface Exchange {
   readonly content: RequestContent | undefined;
   /** Whether a story can send it: its body was readable without a key, and no custom handler responded. */
   readonly isRepeatable: boolean;
-  /** Whether a story or the control plane sent it. */
   readonly fromStory: boolean;
-  /** Whether it went to an endpoint of the preview. */
   readonly isPreview: boolean;
   /** Whether the API does not have its path, or not with its method. */
   readonly isMisdirected: boolean;
@@ -98,9 +94,7 @@ export interface Exchange {
   readonly traits: RequestTraits;
   /** Whether a possibly real key was outside its header, or in the header with other text. */
   readonly leaksRealKey: boolean;
-  /** The kind of key that was presented. */
   readonly presented: Presented;
-  /** The ref of the key, if it is known. */
   readonly key: string | null;
   /** The first 12 hex digits of the presented key's SHA-256. */
   readonly fingerprint: string | null;
@@ -110,7 +104,6 @@ export interface Exchange {
   readonly fault: FaultPathId | null;
   /** 0 if a fault prevented the response. */
   readonly status: number;
-  /** The error code of the response, or `null`. */
   readonly code: string | null;
   /** The response before a fault cut it; `noAnswer` also if a custom handler creates it. */
   readonly answer: ApiAnswer;
@@ -120,7 +113,6 @@ export interface Exchange {
   isUnread?: true;
   /** Milliseconds until the response, including a fault's latency. */
   readonly durationMs: number;
-  /** The advice that it caused; nearly always none. */
   readonly advice: readonly AdviceId[];
   /** Set if its key's response before this one was the same rejection. */
   readonly isResent?: true;
@@ -129,7 +121,6 @@ export interface Exchange {
 /** The bytes of an exchange without its texts. */
 const bytesBesideTexts = 700;
 
-/** Who sent a request, as the control plane shows it. */
 export function sourceOf({ fromStory }: Exchange): RequestSource {
   return fromStory ? "story" : "client";
 }

@@ -10,17 +10,14 @@ export interface RecordedOperation {
   readonly actor: "administrator" | "member" | undefined;
   /** On the sandbox's clock (epoch milliseconds). */
   readonly at: number;
-  /** The code of its rejection. */
   readonly refusal: string | undefined;
   /** The ref of the key that it created. */
   readonly made: string | undefined;
-  /** The consent request that it changed. */
   readonly consent:
     | { readonly id: string; readonly farmer: number; readonly organization: string }
     | undefined;
 }
 
-/** The state of a sandbox at a moment. */
 export interface Beginning {
   readonly scenario: Scenario;
   /** The clock (epoch milliseconds). */
@@ -47,7 +44,6 @@ export interface JournalQuery {
   readonly limit?: number | undefined;
   /** The path id of the response, or of the fault that affected the request. */
   readonly pathId?: string | undefined;
-  /** A key's ref. */
   readonly key?: string | undefined;
   /** Whether to include probes of any web server. Default: false. */
   readonly probes?: boolean | undefined;
@@ -121,7 +117,6 @@ export function createHistory<Event>(look: () => Beginning | undefined, capacity
     [...earlier, ...requests.after(after).map(({ entry }) => entry)].slice(-capacity);
 
   return {
-    /** Records a request. */
     record(exchange: Exchange): void {
       latest += 1;
       if (!exchange.isProbe) total += 1;
@@ -130,12 +125,10 @@ export function createHistory<Event>(look: () => Beginning | undefined, capacity
       else restart();
       if (listeners.size > 0) tell({ type: "request", exchange }, latest);
     },
-    /** Records an operation, for captures. */
     operation(operation: RecordedOperation): void {
       stretches.at(-1)?.operations.push({ position: latest, entry: operation });
       count();
     },
-    /** Records any other event. */
     announce(event: Event): void {
       latest += 1;
       events.push(event, latest);
@@ -171,7 +164,6 @@ export function createHistory<Event>(look: () => Beginning | undefined, capacity
     find: (id: string): Exchange | undefined => list().find((one) => one.id === id),
     /** Returns the number of requests since the start or the last `clear`, including discarded ones but not probes. */
     total: () => total,
-    /** Estimates the memory of all its requests, in bytes. */
     bytes: () =>
       [...earlier, ...requests.after(0).map(({ entry }) => entry)].reduce(
         (sum, one) => sum + bytesOf(one),
@@ -197,7 +189,6 @@ export function createHistory<Event>(look: () => Beginning | undefined, capacity
     },
     /** Starts a new recording from the current state, after an event that cannot be repeated. */
     restart: () => restart(),
-    /** Returns the repeatable recording. */
     recorded(): Recorded {
       const [{ beginning, after: start }] = stretches as [Stretch];
       const operations = stretches.flatMap((stretch) => stretch.operations);
@@ -246,12 +237,9 @@ function createKept<Content>(capacity: number) {
       if (excess() === spare) drop(spare);
       kept.push({ position, entry });
     },
-    /** Returns the entries after a position, oldest first. */
     after: (position: number): Entry<Content>[] =>
       kept.slice(excess()).filter((one) => one.position > position),
-    /** Discards the entries up to a position. */
     discard: (position: number): void => drop(kept.filter((one) => one.position <= position).length),
-    /** Returns the position of the last discarded entry. */
     dropped: () => kept[excess() - 1]?.position ?? dropped,
   };
 }

@@ -40,7 +40,6 @@ export function decideConsent(
   return { consent: changeConsent(world, entry, withDecision(entry, decision, now), now) };
 }
 
-/** Replaces the record of a request, and announces and returns its view. */
 export function changeConsent(
   world: SandboxState,
   entry: ConsentEntry,

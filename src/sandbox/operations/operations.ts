@@ -101,7 +101,6 @@ export function performAction(world: SandboxState, action: StepAction, dueAt?: n
   }
 }
 
-/** Returns the name of the action in a step, or `undefined`. */
 export function actionIn(step: StepAction): ActionName | undefined {
   return actionNames.find((name) => step[name] !== undefined);
 }

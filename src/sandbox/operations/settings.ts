@@ -55,7 +55,6 @@ export function clearRequests({ history, counters }: SandboxState): void {
   history.announce({ type: "requests.cleared" });
 }
 
-/** Assumptions to change, and the profile for all others. */
 export type AssumptionsInput = Partial<Assumptions> & { readonly profile?: Profile };
 
 /**

@@ -42,7 +42,6 @@ import type { ConsentView } from "../view-shapes.js";
 export interface ConsentDraft {
   /** The ref of the requesting organization, which used a test key: live keys see no synthetic farmer (R45). */
   readonly organization: string;
-  /** The index of the farmer. */
   readonly farmer: number;
   readonly purpose: { readonly code: PurposeCode; readonly text: string };
   readonly permissions: readonly Permission[];
@@ -106,7 +105,6 @@ function createConsents(seed: number) {
 
 export type Consents = ReturnType<typeof createConsents>;
 
-/** Returns the status of a request at an instant. */
 export function statusAt(entry: ConsentEntry, now: number): ConsentStatus {
   return (consentHistory(entry.record, now).at(-1) as ConsentTransition).status;
 }
@@ -149,7 +147,6 @@ export function buildConsents({ consents = [] }: Scenario, seed: number, start: 
   return store;
 }
 
-/** Describes the consent requests of a store as in a scenario. */
 export function describeConsents({ all }: Consents): DescribedConsent[] {
   return all.map(({ organization, farmer, purpose, permissions, record, suspensions, idempotency }) => {
     const decisions = record.decisions.map(({ at, action }) => ({ at: isoOf(at), do: action }));
@@ -168,7 +165,6 @@ export function describeConsents({ all }: Consents): DescribedConsent[] {
   });
 }
 
-/** Returns a consent request's view at an instant. */
 export function viewConsent(entry: ConsentEntry, world: SandboxState, now = world.clock.now()): ConsentView {
   const { id, organization, farmer, purpose, permissions, record } = entry;
   const life = consentHistory(record, now);
@@ -210,7 +206,6 @@ export function stateOf(
   return attestationAt(consent.record, { succeeds, suspensions: consent.suspensions }, permission, now);
 }
 
-/** Returns an attestation's view at an instant; `undefined` if it does not exist then. */
 export function viewAttestation(
   attestation: AttestationEntry,
   world: SandboxState,
@@ -251,7 +246,6 @@ export function attestationsOf(entries: readonly ConsentEntry[], now: number): A
   return granted.sort((one, other) => one.at - other.at).flatMap(({ entry }) => entry.attestations);
 }
 
-/** Members of a farmer's record, the farmer's id, and the mark that the farmer does not exist. */
 type Subject = Readonly<Record<string, unknown>> & {
   readonly farmer_id: string;
   readonly synthetic: true;

@@ -27,7 +27,6 @@ export function farmersOf(
     if (Number.isInteger(index) && index >= 0 && index < count) return all().at(index);
     throw unknownFarmer(index, `there are ${count}, counted from 0`, count);
   };
-  /** Returns the index of the farmer with this id; `undefined` if there is none. */
   const indexOf = (id: string): number | undefined => {
     // HTTP and JavaScript may pass anything.
     const index = all().indexOf(String(id));
@@ -46,7 +45,6 @@ export function farmersOf(
       if (index !== undefined) return at(index);
       throw unknownFarmer(id, `none of the ${count} farmers has this id`, count);
     },
-    /** Returns at most `limit` farmers from index `offset`. */
     list({ offset, limit }: { readonly offset: number; readonly limit: number }): Farmer[] {
       const length = Math.max(0, Math.min(limit, count - offset));
       return Array.from({ length }, (_, position) => at(offset + position));

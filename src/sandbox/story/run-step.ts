@@ -29,7 +29,6 @@ import { viewClock } from "../views.js";
 
 type Expectation = NonNullable<StoryStep["expect"]>;
 
-/** Compares a response with a step's expectations. */
 export function answerDifferences(expected: Expectation, answer: StoryAnswer): StepDifference[] {
   const { status, code, path, headers = {}, body } = expected;
   const found = bodyOf(answer);
@@ -53,7 +52,6 @@ export function answerDifferences(expected: Expectation, answer: StoryAnswer): S
   return differences;
 }
 
-/** Returns `error.code` of a response, or `null`. */
 export function errorCodeOf(answer: StoryAnswer): string | null {
   const code = errorCodeIn(bodyOf(answer));
   return typeof code === "string" ? code : null;
@@ -69,7 +67,6 @@ export interface StepProblem {
   readonly path: Path;
 }
 
-/** Lists the problems of a step: why it could not run, and every difference. */
 export function stepProblems({ number, failure, differences }: PlayedStep): StepProblem[] {
   const step = ["story", number - 1];
   const problems: StepProblem[] = [];

@@ -34,7 +34,6 @@ interface Sentence {
   /** A verb whose third person ends with an s. */
   readonly verb: string;
   readonly object: string;
-  /** A sentence about the result. */
   readonly after?: string;
 }
 
@@ -117,7 +116,6 @@ export function stepIntent(step: StoryStep): string {
   return requestIntent({ method, path, times, ...(key !== undefined && { key }) });
 }
 
-/** Summarizes a request. */
 export function requestIntent(request: {
   method: string;
   path: string;
