@@ -192,7 +192,6 @@ const farmer = object("A farmer who does not exist, made from a seed.", {
   loans: list("Loans, oldest first.", loan),
 });
 
-/** The record of a synthetic farmer. */
 export const farmerShape = { ...farmer, title: "Synthetic farmer" };
 
 /** A synthetic farmer: plain JSON data, the same for the same seed, index, locales and start. */

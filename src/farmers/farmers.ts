@@ -159,7 +159,6 @@ function livestockOf({ draws, country }: FarmContext, areaHa: number): Farmer["l
   });
 }
 
-/** The settings that farmers depend on. */
 export interface FarmerSource {
   readonly seed: number;
   /** The start of the scenario's clock, in milliseconds since 1970; every date depends on it. */

@@ -5,7 +5,6 @@ import type { Claim, Collateral, InsurancePolicy, Loan, Money, Parcel, Season } 
 import { dateOf, dayOfHarm, lastUsualHarvest, startOfDate, usualYield, yearOf } from "./seasons.js";
 import { type Country, type CropName, cropOfCode, crops, type FarmContext, type Lending } from "./tables.js";
 
-/** The amount in the country's currency, rounded to its digits. */
 function moneyOf(country: Country, amount: number): Money {
   return { amount: rounded(amount, country.digits), currency: country.currency };
 }
@@ -131,7 +130,6 @@ function claimsOf(
 /** Days past due until a loan is in default: 90 days, as in Basel and IFRS 9. */
 const defaultAfter = 90;
 
-/** The facts that lenders consider. */
 interface Borrower {
   /** Each loan is for a season of the first parcel. */
   readonly parcels: readonly Parcel[];

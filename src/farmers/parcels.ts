@@ -158,8 +158,6 @@ function onSide(side: number, along: number, inward: number): Point {
   return [inward, 1 - along];
 }
 
-// The geometry of fields.
-
 type Point = readonly [x: number, y: number];
 
 /** The area of a polygon in the plane; positive if its corners are counterclockwise. */

@@ -23,7 +23,6 @@ export function yearOf(instant: number): number {
   return new Date(instant).getUTCFullYear();
 }
 
-/** The start of a day in the form of `dateOf`. */
 export function startOfDate(date: string): number {
   return Date.UTC(Number(date.slice(0, 4)), Number(date.slice(5, 7)) - 1, Number(date.slice(8)));
 }
@@ -55,7 +54,6 @@ export function common(one: Period, other: Period): Period | undefined {
   return to - from >= day ? { from, to } : undefined;
 }
 
-/** The seed and the place that the weather depends on. */
 type WeatherSite = Pick<FarmContext, "seed" | "country" | "region">;
 
 /** A period without rain, with a severity of at most 1. */
@@ -112,7 +110,6 @@ interface Harm {
   readonly cause: LossCause | null;
 }
 
-/** The damage to a crop while it grows in a field. */
 function harmOf(farm: FarmContext, growth: Period, irrigated: boolean, draw: RandomStream): Harm {
   const severity = Math.max(0, ...droughtsIn(farm, growth).map((drought) => drought.severity));
   const inDrought = 1 - severity * (irrigated ? 0.1 : 0.65);

@@ -14,7 +14,6 @@ import tr from "./tables/tr.json" with { type: "json" };
 import uk from "./tables/uk.json" with { type: "json" };
 import vi from "./tables/vi.json" with { type: "json" };
 
-/** The input for every part of a farmer. */
 export interface FarmContext {
   readonly seed: number;
   readonly start: number;
@@ -97,7 +96,6 @@ export interface Region {
   readonly yields?: Yields;
   /** Crops with other times of sowing or harvest than in the rest of the country. */
   readonly calendars?: Calendars;
-  /** The hazards of the country and of the region. */
   readonly hazards: readonly Hazard[];
 }
 

@@ -22,12 +22,12 @@ import {
   viewRequest,
 } from "../sandbox/views.js";
 import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
-import { checkInput, checkRequestQuery, inputShapes } from "../scenario/format/inputs.js";
+import { checkInput, inputShapes, requestQuery } from "../scenario/format/inputs.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
 import { unknownSecret } from "../scenario/population.js";
 import type { Profile } from "../spec/assumptions.js";
 import { SandboxError } from "../spec/errors.js";
-import { requireFields, requireKnownOptions } from "../spec/schema/check.js";
+import { checkValue, requireFields, requireKnownOptions } from "../spec/schema/check.js";
 import { snakeCase } from "../spec/schema/json.js";
 import { captureWorld } from "./capture.js";
 import { steadyTime, stopwatch, wallTime } from "./real-time.js";
@@ -198,7 +198,7 @@ export function sandboxOn(runtime: SandboxState): Sandbox {
     requests: {
       list(query = {}) {
         requireKnownOptions("list the requests", query, ["limit", "pathId", "key", "probes", "faults"]);
-        const input = checkRequestQuery(snakeCase(query), "Failed to list the requests");
+        const input = checkValue(requestQuery, snakeCase(query), "Failed to list the requests");
         return listRequests(world(), input).map(viewRequest);
       },
       total: () => world().history.total(),

@@ -69,7 +69,6 @@ export function checkScenario(value: unknown, { mostValues }: { mostValues?: num
   return interpretScenario(foundValue(value, mostValues), bundledOnly);
 }
 
-/** A scenario and its display name. */
 export interface NamedScenario {
   readonly scenario: Scenario;
   readonly name: string;
@@ -89,7 +88,6 @@ export function resolveSource(source: ScenarioName | Scenario): NamedScenario {
   throw scenarioNotFound(source, `it is not a bundled one${isFile ? `. ${load}` : ""}`);
 }
 
-/** A place in a scenario, for people. */
 export interface FoundPlace extends PlaceDescription {
   readonly file: string | undefined;
 }

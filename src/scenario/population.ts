@@ -42,15 +42,6 @@ export function* describedKeys(scenario: Scenario): Generator<DescribedKey> {
   }
 }
 
-export function describedKeyCount(scenario: Scenario): number {
-  const { organizations, keysEach } = populationOf(scenario);
-  const written = Object.values(scenario.organizations ?? {}).map(
-    ({ keys = {} }) => Object.keys(keys).length,
-  );
-  return written.reduce((sum, keys) => sum + keys, organizations * keysEach);
-}
-
-/** The number of keys of each organization of a population by default. */
 const defaultKeysPerOrganization = 1;
 
 const environmentsInTurn: readonly ScenarioKey[] = environments.map((environment) => ({ environment }));
@@ -85,7 +76,6 @@ export function isPopulated(ref: string, population: Population | undefined): bo
   return numbers.organization <= organizations && (numbers.key ?? 0) <= keysEach;
 }
 
-/** The number of organizations of a population, and of the keys of each. */
 export function populationOf({ population = {} }: Pick<Scenario, "population">) {
   const { organizations = 0, keys_per_organization: keysEach = defaultKeysPerOrganization } = population;
   return { organizations, keysEach };

@@ -35,7 +35,7 @@ export const problemCauses = {
   // Extending another scenario
   extends_not_found: "`extends` is neither a bundled scenario nor an existing file.",
   extends_failed: "The file in `extends` cannot be read.",
-  extends_loop: "Scenarios extend each other, or their chain is too long.",
+  extends_loop: "Scenarios extend each other.",
   // Fields that contradict each other
   no_organizations: "The scenario has no organization and no population.",
   duplicate_key_ref: "Two keys have the same ref.",
@@ -100,7 +100,6 @@ export interface ScenarioMistake extends Mistake<ScenarioProblemCode> {
   readonly place?: SourcePlace | undefined;
 }
 
-/** The name of a scenario that has no file. */
 const unnamedScenario = "<scenario>";
 
 /** The number of problems that the message shows; `problems` contains all of them. */
@@ -154,7 +153,6 @@ function messageOf(problems: readonly ScenarioProblem[]): string {
   return shown.join("\n\n");
 }
 
-/** The text of a scenario and its file name in problems. */
 export interface SourceText {
   readonly file: string | undefined;
   /** Without a byte order mark, each line end a `\n` or `\r\n`. */
@@ -165,7 +163,6 @@ export interface SourceText {
 
 export type TextRange = readonly [start: number, end: number];
 
-/** A place in the text of a scenario. */
 export interface SourcePlace {
   readonly source: SourceText;
   readonly offset: number;
@@ -190,12 +187,6 @@ export function redactSecrets(text: string): string {
 /** The maximum number of characters of an excerpt: with its indent, it fits in a terminal of 80 columns. */
 const width = 72;
 
-/** A line of text to show to a person, and the line under it that points at a column. */
-export interface Excerpt {
-  readonly text: string;
-  readonly caret: string;
-}
-
 /**
  * The part of a line around a column (counted from 1, in UTF-16 units), with a caret under it.
  *
@@ -204,7 +195,7 @@ export interface Excerpt {
  * @example
  * excerptOf("  perMinute: 60", 3); // { text: "  perMinute: 60", caret: "  ^" }
  */
-export function excerptOf(line: string, column: number): Excerpt {
+export function excerptOf(line: string, column: number) {
   const at = Math.min(Math.max(column - 1, 0), line.length);
   const start = line.length <= width ? 0 : cutBefore(line, Math.min(at - width / 2, line.length - width));
   const end = line.length <= width ? line.length : cutBefore(line, start + width);

@@ -20,7 +20,6 @@ import type { Scenario } from "./scenario.generated.js";
 
 // A scenario from its unchecked fields: merged with the scenarios that it extends, then checked.
 
-/** A scenario with the places of its fields. */
 export interface ReadScenario {
   readonly fields: Members;
   /** Finds the place of a field, or of the nearest one around it; `depth` is the length of the found path. */
@@ -30,12 +29,10 @@ export interface ReadScenario {
   ) => { readonly place: SourcePlace | undefined; readonly depth: number };
 }
 
-/** Receives problems. */
 export type ReportProblem = (diagnostic: ScenarioMistake) => void;
 
 /** A scenario that was found, but not read yet. */
 export interface FoundScenario {
-  /** Its file, if it has one. */
   readonly file: string | undefined;
   readonly read: (report: ReportProblem) => ReadScenario | undefined;
 }
@@ -43,12 +40,8 @@ export interface FoundScenario {
 export interface ExtendsOptions {
   /** Finds the scenario that `extends` names in the file `from`; `undefined` if none exists. */
   readonly find: (name: string, from: string | undefined) => FoundScenario | undefined;
-  /** Names to suggest if nothing is found. */
   readonly knownNames: readonly string[];
 }
-
-/** The maximum number of scenarios that extend each other. */
-const longestChain = 16;
 
 /**
  * Merges a scenario with the ones it extends. It inherits everything except the story.
@@ -72,9 +65,6 @@ export function resolveExtends(
   if (typeof name !== "string" || name === "") {
     const hint = "name a bundled scenario, or a file relative to this one";
     return fail("wrong_type", `extends is the name of a scenario, not ${quote(name)}`, hint);
-  }
-  if (chain.length >= longestChain) {
-    return fail("extends_loop", `more than ${longestChain} scenarios extend each other`, "shorten the chain");
   }
   const found = find(name);
   if (found === undefined) return undefined;
@@ -173,9 +163,8 @@ export function readPlain(
     }
     if (Array.isArray(part)) return part.map((item, index) => copy(item, [...path, index]));
     if (isPlainObject(part)) return copyMembers(part, path);
-    const isDate = part instanceof Date;
-    const message = `not plain data: found ${isDate ? "a Date" : `a value of type ${typeof part}`}`;
-    const hint = isDate ? "pass its toISOString()" : "pass text, numbers, booleans, lists, objects";
+    const message = `not plain data: found ${part instanceof Date ? "a Date" : `a value of type ${typeof part}`}`;
+    const hint = "pass text (also for times), numbers, booleans, lists, objects";
     return wrong({ code: "not_plain_data", path, message, hint });
   }
 
@@ -215,10 +204,8 @@ function isPlainObject(value: unknown): value is object {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-// These compare the fields of a scenario with each other.
 const rules = [...refRules, ...keyRules, faultsFit, consentsFit, changesFit, ...stepRules];
 
-/** The maximum number of reported problems of a scenario. */
 const maximumProblems = 200;
 
 /**
@@ -230,12 +217,7 @@ export function interpretScenario({ read, file }: FoundScenario, options: Extend
   const report = (one: ScenarioMistake) => diagnostics.push(one);
   const own = read(report);
   const whole = own?.fields.extends === undefined ? own : resolveExtends(own, file, options, report);
-  if (whole === undefined) {
-    // A missing field may be in the extended scenario.
-    const found = own === undefined ? [] : shapeProblems(scenarioSchema, own.fields);
-    diagnostics.push(...found.filter(({ code }) => code !== "missing_field"));
-    throw new ScenarioError(problemsOf(diagnostics, own, file));
-  }
+  if (whole === undefined) throw new ScenarioError(problemsOf(diagnostics, own, file));
   const misshapen = shapeProblems(scenarioSchema, whole.fields);
   diagnostics.push(...misshapen);
   const scenario = whole.fields as unknown as Scenario;

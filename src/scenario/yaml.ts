@@ -94,7 +94,6 @@ function placeAt(source: SourceText, offset: number): SourcePlace {
   return { source, offset, describe: () => describePlace({ source, offset }) };
 }
 
-/** The maximum length of a line to show. */
 const longestLine = 1000;
 
 /** Describes a place; the line is shown without keys, and not at all if it contains a part of a secret (R46). */
@@ -115,7 +114,6 @@ export function describePlace({ source, offset }: Pick<SourcePlace, "source" | "
   return { line, column, source: excerpt.text, caret: excerpt.caret };
 }
 
-/** Creates a source from the text of a file or a request body. */
 function createSource(text: string, file?: string): SourceText {
   // YAML allows a lone carriage return as a line end; a line feed is one for every reader and keeps the offsets.
   return { file, text: text.replace(/^\uFEFF/, "").replace(/\r(?!\n)/g, "\n"), secrets: undefined };
@@ -267,7 +265,6 @@ export function yamlText(value: unknown): string {
   return stringify(value, { aliasDuplicateObjects: false, lineWidth: 0, compat: "yaml-1.1" });
 }
 
-/** The maximum number of characters of a mapping or a list on one line. */
 const mostOnALine = 90;
 
 /** Plain data as YAML for people: short collections on one line, long ones on several. */

@@ -2,7 +2,6 @@
 export const adviceLevels = ["note", "warning", "error"] as const;
 export type AdviceLevel = (typeof adviceLevels)[number];
 
-/** A kind of client behavior that its developers should know about. */
 export interface Advice {
   readonly id: string;
   readonly level: AdviceLevel;

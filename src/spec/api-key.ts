@@ -4,7 +4,6 @@ export interface KeyLimits {
   readonly perDay: number;
 }
 
-/** The limits of a key by default. */
 export const defaultLimits: KeyLimits = { perMinute: 60, perDay: 1000 };
 
 /** One minute and one day, in milliseconds. */
@@ -111,7 +110,6 @@ export function parseApiKey(presented: string): ParsedApiKey | undefined {
   return { ...(prefixIn(presented) as KeyPrefix), marked: isMarked(presented) };
 }
 
-/** Whether a well-formed key has the mark of a sandbox. */
 export function isMarked(key: string): boolean {
   return key.startsWith(sandboxMark, prefixIn(key)?.prefix.length);
 }
@@ -157,7 +155,6 @@ const keyCharacters = new Uint8Array(128).map((_zero, code) =>
   /[\w-]/.test(String.fromCharCode(code)) ? 1 : 0,
 );
 
-/** The prefix of keys of this environment and kind. */
 export function prefixOf(environment: Environment, legacy: boolean): string {
   const isWanted = (row: KeyPrefix) => row.environment === environment && row.legacy === legacy;
   return (keyPrefixes.find(isWanted) as KeyPrefix).prefix;
@@ -188,7 +185,6 @@ export interface KeyRecord {
   /** When the old key of a rotation ends; set only if the key was replaced. */
   readonly overlapEndsAt?: number;
   readonly replacedBy?: string;
-  /** Ref of the key that this one replaced. */
   readonly replaces?: string;
 }
 
@@ -225,7 +221,6 @@ export const maximumActiveKeys = 5;
 export const defaultOverlap = 60 * 60_000;
 export const maximumOverlap = 7 * 24 * 60 * 60_000;
 
-/** The scopes of a key by default. */
 export const defaultScopes: readonly string[] = ["attestations:read"];
 
 /** The environment variable with the key of a ref: `SVC_KEY_RATE_LIMITED`. */

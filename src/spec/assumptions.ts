@@ -33,7 +33,6 @@ export type AssumptionKind =
   | "scopes"
   | "duration_or_none";
 
-/** The possible values of an assumption. */
 export interface AssumptionDefinition<Value> {
   readonly kind: AssumptionKind;
   readonly choices?: readonly string[];
@@ -77,7 +76,6 @@ export const assumptionTable: {
 export type Profile = "minimal" | "typical" | "varied";
 export const profiles: readonly Profile[] = ["minimal", "typical", "varied"];
 
-/** The assumptions of the profile, except for the given ones. */
 export function assumptionsFor(profile: Profile, given: Partial<Assumptions> = {}): Assumptions {
   base[profile] ??= Object.freeze(assumptionsOf(profile));
   // JavaScript can pass members that are `undefined`.

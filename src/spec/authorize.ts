@@ -1,7 +1,6 @@
 import { type KeyRecord, keyStateAt, type Organization } from "./api-key.js";
 import type { ApiPathId } from "./outcomes.js";
 
-/** The presented key: absent, malformed or well-formed. */
 export type Presented = "missing" | "malformed" | "well_formed";
 
 /** The facts that decide the outcome of a request to an endpoint, at an instant. */
@@ -9,7 +8,6 @@ export interface AuthorizationFacts {
   readonly presented: Presented;
   /** The presented key, if the sandbox has it. */
   readonly key: KeyRecord | undefined;
-  /** The organization of the key. */
   readonly organization: Organization | undefined;
   /** Epoch milliseconds. */
   readonly now: number;

@@ -1,11 +1,9 @@
 import { day, minute } from "./api-key.js";
 import { randomStream } from "./seed.js";
 
-/** The status of a consent request. */
 export const consentStatuses = ["pending", "granted", "rejected", "revoked", "cancelled", "expired"] as const;
 export type ConsentStatus = (typeof consentStatuses)[number];
 
-/** The party that causes a transition. */
 export const consentParties = ["relying_party", "farmer", "system"] as const;
 export type ConsentParty = (typeof consentParties)[number];
 
@@ -24,7 +22,6 @@ interface ConsentActionRow {
   readonly to: ConsentStatus;
 }
 
-/** The purposes of a consent request. */
 export const purposeCodes = [
   "credit_assessment",
   "insurance_underwriting",
@@ -50,7 +47,6 @@ const timeToDecide = 7 * day;
 export const defaultConsentTime = 90 * day;
 export const maximumConsentTime = 365 * day;
 
-/** A decision about a consent request. */
 export interface ConsentDecision {
   /** Epoch milliseconds. */
   readonly at: number;
@@ -60,14 +56,12 @@ export interface ConsentDecision {
 /** A stored consent request; {@link consentHistory} derives its status. Times are epoch milliseconds. */
 export interface ConsentRecord {
   readonly createdAt: number;
-  /** The end of the consent. */
   readonly expiresAt: number;
   readonly persona: Persona;
   /** In the order of their times. */
   readonly decisions: readonly ConsentDecision[];
 }
 
-/** A change of status of a consent request. */
 export interface ConsentTransition {
   readonly status: ConsentStatus;
   readonly at: number;
@@ -102,7 +96,6 @@ export function consentHistory(record: ConsentRecord, now: number): readonly Con
   return life;
 }
 
-/** Whether an action is allowed in this status. */
 export function isAllowed(action: ConsentAction, status: ConsentStatus): boolean {
   return (consentActions[action].from as readonly ConsentStatus[]).includes(status);
 }
@@ -141,11 +134,9 @@ function earlier(one: ConsentTransition, other: ConsentTransition | undefined): 
 export const permissions = ["identity", "land", "production", "livestock", "insurance", "loans"] as const;
 export type Permission = (typeof permissions)[number];
 
-/** The progress of producing an attestation. */
 export const productionStatuses = ["processing", "ready", "failed"] as const;
 export type ProductionStatus = (typeof productionStatuses)[number];
 
-/** The validity of a ready attestation. */
 export const validityStatuses = ["active", "suspended", "revoked", "expired"] as const;
 export type ValidityStatus = (typeof validityStatuses)[number];
 
@@ -249,7 +240,6 @@ const shares: readonly (readonly [upTo: number, persona: Persona])[] = [
 ];
 const failing = 0.05;
 
-/** The persona of the farmer at an index. */
 export function personaOf(seed: number, farmer: number): Persona {
   const chance = chanceFor(seed, "farmer.persona", String(farmer));
   return fixed[farmer] ?? (shares.find(([upTo]) => chance < upTo)?.[1] as Persona);

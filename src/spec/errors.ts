@@ -15,7 +15,6 @@ export const refusalCodes = [
   "attestation_not_open",
 ] as const;
 
-/** The code of a change that the dashboard rejects. */
 export type RefusalCode = (typeof refusalCodes)[number];
 
 /** The cause of each of this tool's own errors, by its code. A closed list, stable for callers. */

@@ -3,9 +3,7 @@ import { mix32 } from "./seed.js";
 
 /** The requests that a fault matches: every given condition must be true. */
 export interface FaultCondition {
-  /** The ref of the key. */
   readonly key?: string;
-  /** The ref of the key's organization. */
   readonly organization?: string;
   /** The path id of the request without the fault. */
   readonly pathId?: ApiPathId;
@@ -35,7 +33,6 @@ export interface FaultEffect {
   readonly slow?: number;
 }
 
-/** The facts of a request that faults match. */
 export interface FaultFacts {
   /** The ref of the key, if the sandbox has it. */
   readonly key: string | undefined;

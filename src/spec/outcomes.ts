@@ -266,13 +266,10 @@ export type PathId = (typeof outcomes)[number]["path"];
 /** The path id of an outcome that the specification promises. */
 export type PromisedPathId = Extract<(typeof outcomes)[number], { readonly promised: true }>["path"];
 
-/** The id of a fault. */
 export type FaultPathId = Extract<PathId, `fault.${string}`>;
 
-/** The id of an outcome without a fault. */
 export type ApiPathId = Exclude<PathId, FaultPathId>;
 
-/** The ids of all outcomes without a fault. */
 export const apiPathIds = outcomes
   .map(({ path }) => path)
   .filter((path): path is ApiPathId => !isFault(path));

@@ -28,7 +28,6 @@ export const isFromPage = 128;
 export const requestSources = ["client", "story"] as const;
 export type RequestSource = (typeof requestSources)[number];
 
-/** Returns whether a request has one of these traits. */
 export function shows(traits: RequestTraits, wanted: RequestTraits): boolean {
   return (traits & wanted) !== 0;
 }
@@ -43,7 +42,6 @@ export function traitsOfHeader(name: string, value: string): RequestTraits {
   return holdsKey(name, value) ? hasKeyInOtherHeader | traitsOfName(name, value) : traitsOfName(name, value);
 }
 
-/** The traits of headers by their names in lower case. */
 const headerTraits: Readonly<Record<string, (value: string) => RequestTraits>> = {
   origin: () => isFromBrowser,
   referer: () => isFromBrowser,
@@ -90,7 +88,6 @@ export function traitsOfWebRequest({ headers, body, referrer }: Request, search:
 
 /** The sent values behind a request's traits; kept only while the request is handled. */
 export interface RequestEvidence {
-  /** Keys in the query. */
   readonly inQuery: readonly string[];
   /** Keys in other headers than `x-api-key`. */
   readonly inHeaders: readonly string[];

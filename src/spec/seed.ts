@@ -1,7 +1,6 @@
 /** A source of numbers: each call gives the next unsigned 32-bit integer. */
 export type RandomStream = () => number;
 
-/** The seed when none is given. */
 export const defaultSeed = 1;
 
 /**

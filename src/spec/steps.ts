@@ -11,6 +11,5 @@ export const actionNames = [
 ] as const;
 export type ActionName = (typeof actionNames)[number];
 
-/** The kinds of steps of a story. */
 export const stepKinds = ["say", "request", "advance", ...actionNames] as const;
 export type StepKind = (typeof stepKinds)[number];

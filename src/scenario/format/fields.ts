@@ -89,7 +89,6 @@ export function parseWhen(text: string, start: number): number | undefined {
   return Math.abs(duration) > maximumDuration ? undefined : start + duration;
 }
 
-/** Returns how to fix a text that should be a time. */
 export function timeHint(text: string): string {
   const missing = ["T00:00:00Z", "Z"].find((end) => parseTime(text + end) !== undefined);
   if (missing !== undefined) return `write ${text}${missing}`;
@@ -144,7 +143,6 @@ export const duration = (isAllowed = (_length: number) => true) =>
     },
   });
 
-/** A duration, or `none`. */
 export const durationOrNone = () =>
   text({
     ...durationWording,

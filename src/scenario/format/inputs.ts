@@ -49,7 +49,6 @@ export const inputShapes = {
   }),
 } as const;
 
-/** A query and its optional parameters. */
 export type Query<Values = Readonly<Record<string, unknown>>> = MappingKind & Shape<Values>;
 
 export const query = <Of extends Readonly<Record<string, Shape>>>(parameters: Of) => {
@@ -57,7 +56,6 @@ export const query = <Of extends Readonly<Record<string, Shape>>>(parameters: Of
   return mapping(Object.fromEntries(fields)) as Query<{ [Name in keyof Of]?: ValueOf<Of[Name]> }>;
 };
 
-/** The filter for requests of the journal. */
 export const requestQuery = query({
   limit: count(),
   path_id: choice(outcomes.map(({ path }) => path)),
@@ -67,7 +65,6 @@ export const requestQuery = query({
   faults: flag(),
 });
 
-/** The bodies of the control plane's calls, by name. */
 export const controlBodies = {
   ...inputShapes,
   clock_change: mapping({ now: optional(time()), frozen: optional(flag()) }),
@@ -93,11 +90,6 @@ export function checkInput<Of extends Shape>(
   const leaks = leakedKeys(value, []);
   if (leaks.length > 0) throw validationError(failure, leaks);
   return input as ValueOf<Of>;
-}
-
-/** Checks the filter for listed requests. */
-export function checkRequestQuery(value: unknown, failure: string): ValueOf<typeof requestQuery> {
-  return checkValue(requestQuery, value, failure);
 }
 
 function leakedKeys(value: unknown, path: Path): { path: Path; message: string }[] {

@@ -26,7 +26,6 @@ const described = new Map([
   ...describedFields(assumptionsSchema, Object.fromEntries(assumptions)),
 ]);
 
-/** The description of a shape in the JSON Schema. */
 export function descriptionOf(shape: Shape): string | undefined {
   return shape.description ?? described.get(shape);
 }
@@ -64,7 +63,6 @@ interface RequiredFields {
   };
 }
 
-/** The JSON Schema 2020-12 of a body. */
 export function controlBodySchema(name: ControlBodyName): JsonSchema {
   return jsonSchemaOf(controlBodies[name], descriptionOf);
 }

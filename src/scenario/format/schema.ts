@@ -72,7 +72,6 @@ const openNames = [
   "count_refused",
   "www_authenticate",
 ] as const;
-/** An assumption that a change can set. */
 export type AnnouncedAssumption = (typeof openNames)[number];
 
 const known = Object.entries(fieldsOf(assumptionsSchema) ?? {});

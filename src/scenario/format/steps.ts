@@ -85,8 +85,6 @@ export const faultSchema = mapping({ when: optional(when), then, requests_matche
 
 export const faultsSchema = list(faultSchema, { most: mostFaults });
 
-// Steps.
-
 const mostSteps = 1000;
 const mostRepeats = 10_000;
 const longestNarration = 2000;
@@ -110,7 +108,6 @@ export const organizationChangeFields = {
   live_access: optional(choice(liveAccessStates)),
 };
 
-/** The ref of the new key of a rotation. */
 export const replacementRef = optional(ref());
 
 const actor = optional(choice(["administrator", "member"]));

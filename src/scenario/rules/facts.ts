@@ -41,7 +41,6 @@ export type Wrong = (
   pointAt?: "key" | "value",
 ) => void;
 
-/** A rule that compares fields with each other. */
 export type ScenarioRule = (facts: Facts) => void;
 
 export function factsOf(scenario: Scenario, report: (diagnostic: ScenarioMistake) => void): Facts {
@@ -84,8 +83,6 @@ function timeSince(start: string | undefined, text: string | undefined): number 
   return (parseTime(text) ?? 0) - (parseTime(start) ?? 0);
 }
 
-// The rules about refs, and the checks of refs for other rules.
-
 /** Each organization and key has a unique ref. */
 const refsAreFree: ScenarioRule = ({ scenario, organizations, keys, keyOf, wrong }) => {
   const { population } = scenario;
@@ -122,7 +119,6 @@ const refsExist: ScenarioRule = (facts) => {
   }
 };
 
-/** Reports a ref that no key or organization has. */
 export function checkRef(
   kind: RefKind,
   ref: string | undefined,
@@ -138,10 +134,8 @@ export const refRules: readonly ScenarioRule[] = [refsAreFree, refsExist];
 
 export type FaultFields = NonNullable<Scenario["faults"]>[number];
 
-/** The facts of the sandbox that faults refer to. */
 export interface FaultWorld {
   readonly refs: Facts["refs"];
-  /** Whether the preview of the announced endpoints is on. */
   readonly preview: boolean;
   /** The start of durations, in ISO 8601. */
   readonly now?: string | undefined;

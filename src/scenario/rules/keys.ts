@@ -11,8 +11,6 @@ import { listed, quote } from "../../spec/schema/words.js";
 import { populationOf, sharedSecrets } from "../population.js";
 import type { Facts, KeyFacts, ScenarioRule } from "./facts.js";
 
-// Single keys.
-
 /** Every scope is known, no key has it twice, and the endpoint's scope is known. */
 const scopesAreKnown: ScenarioRule = ({ scenario, keys, assumptions, wrong }) => {
   const { scopes: known, me_scope: needed } = assumptions;

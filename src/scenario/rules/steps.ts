@@ -6,7 +6,6 @@ import { isReserved, parseDate } from "../format/fields.js";
 import type { Scenario } from "../scenario.generated.js";
 import { checkRef, type Facts, type ScenarioRule } from "./facts.js";
 
-/** The number of farmers by default. */
 const defaultFarmers = 1000;
 
 /** The times of every consent request, and of the decisions before the clock starts, fit each other. */
@@ -50,14 +49,12 @@ function earlyTime(times: readonly string[], fromStart: Facts["fromStart"]): num
   });
 }
 
-/** Reports a use of the preview in a scenario without the preview. */
 function needsPreview(path: Path, { scenario, wrong }: Facts): void {
   if (scenario.preview === true) return;
   const message = "consent requests need the preview of the announced endpoints";
   wrong("preview_off", path, message, "write preview: true at the top level");
 }
 
-/** Reports the number of a farmer that does not exist. */
 function farmerExists(farmer: number, path: Path, { scenario, wrong }: Facts): void {
   const count = scenario.population?.farmers ?? defaultFarmers;
   if (farmer < count) return;

@@ -14,7 +14,6 @@ import {
 } from "./shape.js";
 import { didYouMean, listed } from "./words.js";
 
-/** Finds all mistakes in a value, as messages. */
 export function shapeProblems(shape: Shape, value: unknown): ShapeProblem[] {
   const found = mistakesIn(shape, value).map(inWords);
   // A misspelled field is not also missing.
@@ -34,7 +33,6 @@ export function checkValue<Of extends Shape>(
   return JSON.parse(JSON.stringify(value)) as ValueOf<Of>;
 }
 
-/** A part of JSON that does not match its shape. */
 export interface Mismatch {
   /** The path of the part: `limits.per_day`, `scopes[0]`; empty for the whole value. Contains no key. */
   readonly path: string;
@@ -99,7 +97,6 @@ export function requireKnownOptions(doing: string, given: unknown, known: readon
   requireFields(doing, Object.fromEntries(unknown.map((name) => [redactKeys(name), problem(name)])));
 }
 
-/** The maximum number of reported mistakes. */
 const mostMistakes = 500;
 
 /** Finds all mistakes in a value, outermost first. */

@@ -2,7 +2,6 @@ import { type Limits, type Shape, shapeAt, shapeOf } from "./shape.js";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Returns the description of a shape, if it has one. */
 type Describe = (shape: Shape) => string | undefined;
 
 const ownDescription: Describe = ({ description }) => description;
@@ -20,7 +19,6 @@ export function describedFields(root: Shape, fields: Readonly<Record<string, str
   );
 }
 
-/** A shape as a file of JSON Schema 2020-12. */
 export function jsonSchemaDocument(shape: Shape, describe?: Describe): JsonSchema {
   return { $schema: "https://json-schema.org/draft/2020-12/schema", ...jsonSchemaOf(shape, describe) };
 }

@@ -48,7 +48,6 @@ function respelled(value: unknown, spell: (name: string) => string): unknown {
   return Object.fromEntries(members);
 }
 
-/** The type of a value as JSON. */
 export type InJson<Value> = Value extends string | number | boolean | null | undefined
   ? Value
   : Value extends readonly (infer Item)[]
@@ -61,7 +60,6 @@ type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Snake<Rest>}`
   : Name;
 
-/** The shape of the JSON of a value. */
 export function inJson(shape: Shape): Shape {
   return mapFields(shape, inJson, snake);
 }

@@ -14,7 +14,6 @@ import {
 } from "./shape.js";
 import { listed, nearest, quote } from "./words.js";
 
-/** A part of a value that its shape does not allow. */
 export interface Mistake {
   readonly path: Path;
   /** `name`: the name of a record's member; `unknown`: a member that the mapping does not have. */
@@ -23,13 +22,11 @@ export interface Mistake {
   readonly shape: Shape;
   /** The part; `undefined` if it is missing. */
   readonly value: unknown;
-  /** The mapping around an unknown member. */
   readonly holder?: Members;
 }
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** A mistake as a message for the author of the value. */
 export interface ShapeProblem<Code extends string = ShapeCode> {
   readonly code: Code;
   readonly path: Path;
@@ -41,7 +38,6 @@ export interface ShapeProblem<Code extends string = ShapeCode> {
   readonly suggestion?: Path | undefined;
 }
 
-/** Describes a mistake and how to fix it. */
 export function inWords({ kind, path, shape, value, holder }: Mistake): ShapeProblem {
   if (kind === "missing") return missingField(path, shape);
   if (kind === "unknown") return unknownField(path, shape, holder);
@@ -101,7 +97,6 @@ function typeHint(value: unknown, shape: Shape): string {
   }
 }
 
-/** The maximum number of choices to list in a message. */
 const mostChoicesShown = 8;
 
 function wrongChoice(name: string, value: unknown, { choices: of, code, hint }: ChoiceKind): Explanation {
@@ -212,7 +207,6 @@ function isOfRefs(field: MappingField | undefined): boolean {
   return field !== undefined && shapeOf(field).kind === "record";
 }
 
-// The fields that people write, without those that only snapshots write.
 function writtenFields(shape: Shape): string[] {
   const fields = Object.entries(fieldsOf(shape) ?? {});
   return fields.flatMap(([name, field]) => (shapeOf(field).isOfSnapshots ? [] : [name]));

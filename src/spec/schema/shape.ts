@@ -21,7 +21,6 @@ export type Shape<Value = unknown> = Kind & Traits<Value>;
 
 type Kind = TextKind | NumberKind | PlainKind | ChoiceKind | ListKind | MappingKind | RecordKind | EitherKind;
 
-/** Properties of shapes of any kind. */
 export interface Traits<Value> {
   readonly title?: string;
   readonly description?: string;
@@ -39,13 +38,20 @@ export interface PlainKind {
   readonly kind: "boolean" | "null" | "anything";
 }
 
-export interface TextKind extends Limits, Wording {
+export interface TextKind extends Limits {
   readonly kind: "text";
   /** A format of JSON Schema; not checked. */
   readonly format?: string;
   readonly pattern?: RegExp;
   /** A check beyond the pattern. */
   readonly isAllowed?: (text: string) => boolean;
+  /** For example, `a time or a duration` in `expires must be a time or a duration, not "soon"`. */
+  readonly noun?: string;
+  readonly example?: string;
+  /** For an invalid text. Default: `bad_format`, or `out_of_range` for a text without `noun`. */
+  readonly code?: ShapeCode;
+  /** How to fix a text; `undefined` shows the example. */
+  readonly hint?: (text: string) => string | undefined;
 }
 
 export interface NumberKind extends Limits {
@@ -88,7 +94,6 @@ export interface RecordKind {
   readonly member: Shape;
 }
 
-/** A value of one of several kinds. */
 export interface EitherKind {
   readonly kind: "either";
   readonly options: readonly Shape[];
@@ -100,24 +105,12 @@ export interface Limits {
   readonly most?: number;
 }
 
-/** The wording for an invalid text. */
-export interface Wording {
-  /** For example, `a time or a duration` in `expires is a time or a duration, not "soon"`. */
-  readonly noun?: string;
-  readonly example?: string;
-  /** Default: `bad_format`, or the code of the kind of mistake. */
-  readonly code?: ShapeCode;
-  /** How to fix a text; `undefined` shows the example. */
-  readonly hint?: (text: string) => string | undefined;
-}
-
 export type Fields = Readonly<Record<string, MappingField>>;
 export type MappingField = Shape | Optional;
 export interface Optional<Of extends Shape = Shape> {
   readonly optional: Of;
 }
 
-/** The type of the values of a shape. */
 export type ValueOf<Of> = Of extends { readonly Value?: infer Value } ? Value : never;
 
 type OptionalNames<Of extends Fields> = {
@@ -197,7 +190,6 @@ export const orNull = <Value>(shape: Shape<Value>): Shape<Value | null> => ({
 export const nullable = <Value>(shape: Shape<Value>): Shape<Value | null> => ({ ...shape, isNullable: true });
 export const optional = <Of extends Shape>(shape: Of): Optional<Of> => ({ optional: shape });
 
-/** A field that only snapshots write. */
 export const ofSnapshots = <Of extends Shape>(shape: Of): Optional<Of> => ({
   optional: { ...shape, isOfSnapshots: true },
 });
@@ -207,7 +199,6 @@ export const described = <Of extends Shape>(shape: Of, description: string): Of 
   description,
 });
 
-/** The shape of a field, optional or not. */
 export function shapeOf(field: MappingField): Shape {
   return "optional" in field ? field.optional : field;
 }

@@ -63,12 +63,10 @@ export function didYouMean(name: string, candidates: Iterable<string>): string {
   return meant === undefined ? "" : ` Did you mean ${JSON.stringify(meant)}?`;
 }
 
-/** The refs of keys or organizations. */
 export interface KnownRefs extends Pick<ReadonlyMap<string, unknown>, "has" | "size"> {
   readonly keys: () => Iterable<string>;
 }
 
-/** Returns a suggestion for a ref that does not exist. */
 export function knownRefsHint(ref: string, known: KnownRefs, things: string): string {
   // Comparing each of many wrong refs with more than this would be slow.
   const near = known.size > 1000 ? undefined : nearest(ref, known.keys());

@@ -7,7 +7,7 @@ import type { SandboxState } from "../../../sandbox/sandbox.js";
 import type { KeyView } from "../../../sandbox/view-shapes.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";
 import { query } from "../../../scenario/format/inputs.js";
-import { describedKeyCount } from "../../../scenario/population.js";
+import { describedKeys } from "../../../scenario/population.js";
 import { fingerprintOf, type KeyStateName, keyStateAt, keyStates } from "../../../spec/api-key.js";
 import { SandboxError } from "../../../spec/errors.js";
 import { snakeCase } from "../../../spec/schema/json.js";
@@ -56,7 +56,7 @@ export const dashboardRoutes: readonly Route[] = [
     run: ({ world, query }) => ({
       data: snakeCase(viewKeys(world, query).map((key) => withNextRequest(key, world))),
       total: world.registry.keys.size,
-      created: world.registry.keys.size - describedKeyCount(world.scenario),
+      created: world.registry.keys.size - [...describedKeys(world.scenario)].length,
     }),
   }),
   controlRoute("GET /directory", {
