@@ -65,7 +65,7 @@ test("the baseline runs first, then the profile typical, faults and promises, th
   expect(promises.runs.map(({ id, outcome }) => [id, outcome])).toEqual([
     ["401.revoked:accepted", "not_tried"],
   ]);
-  expect(shown.slice(0, 2)).toEqual(["minimal", "4 more runs and 1 with a broken promise: about 1 s"]);
+  expect(shown.slice(0, 2)).toEqual(["minimal", "5 more runs: about 1 s"]);
 });
 
 test.each<[string, Client, string]>([

@@ -4,7 +4,6 @@ import { mergeReports } from "../report/report.js";
 import type { Report } from "../report/report-shape.js";
 import type { SandboxState, Trial } from "../sandbox/sandbox.js";
 import type { PathId } from "../spec/outcomes.js";
-import { listed } from "../spec/schema/words.js";
 import { type Narrowed, narrowFault, narrowVaried, type Repeat } from "./narrow.js";
 import { causedRun, faultsOn, type Patience, type PlannedRun, patienceFor } from "./plan.js";
 import { promiseRun, promisesIn, whyTooLittle } from "./promises.js";
@@ -99,20 +98,13 @@ export interface Certification {
   isOver: boolean;
 }
 
-/** The steps of a certification, in order. Each does nothing if an earlier step shows that it makes no sense. */
-export const steps: readonly ((state: Certification) => Promise<void>)[] = [
-  makeBaseline,
-  makeOtherRuns,
-  concludeRetries,
-  findCauses,
-];
-
 export async function certify(plan: CertificationPlan, tools: Tools): Promise<Certification> {
   const state: Certification = {
     ...{ plan, tools, started: tools.stopwatch(), done: new Map() },
     ...{ broken: [], experiments: undefined, retries: undefined, isOver: false },
   };
-  for (const step of steps) await step(state);
+  // Each does nothing if an earlier step shows that it makes no sense.
+  for (const step of [makeBaseline, makeOtherRuns, concludeRetries, findCauses]) await step(state);
   tools.progress.end();
   return state;
 }
@@ -164,13 +156,8 @@ async function makeOtherRuns(state: Certification): Promise<void> {
   const experiments = findsRetries ? experimentsFor(countedOf(baseline.made)) : [];
   const total = others.length + promises.length + experiments.length;
   if (total > 0) {
-    const parts = [
-      ...(others.length === 0 ? [] : [pluralize(others.length, "more run")]),
-      ...(promises.length === 0 ? [] : [`${promises.length} with a broken promise`]),
-      ...(experiments.length === 0 ? [] : [`${experiments.length} to find retries`]),
-    ];
     const seconds = Math.ceil((total * baseline.run.durationMs) / jobs / 1000);
-    tools.progress.begin(`${listed(parts, "and")}: about ${seconds} s`, total);
+    tools.progress.begin(`${pluralize(total, "more run")}: about ${seconds} s`, total);
   }
   // They start in this order. The seeds, the most runs, come last.
   const isSeed = ({ profile }: PlannedRun) => profile === "varied";

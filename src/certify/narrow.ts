@@ -112,12 +112,11 @@ export async function narrowFault(
  * Returns a minimal failing part of the items: without any one of its items, the rest passes (delta debugging, Zeller).
  *
  * All items together must fail, and an empty list must pass. Tries groups in parallel, and stops with its current result after
- * `budget` tries.
+ * 200 tries.
  */
 export async function minimize<Item>(
   items: readonly Item[],
   fails: (some: readonly Item[]) => Promise<boolean>,
-  budget = 200,
 ): Promise<readonly Item[]> {
   let left = items;
   let parts = 2;
@@ -127,7 +126,7 @@ export async function minimize<Item>(
     const failing = await Promise.all(candidates.map(fails));
     return candidates[failing.indexOf(true)];
   };
-  while (left.length > 1 && asked < budget) {
+  while (left.length > 1 && asked < 200) {
     const size = Math.ceil(left.length / parts);
     const chunks = Array.from({ length: Math.ceil(left.length / size) }, (_, i) =>
       left.slice(i * size, (i + 1) * size),

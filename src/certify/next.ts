@@ -191,13 +191,7 @@ function conclusionOf({ verdict, changes }: Rehearsal): string {
   if (verdict === "unusable")
     return "Not rehearsed: the client must pass without any change, and send requests.";
   const of = pluralize(changes.length, "announced change");
-  const counts = `${count("passes")} of ${of} pass, ${count("not_covered")} not covered, ${count("unclear")} unclear`;
-  const [first] = changes
-    .flatMap(({ breaksOn, verdict }) => (verdict === "breaks" ? (breaksOn ?? []) : []))
-    .sort();
-  return first === undefined
-    ? `No change breaks the client: ${counts}.`
-    : `The client breaks on ${first}: ${counts}.`;
+  return `${count("breaks")} of ${of} break the client: ${count("passes")} pass, ${count("not_covered")} not covered, ${count("unclear")} unclear.`;
 }
 
 function caseOf(one: Rehearsed, again: (date?: string) => string): TestCase {

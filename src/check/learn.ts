@@ -1,6 +1,6 @@
 import { type Assumptions, assumptionTable, errorCodePattern, scopePattern } from "../spec/assumptions.js";
 import { isMapping } from "../spec/schema/shape.js";
-import { type CheckedResponse, headerOf, memberAt, quoted, shownText } from "./answer.js";
+import { type CheckedResponse, headerOf, memberAt, shownText } from "./answer.js";
 import type { Attempt } from "./judge.js";
 
 export interface InferredAssumption {
@@ -28,7 +28,13 @@ export function inferAssumptions(attempts: readonly Attempt[]): InferredAssumpti
   const needed = meScope(attempts);
   const inferred: Readonly<Partial<Record<keyof Assumptions, Inferred>>> = {
     rate_limit_code: from([429], no429, rateLimitCode),
-    request_id_on_errors: from([401, 403, 429], "no errors seen", requestIds),
+    request_id_on_errors: from([401, 403, 429], "no errors seen", (errors) =>
+      presence(
+        errors.map((answer) => headerOf(answer, "x-request-id")),
+        "X-Request-Id",
+        "errors",
+      ),
+    ),
     retry_after: from([429], no429, retryAfter),
     rate_limit_headers: from([200, 429], "no 200 and no 429 seen", rateLimitHeaders),
     error_details: from([403, 429], "no 403 and no 429 seen", details),
@@ -50,11 +56,6 @@ function presence(values: readonly unknown[], what: string, noun: string, exampl
   return { value: present > 0, because: present > 0 ? because + example : because };
 }
 
-function requestIds(answers: readonly CheckedResponse[]): Inferred {
-  const values = answers.map((answer) => headerOf(answer, "x-request-id"));
-  return presence(values, "X-Request-Id", "errors");
-}
-
 function challenges(answers: readonly CheckedResponse[]): Inferred {
   const values = answers.map((answer) => headerOf(answer, "www-authenticate"));
   return presence(values, "WWW-Authenticate", "responses with 401", `: ${shownText(values[0] ?? "")}`);
@@ -68,15 +69,14 @@ function details(answers: readonly CheckedResponse[]): Inferred {
 
 function rateLimitCode(answers: readonly CheckedResponse[]): Inferred {
   const code = onlyOne(answers.map((answer) => memberAt(answer, "error", "code")));
-  if (typeof code !== "string") return { because: "no single code on the 429 seen" };
-  if (!errorCodePattern.test(code)) return { because: `the 429 has ${quoted(code)}` };
+  if (typeof code !== "string" || !errorCodePattern.test(code))
+    return { because: "no single code on the 429 that the sandbox can send" };
   return { value: code, because: "the code of the 429" };
 }
 
 function retryAfter(answers: readonly CheckedResponse[]): Inferred {
   const form = onlyOne(answers.map((answer) => retryAfterForm(headerOf(answer, "retry-after"))));
-  if (form === undefined)
-    return { because: "Retry-After in different forms, or in a form that HTTP does not have" };
+  if (form === undefined) return { because: "no single form of Retry-After that HTTP has" };
   return { value: form, because: form === "none" ? "no Retry-After on the 429" : "Retry-After on the 429" };
 }
 
@@ -93,16 +93,17 @@ function rateLimitHeaders(answers: readonly CheckedResponse[]): Inferred {
   );
   const form = onlyOne(names.map(rateLimitForm));
   const seen = shownText([...new Set(names.flat())].join(", "));
-  if (form === undefined) return { because: `not the same in every response: ${seen}` };
-  if (form === "other") return { because: `in a form that the sandbox does not have: ${seen}` };
+  if (form === undefined) return { because: `no single form that the sandbox has: ${seen}` };
   return { value: form, because: form === "none" ? "no such header on 200 and 429" : seen };
 }
 
-function rateLimitForm(names: readonly string[]): Assumptions["rate_limit_headers"] | "other" {
+function rateLimitForm(names: readonly string[]): Assumptions["rate_limit_headers"] | undefined {
   const lower = names.map((name) => name.toLowerCase());
   if (lower.length === 0) return "none";
   if (lower.includes("ratelimit") && lower.includes("ratelimit-policy")) return "draft";
-  return lower.includes("x-ratelimit-limit") && lower.includes("x-ratelimit-remaining") ? "legacy" : "other";
+  return lower.includes("x-ratelimit-limit") && lower.includes("x-ratelimit-remaining")
+    ? "legacy"
+    : undefined;
 }
 
 function onlyOne<Value>(values: readonly Value[]): Value | undefined {
@@ -134,28 +135,21 @@ function meScope(attempts: readonly Attempt[]): Inferred {
   }
   const granted = attempts.flatMap(({ answer }) => (answer?.status === 200 ? [scopesOf(answer)] : []));
   const common = (granted[0] ?? []).filter((scope) => granted.every((each) => each.includes(scope)));
-  const [only] = common;
-  if (lacking.status === 200 && granted.length > 1 && only === undefined) {
-    return { value: null, because: "the permitted keys have no scope in common" };
+  const [only = ""] = common;
+  if (lacking.status === 403 && common.length === 1 && scopePattern.test(only)) {
+    return { value: only, because: "the one scope that every permitted key has" };
   }
-  if (lacking.status !== 403 || common.length !== 1 || only === undefined || !scopePattern.test(only)) {
-    return { because: `may be any scope that every permitted key has: ${shownText(common.join(", "))}` };
-  }
-  return { value: only, because: "the one scope that every permitted key has" };
+  return { because: `may be any scope that every permitted key has: ${shownText(common.join(", "))}` };
 }
-
-const widest = 60;
 
 /** Renders inferred assumptions as an `assumptions:` block for a scenario. Comments show why others are left out. */
 export function assumptionsYaml(assumptions: readonly InferredAssumption[]): string {
   const learned = assumptions.filter(({ value }) => value !== undefined);
   const open = assumptions.filter(({ value }) => value === undefined);
-  const lines = learned.map(({ name, value }) => `  ${name}: ${yamlOf(value)}`);
-  const width = Math.min(widest, Math.max(0, ...lines.map((line) => line.length)));
   const reasons = [...new Set(open.map(({ because }) => because))];
   return [
     `assumptions:${learned.length === 0 ? " {}" : ""}`,
-    ...lines.map((line, index) => `${line.padEnd(width)}  # ${learned[index]?.because}`),
+    ...learned.map(({ name, value, because }) => `  ${name}: ${yamlOf(value)}  # ${because}`),
     ...reasons.map((reason) => {
       const names = open.filter(({ because }) => because === reason).map(({ name }) => name);
       return `  # not learned: ${names.join(", ")} (${reason})`;

@@ -18,11 +18,6 @@ import type { LiveChange, LiveState } from "./live-changes.js";
 
 export type Verdict = "agrees" | "differs" | "not_tried";
 
-interface VerdictRow {
-  readonly verdict: Verdict;
-  readonly reason?: string | undefined;
-}
-
 interface Gathered {
   readonly url: string;
   readonly requests: number;
@@ -47,18 +42,17 @@ export function checkReportOf({ attempts, compared, ...rest }: Gathered) {
   return {
     ...rest,
     verdict: rest.stopped === undefined ? verdict : ("stopped" as const),
-    paths: attempts.map((attempt) =>
-      pathRow(
-        attempt,
-        differences.some(({ pathId }) => pathId === attempt.pathId),
-      ),
-    ),
+    paths: attempts.map((attempt) => pathRow(attempt, differences)),
     differences,
     assumptionsYaml: assumptionsYaml(rest.assumptions),
   };
 }
 
-function pathRow({ pathId, variable, answer, noAnswer, reason }: Attempt, differs: boolean) {
+function pathRow(
+  { pathId, variable, answer, noAnswer, reason }: Attempt,
+  differences: readonly ContractDifference[],
+) {
+  const differs = differences.some((one) => one.pathId === pathId);
   const verdict: Verdict = differs ? "differs" : reason === undefined ? "agrees" : "not_tried";
   return {
     pathId,
@@ -100,9 +94,8 @@ function checkDocument(report: CheckReport): ReportDocument {
 
 function conclusion({ stopped, differences, paths }: CheckReport): string {
   if (stopped !== undefined) return stopped;
-  const count = (...some: Verdict[]) =>
-    new Set(paths.filter(({ verdict }) => some.includes(verdict)).map(({ pathId }) => pathId)).size;
-  const counts = `${count("agrees")} of ${count("agrees", "differs", "not_tried")} paths agree, ${count("not_tried")} were not tried`;
+  const count = (wanted: Verdict) => paths.filter(({ verdict }) => verdict === wanted).length;
+  const counts = `${count("agrees")} of ${paths.length} paths agree, ${count("not_tried")} were not tried`;
   if (differences.length === 0) return `Nothing differs from the contract: ${counts}.`;
   return `${pluralize(differences.length, "difference")} from the contract: ${counts}.`;
 }
@@ -146,12 +139,14 @@ function sectionsOf({ paths, differences, changes = [] }: CheckReport): Section[
 
 /** Returns a case for each path and new fact. If the check stopped, the first path fails with the reason. */
 function suitesOf({ paths, differences, stopped, newFacts, changes }: CheckReport): Suite[] {
-  const pathCases = paths.map((row, index): TestCase => {
-    if (stopped !== undefined && index === 0) {
-      return { name: row.pathId, verdict: "failed", message: stopped };
-    }
-    const found = differences.filter(({ pathId }) => pathId === row.pathId);
-    return testCase(row.pathId, row, found);
+  const pathCases = paths.map(({ pathId, verdict, reason }, index): TestCase => {
+    if (stopped !== undefined && index === 0) return { name: pathId, verdict: "failed", message: stopped };
+    const lines = differences
+      .filter((one) => one.pathId === pathId)
+      .map(({ at, expected, found }) => `${pathId} ${at}: expected ${expected}, found ${found}`);
+    const [message = reason] = lines;
+    const output = lines.join("\n") || undefined;
+    return { name: pathId, verdict: verdicts[verdict].inJunit, message, output };
   });
   return [
     { name: "paths", cases: pathCases },
@@ -166,18 +161,6 @@ const changeCase = ({ ref, date, state }: LiveChange): TestCase => {
 };
 
 const newFactCase = (message: string): TestCase => ({ name: message, verdict: "failed", message });
-
-function testCase(
-  name: string,
-  { verdict, reason }: VerdictRow,
-  found: readonly ContractDifference[],
-): TestCase {
-  const lines = found.map(
-    ({ pathId, at, expected, found }) => `${pathId} ${at}: expected ${expected}, found ${found}`,
-  );
-  const [message = reason] = lines;
-  return { name, verdict: verdicts[verdict].inJunit, message, output: lines.join("\n") || undefined };
-}
 
 export function jsonOf({ assumptions, assumptionsYaml, stopped, ...rest }: CheckReport): object {
   const learned = assumptions.filter(({ value }) => value !== undefined);

@@ -15,7 +15,8 @@ interface Memory {
 
 let gc: (() => void) | undefined;
 
-const nodeMemory: Omit<Memory, "stopwatch"> = {
+const nodeMemory: Memory = {
+  stopwatch: nodePlatform.stopwatch,
   heapUsed: () => load("node:v8").getHeapStatistics().used_heap_size,
   collect() {
     if (gc === undefined) {
@@ -56,7 +57,7 @@ const pauses = { asked: 1000, unasked: 5000 };
 export function createMemoryBudget(
   most = defaultMaxMemory(),
   discard: () => void,
-  { heapUsed, collect, stopwatch }: Memory = { ...nodeMemory, stopwatch: nodePlatform.stopwatch },
+  { heapUsed, collect, stopwatch } = nodeMemory,
 ) {
   const scarce = scarcePart * most;
   let measured = Number.POSITIVE_INFINITY;

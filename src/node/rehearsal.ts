@@ -2,7 +2,7 @@ import { rehearseScenario } from "../library/rehearse.js";
 import type { GivenOptions } from "../sandbox/sandbox.js";
 import { isScenarioName } from "../scenario/bundled.js";
 import type { FoundPlace } from "../scenario/parse-scenario.js";
-import type { ScenarioProblem } from "../scenario/problems.js";
+import type { ScenarioMistake, ScenarioProblem } from "../scenario/problems.js";
 import { isMarked, sandboxMark } from "../spec/api-key.js";
 import { type Path, pathText } from "../spec/schema/shape.js";
 import { quote } from "../spec/schema/words.js";
@@ -26,12 +26,16 @@ export async function rehearsalProblems(
 ): Promise<ScenarioProblem[]> {
   if (scenario.timeline === undefined && scenario.story === undefined) return [];
   const failed = rehearseScenario(() => openWorld(scenario, { name, ...given, frozen: true }));
-  return Promise.all(
-    failed.slice(0, mostProblems).map(async ({ code, path, message, hint }) => {
-      const { file = name, ...place } = (await placeOf(path)) ?? {};
-      return { code, path: pathText(path), message, ...(hint !== undefined && { hint }), file, ...place };
-    }),
-  );
+  return Promise.all(failed.slice(0, mostProblems).map((mistake) => placed(mistake, name, placeOf)));
+}
+
+async function placed(
+  { code, path, message, hint }: ScenarioMistake,
+  name: string,
+  placeOf: PlaceOf,
+): Promise<ScenarioProblem> {
+  const { file = name, ...place } = (await placeOf(path)) ?? {};
+  return { code, path: pathText(path), message, ...(hint !== undefined && { hint }), file, ...place };
 }
 
 /** Returns the pinned secrets without the mark of a sandbox: each may be a real key, which must not be in a file. */
@@ -39,25 +43,16 @@ export function unmarkedSecrets(
   { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,
   placeOf: PlaceOf,
 ): Promise<ScenarioProblem[]> {
-  const pinned = Object.entries(scenario.organizations ?? {}).flatMap(([organization, { keys = {} }]) =>
-    Object.entries(keys).map(([ref, { secret }]) => {
-      return { ref, secret, path: ["organizations", organization, "keys", ref, "secret"] };
+  const unmarked = Object.entries(scenario.organizations ?? {}).flatMap(([organization, { keys = {} }]) =>
+    Object.entries(keys).flatMap(([ref, { secret }]): ScenarioMistake[] => {
+      if (secret === undefined || isMarked(secret)) return [];
+      const message = `the secret of ${quote(ref)} has no ${sandboxMark} after its prefix, as every key of a sandbox has`;
+      const hint = `if it is a real key, rotate it and remove it here. If not, write ${sandboxMark} there, or leave secret out and the seed makes one`;
+      const path = ["organizations", organization, "keys", ref, "secret"];
+      return [{ code: "secret_unmarked", path, message, hint }];
     }),
   );
-  const unmarked = pinned.filter(({ secret }) => secret !== undefined && !isMarked(secret));
-  return Promise.all(
-    unmarked.map(async ({ ref, path }): Promise<ScenarioProblem> => {
-      const { file = name, ...place } = (await placeOf(path)) ?? {};
-      return {
-        code: "secret_unmarked",
-        path: pathText(path),
-        message: `the secret of ${quote(ref)} has no ${sandboxMark} after its prefix, as every key of a sandbox has`,
-        hint: `if it is a real key, rotate it and remove it here. If not, write ${sandboxMark} there, or leave secret out and the seed makes one`,
-        file,
-        ...place,
-      };
-    }),
-  );
+  return Promise.all(unmarked.map((mistake) => placed(mistake, name, placeOf)));
 }
 
 /**

@@ -17,14 +17,12 @@ export interface CommandOptions {
   readonly takeSignals: (listener: (signal: NodeJS.Signals) => void) => void;
   /** Gets the output, except to a terminal: commands may write differently if they have none. */
   readonly onOutput?: (stream: "stdout" | "stderr", chunk: Buffer) => void;
-  /** Default: the command has the streams of this process and no time limit. */
-  readonly apart?: Apart;
-}
-
-/** Runs a command without input in its own process group, and kills the rest of the group when it has ended. */
-export interface Apart {
-  /** Whether the time limit has passed and the group must be killed; called every 100 ms. */
-  readonly isLate: () => boolean;
+  /**
+   * Whether the time limit has passed and the command must be killed; called every 100 ms. With it, the command runs without
+   * input in its own process group, and the rest of the group is killed when it has ended. Default: the command has the streams
+   * of this process and no time limit.
+   */
+  readonly isLate?: () => boolean;
 }
 
 const outputs = ["stdout", "stderr"] as const;
@@ -41,18 +39,19 @@ const lastWords = 500;
  */
 export function runCommand(
   [program, ...words]: readonly [string, ...string[]],
-  { takeSignals, cwd, env, apart, onOutput }: CommandOptions,
+  { takeSignals, cwd, env, isLate, onOutput }: CommandOptions,
 ): Promise<CommandEnd> {
+  const isApart = isLate !== undefined;
   return new Promise((resolve) => {
     let child: ChildProcess;
     try {
       // On Windows, `npm`, `npx` and the like are batch files, which Node cannot start.
       const [out, err] = outputs.map((name) => {
-        const isRead = apart !== undefined || (onOutput !== undefined && !process[name].isTTY);
+        const isRead = isApart || (onOutput !== undefined && !process[name].isTTY);
         return isRead ? "pipe" : "inherit";
       });
-      const stdio = [apart === undefined ? "inherit" : "ignore", out, err];
-      const detached = apart !== undefined && process.platform !== "win32";
+      const stdio = [isApart ? "ignore" : "inherit", out, err];
+      const detached = isApart && process.platform !== "win32";
       child = spawn(program, words, { cwd, env, stdio: stdio as StdioOptions, detached });
     } catch (error) {
       return resolve({ failure: error as NodeJS.ErrnoException });
@@ -62,30 +61,29 @@ export function runCommand(
     let deadline: NodeJS.Timeout | undefined;
     let unread: NodeJS.Timeout | undefined;
     let isTimedOut = false;
-    const send = (signal: NodeJS.Signals) =>
-      apart === undefined ? child.kill(signal) : signalGroup(child, signal);
+    const send = (signal: NodeJS.Signals) => (isApart ? signalGroup(child, signal) : child.kill(signal));
     const kill = () => void send("SIGKILL");
     takeSignals((signal) => {
       if (isOver) return;
       asked += 1;
       // A command in the background is killed sooner, after the first signal.
-      if (asked === (apart === undefined ? 2 : 1)) deadline = setTimeout(kill, patience);
+      if (asked === (isApart ? 1 : 2)) deadline = setTimeout(kill, patience);
       // The terminal has already sent it to the command. A signal only to this process looks the same and must be sent twice.
-      if (asked === 1 && apart === undefined && isFromKeyboard(signal)) return;
+      if (asked === 1 && !isApart && isFromKeyboard(signal)) return;
       if (asked < 3) send(signal);
       else kill();
     });
     const timer =
-      apart &&
+      isLate &&
       setInterval(() => {
-        if (!apart.isLate()) return;
+        if (!isLate()) return;
         isTimedOut = true;
         kill();
       }, 100);
     const passing = outputs.map((name) => {
       const stream = child[name];
       stream?.on("data", (chunk: Buffer) => onOutput?.(name, chunk));
-      if (apart === undefined) stream?.pipe(process[name], { end: false });
+      if (!isApart) stream?.pipe(process[name], { end: false });
       // Our reader has gone, so the command's reader also goes.
       const close = () => void stream?.destroy();
       process[name].once("error", close);
@@ -96,7 +94,7 @@ export function runCommand(
       };
     });
     // The command ends with this process.
-    const endWithUs = () => void send(apart === undefined ? "SIGTERM" : "SIGKILL");
+    const endWithUs = () => void send(isApart ? "SIGKILL" : "SIGTERM");
     process.once("exit", endWithUs);
     const end = (how: CommandEnd) => {
       isOver = true;
@@ -117,8 +115,8 @@ export function runCommand(
     child.on("exit", (code, signal) => {
       const ended = { code: code ?? 128 + constants.signals[signal as NodeJS.Signals], isTimedOut };
       if (child.stdout === null && child.stderr === null) return end(ended);
-      if (apart !== undefined) kill();
-      const isPassing = () => apart === undefined && outputs.some((name) => process[name].writableNeedDrain);
+      if (isApart) kill();
+      const isPassing = () => !isApart && outputs.some((name) => process[name].writableNeedDrain);
       unread = setInterval(() => isPassing() || end(ended), lastWords);
       child.once("close", () => end(ended));
     });

@@ -16,13 +16,7 @@ import type {
   Tone,
 } from "./render/document.js";
 import { render, type TextStyle } from "./render/render.js";
-import type {
-  Report,
-  ReportedAdvice,
-  ReportedPath,
-  ReportedRepeat,
-  ReportedRequest,
-} from "./report-shape.js";
+import type { Report, ReportedAdvice, ReportedPath, ReportedRequest } from "./report-shape.js";
 
 interface RenderOptions extends TextStyle, Ran {
   readonly failures?: readonly UnmetThreshold[];
@@ -60,31 +54,20 @@ function unreadNote({ unread }: Report): string[] {
   ];
 }
 
-/** Returns the next steps once every promised path is covered. */
-function nextSteps({ coverage, faults, profile }: Report): string[] {
-  if (coverage.met < coverage.promised) return [];
-  const next = [
-    ...(faults.met < faults.total
-      ? ["cover the remaining faults (the scenario bad-day has all of them)"]
-      : []),
-    ...(profile === "varied"
-      ? []
-      : ["run with --profile varied, which varies everything the specification leaves open"]),
-  ];
-  return next.length === 0 ? [] : [`Every promised path is covered. Next: ${next.join("; ")}.`];
-}
-
 export function reportDocument(
   report: Report,
   unmet: readonly UnmetThreshold[],
   ran: Ran = {},
 ): ReportDocument {
   const { scenario, requests, paths, advice, coverage } = report;
-  const isGood = coverage.met === coverage.promised && !advice.some(isAdvice);
+  const isWhole = coverage.met === coverage.promised;
+  const isGood = isWhole && !advice.some(isAdvice);
   const shown = paths.filter(({ promised, met }) => promised || met);
   const uncovered = shown.filter(({ met }) => !met);
-  const inPreview = paths.filter(({ previewCount }) => previewCount > 0);
-  const notes = [...unreadNote(report), ...nextSteps(report)];
+  const notes = [
+    ...unreadNote(report),
+    ...(isWhole ? ["Every promised path is covered. Next: run your client with certify."] : []),
+  ];
   const hints = requests === 0 && ran.hint !== undefined ? [ran.hint] : [];
   const text = conclusion(report);
   const failures = unmet.map(({ sentence }) => sentence);
@@ -94,7 +77,9 @@ export function reportDocument(
     {
       title: "Preview",
       columns: ["path", "requests"],
-      rows: inPreview.map(({ pathId, previewCount }) => ({ cells: [pathId, String(previewCount)] })),
+      rows: paths.flatMap(({ pathId, previewCount: count }) =>
+        count > 0 ? [{ cells: [pathId, String(count)] }] : [],
+      ),
     },
     {
       title: "How to cover them",
@@ -106,7 +91,9 @@ export function reportDocument(
     {
       title: "Resent after a rejection",
       columns: ["path", "key", "requests"],
-      rows: report.repeats.map(repeatRow),
+      rows: report.repeats.map(({ pathId, key, fingerprint, count }) => ({
+        cells: [pathId, key ?? fingerprint ?? "", String(count)],
+      })),
     },
     adviceSection("Advice", advice.filter(isAdvice)),
     adviceSection(
@@ -166,10 +153,6 @@ const toneOfLevel: Readonly<Record<AdviceLevel, Tone>> = { error: "bad", warning
 // Notes are information and require no change.
 function isAdvice({ level }: ReportedAdvice): boolean {
   return level !== "note";
-}
-
-function repeatRow({ pathId, key, fingerprint, count }: ReportedRepeat): TableRow {
-  return { cells: [pathId, key ?? fingerprint ?? "", String(count)] };
 }
 
 function adviceSection(title: string, advice: readonly ReportedAdvice[]): Section {

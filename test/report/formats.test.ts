@@ -33,7 +33,7 @@ function expectSound(format: ReportFormat, text: string, keys: readonly string[]
   // In the block of YAML nothing is Markdown.
   expect(text.replace(/```yaml[\s\S]*```/, "")).not.toMatch(/<b>|`c`|@you|\]\]>/);
   const tables = text.split("\n\n").filter((block) => block.startsWith("|"));
-  expect(tables.length).toBeGreaterThan(2);
+  expect(tables.length).toBeGreaterThan(1);
   for (const table of tables) {
     const rows = table.trim().split("\n");
     expect(new Set(rows.map((row) => row.split("|").length)).size).toBe(1);
@@ -191,7 +191,6 @@ test("the JSON of a check spells its members like the API, and contains everythi
     { path_id: "401.unknown", got: "200 unauthorized", verdict: "differs" },
     { path_id: "200.test", variable: "SVC_KEY_ACTIVE", got: "200", verdict: "agrees" },
   ]);
-  expect(report.rules[10]).toEqual({ rule: "R11", title: "an unknown key: 401", verdict: "differs" });
   expect(report.differences).toEqual([
     { rules: ["R11"], path_id: "401.unknown", at: "status", expected: "401", found: "200 unauthorized" },
   ]);
@@ -233,7 +232,7 @@ test("a client that covers every promised path has no advice, and is pointed to 
   const report = sandbox.report();
   const text = renderReport(report, "text");
   expect(text).toMatch(/\nCoverage 100%: 17 of 17 promised paths covered\. No advice; \d notes\.\n$/);
-  expect(text).toMatch(/ Next: .*bad-day.*--profile varied/);
+  expect(text).toMatch(/^Every promised path is covered\. Next: /m);
   expect(unmetThresholds(report, { minCoverage: 100, failOn: "warning" })).toEqual([]);
   sandbox.faults.set([{ then: { status: 503 } }]);
   await get();
@@ -309,15 +308,11 @@ test("the JUnit of a report skips paths that are not covered, fails errors and u
   expect(junitOf(renderReport(clean, "junit")).named("failure")).toEqual([]);
 });
 
-test("the JUnit of a check has a case for each path and rule", async () => {
+test("the JUnit of a check has a case for each path", async () => {
   const right = await serveProbed();
   const { stdout } = await runCli(["check", right.url, "--format", "junit"], { env: probeKeys });
   const { named, suites } = junitOf(stdout);
-  expect(suites).toEqual([
-    ["paths", "17"],
-    ["rules", "31"],
-  ]);
-  expect(named("testcase")).toHaveLength(48);
+  expect(suites).toEqual([["paths", "17"]]);
   expect(named("failure")).toEqual([]);
   const wrong = await serveProbed(hostile);
   const said = await runCli(["check", wrong.url, "--format", "junit"], { env: probeKeys });

@@ -55,13 +55,11 @@ export function createClientRuns(
         pass = listener;
         underWay.add(listener);
       },
-      apart: {
-        isLate: () =>
-          stopwatch() - started > total ||
-          stopwatch() - journal.latest() > silent ||
-          hasShownEnough() ||
-          !isWanted(),
-      },
+      isLate: () =>
+        stopwatch() - started > total ||
+        stopwatch() - journal.latest() > silent ||
+        hasShownEnough() ||
+        !isWanted(),
       onOutput(name, chunk) {
         output.add(chunk);
         keys.add(name, chunk);

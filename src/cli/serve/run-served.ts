@@ -22,7 +22,7 @@ type ServedCall = Pick<CommandCall<Omit<ServeFlags, "verbose"> & WorldFlags>, "r
 /** The end of a command, and problems between it and the proxy of `--intercept`, as sentences. */
 type ServedEnd = CommandEnd & { readonly notes: readonly string[] };
 
-interface RunOptions extends Pick<CommandOptions, "takeSignals" | "apart" | "onOutput"> {
+interface RunOptions extends Pick<CommandOptions, "takeSignals" | "isLate" | "onOutput"> {
   /** Called with each new instance of the control plane. */
   readonly onInstance?: (instance: Instance) => void;
 }

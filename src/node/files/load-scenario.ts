@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
 import { isScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
 import type { ScenarioLookup } from "../../scenario/parse-scenario.js";
-import { maximumScenarioBytes } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { withStory } from "../../scenario/stories.js";
 import { SandboxError } from "../../spec/errors.js";
@@ -74,15 +74,7 @@ const utf8 = new TextDecoder("utf-8");
 
 async function readStdin(stdin: Readable, signal: AbortSignal | undefined): Promise<string> {
   if (signal !== undefined) addAbortSignal(signal, stdin);
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of stdin) {
-    chunks.push(chunk);
-    length += chunk.length;
-    // The parser rejects it.
-    if (length > maximumScenarioBytes) break;
-  }
-  return utf8.decode(Buffer.concat(chunks));
+  return utf8.decode(await buffer(stdin));
 }
 
 // The parser rejects anything but text, and a file that is too large.

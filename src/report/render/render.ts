@@ -105,15 +105,8 @@ function table({ columns, rows }: Section): string[] {
 
 function cellText(cell: Cell): string {
   const { text, code } = detailed(cell);
-  return code === undefined ? markdownText(text) : `${markdownText(text)} ${tableCode(code)}`;
-}
-
-// The fence has more backticks than the code has in a row. In tables, bars in code must be escaped.
-function tableCode(code: string): string {
-  const longest = Math.max(0, ...(code.match(/`+/g) ?? []).map(({ length }) => length));
-  const fence = "`".repeat(longest + 1);
-  const space = /^`|`$|^ .* $/.test(code) ? " " : "";
-  return fence + space + code.replaceAll("|", "\\|") + space + fence;
+  // Commands to copy contain no backticks. In tables, bars must be escaped.
+  return code === undefined ? markdownText(text) : `${markdownText(text)} \`${code.replaceAll("|", "\\|")}\``;
 }
 
 // Sent texts must not end a cell, start a tag, or mention a user. An underscore inside a word is harmless.
