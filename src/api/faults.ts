@@ -8,9 +8,8 @@ import { errorBody, textBody, utf8Length } from "./messages.js";
 
 /**
  * Applies the first fault that fires on the call, before authorization; `undefined` if none does. The path id is the
- * fault's, or the response's if the fault only delays it.
- *
- * A delayed call is authorized and counted; a call with any other fault is not counted (R24).
+ * fault's, or the response's if the fault only delays it. A delayed call is authorized and counted; a call with any
+ * other fault is not counted (R24).
  */
 export function applyFault(world: SandboxState, call: ApiCall): Ending | undefined {
   let expected: ApiPathId | undefined;

@@ -250,9 +250,7 @@ function shownKey({ platform, registry }: SandboxState, key: string): ShownKey {
 
 /**
  * Sends requests of a story or of the control plane directly to the sandbox's API, without a network and without the
- * delays of faults.
- *
- * The journal records these requests. The report does not, because no client sent them.
+ * delays of faults. The journal records these requests. The report does not, because no client sent them.
  */
 export function storySender(world: SandboxState): (request: Parameters<SendStoryRequest>[0]) => StoryAnswer {
   return ({ method, path: target, headers, body, keyHash }) => {

@@ -40,10 +40,9 @@ export function lastToReset(limits: Limits): LimitReading | undefined {
 }
 
 /**
- * The rate limit headers in the assumed form.
- *
- * `draft` follows draft-ietf-httpapi-ratelimit-headers-10: two lists of structured fields (RFC 9651) with the limits by
- * name. `q` requests are allowed in `w` seconds; `r` remain, and more after `t` seconds.
+ * The rate limit headers in the assumed form. `draft` follows draft-ietf-httpapi-ratelimit-headers-10: two lists of
+ * structured fields (RFC 9651) with the limits by name. `q` requests are allowed in `w` seconds; `r` remain, and more
+ * after `t` seconds.
  */
 export function rateLimitHeaders(form: Assumptions["rate_limit_headers"], limits: Limits): FlatHeaders {
   if (form === "none") return [];

@@ -23,9 +23,8 @@ export function hashOf(mask: string, hashes: readonly string[]): string | undefi
 }
 
 /**
- * Replaces every key in a request with a mask, so that the request can be stored and handled with the same outcome.
- *
- * A mask is a key of the same form (prefix, sandbox mark, well-formed or not) that depends only on the key's SHA-256. The
+ * Replaces every key in a request with a mask, so that the request can be stored and handled with the same outcome. A
+ * mask is a key of the same form (prefix, sandbox mark, well-formed or not) that depends only on the key's SHA-256. The
  * handler must use this SHA-256 instead of hashing the mask.
  */
 export function maskRequest(request: ApiRequest, sha256: (text: string) => string): MaskedRequest {

@@ -26,9 +26,8 @@ const previewNote =
 export const license = { name: "MIT", identifier: "MIT" };
 
 /**
- * The OpenAPI 3.1.0 description of the API, made from the same tables as the responses (R48).
- *
- * With `preview`, it includes the announced endpoints, each marked `x-preview`. Returns a new object on every call.
+ * The OpenAPI 3.1.0 description of the API, made from the same tables as the responses (R48). With `preview`, it
+ * includes the announced endpoints, each marked `x-preview`. Returns a new object on every call.
  */
 export function openApiDocument({ preview = false }: { preview?: boolean } = {}): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {};

@@ -166,7 +166,7 @@ export function sandboxOn(runtime: SandboxState): Sandbox {
     consents: {
       list() {
         const running = previewWorld();
-        return running.consents.all.map((entry) => viewConsent(entry, running));
+        return running.consents.map((entry) => viewConsent(entry, running));
       },
       grant: decide("grant"),
       reject: decide("reject"),
@@ -176,7 +176,7 @@ export function sandboxOn(runtime: SandboxState): Sandbox {
       list() {
         const running = previewWorld();
         const now = running.clock.now();
-        return attestationsOf(running.consents.all, now).flatMap(
+        return attestationsOf(running.consents, now).flatMap(
           (attestation) => viewAttestation(attestation, running, now) ?? [],
         );
       },

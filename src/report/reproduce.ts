@@ -189,7 +189,7 @@ function previewRequests(world: SandboxState, { key }: KeyEntry) {
   add("404.unknown_record", getConsentRequest, withId(getConsentRequest, "consent_nothing"));
   add("422.validation", listAttestations, `${listAttestations.path}?limit=0`);
   if (key.environment === "live") return found;
-  const own = world.consents.all.filter(({ organization }) => organization === key.organization);
+  const own = world.consents.filter(({ organization }) => organization === key.organization);
   const ended = own.find((entry) => !isAllowed("cancel", statusAt(entry, world.clock.now())));
   if (ended !== undefined) add("409.conflict", cancelConsentRequest, withId(cancelConsentRequest, ended.id));
   const earlier = own.find(({ idempotency }) => idempotency !== undefined);

@@ -54,9 +54,8 @@ export function activateFaults(faults: readonly Fault[], seed: number, start: nu
 }
 
 /**
- * Returns the first fault that fires on the request, if any.
- *
- * Each fault counts its matching requests even if another one fires, so that adding a fault does not change others.
+ * Returns the first fault that fires on the request, if any. Each fault counts its matching requests even if another
+ * one fires, so that adding a fault does not change others.
  */
 export function fireFault(
   active: readonly ActiveFault[],

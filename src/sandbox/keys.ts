@@ -183,8 +183,8 @@ interface ScenarioKeyRecord {
 const known = new WeakMap<object, ReturnType<typeof recordsOf>>();
 
 /**
- * Returns the organizations and keys of a scenario and a seed, as far as they do not depend on the clock: the same objects
- * for the same scenario and seed.
+ * Returns the organizations and keys of a scenario and a seed, as far as they do not depend on the clock: the same
+ * objects for the same scenario and seed.
  */
 export function scenarioRecords(scenario: Scenario, seed: number, sha256: Hash) {
   const { population } = scenario;

@@ -8,7 +8,7 @@ import type { ClientBehaviour, ObservedCall } from "./journal/client-behaviour.j
 import type { Counters } from "./journal/counts.js";
 import type { History } from "./journal/history.js";
 import type { Registry, Windows } from "./keys.js";
-import type { Consents } from "./preview/consents.js";
+import type { ConsentEntry } from "./preview/consents.js";
 import type { Farmers } from "./preview/farmers.js";
 import type { OtherEvent, StoryProgress } from "./steps.js";
 import type { AnnouncedChange, Timeline } from "./timeline.js";
@@ -20,8 +20,8 @@ export interface Platform {
   /** The wall clock, in epoch milliseconds. */
   readonly time: () => number;
   /**
-   * The time that drives clocks, in epoch milliseconds. Corrections of the wall clock do not affect it; a fake `Date` moves
-   * it in both directions.
+   * The time that drives clocks, in epoch milliseconds. Corrections of the wall clock do not affect it; a fake `Date`
+   * moves it in both directions.
    */
   readonly steadyTime: () => number;
   /** A clock for durations, in fractional milliseconds. */
@@ -54,7 +54,8 @@ export interface StartedScenario {
   readonly farmers: Farmers;
   /** Whether the announced endpoints have a preview; otherwise their paths are unknown (R49). */
   readonly preview: boolean;
-  readonly consents: Consents;
+  /** In order of creation. */
+  readonly consents: ConsentEntry[];
   /** `undefined` without announced changes. */
   readonly changes: readonly AnnouncedChange[] | undefined;
   readonly timeline: Timeline;
@@ -106,8 +107,8 @@ export interface Trial {
   /** Faults that precede the scenario's. The clock then stays within the minute unless the client moves it. */
   readonly faults?: NonNullable<Scenario["faults"]>;
   /**
-   * Returns the variant of a row for responses with a status; `usual` is the choice of the seed or the profile. A text that
-   * is not a variant's id selects what `minimal` does. Default: `usual`.
+   * Returns the variant of a row for responses with a status; `usual` is the choice of the seed or the profile. A text
+   * that is not a variant's id selects what `minimal` does. Default: `usual`.
    */
   readonly choose?: (row: string, usual: string, status: number) => string;
   /** Announced changes that replace the scenario's. */

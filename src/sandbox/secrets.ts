@@ -19,9 +19,8 @@ export function scenarioSecrets(world: SandboxState): Record<string, string> {
 }
 
 /**
- * Returns the full key of one ref of the scenario.
- *
- * Throws `unknown_ref`, with the known refs, or `secret_not_kept` for a key that was created at run time (R36).
+ * Returns the full key of one ref of the scenario. Throws `unknown_ref`, with the known refs, or `secret_not_kept` for
+ * a key that was created at run time (R36).
  */
 export function scenarioSecret(world: SandboxState, ref: string): string {
   const { key } = world.registry.key(ref);

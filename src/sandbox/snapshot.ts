@@ -11,9 +11,8 @@ import { remainingSteps, withoutAssumed } from "./timeline.js";
 import { endingOfName, withoutGrantedScopes } from "./varied-records.js";
 
 /**
- * Describes the current state as a scenario: a sandbox that starts from it behaves the same.
- *
- * Keys that were created at run time are included as hashes (R35). The story is omitted. Changes nothing.
+ * Describes the current state as a scenario: a sandbox that starts from it behaves the same. Keys that were created at
+ * run time are included as hashes (R35). The story is omitted. Changes nothing.
  */
 export function snapshotWorld(world: SandboxState, now = world.clock.now()): Scenario {
   const { clock, registry } = world;

@@ -31,9 +31,8 @@ export function givenOptions({ seed, now, frozen, profile, trial }: GivenOptions
 }
 
 /**
- * Starts a sandbox from a checked scenario.
- *
- * The same scenario, seed and start result in the same ids, names, secrets and request ids.
+ * Starts a sandbox from a checked scenario. The same scenario, seed and start result in the same ids, names, secrets
+ * and request ids.
  */
 export function startSandbox(
   scenario: Scenario,
@@ -149,8 +148,8 @@ function withOptions(scenario: Scenario, { seed, now, frozen, profile, trial = {
 }
 
 /**
- * A sandbox as plain data, without its options: everything that a client or a person can see. It omits what clients knew,
- * and when.
+ * A sandbox as plain data, without its options: everything that a client or a person can see. It omits what clients
+ * knew, and when.
  */
 export interface SavedSandbox {
   /** When it was described, on the platform's wall clock (epoch milliseconds). */
@@ -198,10 +197,8 @@ function countsOf(counts: Counts): Counts {
 }
 
 /**
- * Continues what `describeRuntime` returned, in the sandbox `there` or a new one with the options. Its clock advances by the
- * time in between, unless it is frozen.
- *
- * The snapshot must contain all keys of `scenario`.
+ * Continues what `describeRuntime` returned, in the sandbox `there` or a new one with the options. Its clock advances
+ * by the time in between, unless it is frozen. The snapshot must contain all keys of `scenario`.
  */
 export function restoreSandbox(
   state: SavedSandbox,

@@ -120,7 +120,7 @@ function faultEvents({ faults }: SandboxState): Coming[] {
 
 // Includes the farmers' own decisions, which follow from the record.
 function consentEvents({ consents }: SandboxState): Coming[] {
-  return consents.all.flatMap(({ id, organization, record }) =>
+  return consents.flatMap(({ id, organization, record }) =>
     consentHistory(record, Number.POSITIVE_INFINITY).map(({ at, status, by }): Coming => {
       const who = by === "farmer" ? " by the farmer" : "";
       return { at, kind: "consent_changes", organization, text: `Consent ${id} is ${status}${who}` };

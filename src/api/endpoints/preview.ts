@@ -1,11 +1,10 @@
 import type { KeyEntry } from "../../sandbox/keys.js";
 import { changeConsent } from "../../sandbox/operations/consents.js";
 import {
-  type AttestationEntry,
   attestationShape,
   attestationsOf,
   type ConsentEntry,
-  stateOf,
+  draftConsent,
   statusAt,
   viewAttestation,
   viewConsent,
@@ -52,16 +51,8 @@ function visibleTo({ key }: KeyEntry, world: SandboxState) {
   const isVisible = ({ organization }: ConsentEntry) => isTest && organization === key.organization;
   return {
     farmer: (id: string): number | undefined => (isTest ? farmers.indexOf(id) : undefined),
-    consent(id: string): ConsentEntry | undefined {
-      const entry = consents.find(id);
-      return entry !== undefined && isVisible(entry) ? entry : undefined;
-    },
-    attestations: (now: number) => attestationsOf(consents.all.filter(isVisible), now),
-    attestation(id: string, now: number): AttestationEntry | undefined {
-      const attestation = consents.attestation(id);
-      const exists = attestation !== undefined && stateOf(attestation, world, now) !== undefined;
-      return exists && isVisible(attestation.consent) ? attestation : undefined;
-    },
+    consent: (id: string) => consents.find((entry) => entry.id === id && isVisible(entry)),
+    attestations: (now: number) => attestationsOf(consents.filter(isVisible), now),
   };
 }
 
@@ -168,13 +159,17 @@ export const createConsentRequest: Endpoint = {
     if (farmer === undefined) return unknown("farmer");
     const sha256 = world.platform.sha256(canonicalJson(body));
     // Before the times are checked: a late repetition was valid when it was first sent.
-    const earlier =
-      idempotencyKey === undefined ? undefined : world.consents.madeUnder(organization, idempotencyKey);
+    const earlier = world.consents.find(
+      (entry) =>
+        entry.organization === organization &&
+        idempotencyKey !== undefined &&
+        entry.idempotency?.key === idempotencyKey,
+    );
     if (earlier !== undefined) return replayed(earlier, sha256, world, now);
     const expiresAt = expiryOf(wanted, now);
     if (typeof expiresAt === "string") return invalid({ expires_at: expiresAt });
     if (containsKey(wanted.purpose.text)) return invalid({ "purpose.text": "must not contain an API key" });
-    const entry = world.consents.draft({
+    const entry = draftConsent(world.consents, world.seed, {
       organization,
       farmer,
       purpose: wanted.purpose,
@@ -186,7 +181,7 @@ export const createConsentRequest: Endpoint = {
     return {
       ...consentBody(entry, world, now),
       commit() {
-        world.consents.add(entry);
+        world.consents.push(entry);
         world.history.announce({ type: "consent.requested", consent: viewConsent(entry, world, now) });
       },
     };
@@ -326,7 +321,9 @@ const getAttestation: Endpoint = {
   responseExample: { data: attestationExample },
   refusals: ["404.unknown_record"],
   respond(caller, world, { params, now }) {
-    const attestation = visibleTo(caller, world).attestation(params.id as string, now);
+    const attestation = visibleTo(caller, world)
+      .attestations(now)
+      .find(({ id }) => id === params.id);
     if (attestation === undefined) return unknown("attestation");
     return jsonBody({ data: snakeCase(viewAttestation(attestation, world, now)) });
   },

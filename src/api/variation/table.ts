@@ -287,9 +287,8 @@ const headerRows: readonly VariationRow[] = [
 ];
 
 /**
- * Everything that the profile `varied` varies: one row for each gap in the specification.
- *
- * The rows apply in this order: content, serialization, headers.
+ * Everything that the profile `varied` varies: one row for each gap in the specification. The rows apply in this order:
+ * content, serialization, headers.
  */
 export const variationTable: readonly VariationRow[] = [
   ...choiceRows,

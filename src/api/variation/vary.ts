@@ -15,9 +15,7 @@ export type Select = (row: VariationRow) => Selected;
 
 /**
  * The selector for the response to the request with this number. It depends only on the seed, the number in its series
- * and the row.
- *
- * Each row has its own stream, so a new row changes no other.
+ * and the row. Each row has its own stream, so a new row changes no other.
  */
 export function selector(seed: number, number: number): Select {
   const start = randomStream(seed, "variation", String(numberInSeries(number)))();
@@ -52,7 +50,6 @@ export interface Variation {
 
 /**
  * The variation for the request with this number. It never depends on the request, or on why its key is rejected (R14).
- *
  * Assumptions that the scenario or a change of assumptions sets are fixed: their rows do not apply.
  */
 export function variationOf(

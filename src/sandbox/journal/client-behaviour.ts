@@ -39,9 +39,8 @@ export const noAdvice: readonly AdviceId[] = Object.freeze([]);
 type Observed = Pick<Exchange, "advice" | "isResent">;
 
 /**
- * Returns what a request shows about its client, and stores what its response shows the client.
- *
- * Depends only on the order of requests, never on elapsed time or connections.
+ * Returns what a request shows about its client, and stores what its response shows the client. Depends only on the
+ * order of requests, never on elapsed time or connections.
  */
 export function observe(
   { behaviour }: { readonly behaviour: ClientBehaviour },

@@ -8,8 +8,8 @@ import type { Exchange } from "./exchange.js";
 export type ShownKey = Pick<Exchange, "key" | "fingerprint">;
 
 /**
- * A request that caused advice; contains no key (R46). `key` and `fingerprint` identify the key that the advice is about,
- * such as one in the query rather than the one in the header.
+ * A request that caused advice; contains no key (R46). `key` and `fingerprint` identify the key that the advice is
+ * about, such as one in the query rather than the one in the header.
  */
 export type AdviceExample = Pick<Exchange, "id" | "at" | "method" | "path"> & ShownKey;
 
@@ -71,8 +71,8 @@ export function createCounters() {
     /** Options that curl needs to reach the server, which sets them. Default: none. */
     curlOptions: "",
     /**
-     * Counts a request; a request delayed by a fault counts for its path and for the fault. `keys` contains the key that an
-     * advice is about, if it differs from the presented key.
+     * Counts a request; a request delayed by a fault counts for its path and for the fault. `keys` contains the key
+     * that an advice is about, if it differs from the presented key.
      */
     count(exchange: Exchange, keys?: Readonly<Partial<Record<AdviceId, ShownKey>>>): void {
       const { pathId, fault, isPreview } = exchange;

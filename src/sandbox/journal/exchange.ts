@@ -67,7 +67,6 @@ export interface Delivery {
 
 /**
  * The record of a completed request: plain data, created once, the source of everything that shows or counts requests.
- *
  * It contains no key: method, path and content can be shown unchanged (R46).
  */
 export interface Exchange {

@@ -68,10 +68,9 @@ const stretchLength = 480;
 export const mostKept = 1000;
 
 /**
- * Creates the history of a sandbox: its latest requests and other events, so that memory stays flat. The journal, the events
- * and captures read it.
- *
- * `look` returns a copy of the current state, or `undefined` if it is too large to copy repeatedly.
+ * Creates the history of a sandbox: its latest requests and other events, so that memory stays flat. The journal, the
+ * events and captures read it. `look` returns a copy of the current state, or `undefined` if it is too large to copy
+ * repeatedly.
  */
 export function createHistory<Event>(look: () => Beginning | undefined, capacity = mostKept) {
   const requests = createKept<Exchange>(capacity);

@@ -2,6 +2,7 @@ import { type ConsentAction, isAllowed } from "../../spec/consent.js";
 import { SandboxError } from "../../spec/errors.js";
 import {
   type AttestationView,
+  attestationIn,
   type ConsentEntry,
   stateOf,
   statusAt,
@@ -20,10 +21,9 @@ type ChosenConsent =
   | { readonly farmer: number; readonly organization?: string | undefined };
 
 /**
- * Decides a consent request for the farmer, no matter what the farmer's persona would do.
- *
- * Throws `not_found` without the preview, `unknown_ref`, or `consent_not_open` if the request's status does not allow the
- * decision or the farmer has no request. An error changes nothing.
+ * Decides a consent request for the farmer, no matter what the farmer's persona would do. Throws `not_found` without
+ * the preview, `unknown_ref`, or `consent_not_open` if the request's status does not allow the decision or the farmer
+ * has no request. An error changes nothing.
  */
 export function decideConsent(
   world: SandboxState,
@@ -53,10 +53,8 @@ export function changeConsent(
 }
 
 /**
- * Suspends an active attestation, or ends its suspension.
- *
- * Throws `not_found` without the preview, `unknown_ref`, or `attestation_not_open` if it is not active (or not suspended).
- * An error changes nothing.
+ * Suspends an active attestation, or ends its suspension. Throws `not_found` without the preview, `unknown_ref`, or
+ * `attestation_not_open` if it is not active (or not suspended). An error changes nothing.
  */
 export function suspendAttestation(
   world: SandboxState,
@@ -65,7 +63,7 @@ export function suspendAttestation(
 ): { readonly attestation: AttestationView } {
   requirePreview(world);
   const suspended = change === "suspend";
-  const attestation = world.consents.attestation(id);
+  const attestation = attestationIn(world.consents, id);
   const state = attestation && stateOf(attestation, world, now);
   if (attestation === undefined || state === undefined) throw unknownRecord("attestation", id);
   const { production, validity } = state;
@@ -88,12 +86,12 @@ function chosenConsent(
   now: number,
 ): ConsentEntry {
   if ("id" in chosen) {
-    const entry = consents.find(chosen.id);
+    const entry = consents.find(({ id }) => id === chosen.id);
     if (entry !== undefined) return entry;
     throw unknownRecord("consent request", chosen.id);
   }
   const { farmer, organization } = chosen;
-  const requests = consents.all.filter(
+  const requests = consents.filter(
     (entry) => entry.farmer === farmer && (organization === undefined || entry.organization === organization),
   );
   const entry = requests.findLast((one) => isAllowed(decision, statusAt(one, now))) ?? requests.at(-1);

@@ -57,10 +57,9 @@ export function requireAdministrator({ actor = "administrator" }: Initiator): vo
 export type CreateKeyInput = Omit<ControlBody<"key_creation">, "expires"> & { expires?: Instant | undefined };
 
 /**
- * Creates an active key; returns its secret only this once (R34).
- *
- * Throws `validation_failed`, `unknown_ref`, `sandbox_access_off` (R30), `live_access_not_approved` (R31),
- * `scopes_required` (R29), `unknown_scope`, `key_limit_reached` (R32) or `name_taken`, without changes.
+ * Creates an active key; returns its secret only this once (R34). Throws `validation_failed`, `unknown_ref`,
+ * `sandbox_access_off` (R30), `live_access_not_approved` (R31), `scopes_required` (R29), `unknown_scope`,
+ * `key_limit_reached` (R32) or `name_taken`, without changes.
  */
 export function createKey(
   world: SandboxState,
@@ -106,10 +105,9 @@ export interface RotateInput {
 }
 
 /**
- * Replaces an active key with a new one that has the same name, scopes and limits (R37). The old key works until the overlap
- * ends (R38–R40). The replacement does not inherit an expiry, so that an expiring key can be rotated.
- *
- * Throws `unknown_ref`, `key_not_active`, `overlap_out_of_range`, `validation_failed`, `key_limit_reached` or `name_taken`,
+ * Replaces an active key with a new one that has the same name, scopes and limits (R37). The old key works until the
+ * overlap ends (R38–R40). The replacement does not inherit an expiry, so that an expiring key can be rotated. Throws
+ * `unknown_ref`, `key_not_active`, `overlap_out_of_range`, `validation_failed`, `key_limit_reached` or `name_taken`,
  * without changes.
  */
 export function rotateKey(
@@ -137,9 +135,8 @@ export function rotateKey(
 }
 
 /**
- * Revokes a key that still works: an active key, or a replaced key in its overlap. The next request with it gets 401 (R41).
- *
- * Throws `key_not_active` (R42) or `unknown_ref`.
+ * Revokes a key that still works: an active key, or a replaced key in its overlap. The next request with it gets 401
+ * (R41). Throws `key_not_active` (R42) or `unknown_ref`.
  */
 export function revokeKey(
   world: SandboxState,

@@ -18,11 +18,10 @@ type Operation<Input, Result> = (world: SandboxState, input: Input, now: number,
 const forAdministrators: readonly ActionName[] = ["create_key", "rotate", "revoke", "organization"];
 
 /**
- * Every change that users make to a running sandbox, by name.
- *
- * Steps of scenarios, the control plane and the library all run these: `(world, input, by)`. Input members have the names
- * of scenarios and HTTP (their schemas: `actionFields` and `controlBodies`). A rejected operation throws a `SandboxError`
- * and changes nothing. A successful one is announced, and returns the new state of the changed records.
+ * Every change that users make to a running sandbox, by name. Steps of scenarios, the control plane and the library all
+ * run these: `(world, input, by)`. Input members have the names of scenarios and HTTP (their schemas: `actionFields`
+ * and `controlBodies`). A rejected operation throws a `SandboxError` and changes nothing. A successful one is
+ * announced, and returns the new state of the changed records.
  */
 export const operations = {
   create_key: /* @__PURE__ */ recorded("create_key", createKey),
@@ -82,10 +81,9 @@ const nothing: Performed = {
 };
 
 /**
- * Runs the operation of a step: of a story, or of the timeline at its instant `dueAt`.
- *
- * A rejection is a result; any other error is thrown. Secrets of new keys derive from the seed and their refs, so that a
- * scenario always plays the same way.
+ * Runs the operation of a step: of a story, or of the timeline at its instant `dueAt`. A rejection is a result; any
+ * other error is thrown. Secrets of new keys derive from the seed and their refs, so that a scenario always plays the
+ * same way.
  */
 export function performAction(world: SandboxState, action: StepAction, dueAt?: number): Performed {
   const name = actionIn(action);
@@ -134,9 +132,8 @@ function announceClock(world: SandboxState): ClockView {
 }
 
 /**
- * Runs the steps of the timeline that are due, each at its own instant, and returns the sandbox.
- *
- * Nothing runs in the background: every read of a sandbox settles its timeline first.
+ * Runs the steps of the timeline that are due, each at its own instant, and returns the sandbox. Nothing runs in the
+ * background: every read of a sandbox settles its timeline first.
  */
 export function settled(world: SandboxState): SandboxState {
   const { timeline, history } = world;

@@ -32,9 +32,8 @@ export function updateOrganization(
 }
 
 /**
- * Replaces the active faults with others of valid shape. Their durations count from now.
- *
- * Throws `validation_failed` with every contradiction, without changes.
+ * Replaces the active faults with others of valid shape. Their durations count from now. Throws `validation_failed`
+ * with every contradiction, without changes.
  */
 export function changeFaults(world: SandboxState, faults: readonly Fault[], now: number): void {
   const { registry, seed, history } = world;
@@ -59,9 +58,8 @@ export type AssumptionsInput = Partial<Assumptions> & { readonly profile?: Profi
 
 /**
  * Changes assumptions, effective with the next request. With a profile, all others become the profile's. Usage in the
- * current minute and day stays counted.
- *
- * Throws `validation_failed` for assumptions that contradict the sandbox's state, without changes.
+ * current minute and day stays counted. Throws `validation_failed` for assumptions that contradict the sandbox's state,
+ * without changes.
  */
 export function changeAssumptions(
   world: SandboxState,

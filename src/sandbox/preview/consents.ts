@@ -67,43 +67,35 @@ export interface AttestationEntry {
   readonly permission: Permission;
 }
 
-/** Creates an empty store. The id of the n-th request derives from the seed and n, and is the same in every run. */
-function createConsents(seed: number) {
-  const all: ConsentEntry[] = [];
-  const byId = new Map<string, ConsentEntry>();
-  const attestations = new Map<string, AttestationEntry>();
+/**
+ * Creates a consent request, to be added to `all`. The id of the n-th request derives from the seed and n, and is the
+ * same in every run.
+ */
+export function draftConsent(
+  all: readonly ConsentEntry[],
+  seed: number,
+  { createdAt, expiresAt, ...draft }: ConsentDraft,
+): ConsentEntry {
+  const number = String(all.length + 1);
   const idOf = (kind: "consent" | "attestation", ...labels: readonly string[]) =>
-    `${kind}_${base62From(randomStream(seed, `${kind}.id`, ...labels), 20)}`;
-  return {
-    /** In order of creation. */
-    all: all as readonly ConsentEntry[],
-    find: (id: string) => byId.get(id),
-    attestation: (id: string) => attestations.get(id),
-    /** Returns the organization's request with this `Idempotency-Key`. */
-    madeUnder: (organization: string, key: string) =>
-      all.find((entry) => entry.organization === organization && entry.idempotency?.key === key),
-    /** Creates the request with the next id, without adding it. */
-    draft({ createdAt, expiresAt, ...draft }: ConsentDraft): ConsentEntry {
-      const number = String(all.length + 1);
-      const record = { createdAt, expiresAt, persona: personaOf(seed, draft.farmer), decisions: [] };
-      const entries: AttestationEntry[] = [];
-      const id = idOf("consent", number);
-      const consent: ConsentEntry = { ...draft, id, attestations: entries, record, suspensions: [] };
-      for (const permission of draft.permissions) {
-        entries.push({ id: idOf("attestation", number, permission), consent, permission });
-      }
-      return consent;
-    },
-    /** Adds the latest draft. */
-    add(entry: ConsentEntry): void {
-      all.push(entry);
-      byId.set(entry.id, entry);
-      for (const attestation of entry.attestations) attestations.set(attestation.id, attestation);
-    },
-  };
+    `${kind}_${base62From(randomStream(seed, `${kind}.id`, number, ...labels), 20)}`;
+  const record = { createdAt, expiresAt, persona: personaOf(seed, draft.farmer), decisions: [] };
+  const attestations: AttestationEntry[] = [];
+  const consent: ConsentEntry = { ...draft, id: idOf("consent"), attestations, record, suspensions: [] };
+  for (const permission of draft.permissions) {
+    attestations.push({ id: idOf("attestation", permission), consent, permission });
+  }
+  return consent;
 }
 
-export type Consents = ReturnType<typeof createConsents>;
+/** Returns the attestation with this id, whether or not it exists yet. */
+export function attestationIn(all: readonly ConsentEntry[], id: string): AttestationEntry | undefined {
+  for (const { attestations } of all) {
+    const found = attestations.find((one) => one.id === id);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
 
 export function statusAt(entry: ConsentEntry, now: number): ConsentStatus {
   return (consentHistory(entry.record, now).at(-1) as ConsentTransition).status;
@@ -121,13 +113,13 @@ type DescribedConsent = NonNullable<Scenario["consents"]>[number];
 const defaultPurpose = { code: "credit_assessment", text: "To assess an application for credit." } as const;
 
 /** Creates the consent requests of a scenario whose clock starts at `start` (epoch milliseconds). */
-export function buildConsents({ consents = [] }: Scenario, seed: number, start: number): Consents {
-  const store = createConsents(seed);
+export function buildConsents({ consents = [] }: Scenario, seed: number, start: number): ConsentEntry[] {
+  const all: ConsentEntry[] = [];
   const instant = (text: string | undefined, otherwise: number) =>
     text === undefined ? otherwise : (parseWhen(text, start) ?? otherwise);
   for (const given of consents) {
     const createdAt = instant(given.created_at, start);
-    const entry = store.draft({
+    const entry = draftConsent(all, seed, {
       organization: given.organization,
       farmer: given.farmer,
       purpose: given.purpose ?? defaultPurpose,
@@ -136,26 +128,21 @@ export function buildConsents({ consents = [] }: Scenario, seed: number, start: 
       expiresAt: instant(given.expires_at, createdAt + defaultConsentTime),
       idempotency: given.idempotency,
     });
-    const decisions = (given.decisions ?? []).map(({ at, do: action }) => ({
-      at: instant(at, start),
-      action,
-    }));
-    entry.record = { ...entry.record, decisions };
+    const { decisions = [] } = given;
+    const decided = decisions.map(({ at, do: action }) => ({ at: instant(at, start), action }));
+    entry.record = { ...entry.record, decisions: decided };
     entry.suspensions = (given.suspensions ?? []).map((one) => ({ ...one, at: instant(one.at, start) }));
-    store.add(entry);
+    all.push(entry);
   }
-  return store;
+  return all;
 }
 
-export function describeConsents({ all }: Consents): DescribedConsent[] {
+export function describeConsents(all: readonly ConsentEntry[]): DescribedConsent[] {
   return all.map(({ organization, farmer, purpose, permissions, record, suspensions, idempotency }) => {
     const decisions = record.decisions.map(({ at, action }) => ({ at: isoOf(at), do: action }));
     const suspended = suspensions.map(({ at, ...rest }) => ({ at: isoOf(at), ...rest }));
     return {
-      organization,
-      farmer,
-      purpose: { ...purpose },
-      permissions: [...permissions],
+      ...{ organization, farmer, purpose: { ...purpose }, permissions: [...permissions] },
       created_at: isoOf(record.createdAt),
       expires_at: isoOf(record.expiresAt),
       ...(decisions.length > 0 && { decisions }),
@@ -181,17 +168,11 @@ export function viewConsent(entry: ConsentEntry, world: SandboxState, now = worl
     respondBy: isoOf(respondBy(record)),
     expiresAt: isoOf(record.expiresAt),
     history: life.map(({ status, at, by }) => ({ status, at: isoOf(at), by })),
-    attestations: entry.attestations.flatMap((attestation) => {
-      const state = stateOf(attestation, world, now);
+    attestations: entry.attestations.flatMap((one) => {
+      const state = stateOf(one, world, now);
       if (state === undefined) return [];
-      return [
-        {
-          id: attestation.id,
-          type: attestation.permission,
-          production: state.production,
-          validity: state.validity,
-        },
-      ];
+      const { production, validity } = state;
+      return { id: one.id, type: one.permission, production, validity };
     }),
   };
 }
@@ -234,8 +215,8 @@ export function viewAttestation(
 }
 
 /**
- * Lists the attestations that exist at an instant, in the order of their grants. New ones come last, so that a client that
- * reads page by page gets each once.
+ * Lists the attestations that exist at an instant, in the order of their grants. New ones come last, so that a client
+ * that reads page by page gets each once.
  */
 export function attestationsOf(entries: readonly ConsentEntry[], now: number): AttestationEntry[] {
   // They exist once the consent was granted, no matter what happened later.
@@ -256,18 +237,16 @@ const attestedData: Readonly<Record<Permission, Readonly<Record<string, (of: Far
   identity: copied("name", "sex", "birth_year", "language", "household", "location", "cooperative"),
   land: {
     ...copied("farmer_type", "farm_area_ha"),
-    parcels: ({ parcels }) =>
-      parcels.map(({ properties, ...parcel }) => ({ ...parcel, properties: withoutCrops(properties) })),
+    parcels: ({ parcels }) => parcels.map(withoutCrops),
   },
   production: {
     crops: ({ parcels }) =>
-      parcels.map(({ id, properties }) => ({
-        parcel_id: id,
-        area_ha: properties.area_ha,
-        "crop:code_list": properties["crop:code_list"],
-        "crop:code": properties["crop:code"],
-        "crop:name": properties["crop:name"],
-        seasons: properties.seasons,
+      parcels.map(({ id, properties: { area_ha, seasons, ...crop } }) => ({
+        ...{ parcel_id: id, area_ha },
+        "crop:code_list": crop["crop:code_list"],
+        "crop:code": crop["crop:code"],
+        "crop:name": crop["crop:name"],
+        seasons,
       })),
   },
   livestock: copied("livestock"),
@@ -280,9 +259,9 @@ function copied(...members: readonly (keyof Farmer)[]) {
 }
 
 // Crops belong to another permission.
-function withoutCrops(properties: Parcel["properties"]) {
+function withoutCrops({ properties, ...parcel }: Parcel) {
   const { seasons: _s, "crop:code_list": _l, "crop:code": _c, "crop:name": _n, ...land } = properties;
-  return land;
+  return { ...parcel, properties: land };
 }
 
 function subjectOf(farmer: Farmer, permission: Permission): Subject {
@@ -316,9 +295,7 @@ export const attestationShape = mapping({
   producedAt: described(nullable(instant()), "When it was ready, or failed."),
   validFrom: nullable(instant()),
   validUntil: nullable(instant()),
-  /** The date of its source records: a farmer's records end at the start of the clock. */
   asOf: described(instant(), "Date of the records that it is made from; later events are not in them."),
-  /** The attested data; `null` unless the attestation is ready and active. */
   subject: described(
     either(...subjects, { kind: "null" }) as Shape<Subject | null>,
     "Only the data that the farmer consented to share; null unless the attestation is ready and active.",

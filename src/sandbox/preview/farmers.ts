@@ -6,9 +6,8 @@ import { SandboxError } from "../../spec/errors.js";
 export const defaultFarmerPage = 20;
 
 /**
- * Creates the farmers of a scenario whose clock starts at `start`; `make` is called for the first one.
- *
- * Each is created on demand, so that a million farmers cost nothing before.
+ * Creates the farmers of a scenario whose clock starts at `start`; `make` is called for the first one. Each is created
+ * on demand, so that a million farmers cost nothing before.
  */
 export function farmersOf(
   { population = {} }: Scenario,

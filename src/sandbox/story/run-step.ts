@@ -122,7 +122,8 @@ function errorCodeIn(body: unknown): unknown {
 const malformedKey = "not-an-api-key";
 
 /**
- * Like `tryNextStep`, but throws `unknown_ref` or `secret_not_kept` for a key that cannot be sent, and the clock's errors.
+ * Like `tryNextStep`, but throws `unknown_ref` or `secret_not_kept` for a key that cannot be sent, and the clock's
+ * errors.
  */
 export function runNextStep(world: SandboxState, send: SendStoryRequest): PlayedStep | undefined {
   const result = tryNextStep(world, send);
@@ -142,8 +143,8 @@ export function runStory(world: SandboxState, send: SendStoryRequest): PlayedSte
 }
 
 /**
- * Runs the next step of the story and compares its outcome with its expectations; a step that cannot run has a `failure`.
- * Returns `undefined` at the end of the story.
+ * Runs the next step of the story and compares its outcome with its expectations; a step that cannot run has a
+ * `failure`. Returns `undefined` at the end of the story.
  */
 export function tryNextStep(world: SandboxState, send: SendStoryRequest): PlayedStep | undefined {
   const { story, history } = world;
@@ -279,7 +280,7 @@ function fillIn(world: SandboxState, text: string): string {
   return text.replace(storyPlaceholder, (whole, kind: string, digits: string) => {
     const number = Number(digits);
     if (kind === "farmer" && number < farmers.count) return farmers.idOf(number);
-    const records = kind === "consent" ? consents.all : attestationsOf(consents.all, clock.now());
+    const records = kind === "consent" ? consents : attestationsOf(consents, clock.now());
     const found = kind === "farmer" ? undefined : records[number - 1];
     if (found !== undefined) return found.id;
     const message = `Failed to fill in ${whole}: there is no such ${kind}.`;

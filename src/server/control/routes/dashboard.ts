@@ -118,7 +118,7 @@ export const dashboardRoutes: readonly Route[] = [
     answer: list(answers.Consent),
     run({ world }) {
       requirePreview(world);
-      return world.consents.all.map((entry) => snakeCase(viewConsent(entry, world)));
+      return world.consents.map((entry) => snakeCase(viewConsent(entry, world)));
     },
   }),
   decision("grant", "Grants a consent request for the farmer"),
