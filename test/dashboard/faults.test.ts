@@ -137,28 +137,4 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
       await part.locator(".faults li > p", { hasText: words }).first().waitFor();
     }
   });
-
-  test("all faults are changed at once as JSON, and what is wrong with it is said", async () => {
-    const dashboard = await open("bad-day");
-    const { page } = dashboard;
-    const part = section(page, "Faults");
-    await part.getByText("All faults as JSON").click();
-    const text = part.getByRole("textbox", { name: "Faults" });
-    expect(JSON.parse(await text.inputValue())).toEqual(await faultsOf(dashboard));
-    const before = await faultsOf(dashboard);
-    for (const [given, says] of [
-      ["[{", "This is not valid JSON"],
-      ["{}", "Enter a list"],
-      ['[{"then":{"rest":true}}]', "Fault 1, then.rest:"],
-    ] as const) {
-      await text.fill(given);
-      await part.getByRole("button", { name: "Replace the faults" }).click();
-      await part.getByText(says).waitFor();
-    }
-    expect(await faultsOf(dashboard)).toEqual(before);
-    await text.fill('[{"then":{"hang":true}}]');
-    await part.getByRole("button", { name: "Replace the faults" }).press("Enter");
-    await expect.poll(() => faultsOf(dashboard)).toEqual([{ then: { hang: true } }]);
-    await part.getByText("never responds.").first().waitFor();
-  });
 });

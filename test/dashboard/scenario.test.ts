@@ -162,7 +162,7 @@ describe.skipIf(noBrowser)("the view of the scenario", () => {
 
     await write(page, world);
     await page.getByRole("button", { name: "Load rotation" }).press("Enter");
-    await page.getByRole("dialog", { name: "Load rotation?" }).getByText("Your edits").waitFor();
+    await page.getByRole("dialog", { name: "Load rotation?" }).getByText("discard the edits").waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     expect(await running()).toBe("revoked");

@@ -6,35 +6,31 @@ import { isOffline } from "../../control/events.js";
 import { aboutRefusal, DocsLink } from "../docs-link.js";
 
 /** An action of a form or button, and the sandbox's rejection if there was one. */
-export interface Action {
+export interface Action<Given extends readonly unknown[] = []> {
   readonly isRunning: boolean;
   readonly problem: ControlError | undefined;
   /** Runs it, unless it is already running. */
-  readonly run: () => Promise<void>;
-  /** Runs it instead of the browser's own handling of a form. */
-  readonly submit: (event: Event) => void;
+  readonly run: (...given: Given) => Promise<void>;
 }
 
 /** Calls the control plane, and keeps its rejection for `Refusal`. */
-export function useAction(work: () => Promise<unknown>): Action {
+export function useAction<Given extends readonly unknown[]>(
+  work: (...given: Given) => Promise<unknown>,
+): Action<Given> {
   const isRunning = useSignal(false);
   const problem = useSignal<ControlError | undefined>(undefined);
-  const run = async () => {
+  const run = async (...given: Given) => {
     if (isRunning.value) return;
     isRunning.value = true;
     problem.value = undefined;
     try {
-      await work();
+      await work(...given);
     } catch (error) {
       problem.value = error as ControlError;
     }
     isRunning.value = false;
   };
-  const submit = (event: Event) => {
-    event.preventDefault();
-    void run();
-  };
-  return { isRunning: isRunning.value, problem: problem.value, run, submit };
+  return { isRunning: isRunning.value, problem: problem.value, run };
 }
 
 /** Actions that run in sequence, with the rejection of the last one. */

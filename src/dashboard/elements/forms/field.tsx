@@ -18,7 +18,7 @@ interface FieldProps extends Labels {
 }
 
 /** An input of a form with its label, and its hint or problem. */
-export function Field({ label, hint, problem, children }: FieldProps) {
+function Field({ label, hint, problem, children }: FieldProps) {
   const id = useId();
   return (
     <div class="field">
@@ -53,31 +53,61 @@ export function TextField({ label, hint, problem, ...input }: TextFieldProps) {
   );
 }
 
+/** A value, with other words if these differ. */
+type Option = string | readonly [value: string, words: string];
+
+function options(all: readonly Option[]) {
+  return all.map((option) => {
+    const [value, words] = typeof option === "string" ? [option, option] : option;
+    return (
+      <option key={value} value={value}>
+        {words}
+      </option>
+    );
+  });
+}
+
 interface ChoiceProps extends Labels {
   readonly name: string;
   /** The selected value. Default: the first one, until another is selected. */
   readonly value?: string;
   readonly onChange?: (event: { readonly currentTarget: HTMLSelectElement }) => void;
-  /** The values, with other words if these differ. */
-  readonly options: readonly (string | readonly [value: string, words: string])[];
+  readonly of: readonly Option[];
 }
 
 /** A field for one value of a list. */
-export function Choice({ label, hint, problem, options, ...select }: ChoiceProps) {
+export function Choice({ label, hint, problem, of, ...select }: ChoiceProps) {
   return (
     <Field label={label} hint={hint} problem={problem}>
       {(attributes) => (
         <select {...attributes} {...select}>
-          {options.map((option) => {
-            const [value, words] = typeof option === "string" ? [option, option] : option;
-            return (
-              <option key={value} value={value}>
-                {words}
-              </option>
-            );
-          })}
+          {options(of)}
         </select>
       )}
     </Field>
+  );
+}
+
+interface SelectProps {
+  readonly label: string;
+  readonly value: string;
+  readonly of: readonly Option[];
+  readonly onChange: (value: string) => void;
+}
+
+/** One value of a list, outside a form. It shows any value, also one that the list lacks. */
+export function Select({ label, value, of, onChange }: SelectProps) {
+  const isListed = of.some((option) => value === (typeof option === "string" ? option : option[0]));
+  return (
+    <label>
+      {label}{" "}
+      <select
+        aria-label={label}
+        value={value}
+        onChange={({ currentTarget }) => onChange(currentTarget.value)}
+      >
+        {options(isListed ? of : [...of, value])}
+      </select>
+    </label>
   );
 }

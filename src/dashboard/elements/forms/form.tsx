@@ -3,21 +3,9 @@ import type { ComponentChildren, RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { ControlError } from "../../control/call.js";
 import { isOffline } from "../../control/events.js";
-import { type Action, Refusal, useAction } from "./action.js";
+import { Refusal, useAction } from "./action.js";
 
-type Send = (fields: FormData, form: HTMLFormElement) => Promise<unknown>;
-
-/** The action of a form, and the reference for its element. A form with an empty required field is not sent. */
-function useForm(send: Send): Action & { readonly form: RefObject<HTMLFormElement | null> } {
-  const form = useRef<HTMLFormElement>(null);
-  const action = useAction(async () => {
-    const element = form.current as HTMLFormElement;
-    checkRequired(element);
-    await send(new FormData(element), element);
-  });
-  return { ...action, form };
-}
-
+// A form with an empty required field is not sent.
 function checkRequired(form: HTMLFormElement): void {
   const empty = [...form.querySelectorAll<HTMLInputElement>("input[required]")].filter(
     ({ value }) => value.trim() === "",
@@ -55,14 +43,23 @@ function FormRefusal({ form, problem }: FormRefusalProps) {
 interface ActionFormProps {
   /** The label of its button. */
   readonly action: string;
-  readonly send: Send;
+  readonly send: (fields: FormData, form: HTMLFormElement) => Promise<unknown>;
   /** The fields. Each problem has the name of its field. */
   readonly children: (problems: Readonly<Record<string, string>>) => ComponentChildren;
 }
 
 /** A form that sends its fields to the control plane, with a button and a possible rejection below them. */
 export function ActionForm({ action: label, send, children }: ActionFormProps) {
-  const { form, submit, isRunning, problem } = useForm(send);
+  const form = useRef<HTMLFormElement>(null);
+  const { run, isRunning, problem } = useAction(async () => {
+    const element = form.current as HTMLFormElement;
+    checkRequired(element);
+    await send(new FormData(element), element);
+  });
+  const submit = (event: Event) => {
+    event.preventDefault();
+    void run();
+  };
   return (
     <form class="stack" ref={form} noValidate onSubmit={submit}>
       {children(problem?.fields ?? {})}

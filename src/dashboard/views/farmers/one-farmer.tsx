@@ -1,4 +1,3 @@
-import type { ComponentChildren } from "preact";
 import type { Farmer } from "../../control/answers.js";
 import { useResource } from "../../control/resource.js";
 import { CopyButton } from "../../elements/copy-button.js";
@@ -41,7 +40,7 @@ export function OneFarmer({ id, year }: { readonly id: string; readonly year: nu
 }
 
 function Facts({ farmer, year }: { readonly farmer: Farmer; readonly year: number }) {
-  const { name, location, household, cooperative, livestock } = farmer;
+  const { name, location, household, cooperative, livestock, parcels } = farmer;
   return (
     <>
       <header class="bar">
@@ -91,10 +90,18 @@ function Facts({ farmer, year }: { readonly farmer: Farmer; readonly year: numbe
           </Fact>
         </dl>
       </section>
-      <Fields farmer={farmer} />
-      <Seasons farmer={farmer} />
-      <Insurance farmer={farmer} />
-      <Loans farmer={farmer} />
+      <Records
+        title="Land"
+        records={parcels.map(({ id, properties }, index) => ({ field: index + 1, id, ...properties }))}
+      />
+      <Records
+        title="Seasons"
+        records={parcels.flatMap(({ properties }, index) =>
+          properties.seasons.map((season) => ({ field: index + 1, ...season })),
+        )}
+      />
+      <Records title="Insurance" records={farmer.insurance} />
+      <Records title="Loans" records={farmer.loans} />
       {previewIsOn.data.value ? (
         <section class="stack records">
           <h2>Consents and attestations</h2>
@@ -105,134 +112,44 @@ function Facts({ farmer, year }: { readonly farmer: Farmer; readonly year: numbe
   );
 }
 
+// The same for all fields, or in another table.
+const hidden = ["collection", "synthetic", "crop:code_list", "seasons"];
+
 interface RecordsProps {
   readonly title: string;
-  readonly columns: readonly string[];
-  /** The cells of each row, starting with its heading. */
-  readonly rows: readonly (readonly ComponentChildren[])[];
-  readonly none?: string;
+  readonly records: readonly Readonly<Record<string, unknown>>[];
 }
 
-function Records({ title, columns, rows, none = "None." }: RecordsProps) {
+/** Records of the API as a table with a column for each member. */
+function Records({ title, records }: RecordsProps) {
+  const names = Object.keys(records[0] ?? {}).filter((name) => !hidden.includes(name));
   return (
     <section class="stack records">
       <h2>{title}</h2>
-      {rows.length === 0 ? (
-        <p class="muted">{none}</p>
+      {records.length === 0 ? (
+        <p class="muted">None.</p>
       ) : (
         <Table
           label={title}
-          columns={columns}
-          rows={rows.map((cells, row) => ({ key: String(row), cells }))}
+          columns={names.map((name) => capitalized(codeWords(name)))}
+          rows={records.map((one, row) => ({
+            key: String(row),
+            cells: names.map((name) => textOf(one[name])),
+          }))}
         />
       )}
     </section>
   );
 }
 
-function Fields({ farmer: { parcels } }: { readonly farmer: Farmer }) {
-  const rows = parcels.map(({ id, properties }, index) => [
-    `Field ${index + 1}`,
-    capitalized(properties["crop:name"]),
-    `${number(properties.area_ha)} ha, ${number(properties["metrics:perimeter"])} m perimeter`,
-    `${codeWords(properties.land_ownership)}, ${codeWords(properties.land_type)}`,
-    properties.irrigation,
-    `${codeWords(properties["determination:method"])}, ${properties["determination:datetime"].slice(0, 10)}`,
-    <code key="id">{id}</code>,
-  ]);
-  return (
-    <Records
-      title="Land"
-      columns={["Field", "Crop", "Area", "Tenure and use", "Irrigation", "Boundary", "Id"]}
-      rows={rows}
-    />
-  );
-}
-
-function Seasons({ farmer: { parcels } }: { readonly farmer: Farmer }) {
-  const rows = parcels.flatMap(({ properties }, index) =>
-    properties.seasons.map((season) => [
-      `Field ${index + 1}, ${season.season_code}`,
-      capitalized(season.crop_name),
-      `${season.season_start} to ${season.season_end}`,
-      season.planted_on,
-      season.harvested_on ?? "not harvested yet",
-      kg(season.harvest_kg, "kg"),
-      kg(season.yield_kg_ha, "kg/ha"),
-      season.loss_cause ?? "none",
-    ]),
-  );
-  return (
-    <Records
-      title="Seasons"
-      columns={["Season", "Crop", "Dates", "Planted", "Harvested", "Harvest", "Yield", "Cause of loss"]}
-      rows={rows}
-    />
-  );
-}
-
-function Insurance({ farmer: { insurance } }: { readonly farmer: Farmer }) {
-  const rows = insurance.map((policy) => [
-    policy.season_code,
-    <code key="id">{policy.policy_id}</code>,
-    `${capitalized(policy.crop_name)}, ${number(policy.insured_area_ha)} ha at ${money(policy.insured_value_per_ha)}`,
-    money(policy.sum_insured),
-    money(policy.deductible),
-    money(policy.premium),
-    `${policy.term_start} to ${policy.term_end}`,
-    policy.claims
-      .map(({ cause, status, amount, occurred_on: day }) => `${cause} on ${day}: ${money(amount)}, ${status}`)
-      .join("; ") || "none",
-  ]);
-  return (
-    <Records
-      title="Insurance"
-      columns={["Season", "Policy", "Cover", "Sum insured", "Deductible", "Premium", "Term", "Claims"]}
-      rows={rows}
-    />
-  );
-}
-
-function Loans({ farmer: { loans } }: { readonly farmer: Farmer }) {
-  const rows = loans.map((loan) => [
-    <code key="id">{loan.loan_id}</code>,
-    codeWords(loan.purpose),
-    codeWords(loan.lender),
-    money({ amount: loan.principal, currency: loan.currency }),
-    money({ amount: loan.outstanding, currency: loan.currency }),
-    `${loan.interest_rate_percent}%`,
-    codeWords(loan.collateral),
-    `${loan.opened_on} to ${loan.due_on}`,
-    codeWords(loan.status) + (loan.days_past_due > 0 ? `, ${loan.days_past_due} days` : ""),
-  ]);
-  return (
-    <Records
-      title="Loans"
-      columns={[
-        "Loan",
-        "Purpose",
-        "Lender",
-        "Principal",
-        "Outstanding",
-        "Interest",
-        "Collateral",
-        "Term",
-        "Status",
-      ]}
-      rows={rows}
-    />
-  );
+function textOf(value: unknown): string {
+  if (value === null) return "–";
+  if (Array.isArray(value)) return value.map(textOf).join("; ") || "none";
+  if (typeof value === "object") return Object.values(value).map(textOf).join(" ");
+  return typeof value === "number" ? number(value) : String(value);
 }
 
 /** A number with at most four decimals. */
 function number(value: number): string {
   return value.toLocaleString("en", { maximumFractionDigits: 4 });
-}
-
-function kg(value: number | null, unit: string): string {
-  return value === null ? "–" : `${number(value)} ${unit}`;
-}
-
-function money({ amount, currency }: { readonly amount: number; readonly currency: string }): string {
-  return `${amount.toLocaleString("en")} ${currency}`;
 }

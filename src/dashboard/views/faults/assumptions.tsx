@@ -1,4 +1,3 @@
-import { useRef } from "preact/hooks";
 import type { AssumptionRow, Assumptions as Values } from "../../control/answers.js";
 import { call } from "../../control/call.js";
 import { resource, useResources } from "../../control/resource.js";
@@ -57,22 +56,13 @@ export function Assumptions() {
 }
 
 function ProfileChoice({ current }: { readonly current: Profile }) {
-  const chosen = useRef<Profile>(current);
-  const action = useAction(() => change({ profile: chosen.current }));
+  const action = useAction((profile: Profile) => change({ profile }));
   return (
     <fieldset class="stack">
       <legend class="visually-hidden">Profile</legend>
       {(Object.keys(profiles) as Profile[]).map((name) => (
         <label key={name} class="bar">
-          <input
-            type="radio"
-            name="profile"
-            checked={name === current}
-            onChange={() => {
-              chosen.current = name;
-              void action.run();
-            }}
-          />
+          <input type="radio" name="profile" checked={name === current} onChange={() => action.run(name)} />
           <span>
             <strong>{name}</strong> <span class="muted">{profiles[name]}</span>
           </span>
@@ -99,12 +89,7 @@ function Assumption({ row, values }: { readonly row: AssumptionRow; readonly val
   const { assumption: name, meaning, varied } = row;
   const value = valueIn(row, values);
   const standard = profileValue(row, values.profile);
-  const next = useRef<unknown>(value);
-  const action = useAction(() => change({ [name]: next.current }));
-  const set = (wanted: unknown) => {
-    next.current = wanted;
-    void action.run();
-  };
+  const action = useAction((wanted: unknown) => change({ [name]: wanted }));
   const isSame = isAsProfile(row, values);
   const id = `assumption-${name}`;
   return (
@@ -113,9 +98,9 @@ function Assumption({ row, values }: { readonly row: AssumptionRow; readonly val
         <code>{name}</code>
       </label>
       <div class="bar">
-        <Control id={id} row={row} value={value} action={action} set={set} />
+        <Control id={id} row={row} value={value} action={action} />
         {isSame ? null : (
-          <button type="button" class="quiet" onClick={() => set(standard)}>
+          <button type="button" class="quiet" onClick={() => action.run(standard)}>
             Reset<span class="visually-hidden"> {name}</span>
           </button>
         )}
@@ -130,13 +115,13 @@ function Assumption({ row, values }: { readonly row: AssumptionRow; readonly val
         )}
         {isSame && varied && values.profile === "varied" ? " It varies between responses." : null}
       </p>
-      <FieldRefusal action={action} name={name} />
+      <FieldRefusal problem={action.problem} name={name} />
     </li>
   );
 }
 
 // A problem of a list item is shown for the whole list.
-function FieldRefusal({ action: { problem }, name }: { readonly action: Action; readonly name: string }) {
+function FieldRefusal({ problem, name }: Pick<Action, "problem"> & { readonly name: string }) {
   if (problem === undefined) return null;
   const own = Object.entries(problem.fields).filter(([field]) => field.split(".")[0] === name);
   if (own.length === 0) return <Refusal problem={problem} />;
@@ -151,12 +136,11 @@ interface ControlProps {
   readonly id: string;
   readonly row: AssumptionRow;
   readonly value: unknown;
-  readonly action: Action;
-  readonly set: (value: unknown) => void;
+  readonly action: Action<[unknown]>;
 }
 
-function Control({ id, row: { schema }, value, action, set }: ControlProps) {
-  const described = { id, "aria-describedby": `${id}-meaning`, "aria-invalid": action.problem !== undefined };
+function Control({ id, row: { schema }, value, action: { run: set, problem } }: ControlProps) {
+  const described = { id, "aria-describedby": `${id}-meaning`, "aria-invalid": problem !== undefined };
   if (schema.type === "boolean") {
     const isOn = value === true;
     return <input {...described} type="checkbox" checked={isOn} onChange={() => set(!isOn)} />;
@@ -174,7 +158,7 @@ function Control({ id, row: { schema }, value, action, set }: ControlProps) {
   }
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    set(readValue(String(new FormData(event.target as HTMLFormElement).get("value")), schema));
+    void set(readValue(String(new FormData(event.target as HTMLFormElement).get("value")), schema));
   };
   return (
     // A value set elsewhere replaces the typed text.

@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals";
-import { useRef } from "preact/hooks";
 import { resource, useResources } from "../../control/resource.js";
 import { gate } from "../../control/resources.js";
 import { Choice, TextField } from "../../elements/forms/field.js";
@@ -19,49 +18,35 @@ type Kind = keyof typeof kinds;
 
 type Refs = readonly { readonly ref: string }[];
 
-// Nobody finds a key in a longer list; the JSON accepts any ref.
-const keys = resource<Refs>("/keys?limit=200", { on: ["world.", "key."] });
-const organizations = resource<Refs>("/organizations?limit=200", { on: ["world."] });
+const keys = resource<Refs>("/keys?limit=2000", { on: ["world.", "key."] });
+const organizations = resource<Refs>("/organizations?limit=2000", { on: ["world."] });
 
 /** A form for a new fault: its effect, and the requests that it affects. */
 export function FaultForm({ changeFaults }: { readonly changeFaults: ChangeFaults }) {
-  // The new fault comes after the faults that are on.
-  const place = useRef(0);
   const add = async (fields: FormData, form: HTMLFormElement) => {
     const fault = faultIn(fields);
-    await changeFaults((on) => {
-      place.current = on.length;
-      return [...on, fault];
-    });
+    await changeFaults((on) => [...on, fault]);
     // The effect stays selected, because the next fault is often similar.
     const typed = form.querySelectorAll<HTMLInputElement | HTMLSelectElement>("input, .when select");
     for (const one of typed) one.value = "";
   };
   return (
     <ActionForm action="Add the fault" send={add}>
-      {(problems) => <FaultFields problems={problems} place={place.current} />}
+      {(problems) => <FaultFields problems={problems} />}
     </ActionForm>
   );
 }
 
 const any = ["", "any"] as const;
 
-interface FaultFieldsProps {
-  readonly problems: Readonly<Record<string, string>>;
-  /** The position of the new fault in the list, which the names of its problems contain. */
-  readonly place: number;
-}
-
-function FaultFields({ problems, place }: FaultFieldsProps) {
+function FaultFields({ problems }: { readonly problems: Readonly<Record<string, string>> }) {
   useResources(keys, organizations, gate);
   const kind = useSignal<Kind>("status");
-  /** The name of a field, and its problem: from this form, or from the list of all faults. */
-  const field = (name: string) => ({
-    name,
-    problem:
-      problems[name] ??
-      Object.entries(problems).find(([at]) => at.startsWith(`faults.${place}.${name}`))?.[1],
-  });
+  /** The name of a field, and its problem. The names of problems start with the place of the new fault. */
+  const field = (name: string) => {
+    const found = Object.keys(problems).find((at) => at.replace(/^faults\.\d+\./, "").startsWith(name));
+    return { name, problem: found && problems[found] };
+  };
   const refs = ({ data }: typeof keys) => [any, ...(data.value ?? []).map(({ ref }) => ref)];
   const { successes = [], checks = [] } = gate.data.value ?? {};
   const isDelay = kind.value === "latency";
@@ -73,7 +58,7 @@ function FaultFields({ problems, place }: FaultFieldsProps) {
           label="Effect"
           {...field("then")}
           name="kind"
-          options={Object.entries(kinds)}
+          of={Object.entries(kinds)}
           value={kind.value}
           onChange={(event) => {
             kind.value = event.currentTarget.value as Kind;
@@ -81,11 +66,11 @@ function FaultFields({ problems, place }: FaultFieldsProps) {
         />
         {kind.value === "status" ? (
           <>
-            <Choice label="Status" {...field("then.status")} options={["503", "500", "501", "502", "504"]} />
+            <Choice label="Status" {...field("then.status")} of={["503", "500", "501", "502", "504"]} />
             <Choice
               label="Body"
               {...field("then.body")}
-              options={[
+              of={[
                 ["json", "the API's error"],
                 ["html", "a gateway's page"],
               ]}
@@ -113,17 +98,17 @@ function FaultFields({ problems, place }: FaultFieldsProps) {
           </>
         ) : null}
         <div class="when">
-          <Choice label="Key" {...field("when.key")} options={refs(keys)} />
+          <Choice label="Key" {...field("when.key")} of={refs(keys)} />
         </div>
       </div>
       <details class="when">
         <summary>Limit to some requests</summary>
         <div class="form-fields">
-          <Choice label="Organization" {...field("when.organization")} options={refs(organizations)} />
+          <Choice label="Organization" {...field("when.organization")} of={refs(organizations)} />
           <Choice
             label="Outcome without the fault"
             {...field("when.path_id")}
-            options={[any, ...successes, ...checks.flatMap(({ exits }) => exits)]}
+            of={[any, ...successes, ...checks.flatMap(({ exits }) => exits)]}
           />
           <TextField
             label="Every nth"

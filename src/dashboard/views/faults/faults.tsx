@@ -8,7 +8,6 @@ import { capitalized } from "../../elements/words.js";
 import { Assumptions } from "./assumptions.js";
 import { FaultForm } from "./fault-form.js";
 import { conditionWords, effectWords } from "./fault-words.js";
-import { FaultsAsJson } from "./faults-as-json.js";
 
 /** The differences from an ideal API: faults, and the profile with its assumptions. */
 export function FaultsView() {
@@ -57,7 +56,7 @@ function Faults() {
   );
 }
 
-/** The active faults, the faults that this page has turned off, a form for a new fault, and all faults as JSON. */
+/** The active faults, the faults that this page has turned off, and a form for a new fault. */
 function FaultList({ on }: { readonly on: readonly Fault[] }) {
   const off = switchedOff.value;
   const remove = (some: readonly Fault[]) => changeFaults((all) => without(all, some));
@@ -120,7 +119,6 @@ function FaultList({ on }: { readonly on: readonly Fault[] }) {
         ) : null}
       </p>
       <FaultForm changeFaults={changeFaults} />
-      <FaultsAsJson on={on} changeFaults={changeFaults} />
     </>
   );
 }

@@ -178,16 +178,13 @@ function NewInstance() {
               name="scenario"
               label="Scenario"
               problem={problems.scenario}
-              options={[
-                ["", "the server's scenario"],
-                ...(scenarios.data.value ?? []).map(({ name }) => name),
-              ]}
+              of={[["", "the server's scenario"], ...(scenarios.data.value ?? []).map(({ name }) => name)]}
             />
             <Choice
               name="profile"
               label="Profile"
               problem={problems.profile}
-              options={[["", "the scenario's profile"], "minimal", "typical", "varied"]}
+              of={[["", "the scenario's profile"], "minimal", "typical", "varied"]}
             />
             <TextField
               name="seed"

@@ -164,7 +164,7 @@ function RotateKey({ old }: { readonly old: Key }) {
             onChange={({ currentTarget }) => {
               overlap.value = currentTarget.value;
             }}
-            options={overlaps}
+            of={overlaps}
           />
           {isOther ? (
             <TextField

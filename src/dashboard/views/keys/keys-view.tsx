@@ -4,6 +4,7 @@ import { useUpcoming } from "../../control/now.js";
 import { usePage } from "../../control/resource.js";
 import { keyEvents } from "../../control/resources.js";
 import { Refusal } from "../../elements/forms/action.js";
+import { Select } from "../../elements/forms/field.js";
 import { stateShapes } from "../../elements/key-state.js";
 import { Paging } from "../../elements/paging.js";
 import { counted } from "../../elements/words.js";
@@ -31,18 +32,16 @@ export function KeysView() {
 
 function ActorChoice() {
   return (
-    <label title="Only administrators of the organization can create and manage keys (R33).">
-      Acting as{" "}
-      <select
+    <span title="Only administrators of the organization can create and manage keys (R33).">
+      <Select
+        label="Acting as"
         value={actor.value}
-        onChange={(event) => {
-          actor.value = event.currentTarget.value as typeof actor.value;
+        of={["administrator", "member"]}
+        onChange={(next) => {
+          actor.value = next as typeof actor.value;
         }}
-      >
-        <option>administrator</option>
-        <option>member</option>
-      </select>
-    </label>
+      />
+    </span>
   );
 }
 
@@ -79,18 +78,12 @@ function KeyList() {
             onInput={(event) => setFilter(event.currentTarget)}
           />
         </label>
-        <label>
-          State{" "}
-          <select
-            value={state}
-            onChange={(event) => changeQuery({ state: event.currentTarget.value, page: undefined })}
-          >
-            <option value="">all</option>
-            {Object.keys(stateShapes).map((state) => (
-              <option key={state}>{state}</option>
-            ))}
-          </select>
-        </label>
+        <Select
+          label="State"
+          value={state}
+          of={[["", "all"], ...Object.keys(stateShapes)]}
+          onChange={(next) => changeQuery({ state: next, page: undefined })}
+        />
         <Paging page={shown.page} pages={shown.pages}>
           {pageWords(shown)}
         </Paging>

@@ -4,11 +4,11 @@ import type { Directory, Key, Organization, Sent } from "../../control/answers.j
 import { call } from "../../control/call.js";
 import { upcoming } from "../../control/now.js";
 import { ActionButton, Refusal, useActionQueue } from "../../elements/forms/action.js";
+import { Select } from "../../elements/forms/field.js";
 import { Until } from "../../elements/instant.js";
 import { endOf, hasEnded, KeyState } from "../../elements/key-state.js";
 import { toneOf } from "../../elements/traffic/path-badge.js";
 import { SentResponse } from "../../elements/traffic/sent-response.js";
-import { codeWords } from "../../elements/words.js";
 import { linkTo } from "../../route.js";
 import { actor } from "./actor.js";
 import { type Doing, doing } from "./key-dialogs.js";
@@ -75,35 +75,26 @@ function Access({ organization }: { readonly organization: Organization }) {
   const { status, sandbox_access, live_access } = { ...organization, ...wanted.value };
   return (
     <div class="bar small">
-      {choice("Status", status, ["active", "inactive"], (to) => change({ status: to }))}
-      {choice("Sandbox access", sandbox_access ? "on" : "off", ["on", "off"], (to) =>
-        change({ sandbox_access: to === "on" }),
-      )}
-      {choice("Live access", live_access, ["not_approved", "approved", "suspended"], (to) =>
-        change({ live_access: to }),
-      )}
+      <Select
+        label="Status"
+        value={status}
+        of={["active", "inactive"]}
+        onChange={(to) => change({ status: to as typeof status })}
+      />
+      <Select
+        label="Sandbox access"
+        value={sandbox_access ? "on" : "off"}
+        of={["on", "off"]}
+        onChange={(to) => change({ sandbox_access: to === "on" })}
+      />
+      <Select
+        label="Live access"
+        value={live_access}
+        of={[["not_approved", "not approved"], "approved", "suspended"]}
+        onChange={(to) => change({ live_access: to as typeof live_access })}
+      />
       <Refusal problem={problem} />
     </div>
-  );
-}
-
-function choice<Value extends string>(
-  label: string,
-  value: Value,
-  values: readonly Value[],
-  choose: (value: Value) => void,
-) {
-  return (
-    <label>
-      {label}{" "}
-      <select value={value} onChange={(event) => choose(event.currentTarget.value as Value)}>
-        {values.map((one) => (
-          <option key={one} value={one}>
-            {codeWords(one)}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }
 

@@ -4,6 +4,7 @@ import { requests, useRequests } from "../../control/live-requests.js";
 import { useResources } from "../../control/resource.js";
 import { report } from "../../control/resources.js";
 import { ActionButton } from "../../elements/forms/action.js";
+import { Select } from "../../elements/forms/field.js";
 import { saveFile } from "../../elements/save-file.js";
 import { counted } from "../../elements/words.js";
 import { changeQuery, linkTo, route } from "../../route.js";
@@ -115,78 +116,52 @@ function Nothing() {
   );
 }
 
+const classes = [2, 4, 5].map((digit) => [`${digit}`, `${digit}xx`] as const);
+
 function Filters() {
   useResources(report);
   const { query } = route.value;
   const value = (name: string) => query.get(name) ?? "";
-  const change = (name: string) => (event: Event) =>
-    changeQuery({ [name]: (event.currentTarget as HTMLInputElement).value });
+  const choice = (label: string, name: string, of: Parameters<typeof Select>[0]["of"]) => (
+    <Select
+      label={label}
+      value={value(name)}
+      of={[["", "all"], ...of]}
+      onChange={(next) => changeQuery({ [name]: next })}
+    />
+  );
   const paths = report.data.value?.paths.map(({ path_id }) => path_id) ?? [];
   const advice = report.data.value?.advice.map(({ id }) => id) ?? [];
+  const found = statuses.value
+    .split(" ")
+    .filter(Boolean)
+    .map((status) => [status, status === "0" ? "no response" : status] as const);
   const isFiltered = filterNames.some((name) => value(name) !== "");
   const clear = () => changeQuery(Object.fromEntries(filterNames.map((name) => [name, undefined])));
   return (
     <search class="bar filters">
-      <Choice label="Path" options={paths} value={value("path")} onChange={change("path")} />
+      {choice("Path", "path", paths)}
       <label>
         Key or request id
-        <input list="keys-that-occur" value={value("key")} onInput={change("key")} placeholder="any" />
+        <input
+          list="keys-that-occur"
+          value={value("key")}
+          onInput={({ currentTarget }) => changeQuery({ key: currentTarget.value })}
+          placeholder="any"
+        />
         <datalist id="keys-that-occur">
           {keyRefs.value.split("\n").map((ref) => (
             <option key={ref} value={ref} />
           ))}
         </datalist>
       </label>
-      <Choice
-        label="Status"
-        options={["2", "4", "5", ...statuses.value.split(" ").filter(Boolean)]}
-        value={value("status")}
-        onChange={change("status")}
-      />
-      <Choice
-        label="Advice"
-        options={["any", ...advice]}
-        value={value("advice")}
-        onChange={change("advice")}
-      />
+      {choice("Status", "status", [...classes, ...found])}
+      {choice("Advice", "advice", [["any", "with any advice"], ...advice])}
       {isFiltered ? (
         <button type="button" class="quiet" onClick={clear}>
           Clear the filters
         </button>
       ) : null}
     </search>
-  );
-}
-
-const wordsOf: Readonly<Record<string, string>> = {
-  "2": "2xx",
-  "4": "4xx",
-  "5": "5xx",
-  "0": "no response",
-  any: "with any advice",
-};
-
-interface ChoiceProps {
-  readonly label: string;
-  readonly options: readonly string[];
-  readonly value: string;
-  readonly onChange: (event: Event) => void;
-}
-
-function Choice({ label, options, value, onChange }: ChoiceProps) {
-  // The options include the filter in the address, even if no request has its value.
-  const shown = value === "" || options.includes(value) ? options : [...options, value];
-  return (
-    <label>
-      {label}
-      <select aria-label={label} value={value} onChange={onChange}>
-        <option value="">all</option>
-        {shown.map((one) => (
-          <option key={one} value={one}>
-            {wordsOf[one] ?? one}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }

@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { useResources } from "../../control/resource.js";
 import { health, scenarios } from "../../control/resources.js";
 import { Refusal, useAction } from "../../elements/forms/action.js";
-import { ConfirmLoss } from "../../elements/forms/loss.js";
+import { ConfirmLoss, LossButton } from "../../elements/forms/loss.js";
 import { counted, firstSentence } from "../../elements/words.js";
 import { openEditor } from "./editor.js";
 import type { Problem } from "./problem.js";
@@ -217,10 +217,6 @@ function OneProblem({ problem }: { readonly problem: Problem }) {
 }
 
 function BundledScenarios() {
-  const wanted = useSignal<string | undefined>(undefined);
-  const choose = (name: string | undefined) => {
-    wanted.value = name;
-  };
   return (
     <section class="stack" aria-labelledby="bundled">
       <h2 id="bundled">Bundled scenarios</h2>
@@ -233,23 +229,18 @@ function BundledScenarios() {
                 <h3>{name}</h3>
                 <p class="muted small">{firstSentence(description)}</p>
               </div>
-              <button type="button" class="quiet" aria-label={`Load ${name}`} onClick={() => choose(name)}>
-                Load
-              </button>
+              <LossButton
+                class="quiet"
+                title={`Load ${name}?`}
+                action={`Load ${name}${isEdited.value ? " and discard the edits" : ""}`}
+                run={() => loadBundled(name)}
+              >
+                Load<span class="visually-hidden"> {name}</span>
+              </LossButton>
             </li>
           );
         })}
       </ul>
-      {wanted.value === undefined ? null : (
-        <ConfirmLoss
-          title={`Load ${wanted.value}?`}
-          action={isEdited.value ? `Load ${wanted.value} and discard the edits` : `Load ${wanted.value}`}
-          run={() => loadBundled(wanted.value as string)}
-          onClose={() => choose(undefined)}
-        >
-          {isEdited.value ? <p>Your edits are not applied and will be lost as well.</p> : null}
-        </ConfirmLoss>
-      )}
     </section>
   );
 }

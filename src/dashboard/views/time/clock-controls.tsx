@@ -1,11 +1,10 @@
-import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import type { Upcoming } from "../../control/answers.js";
 import { call } from "../../control/call.js";
 import { clock } from "../../control/resources.js";
 import { type ActionQueue, Refusal } from "../../elements/forms/action.js";
-import { ConfirmLoss } from "../../elements/forms/loss.js";
+import { LossButton } from "../../elements/forms/loss.js";
 import { Until } from "../../elements/instant.js";
 import { useKeyboard } from "../../elements/keyboard.js";
 
@@ -26,7 +25,6 @@ interface ClockControlsProps {
 
 /** Buttons that move the clock, each with a key of the keyboard. */
 export function ClockControls({ next, changes: { add: move, problem } }: ClockControlsProps) {
-  const isResetting = useSignal(false);
   const controls = useRef<HTMLFieldSetElement>(null);
   useShortcuts(controls);
   const isFrozen = clock.data.value?.frozen ?? false;
@@ -51,14 +49,15 @@ export function ClockControls({ next, changes: { add: move, problem } }: ClockCo
       >
         {isFrozen ? "Resume" : "Freeze"}
       </ClockButton>
-      <ClockButton
+      <LossButton
+        class="quiet"
         shortcut="r"
-        run={() => {
-          isResetting.value = true;
-        }}
+        title="Start the scenario again?"
+        action="Start again"
+        run={() => call("/reset", { method: "POST" })}
       >
-        Reset…
-      </ClockButton>
+        Reset… <kbd>r</kbd>
+      </LossButton>
       <form
         class="bar"
         onSubmit={(event) => {
@@ -85,18 +84,6 @@ export function ClockControls({ next, changes: { add: move, problem } }: ClockCo
         </p>
       )}
       <Refusal problem={problem} />
-      {isResetting.value ? (
-        <ConfirmLoss
-          title="Start the scenario again?"
-          action="Start again"
-          run={async () => move(() => call("/reset", { method: "POST" }))}
-          onClose={() => {
-            isResetting.value = false;
-          }}
-        >
-          <p>This also resets the clock and the state and usage of the scenario's keys.</p>
-        </ConfirmLoss>
-      ) : null}
     </fieldset>
   );
 }
