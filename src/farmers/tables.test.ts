@@ -21,8 +21,6 @@ test.each(farmerLocales)("every region of %s has names, languages and something 
   for (const region of regions) {
     for (const list of Object.values(region.names) as string[][]) {
       expect(list.length).toBeGreaterThan(15);
-      expect(new Set(list).size).toBe(list.length);
-      expect(list.filter((name) => !/^\p{L}[\p{L}\p{M}’ ]+$/u.test(name))).toEqual([]);
     }
     const languages = Object.keys(region.languages);
     expect(Intl.getCanonicalLocales(languages)).toEqual(languages);

@@ -73,19 +73,12 @@ test.each(pairs)("of %s and %s the first is noticed", (first, _second, both) => 
   expect(authorize(both(good))).toBe(first);
 });
 
-test("a check rejects only on its own paths, and on each of them", () => {
+test("a check rejects on each of its own paths", () => {
   const neverApproved = { ...good, organization: { ...organization, liveAccess: "not_approved" as const } };
   const all = [...faults.map(([, change]) => change(good)), neverApproved];
   for (const { name, exits, refuse } of authorizationChecks) {
     const own = all.map(refuse).filter((path) => path !== undefined && exits.includes(path));
     expect([name, [...new Set(own)].sort()]).toEqual([name, [...exits].sort()]);
-  }
-  for (const facts of all) {
-    const refused = authorizationChecks.flatMap(({ exits, refuse }) => {
-      const path = refuse(facts);
-      return path === undefined ? [] : [exits.includes(path)];
-    });
-    expect(refused).not.toContain(false);
   }
 });
 

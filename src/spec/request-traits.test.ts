@@ -18,7 +18,6 @@ const key = "SVC_test_sbx0000";
 
 test.each([
   ["AUTHORIZATION", `ApiKey ${key}`, hasKeyInOtherHeader],
-  ["Authorization", `Token token="${key}"`, hasKeyInOtherHeader],
   ["Authorization", `basic ${btoa(`user:${key}`)}`, hasKeyInOtherHeader],
   ["Authorization", `Basic ${btoa("user:password")}`, 0],
   ["Sec-Fetch-Site", "cross-site", isFromBrowser],
@@ -28,12 +27,10 @@ test.each([
   ["Access-Control-Request-Headers", "accept, X-API-Key", isPreflight | isPreflightForKey],
   // Of the same lengths as those that are looked for.
   ["Accept", "application/json", 0],
-  ["Accept-Charset", "utf-8", 0],
   ["X-Names-Of-The-Headers-Allowed", "x-api-key", 0],
   // In any other header.
   ["api-key", key, hasKeyInOtherHeader],
   ["Cookie", `theme=dark; key=${encodeURIComponent(key)}`, hasKeyInOtherHeader],
-  ["Referer", "https://shop.example/orders", isFromBrowser],
 ] as const)("%s: %s shows %i", (name, value, traits) => {
   expect(traitsOfHeader(name, value)).toBe(traits);
 });
@@ -49,7 +46,6 @@ test.each([
   ["not-a-key", false],
   ["50%", false],
   // A test of its own for what is malformed.
-  ["KEY!", false],
   ["KEY, KEY", false],
 ])("%s was meant as a key: %s", (text, expected) => {
   const sent = text.replaceAll("KEY", key);

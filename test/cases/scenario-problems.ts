@@ -43,11 +43,8 @@ export const brokenScenarios: readonly BrokenScenario[] = [
   ["unknown_field", "version: 1\r\n▲organisations: {}\r\n", 'did you mean "organizations"?'],
   ["unknown_field", key("limits: { ▲perMinute: 60 }"), 'did you mean "per_minute"?'],
   ["unknown_field", key("▲status: revoked"), 'did you mean "state"?'],
-  ["unknown_field", fault("▲key: main, then: { reset: true }"), 'did you mean "when"?'],
   ["unknown_field", timed("{ at: 1h, ▲advance: 5m }"), "known fields here: at, create_key"],
   ["unknown_field", top("▲colour: green"), "known fields here: version"],
-  ["unknown_field", step("▲wait: 10m"), 'did you mean "advance"?'],
-  ["unknown_field", step("rotate: { key: main, ▲ref: main-2 }"), 'did you mean "as"?'],
   ["missing_field", inKeys("      ▲main: { name: Main }"), "add environment: test or live"],
   ["missing_field", `▲name: No version\n${bank}`, "add version: 1"],
   ["unsupported_version", 'version: ▲"1"\n', "write 1 without quotes"],
@@ -131,7 +128,6 @@ export const brokenScenarios: readonly BrokenScenario[] = [
     keys("main: { environment: test, state: active, expires: ▲-1d }"),
     "write state: expired",
   ],
-  ["unknown_field", "version: 1\norganizations:\n▲bank:\n  type: bank\n", "indent bank"],
   [
     "unknown_field",
     "version: 1\norganizations:\n  bank:\n    type: bank\n    keys:\n    ▲main:\n      environment: test\n",
@@ -207,6 +203,4 @@ export const brokenScenarios: readonly BrokenScenario[] = [
   ["change_contradiction", changed(moved("▲2027-06-01")), "write a later date"],
   ["bad_format", changed("new: { at: 2027-06-01, codes: { ▲limited: slow } }"), "rate_limited"],
   ["bad_time", changed("new: { at: ▲2027-02-30, scopes: { add: [a] } }"), "an ISO 8601 time"],
-  ["preview_off", step("consent: ▲{ farmer: 1, do: grant }"), "write preview: true"],
-  ["unknown_farmer", preview("story: [{ consent: { farmer: ▲5, do: grant } }]"), "write a number up to 4"],
 ];

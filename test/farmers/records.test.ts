@@ -261,30 +261,3 @@ test.each([1950, 1970, 2000, 2024, 2100, 9900])("in %d every date has a year of 
 test.each([-1, 0.5, Number.NaN, 2 ** 32, Number.POSITIVE_INFINITY])("index %d is refused", (index) => {
   expect(() => farmerAt({ seed: 1, start }, index)).toThrow(RangeError);
 });
-
-test("the judges of outlines and places find faults", () => {
-  const [west, south, east, north] = [36, -1, 36.01, -0.99];
-  expect(
-    isSimple([
-      [
-        [west, south],
-        [east, south],
-        [east, north],
-        [west, north],
-        [west, south],
-      ],
-    ]),
-  ).toBe(true);
-  expect(
-    isSimple([
-      [
-        [west, south],
-        [east, north],
-        [east, south],
-        [west, north],
-        [west, south],
-      ],
-    ]),
-  ).toBe(false);
-  expect(iso1A2Code([0, 0], { level: "territory" })).toBeNull();
-});
