@@ -20,9 +20,6 @@ export interface Connection extends Duplex {
 /** The number of waiting responses that pauses reading from a connection. */
 const mostWaiting = 100;
 
-/** Milliseconds until an idle paused connection is closed: while it is not read, nothing shows that its client has gone. */
-const longestPause = 60_000;
-
 /** Counts a response that waits for earlier ones on its connection; pauses reading while too many wait. */
 export function queueAnswer(connection: Connection & Socket, response: ServerResponse): void {
   const count = (change: number) => {
@@ -31,8 +28,7 @@ export function queueAnswer(connection: Connection & Socket, response: ServerRes
     if (waiting >= mostWaiting) {
       // Node resumes reading when a request ends, and handles all requests of one chunk.
       nextTick(() => connection.pause());
-      connection.setTimeout(longestPause);
-    } else if (waiting - change >= mostWaiting) connection.setTimeout(0).resume();
+    } else if (waiting - change >= mostWaiting) connection.resume();
   };
   count(1);
   response.once("finish", () => count(-1));
@@ -42,43 +38,25 @@ export function queueAnswer(connection: Connection & Socket, response: ServerRes
 export type AnyServer = Server | TlsServer;
 
 /** Milliseconds until an HTTPS connection must be encrypted, and until an idle connection closes after its client ended it. */
-const longestWait = 10_000;
+export const longestWait = 10_000;
 
 /**
  * Follows the open connections of a server; with HTTPS, both the bare and the encrypted ones.
  *
- * A bare connection ends with its encrypted one, or if it is not encrypted in time. A connection that its client has ended
- * also ends when idle: Node leaves some of them open forever.
+ * A bare connection ends with its encrypted one. A connection that its client has ended also ends when idle: Node leaves some
+ * of them open forever.
  */
-export function followConnections(
-  server: AnyServer,
-  { encrypted, wait = longestWait }: { readonly encrypted: boolean; readonly wait?: number },
-): ReadonlySet<Socket> {
+export function followConnections(server: AnyServer): ReadonlySet<Socket> {
   const open = new Set<Socket>();
-  const deadlines = new WeakMap<Socket, NodeJS.Timeout>();
   const follow = (socket: Socket) => {
     open.add(socket);
-    socket.once("close", () => open.delete(socket));
-    socket.once("end", () => {
-      socket.setTimeout(wait, () => {
-        socket.destroy();
-        bareOf(socket)?.destroy();
-      });
+    socket.once("close", () => {
+      open.delete(socket);
+      bareOf(socket)?.destroy();
     });
+    socket.once("end", () => socket.setTimeout(longestWait, () => socket.destroy()));
   };
-  server.on("connection", (bare: Socket) => {
-    follow(bare);
-    if (!encrypted) return;
-    const deadline = setTimeout(() => bare.destroy(), wait);
-    deadlines.set(bare, deadline);
-    bare.once("close", () => clearTimeout(deadline));
-  });
-  server.on("secureConnection", (socket: Socket) => {
-    follow(socket);
-    const bare = bareOf(socket);
-    if (bare !== undefined) clearTimeout(deadlines.get(bare));
-    socket.once("close", () => bare?.destroy());
-  });
+  server.on("connection", follow).on("secureConnection", follow);
   return open;
 }
 

@@ -1,16 +1,17 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { pathToFileURL } from "node:url";
-import { runInNewContext } from "node:vm";
+import { errorBody } from "../../api/messages.js";
 import { currentSandboxes, sandboxOn } from "../../library/create-sandbox.js";
 import type { Sandbox } from "../../library/sandbox.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { SandboxError } from "../../spec/errors.js";
-import { pathOf, queryOf, refuse, refuseBody, resetConnection } from "./messages.js";
+import { pathOf, queryOf, refuse, resetConnection, sendError } from "./messages.js";
 
 /** A request handler of msw 2 or 3; only msw uses its members. */
 export type UserHandler = object;
@@ -149,7 +150,6 @@ function loadMsw(from: string): Msw {
   return msw as Msw;
 }
 
-/** Makes the error for a file that cannot find msw. */
 function mswMissing(file: string): SandboxError {
   return unusable(`msw is not installed where ${file} looks for it. Run \`npm install --save-dev msw\`.`);
 }
@@ -225,8 +225,9 @@ function requestBody(request: IncomingMessage, response: ServerResponse, maxBody
   request.on("data", ({ length }: Buffer) => {
     left -= length;
     if (left >= 0 || response.writableEnded) return;
-    const most = `The body is longer than ${maxBody} MB, the limit for handlers`;
-    refuseBody(response, `${most}: maxBody of startServer sets another limit.`);
+    const why = `The body is longer than ${maxBody} MB, the limit for handlers: maxBody of startServer sets another limit.`;
+    // The connection stays open: otherwise a client that is still sending would not read it.
+    sendError(response, 413, errorBody("bad_request", why));
   });
   request.once("close", () => {
     if (!request.complete) body.destroy(new Error("The client has gone."));
@@ -244,7 +245,7 @@ function requestBody(request: IncomingMessage, response: ServerResponse, maxBody
  * Throws the error of a body that breaks off; the caller must then close the connection, so that the client notices.
  */
 async function sendWebResponse(response: Response, to: ServerResponse, withBody: boolean): Promise<void> {
-  // Checked before the head is sent, while another response is possible.
+  // Checked before the head is sent.
   if (response.bodyUsed || response.body?.locked) {
     throw new TypeError(
       "The body of the response has been read already. Make a new response for every request.",
@@ -263,22 +264,16 @@ const ignore = () => {};
 // Not a stream pipeline, which does not distinguish a broken body from a client that goes away.
 async function sendBody(body: ReadableStream<Uint8Array>, to: ServerResponse): Promise<void> {
   const reader = body.getReader();
-  to.once("close", () => reader.cancel().catch(ignore));
+  const gone = new AbortController();
+  to.once("close", () => {
+    gone.abort();
+    reader.cancel().catch(ignore);
+  });
   for (;;) {
     const { done, value } = await reader.read();
     if (done || to.destroyed) return;
-    if (!to.write(value)) await drained(to);
+    if (!to.write(value)) await once(to, "drain", gone).catch(ignore);
   }
-}
-
-function drained(to: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const go = () => {
-      to.off("drain", go).off("close", go);
-      resolve();
-    };
-    to.on("drain", go).on("close", go);
-  });
 }
 
 function flatHeaders({ headers }: Response): string[] {
@@ -291,15 +286,11 @@ function flatHeaders({ headers }: Response): string[] {
   return flat;
 }
 
-/** The user's handlers and their file. */
-interface LoadedHandlers {
-  readonly handlers: UserHandlers;
-  /** Absolute. */
-  readonly file: string;
-}
-
-/** Loads the handlers of a module: its export `handlers`, or its default export. Throws `usage`. */
-export async function loadHandlers(module: string, cwd: string): Promise<LoadedHandlers> {
+/** Loads the handlers of a module: its export `handlers`, or its default export. `file` is absolute. Throws `usage`. */
+export async function loadHandlers(
+  module: string,
+  cwd: string,
+): Promise<{ readonly handlers: UserHandlers; readonly file: string }> {
   const file = resolve(cwd, module);
   const unusable = (why: string) =>
     new SandboxError("usage", `Failed to load the handlers from ${JSON.stringify(module)}: ${why}`);
@@ -328,19 +319,7 @@ function describeFailure(error: NodeJS.ErrnoException, file: string): string {
     return `this Node (${process.version}) does not load such files. Write it as .mjs or .js, or start with a Node that does (22.18 and later load .ts).`;
   }
   const [message] = (error instanceof Error ? error.message : String(error)).split("\n", 1);
-  const isSyntax = error instanceof SyntaxError && !/^The requested module /.test(error.message);
-  if (isSyntax) return `it is not valid JavaScript.\n${withPlace(error)}`;
   const line = parseInt(error?.stack?.split(`${pathToFileURL(file).href}:`)[1] ?? "", 10);
-  return `${message}${Number.isNaN(line) ? "" : ` (line ${line})`}`;
-}
-
-/** Returns a syntax error as Node prints it: file, line, code and message. */
-function withPlace(error: NodeJS.ErrnoException): string {
-  try {
-    // V8 adds the place of an error in an ES module to its stack only after a `vm` script has rethrown it.
-    // The error of a TypeScript file has a code, and its stack has the place.
-    if (error.code === undefined) runInNewContext("throw error", { error });
-  } catch {}
-  const [text = ""] = `${error.stack}`.split(/\n\s+at /, 1);
-  return text.trim();
+  if (!Number.isNaN(line)) return `${message} (line ${line})`;
+  return error instanceof SyntaxError ? `${message}. Run \`node ${file}\` to see the line.` : `${message}`;
 }

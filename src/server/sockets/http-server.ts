@@ -18,6 +18,7 @@ import {
   type Connection,
   followConnections,
   lastAnswer,
+  longestWait,
   queueAnswer,
   refuseInTurn,
 } from "./connections.js";
@@ -29,9 +30,9 @@ import {
   readContent,
   readRequest,
   refuse,
-  refuseEnded,
   refuseUnstored,
   sendAnswer,
+  sendError,
   sendFaulty,
 } from "./messages.js";
 import { type CallTarget, latencyBounds, type Server, type Traffic } from "./server-state.js";
@@ -68,7 +69,7 @@ export function createHttpServer(
       ? http.createServer(serverOptions, listener)
       : process
           .getBuiltinModule("node:https")
-          .createServer({ ...serverOptions, ...certificate, ALPNProtocols: ["http/1.1"] }, listener);
+          .createServer({ ...serverOptions, ...tlsOptions, ...certificate }, listener);
   // Node would drop all headers after the first 1,000, among them a key or the second of two keys.
   server.maxHeadersCount = 0;
   // An unknown expectation is not a reason to reject a valid request.
@@ -87,7 +88,7 @@ export function createHttpServer(
     broken.add(socket);
     refuseInTurn(socket, code);
   });
-  return { server, open: followConnections(server, { encrypted: certificate !== undefined }) };
+  return { server, open: followConnections(server) };
 }
 
 function receive(state: Server, response: ServerResponse) {
@@ -205,7 +206,7 @@ function fail({ traffic, audit, onDefect }: Server, error: unknown, response: Se
     audit(`503 for ${method} ${redactPath(url.split("?", 1)[0] as string)}: ${message}`);
     return refuseUnstored(response);
   }
-  if (code === "instance_ended") return refuseEnded(response, message);
+  if (code === "instance_ended") return sendError(response, 404, errorBody("not_found", message));
   onDefect(error);
   refuse(response, 500);
 }
@@ -243,6 +244,8 @@ const serverOptions: ServerOptions = {
   requireHostHeader: false,
   keepAliveTimeout,
 };
+
+const tlsOptions: TlsOptions = { ALPNProtocols: ["http/1.1"], handshakeTimeout: longestWait };
 
 // People open the printed base URL; clients of the API do not request HTML.
 function isFirstPage({ path, method }: Exchange, { req }: ServerResponse): boolean {

@@ -79,7 +79,7 @@ export async function startInterceptor(
     } else if (passThrough && target !== undefined) tunnel(target, socket, head);
     else end(socket, `403 ${reject(host)}`);
   });
-  const outside = followConnections(proxy, { encrypted: false });
+  const outside = followConnections(proxy);
   const { port } = await listenOn(proxy, 0, "127.0.0.1");
   return {
     ...{ port, certificate: issuer.cert, passThrough },

@@ -248,17 +248,7 @@ export function refuseUnstored(response: ServerResponse): void {
   sendError(response, 503, errorBody(code, message));
 }
 
-/** Responds with 404: the instance has ended. */
-export function refuseEnded(response: ServerResponse, why: string): void {
-  sendError(response, 404, errorBody("not_found", why));
-}
-
-/** Responds with 413 and the reason. The connection stays open: otherwise a client that is still sending would not read it. */
-export function refuseBody(response: ServerResponse, why: string): void {
-  sendError(response, 413, errorBody("bad_request", why));
-}
-
-function sendError(response: ServerResponse, status: number, { text, bytes }: TextBody): void {
+export function sendError(response: ServerResponse, status: number, { text, bytes }: TextBody): void {
   if (response.headersSent) response.destroy();
   else response.writeHead(status, { "Content-Type": "application/json", "Content-Length": bytes }).end(text);
 }
