@@ -18,7 +18,6 @@ import {
 } from "./sockets/server-state.js";
 import type { CertificatePair } from "./sockets/tls.js";
 
-/** A server with the proxy of `intercept`. */
 export type InterceptingServer = RunningServer & { readonly proxy: Interceptor | undefined };
 
 /** A server that accepts requests. */
@@ -45,7 +44,6 @@ export interface RunningServer {
 /** Milliseconds between checks for anything due. */
 const settling = 250;
 
-/** Serves a runtime with a log in memory. */
 export function serveRuntime(runtime: SandboxState, options: ServeOptions & Hosting): Promise<RunningServer> {
   return serve(createMemoryLog(runtime, options), options);
 }

@@ -54,6 +54,8 @@ describe("--cert and --key", () => {
   });
 
   const both = ["--cert", "cert.pem", "--key", "key.pem"];
+  const unusable =
+    /--cert "cert\.pem" and --key "key\.pem" must be a certificate and its key in PEM, without a/;
   it.each<[string, Record<string, () => string | Promise<string>>, readonly string[], RegExp]>([
     ["the certificate alone", {}, ["--cert", "cert.pem"], /--cert requires --key\. Use both, or only --tls/],
     ["the key alone", {}, ["--tls", "--key", "key.pem"], /--key requires --cert\./],
@@ -63,18 +65,19 @@ describe("--cert and --key", () => {
       ["--cert", "no", ...both.slice(2)],
       /Failed to read --cert "no": there is no/,
     ],
-    ["no PEM", { cert: () => "certificate" }, both, /--cert "cert\.pem" has no certificate in PEM/],
+    ["no PEM", { cert: () => "certificate" }, both, unusable],
     [
       "the key of another certificate",
       { key: async () => (await makeSelfSigned("localhost")).key },
       both,
-      /the key of --key "key\.pem" does not match the certificate in --cert "cert\.pem"\./,
+      unusable,
     ],
+    ["a key of another kind", { key: () => keyOf({}) }, both, unusable],
     [
       "a key with a passphrase",
-      { key: encryptedKey },
+      { key: () => keyOf({ cipher: "aes-256-cbc", passphrase: "secret" }) },
       both,
-      /no private key in PEM .* without a passphrase\./,
+      unusable,
     ],
   ])("with %s end with 2, and show nothing of a key", async (_name, files, argv, says) => {
     const key = (await files.key?.()) ?? pair.key;
@@ -86,10 +89,10 @@ describe("--cert and --key", () => {
   });
 });
 
-function encryptedKey(): string {
-  return generateKeyPairSync("ec", {
-    namedCurve: "P-256",
+function keyOf(encryption: object): string {
+  return generateKeyPairSync("rsa", {
+    modulusLength: 2048,
     publicKeyEncoding: { type: "spki", format: "pem" },
-    privateKeyEncoding: { type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "secret" },
+    privateKeyEncoding: { type: "pkcs8", format: "pem", ...encryption },
   }).privateKey;
 }

@@ -137,7 +137,6 @@ const { StepResult } = named({
   }),
 });
 
-/** The named parts of the responses. */
 export const answers = {
   ...records,
   ListedKey,

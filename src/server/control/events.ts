@@ -9,7 +9,6 @@ import { snakeCase } from "../../spec/schema/json.js";
 import { HttpRefusal } from "./refusals.js";
 import type { LocalContext, RouteContext } from "./route.js";
 
-/** The maximum number of subscribers to a runtime's events. */
 const mostSubscribers = 100;
 /** Unread bytes until a subscriber is disconnected; it can resume. */
 const mostUnread = 1024 * 1024;
@@ -34,7 +33,6 @@ interface Broadcast {
   batch: Entry[];
   requests: number;
   sent: number;
-  /** Sends the next batch. */
   timer?: NodeJS.Timeout | undefined;
   heartbeats?: NodeJS.Timeout;
 }
@@ -66,7 +64,6 @@ function broadcastOf(runtime: SandboxState, { firstEvent }: Log): Broadcast {
   return broadcast;
 }
 
-/** Returns the number of current subscribers to a runtime's events. */
 export function subscribersOf(runtime: SandboxState): number {
   return broadcasts.get(runtime)?.subscribers.size ?? 0;
 }

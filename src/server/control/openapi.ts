@@ -8,7 +8,6 @@ import { mapping, type Shape } from "../../spec/schema/shape.js";
 import { answers } from "./answers.js";
 import type { Route } from "./route.js";
 
-/** The OpenAPI 3.1.0 description of the control plane, made from its table of routes. */
 export function controlOpenApiDocument(routes: readonly Route[]): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const row of routes) {

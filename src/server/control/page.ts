@@ -32,7 +32,6 @@ const policy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** The dashboard, a page that uses the control plane. */
 export const pageRoute: Route = controlRoute("GET /", {
   summary: "The dashboard, a page for browsers",
   answer: text(),

@@ -22,7 +22,6 @@ export const httpRefusals = {
   internal_error: [500, "A defect of svc-sandbox; the log shows more."],
 } as const;
 
-/** An error that only HTTP calls can get. */
 export class HttpRefusal extends Error {
   readonly status: number;
 
@@ -91,15 +90,10 @@ export function sendError(response: Response, error: unknown, onDefect: (error: 
   response.status(status).type("application/json").send(text);
 }
 
-interface Refusal {
-  readonly status: number;
-  readonly code: string;
-  readonly message: string;
-  readonly details?: Readonly<Record<string, unknown>>;
-}
+type Refusal = Pick<HttpRefusal, "status" | "message"> & { code: string; details?: SandboxError["details"] };
 
 /** Returns the response for an error; calls `onDefect` for a defect. */
-export function refusalOf(error: unknown, onDefect: (error: unknown) => void): Refusal {
+function refusalOf(error: unknown, onDefect: (error: unknown) => void): Refusal {
   if (error instanceof HttpRefusal) return error;
   if (error instanceof SandboxError && statusOfCode[error.code] !== undefined) {
     const { message, code } = error;

@@ -32,9 +32,7 @@ export interface Route<Name extends ControlBodyName = ControlBodyName, Parameter
   readonly summary: string;
   /** Whether it is about records that exist only with the preview (R49). Default: false. */
   readonly preview?: true;
-  /** The name of its body's shape; left out for routes without a body. */
   readonly body?: Name;
-  /** The parameters of its query; left out for routes without parameters. */
   readonly query?: Parameters;
   readonly status: 200 | 201 | 204;
   /** The shape of its response's `data`, or of the whole response if it is bare; left out for 204, which has no body. */
@@ -64,7 +62,6 @@ type Method = Route["method"];
 
 const isText = Symbol("text answer");
 
-/** A response that is not JSON. */
 interface TextAnswer {
   readonly [isText]: true;
   readonly type: string;

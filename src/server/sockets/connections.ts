@@ -13,7 +13,6 @@ const waitingAnswers = Symbol("waiting answers");
 /** A connection. The data is in members, because a map would slow down every request. */
 export interface Connection extends Duplex {
   [lastAnswer]?: ServerResponse;
-  /** The number of responses that wait for the one before. */
   [waitingAnswers]?: number;
 }
 
@@ -34,7 +33,6 @@ export function queueAnswer(connection: Connection & Socket, response: ServerRes
   response.once("finish", () => count(-1));
 }
 
-/** An HTTP or HTTPS server; both have the same events and methods. */
 export type AnyServer = Server | TlsServer;
 
 /** Milliseconds until an HTTPS connection must be encrypted, and until an idle connection closes after its client ended it. */

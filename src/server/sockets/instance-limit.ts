@@ -10,16 +10,9 @@ const minute = 60_000;
 /** Milliseconds until a rejection is sent, so that a client that resends immediately does not slow down the others. */
 const pause = 250;
 
-/** A request above the limit of its instance. */
-interface Excess {
-  readonly most: number;
-  /** Whole seconds until the instance accepts requests again. */
-  readonly retryAfter: number;
-}
-
 /**
  * Returns a function that counts an instance's requests in the current minute, which starts with a request. It returns the
- * excess of a request above the limit, which is not counted; `undefined` for any other.
+ * limit and the seconds to wait for a request above the limit, which is not counted; `undefined` for any other.
  *
  * Each server counts only its own requests: a shared count would cost more than it saves.
  */
@@ -31,7 +24,7 @@ export function createInstanceLimit(now: () => number = stopwatch) {
     const last = minutes.get(runtime);
     const current = last === undefined || at - last.since >= minute ? { since: at, count: 0 } : last;
     if (current.count >= most) {
-      return { most, retryAfter: Math.ceil((current.since + minute - at) / 1000) } satisfies Excess;
+      return { most, retryAfter: Math.ceil((current.since + minute - at) / 1000) };
     }
     current.count += 1;
     minutes.set(runtime, current);
@@ -39,10 +32,11 @@ export function createInstanceLimit(now: () => number = stopwatch) {
   };
 }
 
-export type InstanceLimit = ReturnType<typeof createInstanceLimit>;
-
 /** Rejects a request above the limit with 429, and a message and a header that the API does not have. */
-export function rejectExcess({ most, retryAfter }: Excess, response: ServerResponse): void {
+export function rejectExcess(
+  { most, retryAfter }: { readonly most: number; readonly retryAfter: number },
+  response: ServerResponse,
+): void {
   const { text, bytes } = errorBody(
     "instance_rate_limited",
     `This sandbox accepts ${most} requests a minute for all its keys together. Its host set this limit; it is not a limit of the API or of your key. Send the next request in ${retryAfter} seconds.`,

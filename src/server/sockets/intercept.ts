@@ -9,19 +9,11 @@ import type { createHttpServer, OpenServer } from "./http-server.js";
 import { listenOn } from "./listen.js";
 import { makeCertificate } from "./tls.js";
 
-/** A proxy that leads requests to some hosts to a sandbox. */
-export interface Interceptor {
-  readonly port: number;
-  /** The certificate (PEM) that its clients must trust. */
-  readonly certificate: string;
-  readonly passThrough: boolean;
-  /** The problems between clients and the proxy, as sentences. */
-  readonly notes: () => string[];
-  readonly close: (grace: number) => Promise<void>;
-}
+export type Interceptor = Awaited<ReturnType<typeof startInterceptor>>;
 
 /**
- * Starts the proxy, for clients on this machine. `open` makes the server at the end of its tunnels.
+ * Starts a proxy for clients on this machine that leads requests to some hosts to a sandbox. `open` makes the server at the
+ * end of its tunnels.
  *
  * The private key of the certificate authority stays in memory.
  */
@@ -29,7 +21,7 @@ export async function startInterceptor(
   hosts: readonly string[],
   passThrough: boolean,
   open: (certificate: NonNullable<Parameters<typeof createHttpServer>[1]>) => OpenServer,
-): Promise<Interceptor> {
+) {
   // Differs from the subject of its certificates: otherwise OpenSSL takes them for self-signed.
   const issuer = await makeCertificate({ subject: "svc-sandbox, for one run", hosts });
   // One context for each name: few clients accept a wildcard for several labels, or `*.example`.
@@ -82,9 +74,11 @@ export async function startInterceptor(
   const outside = followConnections(proxy);
   const { port } = await listenOn(proxy, 0, "127.0.0.1");
   return {
+    /** `certificate`: the one (PEM) that its clients must trust. */
     ...{ port, certificate: issuer.cert, passThrough },
-    close: (grace) => closeServer(proxy, new Set([...outside, ...inside.open]), grace),
-    notes() {
+    close: (grace: number) => closeServer(proxy, new Set([...outside, ...inside.open]), grace),
+    /** Returns the problems between clients and the proxy, as sentences. */
+    notes(): string[] {
       const pinned = [...reached].flatMap(([host, hasRequest]) => (hasRequest ? [] : [host]));
       const missed = hosts.filter((pattern) => ![...reached.keys()].some((host) => covers(pattern, host)));
       const notes = [

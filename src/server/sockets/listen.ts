@@ -63,7 +63,7 @@ export async function serveUnready(port: number, host: string): Promise<() => Pr
     if (url === `${controlPath}/health`) {
       response.writeHead(200, json).end(JSON.stringify({ status: "ok", version, store: "unreachable" }));
     } else if (url === `${controlPath}/ready`) {
-      response.writeHead(503, json).end(errorBody("not_ready", unreachable).text);
+      response.writeHead(503, json).end(errorBody("not_ready", "The store cannot be reached.").text);
     } else refuseUnstored(response);
   });
   await listenOn(server, port, host);
@@ -73,6 +73,3 @@ export async function serveUnready(port: number, host: string): Promise<() => Pr
       server.closeAllConnections();
     });
 }
-
-/** Why a server whose store is away is not ready. */
-export const unreachable = "The store cannot be reached.";

@@ -18,7 +18,6 @@ import { evidenceOf, isNamed, traitsOfHeader, traitsOfQuery } from "../../spec/r
 
 const insideControl = `${controlPath}/`;
 
-/** Whether a path is in the control plane. */
 export function isControlPath(path: string): boolean {
   return path === controlPath || path.startsWith(insideControl);
 }

@@ -9,7 +9,7 @@ import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import { SandboxError } from "../../spec/errors.js";
 import type { PathId } from "../../spec/outcomes.js";
 import type { CustomHandlers, UserHandlerOptions } from "./handlers.js";
-import { createInstanceLimit, type InstanceLimit } from "./instance-limit.js";
+import { createInstanceLimit } from "./instance-limit.js";
 import type { CertificatePair } from "./tls.js";
 
 export interface ServeOptions extends InstanceLimits, UserHandlerOptions {
@@ -61,101 +61,77 @@ export interface CallTarget extends SandboxPlace {
   readonly gone: AbortSignal;
 }
 
-/** Serves one request to the control plane. */
 export type ControlHandler = (request: IncomingMessage, response: ServerResponse, target: CallTarget) => void;
-
-/** The state of a server: its sandboxes, settings and counts. */
-export interface Server {
-  readonly log: Log;
-  readonly traffic: Traffic;
-  /** Count the requests of instances in the current minute. */
-  readonly limits: Readonly<Record<"api" | "control", InstanceLimit>>;
-  /** Whether API responses have `X-Sandbox-Path`, which the real API does not. */
-  readonly explain: boolean;
-  /** Requests per minute for instances created without a limit; `undefined`: no limit. */
-  readonly instanceRate: number | undefined;
-  /** The server's names besides this machine's own, in lower case, some with a port. */
-  readonly allowedHosts: readonly string[];
-  /** When the server started, on the wall clock (epoch milliseconds). */
-  readonly startedAt: number;
-  /** Aborted when the server is about to stop: each connection ends after its next response. */
-  readonly draining: AbortController;
-  /** Aborted when the server stops. */
-  readonly stopping: AbortController;
-  /** The base URL for clients on this machine; empty until the server listens. */
-  localUrl: string;
-  /** The base URL for clients anywhere; `undefined`: the local one, or the URL that the caller used. */
-  readonly publicUrl: string | undefined;
-  /** Whether only this machine can reach the server. */
-  loopback: boolean;
-  /** The bearer token that calls to the control plane require; `undefined` for none. */
-  token: string | undefined;
-  /** Serves the control plane. Default: its paths are unknown paths of the API. */
-  control: ControlHandler | undefined;
-  /** Serves paths that the API does not have. Default: they get 404. */
-  customHandlers: CustomHandlers | undefined;
-  /** Stops the server, and its process if that serves nothing else. */
-  readonly stop: () => void;
-  /** Returns the server's base URL for the sender of a request. */
-  readonly baseUrlFor: (request: IncomingMessage) => string;
-  /** Returns the server's scenario. */
-  readonly own: () => NamedScenario;
-  /** Reports a defect of the sandbox; the client got a 500. */
-  readonly onDefect: (error: unknown) => void;
-  /** Records who created, claimed and removed instances, and requests that could not be stored. */
-  readonly audit: (message: string) => void;
-}
-
-/** The counts of one server since it started; nothing clears them. */
-export interface Traffic {
-  /** The number of the API's responses by path id and status; status 0: no response. */
-  readonly paths: Map<PathId, Map<number, number>>;
-  /** The number of responses up to each bound and above the one before; the last counts those above all bounds. */
-  readonly latencies: Float64Array;
-  /** Milliseconds of all responses together. */
-  totalMs: number;
-  /** The requests that were rejected because the store was away. */
-  unstored: number;
-  /** The requests above the limit of their instance. */
-  excess: number;
-  /** The defects of the sandbox. */
-  defects: number;
-}
 
 /** The bounds of the latency histogram, in milliseconds: from a response out of memory to one that a fault delays. */
 export const latencyBounds = [
   0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000,
 ] as const;
 
+/** The counts of one server since it started; nothing clears them. */
+function newTraffic() {
+  return {
+    /** The number of the API's responses by path id and status; status 0: no response. */
+    paths: new Map<PathId, Map<number, number>>(),
+    /** The number of responses up to each bound and above the one before; the last counts those above all bounds. */
+    latencies: new Float64Array(latencyBounds.length + 1),
+    /** Milliseconds of all responses together. */
+    totalMs: 0,
+    /** The requests that were rejected because the store was away. */
+    unstored: 0,
+    /** The requests above the limit of their instance. */
+    excess: 0,
+    defects: 0,
+  };
+}
+
+export type Traffic = ReturnType<typeof newTraffic>;
+
+/** The state of a server: its sandboxes, settings and counts. */
+export type Server = ReturnType<typeof createServerState>;
+
 /** Makes the state of a server that does not listen yet. Throws `usage` for an invalid URL, name or network. */
-export function createServerState(log: Log, options: Partial<ServeOptions> & Hosting = {}): Server {
+export function createServerState(log: Log, options: Partial<ServeOptions> & Hosting = {}) {
   const { explain = false, instanceRate, controlToken, onAudit } = options;
   const { name, scenario } = settled(log.runtime);
-  const { publicUrl, allowedHosts } = namesOf(options);
-  const latencies = new Float64Array(latencyBounds.length + 1);
-  const traffic: Traffic = { paths: new Map(), latencies, totalMs: 0, unstored: 0, excess: 0, defects: 0 };
-  const state: Server = {
-    ...{ log, traffic, explain, instanceRate, publicUrl, allowedHosts },
+  const traffic = newTraffic();
+  const names = namesOf(options);
+  const state = {
+    ...{ log, traffic, explain, instanceRate, ...names },
+    /** Count the requests of instances in the current minute. */
     limits: { api: createInstanceLimit(), control: createInstanceLimit() },
+    /** On the wall clock (epoch milliseconds). */
     startedAt: nodePlatform.time(),
+    /** Aborted when the server is about to stop: each connection ends after its next response. */
     draining: new AbortController(),
     stopping: new AbortController(),
+    /** The base URL for clients on this machine; empty until the server listens. */
     localUrl: "",
+    /** Whether only this machine can reach the server. */
     loopback: false,
+    /** The bearer token that calls to the control plane require; `undefined` for none. */
     token: controlToken || undefined,
-    ...{ control: undefined, customHandlers: undefined },
+    /** Serves the control plane. Default: its paths are unknown paths of the API. */
+    control: undefined as ControlHandler | undefined,
+    /** Serves paths that the API does not have. Default: they get 404. */
+    customHandlers: undefined as CustomHandlers | undefined,
+    /** Stops the server, and its process if that serves nothing else. */
     stop: options.onStop ?? (() => {}),
-    baseUrlFor: (request) => publicUrl ?? baseUrlFor(request, state.localUrl),
+    /** Returns the server's base URL for the sender of a request. */
+    baseUrlFor: (request: IncomingMessage): string => names.publicUrl ?? baseUrlFor(request, state.localUrl),
     own: options.own ?? (() => ({ name, scenario })),
-    onDefect(error) {
+    /** Reports a defect of the sandbox; the client got a 500. */
+    onDefect(error: unknown): void {
       if (!isOfMachine(error)) traffic.defects += 1;
       options.onDefect?.(error);
     },
-    audit: (message) => onAudit?.(message),
+    /** Records who created, claimed and removed instances, and requests that could not be stored. */
+    audit: (message: string) => onAudit?.(message),
   };
   return state;
 }
 
+/** The base URL for clients anywhere, if given; and the server's names besides this machine's own, in lower case, some with a port. */
 function namesOf({ publicUrl: given, allowHosts = [] }: Partial<ServeOptions>) {
   const publicUrl = given === undefined ? undefined : readBaseUrl(given);
   if (given !== undefined && publicUrl === undefined) {

@@ -42,29 +42,17 @@ export async function readPair(files: CertificatePair, cwd: string): Promise<Cer
 
 /** Checks that a certificate and its key can be served. Throws `certificate_unusable` with their names, never the key. */
 function checkPair({ cert, key }: CertificatePair, names: CertificatePair): CertificatePair {
-  const attempt = <Result>(work: () => Result, why: (code?: string) => string): Result => {
-    try {
-      return work();
-    } catch (error) {
-      throw unusable(why((error as NodeJS.ErrnoException).code));
-    }
-  };
-  const certificate = attempt(
-    () => new X509Certificate(cert),
-    () => `${names.cert} has no certificate in PEM (-----BEGIN CERTIFICATE-----)`,
-  );
-  const privateKey = attempt(
-    () => createPrivateKey(key),
-    () => `${names.key} has no private key in PEM (-----BEGIN PRIVATE KEY-----) without a passphrase`,
-  );
-  if (!certificate.checkPrivateKey(privateKey)) {
-    throw unusable(`the key of ${names.key} does not match the certificate in ${names.cert}`);
+  let code = "they do not match";
+  try {
+    createSecureContext({ cert, key });
+    // Node also accepts a key of another kind.
+    if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return { cert, key };
+  } catch (error) {
+    code = `${(error as NodeJS.ErrnoException).code}`;
   }
-  attempt(
-    () => createSecureContext({ cert, key }),
-    (code) => `this Node does not accept ${names.cert} (${code})`,
+  throw unusable(
+    `${names.cert} and ${names.key} must be a certificate and its key in PEM, without a passphrase (${code})`,
   );
-  return { cert, key };
 }
 
 function unusable(why: string): SandboxError {
@@ -108,51 +96,43 @@ export async function makeCertificate(options: {
   const lifetime = hosts === undefined && options.issuer === undefined ? 365 * day : day;
   // Also valid for clients with a slow clock.
   const start = nodePlatform.time() - day / 24;
-  try {
-    const keys = await webCrypto.subtle.generateKey(ecdsa, true, ["sign", "verify"]);
-    const issuer = options.issuer ?? { subject, keys };
-    const usage =
-      hosts !== undefined
-        ? [
-            new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
-            new x509.Extension("2.5.29.30", true, nameConstraints(hosts)),
-          ]
-        : [
-            new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-            new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
-            new x509.SubjectAlternativeNameExtension(names.map(altName)),
-          ];
-    const certificate = await x509.X509CertificateGenerator.create(
-      {
-        subject: [{ CN: [subject] }],
-        issuer: [{ CN: [issuer.subject] }],
-        notBefore: new Date(start),
-        notAfter: new Date(start + lifetime),
-        publicKey: keys.publicKey,
-        signingKey: issuer.keys.privateKey,
-        signingAlgorithm: ecdsa,
-        extensions: [
-          new x509.BasicConstraintsExtension(hosts !== undefined, undefined, true),
-          ...usage,
-          // Python 3.13 and later require both.
-          await x509.SubjectKeyIdentifierExtension.create(keys.publicKey, false, webCrypto),
-          await x509.AuthorityKeyIdentifierExtension.create(issuer.keys.publicKey, false, webCrypto),
-        ],
-      },
-      webCrypto,
-    );
-    const key = nodeCrypto.KeyObject.from(keys.privateKey).export({ type: "pkcs8", format: "pem" });
-    return { cert: certificate.toString("pem"), key: key as string, subject, keys };
-  } catch (error) {
-    // Node 20's Web Crypto rejects buffers of another global object.
-    throw Buffer.alloc(0).buffer instanceof ArrayBuffer ? error : unusable(whyNoBuffers);
-  }
+  const keys = await webCrypto.subtle.generateKey(ecdsa, true, ["sign", "verify"]);
+  const issuer = options.issuer ?? { subject, keys };
+  const usage =
+    hosts !== undefined
+      ? [
+          new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
+          new x509.Extension("2.5.29.30", true, nameConstraints(hosts)),
+        ]
+      : [
+          new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+          new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+          new x509.SubjectAlternativeNameExtension(names.map(altName)),
+        ];
+  const certificate = await x509.X509CertificateGenerator.create(
+    {
+      subject: [{ CN: [subject] }],
+      issuer: [{ CN: [issuer.subject] }],
+      notBefore: new Date(start),
+      notAfter: new Date(start + lifetime),
+      publicKey: keys.publicKey,
+      signingKey: issuer.keys.privateKey,
+      signingAlgorithm: ecdsa,
+      extensions: [
+        new x509.BasicConstraintsExtension(hosts !== undefined, undefined, true),
+        ...usage,
+        // Python 3.13 and later require both.
+        await x509.SubjectKeyIdentifierExtension.create(keys.publicKey, false, webCrypto),
+        await x509.AuthorityKeyIdentifierExtension.create(issuer.keys.publicKey, false, webCrypto),
+      ],
+    },
+    webCrypto,
+  );
+  const key = nodeCrypto.KeyObject.from(keys.privateKey).export({ type: "pkcs8", format: "pem" });
+  return { cert: certificate.toString("pem"), key: key as string, subject, keys };
 }
 
 const ecdsa = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
-
-const whyNoBuffers =
-  "Node 20 cannot make a certificate in this test environment, which has its own ArrayBuffer (jsdom). Run the test in the environment node, or give a certificate: tls: { cert, key }";
 
 // RFC 5280, 4.2.1.10. A kind of name without a permitted one would be unlimited.
 function nameConstraints(hosts: readonly string[]): Uint8Array<ArrayBuffer> {

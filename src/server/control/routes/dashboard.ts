@@ -8,14 +8,20 @@ import type { KeyView } from "../../../sandbox/view-shapes.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";
 import { query } from "../../../scenario/format/inputs.js";
 import { describedKeys } from "../../../scenario/population.js";
-import { fingerprintOf, type KeyStateName, keyStateAt, keyStates } from "../../../spec/api-key.js";
+import { fingerprintOf, keyStateAt, keyStates } from "../../../spec/api-key.js";
 import { SandboxError } from "../../../spec/errors.js";
 import { snakeCase } from "../../../spec/schema/json.js";
-import { choice, count, described, list, text } from "../../../spec/schema/shape.js";
+import { choice, count, described, list, text, type ValueOf } from "../../../spec/schema/shape.js";
 import { answers } from "../answers.js";
 import { controlRoute, type Route } from "../route.js";
 
 const minute = 60_000;
+
+const directoryQuery = query({
+  filter: described(text(), "Words that the key or its organization must contain. Default: none."),
+  state: described(choice(keyStates), "Only keys in this state."),
+  page: described(count(), "Counted from 1. Default: 1."),
+});
 
 const pageQuery = query({
   offset: described(count(), "The index of the first one. Default: 0."),
@@ -62,11 +68,7 @@ export const dashboardRoutes: readonly Route[] = [
   controlRoute("GET /directory", {
     summary:
       "The organizations with their keys, fifty rows a page; `filter` matches words in keys or organizations",
-    query: query({
-      filter: described(text(), "Words that the key or its organization must contain. Default: none."),
-      state: described(choice(keyStates), "Only keys in this state."),
-      page: described(count(), "Counted from 1. Default: 1."),
-    }),
+    query: directoryQuery,
     answer: answers.Directory,
     run: ({ world, query }) => snakeCase(directoryOf(world, query)),
   }),
@@ -147,16 +149,6 @@ function suspension(name: "suspend" | "resume", summary: string): Route {
   });
 }
 
-/** The keys to list. By default, lists all keys, and also organizations without a key. */
-interface DirectoryQuery {
-  /** Words that the key or its organization must contain, each of them. */
-  readonly filter?: string | undefined;
-  readonly state?: KeyStateName | undefined;
-  /** Counted from 1. */
-  readonly page?: number | undefined;
-}
-
-/** Adds the result of a key's next request. */
 function withNextRequest(key: KeyView, world: SandboxState) {
   return { ...key, nextRequest: nextRequest(world, key.ref) };
 }
@@ -172,7 +164,10 @@ interface Row {
 const rowsOnAPage = 50;
 
 /** Lists organizations with their keys in pages of fifty rows; an organization without a key also takes a row. */
-function directoryOf(world: SandboxState, { filter = "", state, page: wanted = 1 }: DirectoryQuery) {
+function directoryOf(
+  world: SandboxState,
+  { filter = "", state, page: wanted = 1 }: ValueOf<typeof directoryQuery>,
+) {
   const now = world.clock.now();
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   const isChosen = ({ key, holder }: KeyEntry) =>

@@ -132,8 +132,7 @@ export const instanceRoutes: readonly Route[] = [
   }),
 ];
 
-/** Names an instance in audit lines. */
-export function instanceName({ id, tenancy: { label } }: Pick<ListedInstance, "id" | "tenancy">): string {
+function instanceName({ id, tenancy: { label } }: Pick<ListedInstance, "id" | "tenancy">): string {
   return label === undefined ? `instance ${id}` : `instance ${id} (${label})`;
 }
 

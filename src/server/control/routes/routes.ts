@@ -18,7 +18,6 @@ import { worldRoutes } from "./world.js";
 
 const document = record(anything());
 
-/** All routes of the control plane. */
 export const routes: readonly Route[] = [
   ...worldRoutes,
   ...scenarioRoutes,
@@ -87,7 +86,6 @@ export const routes: readonly Route[] = [
 
 const rowOf = new Map(routes.map((row) => [callName(row), row]));
 
-/** Returns the name of a route in calls. */
 export function callName({ method, path }: Pick<Route, "method" | "path">): string {
   return `${method} ${path}`;
 }
