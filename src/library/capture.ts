@@ -15,17 +15,10 @@ import { mePath } from "../spec/outcomes.js";
 import { redactValue } from "../spec/redact.js";
 import { requireFields } from "../spec/schema/check.js";
 import { parsedJson } from "../spec/schema/json.js";
-import { isMapping } from "../spec/schema/shape.js";
+import type { Capture } from "./sandbox.js";
 
-/** The requests to capture. */
-export interface CaptureOptions {
-  /** The id of the first request. Default: the oldest one that is kept. */
-  readonly from?: string | undefined;
-  /** The id of the last request. Default: captures everything up to now. */
-  readonly to?: string | undefined;
-  /** Only requests with the key of this ref, or with `none`, `malformed` or `unknown`. Default: all. */
-  readonly key?: string | undefined;
-}
+/** As given over HTTP: unchecked. */
+export type CaptureOptions = { readonly [Option in keyof Capture]?: string | undefined };
 
 /**
  * Captures requests and operations as a scenario: the state before them, and a story that repeats each one and expects the
@@ -62,7 +55,7 @@ export function captureWorld(world: SandboxState, { from, to, key }: CaptureOpti
     { since: beginning.at, start },
   );
   // A client or a scenario may have written a key anywhere (R46).
-  return redactValue(scenarioOf(world, beginning, { story, all, chosen: all.filter(isChosen) }));
+  return redactValue(scenarioOf(world, beginning, story, all, all.filter(isChosen)));
 }
 
 /** Everything that a story can repeat, in order. */
@@ -94,18 +87,12 @@ function idsOf(steps: readonly CapturedStep[]): string[] {
   return steps.flatMap(({ exchange }) => exchange?.id ?? []);
 }
 
-interface Captured {
-  readonly story: StoryStep[];
-  /** Everything that it repeats. */
-  readonly all: readonly CapturedStep[];
-  /** The requests whose responses it expects. */
-  readonly chosen: readonly CapturedStep[];
-}
-
 function scenarioOf(
   world: SandboxState,
   { scenario, at }: Beginning,
-  { story, all, chosen }: Captured,
+  story: StoryStep[],
+  all: readonly CapturedStep[],
+  chosen: readonly CapturedStep[],
 ): Scenario {
   const { version, name: _, description: __, requests_answered: ___, clock: ____, ...rest } = scenario;
   const { timeline, organizations } = rest;
@@ -142,24 +129,25 @@ type Organizations = NonNullable<Scenario["organizations"]>;
 
 // The seed makes other secrets. No response depends on them, so a story can send each key by its ref.
 function withoutSecrets(organizations: Organizations): Organizations {
-  const secret = ["secret", "sha256"] as const;
-  const isPinned = ({ keys = {} }: Organizations[string]) =>
-    Object.values(keys).some((key) => secret.some((name) => key[name] !== undefined));
-  if (!Object.values(organizations).some(isPinned)) return organizations;
-  const entries = Object.entries(organizations).map(([ref, organization]) => {
-    const keys = Object.entries(organization.keys ?? {}).map(
-      ([keyRef, { secret: _, sha256: __, ...key }]) => [keyRef, key],
-    );
-    return [ref, { ...organization, keys: Object.fromEntries(keys) }];
-  });
-  return Object.fromEntries(entries);
+  const withoutSecret = ({
+    secret: _,
+    sha256: __,
+    ...key
+  }: NonNullable<Organizations[string]["keys"]>[string]) => key;
+  return mapValues(organizations, ({ keys, ...organization }) => ({
+    ...organization,
+    ...(keys !== undefined && { keys: mapValues(keys, withoutSecret) }),
+  }));
+}
+
+function mapValues<Value>(record: Readonly<Record<string, Value>>, change: (value: Value) => Value) {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
 }
 
 function impossible(why: string): SandboxError {
   return new SandboxError("capture_impossible", `Failed to capture the requests: ${why}.`);
 }
 
-/** A request or an operation as a step of a story. */
 export interface CapturedStep {
   /** On the sandbox's clock (epoch milliseconds). */
   readonly at: number;
@@ -197,26 +185,11 @@ function pathOf({ path: shown, content }: Exchange): string {
 }
 
 function contentOf({ contentType, idempotencyKey, body: { text } }: RequestContent): Partial<GivenRequest> {
-  const isJson = contentType === "application/json";
-  const body = text === "" ? undefined : ((isJson ? mappingIn(text) : undefined) ?? text);
-  const isUsual =
-    body === undefined || contentType === (typeof body === "string" ? undefined : "application/json");
   const headers = {
-    ...(!isUsual && contentType !== undefined && { "Content-Type": contentType }),
+    ...(contentType !== undefined && { "Content-Type": contentType }),
     ...(idempotencyKey !== undefined && { "Idempotency-Key": idempotencyKey }),
   };
-  return {
-    ...(Object.keys(headers).length > 0 && { headers }),
-    ...(body !== undefined && { body: body as NonNullable<GivenRequest["body"]> }),
-  };
-}
-
-// Deep values and unusual names stay text: scenarios cannot contain them.
-function mappingIn(text: string): object | undefined {
-  const value = parsedJson(text);
-  const isSimple =
-    (text.match(/[[{]/g) ?? []).length <= 16 && !/"(?:__proto__|constructor|prototype)"/.test(text);
-  return isSimple && isMapping(value) ? value : undefined;
+  return { ...(Object.keys(headers).length > 0 && { headers }), ...(text !== "" && { body: text }) };
 }
 
 function expectationOf({ answer, delivery, fault, pathId, status }: Exchange): Expectation {
