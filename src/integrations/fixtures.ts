@@ -1,5 +1,4 @@
-import type { Agent } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { AddressInfo } from "node:net";
 import { createSandbox, runtimeOf, type SandboxOptions } from "../library/create-sandbox.js";
 import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource } from "../library/sandbox.js";
 import { loadScenario } from "../node/files/load-scenario.js";
@@ -92,21 +91,14 @@ const https = process.getBuiltinModule("node:https");
 
 /**
  * Serves a base URL's paths at their own origin: a path with a leading slash, such as `/v1/…`, would leave an instance's
- * base URL. Each connection has its counterpart, which faults reset, hold and cut.
+ * base URL. Each request has its own connection, which faults reset, hold and cut.
  */
 async function forwardTo(baseUrl: string) {
   const { protocol, hostname, port, pathname } = new URL(baseUrl);
-  const { Agent, request } = protocol === "https:" ? https : http;
-  const agents = new WeakMap<Socket, Agent>();
-  const agentOf = (socket: Socket) => {
-    const agent = agents.get(socket) ?? new Agent({ keepAlive: true, maxSockets: 1 });
-    if (!agents.has(socket)) socket.once("close", () => agent.destroy());
-    agents.set(socket, agent);
-    return agent;
-  };
+  const { request } = protocol === "https:" ? https : http;
   const server = http.createServer((incoming, outgoing) => {
     const { socket, method, url: path = "/", rawHeaders: headers } = incoming;
-    const to = { protocol, hostname, port, path: pathname + path, method, agent: agentOf(socket) };
+    const to = { protocol, hostname, port, path: pathname + path, method, agent: false };
     const sent = request({ ...to, headers: headers as never, setHost: false }, (response) => {
       outgoing.sendDate = false;
       outgoing.writeHead(response.statusCode as number, response.statusMessage, response.rawHeaders);

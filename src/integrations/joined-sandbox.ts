@@ -3,48 +3,28 @@ import type { Sandbox } from "../library/sandbox.js";
 import { parseReport, type Report } from "../report/report-shape.js";
 import { durationOf, instantOf, isoOf } from "../sandbox/clock.js";
 import type { Actor } from "../sandbox/operations/keys.js";
-import { parseScenario } from "../scenario/parse-scenario.js";
 import { unknownSecret } from "../scenario/population.js";
-import type { Assumptions, Profile } from "../spec/assumptions.js";
+import type { ControlAnswer } from "../server/control/answers.js";
 import { SandboxError, type SandboxErrorCode } from "../spec/errors.js";
 import { camelCase, parsedJson, snakeCase } from "../spec/schema/json.js";
 
-/** An instance of a sandbox in another process. */
-export interface JoinedSandbox {
-  readonly sandbox: Sandbox;
-  readonly url: string;
-  readonly controlUrl: string;
-  /** Removes the instance. */
-  readonly leave: () => Promise<unknown>;
-}
-
-interface Started {
-  readonly id: string;
-  readonly base_url: string;
-  readonly control_url: string;
-  readonly keys: Readonly<Record<string, string>>;
-}
+export type JoinedSandbox = ReturnType<typeof joinSandbox>;
 
 /**
  * Creates an instance at a control plane, with the `given` options, so that requests count there.
  *
  * Throws the control plane's errors.
  */
-export function joinSandbox(controlUrl: string, token: string | undefined, given: object): JoinedSandbox {
+export function joinSandbox(controlUrl: string, token: string | undefined, given: object) {
   const { call, end } = startCalls(token);
   const dataOf = (text: string) => (text === "" ? undefined : JSON.parse(text).data);
-  const started: Started = dataOf(call("POST", `${controlUrl}/instances`, given));
+  const started: ControlAnswer<"Instance"> = dataOf(call("POST", `${controlUrl}/instances`, given));
   const { base_url: url, control_url: control, keys } = started;
   const ask = (method: string, path: string, body?: unknown, by?: { readonly actor?: Actor }) =>
     dataOf(call(method, control + path, body, by?.actor));
   const camel = (...words: Parameters<typeof ask>) => camelCase(ask(...words)) as never;
-  const list = (path: string, query: object) => {
-    const values = Object.entries(query).map(([name, value]) => [name, String(value)]);
-    return ask("GET", `${path}?${new URLSearchParams(values)}`);
-  };
   const at = (folder: string, ref: string) => `${folder}/${encodeURIComponent(ref)}`;
-  const state = (): { scenario: string; seed: number } => ask("GET", "/state");
-  const assumptions = (): Assumptions & { profile: Profile } => ask("GET", "/assumptions");
+  const state = (): ControlAnswer<"State"> => ask("GET", "/state");
   const sandbox: Sandbox = {
     get name() {
       return state().scenario;
@@ -53,10 +33,10 @@ export function joinSandbox(controlUrl: string, token: string | undefined, given
       return state().seed;
     },
     get profile() {
-      return assumptions().profile;
+      return state().assumptions.profile;
     },
     get assumptions() {
-      const { profile: _, ...others } = assumptions();
+      const { profile: _, ...others } = state().assumptions;
       return others;
     },
     secret(ref) {
@@ -101,45 +81,22 @@ export function joinSandbox(controlUrl: string, token: string | undefined, given
       get: (ref) => camel("GET", at("/organizations", ref)),
       update: (ref, change, by) => camel("PATCH", at("/organizations", ref), snakeCase(change), by),
     },
-    farmers: {
-      get count() {
-        return JSON.parse(call("GET", `${control}/farmers?limit=0`)).total;
-      },
-      at(index) {
-        const [farmer] = list("/farmers", { offset: index, limit: 1 });
-        if (farmer !== undefined) return farmer;
-        throw new SandboxError("unknown_ref", `There is no farmer with the index ${index}.`);
-      },
-      get: (id) => ask("GET", at("/farmers", id)),
-      list: (page = {}) => list("/farmers", page),
-    },
-    consents: {
-      list: () => camel("GET", "/consents"),
-      grant: (id) => camel("POST", `${at("/consents", id)}/grant`, {}),
-      reject: (id) => camel("POST", `${at("/consents", id)}/reject`, {}),
-      revoke: (id) => camel("POST", `${at("/consents", id)}/revoke`, {}),
-    },
-    attestations: {
-      list: () => missing("attestations.list"),
-      suspend: (id) => camel("POST", `${at("/attestations", id)}/suspend`, {}),
-      resume: (id) => camel("POST", `${at("/attestations", id)}/resume`, {}),
-    },
+    farmers: missing,
+    consents: missing,
+    attestations: missing,
     faults: {
       list: () => ask("GET", "/faults"),
       set: (faults) => ask("PUT", "/faults", { faults }),
     },
     requests: {
-      list: (query = {}) => camelCase(list("/requests", snakeCase(query) as object)) as never,
+      list: (query = {}) => camel("GET", `/requests?${new URLSearchParams(snakeCase(query) as never)}`),
       // An instance's journal contains the last 1,000 requests.
       total: () => ask("GET", "/requests").length,
       clear: () => ask("DELETE", "/requests"),
     },
     report: () => parseReport(ask("GET", "/report")) as Report,
-    capture: (part = {}) => {
-      const query = new URLSearchParams(part as Record<string, string>);
-      return parseScenario(call("GET", `${control}/capture?${query}`));
-    },
-    snapshot: () => missing("snapshot"),
+    capture: missing,
+    snapshot: missing,
     reset: () => ask("POST", "/reset", {}),
   };
   Object.defineProperty(sandbox, runtimeKey, { get: elsewhere });
@@ -147,6 +104,7 @@ export function joinSandbox(controlUrl: string, token: string | undefined, given
     sandbox,
     url,
     controlUrl: control,
+    /** Removes the instance. */
     leave() {
       call("DELETE", `${controlUrl}/instances/${started.id}`);
       return end();
@@ -154,19 +112,15 @@ export function joinSandbox(controlUrl: string, token: string | undefined, given
   };
 }
 
-function missing(name: string): never {
-  throw new SandboxError(
-    "usage",
-    `sandbox.${name} is not available under svc-sandbox exec: the control plane has no such call.`,
-  );
-}
-
 function elsewhere(): never {
   throw new SandboxError(
     "usage",
-    "Under svc-sandbox exec the sandbox runs in another process. Use server.url, or create one with createSandbox().",
+    "Under svc-sandbox exec the sandbox runs in another process, without this member. Use server.url, or create one with createSandbox().",
   );
 }
+
+/** Throws when it is called, or a member of it is read. */
+const missing = new Proxy(elsewhere, { get: elsewhere }) as never;
 
 const { MessageChannel, receiveMessageOnPort, Worker } = process.getBuiltinModule("node:worker_threads");
 

@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import project from "../../package.json" with { type: "json" };
-import type { UsersPackage } from "../library/users-package.js";
 import type { ScenarioName } from "../scenario/bundled.js";
 
 /** The version of svc-sandbox. */
@@ -35,7 +34,7 @@ export async function readBundledScenario(name: ScenarioName): Promise<string> {
 }
 
 /** Returns the installed version of a package if it is too old. */
-export function olderVersion({ name, since }: UsersPackage): string | undefined {
+export function olderVersion({ name, since }: { name: string; since: string }): string | undefined {
   const version = installedVersion(name);
   return version?.localeCompare(since, "en", { numeric: true }) === -1 ? version : undefined;
 }
