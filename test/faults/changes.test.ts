@@ -54,16 +54,6 @@ test("reset goes back to the scenario's faults, and to their first request", asy
   expect(await trace(sandbox, 9)).toEqual(first);
 });
 
-test("the result of list can be set, and continues counting", async () => {
-  const sandbox = createSandbox({ scenario: scenarioWith(repeating) });
-  await trace(sandbox, 4);
-  const listed = sandbox.faults.list();
-  expect(listed[0]).toEqual({ ...repeating[0], requests_matched: 4 });
-  sandbox.clock.advance("5m");
-  expect(sandbox.faults.set(listed)).toEqual(listed);
-  expect(sandbox.snapshot().faults).toEqual(listed);
-});
-
 test("changing the result of list or the argument of set afterwards has no effect", () => {
   const given: Fault[] = [{ when: { requests: [1] }, then: { latency: { min: "1ms", max: "2ms" } } }];
   const sandbox = createSandbox({ scenario: scenarioWith([]) });
@@ -107,11 +97,6 @@ test("R46 what is refused changes nothing, and a key in the place of a ref is no
     expect(set).not.toThrow(secret.slice(20));
   }
   expect(sandbox.snapshot()).toEqual(before);
-});
-
-test("faults of the scenario that another one extends are replaced as a whole, also by none", () => {
-  expect(parseScenario("version: 1\nextends: bad-day\n").faults).not.toEqual([]);
-  expect(parseScenario("version: 1\nextends: bad-day\nfaults: []\n").faults).toEqual([]);
 });
 
 test("a change of the faults sends an event, a rejected change does not", () => {

@@ -14,7 +14,6 @@ const faults: readonly { readonly then: Fault["then"]; readonly cares: readonly 
   { then: { latency: "1ms" }, cares: anyWay },
   { then: { latency: "1h" }, cares: ["gives up waiting"] },
   { then: { status: 503 }, cares: anyWay },
-  { then: { status: 502, body: "html" }, cares: anyWay },
   { then: { reset: true }, cares: anyWay },
   { then: { hang: true }, cares: ["gives up waiting"] },
   { then: { truncate: true }, cares: anyWay },
@@ -68,11 +67,8 @@ describe.each(faults)("a request that $then hits", ({ then, cares }) => {
   });
 });
 
-test.each([
-  { truncate: true },
-  { status: 503 },
-] as const)("a request that the client resends after its rejection counts, also if %j hit it", async (then) => {
-  const { ask, send, counted } = await open(then, "reads it to the end");
+test("a request that the client resends after its rejection counts, also if a fault hit it", async () => {
+  const { ask, send, counted } = await open({ status: 503 }, "reads it to the end");
   await ask();
   await send();
   expect(await counted("key=revoked&faults=false")).toBe(2);

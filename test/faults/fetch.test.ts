@@ -134,10 +134,3 @@ test("sandbox.fetch fails as Node's own fetch does when the connection is reset"
   const error = await failureOf(sandbox.fetch(base + mePath, { headers: headersOf(sandbox) }));
   expect(error).toMatchObject({ name: "TypeError", message: "fetch failed", cause: { code: "ECONNRESET" } });
 });
-
-test("a latency is real time under the fake timers of a test runner, and a slow body too", async () => {
-  vi.useFakeTimers();
-  const sandbox = createSandbox({ scenario: faultyScenario({ latency: "20ms", slow: 10_000 }) });
-  const response = await sandbox.fetch(base + mePath, { headers: headersOf(sandbox) });
-  expect((await response.json()).data.usage.today).toBe(1);
-});

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { createSandbox } from "svc-sandbox";
 
 // Of a thousand farmers, of the names and ids of two hundred organizations and of the secrets of their keys: they are
-// made with nothing that one Node does in another way than the next. `test/api/seeded-data.test.ts` knows this value too.
+// made with nothing that one Node does in another way than the next.
 const digest = "ed5add5e6236190210ffd1215e8c5a34080e840337a8acfc94da456b76b4b425";
 
 test("the same seed gives the same data on every Node", () => {

@@ -45,11 +45,6 @@ const cases: Readonly<Record<string, Case>> = {
     http: ["POST /clock/advance", { by: "61m" }],
     library: ({ clock }) => clock.advance("61m"),
   },
-  "R42 a key is revoked in its overlap": {
-    step: { revoke: { key: "retiring" } },
-    http: ["POST /keys/retiring/revoke"],
-    library: ({ keys }) => keys.revoke("retiring"),
-  },
   "R42 a key is not active": {
     step: { revoke: { key: "revoked" } },
     http: ["POST /keys/revoked/revoke"],

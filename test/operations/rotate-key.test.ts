@@ -23,17 +23,6 @@ test("R26 R37 the replacement has the name, scopes and limits of the old key, an
   expect(sandbox.keys.get("main-2").usage.today).toBe(1);
 });
 
-test("the keys of a rotation chain are numbered", () => {
-  const sandbox = open();
-  const next = (ref: string) => sandbox.keys.rotate(ref, { overlap: 0 }).key.ref;
-  expect([next("main"), next("main-2"), next("main-3")]).toEqual(["main-2", "main-3", "main-4"]);
-  // A ref that only looks like one of a chain.
-  sandbox.keys.create({ organization: "bank", environment: "test", name: "main-9" });
-  expect([next("main-9"), sandbox.keys.rotate("main-4", { as: "other" }).key.ref, next("other")]).toEqual([
-    ...["main-9-2", "other", "other-2"],
-  ]);
-});
-
 test.each([
   ["60 minutes without an overlap given", undefined, hour],
   ["0, at once", 0, 0],

@@ -46,15 +46,6 @@ test("a consent ends when the relying party requests it, up to 365 days ahead", 
   ]);
 });
 
-test("a request that is cancelled again is refused with its status", async () => {
-  const { ask, cancel, get } = openPreview();
-  const { id } = (await ask("bank", 2)).json.data;
-  const cancelled = await cancel("bank-second", id);
-  const { status, json } = await cancel("bank", id);
-  expect([status, json.error.code, json.error.details]).toEqual([409, "conflict", { status: "cancelled" }]);
-  expect((await get("bank", id)).json).toEqual(cancelled.json);
-});
-
 test("an Idempotency-Key makes one request of an organization, however its body is ordered and spaced", async () => {
   const { ask, send, sandbox, farmer } = openPreview();
   const key = { "idempotency-key": "application-7" };

@@ -40,9 +40,7 @@ describeDoors("the preview", (open) => {
     for (const [path, allow, other] of [
       [consentsPath, "POST", "GET"],
       [`${consentsPath}/${id}`, "GET, HEAD", "POST"],
-      [`${consentsPath}/${id}/cancel`, "POST", "HEAD"],
       [attestationsPath, "GET, HEAD", "POST"],
-      [`${attestationsPath}/x`, "GET, HEAD", "DELETE"],
     ] as const) {
       for (const method of ["PUT", "PATCH", "OPTIONS", other]) {
         const got = await send("bank", { method, path });
@@ -183,10 +181,7 @@ test("without the preview the control plane returns not_found, and shows how to 
   for (const [method, path] of [
     ["GET", "/consents"],
     ["POST", "/consents/x/grant"],
-    ["POST", "/consents/x/reject"],
-    ["POST", "/consents/x/revoke"],
     ["POST", "/attestations/x/suspend"],
-    ["POST", "/attestations/x/resume"],
   ] as const) {
     const { status, body } = await call(path, { method });
     expect([path, status, body.error.code]).toEqual([path, 404, "not_found"]);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { KeyRow } from "../../src/cli/key-rows.js";
-import { createSandbox, guard, type Profile, parseScenario, type Sandbox } from "../../src/index.js";
+import { createSandbox, guard, parseScenario, type Sandbox } from "../../src/index.js";
 import { startServer } from "../../src/server/index.js";
 import { mePath, openSandbox } from "../support/doors.js";
 import { baseUrl, runCli, startCli } from "../support/run-cli.js";
@@ -144,29 +144,4 @@ test("keys names no code for a 429 whose code varies", async () => {
   };
   expect(await limitedUnder("typical")).toMatchObject({ status: 429, code: "rate_limited" });
   expect(await limitedUnder("varied")).toMatchObject({ status: 429, code: null });
-});
-
-test("an assumption that is set stays fixed until a profile is set", async () => {
-  await using server = await startServer({ profile: "varied" });
-  await putAssumptions(server, { www_authenticate: false });
-  expect(await over(server.url)).toEqual([false]);
-  await putAssumptions(server, { rate_limit_code: "slow_down" });
-  expect(await over(server.url)).toEqual([false]);
-  await putAssumptions(server, { profile: "varied" });
-  expect(await over(server.url)).toEqual([false, true]);
-});
-
-test("a profile that does not exist is refused with those that do", async () => {
-  const wrong = { profile: "typcial" as Profile };
-  const refusal = expect.objectContaining({
-    code: "validation_failed",
-    message: expect.stringContaining("did you mean typical?"),
-  });
-  expect(() => createSandbox(wrong)).toThrow(refusal);
-  await expect(startServer(wrong)).rejects.toEqual(refusal);
-  await using server = await startServer();
-  const answer = await putAssumptions(server, wrong);
-  expect([answer.status, await answer.text()]).toEqual([422, expect.stringMatching(/typical/)]);
-  const { code, stderr } = await runCli(["start", "--profile", "typcial", "--port", "0"]);
-  expect([code, stderr]).toEqual([2, expect.stringMatching(/--profile.*typical/)]);
 });

@@ -59,12 +59,3 @@ test("a response that a fault delayed is on its own path and on the fault's", ()
   expect([at({ path: "200.test" }, late), at({ path: "fault.latency" }, late)]).toEqual([[], []]);
   expect(at({ path: "200.live" }, late)).toEqual(['path: "200.live", not "fault.latency"']);
 });
-
-test("a request without a response has the status 0 and no body", () => {
-  const none: StoryAnswer = { status: 0, headers: {}, body: "", pathId: "fault.reset", fault: "fault.reset" };
-  expect(at({ path: "fault.reset" }, none)).toEqual([]);
-  expect(at({ status: 200, body: { data: {} } }, none)).toEqual([
-    "status: 200, not 0",
-    'body: {"data":{}}, not nothing',
-  ]);
-});
