@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { lock } from "../node/files/lock.js";
 import { createSaver } from "../node/files/saver.js";
@@ -10,6 +10,7 @@ import { describeSandbox, restoreSandbox, type SavedSandbox } from "../sandbox/s
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { SandboxError } from "../spec/errors.js";
 import { base62From } from "../spec/seed.js";
+import { sandboxExists } from "./founding.js";
 import type { InstanceLimits } from "./instances.js";
 import { distantId } from "./log.js";
 import { createMemoryLog, describeServer, type MemoryLog } from "./memory-log.js";
@@ -19,6 +20,7 @@ import {
   identityOf,
   markOf,
   parseState,
+  type SavedState,
   stateText,
   unreadableState,
 } from "./state-file.js";
@@ -79,30 +81,21 @@ export async function openFileLog(place: StatePlace, options: FileLogOptions): P
   }
 }
 
-function openLocked(
-  place: StatePlace,
-  { own, start, given, onProblem, imported, migrate = false, ...limits }: FileLogOptions,
-  unlock: () => void,
-): FileLog {
+function openLocked(place: StatePlace, options: FileLogOptions, unlock: () => void): FileLog {
+  const { own, start, given, onProblem, imported, migrate = false, ...limits } = options;
   const text = readState(place);
-  if (text !== undefined && imported !== undefined) throw sandboxExists(place.given);
+  if (text !== undefined && imported !== undefined) {
+    throw sandboxExists(`The state ${JSON.stringify(place.given)}`, "name another file with --state");
+  }
   const from = imported ?? (text === undefined ? undefined : { text, given: place.given });
   const saved = from && parseState(from.text, from.given);
   const found = saved && continueState(saved, own(), { given: from.given, isAllowed: migrate });
-  const restored = found?.state;
-  const runtime = orBroken(place, () =>
-    restored === undefined ? start() : restoreSandbox(restored.own, nodePlatform, { given }),
-  );
-  const log = createMemoryLog(runtime, limits);
-  const { instances } = log;
-  if (restored !== undefined) {
-    orBroken(place, () => instances.restore(restored.instances));
-    runtime.idSeries.last = restored.idSeries;
-  }
+  const log = found === undefined ? createMemoryLog(start(), limits) : restored(place, found.state, options);
+  const { runtime, instances } = log;
   const isMigrated = migrate && found !== undefined && found.changes.length > 0;
   const backup = isMigrated && text !== undefined ? backUp(place, text, saved?.version) : undefined;
   const file = createStateFile(place, log, own, text);
-  const saver = createSaver(() => file.save("The change is not saved: a restart will lose it."), onProblem);
+  const saver = createSaver(file.save, onProblem);
   let isCalled = false;
   const keep = (one: SandboxState) => {
     one.history.subscribe(({ type }) => {
@@ -112,10 +105,9 @@ function openLocked(
       else saver.now();
     });
   };
-  let isKept = false;
-  const afterCall = (answer: unknown, must: boolean) => {
+  const afterCall = (answer: unknown) => {
     try {
-      if (saver.isDue() || must) saver.now();
+      saver.now();
     } catch (error) {
       onProblem(error);
       const { code, message } = error as SandboxError;
@@ -124,13 +116,11 @@ function openLocked(
     return answer;
   };
   // A call changes something before it waits for anything.
-  const keeping = (run: () => unknown, must: boolean): unknown => {
+  const keeping = (run: () => unknown): unknown => {
     isCalled = true;
     try {
       const answer = run();
-      return answer instanceof Promise
-        ? answer.then((value) => afterCall(value, must))
-        : afterCall(answer, must);
+      return answer instanceof Promise ? answer.then(afterCall) : afterCall(answer);
     } finally {
       isCalled = false;
     }
@@ -146,12 +136,11 @@ function openLocked(
       file.forget(at.runtime);
       saver.soon();
     },
-    call: (call, run, from) => keeping(() => log.call(call, run, from), false),
-    manage: (run, from) => keeping(() => log.manage(run, from), true),
+    call: (call, run, from) => keeping(() => log.call(call, run, from)),
+    manage: (run, from) => keeping(() => log.manage(run, from)),
     status: file.status,
     begin() {
-      const whatToDo = "Name another file with --state.";
-      orUnwritable(place.given, whatToDo, () => makeFolder(dirname(place.file)));
+      orUnwritable(place.given, () => makeFolder(dirname(place.file)));
       keep(runtime);
       instances.follow((instance) => {
         keep(instance.runtime);
@@ -159,14 +148,13 @@ function openLocked(
           // When the server stops, the instance is still in the list.
           if (instances.find(instance.id) === undefined) saver.soon();
         });
-        if (isKept) saver.soon();
+        saver.soon();
       });
-      file.save(whatToDo);
-      isKept = true;
+      saver.now();
     },
     close() {
       try {
-        if (saver.stop()) file.save(`Everything since ${file.savedAt()} is lost.`);
+        if (saver.stop()) file.save();
       } finally {
         unlock();
       }
@@ -174,9 +162,24 @@ function openLocked(
   };
 }
 
+/** Continues the sandboxes of a state. */
+function restored(
+  { given: file }: StatePlace,
+  state: SavedState,
+  { given, ...limits }: FileLogOptions,
+): MemoryLog {
+  try {
+    const log = createMemoryLog(restoreSandbox(state.own, nodePlatform, { given }), limits);
+    log.instances.restore(state.instances);
+    log.runtime.idSeries.last = state.idSeries;
+    return log;
+  } catch {
+    throw brokenState(file);
+  }
+}
+
 /** Writes the sandboxes of a log to a file, whose text was read at the start. */
 function createStateFile(place: StatePlace, log: MemoryLog, own: () => NamedScenario, text?: string) {
-  const { runtime } = log;
   const unchanged = new WeakMap<SandboxState, SavedSandbox>();
   const describe = (one: SandboxState): SavedSandbox => {
     const known = unchanged.get(one);
@@ -185,49 +188,49 @@ function createStateFile(place: StatePlace, log: MemoryLog, own: () => NamedScen
     if (known !== undefined && isWhole) return known;
     const state = describeSandbox(one);
     // The server's counts also change with requests to its instances.
-    if (one !== runtime) unchanged.set(one, state);
+    if (one !== log.runtime) unchanged.set(one, state);
     return state;
   };
   const writer = base62From(nodePlatform.random, 12);
   let saves = 0;
   let written = text && markOf(text);
-  let savedAt = "";
+  let savedAt: string | undefined;
   let bytes = 0;
-  let failure: { readonly reason: string; readonly isFull: boolean } | undefined;
+  let failure: unknown;
   // The lock does not protect from other containers that mount the volume.
   const requireUnchanged = () => {
-    const found = markIn(place.file);
-    if (found === undefined || found === written) return;
+    if (!existsSync(place.file) || markOf(readFileSync(place.file, "latin1")) === written) return;
     throw new Error("another program has written it, such as a server in another container");
   };
   return {
     /** Throws `state_unwritable`. */
-    save(whatToDo: string): void {
+    save(): void {
       saves += 1;
       const mark = `${writer}.${saves}`;
       const state = { startedWith: identityOf(own()), ...describeServer(log, describe) };
       const text = stateText(state, mark);
-      orUnwritable(place.given, whatToDo, () => {
-        try {
-          // Readable only by its owner: a scenario may pin keys.
-          writeFileAtomically(place.file, text, 0o600, requireUnchanged);
-          failure = undefined;
-        } catch (error) {
-          failure = { reason: fileFailure(error), isFull: isFullDisk(error) };
-          throw error;
-        }
-      });
+      try {
+        // Readable only by its owner: a scenario may pin keys.
+        orUnwritable(
+          place.given,
+          () => writeFileAtomically(place.file, text, 0o600, requireUnchanged),
+          savedAt,
+        );
+        failure = undefined;
+      } catch (error) {
+        failure = (error as Error).cause;
+        throw error;
+      }
       bytes = text.length;
       written = mark;
       savedAt = isoOf(state.own.at);
     },
     /** Describes an instance again for the next save. */
     forget: (one: SandboxState) => void unchanged.delete(one),
-    savedAt: () => savedAt,
     status: () => ({
       ...{ in: "file" as const, reachable: true, latencyMs: 0, losses: 0, bytes },
-      problem: failure && `The state cannot be saved: ${failure.reason}.`,
-      isFull: failure?.isFull ?? false,
+      problem: failure === undefined ? undefined : `The state cannot be saved: ${fileFailure(failure)}.`,
+      isFull: isFullDisk(failure),
     }),
   };
 }
@@ -239,23 +242,8 @@ function backUp({ file, given }: StatePlace, text: string, version = ""): string
     const there = existsSync(file + ending);
     // An earlier start wrote it, and failed afterwards.
     if (there && readFileSync(file + ending, "utf8") !== text) continue;
-    if (!there) orUnwritable(given + ending, "", () => writeFileAtomically(file + ending, text, 0o600));
+    if (!there) orUnwritable(given + ending, () => writeFileAtomically(file + ending, text, 0o600));
     return given + ending;
-  }
-}
-
-function sandboxExists(given: string): SandboxError {
-  return new SandboxError(
-    "sandbox_exists",
-    `The state ${JSON.stringify(given)} already contains a sandbox, and --import does not replace it. Start without --import, or name another file with --state.`,
-  );
-}
-
-function orBroken<Made>({ given }: StatePlace, make: () => Made): Made {
-  try {
-    return make();
-  } catch {
-    throw brokenState(given);
   }
 }
 
@@ -263,24 +251,9 @@ function readState({ file, given }: StatePlace): string | undefined {
   return orUnreadable(given, () => {
     const found = statSync(file, { throwIfNoEntry: false });
     // Reading a pipe would wait for a writer.
-    if (found?.isFile() === false && !found.isDirectory()) throw new Error("it is not a regular file");
-    if (found?.isFile() && found.nlink > 1) {
-      throw new Error("it has a second name (a hard link), which would keep the old state. Copy it instead");
-    }
+    if (found?.isFile() === false) throw new Error("it is not a regular file");
     return found && readFileSync(file, "utf8");
   });
-}
-
-/** Returns the mark of the file's current content; `undefined` if there is no file. */
-function markIn(file: string): string | undefined {
-  if (statSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
-  const descriptor = openSync(file, "r");
-  try {
-    const start = Buffer.alloc(256);
-    return markOf(start.toString("latin1", 0, readSync(descriptor, start)));
-  } finally {
-    closeSync(descriptor);
-  }
 }
 
 function orUnreadable<Result>(given: string, read: () => Result): Result {
@@ -291,20 +264,20 @@ function orUnreadable<Result>(given: string, read: () => Result): Result {
   }
 }
 
-function orUnwritable(given: string, whatToDo: string, write: () => void): void {
+function orUnwritable(given: string, write: () => void, savedAt?: string): void {
   try {
     write();
   } catch (error) {
-    const advice = isFullDisk(error)
+    const lost =
+      savedAt === undefined ? "" : ` Everything since ${savedAt} is not saved, and a restart will lose it.`;
+    const whatToDo = isFullDisk(error)
       ? `Free disk space, for example by removing copies ${JSON.stringify(`${given}.backup-…`)} that you no longer need. The file keeps its last saved state.`
-      : whatToDo;
-    throw new SandboxError(
-      "state_unwritable",
-      `Failed to write the state to ${JSON.stringify(given)}: ${fileFailure(error)}. ${advice}`,
-    );
+      : "Check its folder and permissions.";
+    const message = `Failed to write the state to ${JSON.stringify(given)}: ${fileFailure(error)}.${lost} ${whatToDo}`;
+    throw Object.assign(new SandboxError("state_unwritable", message), { cause: error });
   }
 }
 
 function isFullDisk(error: unknown): boolean {
-  return /^(?:ENOSPC|EDQUOT)$/.test((error as NodeJS.ErrnoException).code ?? "");
+  return /^(?:ENOSPC|EDQUOT)$/.test((error as NodeJS.ErrnoException | undefined)?.code ?? "");
 }

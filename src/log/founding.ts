@@ -62,7 +62,14 @@ export function otherFounding(
   );
 }
 
-/** Returns the names of the members that differ. */
+/** The error for an import into a place that has a sandbox. */
+export function sandboxExists(what: string, elsewhere: string): SandboxError {
+  return new SandboxError(
+    "sandbox_exists",
+    `${what} already contains a sandbox, and --import does not replace it. Start without --import, or ${elsewhere}.`,
+  );
+}
+
 function differencesOf(theirs: Founding, ours: Founding): string[] {
   const names = new Set([...Object.keys(ours), ...Object.keys(theirs)]);
   return [...names].filter((name) => JSON.stringify(theirs[name]) !== JSON.stringify(ours[name]));

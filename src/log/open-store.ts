@@ -4,7 +4,6 @@ import { version } from "../node/package-files.js";
 import { isoOf } from "../sandbox/clock.js";
 import { describeSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
-import { SandboxError } from "../spec/errors.js";
 import { parsedJson } from "../spec/schema/json.js";
 import { isMapping } from "../spec/schema/shape.js";
 import { listed } from "../spec/schema/words.js";
@@ -16,6 +15,7 @@ import {
   foundingOf,
   otherFounding,
   requireExtended,
+  sandboxExists,
 } from "./founding.js";
 import { defaultInstanceTtl, defaultMaxInstances } from "./instances.js";
 import type { Log } from "./log.js";
@@ -94,7 +94,8 @@ async function openOn(connection: RedisConnection, options: StoreOptions): Promi
   };
 
   const there = await load();
-  if (there !== undefined && imported !== undefined) throw sandboxExists(shown);
+  if (there !== undefined && imported !== undefined)
+    throw sandboxExists(`The store ${shown}`, "give this one its own keys with --store-prefix");
   if (there === undefined) {
     await checkEarlier(connection, imported !== undefined);
     if (imported === undefined) await startOwn();
@@ -167,14 +168,6 @@ async function checkEarlier({ command, shown, keys }: RedisConnection, isImport:
   throw unfitStore(
     shown,
     `its key ${JSON.stringify(earlier[0])} belongs to a sandbox of svc-sandbox 0.1, and svc-sandbox ${version} cannot read it. Run svc-sandbox export <URL of a 0.1 server> -o backup.json, stop the 0.1 servers, and start this one once with --import backup.json. To start an empty sandbox instead, name other keys with --store-prefix.`,
-  );
-}
-
-/** The error for an import into a store that has a sandbox. */
-function sandboxExists(shown: string): SandboxError {
-  return new SandboxError(
-    "sandbox_exists",
-    `The store ${shown} already contains a sandbox, and --import does not replace it. Start without --import, or give this one its own keys with --store-prefix.`,
   );
 }
 

@@ -1,9 +1,6 @@
 import { version } from "../node/package-files.js";
-import { nodePlatform } from "../node/platform.js";
 import type { SavedSandbox } from "../sandbox/start.js";
 import { checkScenario, type NamedScenario } from "../scenario/parse-scenario.js";
-import { describedKeys } from "../scenario/population.js";
-import { ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { SandboxError } from "../spec/errors.js";
 import { mistakesIn } from "../spec/schema/check.js";
@@ -44,26 +41,25 @@ export function identityOf({ name, scenario }: NamedScenario): ScenarioIdentity 
 /** The version of the format. */
 const format = 3;
 
-/** A scenario with its source text. The file contains a shared scenario once, under its hash. */
-type SharedScenario = Pick<SavedSandbox, "scenario" | "text">;
-
 // A described sandbox never changes, and its text is needed again while nothing happens to it.
 const texts = new WeakMap<SavedSandbox, string>();
-const shared = new WeakMap<object, SharedScenario & { readonly id: string; readonly json: string }>();
 
 /**
- * Serializes the state of a server. The text contains a mark unique to this write, and no full keys except a scenario's pinned
- * keys (R35).
+ * Serializes the state of a server, with each scenario once, under its hash. The text contains a mark unique to this write, and no
+ * full keys except a scenario's pinned keys (R35).
  */
 export function stateText({ startedWith, own, instances, ...rest }: SavedState, mark: string): string {
+  const scenarios: Record<string, unknown> = {};
+  for (const one of [own, ...instances.map(({ runtime }) => runtime)]) {
+    scenarios[idOf(one)] ??= { scenario: one.scenario, text: one.text };
+  }
   const header = { svc_sandbox_state: format, version, written: mark, started_with: startedWith, ...rest };
-  const all = [own, ...instances.map(({ runtime }) => runtime)].map(sharedIn);
-  const scenarios = Array.from(
-    new Map(all.map(({ id, json }) => [id, json])),
-    ([id, json]) => `"${id}":${json}`,
-  );
   const inside = instances.map(({ runtime, ...one }) => `${open(one)}"runtime":${runtimeText(runtime)}}`);
-  return `${open(header)}"scenarios":{${scenarios}},"own":${runtimeText(own)},"instances":[${inside}]}\n`;
+  return `${open({ ...header, scenarios })}"own":${runtimeText(own)},"instances":[${inside}]}\n`;
+}
+
+function idOf(state: SavedSandbox): string {
+  return contentHashOf(state).slice(0, 16);
 }
 
 /** Serializes an object without its end, for further members. */
@@ -72,20 +68,9 @@ function open(object: object): string {
 }
 
 function runtimeText(state: SavedSandbox): string {
-  const known = texts.get(state);
-  if (known !== undefined) return known;
-  const text = JSON.stringify({ ...state, text: undefined, scenario: sharedIn(state).id });
+  const text = texts.get(state) ?? JSON.stringify({ ...state, text: undefined, scenario: idOf(state) });
   texts.set(state, text);
   return text;
-}
-
-function sharedIn({ scenario, text }: SavedSandbox) {
-  const known = shared.get(scenario);
-  if (known !== undefined && known.text === text) return known;
-  const json = JSON.stringify({ scenario, text });
-  const made = { scenario, text, json, id: nodePlatform.sha256(json).slice(0, 16) };
-  shared.set(scenario, made);
-  return made;
 }
 
 /** Returns the mark of a state from the start of its text; empty if there is none. */
@@ -110,6 +95,16 @@ const stateShape = openMapping({
   instances: list(openMapping({ id: text(), createdAt: number(), idle: number(), runtime: runtimeShape })),
 });
 
+/** A sandbox in the file, with the id of its scenario. */
+type WrittenRuntime = Omit<SavedSandbox, "scenario" | "text"> & { readonly scenario: string };
+
+interface WrittenState extends Omit<Required<SavedState>, "startedWith" | "own" | "instances"> {
+  readonly started_with: ScenarioIdentity;
+  readonly scenarios: Readonly<Record<string, Pick<SavedSandbox, "scenario" | "text">>>;
+  readonly own: WrittenRuntime;
+  readonly instances: readonly (Omit<InstanceState, "runtime"> & { readonly runtime: WrittenRuntime })[];
+}
+
 /**
  * Parses a state file; `given` is its name for messages. Throws `state_unreadable`. Restoring the state detects remaining
  * contradictions.
@@ -126,45 +121,33 @@ export function parseState(text: string, given: string): SavedState {
     );
   }
   if (mistakesIn(stateShape, state).length > 0) throw brokenState(given);
-  const {
-    version: writtenBy,
-    started_with,
-    idSeries,
-    scenarios,
-    own,
-    instances,
-  } = state as unknown as WrittenState;
-  const shared = new Map<string, SharedScenario>();
-  const sharedOf = (id: string): SharedScenario => {
-    const known = shared.get(id);
-    if (known !== undefined) return known;
-    const { scenario, text } = scenarios[id] ?? {};
-    const read = { scenario: checked(scenario, `scenarios.${id}`, given), text };
-    shared.set(id, read);
-    return read;
-  };
-  const runtimeOf = (written: WrittenRuntime, path: string): SavedSandbox => {
-    const { scenario, text } = sharedOf(written.scenario);
-    const snapshot = checked(written.snapshot, `${path}.snapshot`, given);
-    const kept = new Set(Array.from(describedKeys(snapshot), ({ ref }) => ref));
-    for (const { ref } of describedKeys(scenario)) {
-      if (!kept.has(ref)) {
-        throw unreadableState(given, `its scenario has a key ${JSON.stringify(ref)} that its snapshot lacks`);
-      }
-    }
-    if (snapshot.clock?.now === undefined) throw brokenState(given);
-    return { ...written, scenario, text, snapshot };
-  };
-  return {
-    version: writtenBy,
-    startedWith: started_with,
-    idSeries,
-    own: runtimeOf(own, "own"),
-    instances: instances.map(({ runtime, ...one }, index) => ({
-      ...one,
-      runtime: runtimeOf(runtime, `instances.${index}.runtime`),
-    })),
-  };
+  const written = state as unknown as WrittenState;
+  try {
+    const scenarios = new Map(
+      Object.entries(written.scenarios).map(([id, { scenario, text }]) => [
+        id,
+        { scenario: checked(scenario), text },
+      ]),
+    );
+    const runtimeOf = (runtime: WrittenRuntime): SavedSandbox => {
+      const shared = scenarios.get(runtime.scenario);
+      const snapshot = checked(runtime.snapshot);
+      if (shared === undefined || snapshot.clock?.now === undefined) throw brokenState(given);
+      return { ...runtime, ...shared, snapshot };
+    };
+    return {
+      ...{ version: written.version, startedWith: written.started_with, idSeries: written.idSeries },
+      own: runtimeOf(written.own),
+      instances: written.instances.map((one) => ({ ...one, runtime: runtimeOf(one.runtime) })),
+    };
+  } catch {
+    throw brokenState(given);
+  }
+}
+
+// A sandbox grows with every new key. Every written state must be readable.
+function checked(scenario: unknown): Scenario {
+  return checkScenario(scenario, { mostValues: Number.POSITIVE_INFINITY });
 }
 
 /**
@@ -198,30 +181,6 @@ export function continueState(
     state: { ...saved, startedWith: identityOf(served), own: { ...extended.state, ...moved } },
     changes: [...changesOf(theirs, ours), ...extended.changes],
   };
-}
-
-/** A sandbox in the file, with the id of its scenario. */
-type WrittenRuntime = Omit<SavedSandbox, "scenario" | "text"> & { readonly scenario: string };
-
-interface WrittenState {
-  readonly version: string;
-  readonly started_with: ScenarioIdentity;
-  readonly idSeries: number;
-  readonly scenarios: Readonly<Record<string, Partial<SharedScenario>>>;
-  readonly own: WrittenRuntime;
-  readonly instances: readonly (Omit<InstanceState, "runtime"> & { readonly runtime: WrittenRuntime })[];
-}
-
-function checked(value: unknown, path: string, given: string): Scenario {
-  try {
-    // A sandbox grows with every new key. Every written state must be readable.
-    return checkScenario(value, { mostValues: Number.POSITIVE_INFINITY });
-  } catch (error) {
-    if (!(error instanceof ScenarioError)) throw error;
-    const [problem] = error.problems;
-    const place = [path, problem?.path].filter((part) => part).join(".");
-    throw unreadableState(given, `its ${place} is broken: ${problem?.message}`);
-  }
 }
 
 /** The error for a state file with a member that svc-sandbox does not write. */

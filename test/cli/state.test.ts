@@ -53,6 +53,6 @@ test("a stop that cannot save the counts shows since when they are lost, and exi
   const { code, stderr } = await running.stop();
   expect([code, stderr]).toEqual([
     1,
-    expect.stringContaining(`since ${new Date(own.at).toISOString()} is lost`),
+    expect.stringContaining(`since ${new Date(own.at).toISOString()} is not saved`),
   ]);
 });
