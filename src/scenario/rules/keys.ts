@@ -46,9 +46,7 @@ const timesFitState: ScenarioRule = ({ keys, fromStart, wrong }) => {
     }
     const isUnknown = (text?: string) => text !== undefined && fromStart(text) === undefined;
     if (state === undefined || isUnknown(expires) || isUnknown(overlap)) continue;
-    const usualEnd = { active: undefined, revoked: undefined, expired: undefined, retiring: 1, rotated: 0 }[
-      state
-    ];
+    const usualEnd = state === "retiring" ? 1 : state === "rotated" ? 0 : undefined;
     const overlapEndsAt = state === "active" ? undefined : (overlapEnd ?? usualEnd);
     const actual = keyStateAt(
       {
