@@ -37,31 +37,33 @@ const scopesAreKnown: ScenarioRule = ({ scenario, keys, assumptions, wrong }) =>
 /** A key's times agree with its state, and an overlap lasts at most seven days (R38, R39, R43). */
 const timesFitState: ScenarioRule = ({ keys, fromStart, wrong }) => {
   for (const { path, fields } of keys) {
-    // Without a state, the times decide it.
-    const { state, expires, overlap_ends: overlap } = fields;
-    const [expiry, overlapEnd] = [fromStart(expires), fromStart(overlap)];
-    if (state !== "rotated" && overlapEnd !== undefined && overlapEnd > maximumOverlap) {
+    const { state, overlap_ends: overlap } = fields;
+    if (state !== "rotated" && (fromStart(overlap) ?? 0) > maximumOverlap) {
       const hint = "an overlap lasts at most 7 days (R39)";
       wrong("overlap_out_of_range", [...path, "overlap_ends"], "the overlap is too long", hint);
     }
-    const isUnknown = (text?: string) => text !== undefined && fromStart(text) === undefined;
-    if (state === undefined || isUnknown(expires) || isUnknown(overlap)) continue;
-    const usualEnd = state === "retiring" ? 1 : state === "rotated" ? 0 : undefined;
-    const overlapEndsAt = state === "active" ? undefined : (overlapEnd ?? usualEnd);
-    const actual = keyStateAt(
-      {
-        ...(state === "revoked" && { revokedAt: 0 }),
-        ...(overlapEndsAt !== undefined && { overlapEndsAt }),
-        expiresAt: expiry ?? (state === "expired" ? 0 : 1),
-      },
-      0,
-    );
+    const actual = stateByTimes(fields, fromStart);
     if (actual === state) continue;
     const field = actual === "expired" || overlap === undefined ? "expires" : "overlap_ends";
     const hint = `write state: ${actual}, or another time (R38, R43)`;
     wrong("state_contradiction", [...path, field], `the key is ${state}, but with its times ${actual}`, hint);
   }
 };
+
+// The state of a key when the clock starts; its own state if there is none or the times depend on the real time.
+function stateByTimes(
+  { state, expires, overlap_ends: overlap }: KeyFacts["fields"],
+  fromStart: Facts["fromStart"],
+) {
+  const [expiry, overlapEnd] = [fromStart(expires), fromStart(overlap)];
+  const isUnknown =
+    (expires !== undefined && expiry === undefined) || (overlap !== undefined && overlapEnd === undefined);
+  if (state === undefined || state === "revoked" || isUnknown) return state;
+  const usualEnd = state === "retiring" ? 1 : state === "rotated" ? 0 : undefined;
+  const overlapEndsAt = state === "active" ? undefined : (overlapEnd ?? usualEnd);
+  const expiresAt = expiry ?? (state === "expired" ? 0 : 1);
+  return keyStateAt({ expiresAt, ...(overlapEndsAt !== undefined && { overlapEndsAt }) }, 0);
+}
 
 /** The maximum number of keys in a scenario: all of them are in memory. */
 const maximumKeys = 100_000;
