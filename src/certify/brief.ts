@@ -107,14 +107,11 @@ function briefVerdict({ verdict, runs, report }: CertifyResult, hasFailed: boole
   return hasFailed ? "client_failed" : "threshold_missed";
 }
 
-/** Runs that fail for one reason, the run with the smallest cause first. */
-type Failures = readonly [Run, ...Run[]];
-
 /**
- * Groups the failed runs by reason. A client that relies on something breaks with every other form of it, and also together
- * with a second row if that row makes it appear.
+ * Groups the failed runs by reason, the run with the smallest cause first. A client that relies on something breaks with every
+ * other form of it, and also together with a second row if that row makes it appear.
  */
-export function failuresByReason(runs: readonly Run[]): Failures[] {
+export function failuresByReason(runs: readonly Run[]): (readonly [Run, ...Run[]])[] {
   const failing = runs.filter(({ outcome }) => outcome !== "passed" && outcome !== "not_run");
   const reasons: [Run, ...Run[]][] = [];
   for (const run of failing.toSorted((one, other) => rowsOf(one).length - rowsOf(other).length)) {

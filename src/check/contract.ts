@@ -15,11 +15,8 @@ export interface ContractDifference {
   readonly requestId?: string;
 }
 
-/** A path that needs none of the server's keys. */
-interface KeylessPath {
-  readonly rule: CheckedRule;
-  readonly sends: (unknownKey: string) => string | undefined;
-}
+/** What a path sends that needs none of the server's keys. */
+type KeylessPath = Pick<NeededKey, "rule"> & { readonly sends: (unknownKey: string) => string | undefined };
 
 interface NeededKey {
   readonly rule: CheckedRule;

@@ -145,8 +145,6 @@ export interface Report extends ValueOf<typeof reportShape> {}
  * Keeps unknown members, which a newer sandbox may send.
  */
 export function parseReport(json: unknown): Report | undefined {
-  // Sandboxes of earlier versions send neither `pinned` nor `repeats`.
-  const report = typeof json === "object" && json !== null ? { pinned: [], repeats: [], ...json } : json;
-  const mistakes = mistakesIn(inJsonOfAnyVersion(reportShape), report);
-  return mistakes.every(({ kind }) => kind === "unknown") ? (camelCase(report) as Report) : undefined;
+  const mistakes = mistakesIn(inJsonOfAnyVersion(reportShape), json);
+  return mistakes.every(({ kind }) => kind === "unknown") ? (camelCase(json) as Report) : undefined;
 }

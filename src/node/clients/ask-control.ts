@@ -58,17 +58,17 @@ function isNot(status: number, wanted: string): string {
 const noControlPlane =
   "there is no control plane at this URL: the server runs with --no-control, the instance is gone, or it is not a sandbox.";
 
-/** What a running sandbox tells about itself: only its version without its control token. */
-interface Health {
+/** A running sandbox; only its version is known without its control token. */
+interface RunningSandbox {
+  /** Its base URL. */
+  readonly url: string;
   readonly version?: string;
   readonly scenario?: string | undefined;
   /** On the real clock. */
   readonly startedAt?: string | undefined;
 }
 
-interface RunningSandbox extends Health {
-  readonly url: string;
-}
+type Health = Omit<RunningSandbox, "url">;
 
 /** Stops a running sandbox; resolves once it no longer listens. Throws `usage` if it cannot be stopped. */
 export async function stopSandbox(call: ControlAddress): Promise<RunningSandbox> {

@@ -1,12 +1,5 @@
 import { stat } from "node:fs/promises";
 
-interface Watching {
-  /** Watches these files, last read at `readAt` (epoch milliseconds), instead of earlier ones. */
-  readonly follow: (files: readonly string[], readAt?: number) => Promise<void>;
-  /** Resolves once the last call of `changed` has ended. */
-  readonly close: () => Promise<void>;
-}
-
 /** Milliseconds between checks of the files; a burst of changes ends when two checks find the same state. */
 const pause = 100;
 
@@ -17,7 +10,7 @@ const pause = 100;
  * Polls the files, which also works on network drives and container volumes, and for files and folders that are removed or
  * replaced.
  */
-export function createWatch(changed: () => Promise<void>): Watching {
+export function createWatch(changed: () => Promise<void>) {
   let followed: readonly string[] = [];
   let handled = "";
   let latest = "";
@@ -35,14 +28,16 @@ export function createWatch(changed: () => Promise<void>): Watching {
     if (!isClosed) timer = setTimeout(() => (looking = look()), pause);
   };
   return {
-    async follow(files, readAt = 0) {
+    /** Watches these files, last read at `readAt` (epoch milliseconds), instead of earlier ones. */
+    async follow(files: readonly string[], readAt = 0): Promise<void> {
       const names = files.toSorted();
       if (names.join("\n") === followed.join("\n")) return;
       followed = names;
       handled = await stateOf(names, readAt);
       if (!isClosed) looking ??= look();
     },
-    async close() {
+    /** Resolves once the last call of `changed` has ended. */
+    async close(): Promise<void> {
       isClosed = true;
       clearTimeout(timer);
       await looking;
