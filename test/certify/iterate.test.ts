@@ -23,14 +23,6 @@ const certify = (mistake: string, ...flags: string[]) =>
 const runsIn = (stderr: string) =>
   stderr.split("\n").flatMap((line) => /^(?:passed|failed|noticed) +(\S+(?: \d+)?) /.exec(line)?.[1] ?? []);
 
-test("faults and promises start before seeds", async () => {
-  const { stderr } = await certify("none", "--faults", "--seeds", "2", "--jobs", "1");
-  const names = runsIn(stderr);
-  expect(names.slice(0, 3)).toEqual(["minimal", "typical", "fault.latency"]);
-  expect(names.slice(9, 10)).toEqual(["200.test:rejected"]);
-  expect(names.slice(-2)).toEqual(["varied 1", "varied 2"]);
-});
-
 test("--only makes the named runs besides minimal", async () => {
   const names = ["varied 7", "fault.reset", "401.revoked:accepted"];
   const { code, stdout, stderr } = await certify("none", ...names.flatMap((name) => ["--only", name]));

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { rehearseChanges, renderCalendar, type TryAt } from "../../src/certify/next.js";
+import { rehearseChanges, type TryAt } from "../../src/certify/next.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { openTestWorld } from "../support/doors.js";
 import { runCli } from "../support/run-cli.js";
@@ -170,15 +170,6 @@ const correct: [string, Client][] = [
       check((old.status === 200 && link === undefined ? old : get("active", link ?? v2)).status === 200);
     },
   ],
-  [
-    "reads old and new names",
-    (get) => {
-      const { data } = moving(get, "active").body;
-      check(data?.scopes.some((name: string) => /^attestations[:.]read$/.test(name)));
-      check((data?.usage.day ?? data?.usage.today) > 0);
-      check(moving(get, "rate-limited").status === 429);
-    },
-  ],
 ];
 
 test.each(correct)("a correct client that %s passes through all dates", async (_, client) => {
@@ -259,21 +250,6 @@ changes:
         { ref: "scopes", verdict: "not_covered" },
       ],
     });
-  });
-
-  test("shows no response if the last request got none", () => {
-    const lastRequest = { id: "req_1", pathId: "fault.hang", status: 0 } as const;
-    const broken = { ref: "path", dates: ["2027-06-01"], verdict: "breaks", lastRequest } as const;
-    const rehearsal = {
-      scenario: "bad-day",
-      next: "a.yaml",
-      command: ["true"],
-      verdict: "failed",
-      runs: 1,
-    } as const;
-    expect(renderCalendar({ ...rehearsal, changes: [broken] }, "text")).toContain(
-      "fault.hang, no response, req_1",
-    );
   });
 
   test.each([

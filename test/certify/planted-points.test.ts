@@ -103,46 +103,6 @@ test.each(planted)("of a client that breaks by %s, this is named, and nothing el
   }
 });
 
-test("causes of one row differ in their texts, and each further run of a known cause takes few attempts", async () => {
-  const breaks = ({ status, headers }: ReadAnswer) => {
-    const [, type] = headers.find(([name]) => name.toLowerCase() === "content-type") ?? [];
-    return status === 200 && type !== "application/json";
-  };
-  const failing = seen.filter(({ answers }) => answers.some(breaks)).slice(0, 8);
-  const sentences = new Map<string, string>();
-  let made = 0;
-  const attempt: Repeat = (run, trial) => {
-    made += 1;
-    return attemptOf(breaks)(run, trial);
-  };
-  await narrowVaried(failing, attempt, (_run, one) => {
-    if (one !== "flaky") sentences.set(JSON.stringify(one.points), one.sentence);
-  });
-  expect(new Set(sentences.values()).size).toBe(sentences.size);
-  for (const sentence of sentences.values()) {
-    expect(sentence).toMatch(/^fails when a 200 has `? ?;? ?.*charset.* in its `Content-Type`/);
-  }
-  expect(made).toBeLessThan(60 + 12 * failing.length);
-});
-
-test("a client that stops at its first failure and has two causes gets the first, and is never called flaky", async () => {
-  const breaks = (answer: ReadAnswer) =>
-    hasTrait("content_type:charset", answer) || hasTrait("message:empty", answer);
-  // Each stops at the 200, so that the 401 behind it is not in its points.
-  const failing = seen
-    .filter(({ answers }) => answers[0] && breaks(answers[0]))
-    .map(({ run }) => {
-      const { trial, points } = recordPoints({});
-      answersOf(run, trial, breaks);
-      return { run, points: points() };
-    });
-  const rows = new Set<string>();
-  await narrowVaried(failing, attemptOf(breaks, true), (_run, one) => {
-    rows.add(one === "flaky" ? one : one.points.map(({ row }) => row).join());
-  });
-  expect([...rows]).toEqual(["content_type"]);
-});
-
 test.each([
   false,
   true,

@@ -95,20 +95,6 @@ test("a client that sends keys and checks no response notices nothing, and fails
   expect(unmet).toEqual([{ threshold: "--promises swaps", sentence: expect.stringContaining("5 swaps") }]);
 });
 
-const checked = `for (const [ref, status] of Object.entries({ ACTIVE: 200, LIVE: 200, REVOKED: 401, EXPIRED: 401, WRONG_SCOPE: 403 })) {
-  const response = await call(ref, query);
-  if (response.status !== status) process.exit(1);
-}`;
-
-test("a client that puts its key into each URL fails by that advice", async () => {
-  const script = `const query = "?key=" + process.env.SVC_API_KEY; ${checked}`;
-  const { code, verdict, unmet } = await certify(script, "--promises", "none");
-  expect([code, verdict]).toEqual([5, "failed"]);
-  expect(unmet).toEqual([
-    { threshold: "--fail-on error", sentence: expect.stringContaining("key-in-query") },
-  ]);
-});
-
 test.each([
   [
     "covers four paths",

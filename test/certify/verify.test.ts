@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type CertifyResult, certificateOf, readCertificate } from "../../src/certify/result.js";
@@ -20,11 +20,6 @@ async function certified(mistake: string, flags: readonly string[] = [], files =
   const read = readCertificate(readFileSync(file, "utf8"));
   if ("problem" in read) throw new Error(read.problem);
   return { cwd, file, code, stderr, result: read.result };
-}
-
-/** Writes the certificate of a changed result. */
-function forge(file: string, result: CertifyResult): void {
-  writeFileSync(file, JSON.stringify(certificateOf(result).json));
 }
 
 test("a certificate verifies in another folder, time zone and language, by its own command or the caller's", async () => {
@@ -77,26 +72,12 @@ describe("a certificate does not verify", () => {
     ]);
   });
 
-  test("when somebody changed it", async () => {
-    const { file, cwd, result } = await certified("content_type", ["--seeds", "1"]);
-    const runs = result.runs.map(({ cause: _, ...run }) => ({ ...run, outcome: "passed" as const, code: 0 }));
-    forge(file, { ...result, verdict: "passed", runs });
-    const { code, stdout } = await runCli(["certify", "--verify", file], { cwd });
-    expect([code, stdout]).toEqual([1, expect.stringMatching(/\nNot verified: \d of \d+ facts differ\./)]);
-    expect(stdout).toMatch(/ {2}outcome of typical\n {4}certified {2}passed\n {4}now {8}failed\n|varied 1/);
-  });
-
-  test.each([
-    ["cut short", (text: string) => text.slice(0, -20), /not valid JSON, or not a complete file/],
-    ["newer", (text: string) => text.replace('certificate": 2', 'certificate": 3'), /has format 3/],
-    ["something else", () => '{"verdict":"passed"}', /is not a certificate/],
-  ])("when it is %s: nothing is run", async (_what, change, says) => {
+  test("when it is cut short: nothing is run", async () => {
     const text = JSON.stringify(certificateOf(forgery).json, null, 2);
-    const cwd = temporaryFolder({ "c.json": change(text) });
+    const cwd = temporaryFolder({ "c.json": text.slice(0, -20) });
     const { code, stdout, stderr } = await runCli(["certify", "--verify", "c.json"], { cwd });
     expect([code, stdout]).toEqual([1, ""]);
-    expect(stderr).toMatch(says);
-    expect(stderr).toMatch(/^Failed to verify "c\.json": [^\n]*\n$/);
+    expect(stderr).toBe('Failed to verify "c.json": It is not valid JSON, or not a complete file.\n');
   });
 
   test.each([

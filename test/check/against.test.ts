@@ -1,9 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { bundledScenarios } from "../../src/scenario/bundled.js";
-import { type SandboxServer, startServer } from "../../src/server/start-server.js";
-import type { Profile } from "../../src/spec/assumptions.js";
+import { beforeEach, expect, test } from "vitest";
 import { type Misbehave, probeKeys, serveProbed, setIn } from "../support/probed-server.js";
 import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -77,22 +74,6 @@ test("nothing is new on an unchanged server, nor what a check had found before",
   expect(await checkAgain(drift, { before: drift })).toMatchObject({ code: 1, added: [] });
 });
 
-test.each<Profile>(["minimal", "typical"])("nothing is new on a sandbox in profile %s", async (profile) => {
-  const scenario = { ...bundledScenarios["key-states"], assumptions: { profile } } as never;
-  const server: SandboxServer = await startServer({ scenario, seed: 1 });
-  onTestFinished(() => server.close(100));
-  const env = Object.fromEntries(
-    ["active", "live", "revoked", "expired", "wrong-scope"].map((ref) => [
-      `SVC_KEY_${ref.toUpperCase().replace("-", "_")}`,
-      server.sandbox.secret(ref),
-    ]),
-  );
-  const { stdout } = await runCli(["check", server.url, "--json"], { env });
-  writeFileSync(join(folder, "last.json"), stdout);
-  const again = await runCli(["check", server.url, "--json", "--against", "last.json"], { env, cwd: folder });
-  expect([JSON.parse(again.stdout).new_facts, again.code, again.stderr]).toEqual([[], 0, ""]);
-});
-
 test("undocumented members and headers that announce an end are notes, which fail nothing", async () => {
   const { url } = await serve((reply) => {
     Object.assign(reply.headers, { Deprecation: "@1", sunset: "Sat, 31 Dec 2033 23:59:59 GMT" });
@@ -145,10 +126,6 @@ const stopped = async () => {
 test.each<[what: string, text: () => string | Promise<string>]>([
   ["an empty file", () => ""],
   ["the report of exec", () => JSON.stringify({ coverage: {}, paths: [], advice: [] })],
-  [
-    "a check without responses",
-    () => JSON.stringify({ verdict: "agrees", paths: [], learned: {}, differences: [] }),
-  ],
   ["a check that was stopped", stopped],
 ])("%s is nothing to compare with, and no request is sent", async (_what, text) => {
   writeFileSync(join(folder, "other.json"), await text());
@@ -158,14 +135,4 @@ test.each<[what: string, text: () => string | Promise<string>]>([
     /^Invalid --against: "other\.json" is not the JSON output of a check .*Use a file that/,
   );
   expect([code, stdout, server.requests()]).toEqual([2, "", []]);
-});
-
-test("a missing file is named, and a byte order mark is ignored", async () => {
-  const { url } = await serve();
-  expect(await check(url, "--against", "none.json")).toMatchObject({
-    code: 2,
-    stderr: 'Failed to read the earlier check "none.json": there is no such file.\n',
-  });
-  writeFileSync(join(folder, "marked.json"), `\uFEFF${(await check(url, "--json")).stdout}`);
-  expect(await check(url, "--against", "marked.json")).toMatchObject({ code: 0, added: [] });
 });

@@ -117,17 +117,6 @@ describe("a check", () => {
     if (most < 8) expect(ran.stdout).toContain(`the ${most} requests of --max-requests are used up`);
   });
 
-  test("sends at most 40 requests by default, no matter how wrong the responses are", async () => {
-    const server = await serveProbed((reply, { number }) => {
-      reply.headers[`X-${number}`] = "1";
-      reply.status = 500 + (number % 4);
-    });
-    await runCli(["check", server.url], {
-      env: { ...probeKeys, SVC_KEY_LEGACY: "legacysvc_test_0123456789abcdef" },
-    });
-    expect(server.requests().length).toBeLessThanOrEqual(40);
-  });
-
   test("R22 uses a limit up if requested and possible, and reports if it is not possible", async () => {
     const limited = (perMinute: number) =>
       serveProbed((reply, { ref, count }) => {

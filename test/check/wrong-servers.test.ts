@@ -105,18 +105,6 @@ test.each<[does: string, misbehave: Misbehave, says: WrongServer["says"]]>([
   await expectDifference(toActive, says, "--timeout", "1s");
 });
 
-test("R14 a challenge that depends on the key is found for every key", async () => {
-  const challenge: Misbehave = (reply, { ref }) => {
-    if (reply.status !== 401) return;
-    setIn(reply, "headers.WWW-Authenticate", ref === "none" ? "ApiKey" : 'ApiKey error="bad"');
-  };
-  await expectDifference(challenge, [
-    "401.malformed  WWW-Authenticate  R14",
-    '"ApiKey", as for 401.missing',
-    '"ApiKey error=\\"bad\\""',
-  ]);
-});
-
 test("the request id of a response that differs is named, to be quoted", async () => {
   const { url } = await serveProbed((reply, { ref }) => {
     if (ref === "active") setIn(reply, "body.data.environment", "live");

@@ -19,7 +19,7 @@ const leftOf: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(core.map((name) => [name, before(core, name)])),
   // They do not know each other.
   farmers: ["spec"],
-  check: ["spec", "api", "report"],
+  check: ["spec", "sandbox", "api", "report"],
   certify: core,
   // The entry point `svc-sandbox`.
   "index.ts": core,

@@ -18,16 +18,11 @@ const keyStates = bundledScenarios["key-states"] as Scenario;
 const scenarios: Readonly<Record<string, string | Scenario>> = {
   "key-states": "key-states",
   "a story without keys": "onboarding",
-  "a population": "population",
   "the announced endpoints": "announced-endpoints",
   "faults that come and go": "bad-day",
   "no scenario key at all": { version: 1, organizations: { bank: { type: "bank" } } },
   "all requests fail": { ...keyStates, faults: [{ then: { status: 503 } }] },
   "some requests fail": { ...keyStates, faults: [{ when: { probability: 0.5 }, then: { reset: true } }] },
-  "one key fails now and then": {
-    ...keyStates,
-    faults: [{ when: { key: "revoked", every: 2 }, then: { status: 500 } }],
-  },
   "failures by path": {
     ...keyStates,
     faults: [
