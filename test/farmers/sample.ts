@@ -35,12 +35,10 @@ export interface GrownSeason {
   readonly farmer: Farmer;
   readonly parcel: Parcel;
   readonly season: Season;
-  /** The code of the subdivision. */
   readonly place: string;
   readonly isIrrigated: boolean;
 }
 
-/** Every season of the sampled farmers. */
 export const seasons: readonly GrownSeason[] = [...sampled].flatMap(([seed, group]) =>
   group.flatMap((farmer) =>
     farmer.parcels.flatMap((parcel) =>

@@ -43,7 +43,6 @@ export const longStory = storyScenario([
   "- revoke: { key: active-2 }",
 ]);
 
-/** A scenario whose story holds. */
 export const good = storyScenario([
   "- say: A bank calls the API for the first time.",
   "- request: { key: active }",

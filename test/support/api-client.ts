@@ -4,9 +4,7 @@ import { type Client, clientInProcess, headerOf, openSandbox, type Seen } from "
 
 /** A client of a sandbox in this process, with what tests of the API ask for. */
 export interface ApiClient extends Client {
-  /** The status of a request with the key of a ref. */
   readonly status: (ref: string) => Promise<number>;
-  /** The statuses of several requests with the key of a ref. */
   readonly statuses: (ref: string, times: number) => Promise<number[]>;
   /** The `data` of a 200. */
   readonly data: (ref: string) => Promise<Record<string, unknown> & { usage: { today: number } }>;

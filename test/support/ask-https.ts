@@ -1,6 +1,5 @@
 import { exchange } from "./exchange.js";
 
-/** What came back over HTTPS. */
 export interface HttpsAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;

@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { missing, programPath } from "./programs.js";
 import { freePort } from "./redis-server.js";
 
-/** Why tests with a load balancer are skipped. */
 export const noBalancer = missing("haproxy");
 
 /** A load balancer that gives each request to the next server. */

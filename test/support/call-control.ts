@@ -1,4 +1,3 @@
-/** What a control plane answered. */
 export interface ControlAnswer {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: what a test reads of it, it checks

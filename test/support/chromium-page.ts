@@ -9,7 +9,6 @@ import { missing, programPath } from "./programs.js";
 
 const root = join(import.meta.dirname, "../..");
 
-/** Why tests in a browser are skipped. */
 export const noBrowser = missing("chromium");
 
 /** Switches off what only people need, and what would ask other hosts. */
@@ -55,7 +54,6 @@ const heardOnPages = [
   ...["request", "requestfinished", "requestfailed", "response", "console", "pageerror", "dialog"],
 ];
 
-/** A page as a new one is. */
 async function emptied(page: Page): Promise<Page> {
   for (const one of page.context().pages()) if (one !== page) await one.close();
   for (const heard of heardOnPages) page.removeAllListeners(heard);

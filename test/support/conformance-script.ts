@@ -16,10 +16,8 @@ export type Step =
   | { readonly advance: Duration }
   | { readonly revoke: string }
   | { readonly rotate: string; readonly as: string; readonly overlap: Duration }
-  | { readonly update: string; readonly status: "active" | "inactive" }
   | { readonly reset: true };
 
-/** Requests and what happens between them. */
 export interface ConformanceCase {
   readonly title: string;
   readonly scenario: ScenarioName | Scenario;
@@ -41,9 +39,6 @@ export type Operated = Pick<Sandbox, "unknownSecret" | "secret"> & {
       rotation: { readonly as: string; readonly overlap: Duration },
     ) => { readonly secret: string } | Promise<{ readonly secret: string }>;
   };
-  readonly organizations: {
-    readonly update: (ref: string, change: { readonly status: "active" | "inactive" }) => unknown;
-  };
   readonly reset: () => unknown;
 };
 
@@ -56,7 +51,6 @@ export async function runSteps(sandbox: Operated, send: Send, steps: readonly St
   for (const step of steps) {
     if ("advance" in step) await sandbox.clock.advance(step.advance);
     else if ("revoke" in step) await sandbox.keys.revoke(step.revoke);
-    else if ("update" in step) await sandbox.organizations.update(step.update, { status: step.status });
     else if ("reset" in step) await sandbox.reset();
     else if ("rotate" in step) {
       const { rotate, as, overlap } = step;

@@ -20,7 +20,6 @@ export async function withDocumentedAnswers(given: string): Promise<string> {
   return text;
 }
 
-/** The keys of a scenario as an environment. */
 const environments = new Map<string, Promise<Record<string, string>>>();
 
 async function keysOf(scenario: string): Promise<Record<string, string>> {

@@ -32,7 +32,6 @@ const requests: Readonly<Record<string, KeyedSent>> = {
   "`Accept: msw/passthrough`": { key: "active", headers: { accept: "msw/passthrough" } },
 };
 
-/** The differences that docs/integrations.md lists. */
 export const doorDifferences: readonly DoorDifference[] = sectionOf(
   "docs/integrations.md",
   "Where the integrations differ",

@@ -19,21 +19,17 @@ import { sendOnSocket } from "./send-on-socket.js";
 
 export { headerOf, mePath, type Seen, type Sent } from "./send.js";
 
-/** Options of a sandbox other than its scenario. */
 export type OpenOptions = Omit<SandboxOptions, "scenario">;
 
-/** A sandbox and a client of its API. */
 export interface Client {
   readonly sandbox: Sandbox;
   readonly send: Send;
   /** `GET /v1/relying-party/me` with the key of a ref, with a header as given, or without a key. */
   readonly me: (key?: { ref: string } | { header: string }) => Promise<Seen>;
   readonly close: () => Promise<void>;
-  /** The port of a socket. */
   readonly port?: number;
 }
 
-/** A client behind one entry point of the package. */
 export interface OpenDoor extends Client {
   /** The world of the sandbox, for tests that still look inside. */
   readonly world: SandboxState;
@@ -50,7 +46,6 @@ export function openSandbox(scenario: ScenarioName | Scenario, options: OpenOpti
   return createSandbox({ scenario, frozen: true, ...options });
 }
 
-/** A client of a sandbox that is reached with `send`. */
 export function clientOf(sandbox: Sandbox, send: Send, close: () => Promise<void> = async () => {}): Client {
   return {
     sandbox,

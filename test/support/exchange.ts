@@ -16,7 +16,6 @@ export interface Outgoing {
   readonly partly?: boolean;
 }
 
-/** An answer as it came over the wire. */
 export interface Incoming {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;

@@ -21,7 +21,6 @@ export function expectPartsOf(document: object): (value: unknown, ...names: read
   };
 }
 
-/** The parts of the description that tests look at. */
 export interface Described {
   readonly openapi: string;
   readonly info: { readonly version: string };

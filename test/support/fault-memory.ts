@@ -26,7 +26,6 @@ const port = Number(new URL(server.url).port);
 const headers = { "x-api-key": server.sandbox.secret("main") };
 const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
 
-/** Resolves when the server gets its next request. */
 function nextRequest(): Promise<void> {
   return new Promise((resolve) => {
     const stop = runtimeOf(server.sandbox).history.subscribe(() => {

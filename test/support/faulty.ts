@@ -26,20 +26,16 @@ export function scenarioWith(faults: readonly Fault[]): Scenario {
   };
 }
 
-/** A world with these faults. */
 export const worldWith = (...faults: Fault[]): SandboxState => openTestWorld(scenarioWith(faults));
 
-/** The plainest thing that a fault can do. */
 export const unavailable = { status: 503 } as const;
 
-/** Which request to send. */
 export interface FaultySent {
   readonly key?: string;
   readonly method?: string;
   readonly path?: string;
 }
 
-/** Sends one request to the world. */
 export function send(
   world: SandboxState,
   { key = "main", method = "GET", path = mePath }: FaultySent = {},

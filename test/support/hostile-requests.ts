@@ -26,7 +26,6 @@ const { pieces, groups } = parse(readFileSync(file, "utf8")) as {
   groups: Readonly<Record<string, HostileGroup>>;
 };
 
-/** Every kind of hostility, by its name. */
 export const hostileGroups = groups;
 
 /** A request; whatever is left out is as it should be, and without a key. */

@@ -11,12 +11,10 @@ export const pageNames = [
     .map((name) => `docs/${name}`),
 ];
 
-/** The text of a page. */
 export function pageOf(name: string): string {
   return readFileSync(join(root, name), "utf8");
 }
 
-/** A block of code on a page. */
 export interface Block {
   readonly page: string;
   /** The heading above it, and its number on the page. */
@@ -61,7 +59,6 @@ export function sectionOf(page: string, heading: string): string {
   return rest.split(new RegExp(`^#{1,${level.length}} `, "m"))[0] as string;
 }
 
-/** Makes a part of a page. */
 export type Part = () => string | Promise<string>;
 
 /** A page with these parts, which stand between `<!-- name -->` and `<!-- /name -->`, made anew. */

@@ -3,7 +3,6 @@ import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import { mePath } from "./send.js";
 
-/** An answer that a server is about to send. */
 export interface Reply {
   status: number;
   headers: Record<string, string | string[]>;
@@ -12,7 +11,6 @@ export interface Reply {
   bytes?: string | Buffer;
 }
 
-/** What a request presents. */
 export interface Presented {
   /** The ref of its key; `none`, `malformed` or `unknown` when it has none of the server's. */
   readonly ref: string;
@@ -28,7 +26,6 @@ export interface Presented {
 /** Changes the right answer into a wrong one; `handled` when it has dealt with the request itself. */
 export type Misbehave = (reply: Reply, presented: Presented) => unknown;
 
-/** A server that counts what it is asked. */
 export interface ProbedServer {
   readonly url: string;
   readonly requests: () => readonly { readonly ref: string; readonly path: string | undefined }[];

@@ -1,6 +1,5 @@
 import { parseScenario, ScenarioError, type ScenarioProblem } from "../../src/index.js";
 
-/** What is wrong with a scenario. */
 export function problemsOf(text: string, file?: string): readonly ScenarioProblem[] {
   try {
     parseScenario(text, { file });

@@ -8,7 +8,6 @@ import { join } from "node:path";
 import { createClient } from "@redis/client";
 import { missing, programPath } from "./programs.js";
 
-/** Why tests with a Redis are skipped. */
 export const noRedis = missing("redis-server");
 
 /** A Redis of a test's own, in a folder of its own. */

@@ -24,7 +24,6 @@ export interface ReplicaServer extends RunningServer {
   readonly lines: readonly string[];
 }
 
-/** Options of a replica in a test. */
 export interface ReplicaTestOptions extends OpenOptions, Partial<StoreOptions> {
   readonly controlToken?: string;
   /** Default: a free one. */
@@ -86,7 +85,6 @@ export function operatedOver(controlUrl: () => string | undefined, copy: Sandbox
           overlap_minutes: (parseDuration(String(overlap)) as number) / 60_000,
         }),
     },
-    organizations: { update: (ref, change) => call("PATCH", `/organizations/${ref}`, change) },
     reset: () => call("POST", "/reset"),
   };
 }

@@ -4,7 +4,6 @@ import { cli } from "../../src/cli/cli.js";
 import type { KeyPresses, Output } from "../../src/cli/io.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
-/** How a test runs the command line. */
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
@@ -12,7 +11,6 @@ export interface RunOptions {
   readonly input?: string;
   /** Whether stdout and stderr pretend to be a terminal. */
   readonly terminal?: boolean;
-  /** How wide that terminal is. */
   readonly columns?: number;
   /** The keys that somebody presses, in order, by their names; left out when nobody sits at a keyboard. */
   readonly keys?: readonly string[];
@@ -20,7 +18,6 @@ export interface RunOptions {
   readonly wait?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** What a finished run left behind. */
 export interface Ran {
   readonly code: number;
   readonly stdout: string;

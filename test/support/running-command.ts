@@ -24,7 +24,6 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** A command that is running. */
 export interface RunningCommand {
   readonly child: ChildProcess;
   /** Resolves with the standard output so far, once it matches; rejects when the command ends before. */

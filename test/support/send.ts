@@ -15,7 +15,6 @@ export interface Seen {
   readonly body: string;
 }
 
-/** Sends one request. */
 export type Send = (sent: Sent) => Promise<Seen>;
 
 export const mePath = "/v1/relying-party/me";

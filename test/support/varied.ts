@@ -17,7 +17,6 @@ export interface Answered extends Seen {
   readonly pathId: PathId;
 }
 
-/** Asks the core of a world. */
 export function ask(world: SandboxState, { method = "GET", path = mePath, key }: Asked): Answered {
   const { answer, pathId } = handle(world, { method, path, apiKey: headerFor(world, key) });
   const { headers: flat } = answer;
