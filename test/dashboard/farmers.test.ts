@@ -159,22 +159,4 @@ describe.skipIf(noBrowser)("the view of farmers", () => {
     await consent(first).locator("header .status", { hasText: "Revoked" }).waitFor();
     expect(status(first)).toBe("revoked");
   });
-
-  test("a decision that comes too late changes nothing, and the page shows what was decided before", async () => {
-    const { page, server, go } = await openDashboard({ scenario: "announced-endpoints" });
-    const id = await askFor(server, server.sandbox.farmers.at(2).farmer_id);
-    await go("farmers/consents");
-    const consent = page.getByRole("article", { name: id });
-    const refused = page.waitForResponse((response) => response.status() === 409);
-    await page.route(`**/consents/${id}/grant`, async (route) => {
-      server.sandbox.consents.reject(id);
-      await route.continue();
-    });
-    await consent.getByRole("button", { name: "Grant" }).press("Enter");
-    expect(((await (await refused).json()) as { error: { code: string } }).error.code).toBe(
-      "consent_not_open",
-    );
-    await consent.locator(".status", { hasText: "Rejected" }).waitFor();
-    expect(server.sandbox.consents.list().find((one) => one.id === id)?.status).toBe("rejected");
-  });
 });

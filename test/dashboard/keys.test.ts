@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { noBrowser } from "../support/chromium-page.js";
-import { type Dashboard, openDashboard, quiet, viewsOf } from "./open-dashboard.js";
+import { type Dashboard, keptOf, openDashboard, quiet, viewsOf } from "./open-dashboard.js";
 
 const view = "/keys";
 
@@ -10,22 +10,7 @@ async function statusWith({ server }: Dashboard, secret: string): Promise<number
   return (await fetch(`${server.url}/v1/relying-party/me`, { headers: { "x-api-key": secret } })).status;
 }
 
-/** Everything that a page holds and could be found in later. */
-async function tracesOf(page: Page): Promise<string> {
-  const held = await page.evaluate(async () => [
-    document.documentElement.outerHTML,
-    ...[...document.querySelectorAll("input, textarea")].map((input) => (input as HTMLInputElement).value),
-    JSON.stringify({ ...localStorage, ...sessionStorage }),
-    document.cookie,
-    JSON.stringify(history.state),
-    window.name,
-    ...performance.getEntries().map(({ name }) => name),
-    ...(await caches.keys()),
-    ...(await indexedDB.databases()).map(({ name }) => name),
-    ...(await navigator.serviceWorker.getRegistrations()).map(({ scope }) => scope),
-  ]);
-  return [page.url(), ...held].join("\n");
-}
+const tracesOf = async (page: Page) => JSON.stringify(await keptOf(page));
 
 /** Fills in the form of a new key; returns the secret that the dialog shows. */
 async function createKey(page: Page, name: string, fill: () => Promise<void> = async () => {}) {
@@ -144,37 +129,6 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     }
     expect(await page.getByLabel("Expires").inputValue()).toBe("soon");
     expect((await ask("/keys")).body.data).toHaveLength(15);
-  });
-
-  test("R29 R30 R31 R32 refusals are shown with the service's code and words", async () => {
-    const { page, ask } = await openDashboard({ view });
-    const refused = async (organization: string, fill: () => Promise<void>) => {
-      await page.getByRole("button", { name: `Create a key for ${organization}` }).click();
-      await page.getByLabel("Name", { exact: true }).fill("Refused");
-      await fill();
-      await page.getByRole("button", { name: "Create the key" }).click();
-      const text = await page.getByRole("dialog").getByRole("alert").textContent();
-      await page.getByRole("button", { name: "Close" }).click();
-      await page.getByRole("dialog").waitFor({ state: "detached" });
-      return text;
-    };
-    const live = () => page.getByLabel("live", { exact: true }).check();
-    expect(await refused("rainshadow-crop", live)).toContain("live_access_not_approved");
-    expect(await refused("harvest-bank", () => page.getByLabel("attestations:read").uncheck())).toContain(
-      "scopes_required",
-    );
-    for (const name of ["a", "b", "c"]) {
-      await ask("/keys", {
-        method: "POST",
-        json: { organization: "harvest-bank", environment: "test", name },
-      });
-    }
-    expect(await refused("harvest-bank", async () => {})).toContain(
-      "the maximum is 5 (R32). Revoke one first.",
-    );
-    await ask("/organizations/harvest-bank", { method: "PATCH", json: { sandbox_access: false } });
-    expect(await refused("harvest-bank", async () => {})).toContain("sandbox_access_off");
-    expect((await ask("/keys/refused")).status).toBe(404);
   });
 
   test("R37 R38 R40 a key is rotated with the chosen overlap; another page sees it", async () => {

@@ -99,6 +99,24 @@ export async function quiet(page: Page): Promise<void> {
   }
 }
 
+/** Everything that a page holds, and the browser keeps for it: the session's storage, and all others. */
+export async function keptOf(page: Page) {
+  const others = await page.evaluate(async () => [
+    document.documentElement.outerHTML,
+    ...[...document.querySelectorAll("input, textarea")].map((input) => (input as HTMLInputElement).value),
+    ...Object.values(localStorage),
+    document.cookie,
+    JSON.stringify(history.state),
+    window.name,
+    ...performance.getEntriesByType("resource").map(({ name }) => name),
+    ...(await caches.keys()),
+    ...(await indexedDB.databases()).map(({ name }) => name),
+    ...(await navigator.serviceWorker.getRegistrations()).map(({ scope }) => scope),
+  ]);
+  const session: string[] = await page.evaluate(() => Object.values(sessionStorage));
+  return { session, others: [page.url(), ...others].join("\n") };
+}
+
 /** The names of all views that the navigation leads to. */
 export async function viewsOf(page: Page): Promise<string[]> {
   const links = page.locator("nav.page-navigation a");

@@ -84,19 +84,4 @@ describe.skipIf(noBrowser)("the overview", () => {
     await page.locator(".request-row", { hasText: "key-in-query" }).waitFor();
     expect(await page.locator(".request-row").count()).toBe(1);
   });
-
-  test("with the preview the gate has its checks, too; an instance shows its own", async () => {
-    const { page, server, ask } = await openDashboard({ scenario: "announced-endpoints" });
-    await page.locator("a.exit", { hasText: "422.idempotency_key" }).waitFor();
-    const { id } = (await ask("/instances", { method: "POST", json: { scenario: "revoked" } })).body.data;
-    await fetch(`${server.url}/i/${id}${mePath}`);
-    await page.goto(`${server.url}/i/${id}/__sandbox/`);
-    await page.locator("a.exit-met", { hasText: "401.missing" }).waitFor();
-    expect(await page.locator("a.exit", { hasText: "422.idempotency_key" }).count()).toBe(0);
-    await page.locator("a.exit", { hasText: "401.revoked" }).click();
-    await page.getByRole("button", { name: "Send it now" }).click();
-    await page.locator("a.exit-by-story", { hasText: "401.revoked" }).waitFor();
-    expect((await ask("/requests", { base: `/i/${id}` })).body.data).toHaveLength(2);
-    expect((await ask("/requests")).body.data).toHaveLength(0);
-  });
 });

@@ -71,7 +71,6 @@ const clients: NonNullable<Screen["clients"]> = [
 
 /** Every view, with something to see; what is true of each of them is tested of this list. */
 export const screens: readonly Screen[] = [
-  { title: "overview", view: "overview" },
   {
     title: "overview with requests and open advice",
     view: "overview",
@@ -188,7 +187,6 @@ export const screens: readonly Screen[] = [
   { title: "the form of a new key, refused", view: "keys", act: refuseNewKey },
   { title: "the secret of a new key", view: "keys", act: showSecret },
   { title: "the question before a revocation", view: "keys/active", act: press("Revoke active") },
-  { title: "time", view: "time" },
   { title: "time with a timeline and faults", view: "time", options: { scenario: "bad-day" } },
   { title: "the question before a reset", view: "time", act: press("Reset…") },
 ];

@@ -105,26 +105,6 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     await page.getByText("No view is called “nothing”").waitFor();
   });
 
-  test("a one-time link exchanges its code for the token of the instance, once", async () => {
-    const controlToken = "a-token-of-the-test";
-    const { page, server } = await openDashboard({ controlToken, settles: false });
-    const response = await fetch(`${server.controlUrl}/instances`, {
-      ...{ method: "POST", body: "{}" },
-      headers: { authorization: `Bearer ${controlToken}`, "content-type": "application/json" },
-    });
-    const { claim_url } = (await response.json()).data;
-    await page.goto(claim_url);
-    await settled(page);
-    expect([await page.getByLabel("Control token").count(), page.url().includes("code=")]).toEqual([
-      0,
-      false,
-    ]);
-    await page.evaluate(() => sessionStorage.clear());
-    await page.goto("about:blank");
-    await page.goto(claim_url);
-    expect(await page.getByRole("alert").textContent()).toContain("already used");
-  });
-
   test("without the token it asks for one, and says when it is another one", async () => {
     const { page } = await openDashboard({ controlToken: "a-token-of-the-test", settles: false });
     await page.getByLabel("Control token").waitFor();

@@ -86,7 +86,7 @@ describe.skipIf(noBrowser)("time", () => {
     await shows(page, "10:00:00");
     expect((await ask("/keys/steady")).body.data.state).toBe("revoked");
     await page.getByText("Next: Key expiring expires, in 1 h").waitFor();
-    await page.getByRole("button", { name: "Next event" }).press("Enter");
+    await page.getByRole("button", { name: "Go there Key expiring expires" }).press("Enter");
     await shows(page, "11:00:00");
     expect((await ask("/keys/expiring")).body.data.state).toBe("expired");
   });
@@ -170,21 +170,6 @@ describe.skipIf(noBrowser)("time", () => {
     await page.locator(".lane-verdict", { hasText: "403 insufficient_scope: needs att" }).waitFor();
     await ask("/organizations/harvest-bank", { method: "PATCH", json: { status: "inactive" } });
     await page.locator('.lane[data-key="active"] .rejected').waitFor();
-  });
-
-  test("it goes to any event of the list", async () => {
-    const { page, ask } = await openDashboard({ view, scenario: eventful });
-    await page.getByRole("button", { name: "Go there Key expiring expires" }).press("Enter");
-    await shows(page, "11:00:00");
-    const states = (await ask("/keys")).body.data.map(({ ref, state }: { ref: string; state: string }) => [
-      ref,
-      state,
-    ]);
-    expect(Object.fromEntries(states)).toMatchObject({
-      expiring: "expired",
-      retiring: "rotated",
-      steady: "revoked",
-    });
   });
 
   test("the clock is frozen and resumed; while it runs, keys end before one's eyes", async () => {

@@ -34,15 +34,6 @@ async function expectUsable(page: Page, view: string): Promise<string> {
   return page.locator("main").innerText();
 }
 
-test("where the control plane is switched off there is no page either", async () => {
-  const { server } = await serveControl({ control: false });
-  for (const path of ["/__sandbox", "/__sandbox/", "/__sandbox/assets/index.js"]) {
-    const answer = await fetch(server.url + path);
-    expect([path, answer.status]).toEqual([path, 404]);
-    expect(await answer.text()).not.toContain("<");
-  }
-});
-
 describe.skipIf(noBrowser)("every view", () => {
   test("is usable with a thousand keys, and shows what it leaves out", async () => {
     const population = { organizations: 500, keys_per_organization: 2, farmers: 0 };
