@@ -254,9 +254,5 @@ export function answerOf(
   headers: FlatHeaders,
   type = "application/json",
 ): ApiAnswer {
-  return {
-    status,
-    headers: ["Content-Type", type, ...headers, "Content-Length", String(bytes)],
-    body: text,
-  };
+  return { status, headers: ["Content-Type", type, ...headers, "Content-Length", String(bytes)], body: text };
 }

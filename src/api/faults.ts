@@ -1,5 +1,5 @@
-import { type FiredFault, fireFault } from "../sandbox/faults.js";
-import { type ApiAnswer, type Delivery, noAnswer } from "../sandbox/journal/exchange.js";
+import { fireFault } from "../sandbox/faults.js";
+import { type Delivery, noAnswer } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { type FailureStatus, type FaultEffect, failures, faultPathOf, onlyDelays } from "../spec/fault.js";
 import type { ApiPathId } from "../spec/outcomes.js";
@@ -27,11 +27,16 @@ export function applyFault(world: SandboxState, call: ApiCall): Ending | undefin
   const ending = onlyDelays(fired.effect)
     ? answerCall(world, call)
     : { ...faultyAnswer(world, call, fired.effect), pathId: fault };
-  const delivery = deliveryOf(fired, ending.answer);
-  // In a trial of a client, each body takes about a second.
-  const isPaced = delivery.bytesPerSecond !== undefined && world.trial?.faults !== undefined;
-  const bytesPerSecond = isPaced ? utf8Length(ending.answer.body) : delivery.bytesPerSecond;
-  return { ...ending, fault, delivery: { ...delivery, bytesPerSecond } };
+  const { reset, hang, truncate, slow } = fired.effect;
+  const bytes = utf8Length(ending.answer.body);
+  const delivery: Delivery = {
+    delayMs: fired.latency,
+    kind: reset ? "reset" : hang ? "hang" : "send",
+    cutAfter: truncate ? Math.floor(bytes / 2) : undefined,
+    // In a trial of a client, each body takes about a second.
+    bytesPerSecond: slow !== undefined && world.trial?.faults !== undefined ? bytes : slow,
+  };
+  return { ...ending, fault, delivery };
 }
 
 /** The ending of a call while the service is not available. */
@@ -77,16 +82,6 @@ function gatewayPage(status: FailureStatus): string {
     "</html>",
     "",
   ].join("\r\n");
-}
-
-function deliveryOf({ effect, latency }: FiredFault, { body }: ApiAnswer): Delivery {
-  const { reset, hang, truncate, slow } = effect;
-  return {
-    delayMs: latency,
-    kind: reset ? "reset" : hang ? "hang" : "send",
-    cutAfter: truncate ? Math.floor(utf8Length(body) / 2) : undefined,
-    bytesPerSecond: slow,
-  };
 }
 
 /** Whether the complete response is sent, only later. */

@@ -10,7 +10,6 @@ import type {
 import { settled } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { SendStoryRequest, StoryAnswer } from "../sandbox/steps.js";
-import type { AdviceId } from "../spec/advice.js";
 import { fingerprintOf, isWellFormedKey, parseApiKey } from "../spec/api-key.js";
 import type { Presented } from "../spec/authorize.js";
 import { outcomeOf } from "../spec/outcomes.js";
@@ -208,18 +207,8 @@ function traitsOf({ request: { traits = 0 }, endpoint }: ApiCall): RequestTraits
 // The paths of the sandbox's own tools, under any base URL; API clients do not call them.
 const ownPaths = "/__sandbox/";
 
-/** Describes keys in places where no key belongs, without containing them (R46). */
-interface MisplacedKeys {
-  /** Whether one of them may be a real key: well-formed, not created by a sandbox, and unknown here. */
-  readonly hasRealKey: boolean;
-  /** Whether `x-api-key` contains more than the key, or a variable's name. */
-  readonly isNotAlone: boolean;
-  /** The key for each advice id, if it is not the key in `x-api-key`. */
-  readonly keys: Readonly<Partial<Record<AdviceId, ShownKey>>>;
-}
-
-// Finds the keys of a request in places where no key belongs; `undefined` if it has none.
-function misplacedKeys(world: SandboxState, call: ApiCall): MisplacedKeys | undefined {
+// Describes the keys of a request in places where no key belongs, without containing them (R46); `undefined` if it has none.
+function misplacedKeys(world: SandboxState, call: ApiCall) {
   const { presented } = call;
   const { apiKey = "", path, keysInPath, evidence } = call.request;
   const isUnknown = hasUnknownPath(call);
@@ -233,8 +222,11 @@ function misplacedKeys(world: SandboxState, call: ApiCall): MisplacedKeys | unde
   const real = all.find((key) => parseApiKey(key)?.marked === false && shownKey(world, key).key === null);
   const notAlone = inHeaders[0] ?? (isNotAlone ? inHeader[0] : undefined);
   return {
+    /** Whether one of them may be a real key: well-formed, not created by a sandbox, and unknown here. */
     hasRealKey: real !== undefined,
+    /** Whether `x-api-key` contains more than the key, or a variable's name. */
     isNotAlone,
+    /** The key for each advice id, if it is not the key in `x-api-key`. */
     keys: {
       ...(inQuery[0] !== undefined && { "key-in-query": shownKey(world, inQuery[0]) }),
       ...(notAlone !== undefined && { "key-in-authorization": shownKey(world, notAlone) }),

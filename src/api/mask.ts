@@ -51,11 +51,7 @@ export function maskRequest(request: ApiRequest, sha256: (text: string) => strin
   };
 
   function maskEvidence({ inQuery, inHeaders, page }: RequestEvidence): RequestEvidence {
-    return {
-      inQuery: inQuery.map(mask),
-      inHeaders: inHeaders.map(mask),
-      page: page && redactEncoded(page),
-    };
+    return { inQuery: inQuery.map(mask), inHeaders: inHeaders.map(mask), page: page && redactEncoded(page) };
   }
 
   // A malformed key may be another secret, so that only the properties that matter are stored.

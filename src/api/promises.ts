@@ -43,9 +43,7 @@ interface Row extends Pick<BrokenPromise, "isShared" | "isLasting" | "respond"> 
   readonly facts?: Readonly<Record<string, string>>;
 }
 
-interface PromisedOutcome extends Outcome {
-  readonly path: PromisedPathId;
-}
+type PromisedOutcome = Outcome & { readonly path: PromisedPathId };
 
 const promised = outcomes.filter((row) => row.promised) as readonly PromisedOutcome[];
 const wordsOf: Readonly<Record<string, Pick<BrokenPromise, "sentence" | "loss">>> = words;

@@ -21,17 +21,12 @@ export function bodyOf(bytes: Uint8Array): ReadBody {
   }
 }
 
-const noContent: RequestContent = {
-  query: "",
-  contentType: undefined,
-  idempotencyKey: undefined,
-  body: noBody,
-};
+const none: RequestContent = { query: "", contentType: undefined, idempotencyKey: undefined, body: noBody };
 
 export function readInput(
   input: InputSchema,
   { now, params }: EndpointInput,
-  content: RequestContent = noContent,
+  content: RequestContent = none,
 ): EndpointInput | OwnRefusal {
   const { values: query, problems: inQuery } = readQuery(input.query, content.query);
   if (inQuery !== undefined) return invalid(inQuery);

@@ -101,11 +101,7 @@ export type Instant = string | number | Date;
 export function durationOf(duration: string | number): number {
   const length = typeof duration === "number" ? duration : parseDuration(duration);
   if (length !== undefined && Number.isSafeInteger(length)) return length;
-  throw new SandboxError(
-    "validation_failed",
-    `Invalid duration ${JSON.stringify(duration)}: write it as 90s, 10m, 2h or 7d, or as whole milliseconds.`,
-    { given: duration },
-  );
+  throw invalid("duration", duration, "as 90s, 10m, 2h or 7d, or as whole milliseconds");
 }
 
 /** Returns an instant in epoch milliseconds; throws `validation_failed`. */
@@ -114,11 +110,12 @@ export function instantOf(instant: Instant): number {
   const isEpoch = typeof instant === "number" || instant instanceof Date;
   const time = isEpoch ? Number(instant) : parseTime(instant);
   if (isInstant(time)) return time;
-  throw new SandboxError(
-    "validation_failed",
-    `Invalid time ${JSON.stringify(instant)}: write it with its zone, such as 2026-03-02T09:00:00Z.`,
-    { given: instant },
-  );
+  throw invalid("time", instant, "with its zone, such as 2026-03-02T09:00:00Z");
+}
+
+function invalid(kind: string, given: unknown, how: string): SandboxError {
+  const message = `Invalid ${kind} ${JSON.stringify(given)}: write it ${how}.`;
+  return new SandboxError("validation_failed", message, { given });
 }
 
 /** Like `instantOf`, but also accepts a duration (as text) from `now`. */

@@ -315,10 +315,8 @@ interface Shared {
 }
 
 function sharedBy(chain: readonly [DescribedKey, ...DescribedKey[]]): Shared {
-  const firstOf = <Value>(read: (given: ScenarioKey) => Value | undefined) => {
-    for (const { given } of chain) if (read(given) !== undefined) return read(given);
-    return undefined;
-  };
+  const firstOf = <Value>(read: (given: ScenarioKey) => Value | undefined) =>
+    chain.map(({ given }) => read(given)).find((value) => value !== undefined);
   return {
     first: chain[0].ref,
     name: firstOf(({ name }) => name),

@@ -57,16 +57,11 @@ export function startSandbox(
 /** Copying more keys would delay requests for too long. */
 const mostCopiedKeys = 100;
 
-/** Starts another scenario in a sandbox. Changes nothing if it cannot start. */
-export function switchScenario(world: SandboxState, scenario: Scenario, options: StartOptions): void {
-  enterScenario(world, prepareScenario(world, scenario, options));
-}
-
 export function resetSandbox(world: SandboxState): void {
   enterScenario(world, startedWith(world, world.scenario, world));
 }
 
-/** Starts a prepared scenario in a sandbox, with the next series of request ids. */
+/** Starts another scenario in a sandbox, with the next series of request ids. */
 export function enterScenario(world: SandboxState, started: StartedScenario): void {
   const { seed, scenario, startedAt: at, name } = started;
   world.idSeries.last += 1;
@@ -78,7 +73,7 @@ export function enterScenario(world: SandboxState, started: StartedScenario): vo
 
 type Surroundings = Pick<SandboxState, "platform" | "idGroup">;
 
-/** Returns the state of a checked scenario at its start. */
+/** Returns the state of a checked scenario at its start; throws if it cannot start. */
 export function prepareScenario(
   surroundings: Surroundings,
   given: Scenario,

@@ -167,8 +167,5 @@ export function keyRefsOf(
   { key, replacement }: Partial<Performed> = {},
 ): { readonly key: string | null; readonly replacement: string | null } {
   const given = action.rotate?.key ?? action.revoke?.key ?? action.create_key?.ref;
-  return {
-    key: key?.ref ?? given ?? null,
-    replacement: replacement?.ref ?? action.rotate?.as ?? null,
-  };
+  return { key: key?.ref ?? given ?? null, replacement: replacement?.ref ?? action.rotate?.as ?? null };
 }

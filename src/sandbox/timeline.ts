@@ -10,15 +10,15 @@ import type { TimelineStep } from "./steps.js";
 /** Announced changes by ref, as in a scenario. */
 export type ChangeFields = NonNullable<Scenario["changes"]>;
 
-type Move = NonNullable<ChangeFields[string]["move"]>;
-
 export interface AnnouncedChange {
   readonly ref: string;
   /** When it applies (epoch milliseconds). */
   readonly at: number;
   /** When the old path ends; `Infinity` if the change moves no path. */
   readonly ends: number;
-  readonly fields: ChangeFields[string] & { readonly move?: Required<Move> };
+  readonly fields: ChangeFields[string] & {
+    readonly move?: Required<NonNullable<ChangeFields[string]["move"]>>;
+  };
 }
 
 export function datedChanges(changes: ChangeFields): AnnouncedChange[] {

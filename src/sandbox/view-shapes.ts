@@ -109,8 +109,6 @@ export const requestShape = mapping({
 /** A request in the journal. Contains no key, only its ref and fingerprint (R46). */
 export interface RequestView extends ValueOf<typeof requestShape> {}
 
-// Apart from the views: pages leave it out.
-
 export const consentShape = mapping({
   id: text(),
   /** The ref of the requesting organization. */

@@ -10,7 +10,7 @@ import { advanceClock, settled } from "../../src/sandbox/operations/operations.j
 import { clearRequests } from "../../src/sandbox/operations/settings.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecrets } from "../../src/sandbox/secrets.js";
-import { resetSandbox, switchScenario } from "../../src/sandbox/start.js";
+import { enterScenario, prepareScenario, resetSandbox } from "../../src/sandbox/start.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
 import { resolveSource } from "../../src/scenario/parse-scenario.js";
 import { runs } from "../support/property-seed.js";
@@ -107,7 +107,10 @@ function play(happenings: readonly Happening[]): number {
     else if (one.what === "reset") resetSandbox(place.runtime);
     else if (one.what === "advance") advanceClock(settled(place.runtime), one.times * 60_000);
     else if (one.what === "exchange")
-      switchScenario(place.runtime, bundledScenarios[one.odd < 5 ? "rotation" : "bad-day"], {});
+      enterScenario(
+        place.runtime,
+        prepareScenario(place.runtime, bundledScenarios[one.odd < 5 ? "rotation" : "bad-day"], {}),
+      );
     else if (one.what === "create") {
       const { id, runtime: own } = instances.create(resolveSource("key-states"), {});
       const created = { id, runtime: own, heard: [] };

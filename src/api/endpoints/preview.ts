@@ -142,10 +142,7 @@ export const createConsentRequest: Endpoint = {
   summary: "Ask a farmer for consent",
   description: `${guess} The farmer decides later, or never. With an Idempotency-Key, sending the same request again returns the same record with Idempotent-Replayed: true.`,
   scope: "consents:write",
-  input: {
-    body: { shape: wantedShape, example: asked },
-    idempotencyKey: true,
-  },
+  input: { body: { shape: wantedShape, example: asked }, idempotencyKey: true },
   status: 201,
   responseName: "ConsentRequest",
   responseShape,
@@ -257,11 +254,7 @@ const attestationExample = {
   valid_from: "2026-03-02T11:01:00.000Z",
   valid_until: "2026-05-31T09:00:00.000Z",
   as_of: "2026-03-02T09:00:00.000Z",
-  subject: {
-    farmer_id: "farmer_0123456789abcdef",
-    synthetic: true,
-    livestock: [{ type: "goat", count: 4 }],
-  },
+  subject: { farmer_id: "farmer_0123456789abcdef", synthetic: true, livestock: [{ type: "goat", count: 4 }] },
 };
 
 const defaultLimit = 20;

@@ -43,13 +43,15 @@ export interface VariationRow {
 
 type Effects = Readonly<Record<string, Omit<Variant, "id"> | Edit>>;
 
+/** Creates a row; its variant `usual` is what `minimal` does, and changes nothing unless `effects` has it. */
 export function row(
   id: string,
   statuses: readonly number[],
+  usual: string,
   effects: Effects,
   fixedBy?: keyof Assumptions,
 ): VariationRow {
-  const variants = Object.entries(effects).map(([name, effect]) => ({
+  const variants = Object.entries({ [usual]: {}, ...effects }).map(([name, effect]) => ({
     id: name,
     ...(typeof effect === "function" ? { change: effect } : effect),
   }));
@@ -76,7 +78,7 @@ function assumptionRow<Name extends keyof Assumptions>(
     id,
     { assume: { [name]: is }, ...more },
   ]);
-  return row(name, statuses, Object.fromEntries(effects), name);
+  return row(name, statuses, Object.keys(choices)[0] as string, Object.fromEntries(effects), name);
 }
 
 /** Values as the choices with their names. */
@@ -86,9 +88,6 @@ function each<const Value extends string>(...values: readonly Value[]): Choices<
 
 export const refused: readonly number[] = [400, 401, 403, 404, 405, 409, 422, 429];
 export const anyStatus: readonly number[] = [200, 201, ...refused];
-
-/** No effect: the response is the same as with `minimal`. */
-export const unchanged: Effects[string] = {};
 
 /** The rows that are also assumptions, and the form of the request id. */
 const choiceRows: readonly VariationRow[] = [
@@ -120,8 +119,7 @@ const choiceRows: readonly VariationRow[] = [
     bare: { is: true, change: headerValue("WWW-Authenticate", () => "ApiKey") },
   }),
   // Each form contains the digits that distinguish ids, and no two forms have the same length.
-  row("request_id_form", anyStatus, {
-    prefixed: unchanged,
+  row("request_id_form", anyStatus, "prefixed", {
     uuid: { requestId: uuidOf },
     trace: { requestId: (digits) => digits + digits.slice(0, 8) },
     dated: { requestId: (digits) => `1-${digits.slice(16)}-${digits}` },
@@ -133,8 +131,7 @@ const choiceRows: readonly VariationRow[] = [
 
 /** The rows of a 200's content. The top level and `data.organization` have exactly the specified members (R1, R2). */
 export const contextRows: readonly VariationRow[] = [
-  row("data_members", [200], {
-    none: unchanged,
+  row("data_members", [200], "none", {
     text: dataMembers({ region: "north" }),
     nothing: dataMembers({ contact: null }),
     nested: dataMembers({
@@ -144,20 +141,17 @@ export const contextRows: readonly VariationRow[] = [
       Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`feature_${i + 1}`, i % 2 === 0])),
     ),
   }),
-  row("limits_members", [200], {
-    none: unchanged,
+  row("limits_members", [200], "none", {
     another_window: dataMembers({ per_hour: 600 }, "limits"),
     unlimited: dataMembers({ per_month: null }, "limits"),
     burst: dataMembers({ burst: { size: 10, refill_seconds: 1.5 } }, "limits"),
   }),
-  row("usage_members", [200], {
-    none: unchanged,
+  row("usage_members", [200], "none", {
     another_window: dataMembers({ this_month: 31_415 }, "usage"),
     time: dataMembers({ counted_since: "2026-01-01T00:00:00Z" }, "usage"),
     by_endpoint: dataMembers({ by_endpoint: { me: 1 } }, "usage"),
   }),
-  row("scope_order", [200], {
-    as_granted: unchanged,
+  row("scope_order", [200], "as_granted", {
     reversed: ({ body }) => void body.data?.scopes.reverse(),
     sorted: ({ body }) => void body.data?.scopes.sort(),
   }),
@@ -165,8 +159,7 @@ export const contextRows: readonly VariationRow[] = [
 
 /** The rows of an error's content. The top level has only `error` (R27). */
 const errorRows: readonly VariationRow[] = [
-  row("error_members", refused, {
-    none: unchanged,
+  row("error_members", refused, "none", {
     type: errorMembers({ type: "about:blank" }),
     status: errorMembers({ status: null, retryable: false }),
     nested: errorMembers({ links: [{ rel: "help", href: "/help/errors" }] }),
@@ -174,15 +167,14 @@ const errorRows: readonly VariationRow[] = [
   row(
     "details_without_reason",
     [401, 404, 405],
+    "absent",
     {
-      absent: unchanged,
       empty: errorMembers({ details: {} }),
       help: errorMembers({ details: { help: "/help/errors", fields: [] } }),
     },
     "error_details",
   ),
-  row("message", refused, {
-    a_sentence: unchanged,
+  row("message", refused, "a_sentence", {
     reason_phrase: (draft, random) =>
       errorMembers({ message: reasonPhrases[draft.status] ?? "Error" })(draft, random),
     other_words: errorMembers({ message: "Your request cannot be processed." }),
@@ -198,13 +190,12 @@ const errorRows: readonly VariationRow[] = [
 
 /** The rows of the body's serialization. Every form is the same JSON value. */
 const textRows: readonly VariationRow[] = [
-  row("member_order", anyStatus, {
-    as_documented: unchanged,
+  row("member_order", anyStatus, "as_documented", {
     reversed: memberOrder(reversed),
     sorted: memberOrder(sorted),
     shuffled: memberOrder(shuffled),
   }),
-  row("whitespace", anyStatus, {
+  row("whitespace", anyStatus, "compact", {
     compact: written((body) => JSON.stringify(body)),
     indented: written((body) => JSON.stringify(body, null, 2)),
     tabs: written((body) => JSON.stringify(body, null, "\t")),
@@ -212,8 +203,7 @@ const textRows: readonly VariationRow[] = [
     line_ending: written((body) => `${JSON.stringify(body)}\n`),
     leading: written((body) => `\r\n  ${JSON.stringify(body)}`),
   }),
-  row("escapes", anyStatus, {
-    few: unchanged,
+  row("escapes", anyStatus, "few", {
     slashes: spelled(/\//g, () => "\\/"),
     not_ascii: spelled(/[^\p{ASCII}]/gu, unicodeEscapes),
     html: spelled(/[<>&'\u2028\u2029]/g, unicodeEscapes),
@@ -223,41 +213,34 @@ const textRows: readonly VariationRow[] = [
 
 /** The rows of the headers. */
 const headerRows: readonly VariationRow[] = [
-  row("content_type", anyStatus, {
-    bare: unchanged,
+  row("content_type", anyStatus, "bare", {
     charset: headerValue("Content-Type", () => "application/json; charset=utf-8"),
     no_space: headerValue("Content-Type", () => "application/json;charset=UTF-8"),
     quoted: headerValue("Content-Type", () => 'application/json; charset="utf-8"'),
     space_before: headerValue("Content-Type", () => "application/json ; charset=utf-8"),
   }),
-  row("allow", [405], {
-    as_documented: unchanged,
+  row("allow", [405], "as_documented", {
     reversed: headerValue("Allow", (methods) => methods.split(", ").reverse().join(", ")),
     no_space: headerValue("Allow", (methods) => methods.replaceAll(", ", ",")),
   }),
-  row("cache_control", anyStatus, {
-    none: unchanged,
+  row("cache_control", anyStatus, "none", {
     no_store: headers(["Cache-Control", "no-store"]),
     private: headers(["Cache-Control", "private, max-age=0, must-revalidate"]),
     old_caches: headers(["Cache-Control", "no-cache, no-store"], ["Pragma", "no-cache"], ["Expires", "0"]),
   }),
-  row("vary", anyStatus, {
-    none: unchanged,
+  row("vary", anyStatus, "none", {
     encoding: headers(["Vary", "Accept-Encoding"]),
     twice: headers(["Vary", "Origin"], ["Vary", "Accept-Encoding"]),
   }),
-  row("server", anyStatus, {
-    none: unchanged,
+  row("server", anyStatus, "none", {
     proxy: headers(["Server", "nginx"]),
     framework: headers(["Server", "gunicorn/22.0.0 (Linux)"], ["X-Powered-By", "relying-party"]),
   }),
-  row("via", anyStatus, {
-    none: unchanged,
+  row("via", anyStatus, "none", {
     gateway: headers(["Via", "1.1 gateway"]),
     two: headers(["Via", "2 edge, 1.1 gateway (x)"]),
   }),
-  row("security_headers", anyStatus, {
-    none: unchanged,
+  row("security_headers", anyStatus, "none", {
     // With a lifetime above zero, browsers would reject plain HTTP on the developer's machine.
     transport: headers(["Strict-Transport-Security", "max-age=0"]),
     sniffing: headers(
@@ -266,20 +249,17 @@ const headerRows: readonly VariationRow[] = [
       ["Content-Security-Policy", "default-src 'none'"],
     ),
   }),
-  row("unknown_headers", anyStatus, {
-    none: unchanged,
+  row("unknown_headers", anyStatus, "none", {
     timing: headers(["Server-Timing", 'gate;dur=0.4, total;dur=1.2;desc="all"']),
     odd: headers(["X_Upstream.Name", "rp=1; path=/"]),
     empty: headers(["X-Debug", ""]),
   }),
-  row("header_order", anyStatus, {
-    as_set: unchanged,
+  row("header_order", anyStatus, "as_set", {
     reversed: headerOrder(reversed),
     sorted: headerOrder(sorted),
     shuffled: headerOrder(shuffled),
   }),
-  row("header_casing", anyStatus, {
-    usual: unchanged,
+  row("header_casing", anyStatus, "usual", {
     lower: headerNames((name) => name.toLowerCase()),
     upper: headerNames((name) => name.toUpperCase()),
     first_letter: headerNames((name) => name.slice(0, 1) + name.slice(1).toLowerCase()),

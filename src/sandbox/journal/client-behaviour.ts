@@ -36,8 +36,6 @@ export interface ObservedCall {
 /** The advice of nearly every request. */
 export const noAdvice: readonly AdviceId[] = Object.freeze([]);
 
-type Observed = Pick<Exchange, "advice" | "isResent">;
-
 /**
  * Returns what a request shows about its client, and stores what its response shows the client. Depends only on the
  * order of requests, never on elapsed time or connections.
@@ -46,7 +44,7 @@ export function observe(
   { behaviour }: { readonly behaviour: ClientBehaviour },
   call: ObservedCall,
   exchange: Exchange,
-): Observed {
+): Pick<Exchange, "advice" | "isResent"> {
   const { entry, sha256 } = call;
   const { apiKey = "" } = call.request;
   const { pathId } = exchange;
@@ -64,10 +62,7 @@ export function observe(
     entry.hasWorked = true;
   const isResent = isResentKey(behaviour, call, exchange);
   if (isResent) advice.push("sent-again-after-refusal");
-  return {
-    advice: advice.length === 0 ? noAdvice : Object.freeze(advice),
-    ...(isResent && { isResent }),
-  };
+  return { advice: advice.length === 0 ? noAdvice : Object.freeze(advice), ...(isResent && { isResent }) };
 }
 
 function adviceOnTraits(call: ObservedCall, exchange: Exchange, pages: Set<string>): AdviceId[] {

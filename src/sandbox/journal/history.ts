@@ -24,13 +24,6 @@ export interface Beginning {
   readonly at: number;
 }
 
-/** A repeatable recording: a state, and everything that happened since, in order. */
-export interface Recorded {
-  /** `undefined` if the state is too large to copy. */
-  readonly beginning: Beginning | undefined;
-  readonly entries: readonly (Exchange | RecordedOperation)[];
-}
-
 export interface RequestEvent {
   readonly type: "request";
   readonly exchange: Exchange;
@@ -188,7 +181,8 @@ export function createHistory<Event>(look: () => Beginning | undefined, capacity
     },
     /** Starts a new recording from the current state, after an event that cannot be repeated. */
     restart: () => restart(),
-    recorded(): Recorded {
+    /** Returns everything that can be repeated, since a state that is `undefined` if it is too large to copy. */
+    recorded() {
       const [{ beginning, after: start }] = stretches as [Stretch];
       const operations = stretches.flatMap((stretch) => stretch.operations);
       // An operation has the position of the request before it.

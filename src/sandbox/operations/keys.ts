@@ -44,13 +44,10 @@ export interface Initiator {
 }
 
 /** Throws `not_an_administrator` for a member (R33). */
-export function requireAdministrator({ actor = "administrator" }: Initiator): void {
-  if (actor === "administrator") return;
-  throw new SandboxError(
-    "not_an_administrator",
-    "Only administrators of the organization create and manage keys; this request came from a member.",
-    { actor },
-  );
+export function requireAdministrator({ actor }: Initiator): void {
+  if (actor !== "member") return;
+  const only = "Only administrators of the organization create and manage keys";
+  throw new SandboxError("not_an_administrator", `${only}; this request came from a member.`, { actor });
 }
 
 /** A key to create (R29). It expires at a time, or after a duration (as text). */

@@ -11,9 +11,6 @@ import { decideConsent, suspendAttestation } from "./consents.js";
 import { createKey, type Initiator, requireAdministrator, revokeKey, rotateKey } from "./keys.js";
 import { changeAssumptions, changeFaults, clearRequests, updateOrganization } from "./settings.js";
 
-/** Changes a sandbox as of an instant (epoch milliseconds). Returns the new state of the changed records. */
-type Operation<Input, Result> = (world: SandboxState, input: Input, now: number, by: Initiator) => Result;
-
 /** The operations that members of the organization cannot run (R33). */
 const forAdministrators: readonly ActionName[] = ["create_key", "rotate", "revoke", "organization"];
 
@@ -43,7 +40,7 @@ export const operations = {
  */
 function recorded<Input, Result>(
   name: ActionName,
-  run: Operation<Input, Result>,
+  run: (world: SandboxState, input: Input, now: number, by: Initiator) => Result,
 ): (world: SandboxState, input: Input, by?: Initiator) => Result {
   return (world, input, by = {}) => {
     const { history, clock } = by.dueAt === undefined ? settled(world) : world;
@@ -72,12 +69,8 @@ function recorded<Input, Result>(
 }
 
 const nothing: Performed = {
-  refusal: null,
-  key: null,
-  replacement: null,
-  secret: null,
-  organization: null,
-  consent: null,
+  ...{ refusal: null, key: null, replacement: null, secret: null },
+  ...{ organization: null, consent: null },
 };
 
 /**

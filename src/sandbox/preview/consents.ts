@@ -108,8 +108,6 @@ export function withDecision({ record }: ConsentEntry, action: ConsentAction, no
   return { ...record, decisions: [...record.decisions, { at, action }] };
 }
 
-type DescribedConsent = NonNullable<Scenario["consents"]>[number];
-
 const defaultPurpose = { code: "credit_assessment", text: "To assess an application for credit." } as const;
 
 /** Creates the consent requests of a scenario whose clock starts at `start` (epoch milliseconds). */
@@ -137,7 +135,7 @@ export function buildConsents({ consents = [] }: Scenario, seed: number, start: 
   return all;
 }
 
-export function describeConsents(all: readonly ConsentEntry[]): DescribedConsent[] {
+export function describeConsents(all: readonly ConsentEntry[]): NonNullable<Scenario["consents"]> {
   return all.map(({ organization, farmer, purpose, permissions, record, suspensions, idempotency }) => {
     const decisions = record.decisions.map(({ at, action }) => ({ at: isoOf(at), do: action }));
     const suspended = suspensions.map(({ at, ...rest }) => ({ at: isoOf(at), ...rest }));
@@ -235,10 +233,7 @@ type Subject = Readonly<Record<string, unknown>> & {
 /** The data of each permission: only what the farmer consents to share (R44). */
 const attestedData: Readonly<Record<Permission, Readonly<Record<string, (of: Farmer) => unknown>>>> = {
   identity: copied("name", "sex", "birth_year", "language", "household", "location", "cooperative"),
-  land: {
-    ...copied("farmer_type", "farm_area_ha"),
-    parcels: ({ parcels }) => parcels.map(withoutCrops),
-  },
+  land: { ...copied("farmer_type", "farm_area_ha"), parcels: ({ parcels }) => parcels.map(withoutCrops) },
   production: {
     crops: ({ parcels }) =>
       parcels.map(({ id, properties: { area_ha, seasons, ...crop } }) => ({

@@ -28,16 +28,7 @@ export function actionSentences(action: StepAction, performed: Performed): strin
   return `${actor} ${verb}s ${object}.${after}`;
 }
 
-interface Sentence {
-  /** Default: the actor of the action. */
-  readonly actor?: string;
-  /** A verb whose third person ends with an s. */
-  readonly verb: string;
-  readonly object: string;
-  readonly after?: string;
-}
-
-function sentenceOf(action: StepAction, { key, replacement }: Performed): Sentence {
+function sentenceOf(action: StepAction, { key, replacement }: Performed) {
   const { create_key: created, rotate, revoke, organization, consent, attestation, assumptions } = action;
   if (created !== undefined) {
     const { ref = key?.ref, environment, organization: owner, name } = created;

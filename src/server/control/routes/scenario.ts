@@ -4,7 +4,7 @@ import { openWorld } from "../../../node/platform.js";
 import { rehearsalProblems, unmarkedSecrets } from "../../../node/rehearsal.js";
 import { settled } from "../../../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState } from "../../../sandbox/sandbox.js";
-import { switchScenario } from "../../../sandbox/start.js";
+import { enterScenario, prepareScenario } from "../../../sandbox/start.js";
 import {
   bundledScenarios,
   isScenarioName,
@@ -98,7 +98,7 @@ export function requireQuickStart(scenario: Scenario): void {
 
 // The options of the server's start also apply to this scenario.
 function startScenario(runtime: SandboxState, scenario: Scenario, name: string, text?: string) {
-  switchScenario(runtime, scenario, { ...runtime.given, name, text });
+  enterScenario(runtime, prepareScenario(runtime, scenario, { ...runtime.given, name, text }));
   return running(settled(runtime));
 }
 
