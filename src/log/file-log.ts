@@ -34,11 +34,9 @@ interface StatePlace {
 export interface FileLogOptions extends InstanceLimits {
   /** Returns the server's own scenario, which must have started the state. */
   readonly own: () => NamedScenario;
-  /** Starts the sandbox if there is no state yet. */
   readonly start: () => SandboxState;
   /** The options of scenarios that start later; the saved state has its own. */
   readonly given: GivenOptions;
-  /** A file to start from if there is no state yet. */
   readonly imported?: { readonly text: string; readonly given: string } | undefined;
   /** Whether to continue a state, after a backup, if its scenario has been extended. Default: false. */
   readonly migrate?: boolean | undefined;
@@ -46,14 +44,11 @@ export interface FileLogOptions extends InstanceLimits {
   readonly onProblem: (error: unknown) => void;
 }
 
-/** A log in memory that is saved to a file. */
 export interface FileLog extends MemoryLog {
   /** When the state was saved (epoch milliseconds, wall clock); `undefined` for a new state. */
   readonly savedAt: number | undefined;
-  /** Readable changes by a migration, and the file with the state before. */
-  readonly migrated:
-    | { readonly changes: readonly string[]; readonly backup?: string | undefined }
-    | undefined;
+  /** A sentence about a migration, and where the state before is. */
+  readonly migrated: string | undefined;
 }
 
 /**
@@ -92,8 +87,8 @@ function openLocked(place: StatePlace, options: FileLogOptions, unlock: () => vo
   const found = saved && continueState(saved, own(), { given: from.given, isAllowed: migrate });
   const log = found === undefined ? createMemoryLog(start(), limits) : restored(place, found.state, options);
   const { runtime, instances } = log;
-  const isMigrated = migrate && found !== undefined && found.changes.length > 0;
-  const backup = isMigrated && text !== undefined ? backUp(place, text, saved?.version) : undefined;
+  const change = migrate ? found?.change : undefined;
+  const backup = change && text && ` The previous state is in "${backUp(place, text, saved?.version)}".`;
   const file = createStateFile(place, log, own, text);
   const saver = createSaver(file.save, onProblem);
   let isCalled = false;
@@ -128,7 +123,7 @@ function openLocked(place: StatePlace, options: FileLogOptions, unlock: () => vo
   return {
     ...log,
     savedAt: saved?.own.at,
-    migrated: isMigrated ? { changes: found.changes, backup } : undefined,
+    migrated: change && change + (backup ?? ""),
     // Followers of an earlier process must notice that they have missed events.
     firstEvent: distantId,
     countUnread(at, id) {
@@ -162,7 +157,6 @@ function openLocked(place: StatePlace, options: FileLogOptions, unlock: () => vo
   };
 }
 
-/** Continues the sandboxes of a state. */
 function restored(
   { given: file }: StatePlace,
   state: SavedState,
@@ -203,7 +197,6 @@ function createStateFile(place: StatePlace, log: MemoryLog, own: () => NamedScen
     throw new Error("another program has written it, such as a server in another container");
   };
   return {
-    /** Throws `state_unwritable`. */
     save(): void {
       saves += 1;
       const mark = `${writer}.${saves}`;
@@ -225,7 +218,6 @@ function createStateFile(place: StatePlace, log: MemoryLog, own: () => NamedScen
       written = mark;
       savedAt = isoOf(state.own.at);
     },
-    /** Describes an instance again for the next save. */
     forget: (one: SandboxState) => void unchanged.delete(one),
     status: () => ({
       ...{ in: "file" as const, reachable: true, latencyMs: 0, losses: 0, bytes },

@@ -8,7 +8,6 @@ import { batchesOf, compactIn, type Loaded, loadSandbox } from "./stored-sandbox
 /** A sandbox is compacted after this many entries or characters, or later if its state is larger. */
 const compactAfter = { entries: 256, characters: 64_000 };
 
-/** The result of an append to a sandbox that is gone. */
 export const noSandbox = Symbol("no sandbox");
 
 interface SandboxOptions {
@@ -138,9 +137,7 @@ export function followSandbox(
   };
   const followed: Followed = {
     keys: [hash, stream],
-    position: loaded.position,
-    loading: undefined,
-    expires,
+    ...{ position: loaded.position, loading: undefined, waiting: [], expires },
     onReply([state, stored, found], own, time) {
       if (state !== "ok") {
         followed.loading ??= reload().finally(() => {

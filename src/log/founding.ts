@@ -20,7 +20,6 @@ const migrated = ["version", "scenario", content, "--max-instances", "--instance
 
 const hashes = new WeakMap<object, string>();
 
-/** Returns a hash of a scenario's content. */
 export function contentHashOf({ scenario }: Pick<NamedScenario, "scenario">): string {
   const hash = hashes.get(scenario) ?? nodePlatform.sha256(JSON.stringify(scenario));
   hashes.set(scenario, hash);
@@ -48,18 +47,24 @@ export function otherFounding(
   theirs: Founding,
   ours: Founding,
 ): SandboxError {
-  const names = differencesOf(theirs, ours);
-  const show = (members: Founding) => {
-    const shown = names.map(
-      (name) => `${name} ${name in members ? JSON.stringify(members[name]) : "(none)"}`,
-    );
-    return listed(shown, "and");
-  };
   return new SandboxError(
     code,
-    `${what} was started with ${show(theirs)}, and this one has ${show(ours)}. ${canMigrate(theirs, ours) ? "Add --migrate to continue it, start" : "Start"} this one with the same, or ${elsewhere}.`,
+    `${what} was started with ${shownIn(theirs, theirs, ours)}, and this one has ${shownIn(ours, theirs, ours)}. ${canMigrate(theirs, ours) ? "Add --migrate to continue it, start" : "Start"} this one with the same, or ${elsewhere}.`,
     { stored: theirs, own: ours },
   );
+}
+
+/** Describes a migration in a sentence. */
+export function migrationOf(theirs: Founding, ours: Founding): string {
+  return `Migrated from ${shownIn(theirs, theirs, ours)} to ${shownIn(ours, theirs, ours)}.`;
+}
+
+/** Lists the members of a founding that differ in two of them. */
+function shownIn(members: Founding, theirs: Founding, ours: Founding): string {
+  const shown = differencesOf(theirs, ours).map(
+    (name) => `${name} ${name in members ? JSON.stringify(members[name]) : "(none)"}`,
+  );
+  return listed(shown, "and");
 }
 
 /** The error for an import into a place that has a sandbox. */
@@ -70,7 +75,7 @@ export function sandboxExists(what: string, elsewhere: string): SandboxError {
   );
 }
 
-function differencesOf(theirs: Founding, ours: Founding): string[] {
+export function differencesOf(theirs: Founding, ours: Founding): string[] {
   const names = new Set([...Object.keys(ours), ...Object.keys(theirs)]);
   return [...names].filter((name) => JSON.stringify(theirs[name]) !== JSON.stringify(ours[name]));
 }
@@ -87,22 +92,11 @@ export function canMigrate(theirs: Founding, ours: Founding): boolean {
   return isLater && isSameMajor(theirs, ours) && names.every((name) => migrated.includes(name));
 }
 
-/** Returns readable changes of version and flags. */
-export function changesOf(theirs: Founding, ours: Founding): string[] {
-  return differencesOf(theirs, ours).flatMap((name) => {
-    if (name !== "version" && !name.startsWith("--")) return [];
-    return `${name === "version" ? "svc-sandbox" : name} ${theirs[name]} to ${ours[name]}`;
-  });
-}
-
-/** A sandbox that continues with another scenario, and a readable list of additions. */
-export interface Extended {
-  readonly state: SavedSandbox;
-  readonly changes: readonly string[];
-}
-
-/** Returns the additions, or throws an error with the reason why a scenario cannot extend the stored one. */
-export function requireExtended({ code, what, elsewhere }: Stored, extended: Extended | string): Extended {
+/** Returns the extended sandbox, or throws an error with the reason why a scenario cannot extend the stored one. */
+export function requireExtended(
+  { code, what, elsewhere }: Stored,
+  extended: SavedSandbox | string,
+): SavedSandbox {
   if (typeof extended !== "string") return extended;
   throw new SandboxError(
     code,
@@ -114,10 +108,9 @@ export function requireExtended({ code, what, elsewhere }: Stored, extended: Ext
  * Adds a scenario's new organizations and keys to a sandbox that was started with the scenario with the hash `from`; another
  * scenario, loaded at run time, stays. Returns a message if anything else differs.
  */
-export function extendStarted(own: SavedSandbox, from: string, named: NamedScenario): Extended | string {
+export function extendStarted(own: SavedSandbox, from: string, named: NamedScenario): SavedSandbox | string {
+  if (contentHashOf(own).slice(0, 12) !== from) return own;
   const { name, text, scenario } = named;
-  const isStarted = contentHashOf(own).slice(0, 12) === from;
-  if (!isStarted) return { state: own, changes: [`the start from "${name}"`] };
   // Compared as JSON, because one of them was written and read.
   const [before, after] = [own.scenario, scenario].map(
     (one): Scenario => JSON.parse(JSON.stringify(one)),
@@ -125,23 +118,19 @@ export function extendStarted(own: SavedSandbox, from: string, named: NamedScena
   const changed = changedPath(before, after);
   if (changed !== undefined) return `its "${changed}" differs`;
 
-  const { snapshot } = own;
-  const organizations = { ...snapshot.organizations };
-  const refs = new Set(Array.from(describedKeys(snapshot), ({ ref }) => ref));
-  const changes: string[] = [];
+  const organizations = { ...own.snapshot.organizations };
+  const refs = new Set(Array.from(describedKeys(own.snapshot), ({ ref }) => ref));
   for (const [ref, organization] of Object.entries(after.organizations ?? {})) {
-    const old = before.organizations?.[ref];
-    const added = Object.entries(organization.keys ?? {}).filter(([key]) => old?.keys?.[key] === undefined);
+    const old = before.organizations?.[ref]?.keys;
+    const added = Object.entries(organization.keys ?? {}).filter(([key]) => old?.[key] === undefined);
     const taken = added.find(([key]) => refs.has(key));
     if (taken !== undefined)
       return `its new key "${taken[0]}" has the ref of a key that was made at run time`;
     const running = organizations[ref] ?? organization;
     organizations[ref] = { ...running, keys: { ...running.keys, ...Object.fromEntries(added) } };
-    changes.push(...(old ? added.map(([key]) => `the key "${key}"`) : [`the organization "${ref}"`]));
   }
-  const extended = { ...snapshot, organizations };
-  if (changes.length === 0) changes.push("the description of the scenario");
-  return problemIn(extended) ?? { state: { ...own, name, text, scenario, snapshot: extended }, changes };
+  const snapshot = { ...own.snapshot, organizations };
+  return problemIn(snapshot) ?? { ...own, name, text, scenario, snapshot };
 }
 
 const maybeNew = /^organizations(?:\.[^.]+(?:\.keys(?:\.[^.]+)?)?)?$/;

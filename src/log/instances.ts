@@ -29,7 +29,6 @@ export interface ListedInstance {
   readonly createdAt: number;
   /** Milliseconds since its last use. */
   readonly idle: number;
-  /** The name of its scenario, and its seed. */
   readonly name: string;
   readonly seed: number;
 }
@@ -75,7 +74,6 @@ export interface Instances extends Omit<LoadedInstances, "add" | "use" | "remove
   readonly onExpired: (listener: (instance: Pick<ListedInstance, "id" | "tenancy">) => void) => void;
 }
 
-/** The limits of instances. */
 export interface InstanceLimits {
   /**
    * The bytes of heap that prevent new instances. Before that, journals of instances are shortened.
@@ -88,10 +86,8 @@ export interface InstanceLimits {
   readonly instanceTtl?: number | undefined;
 }
 
-/** The default idle time before an instance is removed: an hour. */
 export const defaultInstanceTtl = 60 * 60_000;
 
-/** The default maximum number of instances. */
 export const defaultMaxInstances = 1000;
 
 /** Creates an instance id that cannot be guessed. */
@@ -99,7 +95,6 @@ export function newInstanceId(): string {
   return base62From(nodePlatform.random, 12);
 }
 
-/** An instance as plain data. */
 export interface InstanceState extends Pick<Instance, "id" | "createdAt" | "idle">, Tenancy {
   readonly given: GivenOptions;
   readonly idGroup?: number | undefined;
@@ -114,7 +109,6 @@ export interface ServerState {
   readonly instances: readonly InstanceState[];
 }
 
-/** Returns an instance as plain data, with its sandbox as described. */
 export function instanceState(
   { id, tenancy, createdAt, idle, runtime: { given, idGroup } }: Omit<Instance, "gone">,
   runtime: SavedSandbox,
@@ -122,13 +116,11 @@ export function instanceState(
   return { ...tenancy, id, createdAt, idle, given, idGroup, runtime };
 }
 
-/** A server's own sandbox, and its instances in this process. */
 export interface ServerSandboxes {
   readonly runtime: SandboxState;
   readonly instances: Pick<Instances, "loaded">;
 }
 
-/** Returns the sandboxes of a server: its own, and its instances'. */
 export function runtimesOf({ runtime, instances }: ServerSandboxes): SandboxState[] {
   return [runtime, ...instances.loaded().map((one) => one.runtime)];
 }
@@ -175,22 +167,18 @@ export function keepLoaded<More extends object>(
       if (instance !== undefined) instance.usedAt = now();
       return instance;
     },
-    /** Removes an instance from this process, and aborts its `gone` signal. */
     remove(id: string): void {
       const instance = instances.get(id);
       instances.delete(id);
       instance?.end();
     },
-    /** Returns the instances whose sandboxes are in this process. */
     loaded: (): (Kept & More)[] => [...instances.values()],
-    /** Returns the loaded instance of an id, or `undefined`. */
     find: (id: string): (Kept & More) | undefined => instances.get(id),
     /** Calls the listener with each current and later loaded instance. */
     follow(listener: (instance: Instance) => void): void {
       for (const instance of instances.values()) listener(instance);
       listeners.add(listener);
     },
-    /** Aborts the `gone` signal of each. */
     close(): void {
       for (const { end } of instances.values()) end();
     },
@@ -202,7 +190,6 @@ export function noInstance(id: string): SandboxError {
   return new SandboxError("not_found", message);
 }
 
-/** The error for a request to an instance that has ended. */
 export function endedInstance({ ended, at }: EndedInstance): SandboxError {
   const how = ended === "expired" ? "expired" : "was removed";
   return new SandboxError(

@@ -13,7 +13,6 @@ export interface SandboxPlace {
   readonly instance: string | undefined;
 }
 
-/** The target of a call, and the base URL that its caller uses for this server. */
 export interface CallOrigin extends SandboxPlace {
   readonly baseUrl: () => string;
 }
@@ -23,7 +22,6 @@ export interface ControlCall {
   /** The method and path of its route: `POST /keys/{ref}/rotate`. */
   readonly route: string;
   readonly actor: Actor;
-  /** The decoded path parameters. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
   /** The text of a YAML body, or a parsed body. */
@@ -39,14 +37,12 @@ export interface NewSecret {
   readonly sha256: string;
 }
 
-/** The sandbox that a call runs in. */
 export interface ControlPlace {
   readonly runtime: SandboxState;
   /** The server's instances; `undefined` inside an instance, and for a call that another server got. */
   readonly instances: Instances | undefined;
   /** Whether the target instance was removed in between. */
   readonly isGone: boolean;
-  /** Returns the base URL that the caller uses for the server. */
   readonly baseUrl: () => string;
 }
 
@@ -61,7 +57,6 @@ export function distantId(): number {
   return (1 + (nodePlatform.random() % 900_000)) * 1e9;
 }
 
-/** Returns the place of a call in this process. */
 export function controlPlace(
   { runtime, instance, baseUrl }: CallOrigin,
   instances?: Instances,
@@ -104,7 +99,6 @@ export interface Log {
   readonly enter: (id: string) => Entered | Promise<Entered>;
   /** Whether a request may reach the preview by the time it is handled. */
   readonly mayPreview: (world: SandboxState) => boolean;
-  /** Handles a request to the API. */
   readonly request: (request: ApiRequest, place: SandboxPlace) => Exchange | Promise<Exchange>;
   /** Counts a response whose client had gone, by its request id. */
   readonly countUnread: (place: SandboxPlace, id: string) => void;
@@ -126,11 +120,9 @@ export interface Log {
   readonly status: () => LogStatus | undefined;
   /** Describes the server's own sandbox and all instances, loaded or not. Does not count as a use. */
   readonly describe: () => ServerState | Promise<ServerState>;
-  /** Returns the memory of this server. */
   readonly memory: () => MemoryStatus;
   /** Stores everything that is not stored yet, and nothing after that. Throws `state_unwritable`. */
   readonly close: () => void | Promise<void>;
 }
 
-/** What a path under `/i/{id}` leads to. */
 export type Entered = Instance | EndedInstance | undefined;

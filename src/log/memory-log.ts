@@ -97,7 +97,6 @@ export function describeServer(
 }
 
 interface InstancesOptions {
-  /** The maximum number of instances. */
   readonly most: number;
   /** The server's part: counts their requests as well, since coverage outlives an instance, and numbers their series of ids. */
   readonly server: Pick<SandboxState, "counters" | "idSeries">;
@@ -108,10 +107,8 @@ interface InstancesOptions {
   readonly mostJournals?: number | undefined;
 }
 
-/** How many ended instances are remembered. */
 const mostEnded = 1000;
 
-/** Creates the instances of a server in this process. */
 export function createInstances({
   most,
   server,

@@ -4,15 +4,12 @@ import { version } from "../node/package-files.js";
 import { isoOf } from "../sandbox/clock.js";
 import { describeSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
-import { parsedJson } from "../spec/schema/json.js";
-import { isMapping } from "../spec/schema/shape.js";
-import { listed } from "../spec/schema/words.js";
 import {
   canMigrate,
-  changesOf,
   content,
   type Founding,
   foundingOf,
+  migrationOf,
   otherFounding,
   requireExtended,
   sandboxExists,
@@ -29,9 +26,7 @@ import { createIn, type Loaded, loadSandbox, startAt } from "./stored-sandbox.js
 export interface StoreOptions
   extends ConnectionOptions,
     Omit<RedisLogOptions, "connection" | "own" | "recreate"> {
-  /** The scenario of the sandbox, equal for all servers. */
   readonly named: NamedScenario;
-  /** A state file to start from. */
   readonly imported?: { readonly text: string; readonly given: string } | undefined;
   /** Whether a sandbox of an earlier version, or with fewer organizations and keys, may be continued. Default: false. */
   readonly migrate?: boolean | undefined;
@@ -52,7 +47,6 @@ export async function openStore(options: StoreOptions): Promise<Log> {
   try {
     connection = await connectRedis(options);
     const warnings = await checkRedis(connection);
-    await connection.readTime();
     const log = await openOn(connection, options);
     warnings.forEach(onWarning);
     return log;
@@ -94,15 +88,16 @@ async function openOn(connection: RedisConnection, options: StoreOptions): Promi
   };
 
   const there = await load();
-  if (there !== undefined && imported !== undefined)
+  if (there !== undefined && imported !== undefined) {
     throw sandboxExists(`The store ${shown}`, "give this one its own keys with --store-prefix");
+  }
   if (there === undefined) {
     await checkEarlier(connection, imported !== undefined);
     if (imported === undefined) await startOwn();
     else await startImported(imported.text, imported.given);
   }
   const own = there ?? ((await load()) as Loaded);
-  const theirs = membersOf(own.founding);
+  const theirs: Founding = JSON.parse(own.founding);
   const isOther = own.founding !== founding && own.previous !== founding;
   if (isOther && !(migrate && canMigrate(theirs, ours))) {
     throw otherFounding(storedIn(shown), theirs, ours);
@@ -110,18 +105,18 @@ async function openOn(connection: RedisConnection, options: StoreOptions): Promi
   connection.begin();
   const log = createRedisLog({ ...options, connection, own, recreate: startOwn });
   if (!isOther) return log;
-  const isExtended = theirs[content] !== ours[content];
-  const extended = isExtended ? await log.extend(String(theirs[content]), named) : undefined;
-  const additions = extended === undefined ? [] : requireExtended(storedIn(shown), extended).changes;
+  if (theirs[content] !== ours[content]) {
+    requireExtended(storedIn(shown), await log.extend(String(theirs[content]), named));
+  }
   // Servers with the previous founding may still start, for a rollback.
   const [hash] = connection.keys.of(ownId);
   await connection.command("HSET", hash, "previous", own.founding);
   const found = await connection.run(changeScript, [hash], ["founding", own.founding, founding]);
   // Another server may have just migrated it.
-  if (found !== "" && found !== founding)
-    throw otherFounding(storedIn(shown), membersOf(String(found)), ours);
-  const changes = [...changesOf(theirs, ours), ...additions];
-  onNote(`Migrated: ${changes.length === 0 ? "the name of the scenario" : listed(changes, "and")}.`);
+  if (found !== "" && found !== founding) {
+    throw otherFounding(storedIn(shown), JSON.parse(String(found)), ours);
+  }
+  onNote(migrationOf(theirs, ours));
   return log;
 }
 
@@ -132,9 +127,6 @@ async function checkRedis({ command, shown }: RedisConnection): Promise<readonly
     throw error;
   });
   const read = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, "m").exec(String(info))?.[1];
-  if (read("redis_mode") === "sentinel") {
-    throw unfitStore(shown, "it is a Sentinel, which stores nothing. Name the Redis that it watches.");
-  }
   const version = read("redis_version");
   if (version?.localeCompare(oldest, "en", { numeric: true }) === -1) {
     throw unfitStore(
@@ -155,28 +147,17 @@ async function checkRedis({ command, shown }: RedisConnection): Promise<readonly
   return [`The store ${shown} has no append-only file: ${lost}`];
 }
 
-/** Rejects keys of svc-sandbox 0.1, which an import replaces. */
+/** Rejects a sandbox of svc-sandbox 0.1, which an import replaces. */
 async function checkEarlier({ command, shown, keys }: RedisConnection, isImport: boolean) {
-  // Only before the first start, so that it does not matter that Redis reads all its key names.
-  const all = (await command("KEYS", keys.all)) as readonly string[];
-  const earlier = all.filter(keys.isOfEarlier);
-  if (earlier.length === 0) return;
-  if (isImport) {
-    await command("UNLINK", ...earlier);
-    return;
-  }
+  if (isImport) await command("UNLINK", ...keys.earlier);
+  if ((await command("EXISTS", ...keys.earlier)) === 0) return;
   throw unfitStore(
     shown,
-    `its key ${JSON.stringify(earlier[0])} belongs to a sandbox of svc-sandbox 0.1, and svc-sandbox ${version} cannot read it. Run svc-sandbox export <URL of a 0.1 server> -o backup.json, stop the 0.1 servers, and start this one once with --import backup.json. To start an empty sandbox instead, name other keys with --store-prefix.`,
+    `its key ${JSON.stringify(keys.earlier[0])} belongs to a sandbox of svc-sandbox 0.1, and svc-sandbox ${version} cannot read it. Run svc-sandbox export <URL of a 0.1 server> -o backup.json, stop the 0.1 servers, and start this one once with --import backup.json. To start an empty sandbox instead, name other keys with --store-prefix.`,
   );
 }
 
 function storedIn(shown: string) {
   const what = `The sandbox in the store ${shown}`;
   return { code: "store_mismatch", what, elsewhere: "give it its own keys with --store-prefix" } as const;
-}
-
-function membersOf(founding: string): Founding {
-  const value = parsedJson(founding);
-  return isMapping(value) ? value : { founding };
 }

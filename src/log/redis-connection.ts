@@ -3,7 +3,7 @@ import { defaultPrefix, type RedisAddress } from "../node/addresses.js";
 import { clearInterval, nodePlatform, setImmediate, setInterval } from "../node/platform.js";
 import { SandboxError } from "../spec/errors.js";
 import { isFullness, reasonOf } from "./redis-problems.js";
-import { appendScript, type Script, storeKeys } from "./redis-scripts.js";
+import { appendScript, storeKeys } from "./redis-scripts.js";
 
 export type Reply = string | number | null | readonly Reply[];
 
@@ -20,13 +20,14 @@ export interface Waiting {
   readonly onReply: (at: string, time: number) => void;
 }
 
-/** A sandbox that this server follows. */
 export interface Followed {
   readonly keys: readonly [hash: string, stream: string];
   /** The id of the last batch that was applied. */
   position: string;
   /** Set while it is being loaded: nothing may be sent for it, because its position will change. */
   loading: Promise<boolean> | undefined;
+  /** What waits for the next call. */
+  waiting: Waiting[];
   /** Returns when it expires (epoch milliseconds), if that must be stored now; otherwise an empty text. */
   readonly expires: () => string;
   /** Called with the reply for what waited. Those that waited for too long were rejected. */
@@ -71,13 +72,13 @@ export async function connectRedis(options: ConnectionOptions) {
   let state: "starting" | "open" | "closed" = "starting";
   let away: { readonly since: number; readonly reason: string } | undefined;
   let failure: unknown;
-  let isBusy = false;
+  /** When the current call started; `undefined` if there is none. */
+  let calledAt: number | undefined;
   let latencyMs = 0;
   let losses = 0;
-  let calledAt = 0;
   /** The clock of Redis minus the stopwatch. */
   let timeAt = 0;
-  const queues = new Map<Followed, Waiting[]>();
+  const queue = new Set<Followed>();
   /** What waits for Redis, and until when (on the stopwatch). */
   const awaited = new Map<Pick<Waiting, "reject">, number>();
 
@@ -116,14 +117,13 @@ export async function connectRedis(options: ConnectionOptions) {
 
   const expiring = setInterval(() => {
     const time = now();
-    if (isBusy && time - calledAt >= timeout) goAway(silence());
+    if (calledAt !== undefined && time - calledAt >= timeout) goAway(silence());
     for (const [one, deadline] of awaited) {
       if (deadline > time) continue;
       awaited.delete(one);
       one.reject(state === "starting" ? silence() : unavailable());
     }
   }, expiryPause).unref();
-  /** Waits for something that needs Redis, for the timeout or less. */
   const within = <Result>(start: () => Promise<Result>, most = timeout): Promise<Result> =>
     new Promise((resolve, reject) => {
       const one = { reject };
@@ -133,7 +133,7 @@ export async function connectRedis(options: ConnectionOptions) {
         .finally(() => awaited.delete(one));
     });
   /** Calls Redis. Rejects before that if it has been away for longer than the timeout; until then, the library waits for it. */
-  const call = (send: () => Promise<Reply>): Promise<Reply> => {
+  const call = <Result>(send: () => Promise<Result>): Promise<Result> => {
     if (isAway()) return Promise.reject(unavailable());
     return within(send).catch((error) => {
       if (state === "starting") throw failure ?? error;
@@ -141,25 +141,28 @@ export async function connectRedis(options: ConnectionOptions) {
       throw isFullness(error) ? noRoomInRedis() : unavailable(reasonOf(error));
     });
   };
-  const send = ({ text, sha1 }: Script, keys: readonly string[], argv: readonly string[]): Promise<Reply> => {
-    const given = [String(keys.length), ...keys, ...argv];
-    return client.sendCommand<Reply>(["EVALSHA", sha1, ...given]).catch((error) => {
-      if (!/^NOSCRIPT/.test((error as Error).message)) throw error;
-      return client.sendCommand<Reply>(["EVAL", text, ...given]);
-    });
+  const send = (script: string, keys: readonly string[], argv: readonly string[]): Promise<Reply> =>
+    client.sendCommand<Reply>(["EVAL", script, String(keys.length), ...keys, ...argv]);
+  /** Appends batches, if there are any, and reads the clock of Redis. */
+  const append = async (keys: readonly string[], argv: readonly string[]) => {
+    const sentAt = now();
+    const reply = await send(appendScript, keys, argv);
+    const [at, ...ofEach] = reply as readonly [string, ...AppendReply[]];
+    latencyMs = now() - sentAt;
+    timeAt = Number(at) - now();
+    comeBack();
+    return { time: Number(at), ofEach };
   };
-
   /** Takes what waits. A compaction must be the last of its batch. */
   const takeAll = () => {
-    const taken: { readonly followed: Followed; readonly own: Waiting[] }[] = [];
-    for (const [followed, queue] of queues) {
-      if (followed.loading !== undefined) continue;
-      queues.delete(followed);
-      const own = queue.filter((one) => awaited.has(one));
-      own.sort((one, other) => Number(one.isLast) - Number(other.isLast));
-      if (own.length > 0) taken.push({ followed, own });
-    }
-    return taken;
+    const ready = [...queue].filter(({ loading }) => loading === undefined);
+    const taken = ready.map((followed) => {
+      const own = followed.waiting.filter((one) => awaited.has(one));
+      followed.waiting = [];
+      queue.delete(followed);
+      return { followed, own: own.sort((one, other) => Number(one.isLast) - Number(other.isLast)) };
+    });
+    return taken.filter(({ own }) => own.length > 0);
   };
   /** Takes those that have not waited for too long. */
   const settle = (own: readonly Waiting[]) => own.filter((one) => awaited.delete(one));
@@ -168,18 +171,13 @@ export async function connectRedis(options: ConnectionOptions) {
     if (taken.length === 0) return;
     const keys = taken.flatMap(({ followed }) => followed.keys);
     const argv = taken.flatMap(({ followed, own }) => argumentsOf(followed, own));
-    const replies = await send(appendScript, keys, argv).catch((error) => {
+    const replies = await append(keys, argv).catch((error) => {
       goAway(error);
       for (const { own } of taken) for (const one of settle(own)) one.reject(unavailable(reasonOf(error)));
     });
-    if (replies === undefined) return;
-    const [at, ...ofEach] = replies as readonly [string, ...AppendReply[]];
-    const time = Number(at);
-    latencyMs = now() - calledAt;
-    timeAt = time - now();
-    comeBack();
-    for (const [index, { followed, own }] of taken.entries()) {
-      followed.onReply(ofEach[index] as AppendReply, own, time);
+    for (const [index, reply] of replies?.ofEach.entries() ?? []) {
+      const { followed, own } = taken[index] as (typeof taken)[number];
+      followed.onReply(reply, own, replies?.time as number);
     }
   };
   // While more arrive, each iteration of the event loop adds to one call, which costs more than an append.
@@ -189,26 +187,19 @@ export async function connectRedis(options: ConnectionOptions) {
       return;
     }
     appendAll().finally(() => {
-      isBusy = false;
+      calledAt = undefined;
       callSoon();
     });
   };
   const callSoon = () => {
-    if (isBusy || state === "closed" || !client.isReady) return;
-    if (Array.from(queues.keys()).every(({ loading }) => loading !== undefined)) return;
-    isBusy = true;
+    if (calledAt !== undefined || state === "closed" || !client.isReady) return;
+    if (![...queue].some(({ loading }) => loading === undefined)) return;
     calledAt = now();
     setImmediate(gather, awaited.size - 1, 0);
   };
-  const readTime = async () => {
-    const [seconds, micros] = await client.sendCommand<[string, string]>(["TIME"]);
-    timeAt = Number(seconds) * 1000 + Number(micros) / 1000 - now();
-    comeBack();
-    return seconds;
-  };
   client.on("ready", () => {
     if (state !== "open") return;
-    readTime().catch(goAway);
+    append([], []).catch(goAway);
     callSoon();
   });
   const close = () => {
@@ -216,11 +207,11 @@ export async function connectRedis(options: ConnectionOptions) {
     clearInterval(expiring);
     for (const one of awaited.keys()) one.reject(unavailable("it is closed"));
     awaited.clear();
-    queues.clear();
+    queue.clear();
     client.destroy();
   };
   try {
-    await call(() => client.connect().then(() => ""));
+    await call(() => client.connect().then(() => append([], [])));
   } catch (error) {
     close();
     throw error;
@@ -230,29 +221,25 @@ export async function connectRedis(options: ConnectionOptions) {
     ...{ shown, keys: storeKeys(prefix), warn, note, unavailable },
     within,
     command: (...argv: string[]) => call(() => client.sendCommand<Reply>(argv)),
-    run: (script: Script, keys: readonly string[], argv: readonly string[]) =>
-      call(() => send(script, keys, argv)),
+    run: (...given: Parameters<typeof send>) => call(() => send(...given)),
     /** Lets something wait for the next call. Rejects if Redis has been away for the timeout. */
     push(followed: Followed, one: Waiting): void {
       if (isAway()) {
         one.reject(unavailable());
         return;
       }
-      const queue = queues.get(followed);
-      if (queue === undefined) queues.set(followed, [one]);
-      else queue.push(one);
+      followed.waiting.push(one);
+      queue.add(followed);
       awaited.set(one, now() + timeout);
       callSoon();
     },
     settle,
     /** Lets something that was not stored wait again, for the rest of its time. */
     again(followed: Followed, own: readonly Waiting[]): void {
-      const next = [...own, ...(queues.get(followed) ?? [])];
-      if (next.length > 0) queues.set(followed, next);
+      followed.waiting.unshift(...own);
+      if (followed.waiting.length > 0) queue.add(followed);
       callSoon();
     },
-    /** Reads the clock of Redis, before anything else needs it. */
-    readTime: () => call(readTime),
     /** From now on, the client reconnects, and every error is `store_unavailable`. */
     begin(): void {
       state = "open";
@@ -266,7 +253,6 @@ export async function connectRedis(options: ConnectionOptions) {
       warn("has lost data: the sandbox starts again from the remaining data");
     },
     losses: () => losses,
-    /** Estimates the clock of Redis (epoch milliseconds). */
     time: () => now() + timeAt,
     close,
   };

@@ -24,7 +24,6 @@ import { noRoomInRedis, type RedisConnection } from "./redis-connection.js";
 import { changeScript, listScript, ownId, removeScript } from "./redis-scripts.js";
 import { createIn, type Loaded, loadSandbox, startAt } from "./stored-sandbox.js";
 
-/** The settings of an instance in the list, as JSON. */
 interface Settings extends Pick<ListedInstance, "tenancy" | "createdAt" | "name" | "seed"> {
   readonly given: GivenOptions;
   readonly idGroup: number;
@@ -107,7 +106,6 @@ export function createRedisInstances({ connection, server, follow, ...limits }: 
     const instance = loaded.add({ id, tenancy, createdAt, sandbox }, sandbox.runtime, loadedAt);
     return instance;
   };
-  /** Loads an instance once for all callers. */
   const load = async (id: string): Promise<Open | EndedInstance | undefined> => {
     const there = loaded.find(id);
     if (there !== undefined) return there;
@@ -209,7 +207,6 @@ export function createRedisInstances({ connection, server, follow, ...limits }: 
     load,
     /** The bytes of all sandboxes in Redis, as of a few seconds ago. */
     bytes: () => stored.bytes,
-    /** Returns the sandboxes of the loaded instances. */
     sandboxes: () => loaded.loaded().map(({ sandbox }) => sandbox),
     /** Returns the sandboxes of instances whose events somebody follows. */
     followed: () =>
@@ -217,7 +214,6 @@ export function createRedisInstances({ connection, server, follow, ...limits }: 
         .loaded()
         .filter(isFollowed)
         .map(({ sandbox }) => sandbox),
-    /** Returns the instance of an id, and counts this as a use. */
     enter: (id: string): Entered | Promise<Entered> =>
       loaded.use(id) ??
       connection

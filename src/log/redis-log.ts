@@ -10,7 +10,6 @@ import { SandboxError } from "../spec/errors.js";
 import { redactEncoded, redactValue } from "../spec/redact.js";
 import type { RandomStream } from "../spec/seed.js";
 import { type FollowedSandbox, followSandbox, noSandbox } from "./followed-sandbox.js";
-import type { Extended } from "./founding.js";
 import { endedInstance, type InstanceLimits, type InstanceState, instanceState } from "./instances.js";
 import {
   type CallOrigin,
@@ -42,7 +41,7 @@ export interface RedisLogOptions extends InstanceLimits {
 
 interface RedisLog extends Log {
   /** Adds a scenario's new organizations and keys to the sandbox. Resolves to a message if anything else differs. */
-  readonly extend: (from: string, scenario: NamedScenario) => Promise<Extended | string>;
+  readonly extend: (from: string, scenario: NamedScenario) => Promise<SavedSandbox | string>;
 }
 
 /**
@@ -158,7 +157,7 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
     },
     begin() {},
     extend: (from, scenario) =>
-      own.append({ kind: "extend", from, ...scenario }) as Promise<Extended | string>,
+      own.append({ kind: "extend", from, ...scenario }) as Promise<SavedSandbox | string>,
     async describe() {
       const described: InstanceState[] = [];
       const state = await stateOf(own);

@@ -23,7 +23,11 @@ const problems: readonly Problem[] = [
   ],
   [/OOM/, "it is full: its maxmemory is reached", "Increase maxmemory, or remove other data"],
   // Redis would repeat the arguments of the command, such as a password.
-  [/unknown command/i, "it is too old", "Use Redis 6.2 or newer, or Valkey"],
+  [
+    /unknown command/i,
+    "it does not know a command that a store needs",
+    "Use Redis 6.2 or newer, or Valkey, and no Sentinel",
+  ],
   [/Unknown RESP|RESP type/i, "it does not respond like Redis", "Check host and port"],
 ];
 
@@ -42,7 +46,6 @@ function problemOf(error: unknown): Problem {
   return [/^/, found, hint.replace(/\.$/, ""), isOfTls ? undefined : "away"];
 }
 
-/** The error for a store that cannot be opened. */
 export function unusableStore(shown: string, error: unknown): SandboxError {
   if (error instanceof SandboxError) return error;
   const [, found, whatToDo, isAway] = problemOf(error);
@@ -60,7 +63,6 @@ export function reasonOf(error: unknown): string {
   return error instanceof SandboxError ? error.message : problemOf(error)[1];
 }
 
-/** Whether Redis rejects writes because its memory is full. */
 export function isFullness(error: unknown): boolean {
   return error instanceof Error && /\bOOM\b/.test(error.message);
 }

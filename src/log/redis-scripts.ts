@@ -1,5 +1,3 @@
-import { createHash } from "node:crypto";
-
 // The scripts that run in Redis. Every sandbox, the server's own and each instance, has two keys:
 //
 // - a hash: `snapshot` (its state), `position` (of the snapshot), `head` (the position of the last batch), and for the server's
@@ -25,20 +23,10 @@ export function storeKeys(prefix: string) {
     of: (id: string) => [`${start}${id}:state`, `${start}${id}:log`, list, `${start}${id}:end`] as const,
     /** The parts around an instance's id. */
     parts: [start, ":state", ":log", ":end"] as const,
-    all: `{${prefix}*`,
-    /** Whether a key belongs to the layout of svc-sandbox 0.1. */
-    isOfEarlier: (key: string) =>
-      /^(?:\w{12}\}:instance|\}):(?:meta|log|snapshot)$/.test(key.slice(prefix.length + 1)),
+    /** Keys of svc-sandbox 0.1. */
+    earlier: ["meta", "log", "snapshot"].map((name) => start + name),
   };
 }
-
-/** A script, and its name in Redis. */
-export interface Script {
-  readonly text: string;
-  readonly sha1: string;
-}
-
-const script = (text: string): Script => ({ text, sha1: createHash("sha1").update(text).digest("hex") });
 
 const nowInLua = `
 local function now()
@@ -53,7 +41,7 @@ end
  * KEYS: hash, stream, list. ARGV: snapshot, position, founding, id (empty for the server's own), settings, maximum number of
  * instances, when it expires (epoch milliseconds, or empty).
  */
-export const createScript = script(`
+export const createScript = `
 if redis.call('HEXISTS', KEYS[1], 'snapshot') == 1 then return 'exists' end
 if ARGV[4] ~= '' then
   if redis.call('HLEN', KEYS[3]) >= tonumber(ARGV[6]) then return 'full' end
@@ -63,7 +51,7 @@ redis.call('HSET', KEYS[1], 'snapshot', ARGV[1], 'position', ARGV[2], 'head', AR
 redis.call('UNLINK', KEYS[2])
 if ARGV[7] ~= '' then redis.call('PEXPIREAT', KEYS[1], ARGV[7]) end
 return 'created'
-`);
+`;
 
 /**
  * Returns a sandbox: its snapshot, its position, the batches since, its settings, its founding. Without it, returns why and
@@ -71,12 +59,12 @@ return 'created'
  *
  * KEYS: hash, stream, list, end. ARGV: id.
  */
-export const loadScript = script(`
+export const loadScript = `
 local found = redis.call('HMGET', KEYS[1], 'snapshot', 'position', 'founding', 'previous')
 if not found[1] then return {'gone', redis.call('GET', KEYS[4]) or ''} end
 return {found[1], found[2], redis.call('XRANGE', KEYS[2], '(' .. found[2], '+'),
   redis.call('HGET', KEYS[3], ARGV[1]) or '', found[3], found[4] or ''}
-`);
+`;
 
 /**
  * For each of several sandboxes, appends a batch if there is one, and returns the batches after this server's position. A
@@ -87,7 +75,7 @@ return {found[1], found[2], redis.call('XRANGE', KEYS[2], '(' .. found[2], '+'),
  * KEYS, for each: hash, stream. ARGV, for each: position, when it expires (epoch milliseconds, or empty to leave that), whether
  * a full Redis must store the batch, batch.
  */
-export const appendScript = script(`${nowInLua}
+export const appendScript = `${nowInLua}
 local replies = {now()}
 for index = 1, #KEYS, 2 do
   local hash, log = KEYS[index], KEYS[index + 1]
@@ -115,21 +103,21 @@ for index = 1, #KEYS, 2 do
   replies[#replies + 1] = {state, id, between}
 end
 return replies
-`);
+`;
 
 /**
  * Replaces the snapshot of a sandbox by a newer one, and discards the batches up to it.
  *
  * KEYS: hash, stream. ARGV: position, the id after it, snapshot.
  */
-export const compactScript = script(`
+export const compactScript = `
 local found = redis.call('HMGET', KEYS[1], 'head', 'position')
 if not found[1] or found[2] == ARGV[1] then return 'old' end
 if found[1] ~= ARGV[1] and #redis.call('XRANGE', KEYS[2], ARGV[1], ARGV[1]) == 0 then return 'old' end
 redis.call('XTRIM', KEYS[2], 'MINID', ARGV[2])
 redis.call('HSET', KEYS[1], 'snapshot', ARGV[3], 'position', ARGV[1])
 return 'stored'
-`);
+`;
 
 /**
  * Removes the instances from the list that have ended; returns them, the others, the time, and the memory of all sandboxes.
@@ -137,7 +125,7 @@ return 'stored'
  * KEYS: list, own hash, own stream. ARGV: the start and the ends of an instance's keys (hash, stream, end), and what to return:
  * `all` or an empty text.
  */
-export const listScript = script(`${nowInLua}
+export const listScript = `${nowInLua}
 local at, alive, ended, bytes = now(), {}, {}, 0
 local function add(key)
   local used = redis.pcall('MEMORY', 'USAGE', key)
@@ -164,24 +152,24 @@ for index = 1, #all, 2 do
   end
 end
 return {at, bytes, #all / 2 - #ended, ended, alive}
-`);
+`;
 
 /** Removes an instance; returns whether it was there. KEYS: hash, stream, list, end. ARGV: id. */
-export const removeScript = script(`${nowInLua}
+export const removeScript = `${nowInLua}
 redis.call('UNLINK', KEYS[1], KEYS[2])
 if redis.call('HDEL', KEYS[3], ARGV[1]) == 0 then return 0 end
 redis.call('SET', KEYS[4], 'removed ' .. now(), 'PX', 604800000)
 return 1
-`);
+`;
 
 /**
  * Changes a field of a hash if it has an expected value; returns an empty text, or its other value.
  *
  * KEYS: hash. ARGV: field, expected, new.
  */
-export const changeScript = script(`
+export const changeScript = `
 local found = redis.call('HGET', KEYS[1], ARGV[1])
 if found ~= ARGV[2] then return found or 'nothing' end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
 return ''
-`);
+`;

@@ -119,7 +119,7 @@ export function createSandboxCopy(
         return entries < entry.least ? undefined : compact(entry.journal);
       case "extend": {
         const extended = extendStarted(describeSandbox(runtime), entry.from, entry);
-        if (typeof extended !== "string") restoreSandbox(extended.state, platform, options, runtime);
+        if (typeof extended !== "string") restoreSandbox(extended, platform, options, runtime);
         return extended;
       }
     }

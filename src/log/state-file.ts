@@ -8,18 +8,18 @@ import { parsedJson } from "../spec/schema/json.js";
 import { count, isMapping, list, number, openMapping, record, text } from "../spec/schema/shape.js";
 import {
   canMigrate,
-  changesOf,
   content,
   contentHashOf,
+  differencesOf,
   extendStarted,
   foundingOf,
   isSameMajor,
+  migrationOf,
   otherFounding,
   requireExtended,
 } from "./founding.js";
 import type { InstanceState, ServerState } from "./instances.js";
 
-/** The saved state of a server. */
 export interface SavedState extends ServerState {
   /** The version that wrote it. Default: this one. */
   readonly version?: string;
@@ -27,7 +27,6 @@ export interface SavedState extends ServerState {
   readonly startedWith: ScenarioIdentity;
 }
 
-/** The identity of a scenario. */
 export interface ScenarioIdentity {
   readonly name: string;
   /** The hash of its content: the same for a moved file, different for an edited file. */
@@ -38,7 +37,6 @@ export function identityOf({ name, scenario }: NamedScenario): ScenarioIdentity 
   return { name, sha256: contentHashOf({ scenario }) };
 }
 
-/** The version of the format. */
 const format = 3;
 
 // A described sandbox never changes, and its text is needed again while nothing happens to it.
@@ -62,7 +60,6 @@ function idOf(state: SavedSandbox): string {
   return contentHashOf(state).slice(0, 16);
 }
 
-/** Serializes an object without its end, for further members. */
 function open(object: object): string {
   return `${JSON.stringify(object).slice(0, -1)},`;
 }
@@ -152,13 +149,13 @@ function checked(scenario: unknown): Scenario {
 
 /**
  * Continues a state in this version with the current scenario, which may have additional organizations and keys if that
- * `isAllowed`. Returns readable changes as well. Throws `state_mismatch`, also for a state of another major version.
+ * `isAllowed`. Returns a sentence about the change as well. Throws `state_mismatch`, also for a state of another major version.
  */
 export function continueState(
   saved: SavedState,
   served: NamedScenario,
   { given, isAllowed }: { readonly given: string; readonly isAllowed: boolean },
-): { readonly state: SavedState; readonly changes: readonly string[] } {
+): { readonly state: SavedState; readonly change: string | undefined } {
   const { startedWith, own } = saved;
   const ours = foundingOf(served);
   const [name, hash] = [startedWith.name, startedWith.sha256.slice(0, 12)];
@@ -172,23 +169,19 @@ export function continueState(
   if (!(isSame ? isSameMajor(theirs, ours) : isAllowed && canMigrate(theirs, ours))) {
     throw otherFounding(stored, theirs, ours);
   }
-  const extended = isSame
-    ? { state: own, changes: [] }
-    : requireExtended(stored, extendStarted(own, hash, served));
+  const extended = isSame ? own : requireExtended(stored, extendStarted(own, hash, served));
   // A moved scenario file gets its new name; a scenario that was loaded later keeps its own.
   const moved = own.name === name ? { name: served.name } : {};
   return {
-    state: { ...saved, startedWith: identityOf(served), own: { ...extended.state, ...moved } },
-    changes: [...changesOf(theirs, ours), ...extended.changes],
+    state: { ...saved, startedWith: identityOf(served), own: { ...extended, ...moved } },
+    change: differencesOf(theirs, ours).length === 0 ? undefined : migrationOf(theirs, ours),
   };
 }
 
-/** The error for a state file with a member that svc-sandbox does not write. */
 export function brokenState(given: string): SandboxError {
   return unreadableState(given, "one of its members is missing or damaged");
 }
 
-/** The error for a state file that cannot be read. */
 export function unreadableState(given: string, why: string): SandboxError {
   return new SandboxError(
     "state_unreadable",

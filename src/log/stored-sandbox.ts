@@ -50,7 +50,6 @@ export async function loadSandbox(
   return { state: JSON.parse(text), position, batches, settings, founding, previous };
 }
 
-/** Reads batches from a reply of Redis. */
 export function batchesOf(found: readonly Reply[]): StoredBatch[] {
   return (found as readonly [string, readonly string[]][]).map(([position, [, texts = ""]]) => ({
     position,

@@ -82,9 +82,7 @@ test("--migrate continues a state with added organizations and keys, after a bac
 
   const next = serve([...argv, "--migrate", "--json"], { cwd });
   const { base_url: url, keys } = JSON.parse((await next.stdout.shows(/.*\n/))[0]);
-  expect(next.stderr.text()).toContain(
-    'Migrated: the key "two" and the organization "b-bank". The previous state is in "state.json.backup-0.2.0".\n',
-  );
+  expect(next.stderr.text()).toContain('The previous state is in "state.json.backup-0.2.0".\n');
   for (const key of [keys.two, keys.three, first.made]) expect(await statusOf(url, key)).toBe(200);
   expect(await statusOf(`${url}/i/${first.instance.id}`, first.instance.keys.one)).toBe(200);
   await control(`${url}/__sandbox`, "POST /reset");
@@ -133,7 +131,7 @@ test("--migrate reports an update from another version and keeps a backup; anoth
   const updated = serve(["a.yaml", "--state", "state.json", "--migrate"], { cwd });
   await baseUrl(updated);
   expect(updated.stderr.text()).toContain(
-    'Migrated: svc-sandbox 0.0.9 to 0.2.0. The previous state is in "state.json.backup-0.0.9".\n',
+    'Migrated from version "0.0.9" to version "0.2.0". The previous state is in "state.json.backup-0.0.9".\n',
   );
   await updated.stop();
   writeFileSync(file, of("1.0.0"));

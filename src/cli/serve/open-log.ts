@@ -187,11 +187,7 @@ async function openNamedState(
       ...{ maxInstances, instanceTtl, maxMemory, imported: await readImport(flags, io) },
     },
   );
-  if (log.migrated !== undefined) {
-    const { changes, backup } = log.migrated;
-    const kept = backup === undefined ? "" : ` The previous state is in ${quote(backup)}.`;
-    logger.note(`Migrated: ${listed(changes, "and")}.${kept}`);
-  }
+  if (log.migrated !== undefined) logger.note(log.migrated);
   if (log.savedAt !== undefined) {
     const ignored = Object.entries(given).flatMap(([flag, value]) =>
       value === undefined ? [] : `--${flag}`,
