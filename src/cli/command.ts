@@ -29,7 +29,7 @@ export interface CliCommand<Flags extends FlagSet = FlagSet> {
   readonly flags: Flags;
   readonly examples: Readonly<Record<string, string>>;
   /** Runs a call; resolves to the exit code, or throws the error for the user. */
-  run(call: CommandCall<FlagValues<Flags>>): Promise<number>;
+  run(call: CallOf<Flags>): Promise<number>;
 }
 
 /** The commands by name, loaded on demand. */
@@ -63,6 +63,9 @@ export type FlagSet = Readonly<Record<string, Flag<unknown>>>;
 export type FlagValues<Flags extends FlagSet> = {
   readonly [Name in keyof Flags]?: Flags[Name] extends Flag<infer Value> ? Value : never;
 };
+
+/** A call of a command with these flags. */
+export type CallOf<Flags extends FlagSet> = CommandCall<FlagValues<Flags>>;
 
 /** For a flag without a variable. */
 export const noVariable = { variables: [] };

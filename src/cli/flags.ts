@@ -232,10 +232,7 @@ export function controlCall(url: string | undefined, flags: FlagValues<typeof as
 
 export const force = toggle("--force", "overwrite an existing file", noVariable);
 
-export const json = toggle("--json", "print JSON instead of text");
-
-/** `--json` for commands with `--format`. */
-export const jsonOrFormat = toggle("--json", "print JSON instead of text", { conflicts: ["format"] });
+export const json = toggle("--json", "print JSON instead of text", { conflicts: ["format"] });
 
 export const quiet = toggle("--quiet", "print as little as possible: no notes and no request log");
 

@@ -7,9 +7,10 @@ import { nodePlatform, openWorld } from "../node/platform.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import { givenOptions, startSandbox } from "../sandbox/start.js";
 import type { ChangeFields } from "../sandbox/timeline.js";
-import { formatProblem, ScenarioError, type ScenarioProblem } from "../scenario/problems.js";
-import { SandboxError } from "../spec/errors.js";
+import { ScenarioError, type ScenarioProblem } from "../scenario/problems.js";
+import type { SandboxError } from "../spec/errors.js";
 import { redactKeys } from "../spec/redact.js";
+import type { Path } from "../spec/schema/shape.js";
 import { listed, quote } from "../spec/schema/words.js";
 import { usageError } from "./exit-codes.js";
 import type { WorldFlags } from "./flags.js";
@@ -25,17 +26,13 @@ function ownIn(cwd: string): string | undefined {
 }
 
 /** Loads a scenario by name or file. Default: this folder's own, or `key-states`. The signal ends the wait for stdin. */
-export async function loadNamed(
+export function loadNamed(
   word: string | undefined,
   { cwd, stdin }: Pick<Io, "cwd" | "stdin">,
   signal?: AbortSignal,
 ): Promise<LoadedScenario> {
   const name = word ?? ownIn(cwd) ?? fallbackScenario;
-  try {
-    return await loadScenario(name, { cwd, stdin, ...(signal !== undefined && { signal }) });
-  } catch (error) {
-    throw withCount(error, name);
-  }
+  return loadScenario(name, { cwd, stdin, ...(signal !== undefined && { signal }) });
 }
 
 /** Returns the announced changes of a scenario by name or file, and its files; throws `usage` if it has none. */
@@ -97,11 +94,8 @@ export async function stepsThatFail(
 ): Promise<ScenarioProblem[]> {
   // Usually there is nothing to rehearse.
   const { rehearsalProblems, placeInScenario } = await import("../node/rehearsal.js");
-  return rehearsalProblems(
-    loaded,
-    (path) => placeInScenario(loaded.name, path, cwd, loaded.piped),
-    givenOptions(flags),
-  );
+  const placeOf = (path: Path) => placeInScenario(loaded.name, path, cwd, loaded.piped);
+  return rehearsalProblems(loaded, placeOf, givenOptions(flags));
 }
 
 /** Warns about steps of a scenario file with unexpected results. Bundled scenarios are tested. */
@@ -114,8 +108,7 @@ export async function warnOfSteps(
   const isBundled = loaded.files.length === 0 && loaded.piped === undefined;
   const problems = isBundled ? [] : await stepsThatFail(loaded, flags, io);
   if (problems.length === 0) return;
-  const texts = problems.map(formatProblem).join("\n\n");
-  log.note(`Steps of ${loaded.name} that may fail:\n\n${texts}\n`);
+  log.note(`Steps of ${loaded.name} that may fail:\n\n${new ScenarioError(problems).message}\n`);
 }
 
 /** Warns about assumptions of the scenario that override a given `--profile`. */
@@ -126,15 +119,6 @@ export function warnOfPinned(world: SandboxState, { profile }: WorldFlags, log: 
   log.note(
     `${world.name} sets ${listed(pinned, "and")} itself, which overrides --profile ${profile}. Remove these from its assumptions to use the profile's values.`,
   );
-}
-
-/** Adds the scenario's name and the number of its problems to an error. */
-export function withCount<Failure>(error: Failure, name: string): Failure | SandboxError {
-  if (!(error instanceof ScenarioError)) return error;
-  const { length } = error.problems;
-  const count = length === 1 ? "a problem" : `${length} problems`;
-  const message = `The scenario ${JSON.stringify(name)} has ${count}.\n\n${error.message}`;
-  return new SandboxError("scenario_invalid", message);
 }
 
 /** Returns the problems of a scenario's text as JSON, or why it could not be read. */

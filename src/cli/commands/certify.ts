@@ -21,9 +21,8 @@ import {
 } from "../certify/certificate-files.js";
 import { type Certified, certifyClient } from "../certify/certify-client.js";
 import {
-  type CommandCall,
+  type CallOf,
   declareCommand,
-  type FlagValues,
   fileName,
   noVariable,
   oneOf,
@@ -36,7 +35,7 @@ import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
 import {
   interceptFlags,
-  jsonOrFormat,
+  json,
   quiet,
   readDuration,
   readSeed,
@@ -144,14 +143,14 @@ const flags = {
     oneOf(["text", "brief"]),
     noVariable,
   ),
-  json: jsonOrFormat,
+  json,
   now: worldFlags.now,
   frozen: worldFlags.frozen,
   ...interceptFlags,
   ...{ host, handlers, control, tls, cert, key },
   quiet,
 };
-type CertifyCall = CommandCall<FlagValues<typeof flags>>;
+type CertifyCall = CallOf<typeof flags>;
 
 const codes: Readonly<Record<string, number>> = {
   no_request: exitCode.noRequest,

@@ -12,7 +12,7 @@ import { quote } from "../../spec/schema/words.js";
 import { declareCommand, fileName, noVariable, option, toggle, wholeNumber } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
-import { defaultWait, formatFlag, jsonOrFormat, timeout } from "../flags.js";
+import { defaultWait, formatFlag, json, timeout } from "../flags.js";
 import type { Io } from "../io.js";
 import { loadChanges } from "../open-scenario.js";
 import { styleFor } from "../terminal.js";
@@ -24,7 +24,7 @@ export const command = declareCommand({
   words: { "<base-url>": "the URL before /v1/relying-party/me" },
   flags: {
     format: formatFlag,
-    json: jsonOrFormat,
+    json,
     maxRequests: option(
       "--max-requests <number>",
       "maximum number of requests (default: 40)",

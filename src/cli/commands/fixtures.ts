@@ -6,16 +6,7 @@ import { populatedOrganization, populatedRef } from "../../scenario/population.j
 import type { Organization } from "../../spec/api-key.js";
 import { farmerLocaleChoices, mostFarmers } from "../../spec/consent.js";
 import { listed } from "../../spec/schema/words.js";
-import {
-  type CommandCall,
-  declareCommand,
-  type FlagValues,
-  noVariable,
-  oneOf,
-  option,
-  reader,
-  wholeNumber,
-} from "../command.js";
+import { type CallOf, declareCommand, noVariable, oneOf, option, reader, wholeNumber } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { readSeed } from "../flags.js";
 import type { Output } from "../io.js";
@@ -74,7 +65,7 @@ const flags = {
     readFarmerTime,
   ),
 };
-type FixturesCall = CommandCall<FlagValues<typeof flags>>;
+type FixturesCall = CallOf<typeof flags>;
 
 export const command = declareCommand({
   summary: "print seeded synthetic records: organizations or farmers",

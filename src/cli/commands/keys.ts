@@ -5,7 +5,7 @@ import type { SandboxState } from "../../sandbox/sandbox.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
 import { declareCommand, noVariable, oneOf, option, scenarioWord } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { jsonOrFormat, worldFlags } from "../flags.js";
+import { json, worldFlags } from "../flags.js";
 import { keyRows, keyTable } from "../key-rows.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
 import { type Style, shortTime, styleFor } from "../terminal.js";
@@ -22,7 +22,7 @@ export const command = declareCommand({
       oneOf(["table", "json", "env", "powershell"]),
       noVariable,
     ),
-    json: jsonOrFormat,
+    json,
     ...worldFlags,
   },
   examples: {

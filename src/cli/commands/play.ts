@@ -7,15 +7,7 @@ import { isAsExpected, type PlayedStep } from "../../sandbox/steps.js";
 import { tryNextStep } from "../../sandbox/story/run-step.js";
 import { redactKeys } from "../../spec/redact.js";
 import { quote } from "../../spec/schema/words.js";
-import {
-  type CommandCall,
-  declareCommand,
-  type FlagValues,
-  option,
-  reader,
-  scenarioWord,
-  toggle,
-} from "../command.js";
+import { type CallOf, declareCommand, option, reader, scenarioWord, toggle } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { changes, json, worldFlags } from "../flags.js";
 import { aborted, type Io } from "../io.js";
@@ -43,7 +35,7 @@ const flags = {
   changes,
   json,
 };
-type PlayCall = CommandCall<FlagValues<typeof flags>>;
+type PlayCall = CallOf<typeof flags>;
 
 export const command = declareCommand({
   summary: "play the story of a scenario to an audience",

@@ -10,9 +10,8 @@ import { SandboxError } from "../../spec/errors.js";
 import { redactKeys } from "../../spec/redact.js";
 import { listed } from "../../spec/schema/words.js";
 import {
-  type CommandCall,
+  type CallOf,
   declareCommand,
-  type FlagValues,
   fileName,
   noVariable,
   option,
@@ -86,7 +85,7 @@ const flags = {
 /** How long a replica still responds after SIGTERM, in milliseconds: longer than a load balancer takes to notice. */
 const drainTime = 5000;
 
-type StartCall = CommandCall<FlagValues<typeof flags>>;
+type StartCall = CallOf<typeof flags>;
 
 export const command = declareCommand({
   summary: "serve a scenario until you stop it (the default command)",

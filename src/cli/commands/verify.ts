@@ -6,11 +6,11 @@ import { isScenarioName, scenarioNames } from "../../scenario/bundled.js";
 import { ScenarioError } from "../../scenario/problems.js";
 import { SandboxError } from "../../spec/errors.js";
 import { printable, redactKeys } from "../../spec/redact.js";
-import { type CommandCall, declareCommand, type FlagValues, noVariable, toggle } from "../command.js";
+import { type CallOf, declareCommand, noVariable, toggle } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf } from "../exit-codes.js";
 import { json, quiet, worldFlags } from "../flags.js";
 import { aborted } from "../io.js";
-import { namedOrOwn, problemsJson, withCount } from "../open-scenario.js";
+import { namedOrOwn, problemsJson } from "../open-scenario.js";
 import { createLog } from "../serve/log.js";
 import { verdictJson, verdictOn, verdictText } from "../story/verdict.js";
 import { type Palette, styleFor } from "../terminal.js";
@@ -23,7 +23,7 @@ const flags = {
   json,
   quiet,
 };
-type VerifyCall = CommandCall<FlagValues<typeof flags>>;
+type VerifyCall = CallOf<typeof flags>;
 
 export const command = declareCommand({
   summary: "run the stories of scenarios as tests",
@@ -136,7 +136,7 @@ async function outcomeOf(name: string, { flags, io }: VerifyCall): Promise<Outco
     return {
       exitCode: exitCodeOf(error),
       files: isScenarioName(name) ? [] : [name, ...placed].map((file) => resolve(io.cwd, file)),
-      error: printable(redactKeys(withCount(error, name).message)),
+      error: printable(redactKeys(error.message)),
       json: { name, passed: false, problems: problemsJson(error, name), steps: [] },
     };
   }
