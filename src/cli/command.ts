@@ -39,11 +39,6 @@ export function declareCommand<Flags extends FlagSet>(command: CliCommand<Flags>
   return command;
 }
 
-export const scenarioWord = {
-  "[scenario]":
-    "a bundled name, a file, or - for stdin (default: svc-sandbox.yaml, or key-states without such a file)",
-};
-
 export interface Flag<Value> {
   /** In commander's notation: `-p, --port <number>`. */
   readonly spec: string;
@@ -66,9 +61,6 @@ export type FlagValues<Flags extends FlagSet> = {
 
 /** A call of a command with these flags. */
 export type CallOf<Flags extends FlagSet> = CommandCall<FlagValues<Flags>>;
-
-/** For a flag without a variable. */
-export const noVariable = { variables: [] };
 
 type FlagOptions = Partial<Pick<Flag<unknown>, "variables" | "conflicts">>;
 

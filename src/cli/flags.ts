@@ -6,7 +6,6 @@ import { profiles } from "../spec/assumptions.js";
 import {
   type FlagValues,
   fileName,
-  noVariable,
   oneOf,
   option,
   reader,
@@ -18,6 +17,12 @@ import { usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 
 // Flags of several commands. A command's own flags are in its file.
+
+/** The argument of commands that use one scenario. */
+export const scenarioWord = {
+  "[scenario]":
+    "a bundled name, a file, or - for stdin (default: svc-sandbox.yaml, or key-states without such a file)",
+};
 
 export const readPort = wholeNumber(0, 65_535, "; 0 uses any free port");
 
@@ -187,7 +192,7 @@ export const formatFlag = option(
   "--format <format>",
   "text, brief (one line of JSON for scripts and agents), json, markdown, junit or html (default: text)",
   oneOf(reportFormats),
-  noVariable,
+  { variables: [] },
 );
 
 /** The thresholds of a report. */
@@ -230,7 +235,7 @@ export function controlCall(url: string | undefined, flags: FlagValues<typeof as
   };
 }
 
-export const force = toggle("--force", "overwrite an existing file", noVariable);
+export const force = toggle("--force", "overwrite an existing file", { variables: [] });
 
 export const json = toggle("--json", "print JSON instead of text", { conflicts: ["format"] });
 

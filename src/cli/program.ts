@@ -6,14 +6,7 @@ import { alignColumns } from "../report/plain-text.js";
 import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
 import type { SandboxError } from "../spec/errors.js";
 import { didYouMean, nearest, quote } from "../spec/schema/words.js";
-import {
-  type CliCommand,
-  type CommandCall,
-  type Flag,
-  type FlagSet,
-  type FlagValues,
-  longForm,
-} from "./command.js";
+import { type CliCommand, type Flag, type FlagSet, type FlagValues, longForm } from "./command.js";
 import { commands } from "./commands.js";
 import { usageError } from "./exit-codes.js";
 import { verbose } from "./flags.js";
@@ -28,7 +21,7 @@ export function parse(
   command: CliCommand,
   argv: readonly string[],
   { io, implied = false }: { readonly io: Io; readonly implied?: boolean },
-): Pick<CommandCall, "words" | "flags"> | undefined {
+) {
   // Before its flags, which may be those of another command.
   if (implied && !argv[0]?.startsWith("-")) refuseUnknownWord(argv[0], io);
   const commander = commanderOf(`${io.program} ${name}`, command, io);

@@ -20,17 +20,7 @@ import {
   writeCertificates,
 } from "../certify/certificate-files.js";
 import { type Certified, certifyClient } from "../certify/certify-client.js";
-import {
-  type CallOf,
-  declareCommand,
-  fileName,
-  noVariable,
-  oneOf,
-  option,
-  scenarioWord,
-  toggle,
-  wholeNumber,
-} from "../command.js";
+import { type CallOf, declareCommand, fileName, oneOf, option, toggle, wholeNumber } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
 import {
@@ -39,6 +29,7 @@ import {
   quiet,
   readDuration,
   readSeed,
+  scenarioWord,
   serverFlags,
   thresholdFlags,
   worldFlags,
@@ -141,7 +132,7 @@ const flags = {
     "--format <format>",
     "text or brief (one line of JSON for scripts and agents, and no progress) (default: text)",
     oneOf(["text", "brief"]),
-    noVariable,
+    { variables: [] },
   ),
   json,
   now: worldFlags.now,

@@ -9,7 +9,7 @@ import { parseApiKey } from "../../spec/api-key.js";
 import { redactKeys } from "../../spec/redact.js";
 import { parsedJson } from "../../spec/schema/json.js";
 import { quote } from "../../spec/schema/words.js";
-import { declareCommand, fileName, noVariable, option, toggle, wholeNumber } from "../command.js";
+import { declareCommand, fileName, option, toggle, wholeNumber } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
 import { defaultWait, formatFlag, json, timeout } from "../flags.js";
@@ -40,7 +40,7 @@ export const command = declareCommand({
     probeLimits: toggle(
       "--probe-limits",
       "reach limits on purpose, with keys at their limits or with up to per_minute + 1 requests of a working key, if --max-requests allows it",
-      noVariable,
+      { variables: [] },
     ),
   },
   examples: {

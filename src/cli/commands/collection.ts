@@ -6,10 +6,10 @@ import type { SandboxState } from "../../sandbox/sandbox.js";
 import { failures } from "../../spec/fault.js";
 import { outcomeOf, outcomes, type PathId } from "../../spec/outcomes.js";
 import { listed } from "../../spec/schema/words.js";
-import { declareCommand, fileName, noVariable, oneOf, option, scenarioWord } from "../command.js";
+import { declareCommand, fileName, oneOf, option } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { openOutput } from "../files.js";
-import { force, quiet, standardUrl, worldFlags } from "../flags.js";
+import { force, quiet, scenarioWord, standardUrl, worldFlags } from "../flags.js";
 import type { Io } from "../io.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
 
@@ -28,9 +28,11 @@ export const command = declareCommand({
       "--format <format>",
       "http (a file for VS Code, JetBrains, Visual Studio or httpYac) or postman (a collection, v2.1, which Bruno imports) (default: http)",
       oneOf(Object.keys(renderCollection) as CollectionFormat[]),
-      noVariable,
+      { variables: [] },
     ),
-    output: option("-o, --output <file>", "write it to this file and not to stdout", fileName, noVariable),
+    output: option("-o, --output <file>", "write it to this file and not to stdout", fileName, {
+      variables: [],
+    }),
     environment: option(
       "--environment <file>",
       "write the variables to this file, for Postman or as .env: the keys, and SVC_BASE_URL and SVC_CONTROL_URL (default: a sandbox on the default port)",

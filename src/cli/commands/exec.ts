@@ -12,7 +12,7 @@ import { parseDate } from "../../scenario/format/fields.js";
 import { faultPathIds, outcomes } from "../../spec/outcomes.js";
 import { redactKeys } from "../../spec/redact.js";
 import { didYouMean, listed, quote } from "../../spec/schema/words.js";
-import { declareCommand, fileName, fileNames, option, reader, scenarioWord } from "../command.js";
+import { declareCommand, fileName, fileNames, option, reader } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import {
   changes,
@@ -21,6 +21,7 @@ import {
   log,
   quiet,
   readPort,
+  scenarioWord,
   serverFlags,
   thresholdFlags,
   worldFlags,

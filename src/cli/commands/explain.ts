@@ -13,9 +13,9 @@ import { authorizationChecks } from "../../spec/authorize.js";
 import { SandboxError } from "../../spec/errors.js";
 import { outcomeOf } from "../../spec/outcomes.js";
 import { didYouMean, listed, quote } from "../../spec/schema/words.js";
-import { declareCommand, scenarioWord } from "../command.js";
+import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { json, worldFlags } from "../flags.js";
+import { json, scenarioWord, worldFlags } from "../flags.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
 import { answerText, paintStatus, type Style, styleFor } from "../terminal.js";
 

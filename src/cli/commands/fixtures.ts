@@ -6,7 +6,7 @@ import { populatedOrganization, populatedRef } from "../../scenario/population.j
 import type { Organization } from "../../spec/api-key.js";
 import { farmerLocaleChoices, mostFarmers } from "../../spec/consent.js";
 import { listed } from "../../spec/schema/words.js";
-import { type CallOf, declareCommand, noVariable, oneOf, option, reader, wholeNumber } from "../command.js";
+import { type CallOf, declareCommand, oneOf, option, reader, wholeNumber } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { readSeed } from "../flags.js";
 import type { Output } from "../io.js";
@@ -34,29 +34,26 @@ const recordFormats = ["ndjson", "json", "yaml", "csv", "geojson"] as const;
 type RecordFormat = (typeof recordFormats)[number];
 
 const flags = {
-  count: option(
-    "--count <number>",
-    "number of records (default: 10)",
-    wholeNumber(0, mostFarmers),
-    noVariable,
-  ),
+  count: option("--count <number>", "number of records (default: 10)", wholeNumber(0, mostFarmers), {
+    variables: [],
+  }),
   from: option(
     "--from <index>",
     "index of the first record, counted from 0 (default: 0)",
     wholeNumber(0, mostFarmers - 1),
-    noVariable,
+    { variables: [] },
   ),
   format: option(
     "--format <format>",
     "ndjson, json, yaml, csv, or geojson for the fields of farmers (default: ndjson)",
     oneOf(recordFormats),
-    noVariable,
+    { variables: [] },
   ),
   locale: option(
     "--locale <name>",
     "locale of the farmers, such as en_GH or pt_BR, or a language for all of its locales (default: all locales)",
     readLocale,
-    noVariable,
+    { variables: [] },
   ),
   seed: option("--seed <number>", "seed of the records (default: 1)", readSeed),
   now: option(

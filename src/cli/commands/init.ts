@@ -10,7 +10,7 @@ import { starterScenario } from "../../scenario/starter.generated.js";
 import { parsedJson } from "../../spec/schema/json.js";
 import { isMapping } from "../../spec/schema/shape.js";
 import { quote } from "../../spec/schema/words.js";
-import { declareCommand, noVariable, oneOf, option, toggle } from "../command.js";
+import { declareCommand, oneOf, option, toggle } from "../command.js";
 import { exitCode, tryToWrite, unwritable, usageError } from "../exit-codes.js";
 import { newFile } from "../files.js";
 import { force, quiet } from "../flags.js";
@@ -41,12 +41,12 @@ export const command = declareCommand({
       "--client <kind>",
       "write first tests of a client: vitest, pytest, junit, go",
       oneOf(clientKinds),
-      noVariable,
+      { variables: [] },
     ),
     agent: toggle(
       "--agent",
       "add a section to AGENTS.md that points coding agents to the package's AGENTS.md",
-      noVariable,
+      { variables: [] },
     ),
     quiet,
   },

@@ -3,9 +3,9 @@ import { clientEnvironment, environmentLines, powershellLines } from "../../node
 import { alignColumns } from "../../report/plain-text.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
-import { declareCommand, noVariable, oneOf, option, scenarioWord } from "../command.js";
+import { declareCommand, oneOf, option } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { json, worldFlags } from "../flags.js";
+import { json, scenarioWord, worldFlags } from "../flags.js";
 import { keyRows, keyTable } from "../key-rows.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
 import { type Style, shortTime, styleFor } from "../terminal.js";
@@ -20,7 +20,7 @@ export const command = declareCommand({
       "--format <format>",
       "table, json, env (lines for a shell or a .env file) or powershell (default: table)",
       oneOf(["table", "json", "env", "powershell"]),
-      noVariable,
+      { variables: [] },
     ),
     json,
     ...worldFlags,

@@ -1,9 +1,9 @@
 import { createMemoryLog } from "../../log/memory-log.js";
 import { settled } from "../../sandbox/operations/operations.js";
 import { serve } from "../../server/serve.js";
-import { declareCommand, option, scenarioWord } from "../command.js";
+import { declareCommand, option } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { log, quiet, readPort, serverFlags, worldFlags } from "../flags.js";
+import { log, quiet, readPort, scenarioWord, serverFlags, worldFlags } from "../flags.js";
 import { loadNamed, startNamed } from "../open-scenario.js";
 import { createLog, logEvents } from "../serve/log.js";
 import { serveOptions } from "../serve/serve-options.js";

@@ -7,7 +7,7 @@ import { redactKeys } from "../../spec/redact.js";
 import { parsedJson } from "../../spec/schema/json.js";
 import { isMapping } from "../../spec/schema/shape.js";
 import { quote } from "../../spec/schema/words.js";
-import { declareCommand, fileName, noVariable, option, toggle } from "../command.js";
+import { declareCommand, fileName, option, toggle } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { openOutput, readGivenFile } from "../files.js";
 import {
@@ -33,11 +33,9 @@ export const reportCommand = declareCommand({
     "[url...]": `${runningUrl}; with --merge the files`,
   },
   flags: {
-    merge: toggle(
-      "--merge",
-      "merge the reports in these files, written with --report or --json, into one",
-      noVariable,
-    ),
+    merge: toggle("--merge", "merge the reports in these files, written with --report or --json, into one", {
+      variables: [],
+    }),
     format: formatFlag,
     json,
     ...thresholdFlags,
@@ -116,20 +114,19 @@ export const captureCommand = declareCommand({
     "Writes everything since the start or the last reset of a running sandbox: its state, each request with its response, and the changes in between. The file is a scenario with a story: verify repeats it on any machine, and play presents it. It contains the last 480 to 960 requests and changes, and no key. Exits with 2 if there is nothing to capture.",
   words: { "[url]": runningUrl },
   flags: {
-    output: option("-o, --output <file>", "write it to this file and not to stdout", fileName, noVariable),
+    output: option("-o, --output <file>", "write it to this file and not to stdout", fileName, {
+      variables: [],
+    }),
     force,
-    from: option(
-      "--from <id>",
-      "start with this request: its id in the log, or its X-Request-Id",
-      readText,
-      noVariable,
-    ),
-    to: option("--to <id>", "end with this request", readText, noVariable),
+    from: option("--from <id>", "start with this request: its id in the log, or its X-Request-Id", readText, {
+      variables: [],
+    }),
+    to: option("--to <id>", "end with this request", readText, { variables: [] }),
     key: option(
       "--key <ref>",
       "only requests with this key (or none, malformed, unknown); others stay, without expectations, if the responses depend on them",
       readText,
-      noVariable,
+      { variables: [] },
     ),
     ...askFlags,
     quiet,
@@ -159,7 +156,7 @@ export const exportCommand = declareCommand({
       "-o, --output <file>",
       "write it to this file, readable only by its owner, and not to stdout",
       fileName,
-      noVariable,
+      { variables: [] },
     ),
     force,
     ...askFlags,

@@ -9,25 +9,14 @@ import { type RunningServer, serve } from "../../server/serve.js";
 import { SandboxError } from "../../spec/errors.js";
 import { redactKeys } from "../../spec/redact.js";
 import { listed } from "../../spec/schema/words.js";
-import {
-  type CallOf,
-  declareCommand,
-  fileName,
-  noVariable,
-  option,
-  reader,
-  scenarioWord,
-  toggle,
-} from "../command.js";
+import { type CallOf, declareCommand, fileName, option, reader, toggle } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
-import { changes, json, log, quiet, readPort, serverFlags, worldFlags } from "../flags.js";
+import { changes, json, log, quiet, readPort, scenarioWord, serverFlags, worldFlags } from "../flags.js";
 import { aborted, type Io } from "../io.js";
 import { loadNamed, warnOfPinned, warnOfSteps, withChanges } from "../open-scenario.js";
 import { banner, listeningLine, openDashboard } from "../serve/banner.js";
-import { writeEnvFile } from "../serve/client-environment.js";
 import { createLog, logEvents } from "../serve/log.js";
 import { keepingFlags, openNamedLog } from "../serve/open-log.js";
-import { startWatching } from "../serve/reload.js";
 import { serveOptions } from "../serve/serve-options.js";
 import { styleFor } from "../terminal.js";
 
@@ -61,12 +50,12 @@ const flags = {
   detach: toggle(
     "--detach",
     "serve in the background: print the line of --json once requests are accepted, and return; svc-sandbox stop ends it",
-    { ...noVariable, conflicts: ["control", "untilStdinEnds"] },
+    { variables: [], conflicts: ["control", "untilStdinEnds"] },
   ),
   untilStdinEnds: toggle(
     "--until-stdin-ends",
     "print the line of --json, and stop when stdin ends: the sandbox never outlives a program that starts it with a pipe",
-    noVariable,
+    { variables: [] },
   ),
   open: toggle(
     "--open",
@@ -125,12 +114,8 @@ export const command = declareCommand({
     // The last start ends first: no file changes a server that stops, and no request comes to a log that closes.
     const shutdown: (() => Promise<void>)[] = [];
     try {
-      const log = await openNamedLog(call, {
-        own,
-        logger,
-        onProblem: (error) => options.onDefect?.(error),
-        stop,
-      });
+      const onProblem = (error: unknown) => options.onDefect?.(error);
+      const log = await openNamedLog(call, { own, logger, onProblem, stop });
       if (log === undefined) return code;
       shutdown.push(async () => {
         try {
@@ -144,26 +129,26 @@ export const command = declareCommand({
       logEvents(log, flags, logger);
       const server = await serve(log, { ...options, own });
       // A second signal ends the process.
-      shutdown.push(() =>
-        server.close(
-          undefined,
-          isDrained(stop, drain) ? io.wait(drain, new AbortController().signal) : undefined,
-        ),
-      );
+      const drained = () =>
+        isDrained(stop, drain) ? io.wait(drain, new AbortController().signal) : undefined;
+      shutdown.push(() => server.close(undefined, drained()));
       const { runtime } = log;
       const writeVariables = async () => {
-        if (flags.writeEnv !== undefined)
-          await writeEnvFile(flags.writeEnv, io.cwd, settled(runtime), server);
+        if (flags.writeEnv === undefined) return;
+        // Loaded when needed, as is the reload below.
+        const { writeEnvFile } = await import("../serve/client-environment.js");
+        await writeEnvFile(flags.writeEnv, io.cwd, settled(runtime), server);
       };
-      const warn = async ({ loaded }: typeof served) => {
+      const warn = async () => {
         warnOfPinned(settled(runtime), flags, logger);
-        await warnOfSteps(loaded, flags, io, logger);
+        await warnOfSteps(served.loaded, flags, io, logger);
       };
       await writeVariables();
       if (flags.watch) {
+        const { startWatching } = await import("../serve/reload.js");
         const onReload = async () => {
           await writeVariables().catch((error) => logger.problem(error.message));
-          await warn(served);
+          await warn();
         };
         const onLoad = (fresh: LoadedScenario) => {
           served.loaded = fresh;
@@ -176,7 +161,7 @@ export const command = declareCommand({
       };
       if (!printsJson(flags)) announced();
       noteReach(server, call, logger);
-      await warn({ loaded });
+      await warn();
       // A program may stop reading after the line.
       if (printsJson(flags)) announced();
       await aborted(stop);

@@ -6,7 +6,7 @@ import { isScenarioName, scenarioNames } from "../../scenario/bundled.js";
 import { ScenarioError } from "../../scenario/problems.js";
 import { SandboxError } from "../../spec/errors.js";
 import { printable, redactKeys } from "../../spec/redact.js";
-import { type CallOf, declareCommand, noVariable, toggle } from "../command.js";
+import { type CallOf, declareCommand, toggle } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf } from "../exit-codes.js";
 import { json, quiet, worldFlags } from "../flags.js";
 import { aborted } from "../io.js";
@@ -16,9 +16,11 @@ import { verdictJson, verdictOn, verdictText } from "../story/verdict.js";
 import { type Palette, styleFor } from "../terminal.js";
 
 const flags = {
-  all: toggle("--all", "every bundled scenario", noVariable),
+  all: toggle("--all", "every bundled scenario", { variables: [] }),
   // No variable: one for `start` would keep it running.
-  watch: toggle("--watch", "verify again whenever a file of the scenarios changes, until Ctrl-C", noVariable),
+  watch: toggle("--watch", "verify again whenever a file of the scenarios changes, until Ctrl-C", {
+    variables: [],
+  }),
   ...worldFlags,
   json,
   quiet,

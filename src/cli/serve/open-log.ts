@@ -7,15 +7,7 @@ import type { Logger } from "../../node/logger.js";
 import { givenOptions } from "../../sandbox/start.js";
 import { SandboxError } from "../../spec/errors.js";
 import { listed, quote } from "../../spec/schema/words.js";
-import {
-  type CommandCall,
-  type FlagValues,
-  fileName,
-  noVariable,
-  option,
-  reader,
-  toggle,
-} from "../command.js";
+import { type CommandCall, type FlagValues, fileName, option, reader, toggle } from "../command.js";
 import { usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
 import { readDuration, type WorldFlags } from "../flags.js";
@@ -42,7 +34,7 @@ export const keepingFlags = {
     "--import <file>",
     "start --state or --store with this file from export; rejected if a sandbox already exists there",
     fileName,
-    noVariable,
+    { variables: [] },
   ),
   migrate: toggle(
     "--migrate",
