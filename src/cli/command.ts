@@ -120,9 +120,6 @@ export function separated<Value>(read: Flag<Value>["read"]): Flag<readonly Value
 
 export const fileName = reader((text) => text || undefined, "the name of a file");
 
-/** For a repeatable flag. */
-export const fileNames: Flag<readonly string[]>["read"] = (text, from) => [fileName(text, from)];
-
 const readSwitch = reader((text) => {
   const word = text.toLowerCase();
   if (["1", "true", "yes", "on"].includes(word)) return true;

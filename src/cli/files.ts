@@ -1,5 +1,4 @@
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { existsSync, promises } from "node:fs";
 import { extname, resolve } from "node:path";
 import { fileFailure, writeFileAtomically, writeReportFile } from "../node/files/write-file.js";
 import type { ReportFormat } from "../report/render/document.js";
@@ -41,26 +40,19 @@ export function openOutput(
 }
 
 /** A file to write when a command ends. */
-export interface ReportTarget<Format = ReportFormat> {
+export interface ReportTarget {
   readonly file: string;
-  readonly format: Format;
+  readonly format: ReportFormat;
   readonly isAppended: boolean;
 }
 
-export interface FilesFlag<Format> {
-  /** For example, `--report`. */
+/** A flag that names files, for example `--report`, and what they contain, `the report`. */
+interface FilesFlag {
   readonly name: string;
-  /** What the file contains: `the report`. */
   readonly what: string;
-  /** The formats by file extension; `endingWords` lists each format once. */
-  readonly endings: Readonly<Record<string, Format>>;
-  readonly endingWords: string;
-  /** The format for `-`, which is stdout. Default: `-` is not accepted. */
-  readonly onStdout?: Format;
 }
 
-/** The file extensions of reports. */
-export const formatOfEnding: Readonly<Record<string, ReportFormat>> = {
+const formatOfEnding: Readonly<Record<string, ReportFormat>> = {
   ".json": "json",
   ".md": "markdown",
   ".markdown": "markdown",
@@ -69,40 +61,38 @@ export const formatOfEnding: Readonly<Record<string, ReportFormat>> = {
   ".txt": "text",
 };
 
-/** Returns the files of a flag; throws `usage` if neither a file's name nor `given` sets its format. */
-export function reportTargets<Format>(
+/** Returns the files of a flag; `-` is stdout. Throws `usage` if neither a file's name nor `given` sets its format. */
+export function reportTargets(
   files: readonly string[] = [],
-  { name, what, endings, endingWords, onStdout }: FilesFlag<Format>,
+  { name, what }: FilesFlag,
   { env, cwd }: Pick<Io, "env" | "cwd">,
-  given?: Format,
-): ReportTarget<Format>[] {
+  given?: ReportFormat,
+): ReportTarget[] {
   return files.map((file) => {
     // All steps of a job add to one file, which has no extension.
-    const isSummary = resolve(cwd, file) === env.GITHUB_STEP_SUMMARY;
-    const format =
-      given ??
-      (file === "-" ? onStdout : undefined) ??
-      endings[isSummary ? ".md" : extname(file).toLowerCase()];
-    if (format !== undefined) return { file, format, isAppended: isSummary };
+    const isAppended = resolve(cwd, file) === env.GITHUB_STEP_SUMMARY;
+    const ending = { "-": ".txt" }[file] ?? (isAppended ? ".md" : extname(file).toLowerCase());
+    const format = given ?? formatOfEnding[ending];
+    if (format !== undefined) return { file, format, isAppended };
     throw usageError(
-      `${name}: the name ${quote(file)} does not set the format of ${what}. End it with ${endingWords}.`,
+      `${name}: the name ${quote(file)} does not set the format of ${what}. End it with .json, .html, .md, .xml (JUnit) or .txt.`,
     );
   });
 }
 
 /** Reads a file of the user; throws `usage` if it cannot be read. `what` is a noun such as `the report`. */
 export async function readGivenFile(file: string, what: string, { cwd }: Pick<Io, "cwd">): Promise<string> {
-  return readFile(resolve(cwd, file), "utf8").catch((error) => {
+  return promises.readFile(resolve(cwd, file), "utf8").catch((error) => {
     const why = error.code === "ENOENT" ? "there is no such file" : fileFailure(error);
     throw usageError(`Failed to read ${what} ${quote(file)}: ${why}.`);
   });
 }
 
 /** Writes the rendered text to each file, without keys; resolves to the failures. */
-export async function writeTargets<Format>(
-  targets: readonly ReportTarget<Format>[],
-  render: (format: Format) => string,
-  { name, what }: Pick<FilesFlag<Format>, "name" | "what">,
+export async function writeTargets(
+  targets: readonly ReportTarget[],
+  render: (format: ReportFormat) => string,
+  { name, what }: FilesFlag,
   { cwd, stdout }: Pick<Io, "cwd" | "stdout">,
 ): Promise<unknown[]> {
   const failures: unknown[] = [];

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pinnedAssumptions } from "../api/variation/vary.js";
-import { type LoadedScenario, loadScenario } from "../node/files/load-scenario.js";
+import { type LoadedScenario, loadScenario, stdinName } from "../node/files/load-scenario.js";
 import type { Logger } from "../node/logger.js";
 import { nodePlatform, openWorld } from "../node/platform.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
@@ -28,11 +28,13 @@ function ownIn(cwd: string): string | undefined {
 /** Loads a scenario by name or file. Default: this folder's own, or `key-states`. The signal ends the wait for stdin. */
 export function loadNamed(
   word: string | undefined,
-  { cwd, stdin }: Pick<Io, "cwd" | "stdin">,
+  io: Pick<Io, "cwd" | "stdin">,
   signal?: AbortSignal,
 ): Promise<LoadedScenario> {
-  const name = word ?? ownIn(cwd) ?? fallbackScenario;
-  return loadScenario(name, { cwd, stdin, ...(signal !== undefined && { signal }) });
+  const name = word ?? ownIn(io.cwd) ?? fallbackScenario;
+  // Only for `-`, because this opens stdin.
+  const stdin = name === stdinName ? io.stdin : undefined;
+  return loadScenario(name, { cwd: io.cwd, stdin, ...(signal !== undefined && { signal }) });
 }
 
 /** Returns the announced changes of a scenario by name or file, and its files; throws `usage` if it has none. */

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { promises } from "node:fs";
 import { createRequire } from "node:module";
 import project from "../../package.json" with { type: "json" };
 import type { ScenarioName } from "../scenario/bundled.js";
@@ -10,7 +10,7 @@ export const { version } = project;
 export type PackageReader = (path: string) => Uint8Array | Promise<Uint8Array>;
 
 // Both `src/node` and the built files are two levels below the package's folder.
-let read: PackageReader = (path) => readFile(new URL(`../../${path}`, import.meta.url));
+let read: PackageReader = (path) => promises.readFile(new URL(`../../${path}`, import.meta.url));
 
 /**
  * Sets how to read the files of this package: the pages of the dashboard and the documentation, and the YAML of bundled

@@ -87,7 +87,6 @@ describe("a certificate does not verify", () => {
       ["--verify", "c.json", "--seeds", "4"],
       "option '--verify <file>' cannot be used with option '--seeds <number>'",
     ],
-    [["--badge", "b.png", "--", "true"], "End it with .svg."],
   ])("%j is refused", async (argv, says) => {
     const { code, stderr } = await runCli(["certify", ...argv], { cwd: temporaryFolder() });
     expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);

@@ -3,64 +3,46 @@ import { type Rehearsal, renderCalendar } from "../../certify/next.js";
 import { type Certificate, type CertifyResult, readCertificate } from "../../certify/result.js";
 import { renderVerification, verifyCertificate } from "../../certify/verify-certificate.js";
 import { commandLine, pluralize } from "../../report/plain-text.js";
-import type { ReportFormat } from "../../report/render/document.js";
 import { printable, redactKeys } from "../../spec/redact.js";
 import { quote } from "../../spec/schema/words.js";
-import { type CommandCall, type FlagValues, fileName, fileNames, option } from "../command.js";
+import type { CommandCall } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
-import { type FilesFlag, formatOfEnding, readGivenFile, reportTargets, writeTargets } from "../files.js";
+import { type ReportTarget, readGivenFile, reportTargets, writeTargets } from "../files.js";
 import type { Io } from "../io.js";
 import { styleFor } from "../terminal.js";
 
-/** The flags that name the files of a certificate. */
-export const certificateFlags = {
-  certificate: option(
-    "--certificate <file>",
-    "write the certificate to this file, in the format of its extension: .json (for --verify), .html, .md, .xml (JUnit) or .txt; repeatable",
-    fileNames,
-  ),
-  badge: option("--badge <file>", "write the verdict as a badge (SVG) to this file", fileName),
-};
+const certificate = { name: "--certificate", what: "the certificate" };
 
-const certificate: FilesFlag<ReportFormat> = {
-  name: "--certificate",
-  what: "the certificate",
-  endings: formatOfEnding,
-  endingWords: ".json, .html, .md, .xml (JUnit) or .txt",
-};
-const badge: FilesFlag<"badge"> = {
-  name: "--badge",
-  what: "the badge",
-  endings: { ".svg": "badge" },
-  endingWords: ".svg",
-};
-
-/** Returns the files of the flags; throws `usage` if a file's name does not set its format. */
-export function certificateFiles(flags: FlagValues<typeof certificateFlags>, io: Io) {
-  return {
-    certificates: reportTargets(flags.certificate, certificate, io),
-    badges: reportTargets(flags.badge === undefined ? [] : [flags.badge], badge, io),
-  };
+/** Returns the files of `--certificate`; throws `usage` if a file's name does not set its format. */
+export function certificateTargets(files: readonly string[] | undefined, io: Io): ReportTarget[] {
+  return reportTargets(files, certificate, io);
 }
 
 /** Writes the calendar of announced changes to each file of `--certificate`; resolves to the failures. */
 export function writeCalendar(
   rehearsal: Rehearsal,
-  { certificates }: ReturnType<typeof certificateFiles>,
+  targets: readonly ReportTarget[],
   io: Io,
 ): Promise<unknown[]> {
-  return writeTargets(certificates, (format) => renderCalendar(rehearsal, format), certificate, io);
+  return writeTargets(targets, (format) => renderCalendar(rehearsal, format), certificate, io);
 }
 
-/** Writes a certified result to each file; resolves to the failures. */
+/** Writes a certified result to each file, and its badge; resolves to the failures. */
 export async function writeCertificates(
   result: CertifyResult,
-  { certificates, badges }: ReturnType<typeof certificateFiles>,
+  targets: readonly ReportTarget[],
+  badge: string | undefined,
   io: Io,
 ): Promise<unknown[]> {
+  const badges = badge === undefined ? [] : [{ file: badge, format: "text", isAppended: false } as const];
   return [
-    ...(await writeTargets(certificates, (format) => renderCertificate(result, format), certificate, io)),
-    ...(await writeTargets(badges, () => certificateBadge(result), badge, io)),
+    ...(await writeTargets(targets, (format) => renderCertificate(result, format), certificate, io)),
+    ...(await writeTargets(
+      badges,
+      () => certificateBadge(result),
+      { name: "--badge", what: "the badge" },
+      io,
+    )),
   ];
 }
 

@@ -13,16 +13,17 @@ import { redactKeys } from "../../spec/redact.js";
 import { defaultSeed } from "../../spec/seed.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure, exitCode } from "../exit-codes.js";
+import type { ReportTarget } from "../files.js";
 import { loadChanges } from "../open-scenario.js";
 import { sayWhyNotRun } from "../serve/run-served.js";
 import { styleFor } from "../terminal.js";
-import { type certificateFiles, writeCalendar } from "./certificate-files.js";
+import { writeCalendar } from "./certificate-files.js";
 import { type CertifyFlags, createProgress } from "./certify-client.js";
 import { createClientRuns } from "./client-runs.js";
 
 interface Output {
   readonly format: "text" | "brief" | "json";
-  readonly targets: ReturnType<typeof certificateFiles>;
+  readonly targets: readonly ReportTarget[];
 }
 
 /**

@@ -13,12 +13,7 @@ import { parsedJson } from "../../spec/schema/json.js";
 import { isMapping, pathText } from "../../spec/schema/shape.js";
 import { didYouMean, quote } from "../../spec/schema/words.js";
 import { defaultSeed } from "../../spec/seed.js";
-import {
-  certificateFiles,
-  certificateFlags,
-  verifyFile,
-  writeCertificates,
-} from "../certify/certificate-files.js";
+import { certificateTargets, verifyFile, writeCertificates } from "../certify/certificate-files.js";
 import { type Certified, certifyClient } from "../certify/certify-client.js";
 import { type CallOf, declareCommand, fileName, oneOf, option, toggle, wholeNumber } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
@@ -47,6 +42,11 @@ function readRun(text: string, from: string): string {
   throw usageError(`Invalid ${from}: there is no run ${quote(text)}.${hint}`);
 }
 
+/** The flags that a certificate, or the dates of announced changes, replace. */
+const aboutRuns = [
+  ...["seeds", "seed", "faults", "promises", "minNoticed", "failOn", "minCoverage"],
+  ...["only", "budget", "like", "bail", "badge"],
+];
 const { host, handlers, control, tls, cert, key } = serverFlags;
 const flags = {
   seeds: option(
@@ -104,29 +104,24 @@ const flags = {
     "write the sandbox's requests in each failing run to a subfolder of this folder, as a scenario for verify",
     fileName,
   ),
-  ...certificateFlags,
+  certificate: option(
+    "--certificate <file>",
+    "write the certificate to this file, in the format of its extension: .json (for --verify), .html, .md, .xml (JUnit) or .txt; repeatable",
+    (text, from) => [fileName(text, from)],
+  ),
+  badge: option("--badge <file>", "write the verdict as a badge (SVG) to this file", fileName),
   verify: option(
     "--verify <file>",
     "repeat the runs of a certificate (.json), by default with its own command, and compare the results",
     fileName,
     // The certificate sets what to run, and no new certificate is written.
-    {
-      conflicts: [
-        ...["seeds", "seed", "faults", "promises", "minNoticed", "failOn", "minCoverage"],
-        ...["only", "budget", "like", "bail", "certificate", "badge"],
-      ],
-    },
+    { conflicts: [...aboutRuns, "certificate"] },
   ),
   next: option(
     "--next <file>",
     "run it before, at and after each date of announced changes, with each change and with all, and show which change breaks it when; a scenario with changes, by bundled name or file",
     fileName,
-    {
-      conflicts: [
-        ...["seeds", "seed", "faults", "promises", "minNoticed", "failOn", "minCoverage", "now"],
-        ...["only", "budget", "like", "bail", "capture", "badge", "verify"],
-      ],
-    },
+    { conflicts: [...aboutRuns, "now", "capture", "verify"] },
   ),
   format: option(
     "--format <format>",
@@ -168,7 +163,7 @@ export const command = declareCommand({
     // A brief prints only a line of JSON.
     const flags = format === "brief" ? { ...given.flags, quiet: true } : given.flags;
     const call = { ...given, flags };
-    const targets = certificateFiles(flags, io);
+    const targets = certificateTargets(flags.certificate, io);
     if (flags.verify !== undefined) return verify(flags.verify, call);
     needCommand(rest, io);
     const loaded = await loadNamed(words[0], io);
@@ -185,7 +180,7 @@ export const command = declareCommand({
       const style = styleFor(io.stdout, io.env);
       const hint = whyUnusable(result.runs[0], notes.join(" "), call);
       io.stdout.write(redactKeys(renderCertificate(result, format, style, { outputOf, hint })));
-      const failures = await writeCertificates(result, targets, io);
+      const failures = await writeCertificates(result, targets, flags.badge, io);
       for (const one of failures) io.stderr.write(describeFailure(one, flags));
       if (hint !== undefined && format !== "brief") io.stderr.write(redactKeys(`${hint}\n`));
       if (cutShort !== undefined) return cutShort;

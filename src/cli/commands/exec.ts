@@ -12,7 +12,7 @@ import { parseDate } from "../../scenario/format/fields.js";
 import { faultPathIds, outcomes } from "../../spec/outcomes.js";
 import { redactKeys } from "../../spec/redact.js";
 import { didYouMean, listed, quote } from "../../spec/schema/words.js";
-import { declareCommand, fileName, fileNames, option, reader } from "../command.js";
+import { declareCommand, fileName, option, reader } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import {
   changes,
@@ -60,7 +60,7 @@ const flags = {
   report: option(
     "--report <file>",
     "write the report to this file and not to stderr, in the format of its extension: .json, .md, .xml (JUnit), .html or .txt; - is stdout; repeatable",
-    fileNames,
+    (text, from) => [fileName(text, from)],
   ),
   format: formatFlag,
   capture: option(

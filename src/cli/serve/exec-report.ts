@@ -5,7 +5,7 @@ import type { Report } from "../../report/report-shape.js";
 import { redactKeys } from "../../spec/redact.js";
 import { listed } from "../../spec/schema/words.js";
 import { describeFailure } from "../exit-codes.js";
-import { type FilesFlag, formatOfEnding, type ReportTarget, reportTargets, writeTargets } from "../files.js";
+import { type ReportTarget, reportTargets, writeTargets } from "../files.js";
 import type { Io } from "../io.js";
 import { styleFor } from "../terminal.js";
 
@@ -16,13 +16,7 @@ interface ReportFlags {
   readonly verbose?: boolean;
 }
 
-const reportFiles: FilesFlag<ReportFormat> = {
-  name: "--report",
-  what: "the report",
-  endings: formatOfEnding,
-  onStdout: "text",
-  endingWords: ".json, .md, .xml (JUnit), .html or .txt, or give --format",
-};
+const reportFiles = { name: "--report", what: "the report" };
 
 /** Whether this is a job of GitHub Actions, which shows annotations. */
 export function runsOnGithub({ env }: Pick<Io, "env">): boolean {
