@@ -1,6 +1,6 @@
 import { environments, type KeyRecord, prefixOf, randomLength, sandboxMark } from "../spec/api-key.js";
 import { quote } from "../spec/schema/words.js";
-import { base62From, defaultSeed, type RandomStream, randomStream, uuidFrom } from "../spec/seed.js";
+import { base62From, defaultSeed, type RandomStream, randomStream } from "../spec/seed.js";
 import type { Scenario } from "./scenario.generated.js";
 
 // The organizations and keys of a scenario: the described ones, then the population's.
@@ -37,7 +37,7 @@ export function* describedKeys(scenario: Scenario): Generator<DescribedKey> {
   for (let number = 1; number <= organizations; number++) {
     const organization = populatedRef(number);
     for (let key = 1; key <= keysEach; key++) {
-      yield { ref: populatedKeyRef(number, key), organization, given: populatedKey(key) };
+      yield { ref: `${organization}-key-${key}`, organization, given: populatedKey(key) };
     }
   }
 }
@@ -54,11 +54,6 @@ function populatedKey(key: number): ScenarioKey {
 /** The ref of the organization with a number, starting at 1. */
 export function populatedRef(organization: number): string {
   return `organization-${organization}`;
-}
-
-/** The ref of a key of that organization, starting at 1. */
-export function populatedKeyRef(organization: number, key: number): string {
-  return `${populatedRef(organization)}-key-${key}`;
 }
 
 /** The numbers in a ref of a population; `undefined` for any other ref. */
@@ -117,11 +112,6 @@ export function unknownSecret(seed: number): string {
 export function secretOf({ ref, given }: DescribedKey, seed: number): string {
   if (given.secret !== undefined) return given.secret;
   return deriveSecret(seed, { ref, environment: given.environment, legacy: given.legacy ?? false });
-}
-
-/** Returns the organization's id: the pinned one, or the one derived from the seed and the ref. */
-export function organizationIdOf(ref: string, given: ScenarioOrganization, seed: number): string {
-  return given.id ?? uuidFrom(randomStream(seed, "organization.id", ref));
 }
 
 /** Finds each pinned secret that another key has, pinned or derived from the seed (R12). */

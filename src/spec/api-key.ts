@@ -91,21 +91,16 @@ export const sandboxMark = "sbx";
 /** The maximum length of a key in characters, including its prefix. Longer keys are malformed. */
 const maximumKeyLength = 256;
 
-/** A parsed, well-formed key. `marked` is true for keys with the mark of a sandbox. */
-export interface ParsedApiKey extends KeyPrefix {
-  readonly marked: boolean;
-}
-
 /**
  * Parses a key; `undefined` if the string is not a well-formed key (R10).
  *
- * Never throws. Prefixes are case-sensitive.
+ * Never throws. Prefixes are case-sensitive. `marked` is true for keys with the mark of a sandbox.
  *
  * @example
  * parseApiKey("SVC_test_sbx0abc"); // { prefix: "SVC_test_", environment: "test", legacy: false, marked: true }
  * parseApiKey("Bearer abc"); // undefined
  */
-export function parseApiKey(presented: string): ParsedApiKey | undefined {
+export function parseApiKey(presented: string): (KeyPrefix & { readonly marked: boolean }) | undefined {
   if (!isWellFormedKey(presented)) return undefined;
   return { ...(prefixIn(presented) as KeyPrefix), marked: isMarked(presented) };
 }

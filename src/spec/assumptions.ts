@@ -24,17 +24,15 @@ export interface Assumptions {
 export const errorCodePattern = /^[A-Za-z][A-Za-z0-9_.-]*$/;
 export const scopePattern = /^[a-z][a-z0-9_.-]*(?::[a-z][a-z0-9_.-]*)*$/;
 
-export type AssumptionKind =
-  | "boolean"
-  | "choice"
-  | "code"
-  | "time_of_day"
-  | "scope_or_null"
-  | "scopes"
-  | "duration_or_none";
-
 export interface AssumptionDefinition<Value> {
-  readonly kind: AssumptionKind;
+  readonly kind:
+    | "boolean"
+    | "choice"
+    | "code"
+    | "time_of_day"
+    | "scope_or_null"
+    | "scopes"
+    | "duration_or_none";
   readonly choices?: readonly string[];
   /** The value in the profile `minimal`: only what the specification promises. */
   readonly minimal: Value;

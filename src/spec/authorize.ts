@@ -26,13 +26,10 @@ export interface GateCheck {
   readonly exits: readonly ApiPathId[];
 }
 
-/** A check of an authorization; it rejects with one of its exits, or passes. */
-export interface AuthorizationCheck extends GateCheck {
-  readonly refuse: (facts: AuthorizationFacts) => ApiPathId | undefined;
-}
-
 /** The checks of an endpoint, in order; the first one that rejects ends the request. */
-export const authorizationChecks: readonly AuthorizationCheck[] = [
+export const authorizationChecks: readonly (GateCheck & {
+  readonly refuse: (facts: AuthorizationFacts) => ApiPathId | undefined;
+})[] = [
   {
     name: "key",
     question: "Is there exactly one well-formed key, known and still working?",
