@@ -12,10 +12,7 @@ import { presentedAs } from "./handle.js";
 import { lastToReset, readLimits } from "./limits.js";
 import { expectedCode } from "./messages.js";
 
-/**
- * The dry run of a request to the released endpoint: neither counted nor recorded in the journal. `apiKey` is the value
- * of the header; `undefined` without a header.
- */
+/** The dry run of a request to the released endpoint; `apiKey` is the header, `undefined` without one. */
 export function evaluate(world: SandboxState, apiKey: string | undefined) {
   const entry = world.registry.find(world.platform.sha256(apiKey ?? ""));
   return evaluateFacts(world, presentedAs(apiKey), entry, me);

@@ -181,7 +181,6 @@ function hasUnknownPath({ route, isGuarded }: ApiCall): boolean {
 
 // Ids are shorter, encoded keys longer.
 const longestQueryWord = 40;
-
 // The journal keeps a thousand of them.
 const longestRest = 1000;
 

@@ -99,14 +99,10 @@ export type Registry = ReturnType<typeof createRegistry>;
 function unknownRef(kind: "key" | "organization", ref: string, known: KnownRefs): never {
   const refs = [...known.keys()];
   const shown = refs.length > 20 ? [...refs.slice(0, 20), `… ${refs.length - 20} more`] : refs;
-  throw new SandboxError(
-    "unknown_ref",
-    `Unknown ${kind} ${JSON.stringify(ref)}: this scenario has ${shown.join(", ") || "none"}.${
-      // HTTP and JavaScript may pass anything.
-      didYouMean(String(ref), refs)
-    }`,
-    { kind, ref, known: refs },
-  );
+  // HTTP and JavaScript may pass anything.
+  const hint = didYouMean(String(ref), refs);
+  const message = `Unknown ${kind} ${JSON.stringify(ref)}: this scenario has ${shown.join(", ") || "none"}.${hint}`;
+  throw new SandboxError("unknown_ref", message, { kind, ref, known: refs });
 }
 
 export interface Windows {

@@ -28,11 +28,8 @@ export function scenarioSecret(world: SandboxState, ref: string): string {
   // The seed also derives the keys that a timeline or a story created.
   const secret = pinned ?? deriveSecret(world.seed, key);
   if (world.platform.sha256(secret) === key.sha256) return secret;
-  throw new SandboxError(
-    "secret_not_kept",
-    `The secret of ${JSON.stringify(ref)} is not available: a key created at run time is shown only once, on creation.`,
-    { ref },
-  );
+  const message = `The secret of ${JSON.stringify(ref)} is not available: a key created at run time is shown only once, on creation.`;
+  throw new SandboxError("secret_not_kept", message, { ref });
 }
 
 /** Returns the ref of the default key; `undefined` if the scenario has no key. */

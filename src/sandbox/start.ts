@@ -192,7 +192,7 @@ function countsOf(counts: Counts): Counts {
 }
 
 /**
- * Continues what `describeRuntime` returned, in the sandbox `there` or a new one with the options. Its clock advances
+ * Continues what `describeSandbox` returned, in the sandbox `there` or a new one with the options. Its clock advances
  * by the time in between, unless it is frozen. The snapshot must contain all keys of `scenario`.
  */
 export function restoreSandbox(

@@ -108,8 +108,6 @@ function unknownRecord(kind: "consent request" | "attestation", id: string): San
 /** Throws `not_found` without the preview of the announced endpoints (R49). */
 export function requirePreview({ preview, name }: SandboxState): void {
   if (preview) return;
-  throw new SandboxError(
-    "not_found",
-    `The scenario ${JSON.stringify(name)} has no consent requests or attestations: the preview of the announced endpoints is off. Add preview: true to it.`,
-  );
+  const message = `The scenario ${JSON.stringify(name)} has no consent requests or attestations: the preview of the announced endpoints is off. Add preview: true to it.`;
+  throw new SandboxError("not_found", message);
 }

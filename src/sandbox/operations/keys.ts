@@ -159,9 +159,8 @@ function issueKey(
   const { ref, environment, replaces } = described;
   requireFields("create a key", { [replaces === undefined ? "ref" : "as"]: refProblem(ref) });
   if (registry.keys.has(ref)) {
-    throw new SandboxError("name_taken", `A key with the ref ${JSON.stringify(ref)} already exists.`, {
-      ref,
-    });
+    const message = `A key with the ref ${JSON.stringify(ref)} already exists.`;
+    throw new SandboxError("name_taken", message, { ref });
   }
   const kind = { ref, environment, legacy: false };
   const secret = isScripted ? deriveSecret(seed, kind) : secretFrom(platform.random, kind);
@@ -191,41 +190,28 @@ function requireKeyIn(
   const entry = world.registry.key(ref);
   const state = keyStateAt(entry.key, now);
   if (states.includes(state)) return entry;
-  throw new SandboxError(
-    "key_not_active",
-    `Failed to ${verb} the key ${JSON.stringify(ref)}: it is ${state}, and only a key that is ${listed(states, "or")} can be ${verb}d.`,
-    { ref, state },
-  );
+  const message = `Failed to ${verb} the key ${JSON.stringify(ref)}: it is ${state}, and only a key that is ${listed(states, "or")} can be ${verb}d.`;
+  throw new SandboxError("key_not_active", message, { ref, state });
 }
 
 function requireAccess({ ref, sandboxAccess, liveAccess }: Organization, environment: Environment): void {
   if (environment === "test" && !sandboxAccess) {
-    throw new SandboxError(
-      "sandbox_access_off",
-      `Failed to create a test key: sandbox access is not turned on for ${ref}.`,
-      { organization: ref },
-    );
+    const message = `Failed to create a test key: sandbox access is not turned on for ${ref}.`;
+    throw new SandboxError("sandbox_access_off", message, { organization: ref });
   }
   if (environment === "live" && liveAccess !== "approved") {
-    throw new SandboxError(
-      "live_access_not_approved",
-      `Failed to create a live key: the compliance application of ${ref} is not approved (live_access: ${liveAccess}).`,
-      { organization: ref, live_access: liveAccess },
-    );
+    const message = `Failed to create a live key: the compliance application of ${ref} is not approved (live_access: ${liveAccess}).`;
+    const details = { organization: ref, live_access: liveAccess };
+    throw new SandboxError("live_access_not_approved", message, details);
   }
 }
 
 function requireScopes({ assumptions: { scopes: known } }: SandboxState, scopes: readonly string[]): void {
-  if (scopes.length === 0) {
-    throw new SandboxError("scopes_required", "A key needs at least one scope.");
-  }
+  if (scopes.length === 0) throw new SandboxError("scopes_required", "A key needs at least one scope.");
   const unknown = scopes.find((scope) => !known.includes(scope));
   if (unknown === undefined) return;
-  throw new SandboxError(
-    "unknown_scope",
-    `Unknown scope ${JSON.stringify(unknown)}; known scopes: ${known.join(", ")}.${didYouMean(unknown, known)}`,
-    { scope: unknown, known: [...known] },
-  );
+  const message = `Unknown scope ${JSON.stringify(unknown)}; known scopes: ${known.join(", ")}.${didYouMean(unknown, known)}`;
+  throw new SandboxError("unknown_scope", message, { scope: unknown, known: [...known] });
 }
 
 // An organization has at most five active keys in an environment (R32).
@@ -238,11 +224,9 @@ function requireRoomForKey(
   const keys = registry.organization(organization).keys.filter(({ key }) => key.environment === environment);
   const active = keys.filter(({ key }) => counted.includes(keyStateAt(key, now))).length;
   if (active < maximumActiveKeys) return;
-  throw new SandboxError(
-    "key_limit_reached",
-    `${organization} already has ${active} active ${environment} keys; the maximum is ${maximumActiveKeys} (R32). Revoke one first.`,
-    { organization, environment, active, maximum: maximumActiveKeys },
-  );
+  const message = `${organization} already has ${active} active ${environment} keys; the maximum is ${maximumActiveKeys} (R32). Revoke one first.`;
+  const details = { organization, environment, active, maximum: maximumActiveKeys };
+  throw new SandboxError("key_limit_reached", message, details);
 }
 
 function freeRef({ registry: { keys } }: SandboxState, ref: string): string {
@@ -261,9 +245,6 @@ function refProblem(ref: string): string | undefined {
 function overlapOf(input: string | number = defaultOverlap): number {
   const overlap = typeof input === "number" ? input : durationOf(input);
   if (Number.isSafeInteger(overlap) && overlap >= 0 && overlap <= maximumOverlap) return overlap;
-  throw new SandboxError(
-    "overlap_out_of_range",
-    `Invalid overlap of ${overlap} ms: it must be between 0 and 7 days (${maximumOverlap} ms).`,
-    { overlap, maximum: maximumOverlap },
-  );
+  const message = `Invalid overlap of ${overlap} ms: it must be between 0 and 7 days (${maximumOverlap} ms).`;
+  throw new SandboxError("overlap_out_of_range", message, { overlap, maximum: maximumOverlap });
 }

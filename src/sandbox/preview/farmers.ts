@@ -17,10 +17,7 @@ export function farmersOf(
   // The instant that their dates depend on.
   const start = asOf === undefined ? clockStart : Date.parse(asOf);
   let made: ReturnType<FarmerMaker> | undefined;
-  const all = () => {
-    made ??= make({ seed, start, locale });
-    return made;
-  };
+  const all = () => (made ??= make({ seed, start, locale }));
   /** Throws `unknown_ref` for an index without a farmer. */
   const at = (index: number): Farmer => {
     if (Number.isInteger(index) && index >= 0 && index < count) return all().at(index);
@@ -54,9 +51,6 @@ export function farmersOf(
 export type Farmers = ReturnType<typeof farmersOf>;
 
 function unknownFarmer(ref: unknown, problem: string, count: number): SandboxError {
-  return new SandboxError("unknown_ref", `Unknown farmer ${JSON.stringify(ref)}: ${problem}.`, {
-    kind: "farmer",
-    ref,
-    count,
-  });
+  const message = `Unknown farmer ${JSON.stringify(ref)}: ${problem}.`;
+  return new SandboxError("unknown_ref", message, { kind: "farmer", ref, count });
 }
