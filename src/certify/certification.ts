@@ -84,7 +84,7 @@ export interface Tools {
   readonly progress: Progress;
 }
 
-export interface Certification {
+interface Certification {
   readonly plan: CertificationPlan;
   readonly tools: Tools;
   readonly started: number;

@@ -168,7 +168,7 @@ function pathsWithFaults(
   return [{ pathId: apiPath }];
 }
 
-export interface KeylessRequest {
+interface KeylessRequest {
   /** Default: GET. */
   readonly method?: string;
   readonly path: string;

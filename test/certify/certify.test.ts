@@ -104,11 +104,6 @@ describe("a command that cannot be certified", () => {
     expect(stderr).not.toContain("failed ");
   });
 
-  test("is missing on the line", async () => {
-    const { code, stderr } = await runCli(["certify", "--seeds", "3"]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining("needs -- and a command after it")]);
-  });
-
   test("that is flaky is called flaky, and not guilty", async () => {
     const { code, certificate, outcomes, runs } = await certify("flaky", "--seeds", "4", "--jobs", "1");
     expect([code, certificate?.verdict]).toEqual([1, "flaky"]);

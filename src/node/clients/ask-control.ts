@@ -9,7 +9,7 @@ import { controlPath, isLoopbackHost, readHttpUrl } from "../addresses.js";
 import { sendOnce } from "./send-once.js";
 
 /** A call to the control plane of a running sandbox. */
-export interface ControlAddress {
+interface ControlAddress {
   /** The base URL of a sandbox or an instance, or the URL of its control plane. */
   readonly url: string;
   readonly token?: string | undefined;
