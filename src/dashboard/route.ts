@@ -27,7 +27,6 @@ function decoded(part: string): string {
   }
 }
 
-/** The view in the address. */
 export const route = signal(routeIn(location.hash));
 
 addEventListener("hashchange", () => {

@@ -68,12 +68,10 @@ export function listen(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Calls all listeners. */
 export function notify(events: readonly SandboxEvent[]): void {
   for (const listener of listeners) listener(events);
 }
 
-/** A call of the control plane. */
 export interface Call {
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Sent as JSON. */

@@ -43,7 +43,6 @@ export function CopyButton({
   );
 }
 
-/** Code with a button that copies it. */
 export function CodeLine({
   code,
   children,

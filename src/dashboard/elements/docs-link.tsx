@@ -9,11 +9,7 @@ export function DocsLink({ to, children }: { readonly to: string; readonly child
   );
 }
 
-/** The section about a path. */
+// Its parts about a path, an advice id, and an error code of the control plane.
 export const aboutPath = (pathId: string) => `errors.html#${pathId.replaceAll(".", "")}`;
-
-/** The row about an advice id. */
 export const aboutAdvice = (id: string) => `report.html#advice-${id}`;
-
-/** The row about an error code of the control plane. */
 export const aboutRefusal = (code: string) => `errors.html#refusal-${code}`;

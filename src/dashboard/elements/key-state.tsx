@@ -9,7 +9,6 @@ export const stateShapes: Readonly<Record<Key["state"], string>> = {
   revoked: "M0 1.8L1.8 0L5 3.2L8.2 0L10 1.8L6.8 5L10 8.2L8.2 10L5 6.8L1.8 10L0 8.2L3.2 5Z",
 };
 
-/** The tones of the states. */
 export const stateTones = {
   active: "success",
   retiring: "limit",
@@ -18,7 +17,6 @@ export const stateTones = {
   revoked: "key",
 } as const satisfies Record<Key["state"], string>;
 
-/** The state of a key: shape, color and word. */
 export function KeyState({ state }: Pick<Key, "state">) {
   return (
     <span class={`key-state toned tone-${stateTones[state]}`}>

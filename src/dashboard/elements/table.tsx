@@ -9,7 +9,6 @@ export interface Row {
 interface TableProps {
   readonly label: string;
   readonly columns: readonly string[];
-  /** The columns with numbers. */
   readonly numbers?: readonly string[];
   readonly rows: readonly Row[];
 }

@@ -20,7 +20,6 @@ import { Claimed } from "../views/instances/access.js";
 import { actor } from "../views/keys/actor.js";
 import { views } from "./views.js";
 
-/** The frame around every view: scenario name, clock, connection and navigation. */
 export function Shell() {
   return needsToken.value ? <TokenForm /> : <Frame />;
 }

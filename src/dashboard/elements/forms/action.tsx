@@ -58,7 +58,6 @@ export function useActionQueue(): ActionQueue {
   };
 }
 
-/** The sandbox's rejection of an action. */
 export function Refusal({ problem }: { readonly problem: ControlError | undefined }) {
   if (problem === undefined) return null;
   return (

@@ -9,7 +9,6 @@ export type ShownAdvice = Pick<
   "id" | "level" | "rule" | "meaning" | "what_to_do"
 > & { readonly count?: number; readonly examples?: Report["advice"][number]["examples"] };
 
-/** The tones of the levels. */
 const tones = { error: "key", warning: "limit", note: "other" } as const;
 
 /** Advice on one line each. Opened, it shows the rule, how to fix the client, and the affected requests. */

@@ -9,7 +9,6 @@ export function toneOf(pathId: string): "success" | "key" | "access" | "limit" |
   return pathId.startsWith("fault") ? "fault" : "other";
 }
 
-/** A path id in the color of its kind. */
 export function PathBadge({ pathId }: { readonly pathId: string }) {
   return <code class={`path-badge toned tone-${toneOf(pathId)}`}>{pathId}</code>;
 }

@@ -42,7 +42,6 @@ const tones: Readonly<Record<string, string>> = {
 
 const docs = "docs/farmers.md";
 
-/** All consents of the sandbox, newest first. */
 export function ConsentsPage() {
   useResources(previewIsOn);
   return (

@@ -11,7 +11,6 @@ import { FarmerMap } from "./farmer-map.js";
 import { countryName, OneFarmer } from "./one-farmer.js";
 import { type FarmerRow, population, usePopulation } from "./population.js";
 
-/** The pages of the view: all farmers, one farmer, and consents. */
 export function FarmerPages() {
   useResources(clock, previewIsOn, farmersStart);
   const [part] = route.value.parts;
@@ -70,7 +69,6 @@ function ConsentsLink() {
 const pageLength = 25;
 
 interface FarmerListProps {
-  /** The farmers that match the search. */
   readonly found: readonly FarmerRow[];
   readonly text: string;
   readonly year: number;

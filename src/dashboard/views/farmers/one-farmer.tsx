@@ -14,7 +14,6 @@ export function countryName(code: string): string {
   return countryNames.of(code) ?? code;
 }
 
-/** One farmer with all facts, fields and consents. */
 export function OneFarmer({ id, year }: { readonly id: string; readonly year: number }) {
   // Another scenario has other farmers.
   const { data, problem } = useResource<Farmer>(`/farmers/${encodeURIComponent(id)}`, ["world."]);
@@ -149,7 +148,6 @@ function textOf(value: unknown): string {
   return typeof value === "number" ? number(value) : String(value);
 }
 
-/** A number with at most four decimals. */
 function number(value: number): string {
   return value.toLocaleString("en", { maximumFractionDigits: 4 });
 }

@@ -4,7 +4,6 @@ import type { FarmerSummaryPage } from "../../control/answers.js";
 import { type ControlError, fetchControl } from "../../control/call.js";
 import { farmersStart } from "../../control/resources.js";
 
-/** A position in degrees: longitude, latitude. */
 export type Degrees = readonly [longitude: number, latitude: number];
 
 /** The summary of a farmer, with the number that scenarios use for the farmer. */

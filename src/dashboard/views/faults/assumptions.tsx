@@ -13,7 +13,6 @@ const profiles: Readonly<Record<Profile, string>> = {
   varied: "like minimal, but open details vary between responses",
 };
 
-/** Changes assumptions, then reads the values that apply. */
 function change(values: Readonly<Record<string, unknown>>): Promise<unknown> {
   return call("/assumptions", { method: "PUT", body: values });
 }

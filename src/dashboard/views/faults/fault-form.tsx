@@ -21,7 +21,6 @@ type Refs = readonly { readonly ref: string }[];
 const keys = resource<Refs>("/keys?limit=2000", { on: ["world.", "key."] });
 const organizations = resource<Refs>("/organizations?limit=2000", { on: ["world."] });
 
-/** A form for a new fault: its effect, and the requests that it affects. */
 export function FaultForm({ changeFaults }: { readonly changeFaults: ChangeFaults }) {
   const add = async (fields: FormData, form: HTMLFormElement) => {
     const fault = faultIn(fields);

@@ -9,7 +9,6 @@ import { Assumptions } from "./assumptions.js";
 import { FaultForm } from "./fault-form.js";
 import { conditionWords, effectWords } from "./fault-words.js";
 
-/** The differences from an ideal API: faults, and the profile with its assumptions. */
 export function FaultsView() {
   return (
     <>
@@ -56,7 +55,6 @@ function Faults() {
   );
 }
 
-/** The active faults, the faults that this page has turned off, and a form for a new fault. */
 function FaultList({ on }: { readonly on: readonly Fault[] }) {
   const off = switchedOff.value;
   const remove = (some: readonly Fault[]) => changeFaults((all) => without(all, some));

@@ -23,7 +23,6 @@ const rowsOnAPage = 50;
 /** In milliseconds. The list is read regularly, because no event reports changes. */
 const readingPause = 5000;
 
-/** The instances of this server, with links to their pages. */
 export function InstancesView() {
   return (
     <>
@@ -41,7 +40,6 @@ export function InstancesView() {
 
 type Row = InstancePage["data"][number];
 
-/** The name of an instance: its label, or its id without one. */
 const nameOf = ({ label, id }: Pick<Row, "label" | "id">) => label ?? id;
 
 function InstanceList() {

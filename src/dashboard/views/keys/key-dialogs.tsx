@@ -16,14 +16,12 @@ export type Doing =
   | { readonly kind: "create"; readonly organization: string }
   | { readonly kind: "rotate" | "revoke"; readonly key: Key };
 
-/** The open dialog; `undefined` for none. */
 export const doing = signal<Doing | undefined>(undefined);
 
 const onClose = () => {
   doing.value = undefined;
 };
 
-/** The dialog for an action with keys, while one is open. */
 export function KeyDialog() {
   // A dialog of the view that was left.
   useEffect(() => onClose, []);
@@ -276,7 +274,6 @@ interface SecretProps {
   readonly onCopied?: () => void;
 }
 
-/** The secret of a new key. */
 export function Secret({ issued: { key, secret }, onCopied = () => {} }: SecretProps) {
   const shown = useRef<HTMLDivElement>(null);
   // The form with the focus is gone.

@@ -12,7 +12,6 @@ import { KeyActions, NextRequest, UsageMeters } from "./organization-panel.js";
 
 const mostRequests = 10;
 
-/** One key with all its facts and latest requests. */
 export function KeyDetails({ keyRef }: { readonly keyRef: string }) {
   const one = useResource<Key>(`/keys/${encodeURIComponent(keyRef)}`, keyEvents);
   const key = one.data.value;

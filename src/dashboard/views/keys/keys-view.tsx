@@ -14,7 +14,6 @@ import { KeyDialog } from "./key-dialogs.js";
 import { KeyDetails } from "./key-page.js";
 import { OrganizationPanel } from "./organization-panel.js";
 
-/** Keys and organizations, as in the service's own dashboard. */
 export function KeysView() {
   useUpcoming();
   const [ref] = route.value.parts;

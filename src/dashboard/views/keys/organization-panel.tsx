@@ -225,7 +225,6 @@ function Reset({ window }: Pick<UsageMeterProps, "window">) {
   );
 }
 
-/** The usage of a key against both of its limits. */
 export function UsageMeters({ of: { ref, usage, limits } }: { readonly of: Key }) {
   return (
     <>

@@ -14,7 +14,6 @@ import { linkTo } from "../../route.js";
 import { CoverageFigures, CoverageRing } from "./coverage.js";
 import { RequestChecks } from "./request-checks.js";
 
-/** Coverage, the request checks with their outcomes, advice, and the report. */
 export function OverviewView() {
   // In parallel, because the checks are drawn when both have arrived.
   useResources(gate);
@@ -53,7 +52,8 @@ export function OverviewView() {
 }
 
 /** The report, like the output of the command, with its downloads. */
-function WholeReport({ report: { scenario, seed, profile, pinned, requests, unread, ...rest } }: Shown) {
+function WholeReport({ report }: { readonly report: Report }) {
+  const { scenario, seed, profile, pinned, requests, unread, paths, repeats } = report;
   return (
     <section class="panel stack" aria-labelledby="report-title">
       <h2 id="report-title">Report</h2>
@@ -73,14 +73,10 @@ function WholeReport({ report: { scenario, seed, profile, pinned, requests, unre
           latency on purpose?
         </p>
       )}
-      <Paths rows={rest.paths} />
-      {rest.repeats.length === 0 ? null : <Repeats rows={rest.repeats} />}
+      <Paths rows={paths} />
+      {repeats.length === 0 ? null : <Repeats rows={repeats} />}
     </section>
   );
-}
-
-interface Shown {
-  readonly report: Report;
 }
 
 function Paths({ rows }: { readonly rows: Report["paths"] }) {

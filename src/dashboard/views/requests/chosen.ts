@@ -3,7 +3,6 @@ import type { Request } from "../../control/answers.js";
 import { requests } from "../../control/live-requests.js";
 import { route } from "../../route.js";
 
-/** The members of the query that filter requests. */
 export const filterNames = ["path", "key", "status", "advice"] as const;
 
 /** Whether a request matches the filters. An empty filter matches all requests. */
@@ -22,7 +21,6 @@ const isIdOf = ({ id }: Request, text: string) => text.startsWith("req_") && id.
 /** The requests of the paused list. */
 const held = signal<readonly Request[] | undefined>(undefined);
 
-/** Whether the list is paused. */
 export const isHeld = computed(() => held.value !== undefined);
 
 /** The number of later requests that the page still knows. */
@@ -32,12 +30,10 @@ export const newCount = computed(() => {
   return requests.value.length - 1 - requests.value.findLastIndex(({ id }) => id === last);
 });
 
-/** Pauses the list. */
 export function hold(): void {
   held.value ??= requests.peek();
 }
 
-/** Resumes the list with all newer requests. */
 export function goOn(): void {
   held.value = undefined;
 }

@@ -17,7 +17,6 @@ import { linkTo, route } from "../../route.js";
 import { clientCode } from "./client-code.js";
 import { FixAndSend } from "./fix.js";
 
-/** One request: its cause, fix, checks and response, and code that repeats it. */
 export function RequestDetail({ id }: { readonly id: string }) {
   const read = useSignal<RequestDetails | undefined>(undefined);
   const problem = useSignal<ControlError | undefined>(undefined);

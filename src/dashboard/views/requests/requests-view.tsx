@@ -12,7 +12,6 @@ import { chosen, filterNames, goOn, hold, isHeld, keyRefs, newCount, statuses } 
 import { RequestDetail } from "./request-detail.js";
 import { RequestList } from "./request-list.js";
 
-/** The live list of requests, and one open request. */
 export function RequestsView() {
   useRequests();
   useEffect(() => goOn, []);

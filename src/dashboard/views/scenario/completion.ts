@@ -52,7 +52,6 @@ export function suggest(schema: Schema, text: string, offset: number) {
   return options.length === 0 ? undefined : { from: before.length, options };
 }
 
-/** The description of the key at an offset. */
 export function describeAt(schema: Schema, text: string, offset: number): string | undefined {
   const key = rootOf(text).resolveInner(offset, 1).parent;
   if (key?.name !== "Key" || key.parent === null) return undefined;

@@ -78,7 +78,6 @@ export const extensions = [
 
 export { indentMore, openSearchPanel as find, startCompletion as suggestNow };
 
-/** Underlines problems in the text. */
 export function mark(view: EditorView, problems: readonly Problem[]): void {
   view.dispatch(
     setDiagnostics(

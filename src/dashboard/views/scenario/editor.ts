@@ -12,7 +12,6 @@ import {
 import { tags } from "@lezer/highlight";
 import { offsetOf, type Problem } from "./problem.js";
 
-/** The editor of a scenario. */
 export interface Editor {
   readonly text: () => string;
   /** Replaces the whole text in one undoable step. */
@@ -25,7 +24,6 @@ export interface Editor {
 }
 
 interface EditorOptions {
-  /** The element that contains the editor. */
   readonly host: HTMLElement;
   readonly text: string;
   readonly onChange: () => void;
@@ -128,7 +126,6 @@ function afterLoading(command: (more: More) => (view: EditorView) => boolean) {
   };
 }
 
-/** The colors of the editor, from the page's light and dark colors. */
 const colors = EditorView.theme({
   "&": { height: "100%", color: "var(--text)", backgroundColor: "var(--surface)", fontSize: "0.875rem" },
   "&.cm-focused": { outline: "none" },
@@ -142,7 +139,6 @@ const colors = EditorView.theme({
   },
 });
 
-/** The colors of YAML syntax. */
 const highlighting = HighlightStyle.define([
   { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: "var(--fault)" },
   { tag: [tags.string, tags.special(tags.string)], color: "var(--success)" },

@@ -26,7 +26,6 @@ import {
   useEditor,
 } from "./scenario-text.js";
 
-/** The running scenario in an editor, its problems, and the bundled scenarios. */
 export function ScenarioPage() {
   useResources(health, scenarios);
   useEffect(followScenario, []);

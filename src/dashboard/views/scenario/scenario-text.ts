@@ -26,7 +26,6 @@ let editor: Editor | undefined;
 // The number of starts by this page whose events have not arrived yet.
 let ownStarts = 0;
 
-/** The text to open the editor with. */
 export function textToEdit(): string {
   return draft ?? base.peek() ?? "";
 }
@@ -85,7 +84,6 @@ function show(text: string): void {
 let timer: ReturnType<typeof setTimeout> | undefined;
 const pauseBeforeCheck = 400;
 
-/** Handles a change of the text in the editor. */
 export function textChanged(): void {
   isEdited.value = editor?.text() !== base.peek();
   lastDone.value = "";
@@ -152,17 +150,14 @@ export function revert(): void {
   editor?.replace(base.peek() ?? "");
 }
 
-/** Shows the running scenario instead of the edits. */
 export function showRunning(): void {
   if (running !== undefined) show(running);
 }
 
-/** Goes to a problem in the text. */
 export function goTo({ line, column }: Problem): void {
   if (line !== null && column !== null) editor?.goTo(line, column);
 }
 
-/** Saves the text in the editor as a file. */
 export function download(name: string): void {
   saveFile(new Blob([editor?.text() ?? ""], { type: "application/yaml" }), name, "yaml");
 }

@@ -4,7 +4,6 @@ import { BodyText } from "../../elements/traffic/body-text.js";
 import { OwnFault, PathBadge, toneOf } from "../../elements/traffic/path-badge.js";
 import { shortened } from "../../elements/words.js";
 
-/** The last step, below its narration. */
 export function Stage(props: {
   readonly step: StepResult;
   /** The narration, possibly from an earlier step. */

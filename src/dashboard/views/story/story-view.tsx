@@ -13,7 +13,6 @@ import { counted, shortened } from "../../elements/words.js";
 import { linkTo } from "../../route.js";
 import { Stage } from "./stage.js";
 
-/** The scenario's story, step by step, for an audience. */
 export function StoryView() {
   useResources(gate);
   return (
@@ -237,7 +236,6 @@ const example = `story:
     expect: { status: 401, path: 401.revoked }
 `;
 
-/** Instructions for a scenario without a story: write one, or start a bundled story. */
 function NoStory() {
   useResources(health);
   return (

@@ -8,7 +8,6 @@ import { LossButton } from "../../elements/forms/loss.js";
 import { Until } from "../../elements/instant.js";
 import { useKeyboard } from "../../elements/keyboard.js";
 
-/** Moves the clock forward to a time. */
 export const moveTo = (at: string) => call("/clock", { method: "PUT", body: { now: at } });
 
 const leaps = [

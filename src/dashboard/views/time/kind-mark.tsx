@@ -23,7 +23,6 @@ export const kinds: Readonly<
   consent_changes: { shape: consent, words: "consent changes", tone: "access" },
 };
 
-/** The shape of a kind of event. */
 export function KindMark({ kind }: { readonly kind: Kind }) {
   const { shape, tone } = kinds[kind];
   return (

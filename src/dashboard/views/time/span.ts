@@ -22,7 +22,6 @@ export function isReset(kind: Upcoming["kind"]): boolean {
   return kind === "minute_reset" || kind === "day_reset";
 }
 
-/** A time with a line and a label on the axis. */
 export interface Tick {
   readonly at: number;
   readonly label: string;

@@ -14,7 +14,6 @@ import { TimeAxis } from "./time-axis.js";
 
 const lanesAtFirst = 12;
 
-/** The clock with the next events and buttons to move to them. */
 export function TimeView() {
   useResources(keys, clock);
   useUpcoming();
