@@ -1,12 +1,17 @@
 import type { KeyLimits, Organization } from "../spec/api-key.js";
+import type { Assumptions, Profile } from "../spec/assumptions.js";
 import { pick, randomStream } from "../spec/seed.js";
-import type { StartedScenario } from "./sandbox.js";
 
 // What the profile `varied` adds to the records of keys and organizations. It is in the records, so that responses, lists
 // and `guard` agree (R4). A snapshot omits it, because the seed and the ref restore it.
 
 /** The part of a sandbox that decides what its profile adds. */
-export type Profiled = Pick<StartedScenario, "seed" | "profile" | "givenAssumptions" | "trial">;
+export interface Profiled {
+  readonly seed: number;
+  readonly profile: Profile;
+  readonly givenAssumptions: Partial<Assumptions>;
+  readonly trial: { readonly choose?: (row: string, usual: string, status: number) => string } | undefined;
+}
 
 type RecordRow<Value> = Readonly<Record<string, Value>>;
 

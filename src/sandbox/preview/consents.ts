@@ -35,8 +35,8 @@ import {
 } from "../../spec/schema/shape.js";
 import { base62From, randomStream } from "../../spec/seed.js";
 import { isoOf } from "../clock.js";
-import type { SandboxState } from "../sandbox.js";
 import type { ConsentView } from "../view-shapes.js";
+import type { Farmers } from "./farmers.js";
 
 /** A consent request before it has an id. Times are epoch milliseconds. */
 export interface ConsentDraft {
@@ -150,7 +150,14 @@ export function describeConsents(all: readonly ConsentEntry[]): NonNullable<Scen
   });
 }
 
-export function viewConsent(entry: ConsentEntry, world: SandboxState, now = world.clock.now()): ConsentView {
+/** The part of a sandbox that views depend on. */
+interface PreviewWorld {
+  readonly seed: number;
+  readonly clock: { readonly now: () => number };
+  readonly farmers: Farmers;
+}
+
+export function viewConsent(entry: ConsentEntry, world: PreviewWorld, now = world.clock.now()): ConsentView {
   const { id, organization, farmer, purpose, permissions, record } = entry;
   const life = consentHistory(record, now);
   return {
@@ -178,7 +185,7 @@ export function viewConsent(entry: ConsentEntry, world: SandboxState, now = worl
 /** Returns the state of an attestation at an instant; `undefined` if it does not exist then. */
 export function stateOf(
   { consent, permission }: AttestationEntry,
-  world: SandboxState,
+  world: PreviewWorld,
   now: number,
 ): AttestationState | undefined {
   const succeeds = canBeAttested(world.seed, consent.farmer, permission);
@@ -187,7 +194,7 @@ export function stateOf(
 
 export function viewAttestation(
   attestation: AttestationEntry,
-  world: SandboxState,
+  world: PreviewWorld,
   now = world.clock.now(),
 ): AttestationView | undefined {
   const state = stateOf(attestation, world, now);
