@@ -9,12 +9,6 @@ import { createSandbox } from "../../src/index.js";
 const type = "application/json";
 const denied: Exchange = { ref: "a", key: "SVC_test_a", status: 403, body: '{"error":{"code":"x"}}' };
 
-/** A file of a peer for a job of one key. */
-async function fileOf(name: string, file: string) {
-  const job = { ...(await makeJob(15)), exchanges: [denied] };
-  return JSON.parse(peers[name]?.files(job, 4100)[file] as string);
-}
-
 test("the job of fifteen keys has the responses of key-states, except limits that outlast a load", async () => {
   const sandbox = createSandbox({ scenario: "key-states", frozen: true });
   const withoutLimits = (body: string) => body.replace(/"limits":\{[^}]*\}/, '"limits":{}');
@@ -52,16 +46,6 @@ test.each(Object.entries(peers))("%s gets each key and its response, and listens
   const isByRef = name === "ours";
   for (const { ref, key } of job.exchanges) expect(texts).toContain(isByRef ? ref : key);
   expect([texts, ...command(4100)].join(" ")).toContain("4100");
-});
-
-test("a peer sends the status and the body of the key", async () => {
-  const asText = { status: 403, body: denied.body };
-  const { mappings } = await fileOf("wiremock", "mappings/keys.json");
-  expect(mappings).toMatchObject([
-    { request: { headers: { "X-Api-Key": { equalTo: denied.key } } }, response: asText },
-  ]);
-  const [bucket] = (await fileOf("mockoon", "environment.json")).data;
-  expect(JSON.parse(bucket.value)).toEqual({ SVC_test_a: asText });
 });
 
 test("a response is correct by status, type and body, no matter its usage and spaces", () => {

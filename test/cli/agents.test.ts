@@ -52,13 +52,6 @@ describe("AGENTS.md", () => {
     await sandbox.fetch(new Request("https://api.example/v1/relying-party/me", { headers }));
     expect(sandbox.requests.list().at(-1)?.pathId).toBe("429.per_day");
   });
-
-  test("has a test that passes under exec", async () => {
-    const cwd = userFolder({ "me.test.mjs": blockWith("AGENTS.md", "js", "// me.test.mjs") });
-    const { code, stderr } = await startBin(["exec", "--format", "brief", "--", "node", "--test"], { cwd })
-      .ended;
-    expect([code, briefIn(stderr).coverage]).toEqual([0, 17]);
-  });
 });
 
 describe("--format brief", () => {

@@ -98,12 +98,6 @@ test("--migrate continues a state with added organizations and keys, after a bac
 
 test.each([
   ["has lost a key", bank(two), 'its "organizations.a-bank.keys.one" differs'],
-  ["has lost an organization", bank(one).replace("a-bank", "b-bank"), 'its "organizations.a-bank" differs'],
-  [
-    "has another key",
-    bank(one.replace("test", "live")),
-    'its "organizations.a-bank.keys.one.environment" differs',
-  ],
   ["has another start", `${bank(one)}seed: 4\n`, 'its "seed" differs'],
   ["has a key of a name that was given", bank(`${one}, made: { environment: test }`), "made at run time"],
   [

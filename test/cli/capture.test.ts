@@ -97,10 +97,7 @@ test("capture shows why there is nothing to capture", async () => {
   const cases: [url: string, says: RegExp][] = [
     [server.url, /the sandbox got no request yet, or none since its reset\.\n$/],
     [off.url, /there is no control plane at this URL/],
-    [`${server.url}/i/none`, /there is no control plane at this URL/],
     [`http://127.0.0.1:${(other.address() as AddressInfo).port}`, /returned 200, without a scenario/],
-    ["http://127.0.0.1:9", /nothing listens/],
-    ["x", /Invalid sandbox URL/],
   ];
   for (const [url, says] of cases) {
     expect(await runCli(["capture", url])).toEqual({

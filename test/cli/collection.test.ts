@@ -1,10 +1,8 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { command } from "../../src/cli/commands/collection.js";
 import { outcomes } from "../../src/index.js";
 import { startServer } from "../../src/server/index.js";
-import { pageOf } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -157,22 +155,6 @@ test.each(Object.keys(readers))("%s: has variables and no keys", async (format) 
   const text = readFileSync(join(cwd, "out"), "utf8");
   expect(keys.filter((key) => text.includes(key))).toEqual([]);
   expect(statSync(join(cwd, "values")).mode & 0o077).toBe(0);
-});
-
-const lines = [
-  ...[...pageOf("docs/cli.md").matchAll(/npx --no-install (svc-sandbox collection .*?)(?: &&)?$/gm)].map(
-    ([, line = ""]) => line,
-  ),
-  ...Object.keys(command.examples),
-];
-
-test.each(lines)("%s writes what it names", async (line) => {
-  const cwd = temporaryFolder();
-  const [, ...argv] = line.split(" ");
-  expect(await runCli(argv, { cwd })).toMatchObject({ code: 0, stdout: "" });
-  for (const flag of ["-o", "--environment"]) {
-    expect(existsSync(join(cwd, argv[argv.indexOf(flag) + 1] as string))).toBe(true);
-  }
 });
 
 test("Postman's requests without a response are sent only if a variable is set, so that Newman ends", async () => {

@@ -21,13 +21,11 @@ describe("completion", () => {
 
   it.each([
     ["a command", ["expl"], ["explain"], true],
-    ["a scenario of the command that is left out", ["expi"], ["expired"], true],
     ["a scenario after a flag and its value", ["start", "--port", "1", "rot"], ["rotation"], true],
     ["a file in place of a scenario", ["start", "mi"], [], true],
     ["a key of this folder's scenario", ["explain", "ma"], ["main", "made-last", "malformed"], false],
     ["the scenario after a key", ["explain", "main", "rot"], ["rotation"], true],
     ["a flag", ["--until"], ["--until-stdin-ends"], false],
-    ["a flag's choice", ["report", "--format", "j"], ["json", "junit"], false],
     ["a flag's choice after =", ["report", "--format=j"], ["json", "junit"], false],
     [
       "a flag's choice after =, in the words of bash",
@@ -35,12 +33,9 @@ describe("completion", () => {
       ["json", "junit"],
       false,
     ],
-    ["a flag's ref", ["capture", "--key", "made"], ["made-last"], false],
     ["a flag's file", ["start", "--state", ""], [], true],
-    ["a flag's number", ["start", "--port", ""], [], false],
     ["one of a few words, once", ["schema", "scenario", ""], [], false],
     ["each of several scenarios", ["verify", "active", "mine.yaml", "rot"], ["rotation"], true],
-    ["a command to help with", ["help", "expl"], ["explain"], false],
     ["a file of the command behind --", ["exec", "--", "start", "--po"], [], true],
   ])("completes %s", async (_what, words, values, files) => {
     expect(await fitting(words)).toEqual({ values, files });
@@ -51,8 +46,8 @@ describe("completion", () => {
     expect(await fitting(["explain", "m"], cwd)).toEqual({ values: ["malformed"], files: false });
   });
 
-  it.each(["zsh", "fish", "powershell"])("prints a script for %s that calls it", async (shell) => {
-    const { code, stdout, stderr } = await startBin(["completion", shell]).ended;
+  it("prints a script for zsh that calls it", async () => {
+    const { code, stdout, stderr } = await startBin(["completion", "zsh"]).ended;
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toMatch(/svc-sandbox completion complete '?--'? /);
   });

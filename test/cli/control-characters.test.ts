@@ -16,12 +16,9 @@ const commands: readonly (readonly string[])[] = [
   ["verify", `no-${name}`],
   ["validate", name],
   ["validate", "broken.yaml"],
-  ["validate", "fine.yaml", `no-${name}`],
   ["start", `--${evil}`],
   ["start", "--port", evil],
-  ["start", "--state", evil, "--log", evil],
   [evil],
-  ["keys", `no-${name}`],
   ["explain", evil],
   ["report", `http://127.0.0.1:1/${evil}`],
   ["exec", "--report", evil, "--", "true"],
@@ -40,7 +37,6 @@ test("play prints no line that a scenario starts, which a CI log could take for 
 test.each(commands)("svc-sandbox %j %j prints nothing that plays with a terminal", async (...argv) => {
   const cwd = temporaryFolder({
     [name]: scenario,
-    "fine.yaml": scenario.slice(0, scenario.indexOf("story")),
     "broken.yaml": `version: 1\n${JSON.stringify(evil)}: 1\norganizations: { ${JSON.stringify(evil)}: 1 }\n`,
   });
   for (const terminal of [false, true]) {

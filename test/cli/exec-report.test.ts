@@ -12,7 +12,6 @@ describe("the gate", () => {
     ["a warning where errors count", ["--fail-on", "error"], ["/v1/me"], 0],
     ["a warning where warnings count", ["--fail-on", "warning"], ["/v1/me"], 5],
     ["a note where warnings count", ["--fail-on", "warning"], Array(9).fill("revoked"), 0],
-    ["an error, and nobody asked", [], ["?active"], 0],
     [
       "a coverage that is not reached, and a command with a code of its own",
       ["--min-coverage", "50"],
@@ -32,20 +31,9 @@ describe("the gate", () => {
     });
   });
 
-  it.each([
-    ["--fail-on", "error"],
-    ["--min-coverage", "1"],
-  ])("%s fails when no request reached the sandbox, and the message shows it", async (...gate) => {
-    const { code, stderr } = await runExec(["--quiet", ...gate, "--", ...client()]);
-    expect([code, stderr]).toEqual([4, `No request reached the sandbox: ${gate.join(" ")} cannot pass.\n`]);
-  });
-
-  it("can be set in variables", async () => {
-    const env = { SVC_SANDBOX_MIN_COVERAGE: "90", SVC_SANDBOX_REPORT: "there.json", SVC_SANDBOX_QUIET: "1" };
-    const cwd = clientFolder();
-    const { code, stderr } = await runExec(["--", ...client("active")], { cwd, env });
-    expect([code, stderr.trimEnd().split("\n")]).toEqual([5, [expect.stringContaining("the required 90%")]]);
-    expect(JSON.parse(readFileSync(join(cwd, "there.json"), "utf8")).requests).toBe(1);
+  it("fails when no request reached the sandbox, and the message shows it", async () => {
+    const { code, stderr } = await runExec(["--quiet", "--fail-on", "error", "--", ...client()]);
+    expect([code, stderr]).toEqual([4, "No request reached the sandbox: --fail-on error cannot pass.\n"]);
   });
 });
 
@@ -84,12 +72,9 @@ describe("--report", () => {
     expect(JSON.parse(stderr)).toMatchObject({ requests: 1 });
   });
 
-  it.each([
-    "true",
-    "1",
-  ])("adds to the summary of a job on GitHub, and annotates it, where GITHUB_ACTIONS is %s", async (set) => {
+  it("adds to the summary of a job on GitHub, and annotates it", async () => {
     const cwd = clientFolder({ summary: "Before.\n" });
-    const env = { GITHUB_ACTIONS: set, GITHUB_STEP_SUMMARY: join(cwd, "summary") };
+    const env = { GITHUB_ACTIONS: "true", GITHUB_STEP_SUMMARY: join(cwd, "summary") };
     const argv = ["--report", join(cwd, "summary"), "--", ...client("?active")];
     const { stderr } = await runExec(argv, { cwd, env });
     expect(readFileSync(join(cwd, "summary"), "utf8")).toMatch(/^Before\.\n# Coverage 5%/);

@@ -45,15 +45,6 @@ describe("a signal", () => {
     expect([code, stdout]).toEqual([137, expect.stringMatching(/^ready \d+\nSIGINT\nSIGTERM\n$/)]);
     expect(stderr).toContain("1 request to key-states");
   });
-
-  it("that came twice ends it after some seconds", async () => {
-    const { child, ended, until } = startExec(["--", ...waits("", "SIGTERM")]);
-    await until(/ready/);
-    child.kill("SIGTERM");
-    await until(/SIGTERM/);
-    child.kill("SIGTERM");
-    expect((await ended).code).toBe(137);
-  });
 });
 
 describe.skipIf(!hasTerminal)("on a terminal", () => {

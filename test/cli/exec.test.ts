@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createSandbox } from "../../src/index.js";
 import { runCli } from "../support/run-cli.js";
 import { commandLine, runCommand } from "../support/running-command.js";
@@ -127,15 +126,6 @@ const socket = require("node:net").connect(port, hostname, () =>
     );
   });
 
-  it("that cannot be served ends with 2, and the command is not run", async () => {
-    const server = createServer().listen(0, "127.0.0.1");
-    onTestFinished(() => void server.close());
-    await new Promise((resolve) => server.once("listening", resolve));
-    const { port } = server.address() as { port: number };
-    const { code, stdout, stderr } = await runExec(["--port", String(port), "--", "echo", "run"]);
-    expect([code, stdout, stderr]).toEqual([2, "", expect.stringMatching(/^Port \d+ on/)]);
-  });
-
   it("ends although your own handlers leave something running", async () => {
     const cwd = clientFolder({ "handlers.mjs": "setInterval(() => {}, 1000);\nexport default 7;\n" });
     const { code, stderr } = await runExec(["--handlers", "handlers.mjs", "--", "true"], { cwd });
@@ -187,7 +177,6 @@ describe("exec --break", () => {
       'no promise has the id "200.test:scope-empty". Did you mean "200.test:scopes-empty"?',
     ],
     ["401.revoked:x", 'no promise has the id "401.revoked:x". Give one such as 401.revoked:accepted.'],
-    ["banana", "Give one such as 200.test:scopes-empty or 401.revoked:accepted."],
   ])("%s is a usage error with the closest id", async (id, says) => {
     const { code, stderr } = await runCli(["exec", "--break", id, "--", "true"]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);

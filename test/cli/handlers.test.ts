@@ -151,12 +151,10 @@ test.each<[string, string | undefined, RegExp]>([
   expect(ran).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(says) });
 });
 
-test.each([
-  ["h.mjs", 'import { http } from "msw"; export default [];'],
-  ["h.cjs", 'const { http } = require("msw"); exports.handlers = [];'],
-])("missing msw is reported from the handlers' folder, %s", async (file, code) => {
-  const ran = await start(file, userFolder({ [file]: code }, [])).ended;
-  const says = /msw is not installed where \S+h\.[mc]js looks for it\. Run `npm install --save-dev msw`\.\n$/;
+test("missing msw is reported from the handlers' folder", async () => {
+  const code = 'import { http } from "msw"; export default [];';
+  const ran = await start("h.mjs", userFolder({ "h.mjs": code }, [])).ended;
+  const says = /msw is not installed where \S+h\.mjs looks for it\. Run `npm install --save-dev msw`\.\n$/;
   expect(ran).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(says) });
 });
 

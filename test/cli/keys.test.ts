@@ -146,7 +146,6 @@ describe("svc-sandbox explain", () => {
 
   it.each([
     ["none", "401.missing"],
-    ["malformed", "401.malformed"],
     ["unknown", "401.unknown"],
     ["", "401.malformed"],
     ["SVC_test_sbxabc", "401.unknown"],
@@ -183,12 +182,6 @@ describe("svc-sandbox explain", () => {
       false,
       false,
     ]);
-  });
-
-  it("names the nearest ref of one that the scenario does not have", async () => {
-    const { code, stderr } = await runCli(["explain", "revokd"], { cwd: temporaryFolder() });
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/^Unknown key "revokd" in key-states\. Did you mean "revoked"\?/);
   });
 });
 

@@ -127,7 +127,6 @@ test("scenario starts a bundled one or YAML, and validate names the place of a p
 test.each([
   ["explain", { key: "revokd" }, "unknown_ref", /Did you mean "revoked"\?/],
   ["revoke", { key: "revoked" }, "key_not_active", /^Failed to revoke the key "revoked": it is revoked/],
-  ["revoke", { key: "nobody" }, "not_found", /^Unknown key "nobody"/],
   ["revoke", {}, "validation_failed", /key is missing/],
   [
     "advance",
@@ -135,7 +134,6 @@ test.each([
     "validation_failed",
     /by must be a duration, not "soon": write a value such as 90s/,
   ],
-  ["advance", { byy: "1m" }, "validation_failed", /unknown field "byy".*did you mean "by"/],
   ["scenario", { name: "key-state" }, "not_found", /key-states/],
   ["rese", {}, "not_found", /^Unknown tool "rese"\. Did you mean "reset"\?/],
 ])("%s with %j fails with %s, in the words of the product", async (name, input, code, message) => {

@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createSandbox, parseScenario } from "../../src/index.js";
 import { runCli, startCli } from "../support/run-cli.js";
@@ -43,13 +41,4 @@ test("start, exec and the report name what a given --profile does not change", a
 
   const running = startCli(["start", "pinned.yaml", "--port", "0", "--profile", "typical"], { cwd });
   await running.stderr.shows(says);
-});
-
-test("the file of init sets nothing against a profile", async () => {
-  const cwd = temporaryFolder();
-  await runCli(["init"], { cwd });
-  const own = parseScenario(readFileSync(join(cwd, "svc-sandbox.yaml"), "utf8"));
-  for (const profile of ["minimal", "typical", "varied"] as const) {
-    expect(createSandbox({ scenario: own, profile }).report().pinned).toEqual([]);
-  }
 });

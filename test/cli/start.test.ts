@@ -34,12 +34,6 @@ describe("svc-sandbox start", () => {
     expect((await fetch(address, { headers: { "x-api-key": key } })).status).toBe(200);
   });
 
-  it("takes svc-sandbox.yaml of the folder when no scenario is named", async () => {
-    const running = serve([], { cwd: temporaryFolder({ "svc-sandbox.yaml": tiny }) });
-    expect(await running.stdout.shows(/Scenario +(\S+),/)).toHaveProperty("1", "svc-sandbox.yaml");
-    expect(running.stdout.text()).toContain("\n  only ");
-  });
-
   it("prints one line of JSON, and nothing else, with --json", async () => {
     const { url, stop } = await started("rate-limited", "--json", "--seed", "7");
     const { stdout, code } = await stop();
@@ -67,15 +61,6 @@ describe("svc-sandbox start", () => {
     const { url, stdout } = await started("--no-control", "--json");
     expect(JSON.parse(stdout.text()).control_url).toBeNull();
     expect((await fetch(`${url}/__sandbox/health`)).status).toBe(404);
-  });
-
-  it("removes an instance that nobody has used for --instance-ttl", async () => {
-    const instances = `${(await started("--instance-ttl", "50ms")).url}/__sandbox/instances`;
-    expect(
-      (await fetch(instances, { method: "POST", headers: { "content-type": "application/json" } })).status,
-    ).toBe(201);
-    const left = async () => ((await (await fetch(instances)).json()) as { data: unknown[] }).data;
-    await expect.poll(left).toEqual([]);
   });
 
   it("requires the given control token, and does not print it", async () => {

@@ -58,7 +58,6 @@ describe("--cert and --key", () => {
     /--cert "cert\.pem" and --key "key\.pem" must be a certificate and its key in PEM, without a/;
   it.each<[string, Record<string, () => string | Promise<string>>, readonly string[], RegExp]>([
     ["the certificate alone", {}, ["--cert", "cert.pem"], /--cert requires --key\. Use both, or only --tls/],
-    ["the key alone", {}, ["--tls", "--key", "key.pem"], /--key requires --cert\./],
     [
       "a file that is not there",
       {},
@@ -72,7 +71,6 @@ describe("--cert and --key", () => {
       both,
       unusable,
     ],
-    ["a key of another kind", { key: () => keyOf({}) }, both, unusable],
     [
       "a key with a passphrase",
       { key: () => keyOf({ cipher: "aes-256-cbc", passphrase: "secret" }) },

@@ -148,11 +148,6 @@ test("docs/coming-from.md names calls of the control plane that exist", () => {
   expect(unknown).toEqual([]);
 });
 
-test("docs/report.md shows how many paths are promised", () => {
-  const count = outcomes.filter(({ promised }) => promised).length;
-  expect(pageOf("docs/report.md")).toContain(`promises ${count} paths`);
-});
-
 test("docs/assumptions.md lists every row of what varies, with its variants in their order", () => {
   const lines = sectionOf("docs/assumptions.md", "What varies").match(/^\| `.*$/gm) ?? [];
   const told = lines.map((line) => {
