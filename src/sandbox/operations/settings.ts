@@ -117,11 +117,7 @@ function heldScopeProblem(world: SandboxState, { scopes }: Assumptions): string 
   return undefined;
 }
 
-function tooManyActiveProblem(
-  { registry }: SandboxState,
-  next: Assumptions,
-  now: number,
-): string | undefined {
+function tooManyActiveProblem({ registry }: SandboxState, next: Assumptions, now: number) {
   if (!next.retiring_counts_as_active) return undefined;
   const counts = new Map<string, number>();
   for (const { key } of registry.keys.values()) {

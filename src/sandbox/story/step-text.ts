@@ -51,7 +51,8 @@ function sentenceOf(action: StepAction, { key, replacement }: Performed) {
     return { actor: "The service", verb, object: `the attestation ${id}` };
   }
   if (assumptions !== undefined) {
-    return { actor: "The service", verb: "change", object: `its responses: ${assumptionsIn(assumptions)}` };
+    const changed = Object.entries(assumptions).map(([name, value]) => `${name} ${value}`);
+    return { actor: "The service", verb: "change", object: `its responses: ${changed.join(", ") || "none"}` };
   }
   const { farmer, do: verb = "", organization: ref } = consent ?? {};
   const asked = ref === undefined ? "" : ` of ${ref}`;
@@ -104,16 +105,12 @@ export function stepIntent(step: StoryStep): string {
   if (advance !== undefined) return `advance ${advance}`;
   if (request === undefined) return actionIntent(step);
   const { method = "", path = "", key, repeat: times = 1 } = request;
-  return requestIntent({ method, path, times, ...(key !== undefined && { key }) });
+  return requestIntent({ method, path, key, times });
 }
 
-export function requestIntent(request: {
-  method: string;
-  path: string;
-  key?: string;
-  times: number;
-}): string {
-  const { method, path, key, times } = request;
+type Intended = Record<"method" | "path", string> & { times: number; key: string | undefined };
+
+export function requestIntent({ method, path, key, times }: Intended): string {
   const start = `${method} ${path}`.trim() || "request";
   const repeated = times === 1 ? "" : `, ${times} times`;
   return `${start}${key === undefined ? "" : ` ${withKey[key] ?? `with ${key}`}`}${repeated}`;
@@ -137,9 +134,4 @@ export function actionIntent(action: StepAction, performed: Performed | null = n
     return field === "key" || field === "ref" ? shown : `${field} ${shown}`;
   });
   return `${name} ${words.join(", ")}${made === null ? "" : ` → ${made}`}`;
-}
-
-function assumptionsIn(assumptions: NonNullable<StepAction["assumptions"]>): string {
-  const words = Object.entries(assumptions).map(([name, value]) => `${name} ${value}`);
-  return words.join(", ") || "none";
 }
