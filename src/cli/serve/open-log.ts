@@ -117,33 +117,20 @@ async function openNamedStore(
       ...{ prefix, timeout, maxInstances, instanceTtl, maxMemory, onProblem },
       ...{ onNote: logger.note, onWarning: logger.warning },
     });
-  let close: (() => Promise<void>) | undefined;
   let known = "";
-  try {
-    while (!stop.aborted) {
-      try {
-        const log = await open();
-        logger.note(`This is one replica of the sandbox in ${address.shown}.`);
-        return log;
-      } catch (error) {
-        if (!(error instanceof SandboxError && error.code === "store_unavailable")) throw error;
-        if (error.message !== known) logger.problem(`${error.message} Waiting until it can be reached.`);
-        known = error.message;
-      }
-      close ??= await serveWaiting(flags);
-      await io.wait(1000, stop);
+  while (!stop.aborted) {
+    try {
+      const log = await open();
+      logger.note(`This is one replica of the sandbox in ${address.shown}.`);
+      return log;
+    } catch (error) {
+      if (!(error instanceof SandboxError && error.code === "store_unavailable")) throw error;
+      if (error.message !== known) logger.problem(`${error.message} Waiting until it can be reached.`);
+      known = error.message;
     }
-    return undefined;
-  } finally {
-    await close?.();
+    await io.wait(1000, stop);
   }
-}
-
-// Probes do not know a free port, and a probe over HTTPS would need the certificate.
-async function serveWaiting({ port = 4747, host = "127.0.0.1", tls, cert }: KeepingFlags) {
-  if (port === 0 || tls === true || cert !== undefined) return undefined;
-  const { serveUnready } = await import("../../server/sockets/listen.js");
-  return serveUnready(port, host);
+  return undefined;
 }
 
 // A replica that behaves differently would send different responses.

@@ -1,10 +1,7 @@
 import type { AddressInfo } from "node:net";
-import { errorBody } from "../../api/messages.js";
-import { controlPath, hostToConnectTo } from "../../node/addresses.js";
-import { version } from "../../node/package-files.js";
+import { hostToConnectTo } from "../../node/addresses.js";
 import { SandboxError } from "../../spec/errors.js";
 import type { AnyServer } from "./connections.js";
-import { refuseUnstored } from "./messages.js";
 
 /** Makes a server accept requests; messages name the program as `program`. Throws `address_in_use` or `address_unavailable`. */
 export function listenOn(
@@ -49,27 +46,4 @@ function unavailable(error: NodeJS.ErrnoException, port: number, host: string): 
     `Failed to listen on ${where}: ${reason}. Choose another with --port or --host.`,
     { port, host },
   );
-}
-
-const http = process.getBuiltinModule("node:http");
-
-/**
- * Serves 503 over HTTP in place of a sandbox whose store cannot be reached yet: probes find a live process that is not
- * ready. Returns how to close it. Throws `address_in_use` or `address_unavailable`.
- */
-export async function serveUnready(port: number, host: string): Promise<() => Promise<void>> {
-  const json = { "Content-Type": "application/json" };
-  const server = http.createServer(({ url }, response) => {
-    if (url === `${controlPath}/health`) {
-      response.writeHead(200, json).end(JSON.stringify({ status: "ok", version, store: "unreachable" }));
-    } else if (url === `${controlPath}/ready`) {
-      response.writeHead(503, json).end(errorBody("not_ready", "The store cannot be reached.").text);
-    } else refuseUnstored(response);
-  });
-  await listenOn(server, port, host);
-  return () =>
-    new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
 }
