@@ -48,7 +48,11 @@ export function createHandlers(sandbox: Sandbox, options: HandlerOptions = {}): 
   const paths = settled(runtime).changes === undefined ? anyHost : anyVersion;
   if (baseUrl === "*") return [http.all(paths, answer(""))];
   if (/^https?:\/\//i.test(baseUrl)) {
-    const { origin, pathname } = urlOf(baseUrl);
+    if (!URL.canParse(baseUrl)) {
+      const message = `Invalid base URL ${JSON.stringify(baseUrl)}. Use one such as https://api.example.`;
+      throw new SandboxError("usage", message);
+    }
+    const { origin, pathname } = new URL(baseUrl);
     // A base URL may have a path, which the API does not expect.
     const base = withoutSlash(pathname);
     return [http.all(everythingUnder(origin + base), answer(base))];
@@ -68,17 +72,6 @@ function unlessAborted(
     if (signal.aborted) return Response.error();
     throw error;
   });
-}
-
-function urlOf(baseUrl: string): URL {
-  try {
-    return new URL(baseUrl);
-  } catch {
-    throw new SandboxError(
-      "usage",
-      `Invalid base URL ${JSON.stringify(baseUrl)}. Use one such as https://api.example.`,
-    );
-  }
 }
 
 // Patterns, not paths in msw's notation: msw decodes the matched path, and fails if its encoding is not valid. In any

@@ -9,7 +9,6 @@ import { isReserved, storyPlaceholder } from "../scenario/format/fields.js";
 import { maximumScenarioBytes } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { readableYaml } from "../scenario/yaml.js";
-import { adviceIds } from "../spec/advice.js";
 import { SandboxError } from "../spec/errors.js";
 import { mePath } from "../spec/outcomes.js";
 import { redactValue } from "../spec/redact.js";
@@ -58,7 +57,6 @@ export function captureWorld(world: SandboxState, { from, to, key }: CaptureOpti
   return redactValue(scenarioOf(world, beginning, story, all, all.filter(isChosen)));
 }
 
-/** Everything that a story can repeat, in order. */
 function recordedSteps({ history }: SandboxState): { beginning: Beginning; steps: readonly CapturedStep[] } {
   const { beginning, entries } = history.recorded();
   if (beginning === undefined) {
@@ -293,21 +291,15 @@ function storyOf(
   { since, start }: { readonly since: number; readonly start: number },
 ): StoryStep[] {
   const story: StoryStep[] = [];
-  const advised = new Set<string>();
   let now = since;
   let last: StoryStep | undefined;
-  for (const [index, { at, step, exchange }] of captured.entries()) {
+  for (const [index, { at, step }] of captured.entries()) {
     const isStart = index === start && index > 0;
     if (isStart) story.push({ say: "The capture starts here. Everything before is needed to repeat it." });
-    const news = step.expect === undefined ? [] : (exchange?.advice ?? []).filter((id) => !advised.has(id));
-    for (const id of news) advised.add(id);
-    const advice = adviceIds.filter((id) => news.includes(id)).join(", ");
-    if (news.length > 0) story.push({ say: `The next request causes advice: ${advice}.` });
     const { repeat = 1, ...request } = last?.request ?? {};
     const isSame =
       at === now &&
       !isStart &&
-      news.length === 0 &&
       step.request !== undefined &&
       JSON.stringify([step.request, step.expect]) === JSON.stringify([request, last?.expect]);
     if (isSame && last?.request !== undefined) last.request = { ...request, repeat: repeat + 1 };

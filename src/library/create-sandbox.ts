@@ -83,7 +83,6 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
 /** Options for the start of a scenario, as users write them. */
 type WrittenOptions = Omit<GivenOptions, "now"> & { readonly now?: Instant | undefined };
 
-/** Checks options for the start of a scenario. */
 export function checkedOptions({ now, ...options }: WrittenOptions): GivenOptions {
   const { seed, frozen, profile } = options;
   const given = givenOptions({ ...options, now: now === undefined ? undefined : instantOf(now) });

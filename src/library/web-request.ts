@@ -52,7 +52,6 @@ function answerRead(world: SandboxState, read: ApiRequest, request: Request): Re
     : deliverOverWeb(delivery, answer, request);
 }
 
-/** Reads query, headers and body for an endpoint that accepts them. Rejects if the body breaks off. */
 async function readWebContent(request: Request, search: string, takesBody: boolean): Promise<RequestContent> {
   return {
     query: search.slice(1),
@@ -121,7 +120,6 @@ function fetched(response: Response, request: Request): Response {
   return Object.defineProperties(response, { url: { value: url }, clone: { value: clone } });
 }
 
-/** Makes Node's error for a reset connection. */
 export function connectionReset(): Error {
   return Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET", syscall: "read" });
 }
@@ -156,11 +154,17 @@ async function deliverOverWeb(delivery: Delivery, answer: ApiAnswer, request: Re
   const { delayMs, kind, cutAfter, bytesPerSecond } = delivery;
   if (kind === "hang") return waitForAbort(request);
   if (delayMs > 0) await wait(delayMs, request.signal);
-  if (kind === "reset") return networkError(request);
+  if (kind === "reset") {
+    if (isInMiddleware(request)) throw new TypeError("A fault of the scenario resets the connection.");
+    return Response.error();
+  }
   const isWhole = cutAfter === undefined && bytesPerSecond === undefined;
   if (isWhole || request.method === "HEAD") return toResponse(answer, request.method);
-  if (cutAfter !== undefined && isInMiddleware(request)) return closedEarly(answer, delivery, request);
-  return toResponse(answer, request.method, bodyStream(answer, delivery, request));
+  if (cutAfter === undefined || !isInMiddleware(request)) {
+    return toResponse(answer, request.method, bodyStream(answer, delivery, request));
+  }
+  const headers = [...answer.headers, "Connection", "close"];
+  return toResponse({ ...answer, headers }, request.method, bodyStream(answer, delivery, request, false));
 }
 
 function bodyStream(
@@ -186,18 +190,6 @@ function bodyStream(
     // Starts only when read, so that an unread body leaves no timer.
     { highWaterMark: 0 },
   );
-}
-
-// In a user's own server, `Response.error()` or a body that breaks off would end the process; these two avoid that.
-
-function networkError(request: Request): Response {
-  if (isInMiddleware(request)) throw new TypeError("A fault of the scenario resets the connection.");
-  return Response.error();
-}
-
-function closedEarly(answer: ApiAnswer, delivery: Delivery, request: Request): Response {
-  const headers = [...answer.headers, "Connection", "close"];
-  return toResponse({ ...answer, headers }, request.method, bodyStream(answer, delivery, request, false));
 }
 
 /** Resolves after milliseconds of real time; rejects with the signal's reason if that is aborted first. */
@@ -243,7 +235,7 @@ function waitForAbort({ signal, headers }: Request): Promise<never> {
 /**
  * Whether a request comes from @mswjs/http-middleware instead of a client in this process.
  *
- * Only the middleware forwards a `Host`, which clients do not set, and omits credentials.
+ * In a user's own server, `Response.error()` or a body that breaks off would end the process. Only the middleware forwards a `Host`, which clients do not set, and omits credentials.
  */
 function isInMiddleware({ credentials, headers }: Request): boolean {
   return credentials === "omit" && headers.has("host");

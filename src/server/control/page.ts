@@ -74,7 +74,9 @@ async function sendPageFile(
   if (!isAsset) return sendCompressed(request, response, content);
   // Other content has another name.
   response.set("Cache-Control", "max-age=31536000, immutable");
-  return sendBrotli(request, response, content);
+  // Browsers accept Brotli only on this machine or with TLS.
+  if (!request.acceptsEncodings("br")) return sendCompressed(request, response, await decompressed(content));
+  response.set("Content-Encoding", "br").send(content);
 }
 
 const gzipped = promisify(gzip);
@@ -88,10 +90,4 @@ export async function sendCompressed(request: Request, response: Response, body:
   const isWorthIt = request.method === "GET" && body.length >= fewestBytes;
   if (!isWorthIt || !request.acceptsEncodings("gzip")) return void response.send(body);
   response.set("Content-Encoding", "gzip").send(await gzipped(body));
-}
-
-/** Sends a file that is stored with Brotli, which browsers accept only on this machine or with TLS. */
-async function sendBrotli(request: Request, response: Response, file: Buffer): Promise<void> {
-  if (!request.acceptsEncodings("br")) return sendCompressed(request, response, await decompressed(file));
-  response.set("Content-Encoding", "br").send(file);
 }

@@ -21,21 +21,13 @@ export type UserHandlers =
   | readonly UserHandler[]
   | ((context: { readonly sandbox: Sandbox }) => readonly UserHandler[] | Promise<readonly UserHandler[]>);
 
-interface Msw {
-  readonly getResponse: (
-    handlers: readonly UserHandler[],
-    request: Request,
-    context: { readonly baseUrl: string },
-  ) => Promise<Response | undefined>;
-}
+type GetResponse = (
+  handlers: readonly UserHandler[],
+  request: Request,
+  context: { readonly baseUrl: string },
+) => Promise<Response | undefined>;
 
-/** Serves a request to an unknown path from the user's handlers, or calls `fallback` if none of them does. */
-export type CustomHandlers = (
-  runtime: SandboxState,
-  request: IncomingMessage,
-  response: ServerResponse,
-  fallback: () => void,
-) => void;
+export type CustomHandlers = Awaited<ReturnType<typeof createCustomHandlers>>;
 
 export interface UserHandlerOptions {
   /** The user's msw handlers, for paths that the API does not have. Default: none. */
@@ -51,7 +43,7 @@ export interface UserHandlerOptions {
 }
 
 /**
- * Makes the entry point to the user's handlers. Inside them, `guard` finds the sandbox automatically.
+ * Makes the entry point to the user's handlers, which calls `fallback` if none of them responds. Inside them, `guard` finds the sandbox automatically.
  *
  * No handler ends the process: an error gets 500 and is passed to `onHandlerError`, and `HttpResponse.error()` resets the
  * connection, like a network error. Throws `usage` for unusable handlers.
@@ -61,9 +53,9 @@ export async function createCustomHandlers(
   { handlersFile, maxBody = 10, onDefect = () => {}, onHandlerError = onDefect }: UserHandlerOptions,
   own: SandboxState,
   baseUrl: () => string,
-): Promise<CustomHandlers> {
+) {
   const handlers = await readHandlers(given, sandboxOn(own));
-  const { getResponse } = loadMsw(handlersFile ?? join(process.cwd(), "handlers.js"));
+  const getResponse = loadMsw(handlersFile ?? join(process.cwd(), "handlers.js"));
   const current = currentSandboxes(() => new AsyncLocalStorage());
 
   const ask = async (request: Request) => {
@@ -91,7 +83,12 @@ export async function createCustomHandlers(
     else await sendWebResponse(answered, response, request.method !== "HEAD");
     return true;
   };
-  return async (runtime, request, response, fallback) => {
+  return async (
+    runtime: SandboxState,
+    request: IncomingMessage,
+    response: ServerResponse,
+    fallback: () => void,
+  ): Promise<void> => {
     try {
       const taken = await current.run(sandboxOn(runtime), () => take(request, response));
       if (!taken) fallback();
@@ -133,7 +130,7 @@ async function makeHandlers(given: Extract<UserHandlers, CallableFunction>, sand
   }
 }
 
-function loadMsw(from: string): Msw {
+function loadMsw(from: string): GetResponse {
   // The handlers use the user's own msw.
   const require = createRequire(from);
   let file: string;
@@ -143,11 +140,9 @@ function loadMsw(from: string): Msw {
     throw mswMissing(from);
   }
   // Not `import()`, which Jest's default setup does not allow; Node can require msw 3 as well, an ES module.
-  const msw: Partial<Msw> = require(file);
-  if (msw.getResponse === undefined) {
-    throw unusable("they need msw 2.10 or later. Run `npm install --save-dev msw`.");
-  }
-  return msw as Msw;
+  const { getResponse } = require(file);
+  if (getResponse !== undefined) return getResponse;
+  throw unusable("they need msw 2.10 or later. Run `npm install --save-dev msw`.");
 }
 
 function mswMissing(file: string): SandboxError {
@@ -245,16 +240,12 @@ function requestBody(request: IncomingMessage, response: ServerResponse, maxBody
  * Throws the error of a body that breaks off; the caller must then close the connection, so that the client notices.
  */
 async function sendWebResponse(response: Response, to: ServerResponse, withBody: boolean): Promise<void> {
-  // Checked before the head is sent.
-  if (response.bodyUsed || response.body?.locked) {
-    throw new TypeError(
-      "The body of the response has been read already. Make a new response for every request.",
-    );
-  }
+  // Throws before the head is sent if the handler has read the body.
+  const reader = response.body?.getReader();
   if (response.status < 200) throw new RangeError(`${response.status} is not the status of a response.`);
   to.writeHead(response.status, response.statusText || undefined, flatHeaders(response));
-  if (response.body !== null && withBody) await sendBody(response.body, to);
-  else response.body?.cancel().catch(ignore);
+  if (reader !== undefined && withBody) await sendBody(reader, to);
+  else reader?.cancel().catch(ignore);
   to.end();
 }
 
@@ -262,8 +253,7 @@ async function sendWebResponse(response: Response, to: ServerResponse, withBody:
 const ignore = () => {};
 
 // Not a stream pipeline, which does not distinguish a broken body from a client that goes away.
-async function sendBody(body: ReadableStream<Uint8Array>, to: ServerResponse): Promise<void> {
-  const reader = body.getReader();
+async function sendBody(reader: ReadableStreamDefaultReader<Uint8Array>, to: ServerResponse): Promise<void> {
   const gone = new AbortController();
   to.once("close", () => {
     gone.abort();

@@ -38,31 +38,22 @@ import {
 import { type CallTarget, latencyBounds, type Server, type Traffic } from "./server-state.js";
 import type { CertificatePair } from "./tls.js";
 
+/** The member of a response with the arrival of its request, on the stopwatch. */
 const arrivedAt = Symbol("arrived at");
-
-/** A response with the arrival of its request, on the stopwatch. */
-interface TimedResponse extends ServerResponse {
-  [arrivedAt]: number;
-}
+type TimedResponse = ServerResponse & { [arrivedAt]: number };
 
 // Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
 const http = process.getBuiltinModule("node:http");
 
-/** A server with its open connections; with HTTPS, both the bare and the encrypted ones. */
-export interface OpenServer {
-  readonly server: AnyServer;
-  readonly open: ReadonlySet<Socket>;
-}
-
 /**
- * Makes the server of a state. Responses of the API go straight from the core to the socket.
+ * Makes the server of a state; `open` has its connections. Responses of the API go straight from the core to the socket.
  *
  * Every request gets a response, and none ends the process.
  */
 export function createHttpServer(
   state: Server,
   certificate?: CertificatePair & Pick<TlsOptions, "SNICallback">,
-): OpenServer {
+): { readonly server: AnyServer; readonly open: ReadonlySet<Socket> } {
   const listener = (_request: IncomingMessage, response: ServerResponse) => receive(state, response);
   const server =
     certificate === undefined
@@ -112,7 +103,8 @@ function serve(state: Server, response: ServerResponse) {
   const own = { runtime: log.runtime, instance: undefined, gone: stopping.signal };
   const place = placeOf(read.path);
   if (place === undefined) return serveTarget(state, own, read, response);
-  whenDone(state, log.enter(place.id), response, (entered) => {
+  const enter = () => log.enter(place.id);
+  whenDone(state, enter, response, (entered) => {
     if (entered === undefined) serveTarget(state, own, read, response);
     else if ("ended" in entered) fail(state, endedInstance(entered), response);
     else serveInstance(state, entered, { ...read, path: place.path }, response);
@@ -140,39 +132,35 @@ function serveTarget(state: Server, target: CallTarget, read: ApiRequest, respon
   if (control !== undefined && isControlPath(read.path)) return control(request, response, target);
   const world = target.runtime;
   if (customHandlers !== undefined && routeOf(world, read.path) === undefined) {
-    const fallback = () => answerLater(state, target, read, response);
+    const fallback = () => answer(state, target, read, response);
     return customHandlers(target.runtime, request, response, fallback);
   }
   const input = inputAt(log.mayPreview(world), read.method, read.path);
   if (input === undefined) return answer(state, target, read, response);
   readContent(request, input.body !== undefined, (content) =>
-    answerLater(state, target, { ...read, content }, response),
+    answer(state, target, { ...read, content }, response),
   );
 }
 
 function answer(state: Server, target: CallTarget, read: ApiRequest, response: ServerResponse) {
-  whenDone(state, state.log.request(read, target), response, (exchange) =>
-    send(state, target, exchange, response),
-  );
-}
-
-function answerLater(state: Server, target: CallTarget, read: ApiRequest, response: ServerResponse) {
-  try {
-    answer(state, target, read, response);
-  } catch (error) {
-    fail(state, error, response);
-  }
+  const start = () => state.log.request(read, target);
+  whenDone(state, start, response, (exchange) => send(state, target, exchange, response));
 }
 
 // Continues immediately without a promise.
 function whenDone<Result>(
   state: Server,
-  result: Result | Promise<Result>,
+  start: () => Result | Promise<Result>,
   response: ServerResponse,
   then: (result: Result) => void,
 ) {
-  if (result instanceof Promise) result.then(then).catch((error) => fail(state, error, response));
-  else then(result);
+  try {
+    const result = start();
+    if (result instanceof Promise) result.then(then).catch((error) => fail(state, error, response));
+    else then(result);
+  } catch (error) {
+    fail(state, error, response);
+  }
 }
 
 function send(state: Server, target: CallTarget, exchange: Exchange, response: ServerResponse) {

@@ -32,11 +32,10 @@ export function createInstanceLimit(now: () => number = stopwatch) {
   };
 }
 
+type Excess = NonNullable<ReturnType<ReturnType<typeof createInstanceLimit>>>;
+
 /** Rejects a request above the limit with 429, and a message and a header that the API does not have. */
-export function rejectExcess(
-  { most, retryAfter }: { readonly most: number; readonly retryAfter: number },
-  response: ServerResponse,
-): void {
+export function rejectExcess({ most, retryAfter }: Excess, response: ServerResponse): void {
   const { text, bytes } = errorBody(
     "instance_rate_limited",
     `This sandbox accepts ${most} requests a minute for all its keys together. Its host set this limit; it is not a limit of the API or of your key. Send the next request in ${retryAfter} seconds.`,

@@ -5,7 +5,7 @@ import { createSecureContext, type SecureContext } from "node:tls";
 import { bareName, nameIn } from "../../node/addresses.js";
 import { didYouMean, listed } from "../../spec/schema/words.js";
 import { closeServer, followConnections } from "./connections.js";
-import type { createHttpServer, OpenServer } from "./http-server.js";
+import type { createHttpServer } from "./http-server.js";
 import { listenOn } from "./listen.js";
 import { makeCertificate } from "./tls.js";
 
@@ -20,7 +20,7 @@ export type Interceptor = Awaited<ReturnType<typeof startInterceptor>>;
 export async function startInterceptor(
   hosts: readonly string[],
   passThrough: boolean,
-  open: (certificate: NonNullable<Parameters<typeof createHttpServer>[1]>) => OpenServer,
+  open: (certificate: Parameters<typeof createHttpServer>[1]) => ReturnType<typeof createHttpServer>,
 ) {
   // Differs from the subject of its certificates: otherwise OpenSSL takes them for self-signed.
   const issuer = await makeCertificate({ subject: "svc-sandbox, for one run", hosts });

@@ -70,12 +70,6 @@ export function readRequest(request: IncomingMessage, response: ServerResponse):
   };
 }
 
-// Headers with the same name form a list (RFC 9110).
-function joinedHeader({ rawHeaders }: IncomingMessage, wanted: string): string | undefined {
-  const values = headerPairs(rawHeaders).filter(([name]) => name.toLowerCase() === wanted);
-  return values.length === 0 ? undefined : values.map(([, value]) => value).join(", ");
-}
-
 /**
  * Reads the input of an endpoint and calls `then` with it, synchronously if no body is read.
  *
@@ -86,10 +80,12 @@ export function readContent(
   takesBody: boolean,
   then: (content: RequestContent) => void,
 ): void {
+  const { "content-type": types, "idempotency-key": keys } = request.headersDistinct;
   const content = {
     query: queryOf(request.url ?? "").slice(1),
-    contentType: joinedHeader(request, "content-type"),
-    idempotencyKey: joinedHeader(request, "idempotency-key"),
+    // Headers with the same name form a list (RFC 9110).
+    contentType: types?.join(", "),
+    idempotencyKey: keys?.join(", "),
   };
   if (takesBody) readBody(request, (body) => then({ ...content, body }));
   else then({ ...content, body: noBody });

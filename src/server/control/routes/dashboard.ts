@@ -172,7 +172,7 @@ function directoryOf(
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   const isChosen = ({ key, holder }: KeyEntry) =>
     (state === undefined || keyStateAt(key, now) === state) &&
-    (words.length === 0 || includesAll(`${textOf(holder, key)} ${keyStateAt(key, now)}`, words));
+    words.every((word) => `${textOf(holder, key)} ${keyStateAt(key, now)}`.includes(word));
   const listsEmpty = words.length === 0 && state === undefined;
   const rows = [...world.registry.organizations.values()].flatMap((holder): Row[] => {
     if (holder.keys.length === 0) return listsEmpty ? [{ holder, place: 0 }] : [];
@@ -207,14 +207,7 @@ function textOf({ organization }: OrganizationEntry, key: KeyEntry["key"]): stri
   return [organization.ref, organization.name, ...own].join(" ").toLowerCase();
 }
 
-function includesAll(text: string, words: readonly string[]): boolean {
-  return words.every((word) => text.includes(word));
-}
-
-function activeIn(
-  { keys }: OrganizationEntry,
-  now: number,
-): { readonly test: number; readonly live: number } {
+function activeIn({ keys }: OrganizationEntry, now: number) {
   const active = keys.filter(({ key }) => keyStateAt(key, now) === "active");
   const test = active.filter(({ key }) => key.environment === "test").length;
   return { test, live: active.length - test };

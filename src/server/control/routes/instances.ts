@@ -1,6 +1,6 @@
 import { successPaths } from "../../../api/request-details.js";
 import type { ScenarioSource } from "../../../library/sandbox.js";
-import type { Instance, Instances, ListedInstance, Tenancy } from "../../../log/instances.js";
+import type { Instance, Instances, ListedInstance } from "../../../log/instances.js";
 import { newSecret } from "../../../log/log.js";
 import { controlPath } from "../../../node/addresses.js";
 import { nodePlatform } from "../../../node/platform.js";
@@ -112,7 +112,10 @@ export const instanceRoutes: readonly Route[] = [
       const token = newSecret();
       const code = nodePlatform.sha256(context.body.code);
       const hashes = { tokenHash: token.sha256, claimHash: undefined };
-      const claimed = await claim(requireInstances(context), idIn(context), hashes, code);
+      const claimed = await requireInstances(context).changeHashes(idIn(context), hashes, (tenancy) => {
+        // The same error for an unknown instance, which reveals nothing to callers without a code.
+        if (tenancy?.claimHash !== code) throw usedLink();
+      });
       const instance = await server.log.enter(claimed.id);
       if (instance === undefined || "ended" in instance) throw usedLink();
       server.audit(`Claimed the ${instanceName(instance)}.`);
@@ -134,18 +137,6 @@ export const instanceRoutes: readonly Route[] = [
 
 function instanceName({ id, tenancy: { label } }: Pick<ListedInstance, "id" | "tenancy">): string {
   return label === undefined ? `instance ${id}` : `instance ${id} (${label})`;
-}
-
-// The same error for an unknown instance, which reveals nothing to callers without a code.
-function claim(
-  { changeHashes }: Instances,
-  id: string,
-  hashes: Pick<Tenancy, "tokenHash" | "claimHash">,
-  code: string,
-) {
-  return changeHashes(id, hashes, (tenancy) => {
-    if (tenancy?.claimHash === undefined || tenancy.claimHash !== code) throw usedLink();
-  });
 }
 
 /** Returns the instances of the server; throws `not_found` inside an instance. */

@@ -115,18 +115,14 @@ async function problemsOf(text: string, given: GivenOptions): Promise<TextProble
   const shown = (level: TextProblem["level"]) => (problem: Found) => textProblem(problem, level, lines);
   try {
     const scenario = parseScenario(text, { file });
-    try {
-      requireQuickStart(scenario);
-    } catch (error) {
-      if (!(error instanceof SandboxError)) throw error;
-      return [shown("error")({ message: error.message, ...placeIn(["population"]) })];
-    }
+    requireQuickStart(scenario);
     const failed = await rehearsalProblems({ scenario, name: file }, placeIn, given);
     const unmarked = await unmarkedSecrets({ scenario, name: file }, placeIn);
     return [...failed, ...unmarked].map(shown("warning"));
   } catch (error) {
-    if (!(error instanceof ScenarioError)) throw error;
-    return error.problems.map(shown("error"));
+    if (error instanceof ScenarioError) return error.problems.map(shown("error"));
+    if (!(error instanceof SandboxError)) throw error;
+    return [shown("error")({ message: error.message, ...placeIn(["population"]) })];
   }
 }
 

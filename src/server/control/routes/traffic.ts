@@ -104,13 +104,23 @@ export const trafficRoutes: readonly Route[] = [
   controlRoute("GET /story", {
     summary: "The story: its steps, the next one, and the result of the last one",
     answer: answers.Story,
-    run: ({ world }) => ({ ...storyView(world), outline: outlineOf(world), last: lastStep(world) }),
+    run({ world }) {
+      const { last } = world.story;
+      return {
+        ...storyView(world),
+        outline: outlineOf(world),
+        last: last === undefined ? null : stepJson(last),
+      };
+    },
   }),
   controlRoute("POST /story/next", {
     summary: "Runs the next step of the story; `step` is null after the last one. POST /reset restarts it",
     answer: answers.NextStep,
     run({ world }) {
-      if (world.story.steps.length === 0) throw new SandboxError("not_found", withoutStory(world.name));
+      if (world.story.steps.length === 0) {
+        const message = `The scenario ${JSON.stringify(world.name)} has no story. Add one under story in its file, or start a bundled scenario.`;
+        throw new SandboxError("not_found", message);
+      }
       const step = runNextStep(world, storySender(world));
       const { next: _, ...progress } = storyView(world);
       return { step: step === undefined ? null : stepJson(step), ...progress };
@@ -173,14 +183,6 @@ function outlineOf({ story: { steps, next, verdicts } }: SandboxState) {
 // Of a step that expects nothing, only a failure is a verdict.
 function asExpected({ expect }: StoryStep, verdict: boolean | undefined): boolean | null {
   return verdict === undefined || (verdict && expect === undefined) ? null : verdict;
-}
-
-function lastStep({ story: { last } }: SandboxState) {
-  return last === undefined ? null : stepJson(last);
-}
-
-function withoutStory(name: string): string {
-  return `The scenario ${JSON.stringify(name)} has no story. Add one under story in its file, or start a bundled scenario.`;
 }
 
 /** Routes for the request checks, and for single requests. */
