@@ -52,12 +52,8 @@ const joined = new WeakMap<Sandbox, JoinedSandbox>();
  */
 export async function useSandbox(options: FixtureOptions, use: Use<Sandbox>): Promise<void> {
   const { SVC_CONTROL_URL: controlUrl, SVC_SANDBOX_CONTROL_TOKEN: token } = process.env;
-  const {
-    scenario = controlUrl === undefined ? "key-states" : undefined,
-    frozen = true,
-    now,
-    ...others
-  } = options;
+  const standard = controlUrl === undefined ? "key-states" : undefined;
+  const { scenario = standard, frozen = true, now, ...others } = options;
   const isLoaded = typeof scenario === "string" && (controlUrl === undefined || !isScenarioName(scenario));
   const source = isLoaded ? (await loadScenario(scenario)).scenario : scenario;
   if (controlUrl === undefined) {

@@ -60,7 +60,11 @@ export function createDispatcher(sandbox: Sandbox, options: DispatcherOptions = 
     },
   });
   if (baseUrl === "*") return agent;
-  const base = baseOf(baseUrl);
+  const base = readBaseUrl(baseUrl)?.toLowerCase();
+  if (base === undefined) {
+    const message = `Invalid base URL ${JSON.stringify(baseUrl)}. Use one such as https://api.example.`;
+    throw new SandboxError("usage", message);
+  }
   const answer = agent.dispatch.bind(agent);
   return Object.assign(agent, {
     dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
@@ -72,15 +76,6 @@ export function createDispatcher(sandbox: Sandbox, options: DispatcherOptions = 
       return answer({ ...request, path: path.startsWith("/") ? path : `/${path}` }, handler);
     },
   });
-}
-
-function baseOf(baseUrl: string): string {
-  const base = readBaseUrl(baseUrl);
-  if (base !== undefined) return base.toLowerCase();
-  throw new SandboxError(
-    "usage",
-    `Invalid base URL ${JSON.stringify(baseUrl)}. Use one such as https://api.example.`,
-  );
 }
 
 const { duplexPair } = process.getBuiltinModule("node:stream");

@@ -51,7 +51,8 @@ export function captureWorld(world: SandboxState, { from, to, key }: CaptureOpti
         ? one
         : { ...one, step: { request: one.step.request } as StoryStep },
     ),
-    { since: beginning.at, start },
+    beginning.at,
+    start,
   );
   // A client or a scenario may have written a key anywhere (R46).
   return redactValue(scenarioOf(world, beginning, story, all, all.filter(isChosen)));
@@ -286,10 +287,7 @@ export function scenarioDuration(milliseconds: number) {
  * Makes the story of captured steps since an instant; shows where the step of index `start` is, unless it is the first.
  * Equal requests with equal results at one instant become one step.
  */
-function storyOf(
-  captured: readonly CapturedStep[],
-  { since, start }: { readonly since: number; readonly start: number },
-): StoryStep[] {
+function storyOf(captured: readonly CapturedStep[], since: number, start: number): StoryStep[] {
   const story: StoryStep[] = [];
   let now = since;
   let last: StoryStep | undefined;

@@ -80,7 +80,6 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   return sandboxOn(startSandbox(scenario, { platform: webPlatform, name, ...checkedOptions(options) }));
 }
 
-/** Options for the start of a scenario, as users write them. */
 type WrittenOptions = Omit<GivenOptions, "now"> & { readonly now?: Instant | undefined };
 
 export function checkedOptions({ now, ...options }: WrittenOptions): GivenOptions {
@@ -185,11 +184,8 @@ export function sandboxOn(runtime: SandboxState): Sandbox {
     faults: {
       list: listFaults,
       set(faults) {
-        const input = checkInput(
-          inputShapes.faults_change,
-          { faults: faults ?? null },
-          "Failed to change the faults",
-        );
+        const given = { faults: faults ?? null };
+        const input = checkInput(inputShapes.faults_change, given, "Failed to change the faults");
         operations.faults(world(), input.faults as Fault[]);
         return listFaults();
       },
@@ -218,7 +214,6 @@ function countProblem(value: unknown): string | undefined {
   return Number.isSafeInteger(value) && (value as number) >= 0 ? undefined : "must be a whole number from 0";
 }
 
-/** The platform for all modern JavaScript runtimes, including browsers. */
 const webPlatform: Platform = {
   sha256: sha256Hex,
   time: wallTime,

@@ -70,6 +70,5 @@ export function guard(request: Request, { scope = null, sandbox }: GuardOptions 
   if (!isLetIn) return { refusal: toResponse(answer, request.method), caller: undefined };
   const entry = call.entry as KeyEntry;
   const organization = viewOrganization(entry.holder.organization);
-  const caller = { organization, key: viewKey(entry, world), requestId: id };
-  return { refusal: undefined, caller };
+  return { refusal: undefined, caller: { organization, key: viewKey(entry, world), requestId: id } };
 }

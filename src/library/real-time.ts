@@ -4,7 +4,6 @@ import { createSteadyTime } from "../sandbox/clock.js";
 
 const { performance } = globalThis;
 
-/** The global timers, in real time. */
 export const { clearTimeout, setTimeout } = globalThis;
 
 /** A clock for durations, in fractional milliseconds. */

@@ -32,7 +32,7 @@ export function rehearseScenario(open: () => SandboxState): ScenarioMistake[] {
   return [...timeline, ...story];
 }
 
-// Returns a list that gets the results of timeline steps as they run.
+// A list that gets the results of timeline steps as they run.
 function timelineResults(world: SandboxState): readonly TimelineResult[] {
   const results: TimelineResult[] = [];
   world.history.subscribe((event) => {

@@ -93,9 +93,8 @@ export async function serve(log: Log, options: ServeOptions & Hosting): Promise<
   const { localUrl, publicUrl: url = localUrl, token } = state;
   return {
     ...{ url, localUrl, proxy, close, certificate: certificate?.cert },
-    ...(hasControl
-      ? { controlUrl: url + controlPath, controlToken: token }
-      : { controlUrl: undefined, controlToken: undefined }),
+    controlUrl: hasControl ? url + controlPath : undefined,
+    controlToken: hasControl ? token : undefined,
   };
 }
 

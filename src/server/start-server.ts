@@ -111,8 +111,8 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
   const openLog = async (): Promise<Log> => {
     if (file === undefined) return createMemoryLog(start(), rest);
     const { openFileLog } = await import("../log/file-log.js");
-    const place = { file: resolve(file), given: file };
-    return openFileLog(place, { ...rest, own: () => named, start, given, onProblem });
+    const options = { ...rest, own: () => named, start, given, onProblem };
+    return openFileLog({ file: resolve(file), given: file }, options);
   };
   const log = await openLog();
   const close = async (grace?: number) => {

@@ -261,11 +261,9 @@ export const answers = {
     Validation: mapping({
       problems: list(
         mapping({
-          // Counted from 1; the end is after the last character. `null` for a problem of the whole scenario.
+          // Counted from 1. `null` for a problem of the whole scenario.
           line: nullable(count()),
           column: nullable(count()),
-          endLine: nullable(count()),
-          endColumn: nullable(count()),
           // An error keeps the scenario from starting.
           level: choice(["error", "warning"]),
           message: text(),

@@ -22,7 +22,6 @@ const mostInBatch = 500;
 /** A batch with more requests leaves them out. Nobody reads more, and their events would take longer than their responses. */
 const mostRequests = 300;
 
-/** The events of a runtime on their way to all its subscribers. */
 interface Broadcast {
   readonly history: SandboxState["history"];
   /** The id of an event minus its position in the history, and the id before the first. */

@@ -88,11 +88,8 @@ function addWorld(registry: Registry, { clock, registry: { keys } }: SandboxStat
   set("instances_loaded", "Instances whose sandbox is in this process.", log.instances.loaded().length);
   const open = runtimesOf(log).reduce((sum, one) => sum + subscribersOf(one), 0);
   set("event_subscribers", "Streams of events that are open now, including those of instances.", open);
-  set(
-    "ready",
-    "1 when the server is ready for requests, 0 when not.",
-    unreadiness(server) === undefined ? 1 : 0,
-  );
+  const isReady = unreadiness(server) === undefined;
+  set("ready", "1 when the server is ready for requests, 0 when not.", isReady ? 1 : 0);
   const { most, used } = log.memory();
   set("memory_budget_bytes", "Heap above which the server starts no instances.", most);
   set("memory_used_bytes", "Heap that the server uses, compared with the budget.", used);

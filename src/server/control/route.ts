@@ -49,7 +49,7 @@ export interface Route<Name extends ControlBodyName = ControlBodyName, Parameter
   readonly isOfInstances?: true;
   /** Whether it may make a key. Default: false. */
   readonly makes?: ControlCall["makes"];
-  /** Returns the response: a value for JSON, or a `textAnswer`. */
+  /** Returns the response: a value for JSON, or a `textAnswer`. Only routes that run in one process get `local`. */
   readonly run: (
     context: RouteContext<ControlBody<Name>, ValueOf<Parameters>>,
     local: LocalContext,
@@ -76,26 +76,10 @@ export function isTextAnswer(answer: unknown): answer is TextAnswer {
   return typeof answer === "object" && answer !== null && isText in answer;
 }
 
-/** A row of the table before its defaults: only a local route gets the exchange. */
-type Row<Name extends ControlBodyName, Parameters extends Query> = Omit<
-  Route<Name, Parameters>,
-  "method" | "path" | "status" | "run" | "isLocal" | "isOfInstances"
-> & { readonly status?: 201 } & (
-    | ((
-        | { readonly isLocal: true; readonly isOfInstances?: never }
-        | { readonly isOfInstances: true; readonly isLocal?: never }
-      ) & { readonly run: Route<Name, Parameters>["run"] })
-    | {
-        readonly isLocal?: never;
-        readonly isOfInstances?: never;
-        readonly run: (context: RouteContext<ControlBody<Name>, ValueOf<Parameters>>) => unknown;
-      }
-  );
-
 /** Makes a row of the table, with the types of body and query for `run`. Default status: 200, or 204 if it has no `answer`. */
 export function controlRoute<Name extends ControlBodyName = "nothing", Parameters extends Query = Query>(
   call: `${Method} /${string}`,
-  row: Row<Name, Parameters>,
+  row: Omit<Route<Name, Parameters>, "method" | "path" | "status"> & { readonly status?: 201 },
 ): Route {
   const [method, path] = call.split(" ") as [Method, string];
   const status = row.status ?? (row.answer === undefined ? 204 : 200);

@@ -111,23 +111,20 @@ function isOver({ destroyed, writableEnded, req }: ServerResponse): boolean {
 
 // Checked at the start: msw would fail on every request.
 async function readHandlers(given: UserHandlers, sandbox: Sandbox): Promise<readonly UserHandler[]> {
-  const handlers: unknown = typeof given === "function" ? await makeHandlers(given, sandbox) : given;
+  let handlers: unknown = given;
+  try {
+    if (typeof given === "function") handlers = await given({ sandbox });
+  } catch (error) {
+    const { message = String(error) } = error as Partial<Error>;
+    const refusal = new SandboxError("usage", `Failed to make the handlers: ${message}`);
+    throw Object.assign(refusal, { cause: error });
+  }
   if (!Array.isArray(handlers)) throw unusable("they are not a list of msw request handlers.");
   const wrong = handlers.findIndex((one) => typeof one?.run !== "function" || one.kind === "websocket");
   if (wrong === -1) return handlers;
   throw unusable(
     `number ${wrong + 1} is not an msw request handler. Make it with msw's \`http\`, spread lists ([...handlers]), and leave WebSocket handlers out.`,
   );
-}
-
-async function makeHandlers(given: Extract<UserHandlers, CallableFunction>, sandbox: Sandbox) {
-  try {
-    return await given({ sandbox });
-  } catch (error) {
-    const { message = String(error) } = error as Partial<Error>;
-    const refusal = new SandboxError("usage", `Failed to make the handlers: ${message}`);
-    throw Object.assign(refusal, { cause: error });
-  }
 }
 
 function loadMsw(from: string): GetResponse {
@@ -291,7 +288,7 @@ export async function loadHandlers(
   } catch (error) {
     if (/^Cannot find (?:package|module) 'msw[/']/.test(String((error as Error)?.message)))
       throw mswMissing(file);
-    throw unusable(describeFailure(error as NodeJS.ErrnoException, file));
+    throw unusable(describeFailure(error, file));
   }
   // A CommonJS module arrives as the default export, its own default one level below.
   const inner = loaded.default as Record<string, unknown> | undefined;
@@ -304,12 +301,10 @@ export async function loadHandlers(
   );
 }
 
-function describeFailure(error: NodeJS.ErrnoException, file: string): string {
-  if (error?.code === "ERR_UNKNOWN_FILE_EXTENSION") {
-    return `this Node (${process.version}) does not load such files. Write it as .mjs or .js, or start with a Node that does (22.18 and later load .ts).`;
-  }
-  const [message] = (error instanceof Error ? error.message : String(error)).split("\n", 1);
-  const line = parseInt(error?.stack?.split(`${pathToFileURL(file).href}:`)[1] ?? "", 10);
-  if (!Number.isNaN(line)) return `${message} (line ${line})`;
-  return error instanceof SyntaxError ? `${message}. Run \`node ${file}\` to see the line.` : `${message}`;
+function describeFailure(error: unknown, file: string): string {
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  const line = parseInt(stack?.split(`${pathToFileURL(file).href}:`)[1] ?? "", 10);
+  const [first = ""] = message.split("\n", 1);
+  if (!Number.isNaN(line)) return `${first} (line ${line})`;
+  return error instanceof SyntaxError ? `${first}. Run \`node ${file}\` to see the line.` : first;
 }

@@ -11,6 +11,7 @@ import { endedInstance, type Instance } from "../../log/instances.js";
 import { controlPath } from "../../node/addresses.js";
 import type { ApiAnswer, ApiRequest, Exchange } from "../../sandbox/journal/exchange.js";
 import { SandboxError } from "../../spec/errors.js";
+import { failures } from "../../spec/fault.js";
 import { outcomeOf, type PathId } from "../../spec/outcomes.js";
 import { redactPath } from "../../spec/redact.js";
 import {
@@ -30,7 +31,6 @@ import {
   readContent,
   readRequest,
   refuse,
-  refuseUnstored,
   sendAnswer,
   sendError,
   sendFaulty,
@@ -192,7 +192,7 @@ function fail({ traffic, audit, onDefect }: Server, error: unknown, response: Se
     traffic.unstored += 1;
     const { method, url = "" } = response.req;
     audit(`503 for ${method} ${redactPath(url.split("?", 1)[0] as string)}: ${message}`);
-    return refuseUnstored(response);
+    return sendError(response, 503, errorBody(failures[503].code, failures[503].message));
   }
   if (code === "instance_ended") return sendError(response, 404, errorBody("not_found", message));
   onDefect(error);

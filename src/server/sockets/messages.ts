@@ -12,7 +12,6 @@ import type {
   ReadBody,
   RequestContent,
 } from "../../sandbox/journal/exchange.js";
-import { failures } from "../../spec/fault.js";
 import { refusals } from "../../spec/outcomes.js";
 import { evidenceOf, isNamed, traitsOfHeader, traitsOfQuery } from "../../spec/request-traits.js";
 
@@ -235,12 +234,6 @@ export function refuse(response: ServerResponse, status: 400 | 500): void {
   response.shouldKeepAlive = false;
   const code = status === 400 ? "bad_request" : "internal_error";
   sendError(response, status, errorBody(code, refusals[code]));
-}
-
-/** Responds with 503: the store is away. */
-export function refuseUnstored(response: ServerResponse): void {
-  const { code, message } = failures[503];
-  sendError(response, 503, errorBody(code, message));
 }
 
 export function sendError(response: ServerResponse, status: number, { text, bytes }: TextBody): void {

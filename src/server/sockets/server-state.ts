@@ -55,7 +55,6 @@ export interface Hosting {
   readonly passThrough?: boolean;
 }
 
-/** The sandbox that a request or a call is for. */
 export interface CallTarget extends SandboxPlace {
   /** Aborted when the instance is removed or the server stops, which ends endless responses. */
   readonly gone: AbortSignal;
@@ -117,7 +116,6 @@ export function createServerState(log: Log, options: Partial<ServeOptions> & Hos
     customHandlers: undefined as CustomHandlers | undefined,
     /** Stops the server, and its process if that serves nothing else. */
     stop: options.onStop ?? (() => {}),
-    /** Returns the server's base URL for the sender of a request. */
     baseUrlFor: (request: IncomingMessage): string => names.publicUrl ?? baseUrlFor(request, state.localUrl),
     own: options.own ?? (() => ({ name, scenario })),
     /** Reports a defect of the sandbox; the client got a 500. */

@@ -87,11 +87,11 @@ export function mark(view: EditorView, problems: readonly Problem[]): void {
   );
 }
 
-function diagnostic({ doc }: EditorState, problem: Problem): Diagnostic[] {
-  const { line, column, end_line: endLine, end_column: endColumn, level, message, hint } = problem;
+function diagnostic(state: EditorState, problem: Problem): Diagnostic[] {
+  const { line, column, level, message, hint } = problem;
   if (line === null || column === null) return [];
-  const from = offsetOf(doc, line, column);
-  const to = Math.max(from, offsetOf(doc, endLine ?? line, endColumn ?? column));
+  const from = offsetOf(state.doc, line, column);
+  const to = state.wordAt(from)?.to ?? from;
   return [{ from, to, severity: level, message: hint === null ? message : `${message}\n${hint}` }];
 }
 

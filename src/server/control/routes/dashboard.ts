@@ -155,7 +155,6 @@ function withNextRequest(key: KeyView, world: SandboxState) {
 
 interface Row {
   readonly holder: OrganizationEntry;
-  /** Left out if the organization has no key. */
   readonly entry?: KeyEntry;
   /** The index among the listed keys of its organization. */
   readonly place: number;

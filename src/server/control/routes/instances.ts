@@ -98,7 +98,7 @@ export const instanceRoutes: readonly Route[] = [
     async run(context, { server }) {
       const code = newSecret();
       const hashes = { claimHash: code.sha256 };
-      const instance = await requireInstances(context).changeHashes(idIn(context), hashes);
+      const instance = await requireInstances(context).changeHashes(context.params.id as string, hashes);
       server.audit(`Created a claim link for the ${instanceName(instance)}.`);
       return { claim_url: linkTo(instance, code.text, context) };
     },
@@ -112,10 +112,14 @@ export const instanceRoutes: readonly Route[] = [
       const token = newSecret();
       const code = nodePlatform.sha256(context.body.code);
       const hashes = { tokenHash: token.sha256, claimHash: undefined };
-      const claimed = await requireInstances(context).changeHashes(idIn(context), hashes, (tenancy) => {
-        // The same error for an unknown instance, which reveals nothing to callers without a code.
-        if (tenancy?.claimHash !== code) throw usedLink();
-      });
+      const claimed = await requireInstances(context).changeHashes(
+        context.params.id as string,
+        hashes,
+        (tenancy) => {
+          // The same error for an unknown instance, which reveals nothing to callers without a code.
+          if (tenancy?.claimHash !== code) throw usedLink();
+        },
+      );
       const instance = await server.log.enter(claimed.id);
       if (instance === undefined || "ended" in instance) throw usedLink();
       server.audit(`Claimed the ${instanceName(instance)}.`);
@@ -128,7 +132,7 @@ export const instanceRoutes: readonly Route[] = [
     isOfInstances: true,
     async run(context, { server }) {
       const instances = requireInstances(context);
-      const id = idIn(context);
+      const { id = "" } = context.params;
       await instances.remove(id);
       server.audit(`Removed the instance ${id}.`);
     },
@@ -151,10 +155,6 @@ export function requireInstances({ instances }: Pick<RouteContext, "instances">)
 function usedLink(): SandboxError {
   const message = "This link was already used or replaced, or its instance was removed. Ask for a new link.";
   return new SandboxError("not_found", message);
-}
-
-function idIn({ params: { id = "" } }: Pick<RouteContext, "params">): string {
-  return id;
 }
 
 function summaryOf(instance: ListedInstance, { baseUrl }: RouteContext) {

@@ -29,7 +29,6 @@ import { running } from "./world.js";
 /** The name of a sent scenario in messages. */
 const file = "request body";
 
-/** Routes for scenarios: the bundled ones, the running one, another one, and the format. */
 export const scenarioRoutes: readonly Route[] = [
   controlRoute("GET /scenarios", {
     summary: "The bundled scenarios",
@@ -104,46 +103,28 @@ function startScenario(runtime: SandboxState, scenario: Scenario, name: string, 
 
 type TextProblem = ControlAnswer<"Validation">["problems"][number];
 
-type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & {
-  readonly file?: string | undefined;
-};
+type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & { file?: string | undefined };
 
 /** Returns the problems of a scenario's fields, or if there are none, steps with unexpected results and unmarked secrets. */
 async function problemsOf(text: string, given: GivenOptions): Promise<TextProblem[]> {
-  const lines = text.replace(/\r(?!\n)/g, "\n").split("\n");
   const placeIn = (path: Path) => fieldPlace(text, path, { file });
-  const shown = (level: TextProblem["level"]) => (problem: Found) => textProblem(problem, level, lines);
   try {
     const scenario = parseScenario(text, { file });
     requireQuickStart(scenario);
     const failed = await rehearsalProblems({ scenario, name: file }, placeIn, given);
     const unmarked = await unmarkedSecrets({ scenario, name: file }, placeIn);
-    return [...failed, ...unmarked].map(shown("warning"));
+    return [...failed, ...unmarked].map((problem) => textProblem(problem, "warning"));
   } catch (error) {
-    if (error instanceof ScenarioError) return error.problems.map(shown("error"));
+    if (error instanceof ScenarioError) return error.problems.map((problem) => textProblem(problem, "error"));
     if (!(error instanceof SandboxError)) throw error;
-    return [shown("error")({ message: error.message, ...placeIn(["population"]) })];
+    return [textProblem({ message: error.message, ...placeIn(["population"]) }, "error")];
   }
 }
 
-function textProblem(
-  { line, column, message, hint, file: found = file }: Found,
-  level: TextProblem["level"],
-  lines: readonly string[],
-): TextProblem {
-  const shown = { level, message, hint: hint ?? null };
+function textProblem({ message, hint, file: found = file, ...place }: Found, level: TextProblem["level"]) {
   // A problem in an extended scenario has no place here.
-  if (found !== file || line === undefined || column === undefined) {
-    return { line: null, column: null, end_line: null, end_column: null, ...shown };
-  }
-  const rest = (lines[line - 1] ?? "").slice(column - 1);
-  return { line, column, end_line: line, end_column: column + wordLength(rest), ...shown };
-}
-
-// Returns the length of a quoted text, or of a value or a name.
-function wordLength(rest: string): number {
-  const [word = ""] = /^(?:"[^"]*"|'[^']*'|[^\s,:\]}#]+)/.exec(rest.slice(0, 10_000)) ?? [];
-  return Math.max(1, word.length);
+  const { line = null, column = null } = found === file ? place : {};
+  return { line, column, level, message, hint: hint ?? null };
 }
 
 /**
@@ -161,10 +142,7 @@ async function scenarioText(world: SandboxState, given: GivenOptions): Promise<s
 }
 
 // The user's own scenario may have the name of a bundled one.
-async function bundledText(
-  { name, scenario }: SandboxState,
-  given: GivenOptions,
-): Promise<string | undefined> {
+async function bundledText({ name, scenario }: SandboxState, given: GivenOptions) {
   if (!isScenarioName(name)) return undefined;
   const { story: _, ...bundled } = openWorld(withStory(name), { name, ...given }).scenario;
   const { story: __, ...running } = scenario;

@@ -29,11 +29,9 @@ import { choice, count, described, flag, list, text, type ValueOf } from "../../
 import { answers } from "../answers.js";
 import { controlRoute, type Route, textAnswer } from "../route.js";
 
-const mostFarmersOnAPage = 1000;
-
 const farmerQuery = query({
   offset: described(count(), "The index of the first one. Default: 0."),
-  limit: described(count({ most: mostFarmersOnAPage }), `At most this many. Default: ${defaultFarmerPage}.`),
+  limit: described(count({ most: 1000 }), `At most this many. Default: ${defaultFarmerPage}.`),
 });
 
 const reportTypes: Readonly<Record<Exclude<ReportFormat, "json">, string>> = {
@@ -44,7 +42,6 @@ const reportTypes: Readonly<Record<Exclude<ReportFormat, "json">, string>> = {
   html: "text/html",
 };
 
-/** Routes for the traffic of clients: requests, their report, farmers, and the story. */
 export const trafficRoutes: readonly Route[] = [
   controlRoute("GET /requests", {
     summary: "The last 1,000 requests, oldest first",
@@ -142,9 +139,6 @@ function farmerPage<View>(
   return { data: farmers.list({ offset, limit }).map(view), total: farmers.count };
 }
 
-// About ten meters.
-const placesOfDegrees = 4;
-
 function farmerSummary({ name, location, parcels, ...farmer }: Farmer) {
   const [corner = []] = parcels[0]?.geometry.coordinates[0] ?? [];
   return {
@@ -154,7 +148,8 @@ function farmerSummary({ name, location, parcels, ...farmer }: Farmer) {
     region: location.subdivision_name,
     ...{ farm_area_ha: farmer.farm_area_ha, birth_year: farmer.birth_year },
     crops: [...new Set(parcels.map(({ properties }) => properties["crop:name"]))],
-    position: corner.map((degrees) => Number(degrees.toFixed(placesOfDegrees))),
+    // About ten meters.
+    position: corner.map((degrees) => Number(degrees.toFixed(4))),
   };
 }
 
@@ -185,7 +180,6 @@ function asExpected({ expect }: StoryStep, verdict: boolean | undefined): boolea
   return verdict === undefined || (verdict && expect === undefined) ? null : verdict;
 }
 
-/** Routes for the request checks, and for single requests. */
 export const gateRoutes: readonly Route[] = [
   controlRoute("GET /gate", {
     summary: "The checks of a request in order, with the path ids of their rejections",

@@ -19,7 +19,6 @@ import { answers } from "../answers.js";
 import { HttpRefusal } from "../refusals.js";
 import { controlRoute, type Route } from "../route.js";
 
-/** Routes for the whole sandbox: its state, clock, assumptions and faults. */
 export const worldRoutes: readonly Route[] = [
   controlRoute("GET /health", {
     summary: "Status and version; with any required control token, also the scenario",
