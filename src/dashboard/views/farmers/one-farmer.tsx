@@ -111,8 +111,8 @@ function Facts({ farmer, year }: { readonly farmer: Farmer; readonly year: numbe
   );
 }
 
-// The same for all fields, or in another table.
-const hidden = ["collection", "synthetic", "crop:code_list", "seasons"];
+// The same for all fields, in another table, or in another column with other words.
+const hidden = /^(collection|synthetic|seasons|metrics:area|crop:code|crop:code_list|crop_code)$/;
 
 interface RecordsProps {
   readonly title: string;
@@ -121,7 +121,7 @@ interface RecordsProps {
 
 /** Records of the API as a table with a column for each member. */
 function Records({ title, records }: RecordsProps) {
-  const names = Object.keys(records[0] ?? {}).filter((name) => !hidden.includes(name));
+  const names = Object.keys(records[0] ?? {}).filter((name) => !hidden.test(name));
   return (
     <section class="stack records">
       <h2>{title}</h2>
@@ -130,15 +130,20 @@ function Records({ title, records }: RecordsProps) {
       ) : (
         <Table
           label={title}
-          columns={names.map((name) => capitalized(codeWords(name)))}
+          columns={names.map((name) => capitalized(codeWords(name).replace(":", " ")))}
           rows={records.map((one, row) => ({
             key: String(row),
-            cells: names.map((name) => textOf(one[name])),
+            cells: names.map((name) => cellOf(one[name])),
           }))}
         />
       )}
     </section>
   );
+}
+
+function cellOf(value: unknown) {
+  const text = textOf(value);
+  return /^\d{4}-\d{2}-\d{2}(T|$)/.test(text) ? <time dateTime={text}>{text.slice(0, 10)}</time> : text;
 }
 
 function textOf(value: unknown): string {
