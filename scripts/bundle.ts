@@ -7,7 +7,6 @@ import { esmExternalRequirePlugin } from "rolldown/plugins";
 import { dts } from "rolldown-plugin-dts";
 import ts from "typescript";
 
-/** What to build, and into which folder. */
 export interface Build {
   readonly root: string;
   /** Files by the names of their bundles. */

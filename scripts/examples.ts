@@ -16,9 +16,7 @@ import { createTally } from "./tally.js";
 type Command = readonly [program: string, ...argv: string[]];
 
 interface Example {
-  /** Its folder. */
   readonly name: string;
-  /** Run one after the other. */
   readonly commands: readonly Command[];
   /** How to see whether the machine has what it needs besides Node. */
   readonly needs?: Command;

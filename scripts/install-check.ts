@@ -40,7 +40,6 @@ const neighbors = [
   { source: "@playwright/test@1.49.1", entry: "playwright", result: /^loaded$/m },
 ];
 
-/** The files of a user. */
 const files = {
   "package.json": "{}",
   "import.mjs": `import { createSandbox } from "svc-sandbox"; console.log(createSandbox().name)`,

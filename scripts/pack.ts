@@ -4,9 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { mustRun, root } from "./run-program.js";
 
-/** The package as it would be published. */
 export interface Packed {
-  /** The tarball's path. */
   readonly tarball: string;
   /** Bytes of the tarball. */
   readonly size: number;

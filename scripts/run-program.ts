@@ -6,7 +6,6 @@ import { fileURLToPath } from "node:url";
 /** The folder of the project. */
 export const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** How a program ended, and what it wrote. */
 export interface ProgramEnd {
   /** `null` when it was stopped from outside, because its time was over for example. */
   readonly code: number | null;
@@ -16,7 +15,6 @@ export interface ProgramEnd {
   readonly output: string;
 }
 
-/** Where and how to run a program. */
 export interface ProgramSurroundings {
   /** Default: the project's. */
   readonly cwd?: string;

@@ -9,7 +9,6 @@ import { placesOf, renderPage } from "./site/render.js";
 import { searchIndexOf } from "./site/search-index.js";
 
 export interface SiteOptions {
-  /** The project. */
   readonly root: string;
   readonly into: string;
   /** Whether the site gets the pictures and the decisions, and its links to files of the project are checked. A package has neither. */

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Counts attempts. */
 export interface Tally {
   /** A temporary folder, which is gone when the process ends. */
   readonly folder: string;
