@@ -57,14 +57,13 @@ export interface CertificationPlan extends Pick<CertifyResult, "like"> {
 }
 
 export interface Progress {
-  /** Starts a phase with a number of runs; without a number, it counts attempts. */
-  readonly begin: (what: string, total?: number) => void;
+  /** Starts a phase. */
+  readonly begin: (what: string) => void;
   readonly ran: (run: Run) => void;
   readonly broke: (run: PromiseRun) => void;
   /** Counts another attempt to find a cause. */
   readonly tried: () => void;
   readonly found: (run: Run) => void;
-  readonly end: () => void;
 }
 
 export interface Tools {
@@ -105,7 +104,6 @@ export async function certify(plan: CertificationPlan, tools: Tools): Promise<Ce
   };
   // Each does nothing if an earlier step shows that it makes no sense.
   for (const step of [makeBaseline, makeOtherRuns, concludeRetries, findCauses]) await step(state);
-  tools.progress.end();
   return state;
 }
 
@@ -128,7 +126,7 @@ async function makeBaseline(state: Certification): Promise<void> {
   await make(state, baseline);
   const first = done.get(baseline.name);
   if (first?.run.outcome !== "failed" || first.made.failure !== undefined) return;
-  tools.progress.begin("Running minimal again", 1);
+  tools.progress.begin("Running minimal again");
   if (!(await repeatIn(state)(baseline, {})).failed) settle(state, baseline, "flaky");
 }
 
@@ -157,7 +155,7 @@ async function makeOtherRuns(state: Certification): Promise<void> {
   const total = others.length + promises.length + experiments.length;
   if (total > 0) {
     const seconds = Math.ceil((total * baseline.run.durationMs) / jobs / 1000);
-    tools.progress.begin(`${pluralize(total, "more run")}: about ${seconds} s`, total);
+    tools.progress.begin(`${pluralize(total, "more run")}: about ${seconds} s`);
   }
   // They start in this order. The seeds, the most runs, come last.
   const isSeed = ({ profile }: PlannedRun) => profile === "varied";

@@ -65,7 +65,7 @@ export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags
     const { writeCaptures } = await import("../serve/capture-files.js");
     await writeCaptures(join(capture, name.replaceAll(" ", "-")), sandboxes, { io, flags: { quiet: true } });
   };
-  progress.begin(`Running ${commandLine(command)}: ${runs.length} runs, ${jobs} in parallel`, 1);
+  progress.begin(`Running ${commandLine(command)}: ${runs.length} runs, ${jobs} in parallel`);
   const state = await certify(
     {
       runs,
@@ -136,6 +136,5 @@ export function createProgress({
     found({ name, outcome, cause }) {
       line(`${name} ${outcome === "flaky" ? "is flaky" : (cause?.sentence ?? outcome)}.`);
     },
-    end() {},
   };
 }

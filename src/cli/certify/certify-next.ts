@@ -64,14 +64,13 @@ export async function certifyNext(
     return { failed, shown, ...(made?.lastRequest && { lastRequest: made.lastRequest }) };
   };
   try {
-    progress.begin(`Running ${commandLine(command)} without any change`, 1);
+    progress.begin(`Running ${commandLine(command)} without any change`);
     const { made: baseline } = await run({}, undefined);
     if (baseline?.failure !== undefined) return sayWhyNotRun(command[0] as string, baseline.failure, call);
     baselineMs = baseline?.durationMs;
     const isUsable = baseline?.outcome === "passed" && baseline.report.requests > 0;
     if (isUsable) progress.begin(`Running it around each date of ${next}`);
     const found = isUsable ? await rehearseChanges(changes, tryAt) : [];
-    progress.end();
     const stopped = client.stoppedBy();
     if (stopped !== undefined) return 128 + constants.signals[stopped];
     const verdict = isUsable ? verdictOf(found) : "unusable";
