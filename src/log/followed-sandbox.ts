@@ -21,7 +21,7 @@ interface SandboxOptions {
 }
 
 /** What all sandboxes of a server share. */
-interface Shared {
+export interface Shared {
   readonly connection: RedisConnection;
   readonly room: ReturnType<typeof createRoom>;
   readonly runCall: RunCall;

@@ -6,6 +6,7 @@ import type { SavedSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { SandboxError } from "../spec/errors.js";
 import { base62From } from "../spec/seed.js";
+import type { Log } from "./log.js";
 
 /** Who an instance is for. */
 export interface Tenancy {
@@ -116,12 +117,7 @@ export function instanceState(
   return { ...tenancy, id, createdAt, idle, given, idGroup, runtime };
 }
 
-export interface ServerSandboxes {
-  readonly runtime: SandboxState;
-  readonly instances: Pick<Instances, "loaded">;
-}
-
-export function runtimesOf({ runtime, instances }: ServerSandboxes): SandboxState[] {
+export function runtimesOf({ runtime, instances }: Pick<Log, "runtime" | "instances">): SandboxState[] {
   return [runtime, ...instances.loaded().map((one) => one.runtime)];
 }
 
@@ -130,10 +126,7 @@ type Kept = Instance & { tenancy: Tenancy; usedAt: number; readonly end: () => v
 type LoadedInstances = ReturnType<typeof keepLoaded<object>>;
 
 /** Keeps the instances whose sandboxes are in this process, each with `More`. */
-export function keepLoaded<More extends object>(
-  { counters }: Pick<SandboxState, "counters">,
-  now = nodePlatform.stopwatch,
-) {
+export function keepLoaded<More extends object>(now = nodePlatform.stopwatch) {
   const instances = new Map<string, Kept & More>();
   const listeners = new Set<(instance: Instance) => void>();
   return {
@@ -156,7 +149,6 @@ export function keepLoaded<More extends object>(
           return settled(runtime).seed;
         },
       };
-      runtime.counters.curlOptions = counters.curlOptions;
       instances.set(described.id, instance);
       for (const listener of listeners) listener(instance);
       return instance;

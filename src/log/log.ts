@@ -3,7 +3,6 @@ import { nodePlatform } from "../node/platform.js";
 import type { ApiRequest, Exchange } from "../sandbox/journal/exchange.js";
 import type { Actor } from "../sandbox/operations/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { base62From } from "../spec/seed.js";
 import type { EndedInstance, Instance, Instances, ServerState } from "./instances.js";
 
 /** The target of a request or a call: the server's own sandbox, or an instance. */
@@ -31,12 +30,6 @@ export interface ControlCall {
   readonly makes?: "key" | undefined;
 }
 
-/** A secret that a call creates. Only its hash is stored. */
-export interface NewSecret {
-  readonly text: string;
-  readonly sha256: string;
-}
-
 export interface ControlPlace {
   readonly runtime: SandboxState;
   /** The server's instances; `undefined` inside an instance, and for a call that another server got. */
@@ -44,12 +37,6 @@ export interface ControlPlace {
   /** Whether the target instance was removed in between. */
   readonly isGone: boolean;
   readonly baseUrl: () => string;
-}
-
-/** Creates a secret of 190 bits. */
-export function newSecret(): NewSecret {
-  const text = base62From(nodePlatform.random, 32);
-  return { text, sha256: nodePlatform.sha256(text) };
 }
 
 /** Returns an event id that no other process is likely to have used, so that its followers notice a gap. */
@@ -97,8 +84,6 @@ export interface Log {
   readonly instances: Instances;
   /** Returns the instance of an id and counts this as a use, or when it ended; `undefined` if there was none. */
   readonly enter: (id: string) => Entered | Promise<Entered>;
-  /** Whether a request may reach the preview by the time it is handled. */
-  readonly mayPreview: (world: SandboxState) => boolean;
   readonly request: (request: ApiRequest, place: SandboxPlace) => Exchange | Promise<Exchange>;
   /** Counts a response whose client had gone, by its request id. */
   readonly countUnread: (place: SandboxPlace, id: string) => void;

@@ -20,7 +20,6 @@ import {
   newInstanceId,
   noInstance,
   runtimesOf,
-  type ServerSandboxes,
   type ServerState,
   type Tenancy,
   tooMany,
@@ -49,7 +48,6 @@ export function createMemoryLog(runtime: SandboxState, options: InstanceLimits =
     runtime,
     instances,
     enter: instances.use,
-    mayPreview: ({ preview }) => preview,
     request: (request, { runtime: here }) => handle(settled(here), request),
     countUnread: ({ runtime: here }, id) => markUnread(here, id),
     call: (_call, act, from) => run(act, from),
@@ -86,7 +84,7 @@ export function markUnread({ counters, history }: SandboxState, id: string): voi
 
 /** Describes a server whose instances are all in this process; calls `describe` for each sandbox. */
 export function describeServer(
-  { runtime, instances }: ServerSandboxes,
+  { runtime, instances }: Pick<Log, "runtime" | "instances">,
   describe: (runtime: SandboxState) => SavedSandbox = describeSandbox,
 ): ServerState {
   return {
@@ -116,7 +114,7 @@ export function createInstances({
   requireRoom = () => {},
   mostJournals = 16e6,
 }: InstancesOptions) {
-  const loaded = keepLoaded<object>(server, platform.stopwatch);
+  const loaded = keepLoaded<object>(platform.stopwatch);
   const ended = new Map<string, EndedInstance>();
   const onExpired = new Set<(instance: Instance) => void>();
   /** At least the bytes of all journals. */

@@ -2,10 +2,10 @@ import { getEventListeners } from "node:events";
 import { createMemoryBudget } from "../node/memory.js";
 import { nodePlatform } from "../node/platform.js";
 import { settled } from "../sandbox/operations/operations.js";
-import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
+import type { GivenOptions } from "../sandbox/sandbox.js";
 import { describeSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
-import { type FollowedSandbox, noSandbox } from "./followed-sandbox.js";
+import { type FollowedSandbox, followSandbox, noSandbox, type Shared } from "./followed-sandbox.js";
 import {
   defaultInstanceTtl,
   defaultMaxInstances,
@@ -20,27 +20,13 @@ import {
   tooMany,
 } from "./instances.js";
 import type { Entered } from "./log.js";
-import { noRoomInRedis, type RedisConnection } from "./redis-connection.js";
+import { noRoomInRedis } from "./redis-connection.js";
 import { changeScript, listScript, ownId, removeScript } from "./redis-scripts.js";
-import { createIn, type Loaded, loadSandbox, startAt } from "./stored-sandbox.js";
+import { createIn, loadSandbox, startAt } from "./stored-sandbox.js";
 
 interface Settings extends Pick<ListedInstance, "tenancy" | "createdAt" | "name" | "seed"> {
   readonly given: GivenOptions;
   readonly idGroup: number;
-}
-
-interface RedisInstancesOptions extends InstanceLimits {
-  readonly connection: RedisConnection;
-  /** The server's own sandbox. */
-  readonly server: Pick<SandboxState, "counters">;
-  readonly follow: (
-    loaded: Loaded,
-    one: Settings & {
-      readonly id: string;
-      readonly expires: () => string;
-      readonly onGone: () => Promise<boolean>;
-    },
-  ) => FollowedSandbox;
 }
 
 /** The bytes of Redis for one sandbox at most, unless its scenario is large; for the limit of instances. */
@@ -55,13 +41,14 @@ const waits = { load: 700, token: 300 };
 const firstGroup = 2 ** 20;
 
 /** Creates the instances of a store. This server loads an instance when it is used. */
-export function createRedisInstances({ connection, server, follow, ...limits }: RedisInstancesOptions) {
+export function createRedisInstances(shared: Shared, limits: InstanceLimits) {
   const { maxInstances = defaultMaxInstances, instanceTtl = defaultInstanceTtl } = limits;
   const now = nodePlatform.stopwatch;
+  const { connection } = shared;
   const { keys } = connection;
   // An instance that is in use is never removed early, although its expiry is not stored with each use.
   const margin = Math.min(instanceTtl / 50, 60_000);
-  const loaded = keepLoaded<{ readonly sandbox: FollowedSandbox }>(server);
+  const loaded = keepLoaded<{ readonly sandbox: FollowedSandbox }>();
   type Open = ReturnType<typeof loaded.add>;
   const loading = new Map<string, Promise<Open | EndedInstance | undefined>>();
   const expiryListeners = new Set<(instance: Pick<ListedInstance, "id" | "tenancy">) => void>();
@@ -87,20 +74,18 @@ export function createRedisInstances({ connection, server, follow, ...limits }: 
     const settings: Settings = JSON.parse(found.settings);
     /** The use that the stored expiry covers. */
     let covered = Number.NEGATIVE_INFINITY;
-    const sandbox = follow(found, {
-      ...{ ...settings, id },
-      expires() {
-        const { usedAt } = instance;
-        if (usedAt === loadedAt || usedAt - covered < margin) return "";
-        covered = usedAt;
-        const idleEnd = connection.time() - now() + usedAt + instanceTtl + margin;
-        return String(Math.ceil(settings.tenancy.expiresAt ?? idleEnd));
-      },
-      async onGone() {
-        loaded.remove(id);
-        return false;
-      },
-    });
+    const expires = () => {
+      const { usedAt } = instance;
+      if (usedAt === loadedAt || usedAt - covered < margin) return "";
+      covered = usedAt;
+      const idleEnd = connection.time() - now() + usedAt + instanceTtl + margin;
+      return String(Math.ceil(settings.tenancy.expiresAt ?? idleEnd));
+    };
+    const onGone = async () => {
+      loaded.remove(id);
+      return false;
+    };
+    const sandbox = followSandbox(found, { ...settings, id, expires, onGone }, shared);
     if (loaded.loaded().length >= mostLoaded) unloadTo(mostLoaded * 0.75);
     const { tenancy, createdAt } = settings;
     const instance = loaded.add({ id, tenancy, createdAt, sandbox }, sandbox.runtime, loadedAt);
@@ -114,22 +99,25 @@ export function createRedisInstances({ connection, server, follow, ...limits }: 
     return found;
   };
   /** Reads the list, and removes what has expired. */
-  const readList = async (what: "all" | ""): Promise<ListedInstance[]> => {
+  const readList = async () => {
     listedAt = now();
     const [hash, log] = keys.of(ownId);
-    const reply = await connection.run(listScript, [keys.list, hash, log], [...keys.parts, what]);
-    const [at, bytes, count, ended, alive] = reply as unknown as [
-      string,
-      number,
-      number,
-      readonly [id: string, settings: string][],
-      readonly [id: string, settings: string, head: string, left: number][],
+    const reply = await connection.run(listScript, [keys.list, hash, log], keys.parts);
+    const [at, bytes, ended, alive] = reply as unknown as [
+      at: string,
+      bytes: number,
+      ended: readonly [id: string, settings: string][],
+      alive: readonly [id: string, settings: string, head: string, left: number][],
     ];
-    stored = { bytes, count };
+    stored = { bytes, count: alive.length };
     for (const [id, text] of ended) {
       loaded.remove(id);
       for (const listener of expiryListeners) listener(listedOf(id, text));
     }
+    return { at, alive };
+  };
+  const list = async (): Promise<ListedInstance[]> => {
+    const { at, alive } = await readList();
     return alive.map(([id, text, head, left]) => {
       const listed = listedOf(id, text);
       const appended = Number(at) - Math.max(listed.createdAt, Number.parseInt(head, 10));
@@ -137,7 +125,6 @@ export function createRedisInstances({ connection, server, follow, ...limits }: 
       return { ...listed, idle: Math.max(0, Math.min(appended, used)) };
     });
   };
-  const list = () => readList("all");
   const textOf = async (id: string) => (await connection.command("HGET", keys.list, id)) as string | null;
   /** Changes the settings of an instance, unless another server has changed them in between: then it tries again. */
   const change = async (id: string, make: (before: Settings | undefined) => Partial<Settings>) => {
@@ -236,7 +223,7 @@ export function createRedisInstances({ connection, server, follow, ...limits }: 
       for (const one of loaded.loaded()) {
         if (one.idle >= times.idle && !isFollowed(one)) loaded.remove(one.id);
       }
-      if (now() - listedAt >= times.list) await readList("");
+      if (now() - listedAt >= times.list) await readList();
     },
   };
 }

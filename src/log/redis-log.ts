@@ -74,10 +74,7 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
     return true;
   };
   const own = followSandbox(options.own, { id: ownId, given, onGone }, shared);
-  const { instances, budget, list, load, sandboxes, ...others } = createRedisInstances({
-    ...{ ...limits, connection, server: own.runtime },
-    follow: (loaded, one) => followSandbox(loaded, one, shared),
-  });
+  const { instances, budget, list, load, sandboxes, ...others } = createRedisInstances(shared, limits);
 
   /** Acts on a sandbox; resolves to `noSandbox` if it is gone. */
   const inside = (id: string | undefined, act: (sandbox: FollowedSandbox) => Promise<unknown>) =>
@@ -123,8 +120,6 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
     runtime: own.runtime,
     instances,
     enter: others.enter,
-    // Another server may have turned on the preview.
-    mayPreview: () => true,
     request: (request, { instance: id }) =>
       id === undefined ? (own.append(entryOf(request)) as Promise<Exchange>) : requestIn(id, request),
     countUnread({ instance }, id) {

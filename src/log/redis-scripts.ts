@@ -120,10 +120,9 @@ return 'stored'
 `;
 
 /**
- * Removes the instances from the list that have ended; returns them, the others, the time, and the memory of all sandboxes.
+ * Removes the instances from the list that have ended; returns the time, the memory of all sandboxes, these and the others.
  *
- * KEYS: list, own hash, own stream. ARGV: the start and the ends of an instance's keys (hash, stream, end), and what to return:
- * `all` or an empty text.
+ * KEYS: list, own hash, own stream. ARGV: the start and the ends of an instance's keys (hash, stream, end).
  */
 export const listScript = `${nowInLua}
 local at, alive, ended, bytes = now(), {}, {}, 0
@@ -141,9 +140,7 @@ for index = 1, #all, 2 do
   if head then
     add(ARGV[1] .. id .. ARGV[2])
     add(ARGV[1] .. id .. ARGV[3])
-    if ARGV[5] == 'all' then
-      alive[#alive + 1] = {id, settings, head, redis.call('PTTL', ARGV[1] .. id .. ARGV[2])}
-    end
+    alive[#alive + 1] = {id, settings, head, redis.call('PTTL', ARGV[1] .. id .. ARGV[2])}
   else
     redis.call('HDEL', KEYS[1], id)
     redis.call('UNLINK', ARGV[1] .. id .. ARGV[3])
@@ -151,7 +148,7 @@ for index = 1, #all, 2 do
     ended[#ended + 1] = {id, settings}
   end
 end
-return {at, bytes, #all / 2 - #ended, ended, alive}
+return {at, bytes, ended, alive}
 `;
 
 /** Removes an instance; returns whether it was there. KEYS: hash, stream, list, end. ARGV: id. */

@@ -1,4 +1,3 @@
-import { runtimesOf } from "../log/instances.js";
 import type { Log } from "../log/log.js";
 import { createMemoryLog } from "../log/memory-log.js";
 import { bareName, baseUrlOf, controlPath, isLoopback } from "../node/addresses.js";
@@ -66,6 +65,9 @@ export async function serve(log: Log, options: ServeOptions & Hosting): Promise<
   }
   const certificate = await certificateOf(state, options);
   if (hasControl) state.control = mountControl(state);
+  instances.follow((one) => {
+    one.runtime.counters.curlOptions = runtime.counters.curlOptions;
+  });
   instances.onExpired(({ id, tenancy: { label } }) => {
     state.audit(`The instance ${id}${label === undefined ? "" : ` (${label})`} has expired.`);
   });
@@ -103,7 +105,7 @@ async function certificateOf(
   { tls = false, host = "127.0.0.1" }: ServeOptions,
 ): Promise<CertificatePair | undefined> {
   if (tls === false) return undefined;
-  for (const { counters } of runtimesOf(log)) counters.curlOptions = "-k";
+  log.runtime.counters.curlOptions = "-k";
   // Loaded when needed: most servers speak HTTP.
   const { certificatePair } = await import("./sockets/tls.js");
   return certificatePair(tls, [host, ...allowedHosts.map(bareName)]);

@@ -1,7 +1,6 @@
 import { successPaths } from "../../../api/request-details.js";
 import type { ScenarioSource } from "../../../library/sandbox.js";
 import type { Instance, Instances, ListedInstance } from "../../../log/instances.js";
-import { newSecret } from "../../../log/log.js";
 import { controlPath } from "../../../node/addresses.js";
 import { nodePlatform } from "../../../node/platform.js";
 import { isoOf } from "../../../sandbox/clock.js";
@@ -16,6 +15,7 @@ import { outcomes } from "../../../spec/outcomes.js";
 import { isOfWords } from "../../../spec/redact.js";
 import { requireFields } from "../../../spec/schema/check.js";
 import { count, described, text } from "../../../spec/schema/shape.js";
+import { base62From } from "../../../spec/seed.js";
 import { answers } from "../answers.js";
 import { instanceTokenPrefix } from "../guard.js";
 import { controlRoute, type Route, type RouteContext } from "../route.js";
@@ -189,4 +189,10 @@ function trafficOf(instance: Instance | undefined) {
 // The code follows `#`, because mails and logs of proxies keep the rest of an address.
 function linkTo({ id }: ListedInstance, code: string, { baseUrl }: RouteContext): string {
   return `${baseUrl()}/i/${id}${controlPath}/#code=${code}`;
+}
+
+/** Creates a secret of 190 bits. Only its hash is stored. */
+function newSecret() {
+  const text = base62From(nodePlatform.random, 32);
+  return { text, sha256: nodePlatform.sha256(text) };
 }
