@@ -1,9 +1,9 @@
 import type { GivenOptions } from "../sandbox/sandbox.js";
-import type { Followed, RedisConnection, Waiting } from "./redis-connection.js";
+import { type Followed, type RedisConnection, separator, type Waiting } from "./redis-connection.js";
 import { reasonOf } from "./redis-problems.js";
 import type { createRoom } from "./redis-room.js";
 import { createSandboxCopy, type Entry, keptJournal, type OwnPart, type RunCall } from "./sandbox-copy.js";
-import { batchesOf, compactIn, type Loaded, loadSandbox } from "./stored-sandbox.js";
+import { compactIn, type Loaded, loadSandbox } from "./stored-sandbox.js";
 
 /** A sandbox is compacted after this many entries or characters, or later if its state is larger. */
 const compactAfter = { entries: 256, characters: 64_000 };
@@ -47,9 +47,9 @@ export function followSandbox(
   let isCompacting = false;
 
   const applyBatches = (batches: Loaded["batches"]) => {
-    for (const { position, texts } of batches) {
+    for (const [position, [, texts]] of batches) {
       followed.position = position;
-      for (const text of texts) {
+      for (const text of texts.split(separator)) {
         try {
           const value = copy.apply(JSON.parse(text), position, text.length);
           if (value instanceof Promise) value.catch(() => {});
@@ -146,7 +146,7 @@ export function followSandbox(
         again(own, followed.loading);
         return;
       }
-      applyBatches(batchesOf(found));
+      applyBatches(found);
       const isRejected = stored !== "" && !/^\d+-\d+$/.test(stored);
       const [reads, entries] = [own.filter(({ text }) => text === ""), own.filter(({ text }) => text !== "")];
       connection.settle(isRejected ? reads : own);

@@ -44,14 +44,8 @@ export function distantId(): number {
   return (1 + (nodePlatform.random() % 900_000)) * 1e9;
 }
 
-export function controlPlace(
-  { runtime, instance, baseUrl }: CallOrigin,
-  instances?: Instances,
-): ControlPlace {
-  return {
-    ...{ runtime, baseUrl, isGone: false },
-    instances: instance === undefined ? instances : undefined,
-  };
+export function controlPlace({ instance, ...place }: CallOrigin, instances?: Instances): ControlPlace {
+  return { ...place, isGone: false, instances: instance === undefined ? instances : undefined };
 }
 
 /** Runs or reads for a call to the control plane. */

@@ -99,7 +99,6 @@ interface InstancesOptions {
   /** The server's part: counts their requests as well, since coverage outlives an instance, and numbers their series of ids. */
   readonly server: Pick<SandboxState, "counters" | "idSeries">;
   readonly platform: Platform;
-  /** Throws if there is no room for another instance. Default: there is. */
   readonly requireRoom?: () => void;
   /** The limit of all journals together, in bytes. Default: 16 MB. */
   readonly mostJournals?: number | undefined;

@@ -32,9 +32,6 @@ export interface StoreOptions
   readonly migrate?: boolean | undefined;
 }
 
-/** The first version with XTRIM MINID, which a store needs. */
-const oldest = "6.2";
-
 /**
  * Makes this process one of the servers of the sandbox in a Redis. The first one starts the sandbox.
  *
@@ -128,11 +125,9 @@ async function checkRedis({ command, shown }: RedisConnection): Promise<readonly
   });
   const read = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, "m").exec(String(info))?.[1];
   const version = read("redis_version");
-  if (version?.localeCompare(oldest, "en", { numeric: true }) === -1) {
-    throw unfitStore(
-      shown,
-      `it is a Redis ${version}, which is too old. Use Redis ${oldest} or newer, or Valkey.`,
-    );
+  // The first version with XTRIM MINID.
+  if (version?.localeCompare("6.2", "en", { numeric: true }) === -1) {
+    throw unfitStore(shown, `it is a Redis ${version}, which is too old. Use Redis 6.2 or newer, or Valkey.`);
   }
   const [policy = "noeviction", most = "0"] = [read("maxmemory_policy"), read("maxmemory")];
   // Instances have an expiry, so that the volatile policies evict them, too.

@@ -4,8 +4,9 @@ import { clearInterval, nodePlatform, setImmediate, setInterval } from "../node/
 import { SandboxError } from "../spec/errors.js";
 import { isFullness, reasonOf } from "./redis-problems.js";
 import { appendScript, storeKeys } from "./redis-scripts.js";
+import type { StoredBatch } from "./stored-sandbox.js";
 
-export type Reply = string | number | null | readonly Reply[];
+type Reply = string | number | null | readonly Reply[];
 
 /** An entry that waits for its turn, or without a text a read, which only needs what other servers have appended. */
 export interface Waiting {
@@ -35,7 +36,7 @@ export interface Followed {
 }
 
 /** What Redis returns for a sandbox: the id of the own batch or an error, and the batches of others. */
-export type AppendReply = readonly [state: "ok" | "gone" | "behind", id: string, found: readonly Reply[]];
+type AppendReply = readonly [state: "ok" | "gone" | "behind", id: string, found: readonly StoredBatch[]];
 
 export interface ConnectionOptions {
   readonly address: RedisAddress;
@@ -71,6 +72,7 @@ export async function connectRedis(options: ConnectionOptions) {
   const now = nodePlatform.stopwatch;
   let state: "starting" | "open" | "closed" = "starting";
   let away: { readonly since: number; readonly reason: string } | undefined;
+  /** The first error, which explains why a start fails. */
   let failure: unknown;
   /** When the current call started; `undefined` if there is none. */
   let calledAt: number | undefined;
@@ -258,15 +260,9 @@ export async function connectRedis(options: ConnectionOptions) {
   };
 }
 
-function argumentsOf(followed: Followed, own: readonly Waiting[]): string[] {
-  let batch = "";
-  let isUrgent = "";
-  for (const { text, isUrgent: must } of own) {
-    if (text === "") continue;
-    batch = batch === "" ? text : batch + separator + text;
-    if (must) isUrgent = "1";
-  }
-  return [followed.position, followed.expires(), isUrgent, batch];
+function argumentsOf({ position, expires }: Followed, own: readonly Waiting[]): string[] {
+  const batch = own.flatMap(({ text }) => (text === "" ? [] : text)).join(separator);
+  return [position, expires(), own.some(({ isUrgent }) => isUrgent) ? "1" : "", batch];
 }
 
 export function noRoomInRedis(): SandboxError {

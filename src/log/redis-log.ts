@@ -24,7 +24,7 @@ import type { RedisConnection } from "./redis-connection.js";
 import { createRedisInstances } from "./redis-instances.js";
 import { createRoom } from "./redis-room.js";
 import { ownId } from "./redis-scripts.js";
-import type { Entry, NewKeyHashes, RunCall } from "./sandbox-copy.js";
+import type { Entry, RunCall } from "./sandbox-copy.js";
 import type { Loaded } from "./stored-sandbox.js";
 
 export interface RedisLogOptions extends InstanceLimits {
@@ -185,7 +185,7 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
 }
 
 /** Draws the random numbers of a key. The hashes are for both environments, since the call decides later. */
-function drawKey(): { readonly newKey: NewKeyHashes; readonly words: () => RandomStream } {
+function drawKey() {
   const drawn: number[] = [];
   const words = (): RandomStream => {
     let next = 0;
@@ -195,11 +195,10 @@ function drawKey(): { readonly newKey: NewKeyHashes; readonly words: () => Rando
       return drawn[next - 1] as number;
     };
   };
-  const hashes = environments.map((environment) => {
-    const secret = secretFrom(words(), { environment, legacy: false });
-    return [environment, nodePlatform.sha256(secret)];
-  });
-  return { newKey: Object.fromEntries(hashes), words };
+  const newKey = environments.map((environment) =>
+    nodePlatform.sha256(secretFrom(words(), { environment, legacy: false })),
+  );
+  return { newKey, words };
 }
 
 /**

@@ -16,7 +16,8 @@ import { markUnread } from "./memory-log.js";
 /** An event of a sandbox in a store, in the order of its log. */
 export type Entry =
   | { readonly kind: "request"; readonly request: MaskedRequest }
-  | { readonly kind: "call"; readonly call: ControlCall; readonly newKey?: NewKeyHashes }
+  /** With the SHA-256 of a key that it may create, for each environment; never the key. */
+  | { readonly kind: "call"; readonly call: ControlCall; readonly newKey?: readonly string[] }
   /** A read that advances time. Only its own server uses the result. */
   | { readonly kind: "look" }
   /** A client did not wait for a response that a fault delayed. */
@@ -25,9 +26,6 @@ export type Entry =
   | { readonly kind: "compact"; readonly least: number; readonly journal: number }
   /** Adds new organizations and keys to the scenario with the hash `from`. */
   | ({ readonly kind: "extend"; readonly from: string } & NamedScenario);
-
-/** The SHA-256 of a key that a call may create, for each environment; never the key. */
-export type NewKeyHashes = Readonly<Record<Environment, string>>;
 
 /** The part of an entry that only its own server has: the place of a call, a read, the random numbers of a key whose hashes it has. */
 export interface OwnPart {
@@ -79,11 +77,11 @@ export function createSandboxCopy(
   };
   restored();
   // Other servers use a fixed key with the hash of the new one.
-  const useKey = (newKey: NewKeyHashes, words: RandomStream | undefined) => {
+  const useKey = (newKey: readonly string[], words: RandomStream | undefined) => {
     random = words ?? standIn();
     if (words !== undefined) return;
     const fixed = (environment: Environment) => secretFrom(standIn(), { environment, legacy: false });
-    hashes = environments.flatMap((one) => [fixed(one), newKey[one]]);
+    hashes = environments.flatMap((one, index) => [fixed(one), newKey[index] as string]);
   };
   const compact = (journal: number): string => {
     const state = withShortJournal(describeSandbox(runtime), journal);

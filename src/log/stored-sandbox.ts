@@ -6,15 +6,12 @@ import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import { type SavedSandbox, startSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import type { EndedInstance } from "./instances.js";
-import { type RedisConnection, type Reply, separator } from "./redis-connection.js";
+import type { RedisConnection } from "./redis-connection.js";
 import { compactScript, createScript, loadScript } from "./redis-scripts.js";
 import { withShortJournal } from "./sandbox-copy.js";
 
-/** A stored batch. Its position is its id. */
-interface StoredBatch {
-  readonly position: string;
-  readonly texts: readonly string[];
-}
+/** A stored batch, as Redis returns it. Its position is its id. */
+export type StoredBatch = readonly [position: string, fields: readonly [name: string, texts: string]];
 
 /** A sandbox in the store, as read at its snapshot. */
 export interface Loaded {
@@ -46,15 +43,8 @@ export async function loadSandbox(
   }
   const [snapshot = "", position = "", found, settings = "", founding = "", previous = ""] = reply;
   const text = String(await inflate(Buffer.from(snapshot, "base64")));
-  const batches = batchesOf(found as unknown as readonly Reply[]);
+  const batches = found as unknown as readonly StoredBatch[];
   return { state: JSON.parse(text), position, batches, settings, founding, previous };
-}
-
-export function batchesOf(found: readonly Reply[]): StoredBatch[] {
-  return (found as readonly [string, readonly string[]][]).map(([position, [, texts = ""]]) => ({
-    position,
-    texts: texts.split(separator),
-  }));
 }
 
 /** Starts a sandbox at an instant (epoch milliseconds), equal on every server. */
