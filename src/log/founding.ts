@@ -91,23 +91,11 @@ export function canMigrate(theirs: Founding, ours: Founding): boolean {
   return isLater && isSameMajor(theirs, ours) && names.every((name) => migrated.includes(name));
 }
 
-/** Returns the extended sandbox, or throws an error with the reason why a scenario cannot extend the stored one. */
-export function requireExtended(
-  { code, what, elsewhere }: Stored,
-  extended: SavedSandbox | string,
-): SavedSandbox {
-  if (typeof extended !== "string") return extended;
-  throw new SandboxError(
-    code,
-    `Failed to migrate ${what.replace(/^T/, "t")}: ${extended}. A scenario may only get more organizations and keys. Undo that change, or ${elsewhere}.`,
-  );
-}
-
 /**
  * Adds a scenario's new organizations and keys to a sandbox that was started with the scenario with the hash `from`; another
- * scenario, loaded at run time, stays. Returns a message if anything else differs; throws `ScenarioError`.
+ * scenario, loaded at run time, stays. Throws `state_mismatch` if anything else differs, and `scenario_invalid`.
  */
-export function extendStarted(own: SavedSandbox, from: string, named: NamedScenario): SavedSandbox | string {
+export function extendStarted(own: SavedSandbox, from: string, named: NamedScenario): SavedSandbox {
   if (contentHashOf(own).slice(0, 12) !== from) return own;
   const { name, text, scenario } = named;
   // Compared as JSON, because one of them was written and read.
@@ -115,7 +103,7 @@ export function extendStarted(own: SavedSandbox, from: string, named: NamedScena
     (one): Scenario => JSON.parse(JSON.stringify(one)),
   ) as [Scenario, Scenario];
   const changed = changedPath(before, after);
-  if (changed !== undefined) return `its "${changed}" differs`;
+  if (changed !== undefined) throw notExtended(`"${changed}" differs`);
 
   const organizations = { ...own.snapshot.organizations };
   const refs = new Set(Array.from(describedKeys(own.snapshot), ({ ref }) => ref));
@@ -123,8 +111,7 @@ export function extendStarted(own: SavedSandbox, from: string, named: NamedScena
     const old = before.organizations?.[ref]?.keys;
     const added = Object.entries(organization.keys ?? {}).filter(([key]) => old?.[key] === undefined);
     const taken = added.find(([key]) => refs.has(key));
-    if (taken !== undefined)
-      return `its new key "${taken[0]}" has the ref of a key that was made at run time`;
+    if (taken !== undefined) throw notExtended(`the ref of the new key "${taken[0]}" was given at run time`);
     const running = organizations[ref] ?? organization;
     organizations[ref] = { ...running, keys: { ...running.keys, ...Object.fromEntries(added) } };
   }
@@ -132,6 +119,13 @@ export function extendStarted(own: SavedSandbox, from: string, named: NamedScena
   // With keys created at run time, an organization may now have too many active keys.
   checkScenario(snapshot, { mostValues: Number.POSITIVE_INFINITY });
   return { ...own, name, text, scenario, snapshot };
+}
+
+function notExtended(why: string): SandboxError {
+  return new SandboxError(
+    "state_mismatch",
+    `Failed to migrate to this scenario: ${why}. It may only get more organizations and keys. Undo that change, or start it with another --state or --store-prefix.`,
+  );
 }
 
 const maybeNew = /^organizations(?:\.[^.]+(?:\.keys(?:\.[^.]+)?)?)?$/;

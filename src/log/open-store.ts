@@ -11,7 +11,6 @@ import {
   foundingOf,
   migrationOf,
   otherFounding,
-  requireExtended,
   sandboxExists,
 } from "./founding.js";
 import { defaultInstanceTtl, defaultMaxInstances } from "./instances.js";
@@ -57,6 +56,8 @@ async function openOn(connection: RedisConnection, options: StoreOptions): Promi
   const { given, imported, migrate = false, onNote } = options;
   const { maxInstances = defaultMaxInstances, instanceTtl = defaultInstanceTtl } = options;
   const { shown } = connection;
+  const [what, elsewhere] = [`The sandbox in the store ${shown}`, "give it its own keys with --store-prefix"];
+  const stored = { code: "store_mismatch", what, elsewhere } as const;
   // Each machine may have the file in another folder.
   const named = { ...options.named, name: basename(options.named.name) };
   const { seed, now, frozen, profile } = given;
@@ -82,28 +83,29 @@ async function openOn(connection: RedisConnection, options: StoreOptions): Promi
       await createIn(connection, id, runtime, listed);
     }
     await createIn(connection, ownId, state.own, founding);
+    await connection.command("UNLINK", ...connection.keys.earlier);
   };
 
   const there = await load();
   if (there !== undefined && imported !== undefined) {
-    throw sandboxExists(`The store ${shown}`, "give this one its own keys with --store-prefix");
+    throw sandboxExists(`The store ${shown}`, elsewhere);
   }
-  if (there === undefined) {
-    await checkEarlier(connection, imported !== undefined);
-    if (imported === undefined) await startOwn();
-    else await startImported(imported.text, imported.given);
+  if (there === undefined && imported !== undefined) await startImported(imported.text, imported.given);
+  else if (there === undefined) {
+    await rejectEarlier(connection);
+    await startOwn();
   }
   const own = there ?? ((await load()) as Loaded);
   const theirs: Founding = JSON.parse(own.founding);
   const isOther = own.founding !== founding && own.previous !== founding;
   if (isOther && !(migrate && canMigrate(theirs, ours))) {
-    throw otherFounding(storedIn(shown), theirs, ours);
+    throw otherFounding(stored, theirs, ours);
   }
   connection.begin();
   const log = createRedisLog({ ...options, connection, own, recreate: startOwn });
   if (!isOther) return log;
   if (theirs[content] !== ours[content]) {
-    requireExtended(storedIn(shown), await log.extend(String(theirs[content]), named));
+    await log.extend(String(theirs[content]), named);
   }
   // Servers with the previous founding may still start, for a rollback.
   const [hash] = connection.keys.of(ownId);
@@ -111,7 +113,7 @@ async function openOn(connection: RedisConnection, options: StoreOptions): Promi
   const found = await connection.run(changeScript, [hash], ["founding", own.founding, founding]);
   // Another server may have just migrated it.
   if (found !== "" && found !== founding) {
-    throw otherFounding(storedIn(shown), JSON.parse(String(found)), ours);
+    throw otherFounding(stored, JSON.parse(String(found)), ours);
   }
   onNote(migrationOf(theirs, ours));
   return log;
@@ -142,17 +144,11 @@ async function checkRedis({ command, shown }: RedisConnection): Promise<readonly
   return [`The store ${shown} has no append-only file: ${lost}`];
 }
 
-/** Rejects a sandbox of svc-sandbox 0.1, which an import replaces. */
-async function checkEarlier({ command, shown, keys }: RedisConnection, isImport: boolean) {
-  if (isImport) await command("UNLINK", ...keys.earlier);
+/** Rejects a sandbox of svc-sandbox 0.1, which only an import replaces. */
+async function rejectEarlier({ command, shown, keys }: RedisConnection) {
   if ((await command("EXISTS", ...keys.earlier)) === 0) return;
   throw unfitStore(
     shown,
     `its key ${JSON.stringify(keys.earlier[0])} belongs to a sandbox of svc-sandbox 0.1, and svc-sandbox ${version} cannot read it. Run svc-sandbox export <URL of a 0.1 server> -o backup.json, stop the 0.1 servers, and start this one once with --import backup.json. To start an empty sandbox instead, name other keys with --store-prefix.`,
   );
-}
-
-function storedIn(shown: string) {
-  const what = `The sandbox in the store ${shown}`;
-  return { code: "store_mismatch", what, elsewhere: "give it its own keys with --store-prefix" } as const;
 }

@@ -40,8 +40,8 @@ export interface RedisLogOptions extends InstanceLimits {
 }
 
 interface RedisLog extends Log {
-  /** Adds a scenario's new organizations and keys to the sandbox. Resolves to a message if anything else differs. */
-  readonly extend: (from: string, scenario: NamedScenario) => Promise<SavedSandbox | string>;
+  /** Adds a scenario's new organizations and keys to the sandbox. Rejects if anything else differs. */
+  readonly extend: (from: string, scenario: NamedScenario) => Promise<unknown>;
 }
 
 /**
@@ -151,8 +151,7 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
         });
     },
     begin() {},
-    extend: (from, scenario) =>
-      own.append({ kind: "extend", from, ...scenario }) as Promise<SavedSandbox | string>,
+    extend: (from, scenario) => own.append({ kind: "extend", from, ...scenario }),
     async describe() {
       const described: InstanceState[] = [];
       const state = await stateOf(own);

@@ -115,11 +115,14 @@ export function createSandboxCopy(
         return markUnread(runtime, entry.id);
       case "compact":
         return entries < entry.least ? undefined : compact(entry.journal);
-      case "extend": {
-        const extended = extendStarted(describeSandbox(runtime), entry.from, entry);
-        if (typeof extended !== "string") restoreSandbox(extended, platform, options, runtime);
-        return extended;
-      }
+      case "extend":
+        restoreSandbox(
+          extendStarted(describeSandbox(runtime), entry.from, entry),
+          platform,
+          options,
+          runtime,
+        );
+        return undefined;
     }
   };
   return {

@@ -16,7 +16,6 @@ import {
   isSameMajor,
   migrationOf,
   otherFounding,
-  requireExtended,
 } from "./founding.js";
 import type { InstanceState, ServerState } from "./instances.js";
 
@@ -169,7 +168,7 @@ export function continueState(
   if (!(isSame ? isSameMajor(theirs, ours) : isAllowed && canMigrate(theirs, ours))) {
     throw otherFounding(stored, theirs, ours);
   }
-  const extended = isSame ? own : requireExtended(stored, extendStarted(own, hash, served));
+  const extended = isSame ? own : extendStarted(own, hash, served);
   // A moved scenario file gets its new name; a scenario that was loaded later keeps its own.
   const moved = own.name === name ? { name: served.name } : {};
   return {

@@ -97,9 +97,9 @@ test("--migrate continues a state with added organizations and keys, after a bac
 });
 
 test.each([
-  ["has lost a key", bank(two), 'its "organizations.a-bank.keys.one" differs'],
-  ["has another start", `${bank(one)}seed: 4\n`, 'its "seed" differs'],
-  ["has a key of a name that was given", bank(`${one}, made: { environment: test }`), "made at run time"],
+  ["has lost a key", bank(two), '"organizations.a-bank.keys.one" differs'],
+  ["has another start", `${bank(one)}seed: 4\n`, '"seed" differs'],
+  ["has a key of a name that was given", bank(`${one}, made: { environment: test }`), "given at run time"],
   [
     "has more active keys than an organization may have (R32)",
     bank([one, ...[2, 3, 4, 5].map((n) => `k${n}: { environment: test }`)].join(", ")),
