@@ -113,8 +113,8 @@ function flagValues(commander: Commander, command: CliCommand, env: Io["env"]): 
   const given = commander.opts<Record<string, unknown>>();
   const isGiven = (attribute: string) => commander.getOptionValueSource(attribute) === "cli";
   const values: Record<string, unknown> = {};
-  for (const [name, { spec, variables, read, conflicts }] of Object.entries(flagsOf(command))) {
-    const option = new Option(spec);
+  for (const [index, [name, { variables, read, conflicts }]] of Object.entries(flagsOf(command)).entries()) {
+    const option = commander.options[index] as Option;
     const attribute = option.attributeName();
     const variable = variables.find((one) => (env[one] ?? "") !== "");
     if (isGiven(attribute)) values[name] = given[attribute];
