@@ -2,7 +2,6 @@ import { listed, quote } from "../spec/schema/words.js";
 import { usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 
-/** A call of a command. */
 export interface CommandCall<Flags = object> {
   /** The arguments except flags, in order. */
   readonly words: readonly string[];
@@ -32,7 +31,6 @@ export interface CliCommand<Flags extends FlagSet = FlagSet> {
   run(call: CallOf<Flags>): Promise<number>;
 }
 
-/** The commands by name, loaded on demand. */
 export type Commands = Readonly<Record<string, () => Promise<CliCommand>>>;
 
 export function declareCommand<Flags extends FlagSet>(command: CliCommand<Flags>): CliCommand<Flags> {
@@ -59,7 +57,6 @@ export type FlagValues<Flags extends FlagSet> = {
   readonly [Name in keyof Flags]?: Flags[Name] extends Flag<infer Value> ? Value : never;
 };
 
-/** A call of a command with these flags. */
 export type CallOf<Flags extends FlagSet> = CommandCall<FlagValues<Flags>>;
 
 type FlagOptions = Partial<Pick<Flag<unknown>, "variables" | "conflicts">>;
@@ -113,7 +110,6 @@ export function oneOf<const Choice extends string>(choices: readonly Choice[]): 
   return Object.assign(read, { choices });
 }
 
-/** Reads values separated by commas. */
 export function separated<Value>(read: Flag<Value>["read"]): Flag<readonly Value[]>["read"] {
   return (text, from) => text.split(",").map((one) => read(one.trim(), from));
 }

@@ -2,7 +2,6 @@ import { fileFailure, isOfMachine } from "../node/files/write-file.js";
 import { SandboxError } from "../spec/errors.js";
 import { printable, redactKeys } from "../spec/redact.js";
 
-/** The exit codes of every command. */
 export const exitCode = {
   fine: 0,
   failed: 1,

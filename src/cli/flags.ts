@@ -18,7 +18,6 @@ import type { Io } from "./io.js";
 
 // Flags of several commands. A command's own flags are in its file.
 
-/** The argument of commands that use one scenario. */
 export const scenarioWord = {
   "[scenario]":
     "a bundled name, a file, or - for stdin (default: svc-sandbox.yaml, or key-states without such a file)",
@@ -195,7 +194,6 @@ export const formatFlag = option(
   { variables: [] },
 );
 
-/** The thresholds of a report. */
 export const thresholdFlags = {
   minCoverage: option(
     "--min-coverage <percent>",
@@ -209,7 +207,6 @@ export const thresholdFlags = {
   ),
 };
 
-/** The default address of a running sandbox. */
 export const standardUrl = "http://127.0.0.1:4747";
 
 export const runningUrl = `the sandbox's base URL or control URL (default: SVC_CONTROL_URL, or ${standardUrl})`;
@@ -226,7 +223,6 @@ export const defaultWait = 10_000;
 /** The flags of commands that call a running sandbox. */
 export const askFlags = { controlToken, timeout };
 
-/** Returns a call of a running sandbox's control plane. */
 export function controlCall(url: string | undefined, flags: FlagValues<typeof askFlags>, { env }: Io) {
   return {
     url: url ?? (env.SVC_CONTROL_URL || standardUrl),

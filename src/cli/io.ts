@@ -34,7 +34,6 @@ export interface Io {
   /** The input for `-` instead of a scenario file. */
   readonly stdin?: Readable & { unref?(): unknown };
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The program as its user starts it. */
   readonly program: string;
   readonly cwd: string;
   /**
@@ -85,7 +84,6 @@ export function programIn({ npm_command: command }: Io["env"]): string {
   return command === undefined || isExecutable() ? "svc-sandbox" : "npx --no-install svc-sandbox";
 }
 
-/** Resolves once the signal is aborted. */
 export async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, "abort");
 }

@@ -76,7 +76,6 @@ export function namedOrOwn(
   );
 }
 
-/** Creates a sandbox from a loaded scenario and flags. */
 export function openNamed({ scenario, name, text }: LoadedScenario, flags: GivenOptions): SandboxState {
   return openWorld(scenario, { name, text, ...givenOptions(flags) });
 }

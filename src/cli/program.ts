@@ -43,7 +43,6 @@ export function parse(
   return { words, flags: flagValues(commander, command, io.env) };
 }
 
-/** Returns the usage error for a command line that cannot be read. */
 export function misread(name: string, sentence: string, { program }: Io): SandboxError {
   return usageError(`${sentence}\nRun \`${program} ${name} --help\` for usage.`);
 }

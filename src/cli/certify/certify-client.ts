@@ -17,8 +17,7 @@ import { sayWhyNotRun } from "../serve/run-served.js";
 import type { ServeFlags } from "../serve/serve-options.js";
 import { createClientRuns } from "./client-runs.js";
 
-/** The input of a certification. */
-export interface Asked extends Pick<CertifyResult, "command" | "seeds" | "faults" | "like" | "gates"> {
+interface Asked extends Pick<CertifyResult, "command" | "seeds" | "faults" | "like" | "gates"> {
   readonly loaded: LoadedScenario;
   readonly kinds: CertifyResult["promises"]["kinds"];
   readonly only?: readonly string[] | undefined;
@@ -37,7 +36,6 @@ export interface CertifyFlags extends ServeFlags {
 }
 
 export interface Certified {
-  /** Returns the output lines of a failed run. */
   readonly outputOf: (run: Run) => readonly string[];
   /** `undefined` if not even the first run ended. */
   readonly result: CertifyResult | undefined;
@@ -49,7 +47,6 @@ export interface Certified {
   readonly release: () => void;
 }
 
-/** Certifies a client with all its runs, and shows the progress. */
 export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags>): Promise<Certified> {
   const { loaded, command, seeds, faults, like, kinds, gates, only } = asked;
   const { flags, io } = call;

@@ -199,7 +199,6 @@ function needCommand(rest: readonly string[], { program }: Io): void {
   throw usageError(`certify needs -- and a command after it: ${program} certify -- npm test`);
 }
 
-// Returns the runs and gates that the flags set.
 function askedRuns({
   only,
   seed = defaultSeed,
@@ -219,7 +218,6 @@ function askedRuns({
   };
 }
 
-// Repeats the runs of a certificate.
 async function verify(file: string, call: CertifyCall): Promise<number> {
   const { words, io, flags } = call;
   const code = await verifyFile(file, call, async (certified, command) => {

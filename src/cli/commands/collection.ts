@@ -13,7 +13,6 @@ import { force, quiet, scenarioWord, standardUrl, worldFlags } from "../flags.js
 import type { Io } from "../io.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
 
-/** Renders a collection in each format. */
 const renderCollection = { http: httpFile, postman: postmanCollection };
 
 type CollectionFormat = keyof typeof renderCollection;
@@ -182,7 +181,6 @@ function expectedOf(world: SandboxState, { apiPath, fault = {} }: Reproduction) 
   return { status: outcomeOf(apiPath).status, code: expectedCode(world, apiPath) };
 }
 
-/** Renders the values of a collection's variables for a format. */
 function renderEnvironment(format: CollectionFormat, name: string, values: [string, string][]): string {
   if (format !== "postman") {
     return `# ${name}\n${values.map(([key, value]) => `${key}=${value}\n`).join("")}`;

@@ -188,7 +188,6 @@ function whyStopping(stop: AbortSignal, drain: number, { flags, io }: StartCall)
 const printsJson = ({ json, detach, untilStdinEnds }: StartCall["flags"]) =>
   json || detach || untilStdinEnds || false;
 
-/** The variable of the background process. */
 const isInBackground = "SVC_IN_BACKGROUND";
 
 async function startInBackground({ line, words, io }: StartCall): Promise<number> {

@@ -47,7 +47,6 @@ export const command = declareCommand({
   },
 });
 
-/** The outcome of one or more scenarios. */
 interface Verified {
   readonly exitCode: number;
   /** The absolute paths of its files, including broken and missing ones. */

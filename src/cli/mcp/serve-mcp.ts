@@ -89,7 +89,6 @@ const tools: Readonly<
 const instructions =
   "An offline sandbox of the relying-party API: GET /v1/relying-party/me with the header x-api-key. Call environment, and run the client's tests with these variables. Then call report: missed has each path that is not covered, with the key to send. AGENTS.md in the package has the expected behavior of each path.";
 
-/** A sandbox to serve. */
 interface Served {
   readonly server: Pick<RunningServer, "url" | "controlUrl">;
   readonly world: () => SandboxState;

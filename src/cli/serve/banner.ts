@@ -57,7 +57,6 @@ export function banner(
   ].join("\n");
 }
 
-/** Returns the line that `start --json` prints. */
 export function listeningLine(world: SandboxState, server: RunningServer): string {
   const { url, localUrl, controlUrl, controlToken, certificate } = server;
   const { keys, leftOut } = announcedKeys(world);

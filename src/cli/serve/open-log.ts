@@ -63,7 +63,6 @@ interface KeepingFlags extends FlagValues<typeof keepingFlags>, ServeFlags, Worl
 }
 
 interface Surroundings {
-  /** Returns the served scenario. */
   readonly own: () => LoadedScenario;
   readonly logger: Logger;
   /** Called with a failure that no caller waits for. */
@@ -146,7 +145,6 @@ function refuseOthers({ state, watch, handlers }: KeepingFlags): void {
   );
 }
 
-/** Reads the file of `--import`. */
 async function readImport({ import: file }: KeepingFlags, io: Io) {
   return file === undefined ? undefined : { text: await readGivenFile(file, "the state", io), given: file };
 }

@@ -8,7 +8,6 @@ import { describeFailure } from "../exit-codes.js";
 import type { WorldFlags } from "../flags.js";
 import { loadNamed, withChanges } from "../open-scenario.js";
 
-/** A served scenario, and the listeners to its changes. */
 interface Served {
   readonly loaded: LoadedScenario;
   readonly runtime: SandboxState;

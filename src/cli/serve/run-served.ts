@@ -23,7 +23,6 @@ type ServedCall = Pick<CommandCall<Omit<ServeFlags, "verbose"> & WorldFlags>, "r
 type ServedEnd = CommandEnd & { readonly notes: readonly string[] };
 
 interface RunOptions extends Pick<CommandOptions, "takeSignals" | "isLate" | "onOutput"> {
-  /** Called with each new instance of the control plane. */
   readonly onInstance?: (instance: Instance) => void;
 }
 

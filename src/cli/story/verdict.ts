@@ -16,7 +16,6 @@ import { openNamed } from "../open-scenario.js";
 import { type Palette, type Style, shortTime } from "../terminal.js";
 import { actionLine, stepLine } from "./step-line.js";
 
-/** The result of a story as a test. */
 type StoryVerdict = Awaited<ReturnType<typeof verdictOn>>;
 
 /** Runs the story of a scenario as a test, in a separate sandbox whose clock only the story moves. */
