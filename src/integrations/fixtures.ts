@@ -57,8 +57,7 @@ export async function useSandbox(options: FixtureOptions, use: Use<Sandbox>): Pr
   const isLoaded = typeof scenario === "string" && (controlUrl === undefined || !isScenarioName(scenario));
   const source = isLoaded ? (await loadScenario(scenario)).scenario : scenario;
   if (controlUrl === undefined) {
-    await use(createSandbox({ ...options, frozen, scenario: source } as SandboxOptions));
-    return;
+    return use(createSandbox({ ...options, frozen, scenario: source } as SandboxOptions));
   }
   requireKnownOptions("create the sandbox", options, ["scenario", "seed", "now", "frozen", "profile"]);
   const at = now === undefined ? undefined : isoOf(instantOf(now));

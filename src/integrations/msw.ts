@@ -1,9 +1,10 @@
 import type { HttpHandler } from "msw";
-import { createSandbox, runtimeOf } from "../library/create-sandbox.js";
-import type { Sandbox } from "../library/sandbox.js";
+import { createSandbox, runtimeOf, sandboxOn } from "../library/create-sandbox.js";
+import type { KeyRef, OrganizationRef, Sandbox } from "../library/sandbox.js";
 import { usersPackage } from "../library/users-package.js";
 import { answerWebRequest } from "../library/web-request.js";
 import { settled } from "../sandbox/operations/operations.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
 import { SandboxError } from "../spec/errors.js";
 import { requireKnownOptions } from "../spec/schema/check.js";
 
@@ -35,17 +36,11 @@ export interface HandlerOptions {
  * const server = setupServer(...createHandlers(sandbox, { baseUrl: "https://api.example" }));
  */
 export function createHandlers(sandbox: Sandbox, options: HandlerOptions = {}): HttpHandler[] {
-  const runtime = runtimeOf(sandbox);
+  const world = () => settled(runtimeOf(sandbox));
+  const paths = world().changes === undefined ? anyHost : anyVersion;
   requireKnownOptions("make handlers", options, ["baseUrl"]);
   const { baseUrl = "*" } = options;
-  const answer =
-    (base: string) =>
-    ({ request }: { request: Request }) =>
-      unlessAborted(
-        answerWebRequest(() => settled(runtime), request, base),
-        request,
-      );
-  const paths = settled(runtime).changes === undefined ? anyHost : anyVersion;
+  const answer = (base: string) => resolverOf(world, base);
   if (baseUrl === "*") return [http.all(paths, answer(""))];
   if (/^https?:\/\//i.test(baseUrl)) {
     if (!URL.canParse(baseUrl)) {
@@ -55,23 +50,24 @@ export function createHandlers(sandbox: Sandbox, options: HandlerOptions = {}): 
     const { origin, pathname } = new URL(baseUrl);
     // A base URL may have a path, which the API does not expect.
     const base = withoutSlash(pathname);
-    return [http.all(everythingUnder(origin + base), answer(base))];
+    const escaped = (origin + base).replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+    return [http.all(new RegExp(`^${escaped}(?:/|$)`, "i"), answer(base))];
   }
   // Relative to the page or the server, which msw knows.
   const base = withoutSlash(baseUrl);
   return [http.all(base, answer(base)), http.all(`${base}/*`, answer(base))];
 }
 
-// The client of an aborted request already has its error; msw would treat this error as a failed handler.
-function unlessAborted(
-  answer: Response | Promise<Response>,
-  { signal }: Request,
-): Response | Promise<Response> {
-  if ("status" in answer) return answer;
-  return answer.catch((error) => {
-    if (signal.aborted) return Response.error();
-    throw error;
-  });
+function resolverOf(world: () => SandboxState, base: string) {
+  return async ({ request }: { request: Request }) => {
+    try {
+      return await answerWebRequest(world, request, base);
+    } catch (error) {
+      // The client of an aborted request already has its error; msw would treat this error as a failed handler.
+      if (request.signal.aborted) return Response.error();
+      throw error;
+    }
+  };
 }
 
 // Patterns, not paths in msw's notation: msw decodes the matched path, and fails if its encoding is not valid. In any
@@ -80,16 +76,19 @@ const anyHost = /\/v1\/relying-party(?:\/|$)/i;
 // Announced changes move paths to other versions.
 const anyVersion = /\/v\d{1,3}\/relying-party(?:\/|$)/i;
 
-function everythingUnder(base: string): RegExp {
-  return new RegExp(`^${base.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}(?:/|$)`, "i");
-}
-
 function withoutSlash(path: string): string {
   return path.replace(/\/+$/, "");
 }
 
-/** A sandbox of `key-states`, ready to use with {@link handlers}. */
-export const sandbox = createSandbox({ scenario: "key-states" });
+let ready: Sandbox | undefined;
+const runtime = () => {
+  ready ??= createSandbox({ scenario: "key-states" });
+  return runtimeOf(ready);
+};
+const world = () => settled(runtime());
+
+/** A sandbox of `key-states`, ready to use with {@link handlers}. Its first use starts it. */
+export const sandbox = sandboxOn(runtime) as Sandbox<KeyRef<"key-states">, OrganizationRef<"key-states">>;
 
 /** The handlers of the ready {@link sandbox}, for any host. */
-export const handlers = createHandlers(sandbox);
+export const handlers: HttpHandler[] = [http.all(anyHost, resolverOf(world, ""))];

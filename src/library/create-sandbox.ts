@@ -91,9 +91,10 @@ export function checkedOptions({ now, ...options }: WrittenOptions): GivenOption
   return given;
 }
 
-/** Makes the sandbox of a state; each call runs what is due first. */
-export function sandboxOn(runtime: SandboxState): Sandbox {
-  const world = () => settled(runtime);
+/** Makes the sandbox of a state, which may start with its first use; each call runs what is due first. */
+export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
+  const runtime = typeof given === "function" ? given : () => given;
+  const world = () => settled(runtime());
   const previewWorld = () => {
     const running = world();
     requirePreview(running);
@@ -199,15 +200,15 @@ export function sandboxOn(runtime: SandboxState): Sandbox {
       total: () => world().history.total(),
       clear: () => operations.clear_requests(world()),
     },
-    report: () => clientReport(runtime),
+    report: () => clientReport(runtime()),
     capture(options = {}) {
       requireKnownOptions("capture the requests", options, ["from", "to", "key"]);
       return captureWorld(world(), options);
     },
     snapshot: () => snapshotWorld(world()),
-    reset: () => resetSandbox(runtime),
+    reset: () => resetSandbox(runtime()),
   };
-  return Object.defineProperty(sandbox, runtimeKey, { value: runtime });
+  return Object.defineProperty(sandbox, runtimeKey, { get: runtime });
 }
 
 function countProblem(value: unknown): string | undefined {

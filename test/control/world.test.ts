@@ -91,7 +91,6 @@ test("requests are listed by limit, path, fault, key and sender; R24 clearing th
 test.each([
   ["/requests?limit=1&limit=2", "limit"],
   ["/requests?path_id=401.revokd", "path_id"],
-  ["/requests?pathid=x", "pathid"],
   ["/farmers?limit=1001", "limit"],
 ])("%s is refused with 422 and the field %s", async (path, field) => {
   const { ask } = await serveControl();

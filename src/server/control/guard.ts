@@ -101,9 +101,6 @@ function noToken(response: Response): HttpRefusal {
 
 // Hashes have the same length, so that the comparison takes the same time for every wrong text.
 function isSame(given: string, right: string | undefined): boolean {
+  const digest = (text: string) => createHash("sha256").update(text).digest();
   return right !== undefined && timingSafeEqual(digest(given), digest(right));
-}
-
-function digest(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
 }

@@ -58,8 +58,6 @@ export interface Route<Name extends ControlBodyName = ControlBodyName, Parameter
   readonly runYaml?: (context: RouteContext<string>) => unknown;
 }
 
-type Method = Route["method"];
-
 const isText = Symbol("text answer");
 
 interface TextAnswer {
@@ -78,10 +76,10 @@ export function isTextAnswer(answer: unknown): answer is TextAnswer {
 
 /** Makes a row of the table, with the types of body and query for `run`. Default status: 200, or 204 if it has no `answer`. */
 export function controlRoute<Name extends ControlBodyName = "nothing", Parameters extends Query = Query>(
-  call: `${Method} /${string}`,
+  call: `${Route["method"]} /${string}`,
   row: Omit<Route<Name, Parameters>, "method" | "path" | "status"> & { readonly status?: 201 },
 ): Route {
-  const [method, path] = call.split(" ") as [Method, string];
+  const [method, path] = call.split(" ") as [Route["method"], string];
   const status = row.status ?? (row.answer === undefined ? 204 : 200);
   return { ...row, method, path, status } as unknown as Route;
 }

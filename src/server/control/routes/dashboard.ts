@@ -15,8 +15,6 @@ import { choice, count, described, list, text, type ValueOf } from "../../../spe
 import { answers } from "../answers.js";
 import { controlRoute, type Route } from "../route.js";
 
-const minute = 60_000;
-
 const directoryQuery = query({
   filter: described(text(), "Words that the key or its organization must contain. Default: none."),
   state: described(choice(keyStates), "Only keys in this state."),
@@ -103,7 +101,7 @@ export const dashboardRoutes: readonly Route[] = [
     answer: answers.IssuedKey,
     run({ world, actor, params: { ref: key = "" }, body: { overlap_minutes: minutes, as } }) {
       // Minutes may have fractions, milliseconds must not.
-      const overlap = minutes === undefined ? undefined : Math.round(minutes * minute);
+      const overlap = minutes === undefined ? undefined : Math.round(minutes * 60_000);
       const { replacement, secret } = operations.rotate(world, { key, overlap, as }, { actor });
       return { key: snakeCase(replacement), secret };
     },
