@@ -32,7 +32,6 @@ interface StatePlace {
 }
 
 export interface FileLogOptions extends InstanceLimits {
-  /** Returns the server's own scenario, which must have started the state. */
   readonly own: () => NamedScenario;
   readonly start: () => SandboxState;
   /** The options of scenarios that start later; the saved state has its own. */
@@ -40,7 +39,6 @@ export interface FileLogOptions extends InstanceLimits {
   readonly imported?: { readonly text: string; readonly given: string } | undefined;
   /** Whether to continue a state, after a backup, if its scenario has been extended. Default: false. */
   readonly migrate?: boolean | undefined;
-  /** Called if a write fails that no caller waits for. */
   readonly onProblem: (error: unknown) => void;
 }
 
@@ -172,7 +170,6 @@ function restored(
   }
 }
 
-/** Writes the sandboxes of a log to a file, whose text was read at the start. */
 function createStateFile(place: StatePlace, log: MemoryLog, own: () => NamedScenario, text?: string) {
   const unchanged = new WeakMap<SandboxState, SavedSandbox>();
   const describe = (one: SandboxState): SavedSandbox => {
@@ -229,14 +226,9 @@ function createStateFile(place: StatePlace, log: MemoryLog, own: () => NamedScen
 
 /** Backs up the state before a migration in a separate file, and returns the file's name. */
 function backUp({ file, given }: StatePlace, text: string, version = ""): string {
-  for (let number = 1; ; number += 1) {
-    const ending = `.backup-${version}${number === 1 ? "" : `-${number}`}`;
-    const there = existsSync(file + ending);
-    // An earlier start wrote it, and failed afterwards.
-    if (there && readFileSync(file + ending, "utf8") !== text) continue;
-    if (!there) orUnwritable(given + ending, () => writeFileAtomically(file + ending, text, 0o600));
-    return given + ending;
-  }
+  const copy = `.backup-${version}`;
+  orUnwritable(given + copy, () => writeFileAtomically(file + copy, text, 0o600));
+  return given + copy;
 }
 
 function readState({ file, given }: StatePlace): string | undefined {

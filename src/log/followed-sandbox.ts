@@ -1,5 +1,11 @@
 import type { GivenOptions } from "../sandbox/sandbox.js";
-import { type Followed, type RedisConnection, separator, type Waiting } from "./redis-connection.js";
+import {
+  type Followed,
+  isUrgent,
+  type RedisConnection,
+  separator,
+  type Waiting,
+} from "./redis-connection.js";
 import { reasonOf } from "./redis-problems.js";
 import type { createRoom } from "./redis-room.js";
 import { createSandboxCopy, type Entry, keptJournal, type OwnPart, type RunCall } from "./sandbox-copy.js";
@@ -20,7 +26,6 @@ interface SandboxOptions {
   readonly onGone: () => Promise<boolean>;
 }
 
-/** What all sandboxes of a server share. */
 export interface Shared {
   readonly connection: RedisConnection;
   readonly room: ReturnType<typeof createRoom>;
@@ -62,17 +67,15 @@ export function followSandbox(
   const push = (entry: Entry | undefined, own: OwnPart = {}): Promise<unknown> =>
     new Promise((resolve, reject) => {
       const text = entry === undefined ? "" : JSON.stringify(entry);
-      const isLast = entry?.kind === "compact";
-      connection.push(followed, {
-        ...{ text, isLast, isUrgent: isLast || entry?.kind === "look", resolve, reject },
-        onReply(at, time) {
-          try {
-            resolve(entry === undefined ? readAt(own, time) : applyOwn(entry, own, text, at));
-          } catch (error) {
-            reject(error);
-          }
-        },
-      });
+      const onReply = (at: string, time: number) => {
+        try {
+          resolve(entry === undefined ? readAt(own, time) : applyOwn(entry, own, text, at));
+        } catch (error) {
+          reject(error);
+        }
+      };
+      // No spreads: this is made for each request.
+      connection.push(followed, { text, kind: entry?.kind ?? "", resolve, reject, onReply });
     });
   const readAt = (own: OwnPart, time: number) => {
     if (own.read === undefined) return undefined;
@@ -133,7 +136,7 @@ export function followSandbox(
     const isLarge = sizes.entries >= limits.entries || sizes.characters >= limits.characters;
     if (isLarge) compact(undefined, sizes.entries);
     // A full Redis stores a batch with an urgent entry.
-    if (!entries.some(({ isUrgent }) => isUrgent)) room.onStored();
+    if (!entries.some(isUrgent)) room.onStored();
   };
   const followed: Followed = {
     keys: [hash, stream],
@@ -148,7 +151,8 @@ export function followSandbox(
       }
       applyBatches(found);
       const isRejected = stored !== "" && !/^\d+-\d+$/.test(stored);
-      const [reads, entries] = [own.filter(({ text }) => text === ""), own.filter(({ text }) => text !== "")];
+      const entries = own.filter(({ text }) => text !== "");
+      const reads = entries.length === own.length ? [] : own.filter(({ text }) => text === "");
       connection.settle(isRejected ? reads : own);
       if (isRejected) again(entries, makeRoom(new Error(stored)));
       else if (entries.length > 0) applyStored(entries, stored, time);

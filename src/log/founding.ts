@@ -31,7 +31,6 @@ export function foundingOf(named: NamedScenario, others: Founding = {}): Foundin
   return { version, scenario: named.name, [content]: hash, ...others };
 }
 
-/** Where a sandbox is stored, for messages. */
 interface Stored {
   readonly code: "state_mismatch" | "store_mismatch";
   /** `The state "state.json"`. */
@@ -40,7 +39,6 @@ interface Stored {
   readonly elsewhere: string;
 }
 
-/** The error for a sandbox with another founding; it names the different members. */
 export function otherFounding(
   { code, what, elsewhere }: Stored,
   theirs: Founding,
@@ -53,7 +51,6 @@ export function otherFounding(
   );
 }
 
-/** Describes a migration in a sentence. */
 export function migrationOf(theirs: Founding, ours: Founding): string {
   return `Migrated from ${shownIn(theirs, theirs, ours)} to ${shownIn(ours, theirs, ours)}.`;
 }
@@ -66,7 +63,6 @@ function shownIn(members: Founding, theirs: Founding, ours: Founding): string {
   return listed(shown, "and");
 }
 
-/** The error for an import into a place that has a sandbox. */
 export function sandboxExists(what: string, elsewhere: string): SandboxError {
   return new SandboxError(
     "sandbox_exists",

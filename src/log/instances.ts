@@ -8,7 +8,6 @@ import { SandboxError } from "../spec/errors.js";
 import { base62From } from "../spec/seed.js";
 import type { Log } from "./log.js";
 
-/** Who an instance is for. */
 export interface Tenancy {
   /** Its name, such as a test's or a partner's. */
   readonly label?: string | undefined;
@@ -102,9 +101,7 @@ export interface InstanceState extends Pick<Instance, "id" | "createdAt" | "idle
   readonly runtime: SavedSandbox;
 }
 
-/** A server's own sandbox and its instances as plain data. */
 export interface ServerState {
-  /** The last series of request ids. */
   readonly idSeries: number;
   readonly own: SavedSandbox;
   readonly instances: readonly InstanceState[];

@@ -48,7 +48,6 @@ export function controlPlace({ instance, ...place }: CallOrigin, instances?: Ins
   return { ...place, isGone: false, instances: instance === undefined ? instances : undefined };
 }
 
-/** Runs or reads for a call to the control plane. */
 export type RunIn = (place: ControlPlace) => unknown;
 
 /** The state of the place where sandboxes are stored, for health checks and metrics. */

@@ -38,13 +38,12 @@ export interface StoreOptions
  * started it.
  */
 export async function openStore(options: StoreOptions): Promise<Log> {
-  const { onWarning } = options;
   let connection: RedisConnection | undefined;
   try {
     connection = await connectRedis(options);
-    const warnings = await checkRedis(connection);
+    const warning = await checkRedis(connection);
     const log = await openOn(connection, options);
-    warnings.forEach(onWarning);
+    if (warning !== undefined) options.onWarning(warning);
     return log;
   } catch (error) {
     connection?.close();
@@ -119,8 +118,8 @@ async function openOn(connection: RedisConnection, options: StoreOptions): Promi
   return log;
 }
 
-/** Checks that a Redis is new enough and evicts no keys; resolves to warnings. Skips what the user has no permission to read. */
-async function checkRedis({ command, shown }: RedisConnection): Promise<readonly string[]> {
+/** Checks that a Redis is new enough and evicts no keys; resolves to a warning. Skips what the user has no permission to read. */
+async function checkRedis({ command, shown }: RedisConnection): Promise<string | undefined> {
   const info = await command("INFO").catch((error) => {
     if (/^(?:NOPERM|ERR unknown)/.test((error as Error).message)) return "";
     throw error;
@@ -139,9 +138,8 @@ async function checkRedis({ command, shown }: RedisConnection): Promise<readonly
       `its maxmemory-policy ${policy} evicts keys when it is full. Set maxmemory-policy to noeviction.`,
     );
   }
-  if (read("aof_enabled") !== "0") return [];
-  const lost = "its data may be lost when it restarts. See docs/store.md.";
-  return [`The store ${shown} has no append-only file: ${lost}`];
+  if (read("aof_enabled") !== "0") return undefined;
+  return `The store ${shown} has no append-only file: its data may be lost when it restarts. See docs/store.md.`;
 }
 
 /** Rejects a sandbox of svc-sandbox 0.1, which only an import replaces. */

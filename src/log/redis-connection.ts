@@ -11,10 +11,8 @@ type Reply = string | number | null | readonly Reply[];
 /** An entry that waits for its turn, or without a text a read, which only needs what other servers have appended. */
 export interface Waiting {
   readonly text: string;
-  /** Whether a full Redis must store it, because it is small or makes room. */
-  readonly isUrgent: boolean;
-  /** Whether nothing may follow it in a batch. */
-  readonly isLast: boolean;
+  /** A `compact` is the last of its batch. A full Redis must store it and a `look`: they are small, or make room. */
+  readonly kind: string;
   readonly resolve: (outcome: unknown) => void;
   readonly reject: (error: unknown) => void;
   /** Called when its turn has come, with the id of its batch and the time. */
@@ -162,7 +160,7 @@ export async function connectRedis(options: ConnectionOptions) {
       const own = followed.waiting.filter((one) => awaited.has(one));
       followed.waiting = [];
       queue.delete(followed);
-      return { followed, own: own.sort((one, other) => Number(one.isLast) - Number(other.isLast)) };
+      return { followed, own: own.sort((one, other) => Number(isLast(one)) - Number(isLast(other))) };
     });
     return taken.filter(({ own }) => own.length > 0);
   };
@@ -260,9 +258,12 @@ export async function connectRedis(options: ConnectionOptions) {
   };
 }
 
+const isLast = ({ kind }: Waiting) => kind === "compact";
+export const isUrgent = ({ kind }: Waiting) => kind === "compact" || kind === "look";
+
 function argumentsOf({ position, expires }: Followed, own: readonly Waiting[]): string[] {
   const batch = own.flatMap(({ text }) => (text === "" ? [] : text)).join(separator);
-  return [position, expires(), own.some(({ isUrgent }) => isUrgent) ? "1" : "", batch];
+  return [position, expires(), own.some(isUrgent) ? "1" : "", batch];
 }
 
 export function noRoomInRedis(): SandboxError {

@@ -98,7 +98,6 @@ export function createRedisInstances(shared: Shared, limits: InstanceLimits) {
     loading.set(id, found);
     return found;
   };
-  /** Reads the list, and removes what has expired. */
   const readList = async () => {
     listedAt = now();
     const [hash, log] = keys.of(ownId);
@@ -192,7 +191,6 @@ export function createRedisInstances(shared: Shared, limits: InstanceLimits) {
     budget,
     list,
     load,
-    /** The bytes of all sandboxes in Redis, as of a few seconds ago. */
     bytes: () => stored.bytes,
     sandboxes: () => loaded.loaded().map(({ sandbox }) => sandbox),
     /** Returns the sandboxes of instances whose events somebody follows. */

@@ -31,11 +31,9 @@ export interface RedisLogOptions extends InstanceLimits {
   readonly connection: RedisConnection;
   readonly given: GivenOptions;
   readonly runCall: RunCall;
-  /** The server's own sandbox. */
   readonly own: Loaded;
   /** Creates the server's own sandbox again, after the store lost it. */
   readonly recreate: () => Promise<unknown>;
-  /** Called with a failure that no caller waits for. */
   readonly onProblem: (error: unknown) => void;
 }
 
@@ -76,10 +74,8 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
   const own = followSandbox(options.own, { id: ownId, given, onGone }, shared);
   const { instances, budget, list, load, sandboxes, ...others } = createRedisInstances(shared, limits);
 
-  /** Acts on a sandbox; resolves to `noSandbox` if it is gone. */
   const inside = (id: string | undefined, act: (sandbox: FollowedSandbox) => Promise<unknown>) =>
     id === undefined ? act(own) : others.inside(id, act);
-  /** Acts on the sandbox of a call. */
   const act = async (
     from: CallOrigin,
     run: RunIn,

@@ -58,7 +58,6 @@ export function unfitStore(shown: string, why: string): SandboxError {
   return new SandboxError("store_unusable", `Failed to use the store ${shown}: ${why}`);
 }
 
-/** Returns the problem of a store in use, as half a sentence. */
 export function reasonOf(error: unknown): string {
   return error instanceof SandboxError ? error.message : problemOf(error)[1];
 }

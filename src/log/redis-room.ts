@@ -45,7 +45,6 @@ export function createRoom(
       rejection = { reason, isFull };
       return false;
     },
-    /** Called when Redis accepts entries. */
     onStored(): void {
       attempt = 0;
       if (rejection !== undefined) note("accepts writes again");

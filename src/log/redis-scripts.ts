@@ -10,7 +10,6 @@
 // All instances are listed in one hash: their settings by id. When an instance ends, a key with the reason and the time remains
 // for a week.
 
-/** The id of a server's own sandbox. */
 export const ownId = "own";
 
 /** The key names of sandboxes. All share one hash tag. */
@@ -21,7 +20,6 @@ export function storeKeys(prefix: string) {
     list,
     /** Returns the hash, the stream, the list, and the key about the end of a sandbox. */
     of: (id: string) => [`${start}${id}:state`, `${start}${id}:log`, list, `${start}${id}:end`] as const,
-    /** The parts around an instance's id. */
     parts: [start, ":state", ":log", ":end"] as const,
     /** Keys of svc-sandbox 0.1. */
     earlier: ["meta", "log", "snapshot"].map((name) => start + name),

@@ -138,7 +138,6 @@ export function createSandboxCopy(
       now = Math.max(now, time);
       return read();
     },
-    /** Continues from another state. */
     start(state: SavedSandbox): void {
       now = startedAt = state.at;
       restoreSandbox(state, platform, options, runtime);

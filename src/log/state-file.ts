@@ -91,7 +91,6 @@ const stateShape = openMapping({
   instances: list(openMapping({ id: text(), createdAt: number(), idle: number(), runtime: runtimeShape })),
 });
 
-/** A sandbox in the file, with the id of its scenario. */
 type WrittenRuntime = Omit<SavedSandbox, "scenario" | "text"> & { readonly scenario: string };
 
 interface WrittenState extends Omit<Required<SavedState>, "startedWith" | "own" | "instances"> {
