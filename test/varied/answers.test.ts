@@ -4,7 +4,7 @@ import type { Success } from "../../src/api/endpoint.js";
 import { me } from "../../src/api/endpoints/me.js";
 import { beginCall } from "../../src/api/handle.js";
 import { type VariationRow, variationTable } from "../../src/api/variation/table.js";
-import { type Select, selector, variationOf } from "../../src/api/variation/vary.js";
+import { type Selector, selector, variationOf } from "../../src/api/variation/vary.js";
 import { headerOf } from "../../src/check/answer.js";
 import type { ApiAnswer } from "../../src/sandbox/journal/exchange.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
@@ -211,7 +211,7 @@ const paths: readonly ApiPathId[] = [
 ];
 
 /** The answers on paths of every status, with what is selected. */
-function answersOf(profile: Profile, choose: Select): ApiAnswer[] {
+function answersOf(profile: Profile, choose: Selector): ApiAnswer[] {
   return paths.map((path) => {
     const world = openTestWorld(scenario, { profile });
     const begun = beginCall(world, { method: "GET", path: me.path, apiKey: scenarioSecret(world, "key") });
@@ -231,7 +231,7 @@ function answersOf(profile: Profile, choose: Select): ApiAnswer[] {
 
 const nothingAsked = { now: 0, params: {}, query: {}, body: undefined, idempotencyKey: undefined };
 const random = () => 0;
-const asMinimal: Select = (row) => ({ variant: row.variants[0], random });
+const asMinimal: Selector = (row) => ({ variant: row.variants[0], random });
 const all = variationTable.flatMap((row) => row.variants.map((variant) => ({ row, variant })));
 
 test("the first variant of every row is what minimal does", () => {

@@ -11,13 +11,13 @@ interface Selected {
   readonly random: RandomStream;
 }
 
-export type Select = (row: VariationRow) => Selected;
+export type Selector = (row: VariationRow) => Selected;
 
 /**
  * The selector for the response to the request with this number. It depends only on the seed, the number in its series
  * and the row. Each row has its own stream, so a new row changes no other.
  */
-export function selector(seed: number, number: number): Select {
+export function selector(seed: number, number: number): Selector {
   const start = randomStream(seed, "variation", String(numberInSeries(number)))();
   return ({ salt, variants }) => {
     let value = mix32(start ^ salt);
@@ -31,7 +31,7 @@ export function selector(seed: number, number: number): Select {
 }
 
 /** Selects the differences of `typical` from `minimal`. */
-const typicalSelector: Select = ({ fixedBy, variants }) => {
+const typicalSelector: Selector = ({ fixedBy, variants }) => {
   const isTypical = ({ assume }: Variant) =>
     fixedBy !== undefined && assume?.[fixedBy] === assumptionTable[fixedBy].typical;
   return {
@@ -55,7 +55,7 @@ export interface Variation {
 export function variationOf(
   world: SandboxState,
   number: number,
-  select: Select = world.profile === "typical" ? typicalSelector : selector(world.seed, number),
+  select: Selector = world.profile === "typical" ? typicalSelector : selector(world.seed, number),
 ): Variation {
   const { givenAssumptions } = world;
   const selected = variationTable

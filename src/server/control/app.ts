@@ -13,7 +13,7 @@ import { listed } from "../../spec/schema/words.js";
 import type { CallTarget, ControlHandler, Server } from "../sockets/server-state.js";
 import { guardControl } from "./guard.js";
 import { sendCompressed, servePageFiles } from "./page.js";
-import { HttpRefusal, sendError } from "./refusals.js";
+import { HttpRefusal, sendControlError } from "./refusals.js";
 import { isTextAnswer, type LocalContext, type Route } from "./route.js";
 import { callName, routes, runCall } from "./routes/routes.js";
 
@@ -47,7 +47,7 @@ export function createControlApp(server: Server): ControlHandler {
     throw new SandboxError("not_found", `The control plane has no path ${redactPath(path)}.`);
   });
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
-    sendError(response, error, server.onDefect);
+    sendControlError(response, error, server.onDefect);
   });
   return (request: IncomingMessage, response: ServerResponse, target: CallTarget) => {
     targets.set(request, target);

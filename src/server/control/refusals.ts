@@ -76,7 +76,11 @@ const bodyProblems: Readonly<Record<string, string>> = {
 };
 
 /** Responds with the API's error body: known errors by code, mistakes of the client with 4xx, anything else with 500. */
-export function sendError(response: Response, error: unknown, onDefect: (error: unknown) => void): void {
+export function sendControlError(
+  response: Response,
+  error: unknown,
+  onDefect: (error: unknown) => void,
+): void {
   if (response.headersSent) {
     response.destroy();
     return;
