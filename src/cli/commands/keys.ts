@@ -43,9 +43,7 @@ export const command = declareCommand({
       json: () => `${JSON.stringify(keyRows(world), null, 2)}\n`,
       table: () => tableOf(world, open, styleFor(io.stdout, io.env)),
     };
-    const text = await textOf[format]();
-    if (format === "table") io.stdout.write(text);
-    else io.stdout.write(text);
+    io.stdout.write(await textOf[format]());
     return exitCode.fine;
   },
 });
