@@ -4,9 +4,8 @@ import { lock } from "../node/files/lock.js";
 import { createSaver } from "../node/files/saver.js";
 import { fileFailure, makeFolder, targetOf, writeFileAtomically } from "../node/files/write-file.js";
 import { nodePlatform } from "../node/platform.js";
-import { isoOf } from "../sandbox/clock.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
-import { describeSandbox, restoreSandbox, type SavedSandbox } from "../sandbox/start.js";
+import { restoreSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { SandboxError } from "../spec/errors.js";
 import { base62From } from "../spec/seed.js";
@@ -83,7 +82,8 @@ function openLocked(place: StatePlace, options: FileLogOptions, unlock: () => vo
   const from = imported ?? (text === undefined ? undefined : { text, given: place.given });
   const saved = from && parseState(from.text, from.given);
   const found = saved && continueState(saved, own(), { given: from.given, isAllowed: migrate });
-  const log = found === undefined ? createMemoryLog(start(), limits) : restored(place, found.state, options);
+  const log =
+    found === undefined ? createMemoryLog(start(), limits) : restored(place.given, found.state, options);
   const { runtime, instances } = log;
   const change = migrate ? found?.change : undefined;
   const backup = change && text && ` The previous state is in "${backUp(place, text, saved?.version)}".`;
@@ -92,7 +92,6 @@ function openLocked(place: StatePlace, options: FileLogOptions, unlock: () => vo
   let isCalled = false;
   const keep = (one: SandboxState) => {
     one.history.subscribe(({ type }) => {
-      file.forget(one);
       // A call saves once it has its result; nobody waits for a timeline step.
       if (isCalled || type === "request" || type === "timeline.step") saver.soon();
       else saver.now();
@@ -126,7 +125,6 @@ function openLocked(place: StatePlace, options: FileLogOptions, unlock: () => vo
     firstEvent: distantId,
     countUnread(at, id) {
       log.countUnread(at, id);
-      file.forget(at.runtime);
       saver.soon();
     },
     call: (call, run, from) => keeping(() => log.call(call, run, from)),
@@ -155,15 +153,12 @@ function openLocked(place: StatePlace, options: FileLogOptions, unlock: () => vo
   };
 }
 
-function restored(
-  { given: file }: StatePlace,
-  state: SavedState,
-  { given, ...limits }: FileLogOptions,
-): MemoryLog {
+function restored(file: string, state: SavedState, options: FileLogOptions): MemoryLog {
   try {
-    const log = createMemoryLog(restoreSandbox(state.own, nodePlatform, { given }), limits);
+    const runtime = restoreSandbox(state.own, nodePlatform, { given: options.given });
+    const log = createMemoryLog(runtime, options);
     log.instances.restore(state.instances);
-    log.runtime.idSeries.last = state.idSeries;
+    runtime.idSeries.last = state.idSeries;
     return log;
   } catch {
     throw brokenState(file);
@@ -171,21 +166,7 @@ function restored(
 }
 
 function createStateFile(place: StatePlace, log: MemoryLog, own: () => NamedScenario, text?: string) {
-  const unchanged = new WeakMap<SandboxState, SavedSandbox>();
-  const describe = (one: SandboxState): SavedSandbox => {
-    const known = unchanged.get(one);
-    // Requests to other instances may have pushed out its own.
-    const isWhole = known?.exchanges.length === one.history.requests({ probes: true }).length;
-    if (known !== undefined && isWhole) return known;
-    const state = describeSandbox(one);
-    // The server's counts also change with requests to its instances.
-    if (one !== log.runtime) unchanged.set(one, state);
-    return state;
-  };
-  const writer = base62From(nodePlatform.random, 12);
-  let saves = 0;
   let written = text && markOf(text);
-  let savedAt: string | undefined;
   let bytes = 0;
   let failure: unknown;
   // The lock does not protect from other containers that mount the volume.
@@ -195,17 +176,11 @@ function createStateFile(place: StatePlace, log: MemoryLog, own: () => NamedScen
   };
   return {
     save(): void {
-      saves += 1;
-      const mark = `${writer}.${saves}`;
-      const state = { startedWith: identityOf(own()), ...describeServer(log, describe) };
-      const text = stateText(state, mark);
+      const mark = base62From(nodePlatform.random, 12);
+      const text = stateText({ startedWith: identityOf(own()), ...describeServer(log) }, mark);
       try {
         // Readable only by its owner: a scenario may pin keys.
-        orUnwritable(
-          place.given,
-          () => writeFileAtomically(place.file, text, 0o600, requireUnchanged),
-          savedAt,
-        );
+        orUnwritable(place.given, () => writeFileAtomically(place.file, text, 0o600, requireUnchanged));
         failure = undefined;
       } catch (error) {
         failure = (error as Error).cause;
@@ -213,11 +188,9 @@ function createStateFile(place: StatePlace, log: MemoryLog, own: () => NamedScen
       }
       bytes = text.length;
       written = mark;
-      savedAt = isoOf(state.own.at);
     },
-    forget: (one: SandboxState) => void unchanged.delete(one),
     status: () => ({
-      ...{ in: "file" as const, reachable: true, latencyMs: 0, losses: 0, bytes },
+      ...{ in: "file" as const, reachable: true, losses: 0, bytes },
       problem: failure === undefined ? undefined : `The state cannot be saved: ${fileFailure(failure)}.`,
       isFull: isFullDisk(failure),
     }),
@@ -248,16 +221,14 @@ function orUnreadable<Result>(given: string, read: () => Result): Result {
   }
 }
 
-function orUnwritable(given: string, write: () => void, savedAt?: string): void {
+function orUnwritable(given: string, write: () => void): void {
   try {
     write();
   } catch (error) {
-    const lost =
-      savedAt === undefined ? "" : ` Everything since ${savedAt} is not saved, and a restart will lose it.`;
     const whatToDo = isFullDisk(error)
-      ? `Free disk space, for example by removing copies ${JSON.stringify(`${given}.backup-…`)} that you no longer need. The file keeps its last saved state.`
+      ? `Free disk space, for example by removing copies ${JSON.stringify(`${given}.backup-…`)} that you no longer need.`
       : "Check its folder and permissions.";
-    const message = `Failed to write the state to ${JSON.stringify(given)}: ${fileFailure(error)}.${lost} ${whatToDo}`;
+    const message = `Failed to write the state to ${JSON.stringify(given)}: ${fileFailure(error)}. The file keeps its last saved state. ${whatToDo}`;
     throw Object.assign(new SandboxError("state_unwritable", message), { cause: error });
   }
 }

@@ -41,10 +41,10 @@ export type FollowedSandbox = ReturnType<typeof followSandbox>;
 /** Follows a sandbox in the store: its copy applies every entry once and in order. */
 export function followSandbox(
   loaded: Loaded,
-  { id, onGone, expires = () => "", ...options }: SandboxOptions,
+  { id, given, idGroup, onGone, expires = () => "" }: SandboxOptions,
   { connection, room, runCall, onOwn, report }: Shared,
 ) {
-  const copy = createSandboxCopy(loaded.state, options, runCall);
+  const copy = createSandboxCopy(loaded.state, { given, idGroup }, runCall);
   const [hash, stream] = connection.keys.of(id);
   /** The position of the last compaction by this server. */
   let compacted = "";
@@ -161,7 +161,6 @@ export function followSandbox(
   };
   applyBatches(loaded.batches);
   return {
-    id,
     copy,
     runtime: copy.runtime,
     /** Appends an entry; resolves to its outcome, or to `noSandbox`. */

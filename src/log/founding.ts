@@ -31,13 +31,9 @@ export function foundingOf(named: NamedScenario, others: Founding = {}): Foundin
   return { version, scenario: named.name, [content]: hash, ...others };
 }
 
-interface Stored {
+type Stored = Readonly<Record<"what" | "elsewhere", string>> & {
   readonly code: "state_mismatch" | "store_mismatch";
-  /** `The state "state.json"`. */
-  readonly what: string;
-  /** What else the user can do. */
-  readonly elsewhere: string;
-}
+};
 
 export function otherFounding(
   { code, what, elsewhere }: Stored,
@@ -55,7 +51,6 @@ export function migrationOf(theirs: Founding, ours: Founding): string {
   return `Migrated from ${shownIn(theirs, theirs, ours)} to ${shownIn(ours, theirs, ours)}.`;
 }
 
-/** Lists the members of a founding that differ in two of them. */
 function shownIn(members: Founding, theirs: Founding, ours: Founding): string {
   const shown = differencesOf(theirs, ours).map(
     (name) => `${name} ${name in members ? JSON.stringify(members[name]) : "(none)"}`,

@@ -87,7 +87,6 @@ export interface InstanceLimits {
 }
 
 export const defaultInstanceTtl = 60 * 60_000;
-
 export const defaultMaxInstances = 1000;
 
 /** Creates an instance id that cannot be guessed. */

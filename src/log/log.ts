@@ -57,10 +57,7 @@ export interface LogStatus {
   readonly problem: string | undefined;
   /** Whether it has no room: a full disk, or a full Redis. */
   readonly isFull: boolean;
-  /** Whether it responded the last time. */
   readonly reachable: boolean;
-  /** Milliseconds of the last append. */
-  readonly latencyMs: number;
   /** The bytes of all sandboxes there, as of a few seconds ago. */
   readonly bytes: number;
   /** How often a store lost data since this server started. */

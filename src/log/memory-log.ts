@@ -5,7 +5,7 @@ import { nodePlatform } from "../node/platform.js";
 import { bytesOf } from "../sandbox/journal/exchange.js";
 import { settled } from "../sandbox/operations/operations.js";
 import type { GivenOptions, Platform, SandboxState } from "../sandbox/sandbox.js";
-import { describeSandbox, restoreSandbox, type SavedSandbox, startSandbox } from "../sandbox/start.js";
+import { describeSandbox, restoreSandbox, startSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import {
   defaultInstanceTtl,
@@ -82,15 +82,11 @@ export function markUnread({ counters, history }: SandboxState, id: string): voi
   if (exchange !== undefined) exchange.isUnread = true;
 }
 
-/** Describes a server whose instances are all in this process; calls `describe` for each sandbox. */
-export function describeServer(
-  { runtime, instances }: Pick<Log, "runtime" | "instances">,
-  describe: (runtime: SandboxState) => SavedSandbox = describeSandbox,
-): ServerState {
+export function describeServer({ runtime, instances }: Pick<Log, "runtime" | "instances">): ServerState {
   return {
     idSeries: runtime.idSeries.last,
-    own: describe(runtime),
-    instances: instances.loaded().map((one) => instanceState(one, describe(one.runtime))),
+    own: describeSandbox(runtime),
+    instances: instances.loaded().map((one) => instanceState(one, describeSandbox(one.runtime))),
   };
 }
 
@@ -103,8 +99,6 @@ interface InstancesOptions {
   /** The limit of all journals together, in bytes. Default: 16 MB. */
   readonly mostJournals?: number | undefined;
 }
-
-const mostEnded = 1000;
 
 export function createInstances({
   most,
@@ -125,7 +119,7 @@ export function createInstances({
   };
   const discard = (id: string, how: EndedInstance["ended"]) => {
     ended.set(id, { ended: how, at: platform.time() });
-    if (ended.size > mostEnded) ended.delete(ended.keys().next().value as string);
+    if (ended.size > 1000) ended.delete(ended.keys().next().value as string);
     loaded.remove(id);
   };
   /** Each journal loses its oldest requests, half of its bytes. */

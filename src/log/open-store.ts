@@ -142,7 +142,6 @@ async function checkRedis({ command, shown }: RedisConnection): Promise<string |
   return `The store ${shown} has no append-only file: its data may be lost when it restarts. See docs/store.md.`;
 }
 
-/** Rejects a sandbox of svc-sandbox 0.1, which only an import replaces. */
 async function rejectEarlier({ command, shown, keys }: RedisConnection) {
   if ((await command("EXISTS", ...keys.earlier)) === 0) return;
   throw unfitStore(

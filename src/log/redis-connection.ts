@@ -46,10 +46,8 @@ export interface ConnectionOptions {
   readonly onNote: (message: string) => void;
 }
 
-/** The shortest and the longest pause before the client connects again, and how long a connection may be silent. */
-const pauses = { first: 50, longest: 1000, silence: 2000 };
-/** How often overdue calls are rejected (milliseconds). */
-const expiryPause = 50;
+/** Milliseconds: the first and the longest pause before connecting again, the silence of a dead connection, and between expiries. */
+const pauses = { first: 50, longest: 1000, silence: 2000, expiry: 50 };
 /** The iterations of the event loop in which appends gather for one call, at most. */
 const mostTurns = 2;
 /** Separates the texts of a batch, which never contain it. */
@@ -70,11 +68,9 @@ export async function connectRedis(options: ConnectionOptions) {
   const now = nodePlatform.stopwatch;
   let state: "starting" | "open" | "closed" = "starting";
   let away: { readonly since: number; readonly reason: string } | undefined;
-  /** The first error, which explains why a start fails. */
   let failure: unknown;
   /** When the current call started; `undefined` if there is none. */
   let calledAt: number | undefined;
-  let latencyMs = 0;
   let losses = 0;
   /** The clock of Redis minus the stopwatch. */
   let timeAt = 0;
@@ -123,7 +119,7 @@ export async function connectRedis(options: ConnectionOptions) {
       awaited.delete(one);
       one.reject(state === "starting" ? silence() : unavailable());
     }
-  }, expiryPause).unref();
+  }, pauses.expiry).unref();
   const within = <Result>(start: () => Promise<Result>, most = timeout): Promise<Result> =>
     new Promise((resolve, reject) => {
       const one = { reject };
@@ -145,10 +141,8 @@ export async function connectRedis(options: ConnectionOptions) {
     client.sendCommand<Reply>(["EVAL", script, String(keys.length), ...keys, ...argv]);
   /** Appends batches, if there are any, and reads the clock of Redis. */
   const append = async (keys: readonly string[], argv: readonly string[]) => {
-    const sentAt = now();
     const reply = await send(appendScript, keys, argv);
     const [at, ...ofEach] = reply as readonly [string, ...AppendReply[]];
-    latencyMs = now() - sentAt;
     timeAt = Number(at) - now();
     comeBack();
     return { time: Number(at), ofEach };
@@ -246,7 +240,6 @@ export async function connectRedis(options: ConnectionOptions) {
     },
     /** The problem with the connection, as half a sentence; `undefined` if Redis responded the last time. */
     problem: () => (state === "closed" ? "it is closed" : away?.reason),
-    latencyMs: () => latencyMs,
     /** Called if Redis has lost entries that this server had applied. */
     onLoss(): void {
       losses += 1;

@@ -192,13 +192,13 @@ export function createRedisInstances(shared: Shared, limits: InstanceLimits) {
     list,
     load,
     bytes: () => stored.bytes,
-    sandboxes: () => loaded.loaded().map(({ sandbox }) => sandbox),
-    /** Returns the sandboxes of instances whose events somebody follows. */
-    followed: () =>
+    /** Returns the sandboxes of the loaded instances, or only of those whose events somebody follows. */
+    sandboxes: (which = (_: Open) => true) =>
       loaded
         .loaded()
-        .filter(isFollowed)
+        .filter(which)
         .map(({ sandbox }) => sandbox),
+    isFollowed,
     enter: (id: string): Entered | Promise<Entered> =>
       loaded.use(id) ??
       connection

@@ -37,16 +37,13 @@ export interface RedisLogOptions extends InstanceLimits {
   readonly onProblem: (error: unknown) => void;
 }
 
-interface RedisLog extends Log {
-  /** Adds a scenario's new organizations and keys to the sandbox. Rejects if anything else differs. */
-  readonly extend: (from: string, scenario: NamedScenario) => Promise<unknown>;
-}
-
 /**
  * Creates the log of a server whose sandboxes are in Redis. Several servers share them: every change or read of a sandbox goes
  * through its log there, and each server that has loaded the sandbox applies the entries to its own copy.
  */
-export function createRedisLog(options: RedisLogOptions): RedisLog {
+export function createRedisLog(
+  options: RedisLogOptions,
+): Log & { readonly extend: (from: string, scenario: NamedScenario) => Promise<unknown> } {
   const { connection, given, runCall, ...limits } = options;
   let isOwn = false;
   let isClosed = false;
@@ -102,7 +99,7 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
   };
   const settle = async () => {
     // Also shows whether Redis still responds, and brings the entries of other servers to followers of events.
-    const reads = [own, ...others.followed()].map((one) => one.look());
+    const reads = [own, ...sandboxes(others.isFollowed)].map((one) => one.look());
     const due = [own, ...sandboxes()].filter((one) => one.copy.isDue(connection.time()));
     await Promise.all([...reads, ...due.map((one) => one.append({ kind: "look" }))]);
     await others.settle();
@@ -168,7 +165,6 @@ export function createRedisLog(options: RedisLogOptions): RedisLog {
       return {
         ...{ in: "store", reachable, isFull, losses: connection.losses() },
         problem: reachable ? rejects : "The store cannot be reached.",
-        latencyMs: connection.latencyMs(),
         bytes: others.bytes(),
       };
     },

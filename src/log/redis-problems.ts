@@ -31,7 +31,6 @@ const problems: readonly Problem[] = [
   [/Unknown RESP|RESP type/i, "it does not respond like Redis", "Check host and port"],
 ];
 
-/** Returns the problem that an error means; without a row of its own, with what Redis reports. */
 function problemOf(error: unknown): Problem {
   const { message, code = "" } = error as NodeJS.ErrnoException;
   const known = problems.find(([text]) => text.test(message));

@@ -20,20 +20,18 @@ export function createRoom(
   let attempt = 0;
   let triedAt = 0;
   let making: Promise<void> | undefined;
-  const make = async (journal: number) => {
-    // Others may already have compacted what this server has loaded.
-    await compact(journal, attempt === 0 ? "loaded" : "all");
-    attempt += 1;
-    triedAt = stopwatch();
-    making = undefined;
-  };
   return {
     /** Makes room after Redis rejected an entry. Resolves to whether to try again. */
     async onRejected(error: Error): Promise<boolean> {
       const isFull = isFullness(error);
       const journal = journalsWhenFull[attempt];
       if (isFull && (making !== undefined || journal !== undefined)) {
-        making ??= make(journal as number);
+        // Others may already have compacted what this server has loaded.
+        making ??= compact(journal as number, attempt === 0 ? "loaded" : "all").then(() => {
+          attempt += 1;
+          triedAt = stopwatch();
+          making = undefined;
+        });
         await making;
         return true;
       }

@@ -7,8 +7,7 @@
 //
 // A position is the id of a batch. A new sandbox starts at `0-<random>`, so that no two sandboxes share a position.
 //
-// All instances are listed in one hash: their settings by id. When an instance ends, a key with the reason and the time remains
-// for a week.
+// One hash lists all instances: their settings by id. When one ends, a key with the reason and the time remains for a week.
 
 export const ownId = "own";
 

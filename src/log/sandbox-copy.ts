@@ -40,6 +40,7 @@ export type RunCall = (call: ControlCall, place: ControlPlace) => unknown;
 export const keptJournal = { requests: 100, bytes: 100_000 };
 
 const noHashes: readonly string[] = [];
+const standIn = () => randomStream(0, "stand-in");
 
 /**
  * Creates a server's copy of a sandbox in a store. Only entries change it.
@@ -128,7 +129,6 @@ export function createSandboxCopy(
   return {
     runtime: runtime as SandboxState,
     sizes: () => ({ entries, characters }),
-    /** Whether a timeline step is due at a time. */
     isDue(time: number): boolean {
       const { timeline, clock } = settled(runtime);
       return timeline.dueAt <= clock.now() + (clock.isFrozen() ? 0 : time - now);
@@ -166,8 +166,4 @@ export function createSandboxCopy(
 export function withShortJournal(state: SavedSandbox, journal = keptJournal.requests): SavedSandbox {
   const latest = journal === 0 ? [] : state.exchanges.slice(-journal);
   return { ...state, exchanges: latestOf(latest, keptJournal.bytes) };
-}
-
-function standIn(): RandomStream {
-  return randomStream(0, "stand-in");
 }

@@ -3,9 +3,8 @@ import type { SavedSandbox } from "../sandbox/start.js";
 import { checkScenario, type NamedScenario } from "../scenario/parse-scenario.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { SandboxError } from "../spec/errors.js";
-import { mistakesIn } from "../spec/schema/check.js";
 import { parsedJson } from "../spec/schema/json.js";
-import { count, isMapping, list, number, openMapping, record, text } from "../spec/schema/shape.js";
+import { isMapping } from "../spec/schema/shape.js";
 import {
   canMigrate,
   content,
@@ -38,9 +37,6 @@ export function identityOf({ name, scenario }: NamedScenario): ScenarioIdentity 
 
 const format = 3;
 
-// A described sandbox never changes, and its text is needed again while nothing happens to it.
-const texts = new WeakMap<SavedSandbox, string>();
-
 /**
  * Serializes the state of a server, with each scenario once, under its hash. The text contains a mark unique to this write, and no
  * full keys except a scenario's pinned keys (R35).
@@ -51,45 +47,20 @@ export function stateText({ startedWith, own, instances, ...rest }: SavedState, 
     scenarios[idOf(one)] ??= { scenario: one.scenario, text: one.text };
   }
   const header = { svc_sandbox_state: format, version, written: mark, started_with: startedWith, ...rest };
-  const inside = instances.map(({ runtime, ...one }) => `${open(one)}"runtime":${runtimeText(runtime)}}`);
-  return `${open({ ...header, scenarios })}"own":${runtimeText(own)},"instances":[${inside}]}\n`;
+  const inside = instances.map((one) => ({ ...one, runtime: written(one.runtime) }));
+  return `${JSON.stringify({ ...header, scenarios, own: written(own), instances: inside })}\n`;
 }
 
-function idOf(state: SavedSandbox): string {
-  return contentHashOf(state).slice(0, 16);
-}
+const idOf = (state: Pick<SavedSandbox, "scenario">) => contentHashOf(state).slice(0, 16);
 
-function open(object: object): string {
-  return `${JSON.stringify(object).slice(0, -1)},`;
-}
-
-function runtimeText(state: SavedSandbox): string {
-  const text = texts.get(state) ?? JSON.stringify({ ...state, text: undefined, scenario: idOf(state) });
-  texts.set(state, text);
-  return text;
+function written({ text: _, ...state }: SavedSandbox): WrittenRuntime {
+  return { ...state, scenario: idOf(state) };
 }
 
 /** Returns the mark of a state from the start of its text; empty if there is none. */
 export function markOf(text: string): string {
   return /^.{0,100}?"written":"([\w.]+)"/.exec(text)?.[1] ?? "";
 }
-
-// The members whose damage would otherwise go undetected.
-const runtimeShape = openMapping({
-  ...{ at: number(), name: text({ least: 1 }), recorded: count() },
-  scenario: text({ least: 1 }),
-  timeline: openMapping({ steps: list(openMapping({ at: number() })), next: count() }),
-  exchanges: list(openMapping({ id: text(), at: number(), path: text(), pathId: text(), status: count() })),
-  counts: openMapping({ requests: count(), unread: count(), repeats: list(openMapping({ count: count() })) }),
-});
-const stateShape = openMapping({
-  version: text({ least: 1 }),
-  started_with: openMapping({ name: text({ least: 1 }), sha256: text({ least: 1 }) }),
-  idSeries: count(),
-  scenarios: record(openMapping({})),
-  own: runtimeShape,
-  instances: list(openMapping({ id: text(), createdAt: number(), idle: number(), runtime: runtimeShape })),
-});
 
 type WrittenRuntime = Omit<SavedSandbox, "scenario" | "text"> & { readonly scenario: string };
 
@@ -115,25 +86,20 @@ export function parseState(text: string, given: string): SavedState {
       `it has format ${JSON.stringify(state.svc_sandbox_state)} of svc-sandbox ${JSON.stringify(state.version)}, and svc-sandbox ${version} reads format ${format}`,
     );
   }
-  if (mistakesIn(stateShape, state).length > 0) throw brokenState(given);
-  const written = state as unknown as WrittenState;
+  const found = state as unknown as WrittenState;
   try {
-    const scenarios = new Map(
-      Object.entries(written.scenarios).map(([id, { scenario, text }]) => [
-        id,
-        { scenario: checked(scenario), text },
-      ]),
-    );
+    for (const { scenario } of Object.values(found.scenarios)) checked(scenario);
     const runtimeOf = (runtime: WrittenRuntime): SavedSandbox => {
-      const shared = scenarios.get(runtime.scenario);
+      const shared = found.scenarios[runtime.scenario];
       const snapshot = checked(runtime.snapshot);
       if (shared === undefined || snapshot.clock?.now === undefined) throw brokenState(given);
       return { ...runtime, ...shared, snapshot };
     };
     return {
-      ...{ version: written.version, startedWith: written.started_with, idSeries: written.idSeries },
-      own: runtimeOf(written.own),
-      instances: written.instances.map((one) => ({ ...one, runtime: runtimeOf(one.runtime) })),
+      ...{ version: found.version, idSeries: found.idSeries },
+      startedWith: { name: found.started_with.name, sha256: found.started_with.sha256 },
+      own: runtimeOf(found.own),
+      instances: found.instances.map((one) => ({ ...one, runtime: runtimeOf(one.runtime) })),
     };
   } catch {
     throw brokenState(given);

@@ -60,11 +60,7 @@ export function startAt(
 }
 
 /** What the list of instances gets: settings as JSON. `expiresAt`: epoch milliseconds. `most`: the maximum number of instances. */
-interface Listed {
-  readonly settings: string;
-  readonly most: number;
-  readonly expiresAt: number;
-}
+type Listed = { readonly settings: string; readonly most: number; readonly expiresAt: number };
 
 /** Creates a sandbox in Redis unless it exists: the server's own with a founding. Resolves to `created`, `exists` or `full`. */
 export function createIn(

@@ -40,7 +40,6 @@ test.each<[string, Breaking]>([
     }),
   ],
   ["a scenario that is nowhere", of({ scenario: "nowhere" })],
-  ["a request without its path", of({ exchanges: [{ id: "req_1", at: 0 }] })],
   ["no counts", of({ counts: null })],
 ])("a state file with %s is rejected and stays unchanged", async (_title, breaking) => {
   const broken = breaking(await soundState());

@@ -1,8 +1,5 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
-import { openFileLog } from "../../src/log/file-log.js";
 import { createInstances, describeServer } from "../../src/log/memory-log.js";
 import { createSandboxCopy, type Entry } from "../../src/log/sandbox-copy.js";
 import { parseState, stateText } from "../../src/log/state-file.js";
@@ -13,7 +10,6 @@ import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { describeSandbox } from "../../src/sandbox/start.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { runCall } from "../../src/server/control/routes/routes.js";
-import { temporaryFolder } from "../support/temporary-folder.js";
 
 const { active } = bundledScenarios;
 const source = { scenario: active, name: "active" };
@@ -41,32 +37,6 @@ test("journals of instances are limited together: each loses its oldest requests
   expect(bytesOfAll(runtimes)).toBeGreaterThan(mostJournals / 3);
   const { instances: described } = describeServer({ runtime: server, instances });
   expect(described.map(({ runtime }) => runtime.recorded)).toEqual([100, 100, 100, 100]);
-});
-
-test("a state file loses the requests that an instance has lost because of others", async () => {
-  const file = join(temporaryFolder(), "state.json");
-  const log = await openFileLog(
-    { file, given: file },
-    {
-      own: () => ({ scenario: active, name: "active" }),
-      start: () => openWorld(active, { name: "active" }),
-      given: {},
-      onProblem: (error) => expect.unreachable(String(error)),
-    },
-  );
-  onTestFinished(() => log.close());
-  log.begin();
-  const { runtime } = log.instances.create(source, {});
-  const savedAfter = (asked: SandboxState) => {
-    handle(settled(asked), { method: "GET", path: longPath, apiKey: undefined });
-    const call = { route: "POST /reset", actor: "administrator", params: {}, query: {}, body: {} } as const;
-    const caller = { runtime: log.runtime, instance: undefined, baseUrl: () => "" };
-    log.call({ ...call, isYaml: false }, () => undefined, caller);
-    return JSON.parse(readFileSync(file, "utf8")).instances[0].runtime.exchanges.length;
-  };
-  expect(savedAfter(runtime)).toBe(1);
-  for (let n = 0; n < 40; n += 1) log.instances.discardJournals();
-  expect(savedAfter(log.runtime)).toBe(0);
 });
 
 test("a state has each scenario once, and no path or advice that never was: an instance adds 5 kB", () => {

@@ -99,7 +99,7 @@ function addWorld(registry: Registry, { clock, registry: { keys } }: SandboxStat
 
 function addStored(registry: Registry, status: LogStatus, unstored: number) {
   const set = gaugesIn(registry);
-  const { reachable, latencyMs, losses, bytes, problem, isFull } = status;
+  const { reachable, losses, bytes, problem, isFull } = status;
   const place = status.in;
   set(`${place}_bytes`, "Size of all sandboxes there, as of a few seconds ago.", bytes);
   set(`${place}_full`, "1 when it has no room, 0 when it has.", isFull ? 1 : 0);
@@ -108,7 +108,6 @@ function addStored(registry: Registry, status: LogStatus, unstored: number) {
   const refused = "Requests to the API that got 503 because the store was away.";
   new Counter(named(registry, "store_refusals_total", refused)).inc(unstored);
   set("store_up", "1 when the store responded the last time, 0 when not.", reachable ? 1 : 0);
-  set("store_latency_seconds", "Seconds to store the last entries.", latencyMs / 1000);
   const lost = "How often the store has lost data: the sandbox restarted from the rest.";
   new Counter(named(registry, "store_losses_total", lost)).inc(losses);
 }
