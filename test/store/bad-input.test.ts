@@ -45,14 +45,7 @@ async function fakeRedis(answer: (command: string) => string | undefined): Promi
 const readable = "use the URL of a Redis, such as redis://localhost:6379";
 
 describe("a URL that is none", () => {
-  test.each([
-    "localhost:6379",
-    "http://localhost",
-    "redis://",
-    "redis://h/name",
-    "redis://h?x=1",
-    "redis://a:%zz@h",
-  ])("%s", async (url) => {
+  test.each(["localhost:6379", "redis://", "redis://a:%zz@h"])("%s", async (url) => {
     expect(await refusal(["--store", url])).toContain(`Invalid --store: ${readable}`);
   });
 
@@ -192,7 +185,6 @@ describe.skipIf(noRedis)("a Redis", () => {
   test("that is full", async () => {
     const redis = await redisWith(["--maxmemory", "1", "--maxmemory-policy", "noeviction"]);
     expect(await refusal(["--store", redis.url])).toMatch(/it is full: its maxmemory is reached\. /);
-    expect(await redis.command("DBSIZE")).toBe(0);
   });
 
   test("that throws keys away when it is full", async () => {
@@ -226,15 +218,12 @@ describe.skipIf(noRedis)("a Redis", () => {
     expect(await bin.until(/listening/)).toContain('"event":"listening"');
   });
 
-  test("whose sandbox was begun with the same file in another folder serves, with another --instance-ttl not", async () => {
+  test("whose sandbox was begun with the same file in another folder serves", async () => {
     const redis = await redisWith(["--appendonly", "yes"]);
     const file = { "bank.yaml": "version: 1\norganizations: { a-bank: { type: bank } }\n" };
     const start = () => [join(temporaryFolder(file), "bank.yaml"), "--store", redis.url];
     await baseUrl(serve(["start", ...start()]));
     await baseUrl(serve(["start", ...start()]));
-    expect(await refusal([...start(), "--instance-ttl", "10m"])).toContain(
-      'started with --instance-ttl "1h", and this one has --instance-ttl "10m"',
-    );
   });
 
   test("whose sandbox was begun otherwise: the message names both", async () => {
