@@ -6,7 +6,6 @@ import type { SavedSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { SandboxError } from "../spec/errors.js";
 import { base62From } from "../spec/seed.js";
-import type { Log } from "./log.js";
 
 export interface Tenancy {
   /** Its name, such as a test's or a partner's. */
@@ -111,10 +110,6 @@ export function instanceState(
   runtime: SavedSandbox,
 ): InstanceState {
   return { ...tenancy, id, createdAt, idle, given, idGroup, runtime };
-}
-
-export function runtimesOf({ runtime, instances }: Pick<Log, "runtime" | "instances">): SandboxState[] {
-  return [runtime, ...instances.loaded().map((one) => one.runtime)];
 }
 
 type Kept = Instance & { tenancy: Tenancy; usedAt: number; readonly end: () => void };

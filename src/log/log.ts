@@ -101,3 +101,7 @@ export interface Log {
 }
 
 export type Entered = Instance | EndedInstance | undefined;
+
+export function runtimesOf({ runtime, instances }: Pick<Log, "runtime" | "instances">): SandboxState[] {
+  return [runtime, ...instances.loaded().map((one) => one.runtime)];
+}

@@ -19,12 +19,11 @@ import {
   keepLoaded,
   newInstanceId,
   noInstance,
-  runtimesOf,
   type ServerState,
   type Tenancy,
   tooMany,
 } from "./instances.js";
-import { type CallOrigin, controlPlace, type Log, type RunIn } from "./log.js";
+import { type CallOrigin, controlPlace, type Log, type RunIn, runtimesOf } from "./log.js";
 
 /** A log whose sandboxes are all in this process. */
 export interface MemoryLog extends Log {

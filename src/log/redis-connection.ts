@@ -3,8 +3,7 @@ import { defaultPrefix, type RedisAddress } from "../node/addresses.js";
 import { clearInterval, nodePlatform, setImmediate, setInterval } from "../node/platform.js";
 import { SandboxError } from "../spec/errors.js";
 import { isFullness, reasonOf } from "./redis-problems.js";
-import { appendScript, storeKeys } from "./redis-scripts.js";
-import type { StoredBatch } from "./stored-sandbox.js";
+import { appendScript, type StoredBatch, storeKeys } from "./redis-scripts.js";
 
 type Reply = string | number | null | readonly Reply[];
 

@@ -11,6 +11,9 @@
 
 export const ownId = "own";
 
+/** A stored batch, as Redis returns it. Its position is its id. */
+export type StoredBatch = readonly [position: string, fields: readonly [name: string, texts: string]];
+
 /** The key names of sandboxes. All share one hash tag. */
 export function storeKeys(prefix: string) {
   const start = `{${prefix}}:`;

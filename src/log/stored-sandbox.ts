@@ -7,11 +7,8 @@ import { type SavedSandbox, startSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import type { EndedInstance } from "./instances.js";
 import type { RedisConnection } from "./redis-connection.js";
-import { compactScript, createScript, loadScript } from "./redis-scripts.js";
+import { compactScript, createScript, loadScript, type StoredBatch } from "./redis-scripts.js";
 import { withShortJournal } from "./sandbox-copy.js";
-
-/** A stored batch, as Redis returns it. Its position is its id. */
-export type StoredBatch = readonly [position: string, fields: readonly [name: string, texts: string]];
 
 /** A sandbox in the store, as read at its snapshot. */
 export interface Loaded {

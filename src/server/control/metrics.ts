@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, type MetricConfiguration, Registry } from "prom-client";
-import { runtimesOf } from "../../log/instances.js";
 import type { LogStatus } from "../../log/log.js";
+import { runtimesOf } from "../../log/log.js";
 import { version } from "../../node/package-files.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { keyStateAt, keyStates } from "../../spec/api-key.js";
