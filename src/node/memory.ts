@@ -55,34 +55,40 @@ const pauses = { asked: 1000, unasked: 5000 };
  * Only memory that survives a garbage collection counts. The budget runs one if garbage may be the reason.
  */
 export function createMemoryBudget(
-  most = defaultMaxMemory(),
+  given: number | undefined,
   discard: () => void,
   { heapUsed, collect, stopwatch } = nodeMemory,
 ) {
-  const scarce = scarcePart * most;
+  let known = given;
+  // Read when first needed, which is after the start.
+  const most = () => {
+    known ??= defaultMaxMemory();
+    return known;
+  };
+  const scarce = () => scarcePart * most();
   let measured = Number.POSITIVE_INFINITY;
   let measuredAt = Number.NEGATIVE_INFINITY;
   const check = (pause: number) => {
-    if (heapUsed() <= scarce || stopwatch() - measuredAt < pause) return;
+    if (heapUsed() <= scarce() || stopwatch() - measuredAt < pause) return;
     collect();
     measuredAt = stopwatch();
     measured = heapUsed();
-    if (measured > scarce) discard();
+    if (measured > scarce()) discard();
   };
   const used = () => {
     const now = heapUsed();
-    return now <= scarce ? now : Math.min(now, measured);
+    return now <= scarce() ? now : Math.min(now, measured);
   };
   return {
     settle: () => check(pauses.unasked),
     /** Throws `memory_limit_reached` if there is no room for another instance. */
     requireRoom(): void {
       check(pauses.asked);
-      if (used() > most) throw noRoom(most);
+      if (used() > most()) throw noRoom(most());
     },
     status(): MemoryStatus {
       const now = used();
-      return { most, used: now, isFull: now > most };
+      return { most: most(), used: now, isFull: now > most() };
     },
   };
 }
