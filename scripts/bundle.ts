@@ -48,9 +48,10 @@ const moduleChunks = inOrder([
 const commonJsChunks = inOrder([
   {
     name: "core",
-    test: /\/src\/(?:api\/|spec\/|sandbox\/|farmers\/(?:names|tables\/name-)|library\/real-time\.|report\/plain-text\.|scenario\/(?:bundled|problems)\.)/,
+    test: /\/src\/(?:api\/(?!promises)|spec\/|sandbox\/|farmers\/(?:names|tables\/name-)|library\/real-time\.|report\/plain-text\.|scenario\/(?:bundled|problems)\.)/,
   },
   { name: "farmers", test: /\/src\/farmers\// },
+  { name: "promises", test: /\/src\/api\/promises\.ts$/ },
   { name: "checks", test: /\/src\/scenario\/(?:format\/inputs|parse-scenario)\.ts$/ },
   { name: "report", test: /\/src\/report\/report\.ts$/ },
   { name: "library", test: /\/src\/index\.ts$/ },
@@ -179,7 +180,7 @@ const readLate: Plugin = {
   name: "read-late",
   renderChunk(code, { isEntry }) {
     // Tests may replace a property of an entry point, so `createSandbox` has no getter.
-    const names = isEntry ? "farmers|checks" : "farmers|checks|library|report";
+    const names = isEntry ? "farmers|checks" : "farmers|checks|library|promises|report";
     const late = new RegExp(`^const (\\w+) = (require\\("\\./(?:${names})-[^"]+"\\));$`, "gm");
     return [...code.matchAll(late)].reduce(
       (text, [line, name, required]) =>

@@ -74,7 +74,7 @@ test("the caret stays in its place after a shortened key", () => {
   expect(problem?.column).toBe(75);
 });
 
-const sourceOf = (text: string) => ({ file: undefined, text, secrets: secretsIn(parseDocument(text)) });
+const sourceOf = (text: string) => ({ file: undefined, text, secrets: () => secretsIn(parseDocument(text)) });
 const lineOf = (text: string, offset = 0) => describePlace({ source: sourceOf(text), offset }).source;
 
 test("the caret is under the column", () => {

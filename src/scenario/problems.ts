@@ -157,8 +157,8 @@ export interface SourceText {
   readonly file: string | undefined;
   /** Without a byte order mark, each line end a `\n` or `\r\n`. */
   readonly text: string;
-  /** The values of secrets as `[start, end]`, in order; `undefined` if the text is not valid YAML: no line is shown then. */
-  secrets: readonly TextRange[] | undefined;
+  /** Finds the values of secrets as `[start, end]`, in order; `undefined` if the text is not valid YAML: no line is shown then. */
+  secrets: (() => readonly TextRange[]) | undefined;
 }
 
 export type TextRange = readonly [start: number, end: number];

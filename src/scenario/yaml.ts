@@ -75,7 +75,12 @@ function readYaml(source: SourceText, report: ReportProblem): ReadScenario | und
   }
   const document = compose(text, reportAt);
   if (document === undefined) return undefined;
-  source.secrets = secretsIn(document);
+  // Only needed if a problem is shown.
+  let secrets: readonly TextRange[] | undefined;
+  source.secrets = () => {
+    secrets ??= secretsIn(document);
+    return secrets;
+  };
   if (document.contents === null || (isScalar(document.contents) && document.contents.value === null)) {
     const hint = 'start with "version: 1" and "organizations:"';
     return reportAt("empty", document.contents?.range?.[0] ?? 0, "the scenario is empty", hint);
@@ -106,7 +111,7 @@ export function describePlace({ source, offset }: Pick<SourcePlace, "source" | "
   const column = at - start + 1;
   const [whole = ""] = text.slice(start, start + longestLine + 1).split(/\r?\n/);
   const end = start + whole.length;
-  const isSecret = secrets === undefined || secrets.some(([from, until]) => from < end && until > start);
+  const isSecret = secrets?.().some(([from, until]) => from < end && until > start) ?? true;
   if (isSecret || whole.length > longestLine) return { line, column };
   const safe = (part: string) => printable(redactSecrets(part));
   // A shortened key moves the rest of the line to the left.
