@@ -115,7 +115,7 @@ function startedWith(
       holdsMinute: trial?.faults !== undefined,
     }),
     faults: activateFaults(scenario.faults ?? [], seed, start),
-    consents: buildConsents(scenario, seed, start),
+    consents: preview ? buildConsents(scenario, seed, start) : [],
     timeline: createTimeline(scenario.timeline ?? [], start, changes),
     story: { steps: scenario.story ?? [], next: 0, verdicts: new Map(), last: undefined },
     registry: createRegistry(
