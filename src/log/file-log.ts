@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { lock } from "../node/files/lock.js";
 import { createSaver } from "../node/files/saver.js";
@@ -171,7 +171,7 @@ function createStateFile(place: StatePlace, log: MemoryLog, own: () => NamedScen
   let failure: unknown;
   // The lock does not protect from other containers that mount the volume.
   const requireUnchanged = () => {
-    if (!existsSync(place.file) || markOf(readFileSync(place.file, "latin1")) === written) return;
+    if (!existsSync(place.file) || markIn(place.file) === written) return;
     throw new Error("another program has written it, such as a server in another container");
   };
   return {
@@ -211,6 +211,17 @@ function readState({ file, given }: StatePlace): string | undefined {
     if (found?.isFile() === false) throw new Error("it is not a regular file");
     return found && readFileSync(file, "utf8");
   });
+}
+
+// Reads only the start: this runs before each save.
+function markIn(file: string): string {
+  const descriptor = openSync(file, "r");
+  try {
+    const start = Buffer.alloc(256);
+    return markOf(start.toString("latin1", 0, readSync(descriptor, start)));
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 function orUnreadable<Result>(given: string, read: () => Result): Result {
