@@ -15,6 +15,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 const root = join(import.meta.dirname, "../..");
 
 test("a missing program fails by name in CI, and is a reason to skip tests elsewhere", () => {
+  onTestFinished(() => void vi.unstubAllEnvs());
   vi.stubEnv("NGINX_PATH", "/nowhere/nginx");
   const problem =
     "nginx is missing: /nowhere/nginx does not exist. Run `apt-get install nginx`, or set NGINX_PATH.";
@@ -42,20 +43,22 @@ test("tests find programs only through the list", () => {
   expect(offenders).toEqual([]);
 });
 
-test(".ci/run installs every program of the list that is missing", () => {
+test(".ci/run installs every program of the list that is missing, in a home folder with npm's downloads only", () => {
   const bin = temporaryFolder({
-    npm: "#!/bin/sh\nexit 1\n",
+    npm: `#!/bin/sh\n(cd "$HOME" && find . -mindepth 1) >"$HOME_BEFORE"\nexit 1\n`,
     "apt-get": `#!/bin/sh\necho "$@" >>"$APT_CALLS"\n`,
   });
   for (const name of ["npm", "apt-get"]) chmodSync(join(bin, name), 0o755);
   const calls = join(bin, "calls");
   const nowhere = programs().map(({ variable }) => [variable, "/nowhere"]);
-  const env = { ...process.env, ...Object.fromEntries(nowhere), APT_CALLS: calls };
+  const home = join(bin, "home");
+  const env = { ...process.env, ...Object.fromEntries(nowhere), APT_CALLS: calls, HOME_BEFORE: home };
   const run = () =>
     execFileSync(join(root, ".ci/run"), { env: { ...env, PATH: `${bin}:${process.env.PATH}` } });
   // `npm ci` fails here.
   expect(run).toThrow();
   expect(existsSync(calls)).toBe(true);
+  expect(readFileSync(home, "utf8").trim().split("\n").sort()).toEqual(["./.npm", "./.npm/_cacache"]);
   const installed = readFileSync(calls, "utf8").split(/\s+/);
   expect(programs().filter(({ name }) => !installed.includes(name))).toEqual([]);
 });
@@ -73,14 +76,18 @@ test.each([
 ])("the audit of bundled packages, in a registry with %s", async (_name, status, found, line, code) => {
   let asked: Record<string, string[]> = {};
   const registry = createServer(async (request, response) => {
+    // npm also looks for its own newest version, once a day for each cache.
+    if (request.url !== "/-/npm/v1/security/advisories/bulk") return response.writeHead(404).end();
     asked = JSON.parse(await text(request));
-    response.writeHead(status).end(JSON.stringify(found));
+    return response.writeHead(status).end(JSON.stringify(found));
   }).listen(0, "127.0.0.1");
   onTestFinished(() => void registry.close());
   await once(registry, "listening");
   const address = `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`;
   const argv = ["exec", "tsx", "scripts/audit.ts"];
-  const end = await runProgram("npm", argv, { cwd: root, env: { npm_config_registry: address } });
+  const first = { npm_config_cache: temporaryFolder(), npm_config_update_notifier: "true", CI: "" };
+  const env = { ...first, npm_config_registry: address };
+  const end = await runProgram("npm", argv, { cwd: root, env });
   expect([end.code, end.output]).toEqual([code, expect.stringMatching(line)]);
   expect(asked).toMatchObject({ express: [expect.any(String)], "@bomb.sh/tab": [expect.any(String)] });
 });
