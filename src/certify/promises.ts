@@ -2,24 +2,32 @@ import type { BrokenPromise } from "../api/promises.js";
 import { type UnmetThreshold, unmetThresholds } from "../report/brief.js";
 import { pluralize } from "../report/plain-text.js";
 import type { Report } from "../report/report-shape.js";
+import type { AdviceId } from "../spec/advice.js";
 import { variableOf } from "../spec/api-key.js";
 import type { CertifyResult, Gates, PromiseRun } from "./result.js";
 
 /** The minimum of promised paths that a client must cover: fewer show too little. */
 export const leastPaths = 5;
 
+/** Why requests with a key may not arrive at the endpoint, or without their key. */
+const misdirections: readonly AdviceId[] = ["key-in-query", "key-in-authorization", "wrong-method-or-path"];
+
 /** Returns why a client that passes its baseline cannot be certified, and the fix; `undefined` if it can. */
-export function whyTooLittle({ coverage: { met, promised }, paths }: Report): string | undefined {
+export function whyTooLittle({ coverage, paths, advice }: Report): string | undefined {
+  const { met, promised } = coverage;
   if (met >= leastPaths) return undefined;
+  const wrong = advice.find(({ id }) => misdirections.includes(id));
   const sendsKey = paths.some((row) => row.promised && row.met && row.pathId !== "401.missing");
-  const why = sendsKey
-    ? `the client covers ${met} of ${promised} promised paths, and a certificate needs ${leastPaths}`
-    : "the client sends no key in x-api-key";
+  const why =
+    sendsKey || wrong
+      ? `the client covers ${met} of ${promised} promised paths, and a certificate needs ${leastPaths}`
+      : "the client sends no key in x-api-key";
+  const fix = wrong ? ` ${wrong.meaning} ${wrong.whatToDo}` : "";
   const keys = paths.flatMap(({ promised, met, pathId, howToMeet }) => {
     const ref = howToMeet?.ref ?? "none";
     return promised && !met && ref !== "none" ? [`${variableOf(ref)} (${pathId})`] : [];
   });
-  return `${why}. Send ${leastPaths - met} or more of these keys, and check each response: ${keys.join(", ")}`;
+  return `${why}.${fix} Send ${leastPaths - met} or more of these keys, and check each response: ${keys.join(", ")}`;
 }
 
 /**

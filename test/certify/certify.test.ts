@@ -112,14 +112,25 @@ describe("a command that cannot be certified", () => {
   });
 });
 
-test("megabytes of output are cut to the last lines, without keys", async () => {
+test("megabytes of output are cut to the last lines, without keys and colors", async () => {
+  // Maven ends a line with a color, and starts the next with a bracket.
   const talks =
-    "process.stdout.write('x'.repeat(80).concat('\\n').repeat(100000)); console.log(process.env.SVC_API_KEY, 'last'); process.exitCode = 1";
+    "process.stdout.write('x'.repeat(80).concat('\\n').repeat(100000)); console.log('a line\\n[ERROR] test \\x1b[31mfailed\\x1b[0m\\n' + process.env.SVC_API_KEY, 'last'); process.exitCode = 1";
   const { code, stderr } = await runCli(["certify", "--", process.execPath, "-e", talks]);
   expect(code).toBe(1);
-  expect(stderr.match(/^ {2}\| x{80}$/gm)).toHaveLength(19);
-  expect(stderr).toMatch(/^ {2}\| SVC_test_\S*… last$/m);
+  expect(stderr.match(/^ {2}\| x{80}$/gm)).toHaveLength(17);
+  expect(stderr).toMatch(/^ {2}\| a line\n {2}\| \[ERROR\] test failed\n {2}\| SVC_test_\S*… last$/m);
   expect((await certify("loud", "--seeds", "0")).code).toBe(0);
+});
+
+test.each([
+  [],
+  ["--next", "announced-changes"],
+])("R46 a key of the command line is shown nowhere: %j", async (...next) => {
+  const key = "SVC_test_sbx0123456789abcdefghijklmnopq";
+  const { stdout, stderr } = await runCli(["certify", ...next, "--", "false", key]);
+  expect(stderr).toMatch(/^Running false SVC_test_\S*…/);
+  expect(stdout + stderr).not.toContain(key);
 });
 
 test("--like fixes what a check has learned, in every run", async () => {

@@ -66,8 +66,9 @@ test("without --min-noticed each swap must be noticed, and other promises are re
 
 /** The command line of a client that can use `call(ref)`. */
 function clientOf(script: string): string[] {
-  const call = `const call = (ref, query = "") => fetch(process.env.SVC_BASE_URL + "/v1/relying-party/me" + query,
-    { headers: ref ? { "x-api-key": process.env["SVC_KEY_" + ref] } : {} });`;
+  const call = `const key = (ref) => process.env["SVC_KEY_" + ref];
+    const call = (ref, end = "", more = {}) => fetch(process.env.SVC_BASE_URL + "/v1/relying-party/me" + end,
+      { headers: ref ? { "x-api-key": key(ref) } : {}, ...more });`;
   return [process.execPath, "--input-type=module", "-e", call + script];
 }
 
@@ -95,19 +96,34 @@ test("a client that sends keys and checks no response notices nothing, and fails
   expect(unmet).toEqual([{ threshold: "--promises swaps", sentence: expect.stringContaining("5 swaps") }]);
 });
 
+const fourKeys = `for (const ref of ["ACTIVE", "REVOKED", "WRONG_SCOPE"])`;
+
 test.each([
+  ["covers four paths", `await call(); ${fourKeys} await call(ref);`, /covers 4 of 17/],
+  ["sends no key", "await call();", /the client sends no key in x-api-key/],
+  ["posts", `${fourKeys} await call(ref, "", { method: "POST" });`, /The API does not have this path, or/],
   [
-    "covers four paths",
-    `await call(); for (const ref of ["ACTIVE", "REVOKED", "WRONG_SCOPE"]) await call(ref);`,
-    "covers 4 of 17",
+    "ends the path with a slash",
+    `${fourKeys} await call(ref, "/");`,
+    /Call exactly GET \/v1\/relying-party\/me/,
   ],
-  ["sends no key", "await call();", "the client sends no key in x-api-key"],
-])("a client that %s cannot be certified, and is shown the keys to send", async (_what, script, why) => {
+  [
+    "quotes the key",
+    `${fourKeys} await call("", "", { headers: { "x-api-key": JSON.stringify(key(ref)) } });`,
+    /no quotation marks/,
+  ],
+  [
+    "sends a Bearer token",
+    `${fourKeys} await call("", "", { headers: { authorization: "Bearer " + key(ref) } });`,
+    /no Bearer/,
+  ],
+])("a client that %s cannot be certified, and is shown why", async (what, script, why) => {
   const { code, stdout } = await runCli(["certify", "--seeds", "0", "--", ...clientOf(script)]);
-  expect([code, stdout]).toEqual([1, expect.stringContaining(why)]);
+  expect([code, stdout]).toEqual([1, expect.stringMatching(why)]);
   expect(stdout).toMatch(
-    /Not certified: .*Send \d or more of these keys, .*SVC_KEY_EXPIRED \(401\.expired\)/,
+    /\nNot certified: .*Send \d or more of these keys, .*SVC_KEY_EXPIRED \(401\.expired\)/,
   );
+  expect(stdout.includes("sends no key")).toBe(what === "sends no key");
   expect(stdout).not.toContain("Promises");
 });
 

@@ -298,7 +298,7 @@ describe("certify --intercept", () => {
     expect([code, stdout]).toEqual([1, expect.stringMatching(/minimal +passed +exit 0 +1 request/)]);
     const certificate = JSON.parse(readFileSync(join(cwd, "client.json"), "utf8"));
     expect([certificate.intercept, certificate.report.requests]).toEqual([["*.bank.example"], 1]);
-    const again = await startBin(["certify", "--verify", "client.json"], { cwd }).ended;
+    const again = await startBin(["certify", "--verify", "client.json", ...command], { cwd }).ended;
     expect(again.stdout).toMatch(/Verified: all \d+ facts are the same/);
   });
 });

@@ -1,6 +1,6 @@
 import { certificateBadge, renderCertificate } from "../../certify/document.js";
 import { type Rehearsal, renderCalendar } from "../../certify/next.js";
-import { type Certificate, type CertifyResult, readCertificate } from "../../certify/result.js";
+import { type CertifyResult, readCertificate } from "../../certify/result.js";
 import { renderVerification, verifyCertificate } from "../../certify/verify-certificate.js";
 import { commandLine, pluralize } from "../../report/plain-text.js";
 import { printable, redactKeys } from "../../spec/redact.js";
@@ -53,8 +53,8 @@ interface VerifyFlags {
 }
 
 /**
- * Verifies a certificate with the caller's command or its own, and prints the result; resolves to the exit code. `runAgain`
- * resolves to an exit code if not all runs could be made.
+ * Verifies a certificate with the caller's command, never with the file's, and prints the result; resolves to the exit code.
+ * `runAgain` resolves to an exit code if not all runs could be made.
  */
 export async function verifyFile(
   file: string,
@@ -68,13 +68,19 @@ export async function verifyFile(
     return exitCode.failed;
   }
   const { result } = read;
-  const command = rest.length > 0 ? rest : commandIn(read, file, io);
+  if (rest.length === 0) {
+    const words = [...io.program.split(" "), "certify", "--verify", file, "--", ...result.command];
+    const again = commandLine(words, 20_000);
+    throw usageError(
+      `--verify never runs the command of a file. Give yours after --, or read this command before you run it:\n${again}`,
+    );
+  }
   if (!flags.quiet) {
     const { verdict, scenario, startedAt, sandbox, runs } = result;
     const what = `${verdict}, ${pluralize(runs.length, "run")} against ${scenario}`;
     say(`Verifying ${quote(file)} with the same runs: ${what}, ${startedAt}, svc-sandbox ${sandbox}.\n`);
   }
-  const again = await runAgain(result, command);
+  const again = await runAgain(result, rest);
   if (typeof again === "number") {
     say(`Not verified: not all runs of ${quote(file)} could be repeated.\n`);
     return again;
@@ -84,12 +90,4 @@ export async function verifyFile(
   const style = styleFor(io.stdout, io.env);
   io.stdout.write(redactKeys(renderVerification(verification, format, style)));
   return verification.verified ? exitCode.fine : exitCode.failed;
-}
-
-function commandIn({ result: { command } }: Certificate, file: string, { program }: Io): readonly string[] {
-  // A shortened key cannot be sent.
-  if (!command.some((word) => word.includes("…")) && command.length > 0) return command;
-  throw usageError(
-    `The command in ${quote(file)} cannot run again: a key in it was cut. Write the command after --: ${program} certify --verify ${file} -- ${commandLine(command)}`,
-  );
 }

@@ -10,6 +10,7 @@ import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
 import { commandLine, pluralize } from "../../report/plain-text.js";
+import { redactKeys } from "../../spec/redact.js";
 import { canonicalJson } from "../../spec/schema/json.js";
 import { defaultSeed } from "../../spec/seed.js";
 import type { CommandCall } from "../command.js";
@@ -111,7 +112,7 @@ export function createProgress({
 }: Pick<CommandCall<{ quiet?: boolean }>, "io" | "flags">): Progress {
   let attempts = 0;
   const line = (...cells: string[]) => {
-    if (!flags.quiet) io.stderr.write(`${cells.join("  ")}\n`);
+    if (!flags.quiet) io.stderr.write(redactKeys(`${cells.join("  ")}\n`));
   };
   const seconds = (durationMs: number) => `${(durationMs / 1000).toFixed(1)} s`.padStart(7);
   return {

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import type { ClientRun, RunSandbox } from "../../certify/certification.js";
 import { type Patience, type PlannedRun, recordPoints } from "../../certify/plan.js";
 import type { Run } from "../../certify/result.js";
@@ -153,8 +154,7 @@ function createTail() {
     },
     lines(): string[] {
       const text = Buffer.concat(chunks).subarray(-mostKept).toString("utf8");
-      const plain = redactKeys(text).replace(/\p{Cc}\[[\d;?]*[A-Za-z]/gu, "");
-      return plain
+      return redactKeys(stripVTControlCharacters(text))
         .trimEnd()
         .split(/\r?\n/)
         .filter((line, at) => line !== "" || at > 0)

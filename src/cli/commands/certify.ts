@@ -112,7 +112,7 @@ const flags = {
   badge: option("--badge <file>", "write the verdict as a badge (SVG) to this file", fileName),
   verify: option(
     "--verify <file>",
-    "repeat the runs of a certificate (.json), by default with its own command, and compare the results",
+    "repeat the runs of a certificate (.json) with the command after --, and compare the results",
     fileName,
     // The certificate sets what to run, and no new certificate is written.
     { conflicts: [...aboutRuns, "certificate"] },
