@@ -69,10 +69,10 @@ export function rounded(value: number, digits: number): number {
   return Math.round(value * factor) / factor;
 }
 
-/** The sum of amounts, rounded to four decimal places, as areas in hectares are. */
+/** The sum of amounts, rounded to five decimal places, as areas in hectares are. */
 export function sumOf<Item>(items: readonly Item[], amountOf: (item: Item) => number): number {
   return rounded(
     items.reduce((sum, item) => sum + amountOf(item), 0),
-    4,
+    5,
   );
 }

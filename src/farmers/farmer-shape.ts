@@ -98,7 +98,7 @@ const parcel = object("A field, as a GeoJSON Feature (RFC 7946).", {
   properties: object("Members with a colon are defined by fiboa and its extensions.", {
     collection: always("fiboa: the collection.", "synthetic"),
     synthetic: always("The field does not exist.", true),
-    "metrics:area": whole("fiboa: area of the geometry on the WGS 84 ellipsoid, in m².", { least: 1 }),
+    "metrics:area": number("fiboa: area of the geometry on the WGS 84 ellipsoid, in m²."),
     "metrics:perimeter": number("fiboa: length of the outline, in m."),
     area_ha: number("The same area in hectares."),
     "determination:method": oneOf("fiboa: how the boundary was determined.", surveyMethods),

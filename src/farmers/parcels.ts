@@ -32,8 +32,8 @@ export function parcelsOf(farm: FarmContext): readonly Parcel[] {
     const position = String(i + 1);
     const draw = draws("parcel", position);
     const measured = measureRing(ring);
-    const area = Math.round(measured.area);
-    const areaHa = rounded(area / 10_000, 4);
+    const area = rounded(measured.area, 1);
+    const areaHa = rounded(area / 10_000, 5);
     const grown: Growing =
       i === 0 || chance(draw, 0.5) ? main : pickWeighted(draw, grows, ([, , weight]) => weight);
     const irrigated = (chance(draw, 0.85) ? dryness : unit(draw)) < grown[3];

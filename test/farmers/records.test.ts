@@ -54,9 +54,9 @@ holds(
       outline.AddPoint(latitude, longitude);
     const { area = 0, perimeter } = outline.Compute(false, true);
     return (
-      Math.abs(properties["metrics:area"] - area) < 0.51 + area / 1_000 &&
-      Math.abs(properties["metrics:perimeter"] - perimeter) < 0.051 + perimeter / 1_000 &&
-      properties.area_ha === properties["metrics:area"] / 10_000
+      Math.abs(properties["metrics:area"] - area) < area / 1_000 &&
+      Math.abs(properties["metrics:perimeter"] - perimeter) < perimeter / 1_000 &&
+      Math.abs(properties.area_ha - properties["metrics:area"] / 10_000) < 1e-9
     );
   },
 );
