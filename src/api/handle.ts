@@ -22,15 +22,13 @@ import {
   isMeantAsKey,
   type RequestTraits,
   shows,
-  traitsOfHeader,
-  traitsOfQuery,
 } from "../spec/request-traits.js";
 import { type ApiCall, answerCall, asChosen, type Ending } from "./answer.js";
 import { changedEnding } from "./changes.js";
 import type { InputSchema } from "./endpoint.js";
 import { applyFault, bodyParts } from "./faults.js";
 import { type FlatHeaders, headerPairs } from "./messages.js";
-import { bodyOf, noBody } from "./request-input.js";
+import { bodyOf, contentOf, noBody, type Received, receivedRequest } from "./request-input.js";
 import { routeOf } from "./routes.js";
 import { variationOf } from "./variation/vary.js";
 
@@ -41,7 +39,8 @@ import { variationOf } from "./variation/vary.js";
  * (R24). If a fault hit the response, deliver it according to `delivery`.
  *
  * @example
- * handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey: undefined }).status; // 401
+ * const headers = ["x-api-key", "SVC_test_sbx0abc"];
+ * handle(world, receivedRequest({ method: "GET", path: "/v1/relying-party/me", query: "", headers })).status; // 401
  */
 export function handle(world: SandboxState, request: ApiRequest): Exchange {
   const call = beginCall(world, request);
@@ -100,7 +99,7 @@ export function completeCall(world: SandboxState, begun: ApiCall, ending: Ending
   const status = isGuarded ? outcomeOf(pathId).status : answer.status;
   const call = begun.variation === undefined ? begun : asChosen(world, begun, status);
   const misplaced = misplacedKeys(world, begun);
-  const content = contentOf(begun);
+  const content = keptContent(begun);
   const delayMs = delivery === undefined ? 0 : delivery.delayMs;
   const exchange: Exchange = {
     number: begun.number,
@@ -111,7 +110,7 @@ export function completeCall(world: SandboxState, begun: ApiCall, ending: Ending
     path: route === undefined || route.isPattern ? redactPath(request.path) : route.path,
     content: content === "unrepeatable" ? undefined : content,
     isRepeatable: content !== "unrepeatable",
-    fromStory: request.fromStory === true,
+    fromStory: request.fromStory,
     isPreview: route?.preview ?? false,
     isMisdirected: endpoint === undefined && !isGuarded,
     isProbe: isProbeOfServer(begun),
@@ -168,9 +167,9 @@ const probedPath =
 
 // Whether a browser or a watchdog sent a request, not a client of the API.
 function isProbeOfServer(call: ApiCall): boolean {
-  const { method, path, apiKey, traits = 0, fromStory } = call.request;
+  const { method, path, apiKey, traits, fromStory } = call.request;
   // Checked first, because it is cheap and every request gets here.
-  if (!hasUnknownPath(call) || fromStory === true) return false;
+  if (!hasUnknownPath(call) || fromStory) return false;
   const hasKey = apiKey !== undefined || shows(traits, hasKeyInQuery | hasKeyInOtherHeader);
   return !hasKey && (method === "GET" || method === "HEAD") && probedPath.test(redactPath(path));
 }
@@ -185,7 +184,7 @@ const longestQueryWord = 40;
 const longestRest = 1000;
 
 // A query or a body with a key in it (R46), or an unreadable one, is not kept.
-function contentOf({ request, endpoint, isGuarded }: ApiCall): RequestContent | undefined | "unrepeatable" {
+function keptContent({ request, endpoint, isGuarded }: ApiCall): RequestContent | undefined | "unrepeatable" {
   if (isGuarded) return "unrepeatable";
   if (endpoint?.input === undefined || request.content === undefined) return undefined;
   const { query, contentType = "", idempotencyKey = "", body } = request.content;
@@ -198,7 +197,7 @@ function contentOf({ request, endpoint, isGuarded }: ApiCall): RequestContent | 
 }
 
 // Declared input causes no advice.
-function traitsOf({ request: { traits = 0 }, endpoint }: ApiCall): RequestTraits {
+function traitsOf({ request: { traits }, endpoint }: ApiCall): RequestTraits {
   const { query, body }: InputSchema = endpoint?.input ?? {};
   return traits & ~((query === undefined ? 0 : hasQuery) | (body === undefined ? 0 : hasBody));
 }
@@ -246,22 +245,19 @@ function shownKey({ platform, registry }: SandboxState, key: string): ShownKey {
 export function storySender(world: SandboxState): (request: Parameters<SendStoryRequest>[0]) => StoryAnswer {
   return ({ method, path: target, headers, body, keyHash }) => {
     const [path = "/", query] = target.split(/\?(.*)/s);
-    let traits = traitsOfQuery(query === undefined ? "" : `?${query}`);
-    for (const [name, value] of Object.entries(headers)) traits |= traitsOfHeader(name, value);
-    if (body !== undefined && body !== "") traits |= hasBody;
-    const { answer, pathId, fault, delivery } = handle(world, {
+    const received: Received = {
       method,
       path,
-      apiKey: headers["x-api-key"],
+      query: query === undefined ? "" : `?${query}`,
+      headers: Object.entries(headers).flat(),
+      traits: body === undefined || body === "" ? 0 : hasBody,
+    };
+    const sent = body === undefined ? noBody : bodyOf(new TextEncoder().encode(body));
+    const { answer, pathId, fault, delivery } = handle(world, {
+      ...receivedRequest(received),
       keyHash,
-      traits,
       fromStory: true,
-      content: {
-        query: query ?? "",
-        contentType: headers["content-type"],
-        idempotencyKey: headers["idempotency-key"],
-        body: body === undefined ? noBody : bodyOf(new TextEncoder().encode(body)),
-      },
+      content: contentOf(received, sent),
     });
     return { ...sentAnswer(answer, delivery), pathId, fault };
   };

@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { runs } from "../../test/support/property-seed.js";
+import { asked } from "../../test/support/send.js";
 import { maskCall } from "../log/redis-log.js";
 import { nodePlatform } from "../node/platform.js";
-import type { ApiRequest } from "../sandbox/journal/exchange.js";
 import { isSandboxKey, keyPrefixes, parseApiKey } from "../spec/api-key.js";
 import { containsKey, findKeys, redactEncoded, redactPath } from "../spec/redact.js";
 import { isMeantAsKey } from "../spec/request-traits.js";
@@ -41,8 +41,6 @@ const text = fc
   .array(fc.oneof({ weight: 3, arbitrary: piece }, other), { maxLength: 8 })
   .map((parts) => parts.join(""));
 
-const plain = { method: "GET", path: "/" };
-
 /** What the API asks of a key, or of a text that is none. */
 function factsOf(apiKey: string) {
   const presented = presentedAs(apiKey);
@@ -59,7 +57,7 @@ function formOf(key: string) {
 test("a mask has the form of what it stands for, and its hash is known", () => {
   fc.assert(
     fc.property(text, (apiKey) => {
-      const masked = maskRequest({ ...plain, apiKey }, sha256);
+      const masked = maskRequest(asked({ apiKey }), sha256);
       const shown = masked.apiKey as string;
       expect(factsOf(shown)).toEqual(factsOf(apiKey));
       expect(hashOf(shown, masked.hashes)).toBe(sha256(apiKey));
@@ -79,7 +77,7 @@ test("a masked path is shown as the path itself, with its keys beside it", () =>
   fc.assert(
     fc.property(text, (end) => {
       const path = `/v1/${end}`;
-      const masked = maskRequest({ ...plain, path, apiKey: undefined }, sha256);
+      const masked = maskRequest(asked({ path }), sha256);
       expect(redactPath(masked.path)).toBe(redactPath(path));
       expect((masked.keysInPath ?? []).map((mask) => hashOf(mask, masked.hashes))).toEqual(
         findKeys(path).map((key) => sha256(key)),
@@ -95,7 +93,7 @@ test("a masked body has a key, cut short, exactly if the body that was sent has 
   fc.assert(
     fc.property(text, (purpose) => {
       const content = { ...base, body: { text: JSON.stringify({ purpose }) } };
-      const masked = maskRequest({ ...plain, apiKey: undefined, content } as ApiRequest, sha256);
+      const masked = maskRequest(asked({ content }), sha256);
       const shown = JSON.parse(masked.content?.body.text as string).purpose;
       expect(containsKey(shown)).toBe(containsKey(purpose));
       expect(redactEncoded(shown)).toBe(redactEncoded(purpose));

@@ -6,8 +6,9 @@ import { parsedJson } from "../spec/schema/json.js";
 
 /** A request with a mask in place of each key that its client sent. */
 export interface MaskedRequest extends Omit<ApiRequest, "traits" | "fromStory"> {
-  readonly traits?: RequestTraits | undefined;
-  readonly fromStory?: true | undefined;
+  /** `undefined` for the usual value, so that the text of a request stays short. */
+  readonly traits: RequestTraits | undefined;
+  readonly fromStory: true | undefined;
   /** Each mask, followed by the SHA-256 of the masked text. */
   readonly hashes: readonly string[];
 }
@@ -22,13 +23,18 @@ export function hashOf(mask: string, hashes: readonly string[]): string | undefi
   return index % 2 === 0 ? hashes[index + 1] : undefined;
 }
 
+/** Returns a masked request as the request that `handle` needs. */
+export function unmaskedRequest({ hashes: _, traits = 0, ...same }: MaskedRequest): ApiRequest {
+  return { ...same, traits, fromStory: same.fromStory === true };
+}
+
 /**
  * Replaces every key in a request with a mask, so that the request can be stored and handled with the same outcome. A
  * mask is a key of the same form (prefix, sandbox mark, well-formed or not) that depends only on the key's SHA-256. The
  * handler must use this SHA-256 instead of hashing the mask.
  */
 export function maskRequest(request: ApiRequest, sha256: (text: string) => string): MaskedRequest {
-  const { method, path, apiKey, traits, evidence, content, fromStory } = request;
+  const { method, path, apiKey, keyHash, traits, evidence, content, fromStory } = request;
   const hashes: string[] = [];
   const mask = (key: string): string => {
     const hash = sha256(key);
@@ -42,11 +48,12 @@ export function maskRequest(request: ApiRequest, sha256: (text: string) => strin
     method,
     path: shownPath(path),
     apiKey: apiKey === undefined || isWellFormedKey(apiKey) ? apiKey && mask(apiKey) : maskMalformed(),
+    keyHash,
     keysInPath: inPath.length > 0 ? inPath.map(mask) : undefined,
     traits: traits === 0 ? undefined : traits,
     evidence: evidence && maskEvidence(evidence),
     content: content && maskContent(content),
-    fromStory: fromStory === true ? fromStory : undefined,
+    fromStory: fromStory ? true : undefined,
     hashes,
   };
 

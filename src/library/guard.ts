@@ -1,12 +1,13 @@
 import { admit } from "../api/answer.js";
 import { beginCall, completeCall } from "../api/handle.js";
+import { receivedRequest, receivedWeb } from "../api/request-input.js";
 import { noAnswer } from "../sandbox/journal/exchange.js";
 import type { KeyEntry } from "../sandbox/keys.js";
 import { settled } from "../sandbox/operations/operations.js";
 import type { KeyView, OrganizationView } from "../sandbox/view-shapes.js";
 import { viewKey, viewOrganization } from "../sandbox/views.js";
 import { SandboxError } from "../spec/errors.js";
-import { evidenceOf, hasBody, hasQuery, traitsOfWebRequest } from "../spec/request-traits.js";
+import { hasBody, hasQuery } from "../spec/request-traits.js";
 import { didYouMean, listed, quote } from "../spec/schema/words.js";
 import { currentSandbox, runtimeOf } from "./create-sandbox.js";
 import type { Sandbox } from "./sandbox.js";
@@ -53,15 +54,9 @@ export function guard(request: Request, { scope = null, sandbox }: GuardOptions 
     throw new SandboxError("usage", message + didYouMean(scope, scopes), { scope });
   }
   const { pathname, search } = new URL(request.url);
+  const read = receivedRequest(receivedWeb(request, pathname, search));
   // The endpoint may accept a query and a body.
-  const traits = traitsOfWebRequest(request, search) & ~(hasQuery | hasBody);
-  const asked = {
-    method: request.method,
-    path: pathname,
-    apiKey: request.headers.get("x-api-key") ?? undefined,
-    traits,
-    evidence: evidenceOf(traits, search, () => request.headers),
-  };
+  const asked = { ...read, traits: read.traits & ~(hasQuery | hasBody) };
   const call = beginCall(world, asked, { isGuarded: true });
   const admitted = admit(world, call, scope);
   const isLetIn = typeof admitted === "string";

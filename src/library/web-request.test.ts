@@ -1,7 +1,9 @@
 import { STATUS_CODES } from "node:http";
 import { expect, test } from "vitest";
+import { receivedRequest, receivedWeb } from "../api/request-input.js";
 import { failures } from "../spec/fault.js";
 import { outcomes } from "../spec/outcomes.js";
+import { hasBody, isFromBrowser, isFromPage } from "../spec/request-traits.js";
 import { toResponse } from "./web-request.js";
 
 test("each status has the reason phrase that Node's server sends", () => {
@@ -10,4 +12,21 @@ test("each status has the reason phrase that Node's server sends", () => {
   const statuses = [...new Set(given)].filter((status) => status > 0);
   const reasons = statuses.map((status) => toResponse({ status, headers: [], body: "" }, "GET").statusText);
   expect(reasons).toEqual(statuses.map((status) => STATUS_CODES[status]));
+});
+
+test("a web request shows its body, unless it was declared empty", () => {
+  const traits = (init: RequestInit) =>
+    receivedWeb(new Request("https://any.example/", init), "/", "").traits;
+  expect(traits({})).toBe(0);
+  expect(traits({ method: "POST", body: "x" })).toBe(hasBody);
+  expect(traits({ method: "POST", body: new Uint8Array(), headers: { "content-length": "0" } })).toBe(0);
+});
+
+test("a web request shows the page that sent it", () => {
+  const traits = (referrer: string) => {
+    const request = { headers: new Headers(), body: null, referrer } as Request;
+    return receivedRequest(receivedWeb(request, "/", "")).traits;
+  };
+  expect(traits("about:client")).toBe(0);
+  expect(traits("https://shop.example/orders")).toBe(isFromBrowser | isFromPage);
 });

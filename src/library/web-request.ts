@@ -1,24 +1,25 @@
 import { bodyParts } from "../api/faults.js";
 import { handle } from "../api/handle.js";
 import { headerPairs, reasonPhrases } from "../api/messages.js";
-import { bodyOf, longestBody, noBody, tooLongBody } from "../api/request-input.js";
+import {
+  bodyOf,
+  contentOf,
+  longestBody,
+  noBody,
+  receivedRequest,
+  receivedWeb,
+  tooLongBody,
+} from "../api/request-input.js";
 import { inputAt } from "../api/routes.js";
-import type {
-  ApiAnswer,
-  ApiRequest,
-  Delivery,
-  ReadBody,
-  RequestContent,
-} from "../sandbox/journal/exchange.js";
+import type { ApiAnswer, ApiRequest, Delivery, ReadBody } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { failures } from "../spec/fault.js";
-import { evidenceOf, traitsOfWebRequest } from "../spec/request-traits.js";
 import { clearTimeout, setTimeout } from "./real-time.js";
 
 /**
  * Responds to a web `Request` to the API, which is mounted at the path `base`, without a slash at its end.
  *
- * Synchronous, unless a fault applies or the endpoint accepts a body or a query. Calls `world` again once the request is
+ * Synchronous, unless a fault applies or the endpoint accepts a body. Calls `world` again once the request is
  * read completely.
  */
 export function answerWebRequest(
@@ -27,18 +28,15 @@ export function answerWebRequest(
   base = "",
 ): Response | Promise<Response> {
   const { pathname, search } = new URL(request.url);
-  const { method } = request;
   const path = pathname.startsWith(base) ? pathname.slice(base.length) || "/" : pathname;
-  const apiKey = request.headers.get("x-api-key") ?? undefined;
-  const traits = traitsOfWebRequest(request, search);
-  const evidence = evidenceOf(traits, search, () => request.headers);
-  const read = { method, path, apiKey, traits, evidence };
+  const received = receivedWeb(request, path, search);
+  const read = receivedRequest(received);
   const atFirst = world();
-  const takes = inputAt(atFirst.preview, method, path);
+  const takes = inputAt(atFirst.preview, request.method, path);
   if (takes === undefined) return answerRead(atFirst, read, request);
-  return readWebContent(request, search, takes.body !== undefined).then((content) =>
-    answerRead(world(), { ...read, content }, request),
-  );
+  const answerWith = (body: ReadBody) =>
+    answerRead(world(), { ...read, content: contentOf(received, body) }, request);
+  return takes.body === undefined ? answerWith(noBody) : readBody(request).then(answerWith);
 }
 
 function answerRead(world: SandboxState, read: ApiRequest, request: Request): Response | Promise<Response> {
@@ -50,15 +48,6 @@ function answerRead(world: SandboxState, read: ApiRequest, request: Request): Re
   return delivery === undefined
     ? toResponse(answer, request.method)
     : deliverOverWeb(delivery, answer, request);
-}
-
-async function readWebContent(request: Request, search: string, takesBody: boolean): Promise<RequestContent> {
-  return {
-    query: search.slice(1),
-    contentType: request.headers.get("content-type") ?? undefined,
-    idempotencyKey: request.headers.get("idempotency-key") ?? undefined,
-    body: takesBody ? await readBody(request) : noBody,
-  };
 }
 
 async function readBody(request: Request): Promise<ReadBody> {

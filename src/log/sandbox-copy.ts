@@ -1,7 +1,7 @@
 import { handle } from "../api/handle.js";
-import { hashOf, type MaskedRequest } from "../api/mask.js";
+import { hashOf, type MaskedRequest, unmaskedRequest } from "../api/mask.js";
 import { nodePlatform } from "../node/platform.js";
-import { type ApiRequest, latestOf } from "../sandbox/journal/exchange.js";
+import { latestOf } from "../sandbox/journal/exchange.js";
 import { settled } from "../sandbox/operations/operations.js";
 import type { GivenOptions, Platform, SandboxState } from "../sandbox/sandbox.js";
 import { describeSandbox, restoreSandbox, type SavedSandbox } from "../sandbox/start.js";
@@ -99,7 +99,7 @@ export function createSandboxCopy(
     switch (entry.kind) {
       case "request":
         ({ hashes } = entry.request);
-        return handle(settled(runtime), entry.request as ApiRequest);
+        return handle(settled(runtime), unmaskedRequest(entry.request));
       case "call": {
         if (entry.newKey !== undefined) useKey(entry.newKey, words);
         // Runs what is due first.

@@ -38,7 +38,7 @@ export function shows(traits: RequestTraits, wanted: RequestTraits): boolean {
  * Node's `fetch` also sends `Sec-Fetch-Mode`, so that header does not identify a browser. A body without a length
  * (`Transfer-Encoding`) may be empty; only its end shows that, and no response waits for it.
  */
-export function traitsOfHeader(name: string, value: string): RequestTraits {
+function traitsOfHeader(name: string, value: string): RequestTraits {
   return holdsKey(name, value) ? hasKeyInOtherHeader | traitsOfName(name, value) : traitsOfName(name, value);
 }
 
@@ -67,23 +67,9 @@ function holdsKey(name: string, value: string): boolean {
   return name.length === 13 && isNamed(name, "authorization") && findKeys(basicCredentials(value)).length > 0;
 }
 
-/** Returns the traits in the query of a request target; `query` starts with its question mark, or is empty. */
-export function traitsOfQuery(query: string): RequestTraits {
+function traitsOfQuery(query: string): RequestTraits {
   if (query.length <= 1) return 0;
   return findKeys(query).length > 0 ? hasQuery | hasKeyInQuery : hasQuery;
-}
-
-/** Returns the traits of a web `Request`; `search` is the query of its URL. */
-export function traitsOfWebRequest({ headers, body, referrer }: Request, search: string): RequestTraits {
-  let traits = traitsOfQuery(search);
-  // A service worker sees the referring page instead of the headers that only browsers send.
-  if (referrer?.startsWith("http")) traits |= isFromBrowser | isFromPage;
-  headers.forEach((value, name) => {
-    if (name !== "x-api-key") traits |= traitsOfHeader(name, value);
-  });
-  // A request from a network has a length; fetch leaves the length to the network.
-  if (body !== null && body !== undefined && !headers.has("content-length")) traits |= hasBody;
-  return traits;
 }
 
 /** The sent values behind a request's traits; kept only while the request is handled. */
@@ -95,16 +81,35 @@ export interface RequestEvidence {
   readonly page: string | undefined;
 }
 
-/** Returns the evidence for a request's traits; `undefined` if they need none, which is nearly always. */
-export function evidenceOf(
-  traits: RequestTraits,
-  query: string,
-  headers: () => Iterable<readonly [name: string, value: string]>,
-): RequestEvidence | undefined {
-  if (!shows(traits, hasKeyInQuery | hasKeyInOtherHeader | isFromBrowser)) return undefined;
+/**
+ * Reads the headers of a request: names and values in turn, for sockets and for web requests. `query` starts with its
+ * question mark, or is empty. The evidence is `undefined` if the traits need none, which is nearly always.
+ */
+export function readHeaders(flat: readonly string[], query: string) {
+  let apiKey: string | undefined;
+  let traits = traitsOfQuery(query);
+  for (let i = 0; i < flat.length; i += 2) {
+    const name = flat[i] as string;
+    const value = flat[i + 1] as string;
+    if (isNamed(name, "x-api-key")) apiKey = apiKey === undefined ? value : `${apiKey}, ${value}`;
+    else traits |= traitsOfHeader(name, value);
+  }
+  const needsEvidence = shows(traits, hasKeyInQuery | hasKeyInOtherHeader | isFromBrowser);
+  return { apiKey, traits, evidence: needsEvidence ? evidenceIn(flat, query) : undefined };
+}
+
+/** Returns the values of a header, joined to a list (RFC 9110); `undefined` without this header. */
+export function headerIn(flat: readonly string[], lowerCase: string): string | undefined {
+  const values = flat.filter((_, i) => i % 2 === 1 && isNamed(flat[i - 1] as string, lowerCase));
+  return values.length === 0 ? undefined : values.join(", ");
+}
+
+function evidenceIn(flat: readonly string[], query: string): RequestEvidence {
   const inHeaders: string[] = [];
   let page: string | undefined;
-  for (const [name, value] of headers()) {
+  for (let i = 0; i < flat.length; i += 2) {
+    const name = flat[i] as string;
+    const value = flat[i + 1] as string;
     if (isNamed(name, "x-api-key")) continue;
     inHeaders.push(...findFirstKeys(value));
     if (isNamed(name, "authorization")) inHeaders.push(...findFirstKeys(basicCredentials(value)));

@@ -4,8 +4,9 @@ import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import type { ApiRequest } from "../../src/sandbox/journal/exchange.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
-import { evidenceOf, isFromBrowser, isPreflight, isPreflightForKey } from "../../src/spec/request-traits.js";
-import { mePath, openTestWorld } from "../support/doors.js";
+import { readHeaders } from "../../src/spec/request-traits.js";
+import { openTestWorld } from "../support/doors.js";
+import { asked } from "../support/send.js";
 
 const unknown = "SVC_live_4eC39HqLyjWDarjtT1zdp7dc";
 const content = {
@@ -18,7 +19,7 @@ const content = {
 test("a request has the ref and the fingerprint of its key, or only the fingerprint of an unknown key", () => {
   const world = openTestWorld("key-states");
   const ask = (apiKey: string | undefined) => {
-    const { key, fingerprint, presented } = handle(world, { method: "GET", path: mePath, apiKey });
+    const { key, fingerprint, presented } = handle(world, asked({ apiKey }));
     return { key, fingerprint, presented };
   };
   const fingerprint = (key: string) => world.platform.sha256(key).slice(0, 12);
@@ -44,7 +45,7 @@ test.each<[string, (key: string) => Partial<ApiRequest>]>([
   for (const key of [good, unknown]) {
     const path = "/v1/relying-party/consent-requests";
     const record = JSON.stringify(
-      handle(world, { method: "POST", path, apiKey: good, content, ...sent(key) }),
+      handle(world, asked({ method: "POST", path, apiKey: good, content, ...sent(key) })),
     );
     expect(record).not.toContain(key.slice(-12));
     expect(record).not.toContain(world.platform.sha256(key).slice(0, 20));
@@ -63,7 +64,7 @@ test.each<[string, (end: string) => Partial<ApiRequest>]>([
   const world = openTestWorld("announced-endpoints");
   const ask = (end: string) => {
     const [path, apiKey] = ["/v1/relying-party/consent-requests", scenarioSecret(world, "lending")];
-    handle(world, { method: "POST", path, apiKey, content, ...sent(end) });
+    handle(world, asked({ method: "POST", path, apiKey, content, ...sent(end) }));
   };
   ask("first");
   collect();
@@ -75,6 +76,5 @@ test.each<[string, (end: string) => Partial<ApiRequest>]>([
 });
 
 function pageOf(referer: string): Partial<ApiRequest> {
-  const traits = isFromBrowser | isPreflight | isPreflightForKey;
-  return { traits, evidence: evidenceOf(traits, "", () => [["referer", referer]]) };
+  return readHeaders(["referer", referer, "access-control-request-headers", "x-api-key"], "");
 }

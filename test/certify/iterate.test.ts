@@ -11,6 +11,7 @@ import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { openTestWorld } from "../support/doors.js";
 import { root } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
+import { asked } from "../support/send.js";
 
 const planted = (mistake: string) => [
   process.execPath,
@@ -74,7 +75,7 @@ test("a slow response takes about a second on each path, however long its body i
   const world = openTestWorld("key-states", { trial: { faults: faultsOn(paths, "fault.slow") } });
   for (const ref of refs) {
     const apiKey = scenarioSecret(world, ref);
-    const { answer, delivery } = handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey });
+    const { answer, delivery } = handle(world, asked({ apiKey }));
     const { parts, pauseMs } = bodyParts(answer.body, delivery as Delivery);
     expect(parts.length).toBeGreaterThan(10);
     expect(parts.length * pauseMs).toBeLessThan(1_200);
@@ -88,7 +89,7 @@ test("with a fault, a limit of the minute ends only when the client moves the cl
   const world = startSandbox(bundledScenarios["key-states"], { platform, trial, now: time });
   const ask = () => {
     const apiKey = scenarioSecret(world, "rate-limited-minute");
-    return handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey }).status;
+    return handle(world, asked({ apiKey })).status;
   };
   expect(ask()).toBe(429);
   time += 120_000;

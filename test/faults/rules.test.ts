@@ -4,9 +4,10 @@ import { handle } from "../../src/api/handle.js";
 import type { Fault } from "../../src/index.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
-import { mePath, openTestWorld } from "../support/doors.js";
+import { openTestWorld } from "../support/doors.js";
 import { met, scenarioWith, send, unavailable, used, worldWith } from "../support/faulty.js";
 import { runs } from "../support/property-seed.js";
+import { asked } from "../support/send.js";
 
 const conditions = {
   key: fc.constantFrom("main", "other", "revoked", "third"),
@@ -147,7 +148,7 @@ test.each(drastic)("R24 %j is %s, %i, code %s; only delays count", (then, fault,
 test("a latency is part of the duration, and a range is used from end to end", () => {
   const world = worldWith({ then: { latency: { min: "100ms", max: "110ms" } } });
   const delays = Array.from({ length: 500 }, () => {
-    const { delivery } = handle(world, { method: "GET", path: mePath, apiKey: undefined });
+    const { delivery } = handle(world, asked({}));
     return delivery?.delayMs ?? 0;
   });
   expect(new Set(delays)).toEqual(new Set(Array.from({ length: 11 }, (_, index) => 100 + index)));
@@ -155,8 +156,7 @@ test("a latency is part of the duration, and a range is used from end to end", (
 });
 
 test("R27 a status has the API's error body; html has a page that is not JSON", () => {
-  const ask = (world: SandboxState) =>
-    handle(world, { method: "GET", path: mePath, apiKey: undefined }).answer;
+  const ask = (world: SandboxState) => handle(world, asked({})).answer;
   const plain = ask(worldWith({ then: unavailable }));
   expect(JSON.parse(plain.body)).toEqual({
     error: { code: "service_unavailable", message: expect.any(String) },
@@ -172,7 +172,7 @@ test("R27 a status has the API's error body; html has a page that is not JSON", 
 test("R14 no part of a broken response depends on the key, and no JSON parser accepts it", () => {
   const world = worldWith({ then: { malformed: true } });
   const bodies = ["main", "revoked", "third"].map((key) => {
-    const { answer } = handle(world, { method: "GET", path: mePath, apiKey: scenarioSecret(world, key) });
+    const { answer } = handle(world, asked({ apiKey: scenarioSecret(world, key) }));
     expect(answer.status).toBe(200);
     expect(() => JSON.parse(answer.body)).toThrow(SyntaxError);
     return answer.body;
@@ -184,8 +184,8 @@ test("a response to HEAD has the same head and no body", () => {
   for (const [then] of drastic) {
     const [world, twin] = [worldWith({ then }), worldWith({ then })];
     const apiKey = scenarioSecret(world, "main");
-    const get = handle(world, { method: "GET", path: mePath, apiKey });
-    const head = handle(twin, { method: "HEAD", path: mePath, apiKey });
+    const get = handle(world, asked({ apiKey }));
+    const head = handle(twin, asked({ method: "HEAD", apiKey }));
     const { pathId, fault, status, delivery } = get;
     expect(head).toMatchObject({ pathId, fault, status, delivery, answer: { ...get.answer, body: "" } });
   }
@@ -212,7 +212,7 @@ function play(seed: number, faults: readonly Fault[], sent: readonly string[]) {
   const world = openTestWorld(scenarioWith(faults), { seed });
   return sent.map((key) => {
     const apiKey = scenarioSecret(world, key);
-    const { delivery, pathId, answer } = handle(world, { method: "GET", path: mePath, apiKey });
+    const { delivery, pathId, answer } = handle(world, asked({ apiKey }));
     return { delivery, pathId, body: answer.body };
   });
 }

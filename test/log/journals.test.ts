@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
+import { maskRequest } from "../../src/api/mask.js";
 import { createInstances, describeServer } from "../../src/log/memory-log.js";
 import { createSandboxCopy, type Entry } from "../../src/log/sandbox-copy.js";
 import { parseState, stateText } from "../../src/log/state-file.js";
@@ -10,6 +11,7 @@ import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { describeSandbox } from "../../src/sandbox/start.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { runCall } from "../../src/server/control/routes/routes.js";
+import { asked } from "../support/send.js";
 
 const { active } = bundledScenarios;
 const source = { scenario: active, name: "active" };
@@ -30,7 +32,7 @@ test("journals of instances are limited together: each loses its oldest requests
     for (const { id, runtime } of made) {
       now += 1;
       instances.use(id);
-      handle(settled(runtime), { method: "GET", path: longPath, apiKey: undefined });
+      handle(settled(runtime), asked({ path: longPath }));
       expect(bytesOfAll(runtimes)).toBeLessThanOrEqual(mostJournals);
     }
   }
@@ -66,7 +68,7 @@ test("a snapshot has at most 100 requests and 64 kB of a journal, and each copy 
     return copies.map((copy) => copy.apply(entry, `${at}-0`, 0));
   };
   const send = (path: string, copies = [one]) =>
-    apply({ kind: "request", request: { method: "GET", path, apiKey: undefined, hashes: [] } }, copies);
+    apply({ kind: "request", request: maskRequest(asked({ path }), nodePlatform.sha256) }, copies);
   const compact = () => JSON.parse(apply({ kind: "compact", least: 1, journal: 100 })[0] as string);
   for (let n = 0; n < 150; n += 1) send(`/v1/${n}`);
   expect(compact().exchanges).toHaveLength(100);

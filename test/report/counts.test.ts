@@ -14,7 +14,7 @@ import { enterScenario, prepareScenario, resetSandbox } from "../../src/sandbox/
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
 import { resolveSource } from "../../src/scenario/parse-scenario.js";
 import { runs } from "../support/property-seed.js";
-import { mePath } from "../support/send.js";
+import { asked } from "../support/send.js";
 
 const faults: Fault[] = [
   { when: { every: 7 }, then: { status: 503 } },
@@ -53,7 +53,7 @@ function ask(runtime: SandboxState, { times, key, odd: form }: Happening): void 
   const world = settled(runtime);
   const keys = [...Object.values(scenarioSecrets(world)), undefined, "SVC_test_sbxNobody", "SVC_live_r", "x"];
   for (let i = 0; i < times; i++) {
-    handle(world, { method: "GET", path: mePath, apiKey: keys[key % keys.length], ...odd[form] });
+    handle(world, asked({ apiKey: keys[key % keys.length], ...odd[form] }));
   }
 }
 
@@ -145,7 +145,7 @@ test("the report counts every request, no matter what happens to the sandboxes, 
 test("an advice counts all of its requests, and has the first five as examples, also of several runs", () => {
   const runtime = open("key-states")();
   for (let request = 0; request < 8; request++) {
-    handle(settled(runtime), { method: "GET", path: "/v1/relying-party/you", apiKey: undefined });
+    handle(settled(runtime), asked({ path: "/v1/relying-party/you" }));
   }
   const report = clientReport(runtime);
   const first = settled(runtime).history.requests().slice(0, 5);

@@ -5,8 +5,9 @@ import { evaluateKey } from "../../src/api/evaluate.js";
 import { handle } from "../../src/api/handle.js";
 import { defaultKeyRef, scenarioSecret } from "../../src/sandbox/secrets.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
-import { type FaultPathId, faultPathIds, mePath, outcomes, type PathId } from "../../src/spec/outcomes.js";
+import { type FaultPathId, faultPathIds, outcomes, type PathId } from "../../src/spec/outcomes.js";
 import { openTestWorld } from "../support/doors.js";
+import { asked } from "../support/send.js";
 
 // Stories prove what happens in each scenario, and conformance that every door answers as the core does.
 
@@ -91,7 +92,7 @@ const troubles: Readonly<Record<string, FaultPathId>> = {
 test("bad-day has a key for every fault, and one key with several faults", () => {
   const world = openTestWorld("bad-day");
   const call = (ref: string) => {
-    handle(world, { method: "GET", path: mePath, apiKey: scenarioSecret(world, ref) });
+    handle(world, asked({ apiKey: scenarioSecret(world, ref) }));
     return world.history.requests({ limit: 1 })[0]?.fault;
   };
   for (const [ref, fault] of Object.entries(troubles)) {

@@ -4,7 +4,7 @@ import type { Exchange } from "../../src/sandbox/journal/exchange.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import { openTestWorld } from "./doors.js";
-import { mePath } from "./send.js";
+import { asked, mePath } from "./send.js";
 
 /** A bank with a key `main` and two others, and an insurer; with these faults. */
 export function scenarioWith(faults: readonly Fault[]): Scenario {
@@ -40,7 +40,7 @@ export function send(
   world: SandboxState,
   { key = "main", method = "GET", path = mePath }: FaultySent = {},
 ): Exchange {
-  return handle(world, { method, path, apiKey: scenarioSecret(world, key) });
+  return handle(world, asked({ method, path, apiKey: scenarioSecret(world, key) }));
 }
 
 /** Whether each of so many requests meets a fault. */

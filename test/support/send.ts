@@ -1,3 +1,5 @@
+import type { ApiRequest } from "../../src/sandbox/journal/exchange.js";
+
 /** A request of a test; its key stands in the headers. */
 export interface Sent {
   readonly method?: string;
@@ -18,6 +20,12 @@ export interface Seen {
 export type Send = (sent: Sent) => Promise<Seen>;
 
 export const mePath = "/v1/relying-party/me";
+
+/** A request to the API inside of a sandbox: `GET /v1/relying-party/me` without a key, except for what is given. */
+export function asked(given: Partial<ApiRequest>): ApiRequest {
+  const facts = { apiKey: undefined, keyHash: undefined, keysInPath: undefined, evidence: undefined };
+  return { method: "GET", path: mePath, ...facts, traits: 0, content: undefined, fromStory: false, ...given };
+}
 
 const ofTheConnection = new Set(["date", "connection", "keep-alive", "transfer-encoding"]);
 

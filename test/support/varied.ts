@@ -3,7 +3,7 @@ import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import { unknownSecret } from "../../src/scenario/population.js";
 import type { PathId } from "../../src/spec/outcomes.js";
-import { mePath, type Seen } from "./send.js";
+import { asked, mePath, type Seen } from "./send.js";
 
 /** A request of the tests of `varied`; `key` is a ref, or what is given as the header itself. */
 export interface Asked {
@@ -18,7 +18,7 @@ export interface Answered extends Seen {
 }
 
 export function ask(world: SandboxState, { method = "GET", path = mePath, key }: Asked): Answered {
-  const { answer, pathId } = handle(world, { method, path, apiKey: headerFor(world, key) });
+  const { answer, pathId } = handle(world, asked({ method, path, apiKey: headerFor(world, key) }));
   const { headers: flat } = answer;
   const headers = flat.flatMap((name, index) =>
     index % 2 === 0 ? [[name, flat[index + 1] as string] as const] : [],

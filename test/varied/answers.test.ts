@@ -15,6 +15,7 @@ import { type ApiPathId, type Outcome, outcomes } from "../../src/spec/outcomes.
 import { openTestWorld } from "../support/doors.js";
 import { expectDescribed } from "../support/expect-described.js";
 import { isNightly } from "../support/property-seed.js";
+import { asked } from "../support/send.js";
 import { type Answered, ask, everyQuestion, rejectedKeys } from "../support/varied.js";
 
 const varied = (seed: number) => openTestWorld("key-states", { profile: "varied", seed });
@@ -214,7 +215,7 @@ const paths: readonly ApiPathId[] = [
 function answersOf(profile: Profile, choose: Selector): ApiAnswer[] {
   return paths.map((path) => {
     const world = openTestWorld(scenario, { profile });
-    const begun = beginCall(world, { method: "GET", path: me.path, apiKey: scenarioSecret(world, "key") });
+    const begun = beginCall(world, asked({ apiKey: scenarioSecret(world, "key") }));
     const variation = begun.variation && variationOf(world, begun.number, choose);
     const { requestId: id = begun.id, assumptions = begun.assumptions } = variation ?? {};
     const call = { ...begun, variation, id, assumptions };
@@ -267,7 +268,7 @@ test("every row that an assumption can fix is tried here", () => {
 
 test.each(givable)("%s does not vary when its assumption is given", (id, given) => {
   const world = openTestWorld({ ...scenario, assumptions: { profile: "varied", ...given } });
-  const call = beginCall(world, { method: "GET", path: me.path, apiKey: undefined });
+  const call = beginCall(world, asked({}));
   const { selected, assumptions } = call.variation as NonNullable<typeof call.variation>;
   expect(selected.map(({ row }) => row.id)).not.toContain(id);
   expect(assumptions).toMatchObject(given);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { asked } from "../../../test/support/send.js";
 import { handle } from "../../api/handle.js";
 import { openWorld } from "../../node/platform.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
@@ -17,7 +18,7 @@ test.each([
   ["hanging", / {2}no response {2,}fault\.hang .* {2}hanging$/],
 ])("a request with the key %s of bad-day is one line with its outcome", (ref, line) => {
   const world = openWorld(bundledScenarios["bad-day"]);
-  handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey: scenarioSecret(world, ref) });
+  handle(world, asked({ apiKey: scenarioSecret(world, ref) }));
   const [entry] = world.history.requests();
   expect(entry && requestLogLine(entry, palette)).toMatch(line);
 });
@@ -25,7 +26,7 @@ test.each([
 test("the advice that a request caused is at the end of its line, and notes only in a verbose log", () => {
   const world = openWorld(bundledScenarios["key-states"]);
   const apiKey = scenarioSecret(world, "legacy");
-  const entry = handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey, traits: hasQuery });
+  const entry = handle(world, asked({ apiKey, traits: hasQuery }));
   expect(requestLogLine(entry, palette)).toMatch(/ legacy {2}query-or-body-sent$/);
   expect(requestLogLine(entry, palette, true)).toContain("query-or-body-sent  legacy-key-in-use");
 });
@@ -38,7 +39,7 @@ test.each([
   const stderr: Output = { write: (text) => void lines.push(text) };
   const said = await createLog({ log }, { stderr, env: {} } as unknown as Io);
   const world = openWorld(bundledScenarios["key-states"]);
-  const exchange = handle(world, { method: "GET", path: "/v1/relying-party/me", apiKey: undefined });
+  const exchange = handle(world, asked({}));
   said.event({ type: "request", exchange }, { id: "i1", label: "for SVC_live_4eC39HqLyjWDarjtT1zdp7dc" });
   expect(lines.join("")).toContain("for SVC_live_…");
   expect(lines.join("")).not.toContain("4eC39");

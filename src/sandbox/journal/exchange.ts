@@ -3,7 +3,10 @@ import type { Presented } from "../../spec/authorize.js";
 import type { FaultPathId, PathId } from "../../spec/outcomes.js";
 import type { RequestEvidence, RequestSource, RequestTraits } from "../../spec/request-traits.js";
 
-/** A request to the API as plain data, made by every adapter. */
+/**
+ * A request to the API as plain data. Every member is required: `receivedRequest` and `maskRequest` make it, for every
+ * adapter, and must know each fact of a request.
+ */
 export interface ApiRequest {
   /** Upper case, as HTTP sends it. */
   readonly method: string;
@@ -11,18 +14,18 @@ export interface ApiRequest {
   readonly path: string;
   /** The `x-api-key` header, trimmed; several are joined by `, `. `undefined` without this header. */
   readonly apiKey: string | undefined;
-  /** The SHA-256 of the key that `apiKey` stands for. Default: the hash of `apiKey`. */
-  readonly keyHash?: string | undefined;
-  /** The keys that were in its path, if they were removed. Default: the path is searched. */
-  readonly keysInPath?: readonly string[] | undefined;
-  /** Its other traits, for advice. Default: none. */
-  readonly traits?: RequestTraits;
-  /** Details about its traits. Default: none. */
-  readonly evidence?: RequestEvidence | undefined;
-  /** Its query, body and headers, for endpoints that accept them. Default: none. */
-  readonly content?: RequestContent | undefined;
-  /** Whether a story or the control plane sends it, so that it causes no advice. Default: false. */
-  readonly fromStory?: boolean;
+  /** The SHA-256 of the key that `apiKey` stands for; `undefined` for the hash of `apiKey`. */
+  readonly keyHash: string | undefined;
+  /** The keys that were in its path, if they were removed; `undefined` to search the path. */
+  readonly keysInPath: readonly string[] | undefined;
+  /** Its other traits, for advice. */
+  readonly traits: RequestTraits;
+  /** Details about its traits; nearly always `undefined`. */
+  readonly evidence: RequestEvidence | undefined;
+  /** Its query, body and headers, for endpoints that accept them. */
+  readonly content: RequestContent | undefined;
+  /** Whether a story or the control plane sends it, so that it causes no advice. */
+  readonly fromStory: boolean;
 }
 
 export interface ReadBody {

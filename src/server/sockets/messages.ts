@@ -1,8 +1,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { bodyParts } from "../../api/faults.js";
-import { errorBody, headerPairs, type TextBody } from "../../api/messages.js";
-import { bodyOf, longestBody, noBody, tooLongBody } from "../../api/request-input.js";
+import { errorBody, type TextBody } from "../../api/messages.js";
+import {
+  bodyOf,
+  contentOf,
+  longestBody,
+  noBody,
+  receivedRequest,
+  tooLongBody,
+} from "../../api/request-input.js";
 import { controlPath } from "../../node/addresses.js";
 import { clearTimeout, setTimeout } from "../../node/platform.js";
 import type {
@@ -13,7 +20,7 @@ import type {
   RequestContent,
 } from "../../sandbox/journal/exchange.js";
 import { refusals } from "../../spec/outcomes.js";
-import { evidenceOf, isNamed, traitsOfHeader, traitsOfQuery } from "../../spec/request-traits.js";
+import { isNamed } from "../../spec/request-traits.js";
 
 const insideControl = `${controlPath}/`;
 
@@ -38,35 +45,20 @@ export function queryOf(target: string): string {
 
 /** Reads a request to the API; `undefined` if HTTP requires its rejection. */
 export function readRequest(request: IncomingMessage, response: ServerResponse): ApiRequest | undefined {
-  let apiKey: string | undefined;
   let hosts = 0;
   const target = request.url ?? "/";
-  const query = queryOf(target);
-  let traits = traitsOfQuery(query);
   // Raw headers, because Node's header object costs as much as the rest of the response.
-  const raw = request.rawHeaders;
-  for (let i = 0; i < raw.length; i += 2) {
-    const name = raw[i] as string;
-    if (isNamed(name, "x-api-key")) {
-      apiKey = apiKey === undefined ? (raw[i + 1] as string) : `${apiKey}, ${raw[i + 1]}`;
-    } else if (isNamed(name, "host")) {
-      hosts += 1;
-    } else if (isNamed(name, "upgrade")) {
-      // Node drops requests pipelined after an upgrade. Java's client offers h2c with every request, but pipelines nothing.
-      if (raw[i + 1] !== "h2c") response.shouldKeepAlive = false;
-    } else {
-      traits |= traitsOfHeader(name, raw[i + 1] as string);
-    }
+  const headers = request.rawHeaders;
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] as string;
+    if (isNamed(name, "host")) hosts += 1;
+    // Node drops requests pipelined after an upgrade. Java's client offers h2c with every request, but pipelines nothing.
+    else if (isNamed(name, "upgrade") && headers[i + 1] !== "h2c") response.shouldKeepAlive = false;
   }
   // HTTP/1.1 requires exactly one Host (RFC 9112 §3.2).
   if (hosts > 1 || (hosts === 0 && request.httpVersionMinor === 1)) return undefined;
-  return {
-    method: request.method ?? "GET",
-    path: pathOf(target),
-    apiKey,
-    traits,
-    evidence: traits === 0 ? undefined : evidenceOf(traits, query, () => headerPairs(raw)),
-  };
+  const { method = "GET" } = request;
+  return receivedRequest({ method, path: pathOf(target), query: queryOf(target), headers });
 }
 
 /**
@@ -79,15 +71,9 @@ export function readContent(
   takesBody: boolean,
   then: (content: RequestContent) => void,
 ): void {
-  const { "content-type": types, "idempotency-key": keys } = request.headersDistinct;
-  const content = {
-    query: queryOf(request.url ?? "").slice(1),
-    // Headers with the same name form a list (RFC 9110).
-    contentType: types?.join(", "),
-    idempotencyKey: keys?.join(", "),
-  };
-  if (takesBody) readBody(request, (body) => then({ ...content, body }));
-  else then({ ...content, body: noBody });
+  const received = { query: queryOf(request.url ?? ""), headers: request.rawHeaders };
+  if (takesBody) readBody(request, (body) => then(contentOf(received, body)));
+  else then(contentOf(received, noBody));
 }
 
 function readBody(request: IncomingMessage, then: (body: ReadBody) => void): void {
