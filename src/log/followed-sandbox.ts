@@ -69,7 +69,10 @@ export function followSandbox(
       const text = entry === undefined ? "" : JSON.stringify(entry);
       const onReply = (at: string, time: number) => {
         try {
-          resolve(entry === undefined ? readAt(own, time) : applyOwn(entry, own, text, at));
+          const outcome = entry === undefined ? readAt(own, time) : applyOwn(entry, own, text, at);
+          // Its caller may no longer wait.
+          if (outcome instanceof Promise) outcome.catch(() => {});
+          resolve(outcome);
         } catch (error) {
           reject(error);
         }
@@ -153,10 +156,12 @@ export function followSandbox(
       const isRejected = stored !== "" && !/^\d+-\d+$/.test(stored);
       const entries = own.filter(({ text }) => text !== "");
       const reads = entries.length === own.length ? [] : own.filter(({ text }) => text === "");
-      connection.settle(isRejected ? reads : own);
+      // What is stored is applied also if its caller no longer waits. Nobody needs such a read.
+      const awaited = connection.settle(reads);
+      if (!isRejected) connection.settle(entries);
       if (isRejected) again(entries, makeRoom(new Error(stored)));
       else if (entries.length > 0) applyStored(entries, stored, time);
-      for (const one of reads) one.onReply("", time);
+      for (const one of awaited) one.onReply("", time);
     },
   };
   applyBatches(loaded.batches);

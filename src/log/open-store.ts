@@ -109,7 +109,7 @@ async function openOn(connection: RedisConnection, options: StoreOptions): Promi
   // Servers with the previous founding may still start, for a rollback.
   const [hash] = connection.keys.of(ownId);
   await connection.command("HSET", hash, "previous", own.founding);
-  const found = await connection.run(changeScript, [hash], ["founding", own.founding, founding]);
+  const found = await connection.run(changeScript, [hash], ["founding", own.founding, founding, ""]);
   // Another server may have just migrated it.
   if (found !== "" && found !== founding) {
     throw otherFounding(stored, JSON.parse(String(found)), ours);

@@ -119,11 +119,13 @@ export async function connectRedis(options: ConnectionOptions) {
       one.reject(state === "starting" ? silence() : unavailable());
     }
   }, pauses.expiry).unref();
-  const within = <Result>(start: () => Promise<Result>, most = timeout): Promise<Result> =>
+  /** Passes on until when its outcome is awaited (on the stopwatch). */
+  const within = <Result>(start: (until: number) => Promise<Result>, most = timeout): Promise<Result> =>
     new Promise((resolve, reject) => {
       const one = { reject };
-      awaited.set(one, now() + Math.min(timeout, most));
-      start()
+      const until = now() + Math.min(timeout, most);
+      awaited.set(one, until);
+      start(until)
         .then(resolve, reject)
         .finally(() => awaited.delete(one));
     });

@@ -125,14 +125,23 @@ export function createRedisInstances(shared: Shared, limits: InstanceLimits) {
     });
   };
   const textOf = async (id: string) => (await connection.command("HGET", keys.list, id)) as string | null;
-  /** Changes the settings of an instance, unless another server has changed them in between: then it tries again. */
-  const change = async (id: string, make: (before: Settings | undefined) => Partial<Settings>) => {
+  /**
+   * Changes the settings of an instance, unless another server has changed them in between: then it tries again. Changes nothing
+   * after `latest` (on the stopwatch).
+   */
+  const change = async (
+    id: string,
+    make: (before: Settings | undefined) => Partial<Settings>,
+    latest?: number,
+  ) => {
+    const until = latest === undefined ? "" : String(connection.time() - now() + latest);
     for (;;) {
       const before = await textOf(id);
       const settings: Settings | undefined = before === null ? undefined : JSON.parse(before);
       const after = JSON.stringify({ ...settings, ...make(settings) });
       if (before === null) throw noInstance(id);
-      const found = await connection.run(changeScript, [keys.list], [id, before, after]);
+      const found = await connection.run(changeScript, [keys.list], [id, before, after, until]);
+      if (found === "late") throw connection.unavailable();
       if (found === "") return listedOf(id, after);
     }
   };
@@ -164,7 +173,7 @@ export function createRedisInstances(shared: Shared, limits: InstanceLimits) {
     return made;
   };
 
-  const instances: Instances = {
+  const instancesUntil = (latest?: number): Instances => ({
     ...loaded,
     create,
     list,
@@ -179,15 +188,21 @@ export function createRedisInstances(shared: Shared, limits: InstanceLimits) {
       if (removed === 0) throw noInstance(id);
     },
     changeHashes: (id, hashes, check) =>
-      change(id, (settings) => {
-        check?.(settings?.tenancy);
-        return { tenancy: { ...settings?.tenancy, ...hashes } };
-      }),
+      change(
+        id,
+        (settings) => {
+          check?.(settings?.tenancy);
+          return { tenancy: { ...settings?.tenancy, ...hashes } };
+        },
+        latest,
+      ),
     count: () => stored.count,
     onExpired: (listener) => void expiryListeners.add(listener),
-  };
+  });
   return {
-    instances,
+    instances: instancesUntil(),
+    /** The instances for a call whose outcome is awaited until then (on the stopwatch): later, it changes no link. */
+    instancesUntil,
     budget,
     list,
     load,

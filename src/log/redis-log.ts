@@ -129,7 +129,12 @@ export function createRedisLog(
         return outcome;
       });
     },
-    manage: look,
+    // Only changes while its caller waits: a link that got 503 still works.
+    manage: (run, from) =>
+      connection.within(async (until) => {
+        await look(() => {}, from);
+        return run(controlPlace(from, others.instancesUntil(until)));
+      }),
     look,
     firstEvent: distantId,
     isOwn: () => isOwn,

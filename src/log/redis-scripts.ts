@@ -160,11 +160,12 @@ return 1
 `;
 
 /**
- * Changes a field of a hash if it has an expected value; returns an empty text, or its other value.
+ * Changes a field of a hash if it has an expected value; returns an empty text, or its other value, or that it is too late.
  *
- * KEYS: hash. ARGV: field, expected, new.
+ * KEYS: hash. ARGV: field, expected, new, the last time for it (epoch milliseconds, or empty).
  */
-export const changeScript = `
+export const changeScript = `${nowInLua}
+if ARGV[4] ~= '' and tonumber(now()) > tonumber(ARGV[4]) then return 'late' end
 local found = redis.call('HGET', KEYS[1], ARGV[1])
 if found ~= ARGV[2] then return found or 'nothing' end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])

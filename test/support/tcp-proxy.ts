@@ -8,6 +8,8 @@ export interface TcpProxy {
   readonly cut: () => void;
   /** Takes what comes, and passes nothing on, in neither direction. */
   readonly stall: () => void;
+  /** Stalls when a client sends something with this text, which is passed on once mended. */
+  readonly stallAt: (text: string) => void;
   /** Passes on what clients send at 2 MB a second. */
   readonly slow: () => void;
   /** As from the start; what stalled goes on. */
@@ -19,6 +21,7 @@ export interface TcpProxy {
 
 export async function startProxy(to: number): Promise<TcpProxy> {
   let mode: "open" | "cut" | "stalled" | "deaf" | "slow" = "open";
+  let last: string | undefined;
   const pairs = new Set<readonly [Socket, Socket]>();
   const server = createServer((client) => {
     if (mode === "cut") return void client.resetAndDestroy();
@@ -31,6 +34,12 @@ export async function startProxy(to: number): Promise<TcpProxy> {
     };
     for (const socket of pair) socket.on("error", end).on("close", end);
     client.on("data", (data) => {
+      if (last !== undefined && data.includes(last)) {
+        last = undefined;
+        stall();
+        client.unshift(data);
+        return;
+      }
       target.write(data);
       if (mode !== "slow") return;
       client.pause();
@@ -43,6 +52,10 @@ export async function startProxy(to: number): Promise<TcpProxy> {
   const each = (act: (socket: Socket) => void) => {
     for (const pair of pairs) pair.forEach(act);
   };
+  const stall = () => {
+    mode = "stalled";
+    each((socket) => socket.pause());
+  };
   const cut = () => {
     mode = "cut";
     each((socket) => socket.destroy());
@@ -50,9 +63,9 @@ export async function startProxy(to: number): Promise<TcpProxy> {
   return {
     port: (server.address() as AddressInfo).port,
     cut,
-    stall() {
-      mode = "stalled";
-      each((socket) => socket.pause());
+    stall,
+    stallAt(text) {
+      last = text;
     },
     slow() {
       mode = "slow";

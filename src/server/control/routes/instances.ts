@@ -112,16 +112,15 @@ export const instanceRoutes: readonly Route[] = [
       const token = newSecret();
       const code = nodePlatform.sha256(context.body.code);
       const hashes = { tokenHash: token.sha256, claimHash: undefined };
-      const claimed = await requireInstances(context).changeHashes(
-        context.params.id as string,
-        hashes,
-        (tenancy) => {
-          // The same error for an unknown instance, which reveals nothing to callers without a code.
-          if (tenancy?.claimHash !== code) throw usedLink();
-        },
-      );
-      const instance = await server.log.enter(claimed.id);
+      const instances = requireInstances(context);
+      const { id = "" } = context.params;
+      // The same error for an unknown instance, which reveals nothing to callers without a code.
+      const instance = await server.log.enter(id);
       if (instance === undefined || "ended" in instance) throw usedLink();
+      // The last step: whoever gets an error can try again.
+      const claimed = await instances.changeHashes(id, hashes, (tenancy) => {
+        if (tenancy?.claimHash !== code) throw usedLink();
+      });
       server.audit(`Claimed the ${instanceName(instance)}.`);
       const keys = scenarioSecrets(settled(instance.runtime));
       return { ...summaryOf(claimed, context), token: instanceTokenPrefix + token.text, keys };
