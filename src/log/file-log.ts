@@ -131,7 +131,7 @@ function openLocked(place: StatePlace, options: FileLogOptions, unlock: () => vo
     manage: (run, from) => keeping(() => log.manage(run, from)),
     status: file.status,
     begin() {
-      orUnwritable(place.given, () => makeFolder(dirname(place.file)));
+      if (text === undefined) orUnwritable(place.given, () => makeFolder(dirname(place.file)));
       keep(runtime);
       instances.follow((instance) => {
         keep(instance.runtime);
@@ -141,7 +141,13 @@ function openLocked(place: StatePlace, options: FileLogOptions, unlock: () => vo
         });
         saver.soon();
       });
-      saver.now();
+      try {
+        saver.now();
+      } catch (error) {
+        // The file has the whole state, and is written once the disk allows it.
+        if (text === undefined) throw error;
+        onProblem(error);
+      }
     },
     close() {
       try {
@@ -170,9 +176,10 @@ function createStateFile(place: StatePlace, log: MemoryLog, own: () => NamedScen
   let bytes = 0;
   let failure: unknown;
   // The lock does not protect from other containers that mount the volume.
+  const isTaken = () => existsSync(place.file) && markIn(place.file) !== written;
+  const taken = new Error("another program has written it, such as a server in another container");
   const requireUnchanged = () => {
-    if (!existsSync(place.file) || markIn(place.file) === written) return;
-    throw new Error("another program has written it, such as a server in another container");
+    if (isTaken()) throw taken;
   };
   return {
     save(): void {
@@ -189,11 +196,14 @@ function createStateFile(place: StatePlace, log: MemoryLog, own: () => NamedScen
       bytes = text.length;
       written = mark;
     },
-    status: () => ({
-      ...{ in: "file" as const, reachable: true, losses: 0, bytes },
-      problem: failure === undefined ? undefined : `The state cannot be saved: ${fileFailure(failure)}.`,
-      isFull: isFullDisk(failure),
-    }),
+    status() {
+      const found = isTaken() ? taken : failure;
+      return {
+        ...{ in: "file" as const, reachable: true, losses: 0, bytes, isTaken: found === taken },
+        problem: found === undefined ? undefined : `The state cannot be saved: ${fileFailure(found)}.`,
+        isFull: isFullDisk(found),
+      };
+    },
   };
 }
 

@@ -55,6 +55,8 @@ export interface LogStatus {
   readonly in: "store" | "file";
   /** Why changes cannot be stored now, as a sentence; `undefined` if they can. */
   readonly problem: string | undefined;
+  /** Whether another server has taken over the file: this one's changes are lost. */
+  readonly isTaken?: boolean;
   /** Whether it has no room: a full disk, or a full Redis. */
   readonly isFull: boolean;
   readonly reachable: boolean;

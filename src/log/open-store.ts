@@ -82,7 +82,7 @@ async function openOn(connection: RedisConnection, options: StoreOptions): Promi
       await createIn(connection, id, runtime, listed);
     }
     await createIn(connection, ownId, state.own, founding);
-    await connection.command("UNLINK", ...connection.keys.earlier);
+    await removeEarlier(connection);
   };
 
   const there = await load();
@@ -140,6 +140,16 @@ async function checkRedis({ command, shown }: RedisConnection): Promise<string |
   }
   if (read("aof_enabled") !== "0") return undefined;
   return `The store ${shown} has no append-only file: its data may be lost when it restarts. See docs/store.md.`;
+}
+
+async function removeEarlier({ command, keys }: RedisConnection) {
+  let cursor = "0";
+  do {
+    const [next, found] = (await command("SCAN", cursor, "MATCH", keys.all)) as [string, string[]];
+    const earlier = found.filter(keys.isEarlier);
+    if (earlier.length > 0) await command("UNLINK", ...earlier);
+    cursor = next;
+  } while (cursor !== "0");
 }
 
 async function rejectEarlier({ command, shown, keys }: RedisConnection) {

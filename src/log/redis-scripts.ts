@@ -23,8 +23,12 @@ export function storeKeys(prefix: string) {
     /** Returns the hash, the stream, the list, and the key about the end of a sandbox. */
     of: (id: string) => [`${start}${id}:state`, `${start}${id}:log`, list, `${start}${id}:end`] as const,
     parts: [start, ":state", ":log", ":end"] as const,
-    /** Keys of svc-sandbox 0.1. */
+    /** Keys of the server's own sandbox of svc-sandbox 0.1. */
     earlier: ["meta", "log", "snapshot"].map((name) => start + name),
+    /** Whether a key belongs to a sandbox of svc-sandbox 0.1, also to an instance. */
+    isEarlier: (key: string) =>
+      /^(?:\w{12}\}:instance|\}):(?:meta|log|snapshot)$/.test(key.slice(prefix.length + 1)),
+    all: `{${prefix}*`,
   };
 }
 

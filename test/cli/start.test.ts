@@ -3,6 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { control } from "../support/call-control.js";
 import { baseUrl, runCli, serve } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -55,6 +56,36 @@ describe("svc-sandbox start", () => {
     const { url, stop } = await started("--quiet");
     await fetch(url + me);
     expect(await stop()).toEqual({ code: 0, stdout: `${url}\n`, stderr: "" });
+  });
+
+  it.each(["pretty", "json", "off"])("logs who changed the list of instances with --log %s", async (log) => {
+    const { url, stop } = await started("key-states", "--log", log, "--instance-ttl", "1s");
+    const call = async (route: string, body?: object) =>
+      (await control(`${url}/__sandbox`, route, body)).body?.data;
+    const { id, claim_url } = await call("POST /instances", { label: "partner", expires: "1h" });
+    const code = claim_url.replace(/^.*#code=/, "");
+    await call(`POST /instances/${id}/claim`, { code });
+    await call(`POST /instances/${id}/link`, {});
+    await call(`DELETE /instances/${id}`);
+    const { id: idle } = await call("POST /instances", {});
+    await expect.poll(() => call("GET /instances")).toEqual([]);
+    const { stderr } = await stop();
+    const lines = stderr.split("\n").filter((line) => /instance \w{12}/.test(line));
+    const messages = lines.map((line) => {
+      if (log !== "json") return line;
+      const { event, message } = JSON.parse(line);
+      expect(event).toBe("audit");
+      return message;
+    });
+    expect(messages).toEqual([
+      `Created the instance ${id} (partner).`,
+      `Claimed the instance ${id} (partner).`,
+      `Created a claim link for the instance ${id} (partner).`,
+      `Removed the instance ${id}.`,
+      `Created the instance ${idle}.`,
+      `The instance ${idle} has expired.`,
+    ]);
+    expect(stderr).not.toContain(code);
   });
 
   it("serves no control plane with --no-control", async () => {
@@ -226,7 +257,7 @@ describe("the request log", () => {
     const { data } = await (await fetch(`${url}/__sandbox/instances`, made)).json();
     await fetch(data.base_url + me);
     const lines = (await stop()).stderr.trimEnd().split("\n");
-    const [request, inInstance, note] = lines.map((line) => JSON.parse(line));
+    const [request, , inInstance, note] = lines.map((line) => JSON.parse(line));
     expect(Math.abs(Date.parse(request.time) - Date.now())).toBeLessThan(600_000);
     expect(request).toEqual({
       ...{

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { SandboxError, Scenario } from "../../src/index.js";
@@ -197,12 +197,35 @@ test("a change is not acknowledged once another container has written the file, 
   writeFileSync(others, readFileSync(file));
   const { key } = await dataOf(await start(others), "POST /keys", newKey);
   const theirs = readFileSync(others, "utf8");
+  expect((await call(first, "GET /ready")).status).toBe(200);
   writeFileSync(file, theirs);
+  const ready = await call(first, "GET /ready");
+  expect([ready.status, ready.body.error.message]).toEqual([503, expect.stringMatching(/another container/)]);
   const { status, body } = await call(first, "POST /keys/main/revoke", {});
   expect([status, body.error.code]).toEqual([507, "state_unwritable"]);
   expect(readFileSync(file, "utf8")).toBe(theirs);
   await expect(first.close(0)).rejects.toMatchObject({ code: "state_unwritable" });
   expect((await restart(file)).sandbox.keys.get(key.ref).state).toBe("active");
+});
+
+test("a whole state on a disk that cannot be written is served after a restart, and saved once it can be", async () => {
+  const folder = join(temporaryFolder(), "volume");
+  const file = join(folder, "state.json");
+  const before = await start(file);
+  await call(before, "POST /keys/main/revoke", {});
+  await before.close();
+  const text = readFileSync(file, "utf8");
+  // Even root cannot replace a folder by the draft of a file.
+  mkdirSync(`${file}.svc-sandbox-draft`);
+  const defects: unknown[] = [];
+  const after = await start(file, { onDefect: (error) => defects.push((error as SandboxError).code) });
+  expect(defects).toEqual(["state_unwritable"]);
+  expect((await call(after, "GET /health")).body.state).toBe("unwritable");
+  expect((await call(after, "POST /keys/other/revoke", {})).status).toBe(507);
+  expect(readFileSync(file, "utf8")).toBe(text);
+  rmdirSync(`${file}.svc-sandbox-draft`);
+  await expect.poll(async () => (await call(after, "GET /health")).body.state).toBe("saved");
+  expect((await restart(file)).sandbox.keys.get("other").state).toBe("revoked");
 });
 
 test("a timeline and a story continue after a restart", async () => {

@@ -127,7 +127,7 @@ export const command = declareCommand({
         }
       });
       logEvents(log, flags, logger);
-      const server = await serve(log, { ...options, own });
+      const server = await serve(log, { ...options, own, onAudit: logger.audit });
       // A second signal ends the process.
       const drained = () =>
         isDrained(stop, drain) ? io.wait(drain, new AbortController().signal) : undefined;

@@ -20,7 +20,7 @@ export interface LogFlags {
 const mostWaiting = 32 * 1024 * 1024;
 
 /**
- * Creates the log that the flags set, on stderr; `--quiet` leaves out notes.
+ * Creates the log that the flags set, on stderr; `--quiet` leaves out notes and audit lines.
  *
  * Lines are lost if they cannot be written, or if too many wait for the reader. The server continues, and reports the
  * number of lost lines once it can write again.
@@ -50,7 +50,7 @@ export async function createLog(flags: LogFlags, io: Io): Promise<Logger> {
       ? // Loaded when needed: most logs are read by people.
         (await import("../../node/logger.js")).createJsonLog(write)
       : textLog(write, styleFor(io.stderr, io.env).palette, verbose);
-  return quiet ? { ...said, note: () => {} } : said;
+  return quiet ? { ...said, note() {}, audit() {} } : said;
 }
 
 /** Logs the requests of this server, and the steps of timelines and stories, if the flags allow it. */

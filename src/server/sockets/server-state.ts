@@ -148,5 +148,6 @@ function namesOf({ publicUrl: given, allowHosts = [] }: Partial<ServeOptions>) {
 export function unreadiness({ log, draining }: Server): string | undefined {
   if (draining.signal.aborted) return "The sandbox is stopping.";
   const status = log.status();
-  return status?.in === "store" ? status.problem : undefined;
+  // A full disk has lost no change yet, and no other server has this state.
+  return status?.in === "store" || status?.isTaken ? status.problem : undefined;
 }
