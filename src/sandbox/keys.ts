@@ -4,6 +4,7 @@ import {
   type DescribedKey,
   describedKeys,
   describedOrganizations,
+  organizationIdOf,
   type ScenarioKey,
   type ScenarioOrganization,
   secretOf,
@@ -28,7 +29,6 @@ import {
 import type { Assumptions } from "../spec/assumptions.js";
 import { SandboxError } from "../spec/errors.js";
 import { didYouMean, type KnownRefs } from "../spec/schema/words.js";
-import { randomStream, uuidFrom } from "../spec/seed.js";
 import { addedLimitsOf, type Profiled, withGrantedScopes } from "./varied-records.js";
 
 /** An organization's entry in the registry. A change replaces its record. */
@@ -208,7 +208,7 @@ function recordsOf(scenario: Scenario, seed: number, sha256: Hash) {
 export function buildOrganization(ref: string, given: ScenarioOrganization, seed: number): Organization {
   return {
     ref,
-    id: given.id ?? uuidFrom(randomStream(seed, "organization.id", ref)),
+    id: organizationIdOf(ref, given, seed),
     name: given.name ?? inventOrganizationName(seed, ref, given.type),
     type: given.type,
     status: given.status ?? "active",

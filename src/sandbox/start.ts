@@ -1,4 +1,4 @@
-import { sharedSecrets } from "../scenario/population.js";
+import { sharedValues } from "../scenario/population.js";
 import { ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { assumptionsFor } from "../spec/assumptions.js";
@@ -80,8 +80,8 @@ export function prepareScenario(
   options: StartOptions,
 ): StartedScenario {
   const scenario = withOptions(given, options);
-  // Another seed may generate a secret that the scenario pins.
-  const shared = options.seed === undefined ? [] : sharedSecrets(scenario);
+  // Another seed may generate a secret or an id that the scenario pins.
+  const shared = options.seed === undefined ? [] : sharedValues(scenario);
   if (shared.length > 0) throw new ScenarioError(shared.map((one) => ({ ...one, path: pathText(one.path) })));
   return startedWith(surroundings, scenario, options);
 }

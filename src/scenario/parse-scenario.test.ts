@@ -122,6 +122,33 @@ organizations:
     expect(problem?.line).toBeGreaterThan(5);
   });
 
+  test.each([
+    ["text", "root:x:0:0:root:/root:/bin/bash\n"],
+    ["a text with a mistake", "root: [private\n&private: x\n"],
+    ["a text with a field twice", "private: 1\nprivate: 2\n"],
+    ["settings of another tool", 'version: "private"\nroot: 1\n'],
+    ["settings with a mistake", "inside:\n  version: 1\nprivate: [\n"],
+    ["a number of another format", "version: 2\nprivate: 1\nprivate: 2\n"],
+  ])("shows nothing of a file that is no scenario: %s", (_what, content) => {
+    const problems = thrownBy(() =>
+      parseScenario("version: 1\nextends: other\n", {
+        file: "mine.yaml",
+        load: () => ({ text: content, file: "other" }),
+      }),
+    );
+    expect(problems).toMatchObject([{ file: "mine.yaml", line: 2, source: "extends: other" }]);
+    expect(JSON.stringify(problems)).not.toMatch(/private|root/);
+  });
+
+  test("reports a mistake in the YAML of another scenario there", () => {
+    const problems = thrownBy(() =>
+      parseScenario("version: 1\nextends: bad\n", {
+        load: () => ({ text: '{\n "version": 1, "name": [\n}', file: "bad.yaml" }),
+      }),
+    );
+    expect(problems).toMatchObject([{ code: "yaml_syntax", file: "bad.yaml" }]);
+  });
+
   test("reports a scenario that cannot be read at the line that names it", () => {
     const problems = thrownBy(() =>
       parseScenario("version: 1\nextends: gone.yaml\norganizations: { bank: {} }", {

@@ -11,6 +11,7 @@ import {
   type ExtendsOptions,
   type FoundScenario,
   interpretScenario,
+  maximumValues,
   readPlain,
   resolveExtends,
 } from "./read.js";
@@ -62,10 +63,13 @@ export function parseScenario(text: string, { file, load }: ParseOptions = {}): 
 /**
  * Checks a scenario given as a value and merges it with the bundled scenario that it extends.
  *
- * Throws a `ScenarioError` with all problems. A scenario may have at most `mostValues` values (default: 100,000). Does
- * not change the given value.
+ * Throws a `ScenarioError` with all problems. A scenario may have at most `mostValues` values: by default, the snapshot
+ * of a sandbox with all the keys that it can have. Does not change the given value.
  */
-export function checkScenario(value: unknown, { mostValues }: { mostValues?: number } = {}): Scenario {
+export function checkScenario(
+  value: unknown,
+  { mostValues = 10_000_000 }: { mostValues?: number } = {},
+): Scenario {
   return interpretScenario(foundValue(value, mostValues), bundledOnly);
 }
 
@@ -124,9 +128,10 @@ function extendsOptions(load: ScenarioLookup | undefined): ExtendsOptions {
   };
 }
 
-function foundValue(value: unknown, mostValues?: number): FoundScenario {
+function foundValue(value: unknown, mostValues = maximumValues): FoundScenario {
   return {
     file: undefined,
+    startsLikeScenario: true,
     read(report) {
       const fields = readPlain(value, report, mostValues);
       return fields && { fields, placeOf: () => ({ place: undefined, depth: 0 }) };

@@ -1,6 +1,6 @@
 import { environments, type KeyRecord, prefixOf, randomLength, sandboxMark } from "../spec/api-key.js";
 import { quote } from "../spec/schema/words.js";
-import { base62From, defaultSeed, type RandomStream, randomStream } from "../spec/seed.js";
+import { base62From, defaultSeed, type RandomStream, randomStream, uuidFrom } from "../spec/seed.js";
 import type { Scenario } from "./scenario.generated.js";
 
 // The organizations and keys of a scenario: the described ones, then the population's.
@@ -114,23 +114,45 @@ export function secretOf({ ref, given }: DescribedKey, seed: number): string {
   return deriveSecret(seed, { ref, environment: given.environment, legacy: given.legacy ?? false });
 }
 
-/** Finds each pinned secret that another key has, pinned or derived from the seed (R12). */
-export function sharedSecrets(scenario: Scenario) {
+/** Returns the id of an organization: the pinned one, or the one derived from the seed and the ref. */
+export function organizationIdOf(ref: string, given: ScenarioOrganization, seed: number): string {
+  return given.id ?? uuidFrom(randomStream(seed, "organization.id", ref));
+}
+
+interface Derivable {
+  readonly ref: string;
+  readonly path: readonly string[];
+  readonly pinned: string | undefined;
+  readonly value: () => string;
+}
+
+/** Finds each pinned secret and id that another key or organization has, pinned or derived from the seed (R12). */
+export function sharedValues(scenario: Scenario) {
   const { seed = defaultSeed } = scenario;
-  const keys = [...describedKeys(scenario)];
-  const pinned = keys.filter(({ given }) => given.secret !== undefined);
+  const keys = Array.from(describedKeys(scenario), (one): Derivable => {
+    const path = ["organizations", one.organization, "keys", one.ref, "secret"];
+    return { ref: one.ref, path, pinned: one.given.secret, value: () => secretOf(one, seed) };
+  });
+  const organizations = Array.from(describedOrganizations(scenario), ([ref, given]): Derivable => {
+    const value = () => organizationIdOf(ref, given, seed);
+    return { ref, path: ["organizations", ref, "id"], pinned: given.id, value };
+  });
+  keys.push({ ref: "unknown", path: [], pinned: undefined, value: () => unknownSecret(seed) });
+  return [
+    ...sharedIn(keys, "duplicate_secret", (owner) => `the key ${owner} has the same secret`),
+    ...sharedIn(organizations, "duplicate_organization_id", (owner) => `${owner} has the same id`),
+  ];
+}
+
+function sharedIn<const Code>(values: readonly Derivable[], code: Code, inWords: (owner: string) => string) {
+  const pinned = values.filter((one) => one.pinned !== undefined);
   if (pinned.length === 0) return [];
-  const owners = new Map([[unknownSecret(seed), "unknown"]]);
-  for (const one of keys) if (one.given.secret === undefined) owners.set(secretOf(one, seed), one.ref);
-  return pinned.flatMap((one) => {
-    const { ref, organization } = one;
-    const secret = secretOf(one, seed);
-    const owner = owners.get(secret);
-    owners.set(secret, owner ?? ref);
-    if (owner === undefined) return [];
-    const path = ["organizations", organization, "keys", ref, "secret"];
-    const message = `the key ${quote(owner)} has the same secret`;
+  const owners = new Map<string, string>();
+  for (const one of values) if (one.pinned === undefined) owners.set(one.value(), one.ref);
+  return pinned.flatMap(({ ref, path, pinned: value = "" }) => {
+    const owner = owners.get(value);
+    owners.set(value, owner ?? ref);
     const hint = "give each its own, or remove it and the seed generates one";
-    return [{ code: "duplicate_secret" as const, path, message, hint }];
+    return owner === undefined ? [] : [{ code, path, message: inWords(quote(owner)), hint }];
   });
 }

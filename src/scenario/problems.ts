@@ -34,10 +34,11 @@ export const problemCauses = {
   empty_list: "A list that needs an entry is empty.",
   // Extending another scenario
   extends_not_found: "`extends` is neither a bundled scenario nor an existing file.",
-  extends_failed: "The file in `extends` cannot be read.",
+  extends_failed: "The file in `extends` cannot be read, or is not a scenario.",
   extends_loop: "Scenarios extend each other.",
   // Fields that contradict each other
   no_organizations: "The scenario has no organization and no population.",
+  duplicate_organization_id: "Two organizations have the same id, pinned or generated from the seed.",
   duplicate_key_ref: "Two keys have the same ref.",
   taken_by_population: "`population` already creates this ref.",
   unknown_key_ref: "The scenario does not have this key.",
@@ -46,6 +47,7 @@ export const problemCauses = {
   too_many_active_keys: "An organization has more than five active keys in one environment (R32).",
   unknown_scope: "A scope is not in the list of `assumptions.scopes`.",
   duplicate_scope: "A scope is listed twice.",
+  usage_contradiction: "More requests this minute than today (R24).",
   state_contradiction: "A key's state contradicts its times.",
   secret_malformed: "A pinned secret does not have a key's format.",
   secret_mismatch: "A pinned secret has the prefix of another environment, or of legacy keys.",
@@ -54,6 +56,7 @@ export const problemCauses = {
   replacement_not_expected: "A key that was not replaced has `replaced_by` or `overlap_ends`.",
   replacement_elsewhere: "A replacement is of another organization or environment (R37).",
   replacement_shared: "Two keys have the same replacement (R37).",
+  replacement_cycle: "A key replaces itself, or keys replace each other in a circle (R37).",
   replacement_legacy: "A replacement has a legacy prefix (R17).",
   replacement_differs: "A replacement's name, scopes or limits differ from the old key's (R26, R37).",
   overlap_out_of_range: "An overlap is longer than 7 days (R39).",

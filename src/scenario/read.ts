@@ -34,6 +34,7 @@ export type ReportProblem = (diagnostic: ScenarioMistake) => void;
 /** A scenario that was found, but not read yet. */
 export interface FoundScenario {
   readonly file: string | undefined;
+  readonly startsLikeScenario: boolean;
   readonly read: (report: ReportProblem) => ReadScenario | undefined;
 }
 
@@ -73,18 +74,22 @@ export function resolveExtends(
     const loop = [...chain.slice(chain.indexOf(parentFile)), parentFile].join(" → ");
     return fail("extends_loop", `the scenarios extend each other: ${loop}`, "remove one of these extends");
   }
-  const read = found.read(report);
+  const problems: ScenarioMistake[] = [];
+  const read = found.read((one) => problems.push(one));
+  // Shows nothing of another file: it may be any file of this machine.
+  if (read === undefined ? !found.startsLikeScenario : read.fields.version !== 1) {
+    const { version } = read?.fields ?? {};
+    const hint = "each file starts with version: 1";
+    if (typeof version !== "number") return fail("extends_failed", `${quote(name)} is not a scenario`, hint);
+    const message = `the scenario ${quote(name)} has version ${version} of the format, not 1`;
+    return fail("unsupported_version", message, hint);
+  }
+  for (const one of problems) report(one);
   const parent = read && resolveExtends(read, found.file, options, report, [...chain, parentFile]);
   if (parent === undefined) return undefined;
   // Each file has its own version, so that its meaning does not change with the one it extends. A story tests only its
   // own scenario: in another one, it would show nothing.
-  const { version, story: _, ...inherited } = parent.fields;
-  if (version !== 1) {
-    const message = `the scenario ${quote(name)} has version ${quote(version)} of the format, not 1`;
-    const at = read?.placeOf(["version"], "value").place ?? place;
-    report({ code: "unsupported_version", path: ["version"], place: at, message, hint: "write version: 1" });
-    return undefined;
-  }
+  const { version: _version, story: _, ...inherited } = parent.fields;
   return {
     fields: merge(inherited, fields) as Members,
     placeOf(path, pointAt) {
@@ -123,19 +128,15 @@ function merge(under: unknown, over: unknown): unknown {
   return merged;
 }
 
-/** The maximum number of values of a scenario, with aliases expanded, unless a caller allows more. */
-const maximumValues = 100_000;
+/** The maximum number of values of a text's scenario, with aliases expanded. */
+export const maximumValues = 100_000;
 
 /**
  * Copies an object that should be a scenario: only plain data, only own members, none that are `undefined`.
  *
  * Returns `undefined`, with reports, if something is wrong. Never throws.
  */
-export function readPlain(
-  value: unknown,
-  report: ReportProblem,
-  mostValues = maximumValues,
-): Members | undefined {
+export function readPlain(value: unknown, report: ReportProblem, mostValues: number): Members | undefined {
   let values = 0;
   let isFine = true;
   let isCut = false;

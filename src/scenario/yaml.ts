@@ -26,7 +26,13 @@ import {
   type SourceText,
   type TextRange,
 } from "./problems.js";
-import { type FoundScenario, type ReadScenario, type ReportProblem, readPlain } from "./read.js";
+import {
+  type FoundScenario,
+  maximumValues,
+  type ReadScenario,
+  type ReportProblem,
+  readPlain,
+} from "./read.js";
 
 /**
  * The maximum number of tokens (names, values, punctuation, line ends) in a text; a thousand keys need about 40,000.
@@ -50,7 +56,8 @@ const options = {
 /** A scenario's text that is not read yet. */
 export function foundText(text: string, file: string | undefined): FoundScenario {
   const source = createSource(text, file);
-  return { file, read: (report) => readYaml(source, report) };
+  const startsLikeScenario = /^(?:\{\s*)?["']?version["']?\s*:\s*1\b/m.test(source.text);
+  return { file, startsLikeScenario, read: (report) => readYaml(source, report) };
 }
 
 type ReportAt = (code: ScenarioProblemCode, offset: number, message: string, hint?: string) => undefined;
@@ -89,9 +96,9 @@ function readYaml(source: SourceText, report: ReportProblem): ReadScenario | und
   if (!isFine) return undefined;
   const placeOf: ReadScenario["placeOf"] = (path, pointAt) => placeIn(document, source, path, pointAt);
   // `readPlain` counts and copies repeated aliases.
-  const fields = readPlain(document.toJS({ maxAliasCount: -1 }), (diagnostic) =>
-    report({ ...diagnostic, place: placeOf(diagnostic.path, diagnostic.pointAt ?? "value").place }),
-  );
+  const reportAtPath: ReportProblem = (diagnostic) =>
+    report({ ...diagnostic, place: placeOf(diagnostic.path, diagnostic.pointAt ?? "value").place });
+  const fields = readPlain(document.toJS({ maxAliasCount: -1 }), reportAtPath, maximumValues);
   return fields && { fields, placeOf };
 }
 

@@ -59,7 +59,9 @@ export const brokenScenarios: readonly BrokenScenario[] = [
   ["wrong_type", top("population: ▲200"), "write { organizations: … }"],
   ["empty_list", key("scopes: ▲[]"), "add an entry or remove the field"],
   ["out_of_range", top("seed: ▲1.5"), "an integer of at least 0"],
-  ["out_of_range", key("limits: { per_day: ▲-1 }"), "write an integer from 0 to 999999999999999"],
+  ["out_of_range", top("seed: ▲1e16"), "from 0 to 9,007,199,254,740,991"],
+  ["out_of_range", step("{ request: {}, expect: { status: ▲1e16 } }"), "from 0 to 9,007,199,254,740,991"],
+  ["out_of_range", key("limits: { per_day: ▲-1 }"), "write an integer from 0 to 999,999,999,999,999"],
   ["out_of_range", top(`name: ▲${"x".repeat(201)}`), "a string of 1 to 200 characters"],
   ["out_of_range", top(`faults:\n  ▲${"- { then: { reset: true } }\n  ".repeat(101)}`), "list at most 100"],
   ["bad_choice", key("state: ▲revokd"), "did you mean revoked?"],
@@ -93,6 +95,17 @@ export const brokenScenarios: readonly BrokenScenario[] = [
   ],
   // Refs
   ["no_organizations", "▲version: 1\n", "type: bank"],
+  [
+    "duplicate_organization_id",
+    "version: 1\norganizations:\n  a: &a { type: bank, id: 3f0e8a52-6c1d-4b7e-9a04-5d2f8c7b1e60 }\n  ▲b: *a\n",
+    "or remove it",
+  ],
+  // The seed 1 generates it for the second organization of a population.
+  [
+    "duplicate_organization_id",
+    "version: 1\npopulation: { organizations: 2 }\norganizations: { a: { type: bank, id: ▲c2d1a980-e568-4880-b326-919975f0b8f3 } }\n",
+    "or remove it",
+  ],
   ["unknown_key_ref", top("default_key: ▲mian"), "did you mean main?"],
   ["unknown_key_ref", rotated("state: rotated, replaced_by: ▲nev"), "did you mean new?"],
   ["unknown_key_ref", step("request: { key: ▲mian }"), "did you mean main?"],
@@ -118,6 +131,7 @@ export const brokenScenarios: readonly BrokenScenario[] = [
     `assumptions: { retiring_counts_as_active: true }\n${keys(...active, "▲old: { environment: test, state: retiring, replaced_by: a }")}`,
     "R32",
   ],
+  ["usage_contradiction", key("usage: { this_minute: 5, today: ▲4 }"), "R24"],
   ["unknown_scope", key("scopes: [▲attestation:read]"), "give the key attestations:read"],
   ["unknown_scope", top("assumptions: { me_scope: ▲farmers:read }"), "or to null"],
   ["duplicate_scope", key("scopes: [consents:read, ▲consents:read]"), "list it once"],
@@ -165,6 +179,16 @@ export const brokenScenarios: readonly BrokenScenario[] = [
     ),
     "R37",
   ],
+  ["replacement_cycle", rotated("state: retiring, replaced_by: ▲old"), "R37"],
+  [
+    "replacement_cycle",
+    keys(
+      "start: { environment: test, state: rotated, replaced_by: a }",
+      "a: { environment: test, state: rotated, replaced_by: ▲b }",
+      "b: { environment: test, state: rotated, replaced_by: a }",
+    ),
+    "R37",
+  ],
   ["replacement_legacy", rotated("state: retiring, replaced_by: ▲new", ", legacy: true"), "R17"],
   [
     "replacement_differs",
@@ -193,6 +217,8 @@ export const brokenScenarios: readonly BrokenScenario[] = [
     "by time",
   ],
   // Steps
+  ["missing_field", timed("▲at: 1h"), "add one of create_key, rotate"],
+  ["missing_field", step("organization: ▲{ ref: bank }"), "status, sandbox_access or live_access"],
   ["missing_field", step("▲expect: { status: 200 }"), "add one of say, request, advance"],
   ["step_contradiction", step("{ say: Hi., ▲advance: 10m }"), 'split it into two steps, "say" first'],
   ["step_contradiction", step("{ revoke: { key: main }, expect: { ▲status: 200 } }"), "error"],

@@ -1,3 +1,5 @@
+import { existsSync, truncateSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -25,6 +27,29 @@ test("validate and verify read svc-sandbox.yaml by default, and report if it doe
   for (const command of ["validate", "verify"]) {
     const { code, stderr } = await runCli([command], { cwd: temporaryFolder() });
     expect([code, stderr]).toEqual([2, expect.stringMatching(/no svc-sandbox\.yaml here/)]);
+  }
+});
+
+test.runIf(existsSync("/dev/zero"))(
+  "a scenario, and a file that it extends, must be a regular file",
+  async () => {
+    const cwd = temporaryFolder({ "my.yaml": "version: 1\nextends: /dev/zero\n", "folder/a": "" });
+    for (const [file, exit] of [
+      ["my.yaml", 1],
+      ["/dev/zero", 2],
+    ] as const) {
+      const { code, stderr } = await runCli(["validate", file], { cwd });
+      expect([code, stderr]).toEqual([exit, expect.stringContaining("it is not a regular file")]);
+    }
+  },
+);
+
+test("a large file is read no further than to the limit", async () => {
+  const cwd = temporaryFolder({ "my.yaml": "version: 1\nextends: ./large\n", large: "version: 1\n" });
+  truncateSync(join(cwd, "large"), 3 * 2 ** 30);
+  for (const file of ["my.yaml", "large"]) {
+    const { code, stderr } = await runCli(["validate", file], { cwd });
+    expect([code, stderr]).toEqual([1, expect.stringContaining("the scenario is larger than 1 MiB")]);
   }
 });
 

@@ -104,6 +104,6 @@ test("a change of the faults sends an event, a rejected change does not", () => 
   const heard: string[] = [];
   world.history.subscribe(({ type }) => heard.push(type));
   operations.faults(world, [{ then: { hang: true } }]);
-  expect(() => operations.faults(world, [{ then: {} }])).toThrow();
+  expect(() => operations.faults(world, [{ then: { hang: true, reset: true } }])).toThrow();
   expect(heard).toEqual(["faults.changed"]);
 });

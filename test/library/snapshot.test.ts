@@ -55,6 +55,13 @@ test("R43 no list and no snapshot names a year after 9999 as the end of a key", 
   expect(createSandbox({ scenario: throughYaml(sandbox.snapshot()) }).keys.get(key.ref)).toEqual(key);
 });
 
+test("a snapshot of many keys starts a sandbox", () => {
+  const population = { organizations: 750, keys_per_organization: 10 };
+  const sandbox = createSandbox({ scenario: { version: 1, population } });
+  const snapshot = throughJson(sandbox.snapshot());
+  expect(createSandbox({ scenario: snapshot }).keys.list()).toEqual(sandbox.keys.list());
+});
+
 test("a reset sandbox continues exactly like a new one, with its own request ids", async () => {
   await fc.assert(
     fc.asyncProperty(anyScenario, commands, commands, async (scenario, before, after) => {

@@ -78,6 +78,15 @@ const hostile: Readonly<Record<string, readonly [string, ScenarioProblemCode]>> 
     Array.from({ length: 5_000 }, (_, index) => `field${index}: 1\n`).join(""),
     "unknown_field",
   ],
+  "a thousand keys that replace each other in a circle": [
+    inKeys(
+      Array.from(
+        { length: 1_000 },
+        (_, i) => `      k${i}: { environment: test, state: retiring, replaced_by: k${(i + 1) % 1_000} }\n`,
+      ).join(""),
+    ),
+    "replacement_cycle",
+  ],
   "60,000 aliases of a list": [`version: 1\nx: &x [1, 2, 3]\ny: [${"*x, ".repeat(60_000)}]`, "too_large"],
   "a NUL character": ["version: 1\nname: a\u0000b\n", "not_text"],
 };

@@ -1,9 +1,10 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { isScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
 import type { ScenarioLookup } from "../../scenario/parse-scenario.js";
+import { maximumScenarioBytes } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { withStory } from "../../scenario/stories.js";
 import { SandboxError } from "../../spec/errors.js";
@@ -80,11 +81,26 @@ async function readStdin(stdin: Readable, signal: AbortSignal | undefined): Prom
 // The parser rejects anything but text, and a file that is too large.
 function readScenarioFile(file: string, given: string, folder: string): string {
   try {
+    const stats = statSync(file);
     // Would wait for a writer and block signals.
-    if (statSync(file).isFIFO()) throw new Error("it is a pipe; use - for a scenario from stdin");
-    return utf8.decode(readFileSync(file));
+    if (stats.isFIFO()) throw new Error("it is a pipe; use - for a scenario from stdin");
+    if (!stats.isFile() && !stats.isDirectory()) throw new Error("it is not a regular file");
+    return utf8.decode(readStart(file, maximumScenarioBytes + 1));
   } catch (error) {
     throw unreadable(error as NodeJS.ErrnoException, given, folder);
+  }
+}
+
+function readStart(file: string, most: number): Uint8Array {
+  const bytes = new Uint8Array(most);
+  const descriptor = openSync(file, "r");
+  try {
+    let length = 0;
+    for (let read = -1; read !== 0; length += read)
+      read = readSync(descriptor, bytes, length, most - length, null);
+    return bytes.subarray(0, length);
+  } finally {
+    closeSync(descriptor);
   }
 }
 

@@ -37,7 +37,11 @@ export function descriptionOf(shape: Shape): string | undefined {
  * A file that extends another one can omit required fields.
  */
 export function scenarioJsonSchema(bundled: readonly string[]): JsonSchema {
-  const schema = jsonSchemaDocument(scenarioSchema, descriptionOf) as unknown as RequiredFields;
+  const document = JSON.stringify(jsonSchemaDocument(scenarioSchema, descriptionOf), (_, part) =>
+    // Larger integers are not exact in JSON.
+    part?.type === "integer" ? { ...part, maximum: part.maximum ?? Number.MAX_SAFE_INTEGER } : part,
+  );
+  const schema: RequiredFields = JSON.parse(document);
   const { description, ...name } = schema.properties.extends;
   schema.properties.extends = { description, anyOf: [{ type: "string", enum: bundled }, name] };
   const organization = schema.properties.organizations.additionalProperties;

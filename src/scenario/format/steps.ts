@@ -12,6 +12,7 @@ import {
   flag,
   list,
   mapping,
+  needing,
   number,
   ofSnapshots,
   optional,
@@ -20,7 +21,7 @@ import {
   type Shape,
   text,
 } from "../../spec/schema/shape.js";
-import type { ActionName } from "../../spec/steps.js";
+import { type ActionName, actionNames, stepKinds } from "../../spec/steps.js";
 import { duration, durationOrNone, limits, ref, scope, shortText, timeOrDuration, wait } from "./fields.js";
 
 export const maximumScopes = 100;
@@ -70,16 +71,21 @@ const failureStatus = choice(Object.keys(failures).map(Number) as FailureStatus[
   Number(given) === 429 ? "a limit causes a 429: give the key limits: { per_minute: 0 }" : undefined,
 );
 
-const then = mapping({
-  latency: optional(latency),
-  status: optional(failureStatus),
-  body: optional(choice(["json", "html"])),
-  reset: optional(flag()),
-  hang: optional(flag()),
-  truncate: optional(flag()),
-  malformed: optional(flag()),
-  slow: optional(positive()),
-});
+// The body of a status has no effect without it.
+const then = needing(
+  ["status", "reset", "hang", "truncate", "malformed", "slow", "latency"],
+  mapping({
+    latency: optional(latency),
+    status: optional(failureStatus),
+    body: optional(choice(["json", "html"])),
+    reset: optional(flag()),
+    hang: optional(flag()),
+    truncate: optional(flag()),
+    malformed: optional(flag()),
+    slow: optional(positive()),
+  }),
+  true,
+);
 
 export const faultSchema = mapping({ when: optional(when), then, requests_matched: ofSnapshots(count()) });
 
@@ -117,7 +123,12 @@ const actionFields = {
   create_key: optional(mapping({ ...keyCreationFields, actor })),
   rotate: optional(mapping({ key: ref(), as: replacementRef, overlap: optional(duration()), actor })),
   revoke: optional(mapping({ key: ref(), actor })),
-  organization: optional(mapping({ ref: ref(), ...organizationChangeFields })),
+  organization: optional(
+    needing(
+      ["status", "sandbox_access", "live_access"],
+      mapping({ ref: ref(), ...organizationChangeFields }),
+    ),
+  ),
   consent: optional(
     mapping({
       farmer: count(),
@@ -195,22 +206,28 @@ const expect = mapping({
 });
 
 export const timelineSchema = list(
-  mapping({
-    at: timeOrDuration(),
-    ...actionFields,
-    expect: optional(mapping({ error: choice(refusalCodes) })),
-  }),
+  needing(
+    actionNames,
+    mapping({
+      at: timeOrDuration(),
+      ...actionFields,
+      expect: optional(mapping({ error: choice(refusalCodes) })),
+    }),
+  ),
   { most: mostSteps },
 );
 
 export const storySchema = list(
-  mapping({
-    after: optional(duration((length) => length > 0)),
-    say: optional(shortText(longestNarration)),
-    request: optional(request),
-    ...actionFields,
-    advance: optional(duration((length) => length > 0)),
-    expect: optional(expect),
-  }),
+  needing(
+    stepKinds,
+    mapping({
+      after: optional(duration((length) => length > 0)),
+      say: optional(shortText(longestNarration)),
+      request: optional(request),
+      ...actionFields,
+      advance: optional(duration((length) => length > 0)),
+      expect: optional(expect),
+    }),
+  ),
   { most: mostSteps },
 );

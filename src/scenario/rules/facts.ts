@@ -1,7 +1,7 @@
 import { type Assumptions, assumptionsFor } from "../../spec/assumptions.js";
 import { outcomeOf } from "../../spec/outcomes.js";
 import type { Path } from "../../spec/schema/shape.js";
-import { type KnownRefs, knownRefsHint, listed, quote } from "../../spec/schema/words.js";
+import { type KnownRefs, knownRefsHint, quote } from "../../spec/schema/words.js";
 import { isReserved, parseDuration, parseTime } from "../format/fields.js";
 import { isPopulated, type ScenarioKey, type ScenarioOrganization } from "../population.js";
 import type { ScenarioMistake, ScenarioProblemCode } from "../problems.js";
@@ -206,14 +206,7 @@ function checkFault(
     contradiction(["then", "latency", "max"], message, "swap the two");
   }
   const chosen = effects.filter((name) => then[name] !== undefined && then[name] !== false);
-  // The body of a status is no effect without it.
-  if (chosen.every((name) => name === "body")) {
-    const hint = `add one of ${listed(
-      effects.filter((name) => name !== "body"),
-      "or",
-    )}`;
-    wrong("missing_field", [...path, "then"], "then has no effect", hint);
-  } else if (!fitting.some((together) => chosen.every((name) => together.includes(name)))) {
+  if (!fitting.some((together) => chosen.every((name) => together.includes(name)))) {
     const [first, ...others] = chosen as [Effect, ...Effect[]];
     const second = others.find((name) => !fitting.some((one) => one.includes(name) && one.includes(first)));
     const message = `a response cannot have both ${first} and ${second}`;

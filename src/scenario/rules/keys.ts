@@ -8,7 +8,7 @@ import {
 } from "../../spec/api-key.js";
 import { canonicalJson } from "../../spec/schema/json.js";
 import { listed, quote } from "../../spec/schema/words.js";
-import { populationOf, sharedSecrets } from "../population.js";
+import { populationOf, sharedValues } from "../population.js";
 import type { Facts, KeyFacts, ScenarioRule } from "./facts.js";
 
 /** Every scope is known, no key has it twice, and the endpoint's scope is known. */
@@ -31,6 +31,18 @@ const scopesAreKnown: ScenarioRule = ({ scenario, keys, assumptions, wrong }) =>
         wrong("duplicate_scope", at, `${quote(scope)} is listed twice`, "list it once");
       }
     }
+  }
+};
+
+/** The requests of this minute also count for today. */
+const usageAddsUp: ScenarioRule = ({ keys, wrong }) => {
+  for (const { path, fields } of keys) {
+    const { this_minute: minute = 0, today = minute, counted_at: countedAt } = fields.usage ?? {};
+    // In a snapshot, some requests of a sliding minute may belong to the day before.
+    if (today >= minute || countedAt !== undefined) continue;
+    const message = `today is ${today}, less than this_minute, which is ${minute}`;
+    const hint = "the requests of this minute also count for today (R24)";
+    wrong("usage_contradiction", [...path, "usage", "today"], message, hint);
   }
 };
 
@@ -106,9 +118,9 @@ function countsAsActive({ fields }: KeyFacts, { assumptions, fromStart }: Facts)
   return state === "active" && (expires === undefined || (fromStart(expires) ?? 0) > 0);
 }
 
-/** A pinned secret is unique, well-formed and agrees with the key's fields (R3, R10, R16). */
+/** A pinned secret or id is unique; a secret is well-formed and agrees with the key's fields (R3, R10, R16). */
 const secretsFit: ScenarioRule = ({ scenario, keys, wrong }) => {
-  for (const { code, path, message, hint } of sharedSecrets(scenario)) wrong(code, path, message, hint);
+  for (const { code, path, message, hint } of sharedValues(scenario)) wrong(code, path, message, hint);
   for (const { path, fields } of keys) {
     const { secret, environment, legacy } = fields;
     if (secret === undefined) continue;
@@ -142,6 +154,26 @@ const replacementsFit: ScenarioRule = (facts) => {
       facts.wrong("replacement_shared", [...old.path, "replaced_by"], message, hint);
     }
     replacementIsAlike(old, replacement, facts);
+  }
+};
+
+/** Replacements do not form a circle (R42: a replaced key cannot be rotated again). */
+const replacementsEnd: ScenarioRule = (facts) => {
+  const seen = new Set<KeyFacts>();
+  for (const start of facts.keys) {
+    const chain: KeyFacts[] = [];
+    let next: KeyFacts | undefined = start;
+    for (; next !== undefined && !seen.has(next); next = replacementOf(next, facts)) {
+      seen.add(next);
+      chain.push(next);
+    }
+    const [first, ...others] = next === undefined ? [] : chain.slice(chain.indexOf(next));
+    if (first === undefined || first !== next) continue;
+    const refs = others.slice(0, 5).map(({ ref }) => `${ref} → `);
+    const more = others.length > refs.length ? "… → " : "";
+    const message = `the key is replaced by itself: ${first.ref} → ${refs.join("")}${more}${first.ref}`;
+    const hint = "write the ref of the key that the rotation created (R37)";
+    facts.wrong("replacement_cycle", [...first.path, "replaced_by"], message, hint);
   }
 };
 
@@ -195,9 +227,11 @@ function replacementOf({ fields }: KeyFacts, { keyOf, keys }: Facts): KeyFacts |
 
 export const keyRules: readonly ScenarioRule[] = [
   scopesAreKnown,
+  usageAddsUp,
   timesFitState,
   keysWithinMaximum,
   activeKeysWithinLimit,
   secretsFit,
   replacementsFit,
+  replacementsEnd,
 ];

@@ -1,6 +1,6 @@
 import { maximumConsentTime } from "../../spec/consent.js";
 import type { Path } from "../../spec/schema/shape.js";
-import { listed, quote } from "../../spec/schema/words.js";
+import { quote } from "../../spec/schema/words.js";
 import { type ActionName, actionNames, stepKinds } from "../../spec/steps.js";
 import { isReserved, parseDate } from "../format/fields.js";
 import type { Scenario } from "../scenario.generated.js";
@@ -112,16 +112,12 @@ const stepsFit: ScenarioRule = (facts) => {
 type KeyExists = (ref: string | undefined, path: Path) => void;
 
 function doesOneThing(step: object, things: readonly string[], path: Path, { wrong }: Facts): boolean {
-  const chosen = Object.keys(step).filter((name) => things.includes(name));
-  const [first, second] = chosen;
-  if (first === undefined) {
-    wrong("missing_field", path, "the step does nothing", `add one of ${listed(things, "or")}`);
-  } else if (second !== undefined) {
-    const message = `a step does one thing; this one has ${first} and ${second}`;
-    const hint = `split it into two steps, ${quote(first)} first`;
-    wrong("step_contradiction", [...path, second], message, hint, "key");
-  }
-  return chosen.length === 1;
+  const [first, second] = Object.keys(step).filter((name) => things.includes(name));
+  if (second === undefined) return true;
+  const message = `a step does one thing; this one has ${first} and ${second}`;
+  const hint = `split it into two steps, ${quote(first)} first`;
+  wrong("step_contradiction", [...path, second], message, hint, "key");
+  return false;
 }
 
 function actionFits(action: Action, path: Path, keyExists: KeyExists, facts: Facts): void {

@@ -141,6 +141,9 @@ export function mistakesIn(root: Shape, whole: unknown): Mistake[] {
     }
     if (shape.isOpen) return;
     const unknown = Object.keys(members).filter((name) => !Object.hasOwn(shape.fields, name));
+    // An unknown field is probably a misspelled one.
+    const isEmpty = unknown.length === 0 && shape.needs?.every((name) => isUnset(shape, members[name]));
+    if (isEmpty) add("empty", path, shape, members);
     for (const name of unknown.slice(0, mostMistakes)) {
       if (found.length >= mostMistakes) return;
       const value = members[name];
@@ -155,6 +158,10 @@ export function mistakesIn(root: Shape, whole: unknown): Mistake[] {
       check(member, value, inner);
     }
   }
+}
+
+function isUnset({ isOffByFalse }: MappingKind, member: unknown): boolean {
+  return member === undefined || (isOffByFalse === true && member === false);
 }
 
 function isOfKind({ kind }: Shape, value: unknown): boolean {

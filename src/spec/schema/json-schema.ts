@@ -1,4 +1,4 @@
-import { type Limits, type Shape, shapeAt, shapeOf } from "./shape.js";
+import { type Limits, type MappingKind, type Shape, shapeAt, shapeOf } from "./shape.js";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -99,11 +99,17 @@ function keywordsOf(shape: Shape, inside: (shape: Shape) => JsonSchema): JsonSch
         properties,
         ...(required.length > 0 && { required }),
         ...(!shape.isOpen && { additionalProperties: false }),
+        ...(shape.needs && { anyOf: shape.needs.map((name) => having(name, shape)) }),
       };
     }
     default:
       return { type: shape.kind };
   }
+}
+
+function having(name: string, { isOffByFalse, fields }: MappingKind) {
+  const isOn = isOffByFalse && shapeOf(fields[name] as Shape).kind === "boolean";
+  return { required: [name], ...(isOn && { properties: { [name]: { const: true } } }) };
 }
 
 function limited(what: string, { least, most }: Limits) {

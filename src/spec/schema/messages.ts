@@ -5,6 +5,7 @@ import {
   isMapping,
   type ListKind,
   type MappingField,
+  type MappingKind,
   type Path,
   pathText,
   type Shape,
@@ -16,8 +17,11 @@ import { listed, nearest, quote } from "./words.js";
 
 export interface Mistake {
   readonly path: Path;
-  /** `name`: the name of a record's member; `unknown`: a member that the mapping does not have. */
-  readonly kind: "missing" | "value" | "name" | "unknown";
+  /**
+   * `name`: the name of a record's member; `unknown`: a member that the mapping does not have; `empty`: a mapping without
+   * a field that it needs.
+   */
+  readonly kind: "missing" | "value" | "name" | "unknown" | "empty";
   /** The shape of the part; for an unknown member, the shape of its mapping. */
   readonly shape: Shape;
   /** The part; `undefined` if it is missing. */
@@ -41,6 +45,10 @@ export interface ShapeProblem<Code extends string = ShapeCode> {
 export function inWords({ kind, path, shape, value, holder }: Mistake): ShapeProblem {
   if (kind === "missing") return missingField(path, shape);
   if (kind === "unknown") return unknownField(path, shape, holder);
+  if (kind === "empty") {
+    const hint = `add one of ${listed((shape as MappingKind).needs ?? [], "or")}`;
+    return { code: "missing_field", path, message: `${labelOf(path)} has no effect`, hint };
+  }
   if (kind === "value") return { path, ...wrongValue(labelOf(path), value, shape) };
   return { path, pointAt: "key", ...wrongText(undefined, value as string, shape as TextKind) };
 }
@@ -75,7 +83,7 @@ function wrongValue(name: string, value: unknown, shape: Shape): Explanation {
   }
   return {
     code: shape.kind === "number" && typeof value === "number" ? "out_of_range" : "wrong_type",
-    message: `${name} must be ${nounOf(shape)}, not ${typeof value === "string" ? "the text " : ""}${quote(value)}`,
+    message: `${name} must be ${nounOf(shape, value)}, not ${typeof value === "string" ? "the text " : ""}${quote(value)}`,
     hint: `write ${typeHint(value, shape)}`,
   };
 }
@@ -83,7 +91,9 @@ function wrongValue(name: string, value: unknown, shape: Shape): Explanation {
 function typeHint(value: unknown, shape: Shape): string {
   switch (shape.kind) {
     case "number":
-      return typeof value === "string" && /^\d+$/.test(value) ? `${value} without quotes` : expectedOf(shape);
+      return typeof value === "string" && /^\d+$/.test(value)
+        ? `${value} without quotes`
+        : expectedOf(shape, value);
     case "boolean":
       return "true or false, without quotes";
     case "list":
@@ -136,19 +146,24 @@ function wrongText(name: string | undefined, value: string, shape: TextKind): Ex
   };
 }
 
-function nounOf(shape: Shape): string {
-  return (shape.kind === "text" ? shape.noun : undefined) ?? expectedOf(shape);
+function nounOf(shape: Shape, value?: unknown): string {
+  return (shape.kind === "text" ? shape.noun : undefined) ?? expectedOf(shape, value);
 }
 
-/** Describes a value of this shape for readers of JSON: `a string of 1 to 200 characters`. */
-export function expectedOf(shape: Shape): string {
+/** Describes what this shape requires instead of a value, for readers of JSON: `a string of 1 to 200 characters`. */
+export function expectedOf(shape: Shape, value?: unknown): string {
   switch (shape.kind) {
     case "choice":
       return shape.choices.map((one) => JSON.stringify(one)).join(" or ");
     case "number": {
-      const { isWhole, least, most } = shape;
+      const { isWhole, least } = shape;
+      // JSON has larger integers, but not exactly.
+      const isTooLarge = isWhole && Number(value) > Number.MAX_SAFE_INTEGER;
+      const most = shape.most ?? (isTooLarge ? Number.MAX_SAFE_INTEGER : undefined);
       const noun = isWhole ? "an integer" : "a number";
-      return most === undefined ? noun + ofAtLeast(least) : `${noun} from ${least ?? "any"} to ${most}`;
+      return most === undefined
+        ? noun + ofAtLeast(least)
+        : `${noun} from ${least ?? "any"} to ${most.toLocaleString("en")}`;
     }
     case "list":
       return `an array${ofAtLeast(shape.least)}${shape.isUnique ? ", without duplicates" : ""}`;

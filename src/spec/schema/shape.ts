@@ -84,6 +84,10 @@ export interface MappingKind<Of extends Fields = Fields> {
   readonly fields: Of;
   /** Whether it may have other, unchecked fields. */
   readonly isOpen?: boolean;
+  /** It must have one of these fields. */
+  readonly needs?: readonly string[];
+  /** Whether a needed field that is `false` counts as missing. */
+  readonly isOffByFalse?: boolean;
 }
 
 /** A mapping with arbitrary names. */
@@ -174,6 +178,11 @@ export const mapping = <Of extends Fields>(fields: Of): MappingKind<Of> & Traits
   kind: "mapping",
   fields,
 });
+export const needing = <Of extends MappingKind>(
+  needs: readonly (keyof Of["fields"] & string)[],
+  of: Of,
+  isOffByFalse = false,
+): Of => ({ ...of, needs, isOffByFalse });
 export const openMapping = <Of extends Fields>(fields: Of) => ({ ...mapping(fields), isOpen: true });
 export const record = <Member>(
   member: Shape<Member>,

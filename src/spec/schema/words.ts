@@ -15,6 +15,7 @@ export function quote(value: unknown): string {
   }
   if (value === undefined || value === null) return "nothing";
   if (Array.isArray(value)) return "a list";
+  if (typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER) return value.toExponential();
   return typeof value === "object" ? "a mapping" : String(value);
 }
 
