@@ -1,7 +1,14 @@
 import { fireFault } from "../sandbox/faults.js";
 import { type Delivery, noAnswer } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { type FailureStatus, type FaultEffect, failures, faultPathOf, onlyDelays } from "../spec/fault.js";
+import {
+  type FailureStatus,
+  type FaultEffect,
+  type FaultKind,
+  failures,
+  faultEffects,
+  mainEffectOf,
+} from "../spec/fault-effects.js";
 import type { ApiPathId } from "../spec/outcomes.js";
 import { type ApiCall, answerCall, answerOf, asChosen, type Ending, evaluateAnswer } from "./answer.js";
 import { errorBody, textBody, utf8Length } from "./messages.js";
@@ -23,15 +30,19 @@ export function applyFault(world: SandboxState, call: ApiCall): Ending | undefin
     },
   });
   if (fired === undefined) return undefined;
-  const fault = faultPathOf(fired.effect);
-  const ending = onlyDelays(fired.effect)
-    ? answerCall(world, call)
-    : { ...faultyAnswer(world, call, fired.effect), pathId: fault };
-  const { reset, hang, truncate, slow } = fired.effect;
+  const kind = mainEffectOf(fired.effect);
+  const fault = `fault.${kind}` as const;
+  const { onlyDelays, ends } = faultEffects[kind];
+  // A delayed response has variants of its own.
+  const chosen = onlyDelays ? call : asChosen(world, call, statusOf(kind, fired.effect));
+  const made = answers[kind](world, chosen, fired.effect);
+  // The path id of a delayed response stays the response's.
+  const ending = onlyDelays ? (made as Ending) : { ...made, pathId: fault };
+  const { truncate, slow } = fired.effect;
   const bytes = utf8Length(ending.answer.body);
   const delivery: Delivery = {
     delayMs: fired.latency,
-    kind: reset ? "reset" : hang ? "hang" : "send",
+    kind: ends === "reset" || ends === "hang" ? ends : "send",
     cutAfter: truncate ? Math.floor(bytes / 2) : undefined,
     // In a trial of a client, each body takes about a second.
     bytesPerSecond: slow !== undefined && world.trial?.faults !== undefined ? bytes : slow,
@@ -42,30 +53,49 @@ export function applyFault(world: SandboxState, call: ApiCall): Ending | undefin
 /** The ending of a call while the service is not available. */
 export function unavailable(world: SandboxState, call: ApiCall): Ending {
   const fault = "fault.status";
-  return { ...faultyAnswer(world, call, { status: 503 }), pathId: fault, fault };
+  return { ...statusAnswer(world, asChosen(world, call, 503), { status: 503 }), pathId: fault, fault };
 }
 
-function faultyAnswer(
+function statusOf(kind: FaultKind, { status }: FaultEffect): number {
+  return kind === "malformed" ? 200 : (status ?? 0);
+}
+
+type FaultAnswer = (
   world: SandboxState,
-  begun: ApiCall,
-  { reset, hang, status, html, malformed }: FaultEffect,
-): Pick<Ending, "answer" | "code"> {
-  const call = asChosen(world, begun, malformed ? 200 : (status ?? 0));
-  if (reset || hang) return { answer: noAnswer, code: null };
-  const requestId = ["X-Request-Id", call.id];
+  call: ApiCall,
+  effect: FaultEffect,
+) => Pick<Ending, "answer" | "code"> | Ending;
+
+const none: FaultAnswer = () => ({ answer: noAnswer, code: null });
+
+// A fault with this effect has a status.
+function statusAnswer(_: SandboxState, call: ApiCall, { status = 503, html }: FaultEffect) {
+  if (html) return { answer: answerOf(status, textBody(gatewayPage(status)), [], "text/html"), code: null };
+  const { code, message } = failures[status];
+  const headers = call.assumptions.request_id_on_errors ? ["X-Request-Id", call.id] : [];
+  return { answer: answerOf(status, errorBody(code, message), headers), code };
+}
+
+/** Makes the response of each effect. */
+const answers: Readonly<Record<FaultKind, FaultAnswer>> = {
+  latency: answerCall,
+  slow: answerCall,
+  status: statusAnswer,
+  reset: none,
+  hang: none,
   // The same for every key.
-  if (malformed) return { answer: answerOf(200, textBody(brokenJson), requestId), code: null };
+  malformed: (_, { id }) => ({
+    answer: answerOf(200, textBody(brokenJson), ["X-Request-Id", id]),
+    code: null,
+  }),
   // Only the body is truncated: a consent request that it reports exists, and the client must find out.
-  if (status === undefined) {
+  truncate(world, call, effect) {
+    if (effect.status !== undefined) return statusAnswer(world, call, effect);
     const ending = evaluateAnswer(world, call);
     ending.commit?.();
     return ending;
-  }
-  if (html) return { answer: answerOf(status, textBody(gatewayPage(status)), [], "text/html"), code: null };
-  const { code, message } = failures[status];
-  const headers = call.assumptions.request_id_on_errors ? requestId : [];
-  return { answer: answerOf(status, errorBody(code, message), headers), code };
-}
+  },
+};
 
 const brokenJson = '{"data":{"organization":,"environment":"","scopes":[}}';
 

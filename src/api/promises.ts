@@ -1,7 +1,7 @@
 import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState, Trial } from "../sandbox/sandbox.js";
 import { environments } from "../spec/api-key.js";
-import { failures } from "../spec/fault.js";
+import { failures } from "../spec/fault-effects.js";
 import { type Outcome, outcomes, type PathId, type PromisedPathId } from "../spec/outcomes.js";
 import { fieldsOf, shapeAt, shapeOf } from "../spec/schema/shape.js";
 import { type ApiCall, type Ending, rejectCall, successAnswer } from "./answer.js";

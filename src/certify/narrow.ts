@@ -1,5 +1,6 @@
 import type { Trial } from "../sandbox/sandbox.js";
-import type { FaultPathId, PathId } from "../spec/outcomes.js";
+import type { FaultPathId } from "../spec/fault-effects.js";
+import type { PathId } from "../spec/outcomes.js";
 import {
   everywhere,
   faultCause,

@@ -1,7 +1,9 @@
 import words from "../api/variation/words.json" with { type: "json" };
 import type { Trial } from "../sandbox/sandbox.js";
 import type { Profile } from "../spec/assumptions.js";
-import { type FaultPathId, outcomeOf, type PathId } from "../spec/outcomes.js";
+import type { FaultPathId } from "../spec/fault-effects.js";
+import { effectAt } from "../spec/fault-effects.js";
+import { outcomeOf, type PathId } from "../spec/outcomes.js";
 import { listed } from "../spec/schema/words.js";
 import { whyTooLittle } from "./promises.js";
 import remedies from "./remedies.json" with { type: "json" };
@@ -73,28 +75,14 @@ export function verdictOf({ runs, promises, unmet, report }: Omit<CertifyResult,
   return isWhole ? "passed" : "unusable";
 }
 
-type Effect = NonNullable<Trial["faults"]>[number]["then"];
-
-/** The effect of each kind of fault, and what happens to a request. */
-const faultKinds: Readonly<Record<FaultPathId, readonly [then: Effect, happens: string]>> = {
-  "fault.latency": [{ latency: "1s" }, "gets its response a second late"],
-  "fault.status": [{ status: 503 }, "gets a 503"],
-  "fault.reset": [{ reset: true }, "has its connection reset"],
-  "fault.hang": [{ hang: true }, "never gets a response"],
-  "fault.truncate": [{ truncate: true }, "gets a response that is cut short"],
-  "fault.malformed": [{ malformed: true }, "gets a 200 with broken JSON"],
-  // A trial spreads each body over a second.
-  "fault.slow": [{ slow: 100 }, "gets its response in many parts"],
-};
-
 /** Returns a fault of one kind for the first request that would end on each path. */
 export function faultsOn(paths: readonly PathId[], fault: FaultPathId): NonNullable<Trial["faults"]> {
-  const [then] = faultKinds[fault];
+  const { example: then } = effectAt(fault);
   return paths.map((path) => ({ when: { path_id: path as never, requests: [1] }, then }));
 }
 
 export function faultCause(fault: FaultPathId, path?: PathId): RunCause {
-  const [, happens] = faultKinds[fault];
+  const { happens } = effectAt(fault);
   const where = path === undefined ? "" : ` that would end on ${path}`;
   const sentence = `fails when the first request${where} ${happens}`;
   const whatToDo = [outcomeOf(fault).whatToDo];

@@ -13,7 +13,7 @@ import {
 import { inputAt } from "../api/routes.js";
 import type { ApiAnswer, ApiRequest, Delivery, ReadBody } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { failures } from "../spec/fault.js";
+import { failures } from "../spec/fault-effects.js";
 import { clearTimeout, setTimeout } from "./real-time.js";
 
 /**

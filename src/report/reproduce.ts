@@ -16,7 +16,8 @@ import { bundledScenarios, type ScenarioName } from "../scenario/bundled.js";
 import { variableOf } from "../spec/api-key.js";
 import { isAllowed } from "../spec/consent.js";
 import { isSandboxError } from "../spec/errors.js";
-import { type FaultEffect, faultPathOf, matches, onlyDelays } from "../spec/fault.js";
+import { matches } from "../spec/fault.js";
+import { effectAt, type FaultEffect, faultEffects, mainEffectOf } from "../spec/fault-effects.js";
 import { type ApiPathId, outcomeOf, type PathId } from "../spec/outcomes.js";
 import { shellWord } from "./plain-text.js";
 import type { HowToMeet } from "./report-shape.js";
@@ -105,7 +106,7 @@ function curlLine(found: Reproduction, curlOptions: string, pathId: PathId): str
     "curl",
     curlOptions,
     // Without a timeout, curl would wait forever.
-    pathId === "fault.hang" && "-m 5",
+    effectAt(pathId)?.ends === "hang" && "-m 5",
     method !== undefined && `-X ${method}`,
     ...Object.entries(headers).map(([name, value]) => `-H ${shellWord(`${name}: ${value}`)}`),
     body !== undefined && `-d ${shellWord(body)}`,
@@ -160,9 +161,11 @@ function pathsWithFaults(
     if (!matches(when, facts)) continue;
     const isCertain =
       when.every === undefined && when.requests === undefined && when.probability === undefined;
-    const ends = isFirst ? [{ pathId: faultPathOf(effect), fault: effect }] : [];
-    if (isCertain) return onlyDelays(effect) ? [{ pathId: apiPath }, ...ends] : ends;
-    if (!onlyDelays(effect)) return [];
+    const kind = mainEffectOf(effect);
+    const { onlyDelays } = faultEffects[kind];
+    const ends = isFirst ? [{ pathId: `fault.${kind}` as const, fault: effect }] : [];
+    if (isCertain) return onlyDelays ? [{ pathId: apiPath }, ...ends] : ends;
+    if (!onlyDelays) return [];
     isFirst = false;
   }
   return [{ pathId: apiPath }];

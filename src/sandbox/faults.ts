@@ -1,14 +1,7 @@
 import { parseDuration, parseWhen } from "../scenario/format/fields.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import {
-  chanceOf,
-  type FailureStatus,
-  type FaultCondition,
-  type FaultEffect,
-  type FaultFacts,
-  fires,
-  matches,
-} from "../spec/fault.js";
+import { chanceOf, type FaultCondition, type FaultFacts, fires, matches } from "../spec/fault.js";
+import type { FailureStatus, FaultEffect } from "../spec/fault-effects.js";
 import { randomStream } from "../spec/seed.js";
 import { isoOf } from "./clock.js";
 

@@ -1,6 +1,7 @@
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { RefusalCode, SandboxErrorCode } from "../spec/errors.js";
-import type { FaultPathId, PathId } from "../spec/outcomes.js";
+import type { FaultPathId } from "../spec/fault-effects.js";
+import type { PathId } from "../spec/outcomes.js";
 import { type ActionName, type StepKind, stepKinds } from "../spec/steps.js";
 import type { RequestEvent } from "./journal/history.js";
 import type { ConsentView, KeyView, OrganizationView } from "./view-shapes.js";

@@ -1,6 +1,6 @@
 import { day, dayStart, keyStateAt, minute, minuteStart } from "../spec/api-key.js";
 import { consentHistory } from "../spec/consent.js";
-import { faultPathOf } from "../spec/fault.js";
+import { faultPathOf } from "../spec/fault-effects.js";
 import { choice, count, instant, mapping, nullable, text, type ValueOf } from "../spec/schema/shape.js";
 import { isoOf, lastClockInstant } from "./clock.js";
 import { actionIn } from "./operations/operations.js";

@@ -1,3 +1,5 @@
+import { type FaultPathId, faultEffects, faultKinds } from "./fault-effects.js";
+
 /**
  * The closed list of outcomes of a request.
  *
@@ -38,9 +40,8 @@ const limited = { status: 429, code: "rate_limited", message: "Too many requests
 const success = { status: 200, code: null, message: null, promised: true } as const;
 const notFound = { status: 404, code: "not_found", message: "There is nothing at this path." } as const;
 const announced = { promised: false, preview: true } as const;
-const fault = { status: 0, code: null, message: null, promised: false } as const;
 
-export const outcomes = [
+const apiOutcomes = [
   {
     path: "200.test",
     ...success,
@@ -214,70 +215,39 @@ export const outcomes = [
     when: "an Idempotency-Key that was sent with another body before (preview)",
     whatToDo: "Use a new Idempotency-Key for each new request. Use the same one only to repeat a request.",
   },
-  {
-    path: "fault.latency",
-    ...fault,
-    when: "a fault that delays the response",
-    whatToDo: "Wait for it: set a longer timeout than the response takes, and do not send the request twice.",
-  },
-  {
-    path: "fault.status",
-    ...fault,
-    when: "a fault with a status from 500 to 504",
-    whatToDo: "Send the request again with growing pauses, and give up after a few tries.",
-  },
-  {
-    path: "fault.reset",
-    ...fault,
-    when: "a fault that resets the connection",
-    whatToDo: "Connect again and resend the request: this endpoint only reads, so repeating it is safe.",
-  },
-  {
-    path: "fault.hang",
-    ...fault,
-    when: "a fault that never sends a response",
-    whatToDo: "Set a timeout on each request, or your client waits forever. Then send the request again.",
-  },
-  {
-    path: "fault.truncate",
-    ...fault,
-    when: "a fault that truncates the body and closes the connection",
-    whatToDo:
-      "Treat a truncated body as a failed request, and send the request again. Most HTTP libraries report it.",
-  },
-  {
-    path: "fault.malformed",
-    ...fault,
-    when: "a fault that sends 200 with broken JSON",
-    whatToDo: "Treat invalid JSON as a failed request, no matter which status, and send the request again.",
-  },
-  {
-    path: "fault.slow",
-    ...fault,
-    when: "a fault that sends the response in many parts",
-    whatToDo:
-      "Read the body to its end: it arrives in many parts. If you set a timeout, let it cover the whole response.",
-  },
 ] as const satisfies readonly Outcome[];
 
+const faultOutcomes = faultKinds.map((kind) => {
+  const path: FaultPathId = `fault.${kind}`;
+  const { does, whatToDo } = faultEffects[kind];
+  return {
+    path,
+    status: 0,
+    code: null,
+    message: null,
+    when: `a fault that ${does}`,
+    whatToDo,
+    promised: false,
+  } as const;
+});
+
+export const outcomes = [...apiOutcomes, ...faultOutcomes];
+
+/** The path id of a response. */
+export type ApiPathId = (typeof apiOutcomes)[number]["path"];
+
 /** The stable id of an outcome of a request. */
-export type PathId = (typeof outcomes)[number]["path"];
+export type PathId = ApiPathId | FaultPathId;
 
 /** The path id of an outcome that the specification promises. */
-export type PromisedPathId = Extract<(typeof outcomes)[number], { readonly promised: true }>["path"];
+export type PromisedPathId = Extract<(typeof apiOutcomes)[number], { readonly promised: true }>["path"];
 
-export type FaultPathId = Extract<PathId, `fault.${string}`>;
+export const apiPathIds = apiOutcomes.map(({ path }) => path);
 
-export type ApiPathId = Exclude<PathId, FaultPathId>;
-
-export const apiPathIds = outcomes
-  .map(({ path }) => path)
-  .filter((path): path is ApiPathId => !isFault(path));
-
-export const faultPathIds = outcomes.map(({ path }) => path).filter(isFault);
+export const faultPathIds = faultOutcomes.map(({ path }) => path);
 
 /** Every error code that the API can send, including the assumed code of 429, without the faults' codes. */
-export type ApiErrorCode = Exclude<(typeof outcomes)[number]["code"], null>;
+export type ApiErrorCode = Exclude<(typeof apiOutcomes)[number]["code"], null>;
 
 const byPath: ReadonlyMap<string, Outcome> = new Map(outcomes.map((row) => [row.path, row]));
 

@@ -10,7 +10,7 @@ import { controlPath } from "../../src/node/addresses.js";
 import { parseScenario } from "../../src/scenario/parse-scenario.js";
 import { routes } from "../../src/server/control/routes/routes.js";
 import { startServer } from "../../src/server/index.js";
-import { failures } from "../../src/spec/fault.js";
+import { failures } from "../../src/spec/fault-effects.js";
 import { serveControl } from "../control/client.js";
 import { noBalancer } from "../support/balancer.js";
 import { exchange } from "../support/exchange.js";

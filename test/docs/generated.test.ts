@@ -16,6 +16,7 @@ import { adviceTable } from "../../src/spec/advice.js";
 import { type AssumptionDefinition, type Assumptions, assumptionTable } from "../../src/spec/assumptions.js";
 import words from "../../src/spec/assumptions.json" with { type: "json" };
 import { errorCauses } from "../../src/spec/errors.js";
+import { effectWords, faultEffects, faultKinds } from "../../src/spec/fault-effects.js";
 import { withDocumentedAnswers } from "../support/documented-answers.js";
 import { type Part, pageNames, pageOf, root, withParts } from "../support/pages.js";
 import { probeKeys, serveProbed } from "../support/probed-server.js";
@@ -49,6 +50,7 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
     Object.keys(callGroups).map((group) => [`calls: ${group}`, () => callsPart(group)]),
   ),
   "docs/report.md": { advice: advicePart },
+  "docs/scenario-reference.md": { effects: effectsPart },
 };
 
 test.each(Object.entries(pages))("%s matches the product (npm run docs:update)", async (page, parts) => {
@@ -115,6 +117,16 @@ function assumptionsPart(): string {
       ];
     }),
   );
+}
+
+function effectsPart(): string {
+  const rows = faultKinds.map((kind) => [
+    code(Object.entries(faultEffects[kind].example).flat().join(": ")),
+    effectWords(kind),
+    faultEffects[kind].fits.map(code).join(", "),
+    code(`fault.${kind}`),
+  ]);
+  return table(["`then`", "effect", "fits", "path"], ...rows);
 }
 
 function promisesPart(): string {

@@ -89,7 +89,7 @@ test("R46 what is refused changes nothing, and a key in the place of a ref is no
   const secret = sandbox.secret("main");
   for (const [fault, field] of [
     [{ when: { key: secret }, then: { hang: true } }, "faults.0.when.key"],
-    [{ then: { reset: true, status: 503 } }, "faults.0.then.reset"],
+    [{ then: { reset: true, status: 503 } }, "faults.0.then.status"],
   ] as const) {
     const set = () => sandbox.faults.set([fault]);
     const details = { fields: { [field]: expect.any(String) } };

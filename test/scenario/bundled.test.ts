@@ -5,7 +5,8 @@ import { evaluateKey } from "../../src/api/evaluate.js";
 import { handle } from "../../src/api/handle.js";
 import { defaultKeyRef, scenarioSecret } from "../../src/sandbox/secrets.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
-import { type FaultPathId, faultPathIds, outcomes, type PathId } from "../../src/spec/outcomes.js";
+import type { FaultPathId } from "../../src/spec/fault-effects.js";
+import { faultPathIds, outcomes, type PathId } from "../../src/spec/outcomes.js";
 import { openTestWorld } from "../support/doors.js";
 import { asked } from "../support/send.js";
 

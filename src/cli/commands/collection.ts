@@ -3,7 +3,7 @@ import { controlPath } from "../../node/addresses.js";
 import { clientEnvironment } from "../../node/client-variables.js";
 import { fallbackScenarios, type Reproduction, reproductionsIn } from "../../report/reproduce.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
-import { failures } from "../../spec/fault.js";
+import { failures, faultEffects, mainEffectOf } from "../../spec/fault-effects.js";
 import { outcomeOf, outcomes, type PathId } from "../../spec/outcomes.js";
 import { listed } from "../../spec/schema/words.js";
 import { declareCommand, fileName, oneOf, option } from "../command.js";
@@ -174,9 +174,10 @@ function requestOf(world: SandboxState, path: PathId, found: Reproduction, start
 }
 
 function expectedOf(world: SandboxState, { apiPath, fault = {} }: Reproduction) {
-  const { reset, hang, truncate, malformed, status, html } = fault;
-  if (reset || hang || truncate) return { status: undefined, code: null };
-  if (malformed) return { status: 200, code: null };
+  const kind = mainEffectOf(fault);
+  if (faultEffects[kind].ends !== "sent") return { status: undefined, code: null };
+  if (kind === "malformed") return { status: 200, code: null };
+  const { status, html } = fault;
   if (status !== undefined) return { status, code: html ? null : failures[status].code };
   return { status: outcomeOf(apiPath).status, code: expectedCode(world, apiPath) };
 }

@@ -4,6 +4,7 @@ import { scenarioSecret } from "../../sandbox/secrets.js";
 import type { Performed, PlayedStep, SentRequest, StepAction, StoryAnswer } from "../../sandbox/steps.js";
 import { actionSentences, clockSentence, timeInWords } from "../../sandbox/story/step-text.js";
 import { parseApiKey, prefixOf, sandboxMark } from "../../spec/api-key.js";
+import { effectAt } from "../../spec/fault-effects.js";
 import { outcomeOf } from "../../spec/outcomes.js";
 import { escapeControls, redactKeys } from "../../spec/redact.js";
 import { parsedJson } from "../../spec/schema/json.js";
@@ -99,7 +100,7 @@ function answerLines({ status, headers, body, pathId, fault }: StoryAnswer, styl
   const { palette } = style;
   const paths = fault === null || fault === pathId ? [pathId] : [pathId, fault];
   const ends = paths.map((id) => palette.dim(`${id}: ${outcomeOf(id).when}`));
-  if (status === 0) return [palette.red(silence[pathId] ?? "There is no response."), ...ends];
+  if (status === 0) return [palette.red(effectAt(pathId)?.silence ?? "There is no response."), ...ends];
   const { "content-length": _, date: __, connection: ___, ...shown } = headers;
   return [
     paintStatus(palette, status)(`${status} ${STATUS_CODES[status] ?? ""}`.trim()),
@@ -108,11 +109,6 @@ function answerLines({ status, headers, body, pathId, fault }: StoryAnswer, styl
     ...ends,
   ];
 }
-
-const silence: Readonly<Record<string, string>> = {
-  "fault.reset": "The connection is reset without a response.",
-  "fault.hang": "There is no response. A client without a timeout would wait forever.",
-};
 
 // Shows only the common part of all keys of its kind.
 function keyHeader(key: string, world: SandboxState): string | undefined {

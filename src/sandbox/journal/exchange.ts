@@ -1,6 +1,7 @@
 import type { AdviceId } from "../../spec/advice.js";
 import type { Presented } from "../../spec/authorize.js";
-import type { FaultPathId, PathId } from "../../spec/outcomes.js";
+import type { FaultPathId } from "../../spec/fault-effects.js";
+import type { PathId } from "../../spec/outcomes.js";
 import type { RequestEvidence, RequestSource, RequestTraits } from "../../spec/request-traits.js";
 
 /**

@@ -1,5 +1,6 @@
 import { type Assumptions, assumptionTable } from "../../spec/assumptions.js";
 import words from "../../spec/assumptions.json" with { type: "json" };
+import { effectWords, faultKinds } from "../../spec/fault-effects.js";
 import {
   describedFields,
   type JsonSchema,
@@ -17,8 +18,9 @@ const assumptions = Object.entries(assumptionTable).map(([name, { minimal }]) =>
   name,
   `${words[name as keyof Assumptions].meaning} Default: ${JSON.stringify(minimal)}.`,
 ]);
+const effects = faultKinds.map((kind) => [`faults.<item>.then.${kind}`, effectWords(kind)]);
 const described = new Map([
-  ...describedFields(scenarioSchema, descriptions.scenario),
+  ...describedFields(scenarioSchema, { ...descriptions.scenario, ...Object.fromEntries(effects) }),
   ...Object.entries(descriptions.control).flatMap(([body, fields]) => [
     ...describedFields(controlBodies[body as ControlBodyName], fields),
   ]),

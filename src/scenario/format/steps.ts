@@ -1,7 +1,13 @@
 import { environments, liveAccessStates, organizationStatuses } from "../../spec/api-key.js";
 import { assumptionTable, errorCodePattern, profiles } from "../../spec/assumptions.js";
 import { refusalCodes } from "../../spec/errors.js";
-import { type FailureStatus, failures } from "../../spec/fault.js";
+import {
+  type FailureStatus,
+  type FaultKind,
+  failures,
+  faultEffects,
+  faultKinds,
+} from "../../spec/fault-effects.js";
 import { apiPathIds, mePath, outcomes } from "../../spec/outcomes.js";
 import {
   anything,
@@ -71,18 +77,24 @@ const failureStatus = choice(Object.keys(failures).map(Number) as FailureStatus[
   Number(given) === 429 ? "a limit causes a 429: give the key limits: { per_minute: 0 }" : undefined,
 );
 
+const effectShapes = { flag, delay: () => latency, status: () => failureStatus, rate: positive };
+
+type EffectFields = {
+  readonly [Kind in FaultKind]: {
+    readonly optional: ReturnType<(typeof effectShapes)[(typeof faultEffects)[Kind]["value"]]>;
+  };
+};
+
+const effectFields = faultKinds.map((kind) => [
+  kind,
+  optional<Shape>(effectShapes[faultEffects[kind].value]()),
+]);
 // The body of a status has no effect without it.
 const then = needing(
-  ["status", "reset", "hang", "truncate", "malformed", "slow", "latency"],
+  faultKinds,
   mapping({
-    latency: optional(latency),
-    status: optional(failureStatus),
+    ...(Object.fromEntries(effectFields) as EffectFields),
     body: optional(choice(["json", "html"])),
-    reset: optional(flag()),
-    hang: optional(flag()),
-    truncate: optional(flag()),
-    malformed: optional(flag()),
-    slow: optional(positive()),
   }),
   true,
 );

@@ -1,4 +1,5 @@
 import { type Assumptions, assumptionsFor } from "../../spec/assumptions.js";
+import { effectsByRank, type FaultKind, faultEffects } from "../../spec/fault-effects.js";
 import { outcomeOf } from "../../spec/outcomes.js";
 import type { Path } from "../../spec/schema/shape.js";
 import { type KnownRefs, knownRefsHint, quote } from "../../spec/schema/words.js";
@@ -172,16 +173,15 @@ function checkFaults(faults: readonly FaultFields[] = [], path: Path, checking: 
   }
 }
 
-const effects = ["status", "reset", "hang", "truncate", "malformed", "slow", "body", "latency"] as const;
-type Effect = (typeof effects)[number];
+type Effect = FaultKind | "body";
 
-// The effects that a response can have together.
-const fitting: readonly (readonly Effect[])[] = [
-  ["status", "body", "truncate", "slow", "latency"],
-  ["malformed", "slow", "latency"],
-  ["reset", "latency"],
-  ["hang"],
-];
+// The body belongs to a status.
+const fit = (one: Effect, other: Effect): boolean =>
+  one === "body"
+    ? other === "status" || fit("status", other)
+    : other === "body"
+      ? fit(other, one)
+      : (faultEffects[one].fits as readonly string[]).includes(other);
 
 function checkFault(
   { when = {}, then = {} }: FaultFields,
@@ -205,11 +205,13 @@ function checkFault(
     const message = `max is ${latency.max}, less than min, which is ${latency.min}`;
     contradiction(["then", "latency", "max"], message, "swap the two");
   }
-  const chosen = effects.filter((name) => then[name] !== undefined && then[name] !== false);
-  if (!fitting.some((together) => chosen.every((name) => together.includes(name)))) {
-    const [first, ...others] = chosen as [Effect, ...Effect[]];
-    const second = others.find((name) => !fitting.some((one) => one.includes(name) && one.includes(first)));
+  const chosen = effectsByRank.filter((name) => then[name] !== undefined && then[name] !== false);
+  const all: readonly Effect[] = then.body === undefined ? chosen : [...chosen, "body"];
+  for (const [index, second] of all.entries()) {
+    const first = all.slice(0, index).find((one) => !fit(one, second));
+    if (first === undefined) continue;
     const message = `a response cannot have both ${first} and ${second}`;
-    contradiction(["then", second ?? first], message, "remove one of the two, or add a second fault");
+    contradiction(["then", second], message, "remove one of the two, or add a second fault");
+    return;
   }
 }

@@ -14,6 +14,7 @@ import { descriptionOf } from "../../scenario/format/json-schema.js";
 import { assumptionsSchema, faultSchema } from "../../scenario/format/steps.js";
 import { adviceIds, adviceLevels } from "../../spec/advice.js";
 import type { Assumptions, Profile } from "../../spec/assumptions.js";
+import { effectEnds, effectValues, faultKinds } from "../../spec/fault-effects.js";
 import type { InJson } from "../../spec/schema/json.js";
 import {
   always,
@@ -208,6 +209,15 @@ export const answers = {
       checks: list(mapping({ ...check, exits: list(pathId) })),
       successes: list(pathId),
       faults: list(pathId),
+      effects: list(
+        mapping({
+          effect: choice(faultKinds),
+          value: choice(effectValues),
+          onlyDelays: flag(),
+          ends: choice(effectEnds),
+          does: text(),
+        }),
+      ),
     }),
     Report: mapping({
       ...reportOfOneRun,

@@ -11,7 +11,7 @@ import { endedInstance, type Instance } from "../../log/instances.js";
 import { controlPath } from "../../node/addresses.js";
 import type { ApiAnswer, ApiRequest, Exchange } from "../../sandbox/journal/exchange.js";
 import { SandboxError } from "../../spec/errors.js";
-import { failures } from "../../spec/fault.js";
+import { failures } from "../../spec/fault-effects.js";
 import { outcomeOf, type PathId } from "../../spec/outcomes.js";
 import { redactPath } from "../../spec/redact.js";
 import {

@@ -1,20 +1,12 @@
 import { useSignal } from "@preact/signals";
+import type { Gate } from "../../control/answers.js";
 import { resource, useResources } from "../../control/resource.js";
 import { gate } from "../../control/resources.js";
 import { Choice, TextField } from "../../elements/forms/field.js";
 import { ActionForm, numberIn, textIn } from "../../elements/forms/form.js";
 import type { ChangeFaults } from "./fault-words.js";
 
-const kinds = {
-  latency: "delay the response",
-  status: "return an error",
-  reset: "reset the connection",
-  hang: "never respond",
-  truncate: "cut the response short",
-  malformed: "return broken JSON",
-  slow: "send the response slowly",
-} as const;
-type Kind = keyof typeof kinds;
+type Kind = Gate["effects"][number]["effect"];
 
 type Refs = readonly { readonly ref: string }[];
 
@@ -47,8 +39,9 @@ function FaultFields({ problems }: { readonly problems: Readonly<Record<string, 
     return { name, problem: found && problems[found] };
   };
   const refs = ({ data }: typeof keys) => [any, ...(data.value ?? []).map(({ ref }) => ref)];
-  const { successes = [], checks = [] } = gate.data.value ?? {};
-  const isDelay = kind.value === "latency";
+  const { successes = [], checks = [], effects = [] } = gate.data.value ?? {};
+  const value = effects.find(({ effect }) => effect === kind.value)?.value;
+  const isDelay = value === "delay";
   return (
     <>
       <h3>Add a fault</h3>
@@ -57,13 +50,13 @@ function FaultFields({ problems }: { readonly problems: Readonly<Record<string, 
           label="Effect"
           {...field("then")}
           name="kind"
-          of={Object.entries(kinds)}
+          of={effects.map(({ effect, does }) => [effect, does])}
           value={kind.value}
           onChange={(event) => {
             kind.value = event.currentTarget.value as Kind;
           }}
         />
-        {kind.value === "status" ? (
+        {value === "status" ? (
           <>
             <Choice label="Status" {...field("then.status")} of={["503", "500", "501", "502", "504"]} />
             <Choice
@@ -76,7 +69,7 @@ function FaultFields({ problems }: { readonly problems: Readonly<Record<string, 
             />
           </>
         ) : null}
-        {kind.value === "slow" ? (
+        {value === "rate" ? (
           <TextField
             label="Bytes per second"
             {...field("then.slow")}
@@ -85,7 +78,7 @@ function FaultFields({ problems }: { readonly problems: Readonly<Record<string, 
             defaultValue="25"
           />
         ) : null}
-        {isDelay || kind.value === "status" ? (
+        {isDelay || value === "status" ? (
           <>
             <TextField
               label={isDelay ? "Delay" : "Delay before the error"}
@@ -134,6 +127,9 @@ function FaultFields({ problems }: { readonly problems: Readonly<Record<string, 
   );
 }
 
+const isFlag = (kind: Kind) =>
+  gate.data.value?.effects.some(({ effect, value }) => effect === kind && value === "flag");
+
 /** The fault in the fields of a form, without the empty ones. */
 function faultIn(fields: FormData) {
   const kind = fields.get("kind") as Kind;
@@ -141,7 +137,7 @@ function faultIn(fields: FormData) {
   const [latency, latest] = [given("then.latency"), given("latest")];
   const body = given("then.body");
   const then = {
-    ...(["reset", "hang", "truncate", "malformed"].includes(kind) && { [kind]: true }),
+    ...(isFlag(kind) && { [kind]: true }),
     status: numberIn(fields, "then.status"),
     body: body === "html" ? body : undefined,
     latency: latency !== undefined && latest !== undefined ? { min: latency, max: latest } : latency,

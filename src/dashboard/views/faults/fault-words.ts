@@ -1,4 +1,4 @@
-import type { Fault } from "../../control/answers.js";
+import type { Fault, Gate } from "../../control/answers.js";
 import { listText } from "../../elements/words.js";
 
 /** Replaces the active faults with the result of a function. */
@@ -29,28 +29,17 @@ export function conditionWords(when: Condition = {}): string {
   ].join(" ");
 }
 
-/** A description of a fault's effect: `returns 503, after 2s`. */
-export function effectWords({
-  latency,
-  status,
-  body,
-  reset,
-  hang,
-  truncate,
-  malformed,
-  slow,
-}: Fault["then"]): string {
+/** A description of a fault's effects: `sends 503, after 2s`. */
+export function effectWords({ latency, ...then }: Fault["then"], effects: Gate["effects"]): string {
   const late = typeof latency === "object" ? `${latency.min} to ${latency.max}` : latency;
-  const effects = [
-    ...(status === undefined ? [] : [`returns ${status}${body === "html" ? " with a gateway's page" : ""}`]),
-    ...(reset ? ["resets the connection"] : []),
-    ...(hang ? ["never responds"] : []),
-    ...(truncate ? ["cuts the response short"] : []),
-    ...(malformed ? ["returns 200 with broken JSON"] : []),
-    ...(slow === undefined ? [] : [`sends ${slow} bytes per second`]),
-  ];
-  if (late === undefined) return listText(effects);
-  return effects.length === 0 ? `delays the response by ${late}` : `${listText(effects)}, after ${late}`;
+  const words = effects.flatMap(({ effect, does }) => {
+    const value = effect === "latency" ? undefined : then[effect];
+    if (value === undefined || value === false) return [];
+    if (effect === "status") return [`sends ${value}${then.body === "html" ? " with a gateway's page" : ""}`];
+    return [effect === "slow" ? `sends ${value} bytes per second` : does];
+  });
+  if (late === undefined) return listText(words);
+  return words.length === 0 ? `delays the response by ${late}` : `${listText(words)}, after ${late}`;
 }
 
 function ordinal(number: number): string {

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import type { Fault } from "../../control/answers.js";
 import { call } from "../../control/call.js";
-import { faults } from "../../control/resources.js";
+import { faults, gate } from "../../control/resources.js";
 import { ActionButton } from "../../elements/forms/action.js";
 import { Read } from "../../elements/read.js";
 import { capitalized } from "../../elements/words.js";
@@ -18,6 +18,8 @@ export function FaultsView() {
     </>
   );
 }
+
+const effects = () => gate.data.value?.effects ?? [];
 
 // The sandbox knows only active faults.
 const switchedOff = signal<readonly Fault[]>([]);
@@ -122,7 +124,9 @@ function FaultList({ on }: { readonly on: readonly Fault[] }) {
 }
 
 function Which({ fault: { when, then } }: { readonly fault: Fault }) {
-  return <span class="visually-hidden">{` the fault: ${conditionWords(when)} ${effectWords(then)}`}</span>;
+  return (
+    <span class="visually-hidden">{` the fault: ${conditionWords(when)} ${effectWords(then, effects())}`}</span>
+  );
 }
 
 function FaultRow(props: {
@@ -137,7 +141,7 @@ function FaultRow(props: {
         <strong>
           <bdi>{capitalized(conditionWords(fault.when))}:</bdi>
         </strong>{" "}
-        {effectWords(fault.then)}. {isOff ? <span class="badge">off</span> : null}
+        {effectWords(fault.then, effects())}. {isOff ? <span class="badge">off</span> : null}
         {fault.requests_matched === undefined ? null : (
           <span class="muted"> Matched requests: {fault.requests_matched.toLocaleString("en")}.</span>
         )}

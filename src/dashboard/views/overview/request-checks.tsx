@@ -11,9 +11,6 @@ import { PathBadge, toneOf } from "../../elements/traffic/path-badge.js";
 import { SentResponse } from "../../elements/traffic/sent-response.js";
 import { linkTo, route } from "../../route.js";
 
-/** These faults only delay a request, so it also counts for its outcome. */
-const delays: readonly string[] = ["fault.latency", "fault.slow"];
-
 interface Stage {
   readonly name: string;
   readonly question: string;
@@ -46,6 +43,8 @@ export function RequestChecks({ report }: { readonly report: Report }) {
       exits: drawn.successes,
     },
   ];
+  // These faults only delay a request, so it also counts for its outcome.
+  const delays = drawn.effects.filter((one) => one.only_delays).map(({ effect }) => `fault.${effect}`);
   const countOf = (pathId: string) => clientCount(paths.get(pathId));
   const left = stages.map(({ exits }) => sum(exits.filter((one) => !delays.includes(one)).map(countOf)));
   const all = sum(left);

@@ -23,6 +23,7 @@ import { listRequests } from "../../../sandbox/views.js";
 import { ref } from "../../../scenario/format/fields.js";
 import { type ControlBody, query, requestQuery } from "../../../scenario/format/inputs.js";
 import { SandboxError } from "../../../spec/errors.js";
+import { faultEffects, faultKinds } from "../../../spec/fault-effects.js";
 import { faultPathIds } from "../../../spec/outcomes.js";
 import { snakeCase } from "../../../spec/schema/json.js";
 import { choice, count, described, flag, list, text, type ValueOf } from "../../../spec/schema/shape.js";
@@ -188,6 +189,10 @@ export const gateRoutes: readonly Route[] = [
       checks: gateChecks(world.preview),
       successes: successPaths,
       faults: faultPathIds,
+      effects: faultKinds.map((effect) => {
+        const { value, onlyDelays, ends, does } = faultEffects[effect];
+        return { effect, value, only_delays: onlyDelays, ends, does };
+      }),
     }),
   }),
   controlRoute("GET /requests/{id}", {

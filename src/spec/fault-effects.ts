@@ -1,0 +1,186 @@
+export const effectValues = ["flag", "delay", "status", "rate"] as const;
+export const effectEnds = ["sent", "cut", "reset", "hang"] as const;
+
+/** One kind of effect: everything that differs between effects, except how the API makes the response. */
+interface EffectRow {
+  /** The value in a scenario: `true`, or one of these. */
+  readonly value: (typeof effectValues)[number];
+  /** The effect with the highest rank names the path id of a fault, and makes the response. */
+  readonly rank: number;
+  /** Whether the request still gets its complete response and is counted, only later. */
+  readonly onlyDelays: boolean;
+  /** How the response ends. */
+  readonly ends: (typeof effectEnds)[number];
+  /** The other effects that a response can have with it. */
+  readonly fits: readonly string[];
+  /** The sentence "a fault that …". */
+  readonly does: string;
+  readonly whatToDo: string;
+  /** The description of its field, if `does` is not enough. */
+  readonly field?: string;
+  /** The effect as `certify` and the docs show it, and what then happens to a client's request. */
+  readonly example: Readonly<Record<string, unknown>>;
+  readonly happens: string;
+  /** What a person sees who has no response to look at. */
+  readonly silence?: string;
+}
+
+/** The effects of faults. A new effect is a row here, and its response in `api/faults.ts`. */
+export const faultEffects = {
+  latency: {
+    value: "delay",
+    rank: 1,
+    onlyDelays: true,
+    ends: "sent",
+    fits: ["status", "reset", "truncate", "malformed", "slow"],
+    does: "delays the response",
+    whatToDo: "Wait for it: set a longer timeout than the response takes, and do not send the request twice.",
+    field:
+      "The delay of the response, in real time: a duration such as 250ms, or a range { min: 100ms, max: 2s }.",
+    example: { latency: "1s" },
+    happens: "gets its response a second late",
+  },
+  status: {
+    value: "status",
+    rank: 3,
+    onlyDelays: false,
+    ends: "sent",
+    fits: ["latency", "truncate", "slow"],
+    does: "sends a status from 500 to 504",
+    whatToDo: "Send the request again with growing pauses, and give up after a few tries.",
+    field: "Responds with this status and the API's error body.",
+    example: { status: 503 },
+    happens: "gets a 503",
+  },
+  reset: {
+    value: "flag",
+    rank: 7,
+    onlyDelays: false,
+    ends: "reset",
+    fits: ["latency"],
+    does: "resets the connection",
+    whatToDo: "Connect again and resend the request: this endpoint only reads, so repeating it is safe.",
+    example: { reset: true },
+    happens: "has its connection reset",
+    silence: "The connection is reset without a response.",
+  },
+  hang: {
+    value: "flag",
+    rank: 6,
+    onlyDelays: false,
+    ends: "hang",
+    fits: [],
+    does: "never sends a response",
+    whatToDo: "Set a timeout on each request, or your client waits forever. Then send the request again.",
+    example: { hang: true },
+    happens: "never gets a response",
+    silence: "There is no response. A client without a timeout would wait forever.",
+  },
+  truncate: {
+    value: "flag",
+    rank: 5,
+    onlyDelays: false,
+    ends: "cut",
+    fits: ["latency", "status", "slow"],
+    does: "truncates the body and closes the connection",
+    whatToDo:
+      "Treat a truncated body as a failed request, and send the request again. Most HTTP libraries report it.",
+    example: { truncate: true },
+    happens: "gets a response that is cut short",
+  },
+  malformed: {
+    value: "flag",
+    rank: 4,
+    onlyDelays: false,
+    ends: "sent",
+    fits: ["latency", "slow"],
+    does: "sends 200 with broken JSON",
+    whatToDo: "Treat invalid JSON as a failed request, no matter which status, and send the request again.",
+    example: { malformed: true },
+    happens: "gets a 200 with broken JSON",
+  },
+  slow: {
+    value: "rate",
+    rank: 2,
+    onlyDelays: true,
+    ends: "sent",
+    fits: ["latency", "status", "truncate", "malformed"],
+    does: "sends the response in many parts",
+    whatToDo:
+      "Read the body to its end: it arrives in many parts. If you set a timeout, let it cover the whole response.",
+    field: "Sends the body at this many bytes per second.",
+    // A trial spreads each body over a second.
+    example: { slow: 100 },
+    happens: "gets its response in many parts",
+  },
+} as const satisfies Readonly<Record<string, EffectRow>>;
+
+export type FaultKind = keyof typeof faultEffects;
+export type FaultPathId = `fault.${FaultKind}`;
+
+export const faultKinds = Object.keys(faultEffects) as FaultKind[];
+
+interface EffectValues {
+  readonly flag: boolean;
+  /** Milliseconds of real time. */
+  readonly delay: { readonly min: number; readonly max: number };
+  readonly status: FailureStatus;
+  /** Bytes of the body per second. */
+  readonly rate: number;
+}
+
+/** The effects of a fault. `html`: the body of its status is a gateway's page. */
+export type FaultEffect = {
+  readonly [Kind in FaultKind]?: EffectValues[(typeof faultEffects)[Kind]["value"]];
+} & { readonly html?: boolean };
+
+/** The failures of a service or a gateway in front of it, with their error bodies. */
+export const failures = {
+  500: { reason: "Internal Server Error", code: "internal_error", message: "The service failed to respond." },
+  501: { reason: "Not Implemented", code: "not_implemented", message: "The service cannot do this." },
+  502: {
+    reason: "Bad Gateway",
+    code: "bad_gateway",
+    message: "The gateway got no valid response from the service.",
+  },
+  503: {
+    reason: "Service Unavailable",
+    code: "service_unavailable",
+    message: "The service is not available at the moment.",
+  },
+  504: {
+    reason: "Gateway Timeout",
+    code: "gateway_timeout",
+    message: "The gateway got no response from the service in time.",
+  },
+} as const;
+
+export type FailureStatus = keyof typeof failures;
+
+/** The most drastic effect first. */
+export const effectsByRank = [...faultKinds].sort(
+  (one, other) => faultEffects[other].rank - faultEffects[one].rank,
+);
+
+/** The most drastic effect of a fault, which makes the response. */
+export function mainEffectOf(effect: FaultEffect): FaultKind {
+  return effectsByRank.find((kind) => effect[kind] !== undefined && effect[kind] !== false) ?? "latency";
+}
+
+/** The path id of a fault: its most drastic effect. */
+export function faultPathOf(effect: FaultEffect): FaultPathId {
+  return `fault.${mainEffectOf(effect)}`;
+}
+
+/** Describes an effect in a sentence: `Resets the connection.` */
+export function effectWords(kind: FaultKind): string {
+  const { does, field }: EffectRow = faultEffects[kind];
+  return field ?? `${does[0]?.toUpperCase()}${does.slice(1)}.`;
+}
+
+/** The row of the effect that a path id of a fault names; `undefined` for the path id of a response. */
+export function effectAt(pathId: FaultPathId): EffectRow;
+export function effectAt(pathId: string): EffectRow | undefined;
+export function effectAt(pathId: string): EffectRow | undefined {
+  return pathId.startsWith("fault.") ? faultEffects[pathId.slice("fault.".length) as FaultKind] : undefined;
+}
