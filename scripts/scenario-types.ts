@@ -16,7 +16,11 @@ export function typeOf(shape: Shape, indent = ""): string {
     case "either":
       return shape.options.map((one) => typeOf(one, indent)).join(" | ");
     case "choice":
-      return shape.choices.map((one) => JSON.stringify(one)).join(" | ");
+      return [
+        ...shape.choices.map((one) => JSON.stringify(one)),
+        // The successes of other endpoints than `/me`.
+        ...(shape.besides === undefined ? [] : ["`${200 | 201 | 202 | 204}.${string}`"]),
+      ].join(" | ");
     case "list":
       return `(${typeOf(shape.item, indent)})[]`;
     case "record":

@@ -5,8 +5,8 @@ import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Assumptions } from "../spec/assumptions.js";
 import { type AuthorizationFacts, authorize, type Presented } from "../spec/authorize.js";
 import type { FaultPathId } from "../spec/fault-effects.js";
-import { type ApiPathId, outcomeOf, outcomes, type PathId } from "../spec/outcomes.js";
-import type { Endpoint, EndpointInput, Success } from "./endpoint.js";
+import { type ApiPathId, isSuccess, outcomeOf, outcomes, type PathId } from "../spec/outcomes.js";
+import { type Endpoint, type EndpointInput, type Success, successPathOf } from "./endpoint.js";
 import { challengeHeaders, lastToReset, rateLimitHeaders, readLimits, retryAfterHeaders } from "./limits.js";
 import { codeOf, errorBody, type FlatHeaders, type TextBody } from "./messages.js";
 import { readInput } from "./request-input.js";
@@ -88,7 +88,7 @@ function decide(world: SandboxState, call: ApiCall): Ending<ApiPathId> {
     return rejectCall(world, call, { path: responded.refused, details: responded.details });
   }
   const answer = successAnswer(world, call, endpoint, responded);
-  return { pathId: admitted, answer, code: null, commit: responded.commit };
+  return { pathId: successPathOf(endpoint, admitted), answer, code: null, commit: responded.commit };
 }
 
 const nothing: Readonly<Record<string, string>> = Object.freeze({});
@@ -107,7 +107,7 @@ export function admit(
   const { assumptions, windows } = world;
   const { presented, entry, now } = call;
   const pathId = authorize(authorizationFacts(world, presented, entry, scope, now));
-  const isLetIn = isAdmitted(pathId);
+  const isLetIn = isSuccess(pathId);
   // Only the sandbox's keys have counters.
   if (entry !== undefined && (isLetIn || assumptions.count_refused)) {
     const { usage } = entry;
@@ -116,10 +116,6 @@ export function admit(
     if (windows.sliding) usage.recent.push(now);
   }
   return isLetIn ? pathId : rejectCall(world, call, { path: pathId, scope });
-}
-
-export function isAdmitted(pathId: ApiPathId): boolean {
-  return pathId.startsWith("200");
 }
 
 /** The facts that authorize a request with this key at `now`. Settles the usage of the key first. */

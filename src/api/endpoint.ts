@@ -1,6 +1,6 @@
 import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import type { PathId } from "../spec/outcomes.js";
+import { isSuccess, outcomes, type PathId, type SuccessPathId } from "../spec/outcomes.js";
 import type { Shape } from "../spec/schema/shape.js";
 import type { FlatHeaders, TextBody } from "./messages.js";
 
@@ -9,6 +9,20 @@ export type OwnRefusalPath = Extract<
   PathId,
   "400.bad_request" | "404.unknown_record" | "409.conflict" | `422.${string}`
 >;
+
+/** The path id of a success of an endpoint: of `/me` the one that its key causes, of others their own. */
+export function successPathOf<Admitted>(
+  { answersContext, status, operationId }: Endpoint,
+  admitted: Admitted,
+): Admitted | SuccessPathId {
+  return answersContext ? admitted : `${status ?? 200}.${operationId}`;
+}
+
+/** The path ids of the successes of an endpoint. */
+export function successPathsOf(endpoint: Endpoint): readonly PathId[] {
+  const path = successPathOf(endpoint, undefined);
+  return path === undefined ? outcomes.map((row) => row.path).filter(isSuccess) : [path];
+}
 
 /**
  * An endpoint of the API. A new endpoint is one file and its row in `routes.ts`: authorization, journal, adapters and
@@ -38,10 +52,48 @@ export interface Endpoint {
   /** Whether `data` is the key's context, which the profile `varied` varies. Default: false. */
   readonly answersContext?: true;
   /**
+   * Requests with this key that show its outcomes now. Default: one without path parameters and with the example of its
+   * body.
+   */
+  readonly requests?: (caller: KeyEntry, world: SandboxState) => readonly ExampleRequest[];
+  /**
    * Responds to an authorized and counted caller. Changes nothing, because dry runs use it too: `commit` makes the
    * changes of a success.
    */
   readonly respond: (caller: KeyEntry, world: SandboxState, asked: EndpointInput) => Success | OwnRefusal;
+}
+
+/** A request without its key. */
+export interface KeylessRequest {
+  /** Default: GET. */
+  readonly method?: string;
+  /** Default: the endpoint's. */
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** A request to an endpoint by an admitted caller. */
+export interface ExampleRequest extends Omit<KeylessRequest, "method"> {
+  /** Where it ends. Default: the endpoint's success. */
+  readonly ends?: OwnRefusalPath;
+}
+
+export const jsonRequest = (body: unknown, headers: Readonly<Record<string, string>> = {}) => ({
+  headers: { "Content-Type": "application/json", ...headers },
+  body: JSON.stringify(body),
+});
+
+/** The requests with this key that show the outcomes of an endpoint now. */
+export function requestsTo(
+  endpoint: Endpoint,
+  caller: KeyEntry,
+  world: SandboxState,
+): readonly ExampleRequest[] {
+  if (endpoint.requests !== undefined) return endpoint.requests(caller, world);
+  if (endpoint.path.includes("{")) return [];
+  const { body } = endpoint.input ?? {};
+  return [body === undefined ? {} : jsonRequest(body.example)];
 }
 
 /** The input of an endpoint besides the key and the path; checked before the endpoint responds. */

@@ -5,9 +5,9 @@ import { keyStateAt } from "../spec/api-key.js";
 import { authorize, type Presented } from "../spec/authorize.js";
 import { matches } from "../spec/fault.js";
 import { faultPathOf } from "../spec/fault-effects.js";
-import { type ApiPathId, outcomeOf } from "../spec/outcomes.js";
+import { type ApiPathId, isSuccess, outcomeOf } from "../spec/outcomes.js";
 import { authorizationFacts, scopeOf } from "./answer.js";
-import type { Endpoint } from "./endpoint.js";
+import { type Endpoint, successPathOf } from "./endpoint.js";
 import { me } from "./endpoints/me.js";
 import { presentedAs } from "./handle.js";
 import { lastToReset, readLimits } from "./limits.js";
@@ -32,7 +32,8 @@ function evaluateFacts(
 ) {
   const scope = scopeOf(endpoint, world);
   const facts = authorizationFacts(world, presented, entry, scope, world.clock.now());
-  const pathId = authorize(facts);
+  const admitted = authorize(facts);
+  const pathId = isSuccess(admitted) ? successPathOf(endpoint, admitted) : admitted;
   const called = {
     key: facts.key?.ref,
     organization: facts.organization?.ref,

@@ -111,7 +111,7 @@ export function completeCall(world: SandboxState, begun: ApiCall, ending: Ending
     content: content === "unrepeatable" ? undefined : content,
     isRepeatable: content !== "unrepeatable",
     fromStory: request.fromStory,
-    isPreview: route?.preview ?? false,
+    operation: endpoint?.operationId ?? null,
     isMisdirected: endpoint === undefined && !isGuarded,
     isProbe: isProbeOfServer(begun),
     traits: misplaced?.isNotAlone === true ? traitsOf(begun) | hasKeyInOtherHeader : traitsOf(begun),

@@ -2,7 +2,7 @@ import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState, Trial } from "../sandbox/sandbox.js";
 import { environments } from "../spec/api-key.js";
 import { failures } from "../spec/fault-effects.js";
-import { type Outcome, outcomes, type PathId, type PromisedPathId } from "../spec/outcomes.js";
+import { isSuccess, type Outcome, outcomes, type PathId, type PromisedPathId } from "../spec/outcomes.js";
 import { fieldsOf, shapeAt, shapeOf } from "../spec/schema/shape.js";
 import { type ApiCall, type Ending, rejectCall, successAnswer } from "./answer.js";
 import { contextOf, me } from "./endpoints/me.js";
@@ -113,7 +113,7 @@ function neverEnds(path: PromisedPathId): Row {
     const { entry } = call;
     if (entry === undefined) return undefined;
     if (pathId === path) limited.add(entry);
-    return pathId.startsWith("200") && limited.has(entry) ? rejectCall(world, call, { path }) : undefined;
+    return isSuccess(pathId) && limited.has(entry) ? rejectCall(world, call, { path }) : undefined;
   };
   return { name: "never-ends", isLasting: true, respond };
 }

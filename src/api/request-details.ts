@@ -4,9 +4,9 @@ import { viewRequest } from "../sandbox/views.js";
 import { adviceTable } from "../spec/advice.js";
 import { authorizationChecks, type GateCheck } from "../spec/authorize.js";
 import { SandboxError } from "../spec/errors.js";
-import { type ApiPathId, apiPathIds, isFault, outcomeOf, type PathId } from "../spec/outcomes.js";
+import { isFault, outcomeOf, type PathId } from "../spec/outcomes.js";
 import { snakeCase } from "../spec/schema/json.js";
-import { isAdmitted, scopeOf } from "./answer.js";
+import { scopeOf } from "./answer.js";
 import { sentAnswer } from "./handle.js";
 import { routeOf } from "./routes.js";
 
@@ -34,9 +34,6 @@ const previewChecks: readonly GateCheck[] = [
 export function gateChecks(preview: boolean): readonly GateCheck[] {
   return [...targetChecks, ...authorizationChecks, ...(preview ? previewChecks : [])];
 }
-
-/** The path ids of requests that pass all checks. */
-export const successPaths: readonly ApiPathId[] = apiPathIds.filter(isAdmitted);
 
 /** The results of these checks for a request with this path id; a request with a fault has reached none. */
 export function checkResults(checks: readonly GateCheck[], pathId: PathId) {

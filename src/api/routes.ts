@@ -1,11 +1,22 @@
 import type { SandboxState } from "../sandbox/sandbox.js";
-import type { Endpoint, InputSchema } from "./endpoint.js";
+import { isSuccess, type Outcome, outcomes, type PathId, successOutcome } from "../spec/outcomes.js";
+import { type Endpoint, type InputSchema, successPathOf } from "./endpoint.js";
 import { me } from "./endpoints/me.js";
 import { previewEndpoints } from "./endpoints/preview.js";
 
 /** All endpoints, with or without the preview: the announced ones (R49). */
 export function endpointsOf(preview: boolean): readonly Endpoint[] {
   return preview ? [me, ...previewEndpoints] : [me];
+}
+
+/** The outcomes of these endpoints: the closed list, and after the successes of `/me` those of the others. */
+export function outcomesOf(endpoints: readonly Endpoint[]): readonly (Outcome & { readonly path: PathId })[] {
+  const own = endpoints.flatMap((one) => {
+    const path = successPathOf(one, undefined);
+    return path === undefined ? [] : successOutcome(path, one.preview !== true);
+  });
+  const rejections = outcomes.filter(({ path }) => !isSuccess(path));
+  return [...outcomes.filter(({ path }) => isSuccess(path)), ...own, ...rejections];
 }
 
 /** The endpoints at a path, by method, and the value of `Allow`. */

@@ -5,7 +5,7 @@ import { descriptionOf } from "../scenario/format/json-schema.js";
 import { assumptionsSchema } from "../scenario/format/steps.js";
 import { adviceLevels } from "../spec/advice.js";
 import { type Assumptions, profiles } from "../spec/assumptions.js";
-import { faultPathIds, outcomes } from "../spec/outcomes.js";
+import { faultPathIds, type PathId, pathIdShape } from "../spec/outcomes.js";
 import { redactEncoded, redactValue } from "../spec/redact.js";
 import { shapeProblems } from "../spec/schema/check.js";
 import { camelCase, inJsonOfAnyVersion, parsedJson, snakeCase } from "../spec/schema/json.js";
@@ -39,7 +39,7 @@ export const runOutcomes = ["passed", "failed", "flaky", "timed_out", "not_run"]
 export const promiseChoices = ["all", "swaps", "none"] as const;
 const promiseKinds = ["swap", "other"] as const;
 
-const pathId = () => growingChoice(outcomes.map(({ path }) => path));
+const pathId = () => ({ ...pathIdShape(), isGrowing: true }) as Shape<PathId>;
 const fault = () => growingChoice(faultPathIds);
 
 const point = mapping({ row: text(), variant: text(), status: count() });

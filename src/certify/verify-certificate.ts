@@ -83,7 +83,9 @@ function factsOf(result: CertifyResult): Map<string, unknown> {
   }
   facts.set("coverage of all runs", report.coverage);
   facts.set("faults of all runs", report.faults);
-  return facts.set("preview of all runs", report.preview);
+  for (const { operationId, covered } of report.endpoints)
+    facts.set(`endpoint ${operationId} of all runs`, covered);
+  return facts;
 }
 
 export function renderVerification(

@@ -7,6 +7,7 @@ import { settled } from "../sandbox/operations/operations.js";
 import type { KeyView, OrganizationView } from "../sandbox/view-shapes.js";
 import { viewKey, viewOrganization } from "../sandbox/views.js";
 import { SandboxError } from "../spec/errors.js";
+import type { PathId } from "../spec/outcomes.js";
 import { hasBody, hasQuery } from "../spec/request-traits.js";
 import { didYouMean, listed, quote } from "../spec/schema/words.js";
 import { currentSandbox, runtimeOf } from "./create-sandbox.js";
@@ -32,6 +33,9 @@ export interface Caller {
 export type Guarded =
   | { readonly refusal: Response; readonly caller: undefined }
   | { readonly refusal: undefined; readonly caller: Caller };
+
+/** A success of the user's own endpoint, which covers no endpoint of the API. */
+const guardedPath: PathId = "200.guarded";
 
 /**
  * Applies the API's checks to a request to your own endpoint: key, organization, live access, scope, limits.
@@ -60,7 +64,7 @@ export function guard(request: Request, { scope = null, sandbox }: GuardOptions 
   const call = beginCall(world, asked, { isGuarded: true });
   const admitted = admit(world, call, scope);
   const isLetIn = typeof admitted === "string";
-  const ending = isLetIn ? { pathId: admitted, answer: noAnswer, code: null } : admitted;
+  const ending = isLetIn ? { pathId: guardedPath, answer: noAnswer, code: null } : admitted;
   const { answer, id } = completeCall(world, call, ending);
   if (!isLetIn) return { refusal: toResponse(answer, request.method), caller: undefined };
   const entry = call.entry as KeyEntry;

@@ -16,7 +16,13 @@ import type {
   Tone,
 } from "./render/document.js";
 import { render, type TextStyle } from "./render/render.js";
-import type { Report, ReportedAdvice, ReportedPath, ReportedRequest } from "./report-shape.js";
+import type {
+  Report,
+  ReportedAdvice,
+  ReportedEndpoint,
+  ReportedPath,
+  ReportedRequest,
+} from "./report-shape.js";
 
 interface RenderOptions extends TextStyle, Ran {
   readonly failures?: readonly UnmetThreshold[];
@@ -30,7 +36,7 @@ export function renderReport(
   return render(reportDocument(report, failures, options), format, options);
 }
 
-export function conclusion({ requests, coverage, faults, preview, advice }: Report): string {
+export function conclusion({ requests, coverage, faults, endpoints, advice }: Report): string {
   const { percent, met, promised } = coverage;
   if (requests === 0)
     return `The client never called the API. Coverage 0%: 0 of ${promised} promised paths covered.`;
@@ -38,10 +44,12 @@ export function conclusion({ requests, coverage, faults, preview, advice }: Repo
   const counts = (["error", "warning"] as const)
     .filter((level) => count(level) > 0)
     .map((level) => pluralize(count(level), level));
+  const announced = endpoints.filter((one) => one.announced);
+  const covered = announced.filter((one) => one.covered).length;
   const notes = count("note") === 0 ? "" : `; ${pluralize(count("note"), "note")}`;
   return [
     `Coverage ${percent}%: ${met} of ${promised} promised paths covered`,
-    ...(preview === null ? [] : [`Preview: ${preview.met} of ${preview.total} paths covered`]),
+    ...(announced.length === 0 ? [] : [`Announced endpoints: ${covered} of ${announced.length} covered`]),
     ...(faults.met === 0 ? [] : [`Faults: ${faults.met} of ${faults.total} covered`]),
     `${counts.length === 0 ? "No advice" : `Advice: ${counts.join(", ")}`}${notes}.`,
   ].join(". ");
@@ -75,11 +83,10 @@ export function reportDocument(
     { title: "Coverage", columns: [], rows: [], picture: coveragePicture(report) },
     { title: "Paths", columns: ["path", "requests", "verdict", "when"], rows: shown.map(pathRow) },
     {
-      title: "Preview",
-      columns: ["path", "requests"],
-      rows: paths.flatMap(({ pathId, previewCount: count }) =>
-        count > 0 ? [{ cells: [pathId, String(count)] }] : [],
-      ),
+      title: "Endpoints",
+      columns: ["endpoint", "requests", "verdict", "operation id"],
+      // The table of paths shows everything about the only endpoint.
+      rows: report.endpoints.length === 1 ? [] : report.endpoints.map(endpointRow),
     },
     {
       title: "How to cover them",
@@ -142,6 +149,21 @@ function coveragePicture({ paths, coverage: { met, promised } }: Report): Pictur
   };
 }
 
+function endpointRow({
+  method,
+  path,
+  operationId,
+  announced,
+  requests,
+  covered,
+}: ReportedEndpoint): TableRow {
+  const verdict = `${covered ? "covered" : "not covered"}${announced ? ", announced" : ""}`;
+  const tone = covered ? "good" : announced ? "quiet" : "warning";
+  return {
+    cells: [`${method} ${path}`, requests > 0 ? String(requests) : "-", { text: verdict, tone }, operationId],
+  };
+}
+
 function pathRow({ pathId, promised, met, count, when }: ReportedPath): TableRow {
   const verdict = met ? (promised ? "covered" : "not promised") : "not covered";
   const tone = met ? (promised ? "good" : "quiet") : "warning";
@@ -182,7 +204,7 @@ function requestLine({ id, at, method, path, key, fingerprint, didYouMean }: Rep
  * each advice (failed only for errors, with warnings and notes as output), and a failed one for each unmet threshold.
  */
 function suitesOf(report: Report, failures: readonly UnmetThreshold[]): Suite[] {
-  const { requests, coverage, faults, preview, paths, advice } = report;
+  const { requests, coverage, faults, endpoints, paths, advice } = report;
   const name = "has called the API";
   const summary = conclusion(report);
   const { percent, met, promised } = coverage;
@@ -197,7 +219,7 @@ function suitesOf(report: Report, failures: readonly UnmetThreshold[]): Suite[] 
         "coverage.met": met,
         "coverage.promised": promised,
         "faults.met": faults.met,
-        ...(preview !== null && { "preview.met": preview.met }),
+        "endpoints.covered": endpoints.filter(({ covered }) => covered).length,
       },
       cases: [
         requests === 0

@@ -1,6 +1,6 @@
 import { adviceIds, adviceLevels } from "../spec/advice.js";
 import { profiles } from "../spec/assumptions.js";
-import { outcomes } from "../spec/outcomes.js";
+import { type PathId, pathIdShape } from "../spec/outcomes.js";
 import { mistakesIn } from "../spec/schema/check.js";
 import { camelCase, inJsonOfAnyVersion } from "../spec/schema/json.js";
 import {
@@ -9,12 +9,14 @@ import {
   flag,
   growingChoice,
   instant,
+  isMapping,
   list,
   mapping,
   nullable,
   optional,
   orNull,
   record,
+  type Shape,
   text,
   type ValueOf,
 } from "../spec/schema/shape.js";
@@ -56,16 +58,17 @@ const howToMeet = mapping({
 /** How to cover a path. */
 export interface HowToMeet extends ValueOf<typeof howToMeet> {}
 
+const pathId = () => ({ ...pathIdShape(), isGrowing: true }) as Shape<PathId>;
+
 const path = mapping({
-  pathId: growingChoice(outcomes.map(({ path }) => path)),
-  /** Whether the specification promises it; the coverage counts only promised paths. */
+  /** An outcome of the closed list, or the success of another endpoint than `/me`: its status and operation id. */
+  pathId: pathId(),
+  /** Whether the API promises it; the coverage counts only promised paths. */
   promised: flag(),
   /** Whether it is covered, by a request whose key was not in a wrong place. */
   met: flag(),
-  /** The number of requests that ended there; for a promised path, without requests to endpoints of the preview. */
+  /** The number of requests that ended there. */
   count: count(),
-  /** The number of requests to endpoints of the preview that ended there. */
-  previewCount: count(),
   /** The requests that end there. */
   when: text(),
   /** How to cover it; `null` if it is covered, or if it is not promised and no single request covers it. */
@@ -106,8 +109,22 @@ const advice = mapping({
 /** An advice and the requests that caused it. */
 export interface ReportedAdvice extends ValueOf<typeof advice> {}
 
+const endpoint = mapping({
+  method: text(),
+  path: text(),
+  operationId: text(),
+  /** Whether it is announced, not released: announced endpoints never lower the coverage. */
+  announced: flag(),
+  /** The number of the client's requests to it. */
+  requests: count(),
+  /** Whether one of its successes is covered. */
+  covered: flag(),
+});
+/** An endpoint and the requests to it. */
+export interface ReportedEndpoint extends ValueOf<typeof endpoint> {}
+
 const repeat = mapping({
-  pathId: growingChoice(outcomes.map(({ path }) => path)),
+  pathId: pathId(),
   key: nullable(text()),
   fingerprint: nullable(text()),
   /** The number of requests after the first rejection. */
@@ -127,8 +144,8 @@ export const reportShape = mapping({
   coverage,
   /** The covered kinds of faults. */
   faults: share(),
-  /** The covered paths of the preview; `null` if there is no preview. */
-  preview: orNull(share()),
+  /** The endpoints of the sandbox. */
+  endpoints: list(endpoint),
   /** All paths, in the order of the outcomes. */
   paths: list(path),
   /** The advice, the most serious first. */
@@ -145,6 +162,8 @@ export interface Report extends ValueOf<typeof reportShape> {}
  * Keeps unknown members, which a newer sandbox may send.
  */
 export function parseReport(json: unknown): Report | undefined {
-  const mistakes = mistakesIn(inJsonOfAnyVersion(reportShape), json);
-  return mistakes.every(({ kind }) => kind === "unknown") ? (camelCase(json) as Report) : undefined;
+  // Before 0.3, reports had no endpoints.
+  const given = isMapping(json) ? { endpoints: [], ...json } : json;
+  const mistakes = mistakesIn(inJsonOfAnyVersion(reportShape), given);
+  return mistakes.every(({ kind }) => kind === "unknown") ? (camelCase(given) as Report) : undefined;
 }

@@ -1,12 +1,19 @@
-import { endpointsOf, routeAt } from "../api/routes.js";
+import { successPathsOf } from "../api/endpoint.js";
+import { endpointsOf, outcomesOf, routeAt } from "../api/routes.js";
 import { pinnedAssumptions } from "../api/variation/vary.js";
 import type { Counters } from "../sandbox/journal/counts.js";
 import { settled } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { adviceIds, adviceTable } from "../spec/advice.js";
-import { isFault, outcomeOf, outcomes } from "../spec/outcomes.js";
+import { isFault, outcomeOf, type PathId } from "../spec/outcomes.js";
 import { listed, nearest } from "../spec/schema/words.js";
-import type { Report, ReportedAdvice, ReportedPath, ReportedRepeat } from "./report-shape.js";
+import type {
+  Report,
+  ReportedAdvice,
+  ReportedEndpoint,
+  ReportedPath,
+  ReportedRepeat,
+} from "./report-shape.js";
 import { howToCover } from "./reproduce.js";
 
 /**
@@ -22,9 +29,22 @@ export function clientReport(
   const running = settled(sandbox);
   const counted = counters.read();
   const hints = howToCover(running, { curlOptions: counters.curlOptions, underExec });
-  const paths = outcomes.map(({ path: pathId, promised, when }): ReportedPath => {
-    const { count, previewCount, isMet: met } = counted.paths[pathId];
-    return { pathId, promised, met, count, previewCount, when, howToMeet: met ? null : hints(pathId) };
+  const served = endpointsOf(running.preview);
+  const known = outcomesOf(served);
+  // A custom handler, or an endpoint that an earlier scenario had.
+  const others = Object.keys(counted.paths).filter((id) => known.every(({ path }) => path !== id));
+  const rows = [...known, ...(others as PathId[]).map(outcomeOf)];
+  const paths = rows.map(({ path, promised, when }): ReportedPath => {
+    const pathId = path as PathId;
+    const { count, isMet: met } = counted.paths[pathId] ?? { count: 0, isMet: false };
+    return { pathId, promised, met, count, when, howToMeet: met ? null : hints(pathId) };
+  });
+  const isCovered = (id: string) => paths.some(({ pathId, met }) => met && pathId === id);
+  const endpoints = served.map((one): ReportedEndpoint => {
+    const { method, path, operationId, preview: announced = false } = one;
+    const requests = counted.endpoints[operationId] ?? 0;
+    const covered = successPathsOf(one).some(isCovered);
+    return { method, path, operationId, announced, requests, covered };
   });
   const advice = adviceTable.map(({ id, level, rule, meaning, whatToDo }) => {
     const { count, examples } = counted.advice[id];
@@ -45,28 +65,24 @@ export function clientReport(
     pinned: pinnedAssumptions(running),
     requests: counted.requests,
     unread: counted.unread,
-    ...sharesOf(paths, running.preview),
+    ...sharesOf(paths),
+    endpoints,
     paths,
     advice: advice.filter(({ count }) => count > 0),
     repeats: counted.repeats,
   };
 }
 
-/** Returns the covered shares of the promised paths, of the faults, and of the paths of the preview. */
-function sharesOf(
-  paths: readonly ReportedPath[],
-  hasPreview: boolean,
-): Pick<Report, "coverage" | "faults" | "preview"> {
+/** Returns the covered shares of the promised paths and of the faults. */
+function sharesOf(paths: readonly ReportedPath[]): Pick<Report, "coverage" | "faults"> {
   const share = (chosen: readonly ReportedPath[]) => ({
     met: chosen.filter((row) => row.met).length,
     total: chosen.length,
   });
   const { met, total: promised } = share(paths.filter((row) => row.promised));
-  const isAnnounced = hasPreview || paths.some(({ previewCount }) => previewCount > 0);
   return {
     coverage: { percent: Math.floor((met * 100) / promised), met, promised },
     faults: share(paths.filter(({ pathId }) => isFault(pathId))),
-    preview: isAnnounced ? share(paths.filter(({ pathId }) => outcomeOf(pathId).preview === true)) : null,
   };
 }
 
@@ -78,7 +94,10 @@ export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
   const runs = reports.flatMap(
     ({ runs, scenario, seed, profile, pinned }) => runs ?? [{ scenario, seed, profile, pinned }],
   );
-  const paths = first.paths.map(({ pathId }) => mergePath(rowsOf(reports, pathId)));
+  const paths = groupsOf(
+    reports.flatMap((report) => report.paths),
+    ({ pathId }) => pathId,
+  ).map(mergePath);
   const advice = adviceIds.flatMap((id) => {
     const [row, ...others] = reports.flatMap((report) => report.advice.filter((one) => one.id === id));
     return row === undefined ? [] : [mergeAdvice([row, ...others])];
@@ -89,10 +108,15 @@ export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
     runs,
     requests: sum(reports, ({ requests }) => requests),
     unread: sum(reports, ({ unread }) => unread),
-    ...sharesOf(
-      paths,
-      reports.some(({ preview }) => preview !== null),
-    ),
+    ...sharesOf(paths),
+    endpoints: groupsOf(
+      reports.flatMap(({ endpoints }) => endpoints),
+      ({ operationId }) => operationId,
+    ).map((rows) => ({
+      ...rows[0],
+      requests: sum(rows, ({ requests }) => requests),
+      covered: rows.some(({ covered }) => covered),
+    })),
     paths,
     advice,
     repeats: mergeRepeats(reports.flatMap(({ repeats }) => repeats)),
@@ -100,9 +124,15 @@ export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
   return { ...first, ...merged };
 }
 
-function rowsOf(reports: readonly Report[], pathId: string): [ReportedPath, ...ReportedPath[]] {
-  const rows = reports.flatMap(({ paths }) => paths.filter((path) => path.pathId === pathId));
-  return rows as [ReportedPath, ...ReportedPath[]];
+/** The rows with the same id, in the order of their first ones. */
+function groupsOf<Row>(rows: readonly Row[], idOf: (row: Row) => string): [Row, ...Row[]][] {
+  const groups = new Map<string, [Row, ...Row[]]>();
+  for (const row of rows) {
+    const group = groups.get(idOf(row));
+    if (group === undefined) groups.set(idOf(row), [row]);
+    else group.push(row);
+  }
+  return [...groups.values()];
 }
 
 function mergePath(rows: readonly [ReportedPath, ...ReportedPath[]]): ReportedPath {
@@ -111,7 +141,6 @@ function mergePath(rows: readonly [ReportedPath, ...ReportedPath[]]): ReportedPa
     ...rows[0],
     met,
     count: sum(rows, ({ count }) => count),
-    previewCount: sum(rows, ({ previewCount }) => previewCount),
     howToMeet: met ? null : rows[0].howToMeet,
   };
 }

@@ -1,28 +1,22 @@
-import type { Endpoint } from "../api/endpoint.js";
+import { type KeylessRequest, requestsTo, successPathOf } from "../api/endpoint.js";
 import { me } from "../api/endpoints/me.js";
-import {
-  cancelConsentRequest,
-  createConsentRequest,
-  getConsentRequest,
-  listAttestations,
-} from "../api/endpoints/preview.js";
 import { evaluateKey } from "../api/evaluate.js";
+import { endpointsOf } from "../api/routes.js";
 import type { KeyEntry } from "../sandbox/keys.js";
-import { type ConsentEntry, statusAt } from "../sandbox/preview/consents.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { announcedKeys } from "../sandbox/secrets.js";
 import { startSandbox } from "../sandbox/start.js";
 import { bundledScenarios, type ScenarioName } from "../scenario/bundled.js";
 import { variableOf } from "../spec/api-key.js";
-import { isAllowed } from "../spec/consent.js";
 import { isSandboxError } from "../spec/errors.js";
 import { matches } from "../spec/fault.js";
 import { effectAt, type FaultEffect, faultEffects, mainEffectOf } from "../spec/fault-effects.js";
-import { type ApiPathId, outcomeOf, type PathId } from "../spec/outcomes.js";
+import { type ApiPathId, isSuccess, type PathId } from "../spec/outcomes.js";
 import { shellWord } from "./plain-text.js";
 import type { HowToMeet } from "./report-shape.js";
 
 export interface Reproduction extends KeylessRequest {
+  readonly path: string;
   /** The variable with the key to send; `undefined` for no key. */
   readonly variable?: string;
   /** The ref of the key; `none`, `malformed` or `unknown` if the sandbox does not have it. */
@@ -67,16 +61,16 @@ export function howToCover(
       request: { method, path, headers, body },
       scenario: name === undefined || reset ? null : name,
       reset,
-      text: name === undefined ? text : `${beforeIt(name, pathId)} ${text}`,
+      text: name === undefined ? text : `${beforeIt(name)} ${text}`,
       curl: curlLine(found, curlOptions, pathId),
     };
   };
-  function beforeIt(name: ScenarioName, pathId: PathId): string {
+  function beforeIt(name: ScenarioName): string {
     if (name === world.name) {
       const options = `${curlOptions && `${curlOptions} `}-X POST -H content-type:application/json`;
       return `reset the sandbox (curl ${options} $SVC_CONTROL_URL/reset), then`;
     }
-    const needs = outcomeOf(pathId).preview === true ? " (it has preview: true)" : "";
+    const needs = bundledScenarios[name].preview === true ? " (it has preview: true)" : "";
     return underExec
       ? `with svc-sandbox exec ${name} -- <command>${needs},`
       : `start svc-sandbox ${name}${needs}, then`;
@@ -130,9 +124,15 @@ export function reproductionsIn(world: SandboxState): Reproductions {
   for (const { ref } of announcedKeys(world).keys) {
     const entry = world.registry.key(ref);
     const key = { variable: variableOf(ref), ref };
-    add(evaluateKey(world, ref).pathId, { ...key, path }, entry);
-    for (const [pathId, request] of world.preview ? previewRequests(world, entry) : []) {
-      add(pathId, { ...key, ...request }, entry);
+    for (const endpoint of endpointsOf(world.preview)) {
+      const { pathId } = evaluateKey(world, ref, endpoint);
+      if (endpoint === me) add(pathId, { ...key, path }, entry);
+      if (!isSuccess(pathId)) continue;
+      for (const request of requestsTo(endpoint, entry, world)) {
+        const method = endpoint.method === "GET" ? {} : { method: endpoint.method };
+        const { ends = successPathOf(endpoint, pathId), ...sent } = request;
+        add(ends, { ...key, ...method, path: endpoint.path, ...sent }, entry);
+      }
     }
   }
   add("401.missing", { ref: "none", path });
@@ -169,47 +169,4 @@ function pathsWithFaults(
     isFirst = false;
   }
   return [{ pathId: apiPath }];
-}
-
-interface KeylessRequest {
-  /** Default: GET. */
-  readonly method?: string;
-  readonly path: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-}
-
-/** Returns the requests with a key that cover paths of the preview, in a sandbox with the preview. */
-function previewRequests(world: SandboxState, { key }: KeyEntry) {
-  const found: [ApiPathId, KeylessRequest][] = [];
-  const add = (pathId: ApiPathId, endpoint: Endpoint, path = endpoint.path, more = {}) => {
-    if (!evaluateKey(world, key.ref, endpoint).pathId.startsWith("200")) return;
-    const method = endpoint.method === "GET" ? {} : { method: endpoint.method };
-    found.push([pathId, { ...method, path, ...more }]);
-  };
-  const withId = ({ path }: Endpoint, id: string) => path.replace("{id}", id);
-  add("400.bad_request", createConsentRequest);
-  add("404.unknown_record", getConsentRequest, withId(getConsentRequest, "consent_nothing"));
-  add("422.validation", listAttestations, `${listAttestations.path}?limit=0`);
-  if (key.environment === "live") return found;
-  const own = world.consents.filter(({ organization }) => organization === key.organization);
-  const ended = own.find((entry) => !isAllowed("cancel", statusAt(entry, world.clock.now())));
-  if (ended !== undefined) add("409.conflict", cancelConsentRequest, withId(cancelConsentRequest, ended.id));
-  const earlier = own.find(({ idempotency }) => idempotency !== undefined);
-  if (earlier !== undefined) {
-    const { path } = createConsentRequest;
-    add("422.idempotency_key", createConsentRequest, path, reuse(earlier, world));
-  }
-  return found;
-}
-
-/** Returns a different request with the idempotency key of an earlier one. */
-function reuse({ idempotency, farmer }: ConsentEntry, { farmers }: SandboxState) {
-  const purpose = { code: "monitoring", text: "Another purpose than before." };
-  const body = { farmer_id: farmers.idOf(farmer), purpose, permissions: ["identity"] };
-  const headers = {
-    "Content-Type": "application/json",
-    "Idempotency-Key": JSON.stringify(idempotency?.key),
-  };
-  return { headers, body: JSON.stringify(body) };
 }

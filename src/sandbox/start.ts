@@ -185,9 +185,7 @@ export function describeSandbox(world: SandboxState): SavedSandbox {
 
 function countsOf(counts: Counts): Counts {
   const counted = <Rows extends object>(rows: Rows) =>
-    Object.fromEntries(
-      Object.entries(rows).filter(([, { count, previewCount = 0 }]) => count + previewCount > 0),
-    ) as Rows;
+    Object.fromEntries(Object.entries(rows).filter(([, { count }]) => count > 0)) as Rows;
   return { ...counts, paths: counted(counts.paths), advice: counted(counts.advice) };
 }
 

@@ -14,7 +14,7 @@ import {
   purposeCodes,
   validityStatuses,
 } from "../spec/consent.js";
-import { faultPathIds, outcomes } from "../spec/outcomes.js";
+import { faultPathIds, pathIdShape } from "../spec/outcomes.js";
 import { requestSources } from "../spec/request-traits.js";
 import {
   always,
@@ -94,7 +94,7 @@ export const requestShape = mapping({
   status: count(),
   /** The API's error code. */
   code: nullable(text()),
-  pathId: choice(outcomes.map(({ path }) => path)),
+  pathId: pathIdShape(),
   /** The fault that affected the request. If it only delayed the response, `pathId` is the response's. */
   fault: nullable(choice(faultPathIds)),
   /** Whether the client did not wait for a delayed response. Default: false. */

@@ -99,8 +99,8 @@ export function authorize(facts: AuthorizationFacts): ApiPathId {
   return successPath(facts);
 }
 
-// A key can be several of these; the one that requires action from the client comes first.
-function successPath({ key }: AuthorizationFacts): ApiPathId {
+/** The path id of a success of `/me`. A key can be several of these: the one that requires action from the client comes first. */
+export function successPath({ key }: Pick<AuthorizationFacts, "key">): ApiPathId {
   if (key === undefined) throw new Error("a request was authorized without a key");
   // It was accepted, so its overlap has not ended.
   if (key.overlapEndsAt !== undefined) return "200.retiring";

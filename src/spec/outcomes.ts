@@ -1,4 +1,5 @@
 import { type FaultPathId, faultEffects, faultKinds } from "./fault-effects.js";
+import { choice, type Shape } from "./schema/shape.js";
 
 /**
  * The closed list of outcomes of a request.
@@ -233,8 +234,11 @@ const faultOutcomes = faultKinds.map((kind) => {
 
 export const outcomes = [...apiOutcomes, ...faultOutcomes];
 
+/** The path id of a success of an endpoint other than `/me`: its status and operation id (`201.createConsentRequest`). */
+export type SuccessPathId = `${200 | 201 | 202 | 204}.${string}`;
+
 /** The path id of a response. */
-export type ApiPathId = (typeof apiOutcomes)[number]["path"];
+export type ApiPathId = (typeof apiOutcomes)[number]["path"] | SuccessPathId;
 
 /** The stable id of an outcome of a request. */
 export type PathId = ApiPathId | FaultPathId;
@@ -242,7 +246,11 @@ export type PathId = ApiPathId | FaultPathId;
 /** The path id of an outcome that the specification promises. */
 export type PromisedPathId = Extract<(typeof apiOutcomes)[number], { readonly promised: true }>["path"];
 
-export const apiPathIds = apiOutcomes.map(({ path }) => path);
+export const apiPathIds: readonly ApiPathId[] = apiOutcomes.map(({ path }) => path);
+
+/** A path id: of these, or of the success of another endpoint than `/me`. */
+export const pathIdShape = (ids: readonly PathId[] = outcomes.map(({ path }) => path)): Shape<PathId> =>
+  ({ ...choice(ids), besides: /^20[0124]\.[A-Za-z][\w-]*$/ }) as Shape<PathId>;
 
 export const faultPathIds = faultOutcomes.map(({ path }) => path);
 
@@ -255,8 +263,27 @@ export function isFault(path: PathId): path is FaultPathId {
   return path.startsWith("fault.");
 }
 
+/** The outcome with this path id; of the success of another endpoint, which the list does not have, one made from the id. */
 export function outcomeOf(path: PathId): Outcome {
-  return byPath.get(path) as Outcome;
+  return byPath.get(path) ?? successOutcome(path as SuccessPathId);
+}
+
+/** The success of an endpoint other than `/me`. */
+export function successOutcome(
+  path: SuccessPathId,
+  promised = false,
+): Outcome & { readonly path: SuccessPathId } {
+  const [status = "", operationId = ""] = path.split(/\.(.*)/s);
+  return {
+    ...{ path, status: Number(status), code: null, message: null, promised },
+    when: `a request to ${operationId} that passes all its checks`,
+    whatToDo: "Nothing: the request succeeded.",
+  };
+}
+
+/** Whether a path id is a success: of `/me` or of another endpoint. */
+export function isSuccess(path: PathId): boolean {
+  return path.startsWith("2");
 }
 
 /** Errors outside the specification: invalid HTTP, and a defect of the sandbox. */

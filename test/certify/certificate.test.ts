@@ -215,7 +215,7 @@ describe("verifying by running again", () => {
     });
     const names = unseen.map((steps) => steps.filter((step) => typeof step === "string").join("."));
     expect(
-      [...new Set(names)].filter((name) => !/^report\.(?:advice|paths|repeats|runs)\./.test(name)),
+      [...new Set(names)].filter((name) => !/^report\.(?:advice|endpoints|paths|repeats|runs)\./.test(name)),
     ).toEqual([
       "startedAt",
       "durationMs",

@@ -10,7 +10,6 @@ const path = (
   promised: true,
   met: count > 0,
   count,
-  previewCount: 0,
   when: `what ends on ${pathId}`,
   howToMeet:
     count > 0
@@ -40,9 +39,14 @@ const report: Report = {
   unread: 1,
   coverage: { percent: 66, met: 2, promised: 3 },
   faults: { met: 1, total: 7 },
-  preview: { met: 0, total: 4 },
+  endpoints: [
+    {
+      ...{ method: "GET", path: "/v1/relying-party/me", operationId: "getRelyingPartyContext" },
+      ...{ announced: false, requests: 22, covered: true },
+    },
+  ],
   paths: [
-    path("200.test", 20, { previewCount: 2 }),
+    path("200.test", 22),
     path("401.revoked", 9),
     path("403.insufficient_scope", 0),
     path("404.unknown_path", 0, { promised: false, howToMeet: null }),
@@ -186,6 +190,6 @@ export const passed: CertifyResult = {
   },
   gates: { failOn: "error", minCoverage: 0 },
   unmet: [],
-  report: { ...report, advice: [], preview: null, unread: 0 },
+  report: { ...report, advice: [], unread: 0 },
   verdict: "passed",
 };

@@ -126,6 +126,6 @@ const forgery: CertifyResult = {
     ...{ scenario: "key-states", seed: 1, profile: "minimal", pinned: [], requests: 0, unread: 0 },
     coverage: { percent: 0, met: 0, promised: 1 },
     faults: { met: 0, total: 1 },
-    ...{ preview: null, paths: [], advice: [], repeats: [] },
+    ...{ endpoints: [], paths: [], advice: [], repeats: [] },
   },
 };

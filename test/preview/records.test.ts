@@ -21,8 +21,8 @@ test("a consent request is pending for a week at most, and its consent lasts 90 
   const shown = await get("bank-second", made.json.data.id);
   expect([shown.status, shown.json]).toEqual([200, made.json]);
   expect(sandbox.requests.list().map(({ path, status, pathId }) => [path, status, pathId])).toEqual([
-    [consentsPath, 201, "200.test"],
-    [`${consentsPath}/${made.json.data.id}`, 200, "200.test"],
+    [consentsPath, 201, "201.createConsentRequest"],
+    [`${consentsPath}/${made.json.data.id}`, 200, "200.getConsentRequest"],
   ]);
 });
 

@@ -186,7 +186,7 @@ test("a fault makes nothing, unless it only delays", async () => {
       { when: { requests: [1] }, then: { status: 503 } },
       { when: { path_id: "422.validation" }, then: { status: 500 } },
       { when: { path_id: "404.unknown_record" }, then: { latency: "1ms" } },
-      { when: { path_id: "200.test" }, then: { latency: "1ms" } },
+      { when: { path_id: "201.createConsentRequest" }, then: { latency: "1ms" } },
     ],
   });
   const statuses = [(await ask("bank", 0)).status, (await ask("bank", 0, { permissions: [] })).status];

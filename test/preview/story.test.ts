@@ -19,7 +19,7 @@ const ask = (permissions = "[land]") => `
       method: POST
       path: /v1/relying-party/consent-requests
       body: { farmer_id: "{farmer.2}", purpose: { code: monitoring, text: Why. }, permissions: ${permissions} }
-    expect: { status: 201, path: 200.test }`;
+    expect: { status: 201, path: 201.createConsentRequest }`;
 
 /** Runs a story as a test; answers its exit code and what was printed. */
 async function verify(story: string): Promise<readonly [code: number | null, text: string]> {
@@ -58,9 +58,9 @@ test("the path and the body of a request name farmers, consents and attestations
   - consent: { farmer: 2, do: grant }
   - advance: 1m
   - request: { path: "/v1/relying-party/attestations/{attestation.2}?x={consent.1}" }
-    expect: { path: 200.test, body: { data: { type: loans, validity: active } } }
+    expect: { path: 200.getAttestation, body: { data: { type: loans, validity: active } } }
   - request: { path: "/v1/relying-party/attestations?consent_request_id={consent.1}&limit=1" }
-    expect: { path: 200.test, body: { page: { total: 2 } } }
+    expect: { path: 200.listAttestations, body: { page: { total: 2 } } }
   - request: { path: "/v1/relying-party/{other.1}", body: "{consent.1} {nothing}" }
     expect: { path: 404.unknown_path }
 `);

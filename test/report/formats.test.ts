@@ -135,7 +135,6 @@ test("the JSON of a report is the same as the control plane's, and can be read b
     promised: true,
     met: true,
     count: report.paths[0]?.count,
-    preview_count: 0,
     when: "a valid test key",
     how_to_meet: null,
   });
@@ -239,20 +238,35 @@ test("a client that covers every promised path has no advice, and is pointed to 
   expect(conclusion(sandbox.report())).toContain("Faults: 1 of 7 covered.");
 });
 
-test("a request to an endpoint of the preview covers nothing that the API promises", async () => {
+test("a success of an announced endpoint is its own path, and covers nothing that the API promises", async () => {
   const sandbox = createSandbox({ scenario: "announced-endpoints" });
   const headers = { "x-api-key": sandbox.secret("lending") };
   const get = (path: string) => sandbox.fetch(`https://any.example${path}`, { headers });
   await get("/v1/relying-party/attestations");
   await get("/v1/relying-party/attestations?limit=0");
   const report = sandbox.report();
-  expect(report).toMatchObject({ coverage: { met: 0 }, preview: { met: 1, total: 5 } });
-  expect(report.paths[0]).toMatchObject({ pathId: "200.test", met: false, count: 0, previewCount: 1 });
-  expect(renderReport(report, "text")).toMatch(/\nPreview\n {2}200\.test +1\n {2}422\.validation +1\n/);
-  expect(conclusion(report)).toContain("Preview: 1 of 5 paths covered.");
+  expect(report).toMatchObject({ requests: 2, coverage: { met: 0, promised: 17 } });
+  const row = (wanted: string) => report.paths.find(({ pathId }) => pathId === wanted);
+  expect(row("200.test")).toMatchObject({ met: false, count: 0 });
+  expect(row("200.listAttestations")).toMatchObject({ met: true, count: 1, promised: false });
+  const listed = { operationId: "listAttestations", announced: true, requests: 2, covered: true };
+  expect(report.endpoints.filter(({ requests }) => requests > 0)).toMatchObject([listed]);
+  expect(renderReport(report, "text")).toMatch(
+    / {2}GET \/v1\/relying-party\/attestations +2 +covered, announced/,
+  );
+  expect(conclusion(report)).toContain("Announced endpoints: 1 of 5 covered.");
+  await get("/v1/relying-party/attestations?limit=0");
+  const rejected = { ...headers, "x-api-key": "none" };
+  await sandbox.fetch("https://any.example/v1/relying-party/attestations", { headers: rejected });
   await get(mePath);
-  expect(sandbox.report()).toMatchObject({ coverage: { met: 1 }, preview: { met: 1 } });
-  expect(clean.preview).toBeNull();
+  const paths = sandbox.report().paths.filter(({ promised, met }) => promised && met);
+  expect(paths.map(({ pathId }) => pathId)).toEqual(["200.test", "401.malformed"]);
+});
+
+test("a report of 0.2, which has no endpoints, can be read and merged", () => {
+  const { endpoints: _, ...old } = JSON.parse(renderReport(clean, "json"));
+  const read = parseReport({ ...old, preview: null }) as Report;
+  expect(mergeReports([read, clean])).toMatchObject({ endpoints: clean.endpoints, coverage: clean.coverage });
 });
 
 test("R46 annotations for GitHub are a line for each advice and threshold", async () => {

@@ -136,7 +136,6 @@ test("a path that was met has no instruction, and asking for the report changes 
     promised: true,
     met: true,
     count: 1,
-    previewCount: 0,
     when: "no x-api-key header",
     howToMeet: null,
   });

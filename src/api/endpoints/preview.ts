@@ -37,7 +37,7 @@ import {
   text,
   type ValueOf,
 } from "../../spec/schema/shape.js";
-import type { Endpoint, OwnRefusal } from "../endpoint.js";
+import { type Endpoint, type ExampleRequest, jsonRequest, type OwnRefusal } from "../endpoint.js";
 import { jsonBody, type TextBody } from "../messages.js";
 import { invalid } from "../request-input.js";
 
@@ -54,6 +54,16 @@ function visibleTo({ key }: KeyEntry, world: SandboxState) {
     consent: (id: string) => consents.find((entry) => entry.id === id && isVisible(entry)),
     attestations: (now: number) => attestationsOf(consents.filter(isVisible), now),
   };
+}
+
+function ownConsents({ key }: KeyEntry, { consents }: SandboxState): readonly ConsentEntry[] {
+  return key.environment === "live"
+    ? []
+    : consents.filter(({ organization }) => organization === key.organization);
+}
+
+function withId({ path }: Endpoint, id: string): string {
+  return path.replace("{id}", id);
 }
 
 const unknown = (record: string): OwnRefusal => ({ refused: "404.unknown_record", details: { record } });
@@ -148,6 +158,15 @@ export const createConsentRequest: Endpoint = {
   responseShape,
   responseExample: consentExample(),
   refusals: ["400.bad_request", "404.unknown_record", "422.validation", "422.idempotency_key"],
+  requests(caller, world) {
+    const { farmers } = world;
+    const earlier = ownConsents(caller, world).find(({ idempotency }) => idempotency !== undefined);
+    return [
+      { ends: "400.bad_request" },
+      ...(caller.key.environment === "live" ? [] : [jsonRequest({ ...asked, farmer_id: farmers.idOf(0) })]),
+      ...(earlier === undefined ? [] : [reused(earlier, world)]),
+    ];
+  },
   respond(caller, world, { body, now, idempotencyKey }) {
     const wanted = body as Wanted;
     const { organization } = caller.key;
@@ -185,6 +204,16 @@ export const createConsentRequest: Endpoint = {
   },
 };
 
+/** A different request with the idempotency key of an earlier one. */
+function reused({ idempotency, farmer }: ConsentEntry, { farmers }: SandboxState): ExampleRequest {
+  const purpose = { code: "monitoring", text: "Another purpose than before." };
+  const body = { farmer_id: farmers.idOf(farmer), purpose, permissions: ["identity"] };
+  return {
+    ends: "422.idempotency_key",
+    ...jsonRequest(body, { "Idempotency-Key": JSON.stringify(idempotency?.key) }),
+  };
+}
+
 function replayed(earlier: ConsentEntry, sha256: string, world: SandboxState, now: number) {
   if (earlier.idempotency?.sha256 !== sha256) return { refused: "422.idempotency_key" } satisfies OwnRefusal;
   return { ...consentBody(earlier, world, now), headers: ["Idempotent-Replayed", "true"] };
@@ -210,6 +239,12 @@ export const getConsentRequest: Endpoint = {
   responseShape,
   responseExample: consentExample(),
   refusals: ["404.unknown_record"],
+  requests: (caller, world) => [
+    { ends: "404.unknown_record", path: withId(getConsentRequest, "consent_nothing") },
+    ...ownConsents(caller, world)
+      .slice(0, 1)
+      .map(({ id }) => ({ path: withId(getConsentRequest, id) })),
+  ],
   respond(caller, world, { params, now }) {
     const entry = visibleTo(caller, world).consent(params.id as string);
     if (entry === undefined) return unknown("consent_request");
@@ -228,6 +263,11 @@ export const cancelConsentRequest: Endpoint = {
   responseShape,
   responseExample: consentExample({ ...created, status: "cancelled", at: "2026-03-02T10:00:00.000Z" }),
   refusals: ["404.unknown_record", "409.conflict"],
+  requests: (caller, world) =>
+    ownConsents(caller, world).map((entry) => ({
+      path: withId(cancelConsentRequest, entry.id),
+      ...(!isAllowed("cancel", statusAt(entry, world.clock.now())) && { ends: "409.conflict" }),
+    })),
   respond(caller, world, { params, now }) {
     const entry = visibleTo(caller, world).consent(params.id as string);
     if (entry === undefined) return unknown("consent_request");
@@ -285,6 +325,7 @@ export const listAttestations: Endpoint = {
   }),
   responseExample: { data: [attestationExample], page: { limit: defaultLimit, offset: 0, total: 1 } },
   refusals: ["422.validation"],
+  requests: () => [{}, { ends: "422.validation", path: `${listAttestations.path}?limit=0` }],
   respond(caller, world, { query, now }) {
     const visible = visibleTo(caller, world);
     const { consent_request_id: consentId, farmer_id: farmerId } = query;
@@ -313,6 +354,11 @@ const getAttestation: Endpoint = {
   responseShape: mapping({ data: attestationShape }),
   responseExample: { data: attestationExample },
   refusals: ["404.unknown_record"],
+  requests: (caller, world) =>
+    visibleTo(caller, world)
+      .attestations(world.clock.now())
+      .slice(0, 1)
+      .map(({ id }) => ({ path: withId(getAttestation, id) })),
   respond(caller, world, { params, now }) {
     const attestation = visibleTo(caller, world)
       .attestations(now)

@@ -1,4 +1,5 @@
 import { expectedCode } from "../../api/messages.js";
+import { endpointsOf, outcomesOf } from "../../api/routes.js";
 import { controlPath } from "../../node/addresses.js";
 import { clientEnvironment } from "../../node/client-variables.js";
 import { fallbackScenarios, type Reproduction, reproductionsIn } from "../../report/reproduce.js";
@@ -110,7 +111,8 @@ interface CollectionRequest {
  * are of bundled scenarios.
  */
 function collectionOf(world: SandboxState, others: readonly SandboxState[]): Collection {
-  const missing = new Set<PathId>(outcomes.map(({ path }) => path));
+  const all = [world, ...others].flatMap(({ preview }) => outcomesOf(endpointsOf(preview)));
+  const missing = new Set([...all, ...outcomes].map(({ path }) => path as PathId));
   const variables = new Set(["SVC_BASE_URL", "SVC_CONTROL_URL"]);
   const groups: Collection["groups"][number][] = [];
   const addGroup = (shown: SandboxState, start: CollectionRequest) => {

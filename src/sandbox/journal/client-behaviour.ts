@@ -1,6 +1,7 @@
 import type { AdviceId } from "../../spec/advice.js";
 import { isMarked, isSandboxKey, keyStateAt } from "../../spec/api-key.js";
-import { isFault, outcomeOf, type PathId } from "../../spec/outcomes.js";
+import { successPath } from "../../spec/authorize.js";
+import { isFault, isSuccess, outcomeOf, type PathId } from "../../spec/outcomes.js";
 import {
   hasBody,
   hasKeyInOtherHeader,
@@ -48,18 +49,19 @@ export function observe(
   const { entry, sha256 } = call;
   const { apiKey = "" } = call.request;
   const { pathId } = exchange;
+  const hasPassed = isSuccess(pathId);
+  const admitted = hasPassed && entry !== undefined ? successPath(entry) : undefined;
   const advice = adviceOnTraits(call, exchange, behaviour.pages);
   const looksReal = !isMarked(apiKey) && exchange.presented === "well_formed";
   if ((looksReal && entry === undefined) || exchange.leaksRealKey) advice.push("real-key-suspected");
   if (entry !== undefined && hasReplacementThatWorked(entry, exchange.at))
     advice.push("old-key-after-replacement-seen");
-  else if (pathId === "200.retiring") advice.push("retiring-key-in-use");
-  if (pathId === "200.legacy") advice.push("legacy-key-in-use");
+  else if (admitted === "200.retiring") advice.push("retiring-key-in-use");
+  if (admitted === "200.legacy") advice.push("legacy-key-in-use");
   const isStray = isSandboxKey(apiKey) && sha256 !== behaviour.unknownKey;
   if (isStray && pathId.startsWith("401") && entry === undefined) advice.push("key-of-another-sandbox");
   // A delayed response may not have arrived yet.
-  if (entry !== undefined && pathId.startsWith("200") && exchange.delivery === undefined)
-    entry.hasWorked = true;
+  if (entry !== undefined && hasPassed && exchange.delivery === undefined) entry.hasWorked = true;
   const isResent = isResentKey(behaviour, call, exchange);
   if (isResent) advice.push("sent-again-after-refusal");
   return { advice: advice.length === 0 ? noAdvice : Object.freeze(advice), ...(isResent && { isResent }) };

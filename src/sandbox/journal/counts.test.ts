@@ -15,13 +15,13 @@ const exchange = (pathId: PathId, fields: Partial<Exchange> = {}) =>
     pathId,
     ...fields,
   }) as Exchange;
-const fault = { fault: null, isPreview: false, advice: [] };
+const fault = { fault: null, operation: "getRelyingPartyContext", advice: [] };
 
 test("a path is met by a request, but not by one whose key was in another header, and stays met", () => {
   const counters = createCounters();
   const met = (pathId: PathId) => {
-    const { count, isMet } = counters.read().paths[pathId];
-    return [count, isMet];
+    const row = counters.read().paths[pathId];
+    return [row?.count, row?.isMet];
   };
   for (const pathId of ["401.missing", "401.malformed"] as const) {
     counters.count(exchange(pathId, { advice: ["key-in-authorization"] }));
@@ -34,15 +34,15 @@ test("a path is met by a request, but not by one whose key was in another header
   expect(met("403.insufficient_scope")).toEqual([1, true]);
 });
 
-test("a promised path counts separately in the preview; a path only of the preview counts for both", () => {
+test("a success of another endpoint than /me has a count of its own, and each endpoint one of its requests", () => {
   const counters = createCounters();
-  counters.count(exchange("200.test", { isPreview: true }));
-  counters.count(exchange("422.validation", { isPreview: true }));
-  const { paths } = counters.read();
-  expect([paths["200.test"], paths["422.validation"]]).toEqual([
-    { count: 0, previewCount: 1, isMet: false },
-    { count: 1, previewCount: 1, isMet: true },
-  ]);
+  counters.count(exchange("201.createThing", { operation: "createThing" }));
+  counters.count(exchange("401.revoked", { operation: "createThing" }));
+  counters.count(exchange("404.unknown_path", { operation: null }));
+  const { paths, endpoints, requests } = counters.read();
+  expect(paths["201.createThing"]).toEqual({ count: 1, isMet: true });
+  expect(paths["401.revoked"]).toEqual({ count: 1, isMet: true });
+  expect([endpoints, requests]).toEqual([{ createThing: 2 }, 3]);
 });
 
 test("counts that are restored are those that were read, pass nothing on, and are gone once cleared", () => {

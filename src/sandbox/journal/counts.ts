@@ -1,5 +1,5 @@
 import { type AdviceId, adviceIds } from "../../spec/advice.js";
-import { outcomeOf, outcomes, type PathId } from "../../spec/outcomes.js";
+import { outcomes, type PathId } from "../../spec/outcomes.js";
 import type { Exchange } from "./exchange.js";
 
 // Counts requests by path and advice for the report, and the usage of each key for its limits.
@@ -19,9 +19,7 @@ export interface AdviceCount {
 }
 
 interface PathCount {
-  /** For a promised path, excludes requests to endpoints of the preview. */
   count: number;
-  previewCount: number;
   /** Whether a request ended here other than by a misplaced key. */
   isMet: boolean;
 }
@@ -34,11 +32,14 @@ export interface RepeatCount {
   count: number;
 }
 
-/** The counts of every path and every advice, zeros included. */
+/** The counts of every outcome and every advice, zeros included. */
 export interface Counts {
   requests: number;
   unread: number;
-  readonly paths: Readonly<Record<PathId, PathCount>>;
+  /** By path id, also of the successes of other endpoints. */
+  readonly paths: { [path in PathId]?: PathCount };
+  /** The requests to each endpoint, by operation id. */
+  readonly endpoints: Record<string, number>;
   readonly advice: Readonly<Record<AdviceId, AdviceCount>>;
   /** By path and key; the first hundred. */
   readonly repeats: RepeatCount[];
@@ -50,10 +51,10 @@ const mostExamples = 5;
 const mostRepeats = 100;
 
 function noCounts(): Counts {
-  const paths = outcomes.map(({ path }) => [path, { count: 0, previewCount: 0, isMet: false }]);
+  const paths = outcomes.map(({ path }) => [path, { count: 0, isMet: false }]);
   const advice = adviceIds.map((id) => [id, { count: 0, examples: [] }]);
   return {
-    ...{ requests: 0, unread: 0, repeats: [] },
+    ...{ requests: 0, unread: 0, repeats: [], endpoints: {} },
     ...{ paths: Object.fromEntries(paths), advice: Object.fromEntries(advice) },
   };
 }
@@ -75,10 +76,11 @@ export function createCounters() {
      * that an advice is about, if it differs from the presented key.
      */
     count(exchange: Exchange, keys?: Readonly<Partial<Record<AdviceId, ShownKey>>>): void {
-      const { pathId, fault, isPreview } = exchange;
+      const { pathId, fault, operation } = exchange;
       counts.requests += 1;
-      countPath(counts, pathId, !isByMistake(exchange), isPreview);
-      if (fault !== null && fault !== pathId) countPath(counts, fault, true, isPreview);
+      if (operation !== null) counts.endpoints[operation] = (counts.endpoints[operation] ?? 0) + 1;
+      countPath(counts, pathId, !isByMistake(exchange));
+      if (fault !== null && fault !== pathId) countPath(counts, fault, true);
       if (exchange.isResent) countRepeat(counts, exchange);
       for (const id of exchange.advice) countAdvice(counts, id, exchange, keys?.[id]);
       others?.count(exchange, keys);
@@ -102,17 +104,19 @@ export function createCounters() {
     restore(given: Counts): void {
       const { paths, advice, ...rest } = structuredClone(given);
       const none = noCounts();
-      counts = { ...rest, paths: { ...none.paths, ...paths }, advice: { ...none.advice, ...advice } };
+      counts = {
+        ...none,
+        ...rest,
+        paths: { ...none.paths, ...paths },
+        advice: { ...none.advice, ...advice },
+      };
     },
   };
 }
 
-function countPath({ paths }: Counts, pathId: PathId, isMet: boolean, isPreview: boolean): void {
-  const row = paths[pathId];
-  if (isPreview) {
-    row.previewCount += 1;
-    if (outcomeOf(pathId).promised) return;
-  }
+function countPath({ paths }: Counts, pathId: PathId, isMet: boolean): void {
+  const row = paths[pathId] ?? { count: 0, isMet: false };
+  paths[pathId] = row;
   row.count += 1;
   row.isMet ||= isMet;
 }

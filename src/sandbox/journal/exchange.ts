@@ -88,7 +88,8 @@ export interface Exchange {
   /** Whether a story can send it: its body was readable without a key, and no custom handler responded. */
   readonly isRepeatable: boolean;
   readonly fromStory: boolean;
-  readonly isPreview: boolean;
+  /** The operation id of its endpoint; `null` if the API has none, or a custom handler responded. */
+  readonly operation: string | null;
   /** Whether the API does not have its path, or not with its method. */
   readonly isMisdirected: boolean;
   /** Whether it probes any web server, such as for a favicon. Journals, captures and reports omit it. */

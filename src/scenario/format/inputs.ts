@@ -1,5 +1,5 @@
 import { profiles } from "../../spec/assumptions.js";
-import { outcomes } from "../../spec/outcomes.js";
+import { pathIdShape } from "../../spec/outcomes.js";
 import { containsKey } from "../../spec/redact.js";
 import { requestSources } from "../../spec/request-traits.js";
 import { checkValue, validationError } from "../../spec/schema/check.js";
@@ -58,7 +58,7 @@ export const query = <Of extends Readonly<Record<string, Shape>>>(parameters: Of
 
 export const requestQuery = query({
   limit: count(),
-  path_id: choice(outcomes.map(({ path }) => path)),
+  path_id: pathIdShape(),
   key: ref(),
   source: choice(requestSources),
   probes: flag(),

@@ -8,7 +8,7 @@ import {
   faultEffects,
   faultKinds,
 } from "../../spec/fault-effects.js";
-import { apiPathIds, mePath, outcomes } from "../../spec/outcomes.js";
+import { type ApiPathId, apiPathIds, mePath, pathIdShape } from "../../spec/outcomes.js";
 import {
   anything,
   choice,
@@ -65,7 +65,7 @@ const positive = () => count({ least: 1 });
 const when = mapping({
   key: optional(ref()),
   organization: optional(ref()),
-  path_id: optional(choice(apiPathIds)),
+  path_id: optional(pathIdShape(apiPathIds) as Shape<ApiPathId>),
   after: optional(timeOrDuration()),
   until: optional(timeOrDuration()),
   every: optional(positive()),
@@ -211,7 +211,7 @@ const request = mapping({
 const expect = mapping({
   status: optional(count()),
   code: optional(orNull(text())),
-  path: optional(choice(outcomes.map(({ path }) => path))),
+  path: optional(pathIdShape()),
   headers: optional(record(either(text(), flag()), headerName)),
   body: optional(anything()),
   error: optional(choice(refusalCodes)),

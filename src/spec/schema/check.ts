@@ -174,7 +174,10 @@ function isOfKind({ kind }: Shape, value: unknown): boolean {
 
 // Checks lists and mappings without their contents.
 function isAllowed(shape: Shape, value: unknown): boolean {
-  if (shape.kind === "choice") return (shape.choices as readonly unknown[]).includes(value);
+  if (shape.kind === "choice") {
+    const isOther = typeof value === "string" && shape.besides?.test(value) === true;
+    return isOther || (shape.choices as readonly unknown[]).includes(value);
+  }
   if (!isOfKind(shape, value)) return false;
   if (shape.kind === "list") {
     const items = value as unknown[];

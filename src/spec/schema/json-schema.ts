@@ -47,7 +47,8 @@ export function referenceOr(shape: Shape, describe?: Describe): JsonSchema {
 
 function orNullKeywords({ isNullable }: Shape, keywords: JsonSchema): JsonSchema {
   if (!isNullable) return keywords;
-  const { type, enum: choices } = keywords;
+  const { type, enum: choices, anyOf } = keywords;
+  if (anyOf !== undefined) return { ...keywords, anyOf: [...(anyOf as []), { type: "null" }] };
   return {
     ...keywords,
     type: [type, "null"],
@@ -63,6 +64,10 @@ function keywordsOf(shape: Shape, inside: (shape: Shape) => JsonSchema): JsonSch
       return { anyOf: shape.options.map(inside) };
     case "choice": {
       const [first] = shape.choices;
+      if (shape.besides !== undefined) {
+        const others = { type: "string", pattern: shape.besides.source };
+        return { anyOf: [{ type: "string", enum: shape.choices }, others] };
+      }
       return shape.isConstant ? { const: first } : { type: typeof first, enum: shape.choices };
     }
     case "list": {

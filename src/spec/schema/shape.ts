@@ -70,6 +70,8 @@ export interface ChoiceKind {
   readonly isConstant?: boolean;
   /** Whether another version may have more choices. */
   readonly isGrowing?: boolean;
+  /** Other texts that it may be. */
+  readonly besides?: RegExp;
 }
 
 export interface ListKind extends Limits {

@@ -12,7 +12,7 @@ import { linkTo } from "../../route.js";
 /** Whether the scenario previews announced endpoints. Without the preview, no consents exist. */
 export const previewIsOn = resource<boolean>("/report", {
   on: ["world."],
-  read: async (path) => (await call<Report>(path)).preview !== null,
+  read: async (path) => (await call<Report>(path)).endpoints.some(({ announced }) => announced),
 });
 
 /** All consent requests, oldest first. */

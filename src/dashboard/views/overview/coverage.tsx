@@ -26,15 +26,16 @@ export function CoverageRing({ coverage }: { readonly coverage: Report["coverage
 
 /** The figures besides the promised paths: faults, requests and announced endpoints. */
 export function CoverageFigures({ report }: { readonly report: Report }) {
-  const { requests, faults, preview, unread } = report;
+  const { requests, faults, endpoints, unread } = report;
+  const announced = endpoints.filter((one) => one.announced);
   return (
     <dl class="facts wide">
       <Fact name="Faults covered">
         {faults.met} of {faults.total}
       </Fact>
-      {preview === null ? null : (
-        <Fact name="Preview paths covered">
-          {preview.met} of {preview.total}
+      {announced.length === 0 ? null : (
+        <Fact name="Announced endpoints covered">
+          {announced.filter(({ covered }) => covered).length} of {announced.length}
         </Fact>
       )}
       <Fact name="Client requests">{requests.toLocaleString("en")}</Fact>

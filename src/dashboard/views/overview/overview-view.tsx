@@ -80,23 +80,20 @@ function WholeReport({ report }: { readonly report: Report }) {
 }
 
 function Paths({ rows }: { readonly rows: Report["paths"] }) {
-  const shown = rows.filter(({ promised, met, preview_count }) => promised || met || preview_count > 0);
+  const shown = rows.filter(({ promised, met }) => promised || met);
   return (
     <Table
       label="Paths"
       columns={["Path", "Requests", "Coverage", "When"]}
       numbers={["Requests"]}
-      rows={shown.map(({ path_id: pathId, count, preview_count: inPreview, met, promised, when }) => ({
+      rows={shown.map(({ path_id: pathId, count, met, promised, when }) => ({
         key: pathId,
         cells: [
           <PathLink key="path" pathId={pathId} />,
-          count + inPreview === 0 ? (
+          count === 0 ? (
             "–"
           ) : (
-            <a href={linkTo("requests", [], { path: pathId })}>
-              {count.toLocaleString("en")}
-              {inPreview === 0 ? "" : ` + ${inPreview.toLocaleString("en")} preview`}
-            </a>
+            <a href={linkTo("requests", [], { path: pathId })}>{count.toLocaleString("en")}</a>
           ),
           met ? (
             promised ? (
@@ -106,7 +103,7 @@ function Paths({ rows }: { readonly rows: Report["paths"] }) {
             )
           ) : (
             <span key="coverage" class="toned tone-limit">
-              {promised ? "not covered" : "preview"}
+              not covered
             </span>
           ),
           when,

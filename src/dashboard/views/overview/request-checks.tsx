@@ -95,9 +95,9 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, one) => total + one, 0);
 }
 
-/** The number of client requests with this outcome, including announced endpoints. */
+/** The number of client requests with this outcome. */
 function clientCount(path: ReportedPath | undefined): number {
-  return path === undefined ? 0 : path.count + path.preview_count;
+  return path?.count ?? 0;
 }
 
 /** The line between two checks, with the number of requests that reach it and the number of the check. */
@@ -181,7 +181,7 @@ interface ExitProps {
 
 /** An open outcome: its cause, its number of requests, and instructions to cover it. */
 function Exit({ path, fromStory }: ExitProps) {
-  const { path_id: pathId, when, count, preview_count: inPreview, how_to_meet: how } = path;
+  const { path_id: pathId, when, count, how_to_meet: how } = path;
   return (
     <section class="stack exit-detail" aria-label={`Outcome ${pathId}`}>
       <p>
@@ -191,10 +191,8 @@ function Exit({ path, fromStory }: ExitProps) {
         : {when}.
       </p>
       <p>
-        Client requests: {count.toLocaleString("en")}
-        {inPreview === 0 ? "" : `, and ${inPreview.toLocaleString("en")} to announced endpoints`}. Story and
-        this page: {fromStory.toLocaleString("en")}.{" "}
-        {count + inPreview + fromStory === 0 ? null : (
+        Client requests: {count.toLocaleString("en")}. Story and this page: {fromStory.toLocaleString("en")}.{" "}
+        {count + fromStory === 0 ? null : (
           <a href={linkTo("requests", [], { path: pathId })}>Show these requests</a>
         )}
       </p>

@@ -1,4 +1,4 @@
-import { successPaths } from "../../../api/request-details.js";
+import { endpointsOf, outcomesOf } from "../../../api/routes.js";
 import type { ScenarioSource } from "../../../library/sandbox.js";
 import type { Instance, Instances, ListedInstance } from "../../../log/instances.js";
 import { controlPath } from "../../../node/addresses.js";
@@ -11,7 +11,7 @@ import { parseDuration, parseTime } from "../../../scenario/format/fields.js";
 import { query } from "../../../scenario/format/inputs.js";
 import { resolveSource } from "../../../scenario/parse-scenario.js";
 import { SandboxError } from "../../../spec/errors.js";
-import { outcomes } from "../../../spec/outcomes.js";
+import { isSuccess, type PathId } from "../../../spec/outcomes.js";
 import { isOfWords } from "../../../spec/redact.js";
 import { requireFields } from "../../../spec/schema/check.js";
 import { count, described, text } from "../../../spec/schema/shape.js";
@@ -174,9 +174,10 @@ function trafficOf(instance: Instance | undefined) {
   const { counters, history } = settled(instance.runtime);
   const { requests, paths } = counters.read();
   const [last] = history.requests({ source: "client", limit: 1 });
-  const passed = successPaths.reduce((sum, path) => sum + paths[path].count + paths[path].previewCount, 0);
-  const promised = outcomes.filter((row) => row.promised);
-  const met = promised.filter(({ path }) => paths[path].isMet);
+  const counted = Object.entries(paths) as [PathId, { count: number }][];
+  const passed = counted.reduce((sum, [path, { count }]) => sum + (isSuccess(path) ? count : 0), 0);
+  const promised = outcomesOf(endpointsOf(instance.runtime.preview)).filter((row) => row.promised);
+  const met = promised.filter(({ path }) => paths[path]?.isMet);
   return {
     requests,
     errors: requests - passed,

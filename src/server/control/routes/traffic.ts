@@ -1,11 +1,6 @@
 import { storySender } from "../../../api/handle.js";
-import {
-  gateChecks,
-  requestDetails,
-  requestJson,
-  requireRequest,
-  successPaths,
-} from "../../../api/request-details.js";
+import { gateChecks, requestDetails, requestJson, requireRequest } from "../../../api/request-details.js";
+import { endpointsOf, outcomesOf } from "../../../api/routes.js";
 import type { Farmer } from "../../../farmers/farmer-shape.js";
 import { captureText, requestStep } from "../../../library/capture.js";
 import { stepJson } from "../../../node/step-data.js";
@@ -24,7 +19,7 @@ import { ref } from "../../../scenario/format/fields.js";
 import { type ControlBody, query, requestQuery } from "../../../scenario/format/inputs.js";
 import { SandboxError } from "../../../spec/errors.js";
 import { faultEffects, faultKinds } from "../../../spec/fault-effects.js";
-import { faultPathIds } from "../../../spec/outcomes.js";
+import { faultPathIds, isSuccess } from "../../../spec/outcomes.js";
 import { snakeCase } from "../../../spec/schema/json.js";
 import { choice, count, described, flag, list, text, type ValueOf } from "../../../spec/schema/shape.js";
 import { answers } from "../answers.js";
@@ -187,7 +182,7 @@ export const gateRoutes: readonly Route[] = [
     answer: answers.Gate,
     run: ({ world }) => ({
       checks: gateChecks(world.preview),
-      successes: successPaths,
+      successes: outcomesOf(endpointsOf(world.preview)).flatMap(({ path }) => (isSuccess(path) ? path : [])),
       faults: faultPathIds,
       effects: faultKinds.map((effect) => {
         const { value, onlyDelays, ends, does } = faultEffects[effect];
