@@ -48,4 +48,27 @@ test.skipIf(noBrowser)("a page of another name of this machine neither reads nor
   });
 });
 
+test.skipIf(noBrowser)(
+  "a click on a link of another origin opens the page, and a report has only its own style",
+  async () => {
+    const { page, close } = await openPage(join(import.meta.dirname, "attacker-page.js"));
+    onTestFinished(close);
+    const { server } = await serveControl();
+    const problems: string[] = [];
+    page.on("console", (message) => problems.push(message.text()));
+    await page.goto(page.url().replace("127.0.0.1", "localhost"));
+    await page.evaluate((url) => {
+      document.body.append(
+        Object.assign(document.createElement("a"), { href: `${url}/#/keys`, text: "open" }),
+      );
+    }, server.controlUrl as string);
+    await page.getByText("open").click();
+    await page.getByRole("heading", { name: "Keys", exact: true }).waitFor();
+    const report = await page.goto(`${server.controlUrl}/report?format=html`);
+    expect(report?.headers()["content-security-policy"]).toMatch(/^default-src 'none'; style-src 'sha256-/);
+    expect(await page.evaluate("getComputedStyle(document.documentElement).colorScheme")).toBe("light dark");
+    expect(problems).toEqual([]);
+  },
+);
+
 if (noBrowser) test.skip(`the browser is left out: ${noBrowser}`);

@@ -49,6 +49,21 @@ test("a machine at its limit gets 503, which is not a defect of the sandbox", as
   (defects as unknown[]).length = 0;
 });
 
+test("a file of the dashboard is read and unpacked once, for all requests of its encoding", async () => {
+  const { ask, server } = await serveControl();
+  const [, file] = /src="\.\/(assets\/[^"]+)"/.exec((await ask("/")).text) ?? [];
+  const reads: string[] = [];
+  setPackageReader((path) => {
+    reads.push(path);
+    return readFile(path);
+  });
+  onTestFinished(() => setPackageReader((path) => readFile(path)));
+  const get = () => exchange(server.url, { path: `/__sandbox/${file}` });
+  const answers = await Promise.all([get(), get(), get()]);
+  expect(new Set(answers.map(({ bytes }) => String(bytes))).size).toBe(1);
+  expect(reads.length).toBeLessThanOrEqual(1);
+});
+
 test("no path leads out of its folder, and a foreign host gets nothing", async () => {
   const { server } = await serveControl();
   for (const path of [

@@ -60,6 +60,31 @@ describe("on a loopback address", () => {
     });
   });
 
+  test("a link on a page of another origin opens the pages, which have no data, and only at the top", async () => {
+    const { ask } = await serveControl();
+    const { id } = (await ask("/instances", { method: "POST" })).body.data;
+    const click = {
+      "sec-fetch-site": "cross-site",
+      "sec-fetch-mode": "navigate",
+      "sec-fetch-dest": "document",
+    };
+    for (const base of ["", `/i/${id}`]) {
+      const { status, headers } = await ask("/", { base, headers: click });
+      expect([status, headers["x-frame-options"]]).toEqual([200, "DENY"]);
+      expect(headers["content-security-policy"]).toContain("frame-ancestors 'none'");
+      for (const [path, changed] of [
+        ...["/state", "/report?format=html", "/metrics"].map((path) => [path, {}] as const),
+        ["/", { "sec-fetch-dest": "iframe" }],
+        ["/", { "sec-fetch-mode": "no-cors" }],
+        ["/", { origin: "http://evil.example" }],
+      ] as const) {
+        const { body } = await ask(path, { base, headers: { ...click, ...changed } });
+        expect([path, changed, body.error.code]).toEqual([path, changed, "foreign_origin"]);
+      }
+      expect((await ask("/", { base, method: "POST", headers: click })).status).toBe(403);
+    }
+  });
+
   test("this machine's own names, and the server's own page, are accepted", async () => {
     const { server, ask } = await serveControl();
     const { host, port } = new URL(server.url);

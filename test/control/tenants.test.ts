@@ -73,6 +73,12 @@ describe("an instance's own token", () => {
     expect(await stateOf(ask, id, token)).toBe(401);
     expect((await claim(ask, id, code)).status).toBe(404);
     expect((await claim(ask, "none", code)).body.error.code).toBe("not_found");
+    // Anybody can call it, so it reads little.
+    const long = await claim(ask, "none", "x".repeat(1024));
+    expect([long.status, long.body.error.message]).toEqual([
+      413,
+      expect.stringContaining("longer than 1 kB"),
+    ]);
   });
 
   test("that is lost is replaced by a new link, which ends the link before", async () => {

@@ -142,13 +142,9 @@ test("a streamed body is made as fast as the client reads it, and cancelled when
   expect((await call(mePath)).status).toBe(401);
 });
 
-test("a client that disconnects in the middle of a body is not a failure of the handler, also after another response", async () => {
+test("a client that disconnects in the middle of a body is not a failure of the handler", async () => {
   let reads = 0;
   const { port, defects } = await serve([
-    http.get("/late", async () => {
-      await delay(100);
-      return HttpResponse.text("late");
-    }),
     http.post("/read", async ({ request }) => {
       try {
         return HttpResponse.text(await request.text());
@@ -158,10 +154,8 @@ test("a client that disconnects in the middle of a body is not a failure of the 
     }),
   ]);
   const half = "POST /read HTTP/1.1\r\nHost: here\r\nContent-Length: 9\r\n\r\nhalf";
-  for (const before of ["", "GET /late HTTP/1.1\r\nHost: here\r\n\r\n"]) {
-    await converse(port, { chunks: [before + half, ""], after: "reset" });
-  }
-  await expect.poll(() => reads).toBe(2);
+  await converse(port, { chunks: [half, ""], after: "reset" });
+  await expect.poll(() => reads).toBe(1);
   await pause(0);
   expect(defects).toEqual([]);
 });

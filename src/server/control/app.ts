@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import express, { type NextFunction, type Request, type Response } from "express";
 import { type ControlCall, type ControlPlace, controlPlace } from "../../log/log.js";
@@ -38,7 +39,7 @@ export function createControlApp(server: Server): ControlHandler {
       const answer = (request: Request, response: Response) =>
         runRoute(row, { ...(targets.get(request) as CallTarget), server, request, response });
       const method = row.method.toLowerCase() as "get" | "post" | "put" | "patch" | "delete";
-      mounted[method](...(method === "get" ? [] : [requireType(row), readBody]), answer);
+      mounted[method](...(method === "get" ? [] : [requireType(row), bodyReader(row)]), answer);
     }
     // A wrong method must never look like a success.
     mounted.all(refuseMethod(rows.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]))));
@@ -70,7 +71,15 @@ async function runRoute(row: Route, local: LocalContext) {
   const { type, text } = isTextAnswer(answer)
     ? answer
     : { type: "json", text: JSON.stringify(row.isBare ? answer : { data: answer }) };
+  if (type === "text/html") response.set("Content-Security-Policy", documentPolicy(text));
   await sendCompressed(request, response.type(type), Buffer.from(text));
+}
+
+// A document has text and its own style; nothing that a text brings along is loaded or run.
+function documentPolicy(html: string): string {
+  const [, style = ""] = /<style>(.*?)<\/style>/s.exec(html) ?? [];
+  const hash = createHash("sha256").update(style).digest("base64");
+  return `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox`;
 }
 
 function perform(row: Route, local: LocalContext, call: ControlCall): unknown {
@@ -108,7 +117,8 @@ function actorOf(request: Request): Actor {
   return actor;
 }
 
-const readBody = express.raw({ limit: 1024 * 1024, type: () => true });
+const bodyReader = ({ longestBody = 1024 * 1024 }: Route) =>
+  express.raw({ limit: longestBody, type: () => true });
 const yamlTypes = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
 
 function typeOf(request: Request): string {

@@ -21,7 +21,7 @@ const claimPath = new RegExp(`^${controlPath}/instances/[^/]+/claim$`);
  * Keeps foreign pages and other machines out of the control plane.
  *
  * On a loopback address, rejects a `Host` that is neither this machine's nor allowed (DNS rebinding). Rejects all cross-site
- * requests of browsers.
+ * requests of browsers, except a click on a link to a page: pages contain no data, and partners get links by mail.
  *
  * If there is a token, every call requires it as `Authorization: Bearer …`, except `/ready`, the pages, and `/health`, which then
  * shows less. An instance's own token gives access only to that instance, even if no other token is required.
@@ -35,7 +35,7 @@ export function guardControl(
 
 function keepForeignOut({ loopback, allowedHosts }: Server): RequestHandler {
   const allowedNames = allowedHosts.map(nameIn);
-  return ({ headers }, response, next) => {
+  return ({ headers, method, path }, response, next) => {
     // The page shows state: other pages must not frame it, and caches must not keep it.
     response.set({
       "Cache-Control": "no-store",
@@ -55,7 +55,13 @@ function keepForeignOut({ loopback, allowedHosts }: Server): RequestHandler {
       ![host.toLowerCase(), ...allowedHosts].some(
         (own) => origin === `http://${own}` || origin === `https://${own}`,
       );
-    if (isForeign || site === "cross-site" || site === "same-site") {
+    const isCrossSite = site === "cross-site" || site === "same-site";
+    const opensPage =
+      method === "GET" &&
+      headers["sec-fetch-mode"] === "navigate" &&
+      headers["sec-fetch-dest"] === "document" &&
+      isPagePath(path);
+    if (isForeign || (isCrossSite && !opensPage)) {
       const message = "The control plane does not respond to pages of other origins.";
       throw new HttpRefusal("foreign_origin", message);
     }

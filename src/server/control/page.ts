@@ -65,22 +65,41 @@ async function sendPageFile(
   file: string,
 ): Promise<void> {
   const isAsset = folder === assets;
-  const content = await packageFile(`${folder}${file}${isAsset ? ".br" : ""}`).catch((error) => {
+  // Browsers accept Brotli only on this machine or with TLS.
+  const encoding = isAsset && (["br", "gzip"] as const).find((one) => request.acceptsEncodings(one));
+  const content = await (isAsset ? assetIn(encoding, file) : packageFile(folder + file)).catch((error) => {
     if (isOfMachine(error)) throw error;
     throw new SandboxError("not_found", `Unknown page or file ${redactPath(file)}.`);
   });
   response.set("Content-Security-Policy", policy).set("Referrer-Policy", "no-referrer");
   response.type(extname(file)).vary("Accept-Encoding");
   if (!isAsset) return sendCompressed(request, response, content);
+  if (encoding) response.set("Content-Encoding", encoding);
   // Other content has another name.
-  response.set("Cache-Control", "max-age=31536000, immutable");
-  // Browsers accept Brotli only on this machine or with TLS.
-  if (!request.acceptsEncodings("br")) return sendCompressed(request, response, await decompressed(content));
-  response.set("Content-Encoding", "br").send(content);
+  response.set("Cache-Control", "max-age=31536000, immutable").send(content);
 }
 
 const gzipped = promisify(gzip);
 const decompressed = promisify(brotliDecompress);
+
+/** The assets by encoding and file, each made once: many requests share one copy. */
+const assetsMade = new Map<string, Promise<Buffer>>();
+
+function assetIn(encoding: "br" | "gzip" | false | undefined, file: string): Promise<Buffer> {
+  const key = `${encoding} ${file}`;
+  const made = assetsMade.get(key) ?? makeAsset();
+  assetsMade.set(key, made);
+  // An unknown file must not use memory, and one that could not be read is tried again.
+  made.catch(() => assetsMade.delete(key));
+  return made;
+
+  async function makeAsset() {
+    const packed = await packageFile(`${assets}${file}.br`);
+    if (encoding === "br") return packed;
+    const plain = await decompressed(packed);
+    return encoding === "gzip" ? gzipped(plain) : plain;
+  }
+}
 
 /** Shorter bodies fit into one packet uncompressed. */
 const fewestBytes = 1400;

@@ -70,9 +70,10 @@ export const codeOverHttp: Readonly<Record<string, string>> = {
 };
 
 // Mistakes of clients that Express finds.
-const bodyProblems: Readonly<Record<string, string>> = {
-  "entity.too.large": "The body is longer than 1 MB.",
-  "encoding.unsupported": "The body can be compressed only with gzip, deflate or br.",
+const bodyProblems: Readonly<Record<string, (limit: number) => string>> = {
+  "entity.too.large": (limit) =>
+    `The body is longer than ${limit < 2 ** 20 ? `${limit / 1024} kB` : `${limit / 2 ** 20} MB`}, the limit of this path.`,
+  "encoding.unsupported": () => "The body can be compressed only with gzip, deflate or br.",
 };
 
 /** Responds with the API's error body: known errors by code, mistakes of the client with 4xx, anything else with 500. */
@@ -105,10 +106,14 @@ function refusalOf(error: unknown, onDefect: (error: unknown) => void): Refusal 
       error instanceof ScenarioError ? { fields: scenarioFields(error.problems) } : error.details;
     return { status: statusOfCode[code] as number, code: codeOverHttp[code] ?? code, message, details };
   }
-  const { status = 500, type = "" } = error as { status?: number; type?: string };
+  const {
+    status = 500,
+    type = "",
+    limit = 0,
+  } = error as Partial<{ status: number; type: string; limit: number }>;
   if (status >= 400 && status < 500) {
     const code = status === 415 ? "unsupported_media_type" : "bad_request";
-    return { status, code, message: bodyProblems[type] ?? refusals.bad_request };
+    return { status, code, message: bodyProblems[type]?.(limit) ?? refusals.bad_request };
   }
   onDefect(error);
   if (isOfMachine(error)) {

@@ -33,6 +33,8 @@ export interface Route<Name extends ControlBodyName = ControlBodyName, Parameter
   /** Whether it is about records that exist only with the preview (R49). Default: false. */
   readonly preview?: true;
   readonly body?: Name;
+  /** The size limit of its body, in bytes. Default: 1 MB. */
+  readonly longestBody?: number;
   readonly query?: Parameters;
   readonly status: 200 | 201 | 204;
   /** The shape of its response's `data`, or of the whole response if it is bare; left out for 204, which has no body. */

@@ -19,18 +19,31 @@ export interface Connection extends Duplex {
 /** The number of waiting responses that pauses reading from a connection. */
 const mostWaiting = 100;
 
-/** Counts a response that waits for earlier ones on its connection; pauses reading while too many wait. */
-export function queueAnswer(connection: Connection & Socket, response: ServerResponse): void {
+/**
+ * Calls `start` with a request once the one before it on its connection has its response: otherwise the responses of all
+ * requests in a chunk would wait in memory. Pauses reading while too many wait.
+ */
+export function startInTurn(response: ServerResponse, start: () => void): void {
+  const connection: Connection & Socket = response.req.socket;
+  const { [lastAnswer]: before } = connection;
+  connection[lastAnswer] = response;
+  if (response.socket !== null || before === undefined) {
+    start();
+    return;
+  }
   const count = (change: number) => {
     const waiting = (connection[waitingAnswers] ?? 0) + change;
     connection[waitingAnswers] = waiting;
     if (waiting >= mostWaiting) {
-      // Node resumes reading when a request ends, and handles all requests of one chunk.
+      // Node resumes reading when a request ends, and parses all requests of one chunk.
       nextTick(() => connection.pause());
     } else if (waiting - change >= mostWaiting) connection.resume();
   };
   count(1);
-  response.once("finish", () => count(-1));
+  before.once("finish", () => {
+    count(-1);
+    start();
+  });
 }
 
 export type AnyServer = Server | TlsServer;

@@ -104,7 +104,7 @@ export async function createCustomHandlers(
   };
 }
 
-// The client has gone, or its body was rejected. A response that waits for earlier ones does not notice that it has gone.
+// The client has gone, or its body was rejected.
 function isOver({ destroyed, writableEnded, req }: ServerResponse): boolean {
   return destroyed || writableEnded || req.socket.destroyed;
 }

@@ -14,15 +14,7 @@ import { SandboxError } from "../../spec/errors.js";
 import { failures } from "../../spec/fault-effects.js";
 import { outcomeOf, type PathId } from "../../spec/outcomes.js";
 import { redactPath } from "../../spec/redact.js";
-import {
-  type AnyServer,
-  type Connection,
-  followConnections,
-  lastAnswer,
-  longestWait,
-  queueAnswer,
-  refuseInTurn,
-} from "./connections.js";
+import { type AnyServer, followConnections, longestWait, refuseInTurn, startInTurn } from "./connections.js";
 import { rejectExcess } from "./instance-limit.js";
 import {
   isControlPath,
@@ -83,16 +75,15 @@ export function createHttpServer(
 }
 
 function receive(state: Server, response: ServerResponse) {
-  const { req: request } = response;
-  (request.socket as Connection)[lastAnswer] = response;
   if (state.draining.signal.aborted) response.shouldKeepAlive = false;
-  if (response.socket === null) queueAnswer(request.socket, response);
   (response as TimedResponse)[arrivedAt] = stopwatch();
-  try {
-    serve(state, response);
-  } catch (error) {
-    fail(state, error, response);
-  }
+  startInTurn(response, () => {
+    try {
+      serve(state, response);
+    } catch (error) {
+      fail(state, error, response);
+    }
+  });
 }
 
 // Sends the request to the server's own sandbox or to an instance.

@@ -208,7 +208,7 @@ function finish({ cutAfter }: Delivery, response: ServerResponse): void {
   response.write("", () => response.req.socket.destroySoon());
 }
 
-/** Resets the connection of a response, even if the response still waits for earlier ones. */
+/** Resets the connection of a response. */
 export function resetConnection({ req: { socket } }: ServerResponse): void {
   // Node cannot reset the socket under TLS; for a client, an abrupt end is the same.
   if ("encrypted" in socket) socket.destroy();

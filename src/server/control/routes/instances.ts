@@ -106,6 +106,8 @@ export const instanceRoutes: readonly Route[] = [
   controlRoute("POST /instances/{id}/claim", {
     summary: "Exchanges the code of a link for a new token; the earlier token stops working",
     body: "instance_claim",
+    // Anybody can call it.
+    longestBody: 1024,
     isOfInstances: true,
     answer: answers.ClaimedInstance,
     async run(context, { server }) {
