@@ -114,6 +114,51 @@ test("stop of an instance, of another program, or of nothing ends with 2", async
   expect((await fetch(`${server.controlUrl}/health`)).status).toBe(200);
 });
 
+const evil = "x\n::error::forged\r\u001B[2J";
+const deep = `${"[".repeat(30_000)}${"]".repeat(30_000)}`;
+
+test.each([
+  [
+    "texts with control characters",
+    JSON.stringify({ status: "ok", version: "1.0.0", scenario: evil, started_at: evil }),
+  ],
+  ["an error message", JSON.stringify({ error: { code: "capture_impossible", message: evil } })],
+  [
+    "other types",
+    JSON.stringify({ status: "ok", version: { a: 1 }, data: { scenario: 1, started_at: [evil] } }),
+  ],
+  ["deeply nested JSON", `{"status":"ok","version":${deep},"data":${deep},"error":${deep}}`],
+  [
+    "a scenario that breaks lines",
+    JSON.stringify({
+      ...{ status: "ok", version: "1.0.0", scenario: evil, started_at: "2026-01-01T00:00:00Z" },
+      data: { scenario: evil, started_at: "2026-01-01T00:00:00Z" },
+    }),
+  ],
+])("another program on the port cannot write into the output of a command, with %s", async (_what, body) => {
+  const other = createServer((request, response) => {
+    // It stops as it is asked to.
+    response.writeHead(request.method === "GET" && stopped ? 404 : 200).end(body);
+    if (request.method === "POST") stopped = true;
+  });
+  let stopped = false;
+  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void other.close());
+  const { port } = other.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+  for (const argv of [
+    ["start", "--port", `${port}`],
+    ["report", url],
+    ["capture", url],
+    ["export", url],
+    ["stop", url],
+  ]) {
+    const { code, stdout, stderr } = await runCli(argv);
+    expect([argv, code]).toEqual([argv, expect.toBeOneOf([0, 2])]);
+    expect(stdout + stderr).not.toMatch(/^::|(?!\n)\p{Cc}/mu);
+  }
+});
+
 test("a port that a svc-sandbox uses gets a message with its scenario, its start, and how to stop it", async () => {
   const cwd = temporaryFolder();
   for (const [argv, said] of [

@@ -55,7 +55,9 @@ test.skipIf(noBrowser)(
     onTestFinished(close);
     const { server } = await serveControl();
     const problems: string[] = [];
-    page.on("console", (message) => problems.push(message.text()));
+    page.on("console", (message) => {
+      if (message.text().includes("Content Security Policy")) problems.push(message.text());
+    });
     await page.goto(page.url().replace("127.0.0.1", "localhost"));
     await page.evaluate((url) => {
       document.body.append(
@@ -63,7 +65,7 @@ test.skipIf(noBrowser)(
       );
     }, server.controlUrl as string);
     await page.getByText("open").click();
-    await page.getByRole("heading", { name: "Keys", exact: true }).waitFor();
+    await page.getByRole("heading", { name: "Keys and organizations" }).waitFor();
     const report = await page.goto(`${server.controlUrl}/report?format=html`);
     expect(report?.headers()["content-security-policy"]).toMatch(/^default-src 'none'; style-src 'sha256-/);
     expect(await page.evaluate("getComputedStyle(document.documentElement).colorScheme")).toBe("light dark");

@@ -3,8 +3,10 @@ import { isNoAnswer, type RawAnswer } from "../../check/answer.js";
 import type { CaptureOptions } from "../../library/capture.js";
 import { parseReport, type Report } from "../../report/report-shape.js";
 import { SandboxError } from "../../spec/errors.js";
-import { redactEncoded } from "../../spec/redact.js";
-import { camelCase, parsedJson } from "../../spec/schema/json.js";
+import { escapeControls, redactEncoded } from "../../spec/redact.js";
+import { mistakesIn } from "../../spec/schema/check.js";
+import { isTooDeep, parsedJson } from "../../spec/schema/json.js";
+import { always, openMapping, optional, type Shape, text, type ValueOf } from "../../spec/schema/shape.js";
 import { controlPath, isLoopbackHost, readHttpUrl } from "../addresses.js";
 import { sendOnce } from "./send-once.js";
 
@@ -16,6 +18,18 @@ interface ControlAddress {
   /** Milliseconds. */
   readonly timeout: number;
 }
+
+// Any program may listen at the address, so responses are read only in these shapes.
+const versionText = text({ most: 40, pattern: /^\d+\.\d+\.\d+[\w.+-]*$/ });
+const timeText = text({ most: 40, pattern: /^\d{4}-\d\d-\d\dT[\d:.]+Z$/ });
+const running = { scenario: text(), started_at: timeText };
+const healthShape = openMapping({
+  status: always("ok"),
+  version: versionText,
+  ...{ scenario: optional(running.scenario), started_at: optional(running.started_at) },
+});
+const stoppingShape = openMapping(running);
+const errorShape = openMapping({ code: text(), message: text() });
 
 const maxAnswer = 16 * 1024 * 1024;
 /** Enough for a state with the journals of a thousand instances. */
@@ -36,7 +50,7 @@ export async function askCapture(call: ControlAddress, part: CaptureOptions): Pr
   const path = `/capture${query && `?${query}`}`;
   const { status, text, error, failed } = await ask(call, "capture the requests of", "GET", path);
   if (status === 200 && text.startsWith("version: 1\n")) return text;
-  const { code, message = "" } = error ?? {};
+  const { code = "", message = "" } = error ?? {};
   const isOfCapture =
     code === "capture_impossible" || code === "validation_failed" || / (?:request|key) "/.test(message);
   if (isOfCapture) throw new SandboxError("usage", message);
@@ -70,16 +84,29 @@ interface RunningSandbox {
 
 type Health = Omit<RunningSandbox, "url">;
 
+function readAs<Of extends Shape>(shape: Of, value: unknown): ValueOf<Of> | undefined {
+  return mistakesIn(shape, value).length === 0 ? (value as ValueOf<Of>) : undefined;
+}
+
+function shown({ scenario, started_at: startedAt }: Omit<ValueOf<typeof healthShape>, "status" | "version">) {
+  return scenario === undefined ? {} : { scenario: line(scenario), startedAt };
+}
+
+/** A text of another program as one line without control characters. */
+function line(given: string): string {
+  return escapeControls(given.slice(0, 500));
+}
+
 /** Stops a running sandbox; resolves once it no longer listens. Throws `usage` if it cannot be stopped. */
 export async function stopSandbox(call: ControlAddress): Promise<RunningSandbox> {
   const { url, status, data, failed } = await ask(call, "stop", "POST", "/stop");
-  const { scenario, startedAt } = camelCase(data ?? {}) as Health;
+  const stopping = readAs(stoppingShape, data);
   if (status === 404) {
     throw failed(
       "nothing can be stopped at this URL: the server runs with --no-control, or it is an instance (stop its server), or not a sandbox.",
     );
   }
-  if (status !== 200 || startedAt === undefined) {
+  if (status !== 200 || stopping === undefined) {
     throw failed(`it returned ${status}, unlike a sandbox of this version.`);
   }
   // It responds before it stops, and then accepts no connections.
@@ -88,7 +115,7 @@ export async function stopSandbox(call: ControlAddress): Promise<RunningSandbox>
     if (deadline.aborted) throw failed("it has not stopped yet.");
     await wait(20);
   }
-  return { url, scenario, startedAt };
+  return { url, ...shown(stopping) };
 }
 
 /** Finds the svc-sandbox at an address, over HTTP or HTTPS; `undefined` for any other program. */
@@ -104,9 +131,8 @@ export async function findSandbox(authority: string): Promise<RunningSandbox | u
 async function healthOf(base: string, timeout: number): Promise<Health | undefined> {
   const answer = await send(new URL(`${base}${controlPath}/health`), { timeout, maxBody: 64 * 1024 });
   if (isNoAnswer(answer) || answer.status !== 200) return undefined;
-  const { status, version, scenario, startedAt } = camelCase(jsonOf(answer)) as Health & { status?: string };
-  if (status !== "ok" || version === undefined) return undefined;
-  return { version, ...(scenario !== undefined && { scenario, startedAt }) };
+  const health = readAs(healthShape, jsonOf(answer));
+  return health && { version: health.version, ...shown(health) };
 }
 
 // Calls the control plane, and throws the errors that all calls have in common.
@@ -130,7 +156,9 @@ async function ask(
   };
   const answer = await send(url, { method, headers, timeout, maxBody });
   if (isNoAnswer(answer)) throw failed(`${answer.found}. ${answer.hint}`);
-  const { data, error } = jsonOf(answer) as { data?: unknown; error?: { code?: string; message?: string } };
+  const { data, ...rest } = jsonOf(answer) as { data?: unknown; error?: unknown };
+  const found = readAs(errorShape, rest.error);
+  const error = found && { code: found.code, message: line(found.message) };
   if (error?.code === "control_token_required") {
     throw failed(
       token === undefined
@@ -138,8 +166,8 @@ async function ask(
         : "it rejects this --control-token.",
     );
   }
-  const text = new TextDecoder().decode(answer.body);
-  return { url: base, status: answer.status, data, error, text, failed };
+  const body = new TextDecoder().decode(answer.body);
+  return { url: base, status: answer.status, data, error, text: body, failed };
 }
 
 // Accepts any certificate on this machine, where plain HTTP would also be unchecked: most are self-signed.
@@ -162,5 +190,6 @@ function baseUrlIn(given: string): string {
 }
 
 function jsonOf({ body }: RawAnswer): object {
-  return parsedJson(new TextDecoder().decode(body)) ?? {};
+  const json = parsedJson(new TextDecoder().decode(body));
+  return typeof json === "object" && json !== null && !isTooDeep(json) ? json : {};
 }

@@ -8,7 +8,7 @@ import { checkInput, controlBodies } from "../../scenario/format/inputs.js";
 import { SandboxError } from "../../spec/errors.js";
 import { redactPath } from "../../spec/redact.js";
 import { checkValue } from "../../spec/schema/check.js";
-import { parsedJson } from "../../spec/schema/json.js";
+import { isTooDeep, mostLevels, parsedJson } from "../../spec/schema/json.js";
 import { shapeOf } from "../../spec/schema/shape.js";
 import { listed } from "../../spec/schema/words.js";
 import type { CallTarget, ControlHandler, Server } from "../sockets/server-state.js";
@@ -164,19 +164,11 @@ function bodyOf({ method, body = "nothing" }: Route, request: Request): unknown 
   return checkInput(controlBodies[body], text === "" ? {} : parseJson(text));
 }
 
-// Scenarios have up to seven levels. Functions that walk through a body use stack for each level.
-const mostLevels = 64;
-
 function parseJson(text: string): unknown {
   const body = parsedJson(text);
   if (body === undefined) throw new HttpRefusal("bad_request", "The body is not valid JSON.");
-  if (!isDeeper(body, mostLevels)) return body;
+  if (!isTooDeep(body)) return body;
   throw new HttpRefusal("bad_request", `The body is nested more than ${mostLevels} levels deep.`);
-}
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
 }
 
 function refuseMethod(allowed: readonly string[]) {

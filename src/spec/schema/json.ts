@@ -13,6 +13,15 @@ export function parsedJson(text: string): unknown {
   }
 }
 
+// Scenarios have up to seven levels.
+export const mostLevels = 64;
+
+/** Whether a value from outside has more than `mostLevels` levels: functions that walk through a value use stack for each. */
+export function isTooDeep(value: unknown, levels = mostLevels): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isTooDeep(member, levels - 1));
+}
+
 /**
  * A JSON value as text, independent of the order of its members.
  *
