@@ -1,16 +1,11 @@
 import { chromium } from "playwright-core";
-import { missing, programPath } from "../test/support/programs.js";
+import { programPath } from "../test/support/programs.js";
 import { type Figure, figureOf } from "./figure.js";
 import { type Bundle, benchScenario, scenarioFile, startCommand } from "./programs.js";
 import { alternate, amountOf, type BenchArguments } from "./rounds.js";
 
 /** The cost of an open dashboard for clients. */
 export async function measureDashboard(args: BenchArguments, bundle: Bundle): Promise<Figure[]> {
-  const why = missing("chromium");
-  if (why !== undefined) {
-    console.error(`The dashboard is left out: ${why}`);
-    return [];
-  }
   const file = await scenarioFile(bundle, benchScenario(10));
   const [ours, theirs] = [await startCommand(args.node, file), await startCommand(args.node, file)];
   const browser = await chromium.launch({ executablePath: programPath("chromium"), args: ["--disable-gpu"] });

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { missing } from "../test/support/programs.js";
 import { measureDashboard } from "./dashboard.js";
 import { type Figure, figureTable } from "./figure.js";
 import { measureFirstAnswer } from "./first-answer.js";
@@ -6,11 +7,12 @@ import { bundlePrograms } from "./programs.js";
 import { measureReplicas } from "./replicas.js";
 import { measureThroughput } from "./throughput.js";
 
+/** Each measurement, and the program that it needs besides Node; without it, it is left out. */
 const measurements = {
-  throughput: measureThroughput,
-  dashboard: measureDashboard,
-  "first-answer": measureFirstAnswer,
-  replicas: measureReplicas,
+  throughput: { measure: measureThroughput },
+  dashboard: { measure: measureDashboard, needs: "chromium" },
+  "first-answer": { measure: measureFirstAnswer },
+  replicas: { measure: measureReplicas, needs: "redis-server" },
 };
 
 const { values, positionals } = parseArgs({
@@ -28,14 +30,16 @@ if (unknown !== undefined) {
   );
 }
 const bundle = await bundlePrograms();
+const figures: Figure[] = [];
 try {
-  const figures: Figure[] = [];
-  for (const [name, measure] of Object.entries(measurements)) {
+  for (const [name, { measure, ...more }] of Object.entries(measurements)) {
     if (positionals.length > 0 && !positionals.includes(name)) continue;
-    console.error(`measuring ${name} …`);
-    figures.push(...(await measure(values, bundle)));
+    const why = "needs" in more ? missing(more.needs) : undefined;
+    console.error(why === undefined ? `measuring ${name} …` : `leaving out ${name}: ${why}`);
+    if (why === undefined) figures.push(...(await measure(values, bundle)));
   }
-  console.log(figureTable(figures));
 } finally {
+  // Also if a measurement fails: the others take minutes.
+  console.log(figureTable(figures));
   await bundle.remove();
 }

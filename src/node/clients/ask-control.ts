@@ -31,6 +31,10 @@ const healthShape = openMapping({
 const stoppingShape = openMapping(running);
 const errorShape = openMapping({ code: text(), message: text() });
 
+// None is in a file of a sandbox, which escapes them. C1 may be in its texts.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what no terminal may get
+const controls = /[\0-\x08\x0B-\x1F\x7F]/;
+
 const maxAnswer = 16 * 1024 * 1024;
 /** Enough for a state with the journals of a thousand instances. */
 const maxState = 512 * 1024 * 1024;
@@ -49,7 +53,7 @@ export async function askCapture(call: ControlAddress, part: CaptureOptions): Pr
   const query = new URLSearchParams(chosen).toString();
   const path = `/capture${query && `?${query}`}`;
   const { status, text, error, failed } = await ask(call, "capture the requests of", "GET", path);
-  if (status === 200 && text.startsWith("version: 1\n")) return text;
+  if (status === 200 && text.startsWith("version: 1\n") && !controls.test(text)) return text;
   const { code = "", message = "" } = error ?? {};
   const isOfCapture =
     code === "capture_impossible" || code === "validation_failed" || / (?:request|key) "/.test(message);
@@ -60,7 +64,7 @@ export async function askCapture(call: ControlAddress, part: CaptureOptions): Pr
 /** Exports a running sandbox as the text of a state file. Throws `usage` if that fails. */
 export async function askExport(call: ControlAddress): Promise<string> {
   const { status, text, failed } = await ask(call, "export", "GET", "/export", maxState);
-  if (status === 200 && text.startsWith('{"svc_sandbox_state":')) return text;
+  if (status === 200 && text.startsWith('{"svc_sandbox_state":') && !controls.test(text)) return text;
   const ofInstance = `${noControlPlane} An instance cannot be exported, only its server.`;
   throw failed(status === 404 ? ofInstance : isNot(status, "a state"));
 }

@@ -25,14 +25,13 @@ export async function startInterceptor(
   // Differs from the subject of its certificates: otherwise OpenSSL takes them for self-signed.
   const issuer = await makeCertificate({ subject: "svc-sandbox, for one run", hosts });
   // One context for each name: few clients accept a wildcard for several labels, or `*.example`.
-  const contexts = new Map<string, Promise<SecureContext>>();
+  const contextOf = keepRecent(mostContexts, (name) =>
+    makeCertificate({ names: [name], issuer }).then(createSecureContext),
+  );
   const SNICallback = (sent: string, done: (error: Error | null, context?: SecureContext) => void) => {
     const name = sent.toLowerCase();
     if (!isOurs(name)) return done(new Error(`${name} is not intercepted`));
-    const context =
-      contexts.get(name) ?? makeCertificate({ names: [name], issuer }).then(createSecureContext);
-    contexts.set(name, context);
-    context.then((one) => done(null, one), done);
+    contextOf(name).then((one) => done(null, one), done);
   };
   const covers = (pattern: string, host: string) =>
     pattern.startsWith("*.") ? host.endsWith(pattern.slice(1)) : host === pattern;
@@ -94,6 +93,22 @@ export async function startInterceptor(
       ];
       return notes.filter((note) => note !== false);
     },
+  };
+}
+
+// A client may send a new name in each TLS hello.
+const mostContexts = 100;
+
+/** Returns a function that makes the value of a name, and keeps those of the `most` names that were used last. */
+function keepRecent<Value>(most: number, make: (name: string) => Value): (name: string) => Value {
+  const kept = new Map<string, Value>();
+  return (name) => {
+    const value = kept.get(name) ?? make(name);
+    // A map has the order in which its names were set.
+    kept.delete(name);
+    kept.set(name, value);
+    if (kept.size > most) kept.delete(kept.keys().next().value as string);
+    return value;
   };
 }
 
