@@ -158,15 +158,12 @@ test("a server that stops is not ready, and shows why", async () => {
   // So that the control plane is loaded.
   await fetch(`${server.controlUrl}/ready`);
   const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
-  const ask = (path: string) => socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+  const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
   const heard = buffer(socket);
-  ask("/held");
+  socket.write(get("/held") + get("/__sandbox/ready"));
   await arrived.promise;
-  // The answer that it owes keeps this connection open.
+  // The responses that it owes keep this connection open, and the second request starts after the first response.
   const closed = server.close(60_000);
-  ask("/__sandbox/ready");
-  ask(mePath);
-  await requested(server.sandbox);
   gate.resolve();
   const [first, second] = readAnswers(await heard);
   expect(first?.body).toBe("held");
