@@ -11,7 +11,7 @@ import { root, runProgram } from "./run-program.js";
 /** Runs a step and prints its duration; if it fails, also its output. */
 async function step(name: string, line: string): Promise<boolean> {
   const start = performance.now();
-  const { code, output } = await runProgram("npm", ["exec", "-c", line]);
+  const { code, output } = await runProgram("npm", ["exec", "-c", line], { timeout: 900_000 });
   const seconds = Math.round((performance.now() - start) / 1000);
   console.log(code === 0 ? `✓ ${name} (${seconds} s)` : `✗ ${name}\n\n${output}`);
   return code === 0;
