@@ -122,12 +122,14 @@ export async function minimize<Item>(
   let left = items;
   let parts = 2;
   let asked = 0;
-  const firstThatFails = async (candidates: readonly (readonly Item[])[]) => {
+  const most = 200;
+  const firstThatFails = async (all: readonly (readonly Item[])[]) => {
+    const candidates = all.slice(0, most - asked);
     asked += candidates.length;
     const failing = await Promise.all(candidates.map(fails));
     return candidates[failing.indexOf(true)];
   };
-  while (left.length > 1 && asked < 200) {
+  while (left.length > 1 && asked < most) {
     const size = Math.ceil(left.length / parts);
     const chunks = Array.from({ length: Math.ceil(left.length / size) }, (_, i) =>
       left.slice(i * size, (i + 1) * size),

@@ -82,6 +82,13 @@ organizations:
     ]);
   });
 
+  test("inherits no story, and keeps its own", () => {
+    const told = { load: () => ({ text: `${base}story: [{ say: One. }]\n`, file: "told.yaml" }) };
+    const text = "version: 1\nextends: told\n";
+    expect(parseScenario(text, told)).toEqual(parseScenario(base));
+    expect(parseScenario(`${text}story: [{ say: Two. }]\n`, told).story).toEqual([{ say: "Two." }]);
+  });
+
   test("refuses a loop and names it", () => {
     const texts: Readonly<Record<string, string>> = {
       "a.yaml": "version: 1\nextends: b.yaml\n",

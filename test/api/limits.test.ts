@@ -99,3 +99,37 @@ test.each([
     else expect(headerOf(seen, "ratelimit")).toContain(`"${name}";r=0;t=${seconds}`);
   }
 });
+
+test.each([
+  "fixed",
+  "sliding",
+] as const)("R22 R23 Retry-After is never early and never a second late, at any millisecond (%s minute)", async (minute_window) => {
+  for (const retry_after of ["seconds", "date"] as const) {
+    for (const [ref, allowed] of [
+      ["key", 2],
+      ["day", 1],
+    ] as const) {
+      for (const ms of [0, 1, 500, 999]) {
+        const { sandbox, me, status, statuses } = gateway({ retry_after, minute_window });
+        sandbox.clock.advance(`${ms}ms`);
+        await statuses(ref, allowed);
+        sandbox.clock.advance("250ms");
+        const value = headerOf(await me({ ref }), "retry-after") ?? "";
+        const now = Date.parse(sandbox.clock.now());
+        // A date has whole seconds.
+        const waited = retry_after === "seconds" ? Number(value) * 1000 : Date.parse(value) - now;
+        sandbox.clock.advance(`${waited - 2000}ms`);
+        expect([value, ms, await status(ref)]).toEqual([value, ms, 429]);
+        sandbox.clock.advance("2s");
+        expect([value, ms, await status(ref)]).toEqual([value, ms, 200]);
+      }
+    }
+  }
+});
+
+test("R24 a dry run counts nothing in a sliding minute: a fault that depends on the path makes one for each request", async () => {
+  const { sandbox, statuses } = gateway({ minute_window: "sliding" });
+  sandbox.faults.set([{ when: { path_id: "401.revoked" }, then: { status: 503 } }]);
+  expect(await statuses("key", 4)).toEqual([200, 200, 429, 429]);
+  expect(sandbox.keys.get("key").usage).toEqual({ thisMinute: 2, today: 2 });
+});

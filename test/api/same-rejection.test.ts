@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
-import { scenarioSecret } from "../../src/sandbox/secrets.js";
+import { scenarioSecret, scenarioSecrets } from "../../src/sandbox/secrets.js";
 import { unknownSecret } from "../../src/scenario/population.js";
 import { type RunningServer, serveRuntime } from "../../src/server/serve.js";
+import { base62From, pick, randomStream } from "../../src/spec/seed.js";
 import { mePath, openTestWorld } from "../support/doors.js";
+import { below } from "../support/hostile-requests.js";
 import { converse } from "../support/raw-socket.js";
 
 let world: SandboxState;
@@ -78,6 +80,32 @@ test("R14 the rejection is a 401 with nothing in it but what every rejection has
 
 test.each(rejected)("R14 %s gets the same bytes as a missing one", async (_title, ...lines) => {
   expect(await answerTo(lines.map(filled))).toBe(rejection);
+});
+
+test("R14 1,000 random wrong keys, most of them nearly good ones, get the same bytes as a missing key", async () => {
+  const draw = randomStream(20260302, "wrong keys");
+  const known = Object.values(scenarioSecrets(world));
+  const letters = "0Aa1Zz9_-. ";
+  const wrong = Array.from({ length: 1000 }, () => {
+    const key = pick(draw, known);
+    const [at, letter] = [below(draw, key.length), pick(draw, [...letters])];
+    const one = pick(draw, [
+      key.slice(0, at) + letter + key.slice(at + 1),
+      key.slice(0, at) + key.slice(at + 1),
+      key.slice(0, at) + letter + key.slice(at),
+      key.slice(0, at),
+      [...key].reverse().join(""),
+      `SVC_${pick(draw, ["test", "live"])}_sbx${base62From(draw, below(draw, 40))}`,
+    ]);
+    // A good key stays good with white space around it.
+    return known.includes(one.trim()) ? `${key}x` : one;
+  });
+  const text = wrong.map((key) => `GET ${mePath} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Api-Key: ${key}\r\n\r\n`);
+  const answers = (await converse(port, { chunks: [text.join("")] }))
+    .toString("latin1")
+    .split(/(?=HTTP\/1\.1 )/);
+  expect(answers).toHaveLength(1000);
+  expect(new Set(answers.map(withoutDate))).toEqual(new Set([rejection]));
 });
 
 test.each([

@@ -1,6 +1,6 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createSandbox } from "../../src/index.js";
 import { runCli } from "../support/run-cli.js";
 import { commandLine, runCommand } from "../support/running-command.js";
@@ -40,6 +40,16 @@ describe("the command", () => {
     const { code, stdout, stderr } = await runExec(["--", ...words]);
     expect([code, stdout, stderr]).toEqual([expected, "", expect.stringMatching(says)]);
     expect(stderr).not.toContain("Coverage");
+  });
+
+  it("leaves no temporary folder and no listener behind, whether it succeeds or fails", async () => {
+    const folder = temporaryFolder();
+    vi.stubEnv("TMPDIR", folder);
+    const listeners = process.listenerCount("exit");
+    for (const command of ["true", "false", "no-such-command"])
+      await runCli(["exec", "--tls", "--min-coverage", "0", "--", command], { cwd: folder });
+    vi.unstubAllEnvs();
+    expect([readdirSync(folder), process.listenerCount("exit")]).toEqual([[], listeners]);
   });
 
   it("that never calls the API gets a message", async () => {

@@ -3,7 +3,10 @@ import { EventEmitter, once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, Socket } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { openWorld } from "../../src/node/platform.js";
+import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { type ServerOptions, startServer } from "../../src/server/index.js";
+import { serveRuntime } from "../../src/server/serve.js";
 import { type AnyServer, followConnections } from "../../src/server/sockets/connections.js";
 import { scenarioWith } from "../support/faulty.js";
 import { readAnswers } from "../support/raw-socket.js";
@@ -92,6 +95,18 @@ test("a response has the same bytes as Node's own with these headers", async () 
   expect(await exchangeInTurn((plain.address() as AddressInfo).port, requests)).toEqual(answers);
 });
 
+test.each([
+  ["two Host headers", "1.1", 2, 400],
+  ["no Host header", "1.1", 0, 400],
+  ["one Host header", "1.1", 1, 401],
+  ["no Host header in HTTP/1.0", "1.0", 0, 401],
+])("a request with %s gets a fixed status", async (_what, version, hosts, status) => {
+  const { port } = await start();
+  const head = `GET ${mePath} HTTP/${version}\r\n${"Host: any.example\r\n".repeat(hosts)}`;
+  const [answer] = await answersTo(port, `${head}Connection: close\r\n\r\n`);
+  expect(answer?.status).toBe(status);
+});
+
 test("a connection closes after a request for another protocol", async () => {
   const { port, get } = await start();
   const upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\n";
@@ -122,6 +137,31 @@ test.each([false, true])("a stop waits for no silent connection (TLS: %s)", asyn
   if (!tls) await requested(server.sandbox);
   const hour = 60 * 60_000;
   await server.close(hour);
+});
+
+test("a server that drains responds, and ends each kept connection with its next response", async () => {
+  const server = await serveRuntime(openWorld(bundledScenarios["key-states"]), { port: 0 });
+  const port = Number(new URL(server.url).port);
+  const request = `GET ${mePath} HTTP/1.1\r\nHost: any.example\r\n\r\n`;
+  const kept = connect({ port, host: "127.0.0.1" }, () => kept.write(request));
+  const heard = [String((await once(kept, "data"))[0])];
+  let stop = () => {};
+  const drained = new Promise<void>((resolve) => {
+    stop = resolve;
+  });
+  const closed = server.close(0, drained);
+  kept.write(request);
+  heard.push(Buffer.concat(await kept.toArray()).toString());
+  // New connections are still accepted, for one response each.
+  heard.push(...(await answersTo(port, request)).map(({ head }) => head));
+  expect(heard.map((text) => /^Connection: (.*)$/m.exec(text)?.[1]?.trim())).toEqual([
+    "keep-alive",
+    "close",
+    "close",
+  ]);
+  expect(heard.every((text) => text.startsWith("HTTP/1.1 401"))).toBe(true);
+  stop();
+  await closed;
 });
 
 test("a stop ends a connection after its response", async () => {

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
+import { createSandbox } from "../../src/index.js";
 import { createInstances } from "../../src/log/memory-log.js";
 import { nodePlatform, openWorld } from "../../src/node/platform.js";
 import { clientReport, mergeReports } from "../../src/report/report.js";
@@ -153,4 +154,20 @@ test("an advice counts all of its requests, and has the first five as examples, 
     const earned = advice.find(({ id }) => id === "wrong-method-or-path");
     expect([earned?.count, earned?.examples.map(({ id }) => id)]).toEqual([count, first.map(({ id }) => id)]);
   }
+});
+
+test("merged reports sum how often each key was sent again, by ref or by fingerprint", async () => {
+  const unknown = `SVC_test_sbx${"0".repeat(29)}`;
+  const reportOf = async (seed: number, times: number) => {
+    const sandbox = createSandbox({ seed });
+    for (const key of [sandbox.secret("revoked"), unknown])
+      for (let n = 0; n < times; n += 1)
+        await sandbox.fetch(`https://any.example${mePath}`, { headers: { "x-api-key": key } });
+    return sandbox.report();
+  };
+  const merged = mergeReports([await reportOf(1, 3), await reportOf(2, 4)]);
+  expect(merged.repeats).toMatchObject([
+    { pathId: "401.revoked", key: "revoked", count: 5 },
+    { pathId: "401.unknown", key: null, count: 5 },
+  ]);
 });
