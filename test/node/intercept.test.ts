@@ -12,13 +12,13 @@ const state = createServerState(createMemoryLog(openWorld(bundledScenarios["key-
 
 /** A proxy that passes other hosts through, an origin, and the two ends of what goes through, once both are connected. */
 async function passingThrough(messageTo: (host: string) => string) {
-  const origin = createServer({ allowHalfOpen: true }).listen(0, "127.0.0.1");
+  const origin = createServer().listen(0, "127.0.0.1");
+  await once(origin, "listening");
   const proxy = await startInterceptor(["api.example"], true, (pair) => createHttpServer(state, pair));
   onTestFinished(async () => {
     origin.close();
     await proxy.close(0);
   });
-  await once(origin, "listening");
   const reached = once(origin, "connection");
   const client = connect(proxy.port, "127.0.0.1").on("error", () => {});
   client.write(messageTo(`127.0.0.1:${(origin.address() as AddressInfo).port}`));
