@@ -70,8 +70,10 @@ export function differencesOf(theirs: Founding, ours: Founding): string[] {
   return [...names].filter((name) => JSON.stringify(theirs[name]) !== JSON.stringify(ours[name]));
 }
 
-export function isSameMajor(theirs: Founding, ours: Founding): boolean {
-  return Number.parseInt(String(theirs.version), 10) === Number.parseInt(String(ours.version), 10);
+/** Whether this version reads what another one has written: of the same major version, and of no later minor one. */
+export function canRead(theirs: Founding, ours: Founding): boolean {
+  const [before, now] = [theirs, ours].map(({ version }) => String(version).split(".").map(Number));
+  return before?.[0] === now?.[0] && Number(before?.[1]) <= Number(now?.[1]);
 }
 
 /** Whether a sandbox with another founding may be migrated: not from a later or another major version. */
@@ -79,7 +81,7 @@ export function canMigrate(theirs: Founding, ours: Founding): boolean {
   const [before, now] = [theirs, ours].map((one) => String(one.version)) as [string, string];
   const isLater = now.localeCompare(before, "en", { numeric: true }) >= 0;
   const names = differencesOf(theirs, ours);
-  return isLater && isSameMajor(theirs, ours) && names.every((name) => migrated.includes(name));
+  return isLater && canRead(theirs, ours) && names.every((name) => migrated.includes(name));
 }
 
 /**

@@ -7,12 +7,12 @@ import { parsedJson } from "../spec/schema/json.js";
 import { isMapping } from "../spec/schema/shape.js";
 import {
   canMigrate,
+  canRead,
   content,
   contentHashOf,
   differencesOf,
   extendStarted,
   foundingOf,
-  isSameMajor,
   migrationOf,
   otherFounding,
 } from "./founding.js";
@@ -113,7 +113,8 @@ function checked(scenario: unknown): Scenario {
 
 /**
  * Continues a state in this version with the current scenario, which may have additional organizations and keys if that
- * `isAllowed`. Returns a sentence about the change as well. Throws `state_mismatch`, also for a state of another major version.
+ * `isAllowed`. Returns a sentence about the change as well. Throws `state_mismatch`, also for a state of another major version or
+ * a later minor one.
  */
 export function continueState(
   saved: SavedState,
@@ -130,7 +131,7 @@ export function continueState(
     elsewhere: "name another file, or remove this one to start again",
   } as const;
   const isSame = hash === ours[content];
-  if (!(isSame ? isSameMajor(theirs, ours) : isAllowed && canMigrate(theirs, ours))) {
+  if (!(isSame ? canRead(theirs, ours) : isAllowed && canMigrate(theirs, ours))) {
     throw otherFounding(stored, theirs, ours);
   }
   const extended = isSame ? own : extendStarted(own, hash, served);

@@ -22,7 +22,7 @@ const announced: Changes = {
 };
 
 /** The states of announced changes, as a check of an environment finds them where some changes are live. */
-async function statesIn(live: Changes, refs = ["active", "wrong-scope", "rate-limited"]) {
+async function statesIn(live: Changes, refs = ["active", "wrong-scope", "rate-limited"], more: Changes = {}) {
   const scenario = { ...bundledScenarios["key-states"], changes: live };
   const world = openTestWorld(scenario, { now: Date.parse("2027-07-01T00:00:00Z") });
   const send = async (header: string | undefined) => {
@@ -36,7 +36,7 @@ async function statesIn(live: Changes, refs = ["active", "wrong-scope", "rate-li
     maxRequests: 20,
     probeLimits: true,
     unknownKey: `SVC_test_sbx${"0".repeat(29)}`,
-    changes: announced,
+    changes: { ...announced, ...more },
   });
   return Object.fromEntries((changes ?? []).map(({ ref, state }) => [ref, state]));
 }
@@ -61,8 +61,7 @@ test("what no response shows is not seen", async () => {
 });
 
 test("a change with some live parts is partly live", async () => {
-  announced.both = { at, codes: { rate_limited: "quota_exceeded", unauthorized: "no_key" } };
-  const states = await statesIn({ code: announced.code as Changes[string] });
-  delete announced.both;
+  const both = { at, codes: { rate_limited: "quota_exceeded", unauthorized: "no_key" } };
+  const states = await statesIn({ code: announced.code as Changes[string] }, undefined, { both });
   expect(states.both).toBe("partly");
 });

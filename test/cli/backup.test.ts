@@ -115,12 +115,12 @@ test.each([
   expect(readFileSync(join(cwd, "state.json"), "utf8")).toBe(before);
 });
 
-test("--migrate reports an update from another version and keeps a backup; another major version is rejected", async () => {
+test("--migrate reports an update from another version and keeps a backup; another major version and a later minor one are rejected", async () => {
   const cwd = temporaryFolder({ "a.yaml": bank(one) });
   await (await used(cwd)).stop();
   const file = join(cwd, "state.json");
-  const of = (version: string) =>
-    readFileSync(file, "utf8").replace('"version":"0.2.0"', `"version":"${version}"`);
+  const text = readFileSync(file, "utf8");
+  const of = (version: string) => text.replace('"version":"0.2.0"', `"version":"${version}"`);
   writeFileSync(file, of("0.0.9"));
   const updated = serve(["a.yaml", "--state", "state.json", "--migrate"], { cwd });
   await baseUrl(updated);
@@ -128,7 +128,12 @@ test("--migrate reports an update from another version and keeps a backup; anoth
     'Migrated from version "0.0.9" to version "0.2.0". The previous state is in "state.json.backup-0.0.9".\n',
   );
   await updated.stop();
-  writeFileSync(file, of("1.0.0"));
-  const { code, stderr } = await serve(["a.yaml", "--state", "state.json", "--migrate"], { cwd }).done;
-  expect([code, stderr]).toEqual([2, expect.stringContaining('started with version "1.0.0"')]);
+  for (const version of ["1.0.0", "0.99.0"]) {
+    writeFileSync(file, of(version));
+    for (const more of [[], ["--migrate"]]) {
+      const { code, stderr } = await serve(["a.yaml", "--state", "state.json", ...more], { cwd }).done;
+      expect([code, stderr]).toEqual([2, expect.stringContaining(`started with version "${version}"`)]);
+    }
+    expect(readFileSync(file, "utf8")).toBe(of(version));
+  }
 });

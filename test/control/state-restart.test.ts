@@ -1,4 +1,6 @@
 import { once } from "node:events";
+import { statSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { control } from "../support/call-control.js";
 import { startBin } from "../support/running-command.js";
@@ -95,4 +97,44 @@ test("after kill -9 the journal, the report, the story and the instances are as 
   expect((await dataOf(after, "GET /report")).requests).toBe(6);
   await dataOf(after, "POST /reset", inside, {});
   expect((await dataOf(after, "GET /state", inside)).seed).toBe(5);
+}, 120_000);
+
+const savedAt = (cwd: string) => statSync(join(cwd, "state.json")).mtimeMs;
+
+test("after kill -9 among requests, journal, report and usage end with the same request", async () => {
+  const cwd = begun();
+  for (let round = 0; round < 3; round++) {
+    const server = await start(cwd);
+    const idsOf = async (one: Listening): Promise<string[]> =>
+      (await dataOf(one, "GET /requests")).map(({ id }: { id: string }) => id);
+    const known = await idsOf(server);
+    const before = known.length;
+    const headers = { "x-api-key": server.keys.main as string };
+    const began = savedAt(cwd);
+    const sending = (async () => {
+      for (;;) {
+        const response = await fetch(server.url + mePath, { headers });
+        known.push(response.headers.get("x-request-id") as string);
+        await response.text();
+      }
+    })().catch(() => {});
+    // Until some of them are saved, and in the middle of the next ones.
+    const reached = () => known.length > before + 20 * round && savedAt(cwd) > began;
+    await expect.poll(reached, { interval: 5 }).toBe(true);
+    await server.kill();
+    await sending;
+
+    const after = await start(cwd);
+    const kept = await idsOf(after);
+    expect(kept.length).toBeGreaterThan(before);
+    // The response to the very last request may not have reached its client.
+    expect(kept.length).toBeLessThanOrEqual(known.length + 1);
+    expect(kept.slice(0, known.length)).toEqual(known.slice(0, kept.length));
+    const [{ requests }, { usage }] = [
+      await dataOf(after, "GET /report"),
+      await dataOf(after, "GET /keys/main"),
+    ];
+    expect([requests, usage.today]).toEqual([kept.length, kept.length]);
+    await after.kill();
+  }
 }, 120_000);

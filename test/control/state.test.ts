@@ -13,8 +13,10 @@ import { expect, onTestFinished, test } from "vitest";
 import type { SandboxError, Scenario } from "../../src/index.js";
 import { type SandboxServer, type ServerOptions, startServer } from "../../src/server/index.js";
 import { control } from "../support/call-control.js";
+import { readMetrics } from "../support/prometheus.js";
+import { mePath } from "../support/send.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import { subscribe } from "./subscribe.js";
+import { count, names, subscribe } from "./subscribe.js";
 
 const pinned = "SVC_test_sbxPinnedByTheScenario0000000";
 const own: Scenario = {
@@ -93,6 +95,34 @@ test("R7 after a reset and a restart, request ids continue without a repeat", as
   await before.close();
   const after = await restart(file);
   expect(new Set([...first, ...second, ...(await idsOf(after, 3))]).size).toBe(7);
+});
+
+test("R7 after a restart, a new instance gives out no request id that an earlier instance has given out", async () => {
+  const file = stateFile();
+  const idIn = async (server: SandboxServer) => {
+    const { base_url, keys } = await dataOf(server, "POST /instances", {});
+    const { headers } = await fetch(`${base_url}${mePath}`, { headers: { "x-api-key": keys.main } });
+    return headers.get("x-request-id");
+  };
+  const before = await start(file);
+  const given = [await idIn(before), await idIn(before)];
+  const after = await restart(file);
+  expect(new Set([...given, await idIn(after), await idIn(after)]).size).toBe(4);
+});
+
+test("after a restart, a subscriber gets a message about the gap, then all later events", async () => {
+  const file = stateFile();
+  const before = await start(file);
+  const follower = await subscribe(before.url);
+  for (const by of ["1m", "2m"]) await call(before, "POST /clock/advance", { by });
+  await follower.until(count(2));
+  const last = follower.events[1]?.id as number;
+  const after = await restart(file);
+  const resumed = await subscribe(after.url, { from: last });
+  await call(after, "POST /clock/advance", { by: "3m" });
+  await resumed.until(count(2));
+  expect(names(resumed)).toEqual(["events.lost", "clock.moved"]);
+  expect(resumed.events[0]?.data).toEqual({ last_event_id: last });
 });
 
 test("requests are in the file soon, and when the server stops; nothing is written while nothing happens", async () => {
@@ -193,8 +223,22 @@ test("a change that cannot be written gets 507 with its result, and is written o
     "state_unwritable",
   ]);
   expect(await statusOf(server, server.sandbox.secret("other"))).toBe(200);
+  const stored = async () => {
+    const metrics = readMetrics(await (await fetch(`${server.controlUrl}/metrics`)).text());
+    const values = ["writable", "full", "bytes"].map(
+      (name) => metrics.get(`svc_sandbox_file_${name}`)?.samples[0]?.value,
+    );
+    return [
+      (await call(server, "GET /ready")).body.state,
+      (await call(server, "GET /health")).body.state,
+      ...values,
+    ];
+  };
+  const bytes = expect.toSatisfy((size: number) => size > 1000);
+  expect(await stored()).toEqual(["unwritable", "unwritable", 0, 0, bytes]);
   mkdirSync(folder);
   await expect.poll(() => existsSync(file)).toBe(true);
+  expect(await stored()).toEqual(["saved", "saved", 1, 0, bytes]);
   expect((await restart(file)).sandbox.keys.get("main").state).toBe("revoked");
 });
 

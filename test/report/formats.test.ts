@@ -296,6 +296,7 @@ test("JUnit escapes control characters, in names, messages and outputs", () => {
   expect(xml).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
   for (const { attributes } of elementsOf(xml).filter(({ name }) => name === "failure" || name === "skipped"))
     expect(attributes.message).toMatch(/^a.*\[31m.*<b>&"$/);
+  expect(xml).not.toMatch(/="[^"]*\n[^"]*"/);
   expect(xml.match(/>a[^\n]*\n&lt;b&gt;&amp;&quot;</g)).toHaveLength(3);
 });
 
