@@ -64,7 +64,6 @@ export function createRedisLog(
   };
   const shared = { connection, room, runCall, report, onOwn };
   const onGone = async () => {
-    connection.onLoss();
     await options.recreate();
     return true;
   };

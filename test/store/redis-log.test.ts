@@ -1,8 +1,12 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { nodePlatform } from "../../src/node/platform.js";
+import { subscribe } from "../control/subscribe.js";
 import { control } from "../support/call-control.js";
 import { inParallel } from "../support/in-parallel.js";
+import { readMetrics } from "../support/prometheus.js";
 import { noRedis, type RedisServer, startRedis } from "../support/redis-server.js";
 import { type ReplicaServer, type ReplicaTestOptions, startReplica } from "../support/replicas.js";
+import { startBin } from "../support/running-command.js";
 import { mePath } from "../support/send.js";
 import { sendOnSocket } from "../support/send-on-socket.js";
 import { startProxy, type TcpProxy } from "../support/tcp-proxy.js";
@@ -90,6 +94,138 @@ describe.skipIf(noRedis)("sandboxes in a Redis", () => {
     proxy.mend();
     await expect.poll(() => statusAt(server)).toBe(200);
     expect([await claim("wrong"), await claim(code), await claim(code)]).toEqual([404, 200, 404]);
+  });
+
+  /** A stopwatch that only the test moves, for everything that opens after this call. */
+  const stoppedWatch = () => {
+    let now = 1e6;
+    const spy = vi.spyOn(nodePlatform, "stopwatch").mockImplementation(() => now);
+    onTestFinished(() => spy.mockRestore());
+    return {
+      advance(ms: number) {
+        now += ms;
+      },
+    };
+  };
+
+  /** Resolves once a server handles everything that was sent to it before: these calls do not need Redis. */
+  const arrived = async (server: ReplicaServer) => {
+    for (let n = 0; n < 4; n += 1) await call(server, "GET /health");
+  };
+
+  test("a silent Redis gives 503 once --store-timeout has passed, an unloaded instance and a token within a second, and never earlier", async () => {
+    const watch = stoppedWatch();
+    const timeout = 3_600_000;
+    const [server, other] = [await behindProxy(timeout), await open()];
+    const base = await create(other);
+    expect((await call(server, "GET /keys")).status).toBe(200);
+    proxy.stall();
+    const ended: string[] = [];
+    const follow = (name: string, statuses: Promise<{ status: number } | number>) =>
+      statuses.then((found) => ended.push(`${name} ${typeof found === "number" ? found : found.status}`));
+    follow("request", statusAt(server));
+    follow("read", call(server, "GET /keys"));
+    follow("change", call(server, "POST /keys/one/revoke", {}));
+    follow("creation", call(server, "POST /instances", {}));
+    follow("instance", statusAt(server, base));
+    const headers = { authorization: "Bearer none" };
+    follow("token", fetch(`${server.url}${base}/__sandbox/keys`, { headers }));
+    await arrived(server);
+    watch.advance(1000);
+    await expect.poll(() => ended.toSorted()).toEqual(["instance 503", "token 503"]);
+    watch.advance(timeout - 1001);
+    const late = statusAt(server).then((status) => ended.push(`late ${status}`));
+    await arrived(server);
+    expect(ended).toHaveLength(2);
+    watch.advance(1001);
+    await expect.poll(() => ended.length).toBe(6);
+    expect(ended.slice(2).toSorted()).toEqual(["change 503", "creation 503", "read 503", "request 503"]);
+    watch.advance(timeout);
+    await late;
+    expect(ended.at(-1)).toBe("late 503");
+  });
+
+  test("a change that got 503 while it waited for its turn is not carried out later", async () => {
+    const watch = stoppedWatch();
+    const [server, other] = [await behindProxy(60_000), await open()];
+    expect(await statusAt(server)).toBe(200);
+    proxy.stall();
+    const first = statusAt(server);
+    await expect.poll(() => proxy.held()).toBeGreaterThan(0);
+    const changes = [
+      call(server, "POST /keys/one/revoke", {}),
+      call(server, "POST /clock/advance", { by: "1d" }),
+    ];
+    await arrived(server);
+    watch.advance(61_000);
+    expect([await first, ...(await Promise.all(changes)).map(({ status }) => status)]).toEqual([
+      503, 503, 503,
+    ]);
+    proxy.mend();
+    await expect.poll(() => statusAt(server)).toBe(200);
+    const [key] = (await call(other, "GET /keys")).body.data;
+    expect([key.state, key.usage.today]).toEqual(["active", (await journalOf(other, "")).length]);
+  });
+
+  test("a server unloads the instances that nobody uses for a minute, except followed ones, and loads them again", async () => {
+    const watch = stoppedWatch();
+    const server = await open({ instanceTtl: 3_600_000 });
+    const [idle, followed] = [await create(server), await create(server)];
+    const follower = await subscribe(server.url, { base: followed });
+    expect(await statusAt(server, idle)).toBe(200);
+    const loaded = () => server.log.instances.loaded().map(({ id }) => `/i/${id}`);
+    expect(loaded()).toEqual([idle, followed]);
+    watch.advance(61_000);
+    await expect.poll(loaded).toEqual([followed]);
+    expect(await statusAt(server, idle)).toBe(200);
+    expect(await journalOf(server, idle)).toHaveLength(2);
+    follower.leave();
+    watch.advance(61_000);
+    await expect.poll(loaded).toEqual([]);
+  });
+
+  test("metrics show the size of the store, its losses, what it rejects, and whether it responds", async () => {
+    const watch = stoppedWatch();
+    const server = await behindProxy();
+    const metrics = async () => {
+      const text = await (await fetch(`${server.controlUrl}/metrics`)).text();
+      const names = ["bytes", "full", "writable", "refusals_total", "up", "losses_total"];
+      const all = readMetrics(text);
+      return Object.fromEntries(
+        names.map((name) => [name, all.get(`svc_sandbox_store_${name}`)?.samples[0]?.value]),
+      );
+    };
+    const fine = { full: 0, writable: 1, refusals_total: 0, up: 1, losses_total: 0 };
+    expect(await metrics()).toMatchObject(fine);
+    watch.advance(5000);
+    await expect.poll(async () => (await metrics()).bytes).toBeGreaterThan(1000);
+    proxy.stall();
+    const silent = statusAt(server);
+    await expect.poll(() => proxy.held()).toBeGreaterThan(0);
+    watch.advance(3000);
+    expect(await silent).toBe(503);
+    expect(await metrics()).toMatchObject({ ...fine, writable: 0, refusals_total: 1, up: 0 });
+    proxy.mend();
+    await expect.poll(async () => (await metrics()).up).toBe(1);
+    await redis.command("FLUSHALL");
+    expect(await statusAt(server)).toBe(200);
+    expect(await metrics()).toMatchObject({ ...fine, refusals_total: 1, losses_total: 1 });
+    await setMemory(1);
+    expect(await statusAt(server)).toBe(503);
+    expect(await metrics()).toMatchObject({ full: 1, writable: 0, refusals_total: 2, up: 1 });
+  });
+
+  test.each([
+    ["SIGINT", /^Stopping/m, /in 5 seconds/],
+    ["SIGTERM", /^Stopping in 5 seconds/m, /^$/],
+  ] as const)("with --store, %s drains a replica only if a load balancer sent it", async (signal, shown, absent) => {
+    const running = startBin(["start", "--port", "0", "--store", redis.url, "--log", "pretty"]);
+    await running.until(/http:/);
+    running.child.kill(signal);
+    const { code, stderr } = await running.ended;
+    expect(code).toBe(0);
+    expect(stderr).toMatch(shown);
+    expect(stderr).not.toMatch(absent);
   });
 
   test("a request whose reply is lost gets 503, and is counted at most once", async () => {

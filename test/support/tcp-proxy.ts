@@ -10,6 +10,8 @@ export interface TcpProxy {
   readonly stall: () => void;
   /** Stalls when a client sends something with this text, which is passed on once mended. */
   readonly stallAt: (text: string) => void;
+  /** The bytes from clients that a stall holds back. */
+  readonly held: () => number;
   /** Passes on what clients send at 2 MB a second. */
   readonly slow: () => void;
   /** As from the start; what stalled goes on. */
@@ -67,6 +69,7 @@ export async function startProxy(to: number): Promise<TcpProxy> {
     stallAt(text) {
       last = text;
     },
+    held: () => [...pairs].reduce((sum, [client]) => sum + client.readableLength, 0),
     slow() {
       mode = "slow";
     },
