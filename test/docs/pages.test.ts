@@ -122,11 +122,24 @@ test("docs/farmers.md names every endpoint with its scope, every refusal, member
   expect(missingOn(page, [...new Set([...records, ...fields, ...values])])).toEqual([]);
 });
 
-test("docs/reliability.md names tests that exist, and counts the hostile conversations", () => {
+test("docs/reliability.md names for each promise a test file and a case in it, and counts the hostile conversations", () => {
   const page = pageOf("docs/reliability.md");
-  const named = [...page.matchAll(/`((?:test|src)\/[\w./-]+)`/g)].map(([, file = ""]) => file);
-  expect(named.length).toBeGreaterThan(15);
-  expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+  const rows =
+    sectionOf("docs/reliability.md", "Promises")
+      .match(/^\| .*$/gm)
+      ?.slice(1) ?? [];
+  expect(rows.length).toBeGreaterThan(20);
+  for (const row of rows) {
+    const cases = [...row.matchAll(/`((?:test|src)\/[\w./-]+\.test\.ts)`: ((?:“[^”]+”(?:, )?)+)/g)];
+    expect([row, cases.length]).not.toEqual([row, 0]);
+    for (const [, file = "", titles = ""] of cases) {
+      const text = pageOf(file);
+      const starts = [...titles.matchAll(/“([^”]+)”/g)].map(([, start = ""]) => start);
+      expect([file, starts.filter((one) => !text.includes(`"${one}`) && !text.includes(`\`${one}`))]).toEqual(
+        [file, []],
+      );
+    }
+  }
   const groups = Object.values(hostileGroups);
   const sum = groups.reduce((total, { count }) => total + count, 0).toLocaleString("en");
   expect(page).toContain(`${sum} conversations of ${groups.length} kinds`);

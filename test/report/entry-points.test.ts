@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
 import { expect, onTestFinished, test } from "vitest";
 import { renderReport } from "../../src/report/report-document.js";
 import { startServer } from "../../src/server/index.js";
@@ -21,11 +22,17 @@ async function serve(options: Parameters<typeof startServer>[0] = {}) {
 }
 
 /** A server that answers everything with the same. */
-async function serveAnswer(status: number, body: string): Promise<string> {
-  const server = createServer((_request, response) => response.writeHead(status).end(body));
+async function serveAnswer(status: number, body: string | Iterable<string>): Promise<string> {
+  const server = createServer((_request, response) => {
+    Readable.from(typeof body === "string" ? [body] : body).pipe(response.writeHead(status));
+  });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function* endless() {
+  for (;;) yield "x".repeat(100_000);
 }
 
 test("GET /report returns the report of the library, in the described shape", async () => {
@@ -208,7 +215,7 @@ test("report sends a token if one is needed", async () => {
   expect((await run("--control-token", "let-me-in-please")).code).toBe(0);
 });
 
-test("report exits with 2, and shows what to do, if it can get no report", async () => {
+test("report exits with 2, and shows what to do, if it can get no report, or an endless one", async () => {
   const without = await serve({ control: false });
   const cases = [
     ["http://127.0.0.1:1", /nothing listens at this address and port \(ECONNREFUSED\)/],
@@ -216,6 +223,7 @@ test("report exits with 2, and shows what to do, if it can get no report", async
     [`${(await serve()).url}/i/nobody`, /the instance is gone/],
     [await serveAnswer(200, '{"data":{"scenario":1}}'), /it returned 200, without a report/],
     [await serveAnswer(502, "<h1>Bad gateway</h1>"), /it returned 502/],
+    [await serveAnswer(200, endless()), /a body of more than 16384 kB/],
     ["not a url", /Invalid sandbox URL/],
     ["http://user:secret@127.0.0.1", /Invalid sandbox URL/],
   ] as const;

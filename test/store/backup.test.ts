@@ -9,7 +9,7 @@ import { mePath } from "../support/send.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const bank = (keys: string) => `version: 1\norganizations:\n  a-bank: { type: bank, keys: { ${keys} } }\n`;
-const one = "one: { environment: test, limits: { per_minute: 1000, per_day: 100000 } }";
+const one = "one: { environment: test, limits: { per_minute: 100000, per_day: 100000 } }";
 const two = "two: { environment: test }";
 const meta = "{svc-sandbox:}:own:state";
 
@@ -90,6 +90,56 @@ describe.skipIf(noRedis !== undefined)("a sandbox in Redis", () => {
     writeFileSync(join(cwd, "a.yaml"), bank(one));
     const before = await baseUrl(start());
     expect(await statusOf(before, keys.two)).toBe(200);
+  });
+
+  test("an update and a rollback under traffic lose no key and no instance, and count each acknowledged request once", async () => {
+    const first = await used();
+    const urls = [first.url];
+    const failed: number[] = [];
+    let [accepted, isStopped] = [0, false];
+    const client = async (_: unknown, n: number) => {
+      for (let turn = n; !isStopped; turn += 1) {
+        const status = await statusOf(urls[turn % urls.length] as string, first.keys.one).catch(() => 0);
+        if (status === 200) accepted += 1;
+        else failed.push(status);
+      }
+    };
+    const traffic = Promise.all(Array.from({ length: 4 }, client));
+    const moreTraffic = async () => {
+      const before = accepted;
+      await expect.poll(() => accepted).toBeGreaterThan(before + 20);
+    };
+    const made: { base_url: string; keys: { one: string } }[] = [first.instance];
+    /** A new replica joins, gets an instance, and takes the traffic of those that leave. */
+    const replace = async (leaving: readonly { stop: () => Promise<unknown> }[], ...argv: string[]) => {
+      const next = start(...argv);
+      const url = await baseUrl(next);
+      urls.push(url);
+      await moreTraffic();
+      made.push((await call(url, "POST /instances", {})).body.data);
+      urls.splice(0, leaving.length);
+      await Promise.all(leaving.map((one) => one.stop()));
+      await moreTraffic();
+      return next;
+    };
+    writeFileSync(join(cwd, "a.yaml"), bank(`${one}, ${two}`));
+    const second = await replace([first], "--migrate");
+    const third = await replace([], "--migrate");
+    writeFileSync(join(cwd, "a.yaml"), bank(one));
+    await replace([second, third]);
+    isStopped = true;
+    await traffic;
+
+    // A request whose server has just left may have no response.
+    expect(failed.filter((status) => status !== 0)).toEqual([]);
+    const [url = ""] = urls;
+    const listed = (await call(url, "GET /keys")).body.data as { ref: string; usage: { today: number } }[];
+    expect(listed.map(({ ref }) => ref)).toEqual(["one", "made", "two"]);
+    const { today } = (listed[0] as (typeof listed)[number]).usage;
+    expect(today).toBeGreaterThanOrEqual(accepted);
+    expect(today).toBeLessThanOrEqual(accepted + failed.length);
+    for (const { base_url, keys } of made)
+      expect(await statusOf(url + new URL(base_url).pathname, keys.one)).toBe(200);
   });
 
   test("--migrate changes --instance-ttl and --max-instances, and a server with the old values continues", async () => {
