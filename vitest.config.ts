@@ -11,7 +11,7 @@ const files = ["src", "test"]
 
 // The tier of a file, by the start of its path: `npm test` runs the project `quick`, `npm run test:all` both.
 const slow =
-  /^test\/(?:certify\/|dashboard\/|runners\/|site\/|store\/|(?:control|report)\/browser|docs\/(?:ci|code|deploy|generated|shell)|node\/store\/redis|package\/(?:bundled|doors|tarball))/;
+  /^test\/(?:certify\/|dashboard\/|runners\/|site\/|store\/|(?:control|report)\/browser|control\/heap|docs\/(?:ci|code|deploy|generated|shell)|node\/store\/redis|package\/(?:bundled|doors|tarball))/;
 // One path of `certify`, and one look at the page in Chromium.
 const quick = ["test/certify/promises.test.ts", "test/dashboard/safety.test.ts"];
 const isSlow = (file: string) => slow.test(file) && !quick.includes(file);

@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import { cp, mkdir, readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
@@ -77,7 +78,10 @@ const checks: Readonly<Record<string, (tarball: string) => Promise<string | unde
   "the package: publint": (tarball) => runTool("publint", tarball, "--strict"),
   "the package: attw": (tarball) => runTool("attw", tarball, "--format", "ascii", "--no-color", "--no-emoji"),
   "action.yml": () => faultsOf("github-action", ["action.yml"]),
-  ".github/workflows/release.yml": () => faultsOf("github-workflow", [".github/workflows/release.yml"]),
+  ".github/workflows": () => {
+    const files = readdirSync(join(root, ".github/workflows")).map((name) => `.github/workflows/${name}`);
+    return faultsOf("github-workflow", files);
+  },
   "docs/ci.md": async () => {
     const blocks = (await readFile(join(root, "docs/ci.md"), "utf8")).matchAll(/^```yaml\n([\s\S]*?)^```/gm);
     const workflows = [...blocks].flatMap(([, block = ""]) => (/^on:/m.test(block) ? block : []));

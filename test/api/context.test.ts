@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { openApiDocument } from "../../src/index.js";
-import { expectError, openApi } from "../support/api-client.js";
+import { expectError, oneKey, openApi } from "../support/api-client.js";
 import { answeringScenarios } from "../support/conformance-cases.js";
 import { headerOf, mePath } from "../support/doors.js";
 import { type Described, description, expectDescribed, expectPartsOf } from "../support/expect-described.js";
@@ -97,4 +97,14 @@ test("another method gets 405 with Allow, before the key is checked", async () =
     expectError(seen, 405, "method_not_allowed");
     expect(headerOf(seen, "allow")).toBe("GET, HEAD");
   }
+});
+
+test("R21 a key that lacks the scope of the endpoint gets 403 insufficient_scope, as long as one is needed", async () => {
+  const narrow = { scopes: ["consents:read"] };
+  const seen = await openApi(oneKey(narrow)).me({ ref: "key" });
+  expectError(seen, 403, "insufficient_scope");
+  expect(await openApi(oneKey(narrow, { assumptions: { me_scope: null } })).status("key")).toBe(200);
+  expect(await openApi(oneKey(narrow, { assumptions: { me_scope: "consents:read" } })).status("key")).toBe(
+    200,
+  );
 });

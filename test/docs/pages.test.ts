@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { parse } from "yaml";
 import project from "../../package.json" with { type: "json" };
 import { anyStatus, refused, variationTable } from "../../src/api/variation/table.js";
 import { keyedPaths, limitPaths } from "../../src/check/contract.js";
@@ -196,4 +197,18 @@ test("tarballs in the pages and examples have the version of the package", () =>
   const pages = [...pageNames, ...examples.filter((page) => existsSync(join(root, page)))];
   const named = pages.flatMap((page) => pageOf(page).match(/svc-sandbox-[\d.]+\.tgz/g) ?? []);
   expect(new Set(named)).toEqual(new Set([`svc-sandbox-${project.version}.tgz`]));
+});
+
+test("the workflows run all tests for each push, and what takes long each week, by commands that exist", () => {
+  const [push, weekly] = ["test", "weekly"].map((name) => parse(pageOf(`.github/workflows/${name}.yml`)));
+  expect([push.on.push.branches, pageOf(".ci/run")]).toEqual([["**"], expect.stringContaining("test:all")]);
+  expect(push.jobs.all.steps.at(-1).run).toContain(".ci/run");
+  expect(weekly.on.schedule).toHaveLength(1);
+  const commands: string = weekly.jobs.run.strategy.matrix.include
+    .map(({ command }: { command: string }) => command)
+    .join("\n");
+  const named = [...commands.matchAll(/npm run (\S+)/g)].map(([, name = ""]) => name);
+  expect([...new Set(named)]).toEqual(["outages", "histories", "mutants"]);
+  expect(named.filter((name) => !(name in project.scripts))).toEqual([]);
+  expect(commands).toContain("NIGHTLY=1");
 });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { storySender } from "../../src/api/handle.js";
-import { createSandbox, parseScenario } from "../../src/index.js";
+import { createSandbox, type Fault, parseScenario, type Sandbox, SandboxError } from "../../src/index.js";
 import { type CaptureOptions, captureText } from "../../src/library/capture.js";
 import { runtimeOf } from "../../src/library/create-sandbox.js";
 import { openWorld } from "../../src/node/platform.js";
@@ -101,6 +101,105 @@ timeline:
   - { at: 100s, organization: { ref: bank, status: active } }
 `);
 
+const [me, consentPath] = ["/v1/relying-party/me", "/v1/relying-party/consent-requests"];
+const at = <Item>(items: readonly Item[], n: number) => items[n % items.length] as Item;
+const refs = ["a", "a", "b", "c", "e", "a-2", "e-2", "g"];
+const faultSets: Fault[][] = [
+  [],
+  [{ when: { every: 2 }, then: { status: 503, body: "html" } }],
+  [
+    { when: { probability: 0.5 }, then: { truncate: true } },
+    { when: { path_id: "401.unknown" }, then: { malformed: true } },
+  ],
+  [
+    { when: { requests: [2], key: "a" }, then: { reset: true } },
+    { when: { requests: [1, 3] }, then: { hang: true } },
+  ],
+];
+
+/** What clients and administrators do, drawn by numbers; refusals are part of a session. */
+const actions: readonly ((sandbox: Sandbox, secrets: Map<string, string>, n: number) => unknown)[] = [
+  (sandbox, secrets, n) => {
+    const key = at([...secrets.values(), "junk", sandbox.unknownSecret()], n >> 2);
+    const path = at([me, me, me, `${me}?page=2`, "/nothing/%C3%A4/{x}", `${consentPath}/none`, "/"], n);
+    return send(sandbox, path, {
+      method: at(["GET", "GET", "HEAD", "POST"], n >> 5),
+      headers: { "x-api-key": key },
+    });
+  },
+  (sandbox, secrets, n) => {
+    const purpose = { code: "credit_assessment", text: at(["A loan", "With SVC_test_sbxinthebody"], n) };
+    const asked = {
+      farmer_id: sandbox.farmers.at(n % 6).farmer_id,
+      purpose,
+      permissions: ["land", "identity"],
+    };
+    const once = n % 3 === 0 ? { "idempotency-key": '"once"' } : {};
+    const headers = { "x-api-key": secrets.get("e") as string, "content-type": "application/json", ...once };
+    return send(sandbox, consentPath, { method: "POST", headers, body: JSON.stringify(asked, null, n % 2) });
+  },
+  ({ consents }, _secrets, n) => {
+    consents[at(["grant", "reject", "revoke"] as const, n)](at(consents.list(), n >> 2)?.id ?? "none");
+  },
+  ({ attestations }, _secrets, n) => {
+    attestations[at(["suspend", "resume"] as const, n)](at(attestations.list(), n >> 1)?.id ?? "none");
+  },
+  ({ clock }, _secrets, n) =>
+    void clock.advance(at([1, 999, 20_000, 60_000, 90_000, 7_200_000, 86_400_000], n)),
+  ({ clock }, _secrets, n) => clock[at(["freeze", "resume"] as const, n)](),
+  ({ keys }, _secrets, n) => void keys.revoke(at(refs, n)),
+  ({ keys }, secrets, n) => {
+    const { key, secret } = keys.rotate(at(refs, n), { overlap: at(["0s", "30s", "60m"] as const, n >> 3) });
+    secrets.set(key.ref, secret);
+  },
+  ({ keys }, secrets, n) => {
+    const [organization, environment] = [at(["bank", "insurer"], n), at(["test", "live"] as const, n >> 1)];
+    const { key, secret } = keys.create({
+      organization,
+      environment,
+      name: at(["A key", "g"], n >> 2),
+      expires: "30s",
+    });
+    secrets.set(key.ref, secret);
+  },
+  ({ organizations }, _secrets, n) =>
+    void organizations.update(at(["bank", "insurer"], n), {
+      status: at(["active", "inactive"] as const, n >> 1),
+    }),
+  ({ faults }, _secrets, n) => faults.set(at(faultSets, n)),
+  ({ requests }, _secrets, n) => n % 8 === 0 && requests.clear(),
+];
+
+async function send(sandbox: Sandbox, path: string, init: RequestInit) {
+  const ending = new AbortController();
+  const response = sandbox.fetch(`https://any.example${path}`, { ...init, signal: ending.signal });
+  // A fault may leave it without a response.
+  setImmediate(() => ending.abort());
+  await response.then((one) => one.text()).catch(() => {});
+}
+
+test.each([
+  "minimal",
+  "typical",
+  "varied",
+] as const)("a capture of a random session gives the same responses, wholly and in part, with %s", async (profile) => {
+  const step = fc.tuple(fc.constantFrom(...actions, ...Array(12).fill(actions[0])), fc.nat(1000));
+  const steps = fc.array(step, { minLength: 10, maxLength: 40, size: "max" });
+  const property = fc.asyncProperty(steps, part, async (session, chosen) => {
+    const sandbox: Sandbox = createSandbox({ scenario, profile });
+    const secrets = new Map(["a", "b", "c", "e"].map((ref) => [ref, sandbox.secret(ref)]));
+    for (const [act, n] of session) {
+      try {
+        await act(sandbox, secrets, n);
+      } catch (error) {
+        if (!(error instanceof SandboxError)) throw error;
+      }
+    }
+    captures(settled(runtimeOf(sandbox)), new Set(secrets.values()), chosen);
+  });
+  await fc.assert(property, runs(15));
+});
+
 test.each([
   "minimal",
   "typical",
@@ -109,7 +208,7 @@ test.each([
   const { sandbox, url, controlUrl, close } = await startServer({ scenario, profile });
   onTestFinished(() => close(0));
   const secrets = new Set<string>();
-  const send = async (key: string, path: string, init: RequestInit = {}) => {
+  const sendTo = async (key: string, path: string, init: RequestInit = {}) => {
     const headers = { "x-api-key": key, ...init.headers };
     const response = await fetch(url + path, { ...init, headers });
     return response.json().catch(() => ({}));
@@ -119,7 +218,6 @@ test.each([
     if (data.secret !== undefined) secrets.add(data.secret);
     return data;
   };
-  const [me, consents] = ["/v1/relying-party/me", "/v1/relying-party/consent-requests"];
   const [a, b, c, e] = ["a", "b", "c", "e"].map((ref) => sandbox.secret(ref as "a")) as [
     string,
     string,
@@ -130,38 +228,38 @@ test.each([
     const purpose = { code: "credit_assessment", text: "A loan" };
     const asked = { farmer_id: sandbox.farmers.at(farmer).farmer_id, purpose, permissions: ["land"] };
     const init = { method: "POST", body: JSON.stringify(asked, null, space) };
-    await send(e, consents, { ...init, headers: { "content-type": "application/json", ...headers } });
+    await sendTo(e, consentPath, { ...init, headers: { "content-type": "application/json", ...headers } });
     return sandbox.consents.list().at(-1)?.id;
   };
-  for (const key of [a, a, b, c, a, a, "junk", sandbox.unknownSecret()]) await send(key, me);
-  for (const method of ["HEAD", "POST", "PROPFIND"]) await send(e, `${me}?page=2`, { method });
+  for (const key of [a, a, b, c, a, a, "junk", sandbox.unknownSecret()]) await sendTo(key, me);
+  for (const method of ["HEAD", "POST", "PROPFIND"]) await sendTo(e, `${me}?page=2`, { method });
   for (const path of [
     "/nothing/%C3%A4/{x}",
     "/SVC_test_sbxleakedleakedleaked",
-    `${consents}/{consent.1}`,
+    `${consentPath}/{consent.1}`,
     "/",
   ])
-    await send(a, path);
+    await sendTo(a, path);
   const granted = await ask(0);
   const rejected = await ask(1, { "idempotency-key": '"once"' }, 2);
   await ask(1, { "idempotency-key": '"once"' }, 2);
   const cancelled = await ask(2, { "content-type": "application/json; charset=utf-8" });
-  await send(e, consents, {
+  await sendTo(e, consentPath, {
     method: "POST",
     body: '{"farmer_id":',
     headers: { "content-type": "text/plain" },
   });
-  await send(e, `${consents}/${cancelled}/cancel`, { method: "POST" });
+  await sendTo(e, `${consentPath}/${cancelled}/cancel`, { method: "POST" });
   await call(`POST /consents/${granted}/grant`);
   await call(`POST /consents/${rejected}/reject`);
   await call("POST /clock/advance", { by: "1h" });
   const id = sandbox.attestations.list()[0]?.id;
   for (const verb of ["suspend", "resume"]) {
     await call(`POST /attestations/${id}/${verb}`);
-    await send(e, `/v1/relying-party/attestations/${id}`);
+    await sendTo(e, `/v1/relying-party/attestations/${id}`);
   }
   await call(`POST /consents/${granted}/revoke`);
-  await send(e, "/v1/relying-party/attestations?limit=2");
+  await sendTo(e, "/v1/relying-party/attestations?limit=2");
   const made = await call("POST /keys", {
     organization: "bank",
     environment: "live",
@@ -174,12 +272,12 @@ test.each([
   await call("PUT /assumptions", { count_refused: true, day_resets_at: "06:00" });
   const faults = [{ when: { every: 2 }, then: { status: 503, body: "html" } }, { then: { truncate: true } }];
   await call("PUT /faults", { faults });
-  for (const key of [made.secret, rotated.secret, a, c]) await send(key, me).catch(() => {});
+  for (const key of [made.secret, rotated.secret, a, c]) await sendTo(key, me).catch(() => {});
   await call("PUT /faults", { faults: [] });
   await call("POST /clock/advance", { by: "90s" });
-  for (const key of [made.secret, rotated.secret, a, c]) await send(key, me);
+  for (const key of [made.secret, rotated.secret, a, c]) await sendTo(key, me);
   await call("POST /keys/e/revoke");
-  await send(e, me);
+  await sendTo(e, me);
   expect(sandbox.consents.list().map(({ status }) => status)).toEqual(["revoked", "rejected", "cancelled"]);
   expect([sandbox.requests.total(), sandbox.keys.list().length]).toEqual([33, 6]);
   for (const range of [
