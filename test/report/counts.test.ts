@@ -15,7 +15,7 @@ import { enterScenario, prepareScenario, resetSandbox } from "../../src/sandbox/
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
 import { resolveSource } from "../../src/scenario/parse-scenario.js";
 import { runs } from "../support/property-seed.js";
-import { asked } from "../support/send.js";
+import { asked, mePath } from "../support/send.js";
 
 const faults: Fault[] = [
   { when: { every: 7 }, then: { status: 503 } },
