@@ -1,5 +1,6 @@
 import { inventKeyName, inventOrganizationName } from "../farmers/names.js";
 import { parseWhen } from "../scenario/format/fields.js";
+import { readSettings, sharedSettings, type WrittenSettings } from "../scenario/format/key-settings.js";
 import {
   type DescribedKey,
   describedKeys,
@@ -14,11 +15,8 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import {
   day,
   dayStart,
-  defaultLimits,
   defaultOverlap,
-  defaultScopes,
   type KeyEnds,
-  type KeyLimits,
   type KeyRecord,
   minute,
   minuteStart,
@@ -231,11 +229,9 @@ function buildKeys(described: readonly DescribedKey[], seed: number, sha256: Has
     const record = {
       ref,
       organization,
-      name: shared.name ?? inventKeyName(seed, shared.first),
+      ...readSettings(shared.settings, () => inventKeyName(seed, shared.first)),
       environment: given.environment,
       legacy: given.legacy ?? (given.secret !== undefined && parseApiKey(given.secret)?.legacy === true),
-      scopes: shared.scopes ?? defaultScopes,
-      limits: limitsOf(shared),
       // A key that was created before a snapshot has only its hash.
       sha256: given.sha256 ?? sha256(secretOf(one, seed)),
       ...(given.replaced_by !== undefined && { replacedBy: given.replaced_by }),
@@ -247,12 +243,13 @@ function buildKeys(described: readonly DescribedKey[], seed: number, sha256: Has
 
 /** Returns the state of a scenario's key at the start of the clock (epoch milliseconds), from where its durations count. */
 export function startKey(
-  { record, given, shared: { first, perMinute, perDay } }: ScenarioKeyRecord,
+  { record, given, shared: { first, settings } }: ScenarioKeyRecord,
   start: number,
   windows: Windows,
   profiled: Profiled,
 ): UsedKey {
   const { this_minute: thisMinute, today, counted_at: times } = given.usage ?? {};
+  const { per_minute: perMinute, per_day: perDay } = settings.limits ?? {};
   const isVaried = profiled.profile === "varied" && perDay === undefined;
   const added = isVaried ? addedLimitsOf(profiled, first) : { perMinute: 0, perDay: 0 };
   // A minute's usage is also the day's.
@@ -301,31 +298,14 @@ function instantOf(text: string | undefined, start: number): number | undefined 
   return text === undefined ? undefined : parseWhen(text, start);
 }
 
-/** The settings that the keys of a rotation share: every setting that one of them has (R37). */
+/** What the keys of a rotation share: every setting that one of them has (R37). */
 interface Shared {
   readonly first: string;
-  readonly name: string | undefined;
-  readonly scopes: readonly string[] | undefined;
-  readonly perMinute: number | undefined;
-  readonly perDay: number | undefined;
+  readonly settings: WrittenSettings;
 }
 
 function sharedBy(chain: readonly [DescribedKey, ...DescribedKey[]]): Shared {
-  const firstOf = <Value>(read: (given: ScenarioKey) => Value | undefined) =>
-    chain.map(({ given }) => read(given)).find((value) => value !== undefined);
-  return {
-    first: chain[0].ref,
-    name: firstOf(({ name }) => name),
-    scopes: firstOf(({ scopes }) => scopes),
-    perMinute: firstOf(({ limits }) => limits?.per_minute),
-    perDay: firstOf(({ limits }) => limits?.per_day),
-  };
-}
-
-function limitsOf({ perMinute, perDay }: Shared): KeyLimits {
-  // One object for the many keys of a population.
-  if (perMinute === undefined && perDay === undefined) return defaultLimits;
-  return { perMinute: perMinute ?? defaultLimits.perMinute, perDay: perDay ?? defaultLimits.perDay };
+  return { first: chain[0].ref, settings: sharedSettings(chain.map(({ given }) => given)) };
 }
 
 /** Returns the rotations with at least two keys, oldest key first. No key replaces two, so a circle has no first key. */

@@ -1,3 +1,4 @@
+import { writeSettings } from "../scenario/format/key-settings.js";
 import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { keyStateAt } from "../spec/api-key.js";
@@ -72,9 +73,7 @@ function snapshotKey(
   const { secret, sha256 }: Pick<ScenarioKey, "secret" | "sha256"> = given ?? { sha256: key.sha256 };
   const written: { [Name in keyof Required<ScenarioKey>]: ScenarioKey[Name] | undefined } = {
     environment: key.environment,
-    name: key.name,
-    scopes: [...withoutGrantedScopes(world, key.scopes)],
-    limits: { per_minute: key.limits.perMinute, per_day: key.limits.perDay },
+    ...writeSettings({ ...key, scopes: withoutGrantedScopes(world, key.scopes) }),
     usage: {
       this_minute: usage.minuteCount,
       today: usage.dayCount,

@@ -1,4 +1,4 @@
-import { day, dayStart, keyStateAt, minute, minuteStart } from "../spec/api-key.js";
+import { day, dayStart, isWorking, keyStateAt, minute, minuteStart } from "../spec/api-key.js";
 import { consentHistory } from "../spec/consent.js";
 import { faultPathOf } from "../spec/fault-effects.js";
 import { choice, count, instant, mapping, nullable, text, type ValueOf } from "../spec/schema/shape.js";
@@ -64,8 +64,7 @@ export function listUpcoming(world: SandboxState): Upcoming[] {
 function keyEvents({ registry }: SandboxState, now: number): Coming[] {
   return [...registry.keys.values()].flatMap(({ key }): Coming[] => {
     const { ref, organization, overlapEndsAt = Number.POSITIVE_INFINITY, expiresAt } = key;
-    const state = keyStateAt(key, now);
-    if (state !== "active" && state !== "retiring") return [];
+    if (!isWorking(keyStateAt(key, now))) return [];
     const ofKey = { key: ref, organization };
     // A key stops working once, at the earlier instant.
     if (expiresAt !== undefined && expiresAt <= overlapEndsAt) {

@@ -1,3 +1,4 @@
+import { settingShapes } from "../scenario/format/key-settings.js";
 import { adviceIds } from "../spec/advice.js";
 import {
   environments,
@@ -43,14 +44,12 @@ const ref = () => text() as Shape<ListedKeyRef>;
 export const keyShape = mapping({
   ref: ref(),
   organization: text(),
-  name: text(),
+  ...settingShapes,
   environment: choice(environments),
   legacy: flag(),
   /** The first 12 hex digits of the key's SHA-256. */
   fingerprint: text({ pattern: /^[0-9a-f]{12}$/ }),
   state: choice(keyStates),
-  scopes: list(text()),
-  limits: mapping({ perMinute: count(), perDay: count() }),
   usage: mapping({ thisMinute: count(), today: count() }),
   revokedAt: nullable(instant()),
   expiresAt: nullable(instant()),

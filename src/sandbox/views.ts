@@ -1,4 +1,5 @@
 import type { requestQuery } from "../scenario/format/inputs.js";
+import { settingsOf } from "../scenario/format/key-settings.js";
 import { fingerprintOf, keyStateAt, type Organization } from "../spec/api-key.js";
 import type { ValueOf } from "../spec/schema/shape.js";
 import { isoOf, type VirtualClock } from "./clock.js";
@@ -12,13 +13,11 @@ export function viewKey({ key, usage }: KeyEntry, world: SandboxState, now = wor
   return {
     ref: key.ref as ListedKeyRef,
     organization: key.organization,
-    name: key.name,
+    ...settingsOf(key),
     environment: key.environment,
     legacy: key.legacy,
     fingerprint: fingerprintOf(key.sha256),
     state: keyStateAt(key, now),
-    scopes: [...key.scopes],
-    limits: { ...key.limits },
     usage: { thisMinute: usage.minuteCount, today: usage.dayCount },
     revokedAt: isoTime(key.revokedAt),
     expiresAt: isoTime(key.expiresAt),

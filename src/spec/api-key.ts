@@ -160,19 +160,23 @@ export function fingerprintOf(sha256: string): string {
   return sha256.slice(0, 12);
 }
 
+/** The settings of a key. A rotation's replacement has the same ones (R37). */
+export interface KeySettings {
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly limits: KeyLimits;
+}
+
 /**
  * The record of a key. It contains the SHA-256 of the key, never the key itself (R35).
  *
  * Times are epoch milliseconds. Records are never changed in place.
  */
-export interface KeyRecord {
+export interface KeyRecord extends KeySettings {
   readonly ref: string;
   readonly organization: string;
-  readonly name: string;
   readonly environment: Environment;
   readonly legacy: boolean;
-  readonly scopes: readonly string[];
-  readonly limits: KeyLimits;
   /** SHA-256 of the full key, 64 lower-case hex digits. */
   readonly sha256: string;
   readonly revokedAt?: number;
@@ -209,8 +213,21 @@ export function keyStateAt(key: KeyEnds, now: number): KeyStateName {
   return key.overlapEndsAt === undefined ? "active" : "retiring";
 }
 
+/** Whether a key in this state still works. */
+export function isWorking(state: KeyStateName): state is "active" | "retiring" {
+  return state === "active" || state === "retiring";
+}
+
 /** The maximum number of active keys of an organization in one environment (R32). */
 export const maximumActiveKeys = 5;
+
+/** Whether a key in this state counts toward the maximum (R32). */
+export function countsAsActive(
+  state: KeyStateName,
+  { retiring_counts_as_active: countsRetiring }: { readonly retiring_counts_as_active: boolean },
+): boolean {
+  return countsRetiring ? isWorking(state) : state === "active";
+}
 
 /** The default and the maximum overlap of a rotation, in milliseconds (R39). */
 export const defaultOverlap = 60 * 60_000;

@@ -1,4 +1,4 @@
-import { type KeyRecord, keyStateAt, type Organization } from "./api-key.js";
+import { isWorking, type KeyRecord, keyStateAt, type Organization } from "./api-key.js";
 import type { ApiPathId } from "./outcomes.js";
 
 export type Presented = "missing" | "malformed" | "well_formed";
@@ -40,7 +40,7 @@ export const authorizationChecks: readonly (GateCheck & {
       if (presented === "malformed") return "401.malformed";
       if (key === undefined) return "401.unknown";
       const state = keyStateAt(key, now);
-      return state === "active" || state === "retiring" ? undefined : `401.${state}`;
+      return isWorking(state) ? undefined : `401.${state}`;
     },
   },
   {

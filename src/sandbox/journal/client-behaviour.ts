@@ -1,7 +1,7 @@
 import type { AdviceId } from "../../spec/advice.js";
-import { isMarked, isSandboxKey, keyStateAt } from "../../spec/api-key.js";
+import { isMarked, isSandboxKey, isWorking, keyStateAt } from "../../spec/api-key.js";
 import { successPath } from "../../spec/authorize.js";
-import { isFault, isSuccess, outcomeOf, type PathId } from "../../spec/outcomes.js";
+import { type PathId, isFault, isSuccess, outcomeOf } from "../../spec/outcomes.js";
 import {
   hasBody,
   hasKeyInOtherHeader,
@@ -123,6 +123,6 @@ function isResentKey(
 // A client cannot switch to a key that no longer works.
 function hasReplacementThatWorked({ replacement }: KeyEntry, now: number): boolean {
   if (replacement === undefined) return false;
-  const isUsable = ["active", "retiring"].includes(keyStateAt(replacement.key, now));
+  const isUsable = isWorking(keyStateAt(replacement.key, now));
   return (replacement.hasWorked === true && isUsable) || hasReplacementThatWorked(replacement, now);
 }

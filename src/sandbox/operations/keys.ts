@@ -8,11 +8,11 @@ import {
   reservedKeyRefs,
 } from "../../scenario/format/fields.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
+import { readSettings, settingsOf } from "../../scenario/format/key-settings.js";
 import { deriveSecret, secretFrom } from "../../scenario/population.js";
 import {
-  defaultLimits,
+  countsAsActive,
   defaultOverlap,
-  defaultScopes,
   type Environment,
   type KeyRecord,
   type KeyStateName,
@@ -21,11 +21,12 @@ import {
   maximumOverlap,
   type Organization,
 } from "../../spec/api-key.js";
+import type { Assumptions } from "../../spec/assumptions.js";
 import { SandboxError } from "../../spec/errors.js";
 import { requireFields } from "../../spec/schema/check.js";
 import { didYouMean, listed } from "../../spec/schema/words.js";
 import { durationOf, type Instant, instantFrom } from "../clock.js";
-import { type KeyEntry, settleUsage, startUsage, type Usage } from "../keys.js";
+import { type KeyEntry, type OrganizationEntry, settleUsage, startUsage, type Usage } from "../keys.js";
 import type { SandboxState } from "../sandbox.js";
 import { withGrantedScopes } from "../varied-records.js";
 import type { KeyView } from "../view-shapes.js";
@@ -64,7 +65,9 @@ export function createKey(
   now: number,
   by: Initiator,
 ): { readonly key: KeyView; readonly secret: string } {
-  const { environment, name, scopes = defaultScopes, limits, expires } = input;
+  const { environment, expires } = input;
+  const settings = readSettings(input, () => input.name);
+  const { name, scopes } = settings;
   const expiresAt = expires === undefined ? undefined : instantFrom(now, expires);
   const isTooLate = expiresAt !== undefined && !isInstant(expiresAt);
   requireFields("create a key", {
@@ -79,13 +82,8 @@ export function createKey(
   const described = {
     ref,
     organization: input.organization,
-    name,
+    ...settingsOf(settings),
     environment,
-    scopes: [...scopes],
-    limits: {
-      perMinute: limits?.per_minute ?? defaultLimits.perMinute,
-      perDay: limits?.per_day ?? defaultLimits.perDay,
-    },
     ...(expiresAt !== undefined && { expiresAt }),
   };
   const { key, secret } = issueKey(world, described, now, by);
@@ -102,7 +100,7 @@ export interface RotateInput {
 }
 
 /**
- * Replaces an active key with a new one that has the same name, scopes and limits (R37). The old key works until the
+ * Replaces an active key with a new one that has the same settings (R37). The old key works until the
  * overlap ends (R38–R40). The replacement does not inherit an expiry, so that an expiring key can be rotated. Throws
  * `unknown_ref`, `key_not_active`, `overlap_out_of_range`, `validation_failed`, `key_limit_reached` or `name_taken`,
  * without changes.
@@ -115,11 +113,12 @@ export function rotateKey(
 ): { readonly key: KeyView; readonly replacement: KeyView; readonly secret: string } {
   const entry = requireKeyIn(world, input.key, now, "rotate", ["active"]);
   const overlap = overlapOf(input.overlap);
-  const { ref, organization, name, environment, scopes, limits } = entry.key;
+  const { ref, organization, environment } = entry.key;
   // If a retiring key counts as active, there must be room for both during the overlap.
   if (overlap > 0 && world.assumptions.retiring_counts_as_active) requireRoomForKey(world, entry.key, now);
   const replacedBy = input.as ?? freeRef(world, ref);
-  const described = { ref: replacedBy, organization, name, environment, scopes, limits, replaces: ref };
+  const settings = settingsOf(entry.key);
+  const described = { ref: replacedBy, organization, ...settings, environment, replaces: ref };
   const isInherited = world.assumptions.replacement_usage === "inherited";
   if (isInherited) settleUsage(entry.usage, world.windows, now);
   const usage = isInherited ? { ...entry.usage, recent: [...entry.usage.recent] } : undefined;
@@ -214,15 +213,24 @@ function requireScopes({ assumptions: { scopes: known } }: SandboxState, scopes:
   throw new SandboxError("unknown_scope", message, { scope: unknown, known: [...known] });
 }
 
-// An organization has at most five active keys in an environment (R32).
+/** Returns how many of an organization's keys in an environment count toward the maximum (R32). */
+export function activeKeysIn(
+  { keys }: OrganizationEntry,
+  environment: Environment,
+  assumptions: Assumptions,
+  now: number,
+): number {
+  return keys.filter(
+    ({ key }) => key.environment === environment && countsAsActive(keyStateAt(key, now), assumptions),
+  ).length;
+}
+
 function requireRoomForKey(
   { registry, assumptions }: SandboxState,
   { organization, environment }: Pick<KeyRecord, "organization" | "environment">,
   now: number,
 ): void {
-  const counted = assumptions.retiring_counts_as_active ? ["active", "retiring"] : ["active"];
-  const keys = registry.organization(organization).keys.filter(({ key }) => key.environment === environment);
-  const active = keys.filter(({ key }) => counted.includes(keyStateAt(key, now))).length;
+  const active = activeKeysIn(registry.organization(organization), environment, assumptions, now);
   if (active < maximumActiveKeys) return;
   const message = `${organization} already has ${active} active ${environment} keys; the maximum is ${maximumActiveKeys} (R32). Revoke one first.`;
   const details = { organization, environment, active, maximum: maximumActiveKeys };

@@ -1,6 +1,6 @@
 import type { ControlBody } from "../../scenario/format/inputs.js";
 import { faultProblems } from "../../scenario/rules/facts.js";
-import { keyStateAt, maximumActiveKeys } from "../../spec/api-key.js";
+import { environments, maximumActiveKeys } from "../../spec/api-key.js";
 import { type Assumptions, assumptionsFor, type Profile } from "../../spec/assumptions.js";
 import { requireFields, validationError } from "../../spec/schema/check.js";
 import { isoOf } from "../clock.js";
@@ -10,6 +10,7 @@ import type { SandboxState } from "../sandbox.js";
 import { endingOfName, withGrantedScopes, withoutGrantedScopes } from "../varied-records.js";
 import type { OrganizationView } from "../view-shapes.js";
 import { viewOrganization } from "../views.js";
+import { activeKeysIn } from "./keys.js";
 
 export type OrganizationInput = ControlBody<"organization_update"> & { readonly ref: string };
 
@@ -118,15 +119,10 @@ function heldScopeProblem(world: SandboxState, { scopes }: Assumptions): string 
 }
 
 function tooManyActiveProblem({ registry }: SandboxState, next: Assumptions, now: number) {
-  if (!next.retiring_counts_as_active) return undefined;
-  const counts = new Map<string, number>();
-  for (const { key } of registry.keys.values()) {
-    if (!["active", "retiring"].includes(keyStateAt(key, now))) continue;
-    const holder = `${key.organization} (${key.environment})`;
-    const count = (counts.get(holder) ?? 0) + 1;
-    if (count > maximumActiveKeys)
-      return `would give ${holder} more than ${maximumActiveKeys} active keys (R32)`;
-    counts.set(holder, count);
+  for (const holder of registry.organizations.values()) {
+    const full = environments.find((one) => activeKeysIn(holder, one, next, now) > maximumActiveKeys);
+    if (full !== undefined)
+      return `would give ${holder.organization.ref} (${full}) more than ${maximumActiveKeys} active keys (R32)`;
   }
   return undefined;
 }

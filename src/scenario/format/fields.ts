@@ -172,6 +172,8 @@ export const timeOrDuration = () =>
     hint: (given) => (/^\d{4}-\d{2}-/.test(given) ? timeHint(given) : unitHint(given)),
   });
 
+export const maximumScopes = 100;
+
 export const scope = () =>
   text({ noun: "a scope name", example: "attestations:read", pattern: scopePattern });
 

@@ -34,7 +34,6 @@ import {
   text,
 } from "../../spec/schema/shape.js";
 import {
-  limits,
   parseDate,
   ref,
   scope,
@@ -45,7 +44,8 @@ import {
   timeOrDuration,
   timePattern,
 } from "./fields.js";
-import { assumptionsSchema, faultsSchema, maximumScopes, storySchema, timelineSchema } from "./steps.js";
+import { settingFields } from "./key-settings.js";
+import { assumptionsSchema, faultsSchema, storySchema, timelineSchema } from "./steps.js";
 
 // Announced changes of the API: data only. Each edits a response, moves a path or sets an assumption.
 
@@ -154,9 +154,7 @@ const usage = mapping({
 
 const key = mapping({
   environment: choice(environments),
-  name: optional(shortText()),
-  scopes: optional(list(scope(), { least: 1, most: maximumScopes })),
-  limits: optional(limits),
+  ...settingFields,
   usage: optional(usage),
   state: optional(choice(keyStates)),
   revoked_at: ofSnapshots(time()),

@@ -28,9 +28,18 @@ import {
   text,
 } from "../../spec/schema/shape.js";
 import { type ActionName, actionNames, stepKinds } from "../../spec/steps.js";
-import { duration, durationOrNone, limits, ref, scope, shortText, timeOrDuration, wait } from "./fields.js";
+import {
+  duration,
+  durationOrNone,
+  maximumScopes,
+  ref,
+  scope,
+  shortText,
+  timeOrDuration,
+  wait,
+} from "./fields.js";
+import { creationFields } from "./key-settings.js";
 
-export const maximumScopes = 100;
 const timeOfDayPattern = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
 
 const assumptionShapes = {
@@ -111,10 +120,7 @@ const longestNarration = 2000;
 export const keyCreationFields = {
   organization: ref(),
   environment: choice(environments),
-  name: shortText(),
-  // An empty list and an unknown scope have their own error codes (R29).
-  scopes: optional(list(scope())),
-  limits: optional(limits),
+  ...creationFields,
   ref: optional(ref()),
   expires: optional(timeOrDuration()),
 };

@@ -176,12 +176,11 @@ function checkFaults(faults: readonly FaultFields[] = [], path: Path, checking: 
 type Effect = FaultKind | "body";
 
 // The body belongs to a status.
-const fit = (one: Effect, other: Effect): boolean =>
-  one === "body"
-    ? other === "status" || fit("status", other)
-    : other === "body"
-      ? fit(other, one)
-      : (faultEffects[one].fits as readonly string[]).includes(other);
+function fitTogether(one: Effect, other: Effect): boolean {
+  if (one === "body") return other === "status" || fitTogether("status", other);
+  if (other === "body") return fitTogether(other, one);
+  return (faultEffects[one].fits as readonly string[]).includes(other);
+}
 
 function checkFault(
   { when = {}, then = {} }: FaultFields,
@@ -208,7 +207,7 @@ function checkFault(
   const chosen = effectsByRank.filter((name) => then[name] !== undefined && then[name] !== false);
   const all: readonly Effect[] = then.body === undefined ? chosen : [...chosen, "body"];
   for (const [index, second] of all.entries()) {
-    const first = all.slice(0, index).find((one) => !fit(one, second));
+    const first = all.slice(0, index).find((one) => !fitTogether(one, second));
     if (first === undefined) continue;
     const message = `a response cannot have both ${first} and ${second}`;
     contradiction(["then", second], message, "remove one of the two, or add a second fault");

@@ -1,4 +1,5 @@
 import {
+  countsAsActive,
   defaultScopes,
   keyStateAt,
   maximumActiveKeys,
@@ -8,6 +9,7 @@ import {
 } from "../../spec/api-key.js";
 import { canonicalJson } from "../../spec/schema/json.js";
 import { listed, quote } from "../../spec/schema/words.js";
+import { settingNames } from "../format/key-settings.js";
 import { populationOf, sharedValues } from "../population.js";
 import type { Facts, KeyFacts, ScenarioRule } from "./facts.js";
 
@@ -97,7 +99,7 @@ const keysWithinMaximum: ScenarioRule = ({ scenario, keys, wrong }) => {
 /** An organization has at most five active keys in an environment (R32). */
 const activeKeysWithinLimit: ScenarioRule = (facts) => {
   const groups = new Map<string, KeyFacts[]>();
-  for (const key of facts.keys.filter((one) => countsAsActive(one, facts))) {
+  for (const key of facts.keys.filter((one) => isCounted(one, facts))) {
     const id = `${key.fields.environment} ${key.organization}`;
     groups.set(id, [...(groups.get(id) ?? []), key]);
   }
@@ -111,11 +113,11 @@ const activeKeysWithinLimit: ScenarioRule = (facts) => {
   }
 };
 
-function countsAsActive({ fields }: KeyFacts, { assumptions, fromStart }: Facts): boolean {
+function isCounted({ fields }: KeyFacts, { assumptions, fromStart }: Facts): boolean {
   const { state = "active", expires } = fields;
-  if (state === "retiring") return assumptions.retiring_counts_as_active;
   // An expiry that depends on the real time may be in the past, so the key may not count.
-  return state === "active" && (expires === undefined || (fromStart(expires) ?? 0) > 0);
+  const hasEnded = state === "active" && expires !== undefined && (fromStart(expires) ?? 0) <= 0;
+  return countsAsActive(hasEnded ? "expired" : state, assumptions);
 }
 
 /** A pinned secret or id is unique; a secret is well-formed and agrees with the key's fields (R3, R10, R16). */
@@ -210,11 +212,11 @@ function replacementIsAlike(old: KeyFacts, replacement: KeyFacts, { wrong }: Fac
     const hint = "a replacement has the current prefix (R17)";
     wrong("replacement_legacy", path, `the replacement ${quote(ref)} has a legacy prefix`, hint);
   }
-  for (const field of ["name", "scopes", "limits"] as const) {
+  for (const field of settingNames) {
     const [one, other] = [old.fields[field], fields[field]];
     if (one === undefined || other === undefined || canonicalJson(one) === canonicalJson(other)) continue;
     const message = `${field} differs from ${quote(old.ref)}, which this key replaces`;
-    const hint = `a replacement has the name, scopes and limits of the old key (R26, R37); remove ${field} from one of them`;
+    const hint = `a replacement has the ${listed(settingNames, "and")} of the old key (R26, R37); remove ${field} from one of them`;
     wrong("replacement_differs", [...replacement.path, field], message, hint);
   }
 }
