@@ -6,6 +6,7 @@ import { ScenarioError } from "../src/scenario/problems.js";
 import { type FoundScenario, interpretScenario } from "../src/scenario/read.js";
 import type { Scenario } from "../src/scenario/scenario.generated.js";
 import { foundText } from "../src/scenario/yaml.js";
+import { refsIn } from "../src/spec/steps.js";
 import { commentOf, typeOf } from "./scenario-types.js";
 
 const root = new URL("../", import.meta.url);
@@ -64,7 +65,7 @@ const anyOrganization = `organization-${anyNumber}`;
 function bundledModule(scenarios: Record<string, Scenario>): string {
   const keyRefs = mapValues(scenarios, ({ organizations = {}, population, timeline = [] }) => [
     ...Object.values(organizations).flatMap(({ keys = {} }) => Object.keys(keys)),
-    ...timeline.flatMap(({ create_key: created, rotate }) => [created?.ref ?? [], rotate?.as ?? []].flat()),
+    ...timeline.flatMap((step) => refsIn(step).made ?? []),
     ...(population === undefined ? [] : [`${anyOrganization}-key-${anyNumber}`]),
   ]);
   const organizationRefs = mapValues(scenarios, ({ organizations = {}, population }) => [

@@ -14,6 +14,7 @@ import { mePath } from "../spec/outcomes.js";
 import { redactValue } from "../spec/redact.js";
 import { requireFields } from "../spec/schema/check.js";
 import { parsedJson } from "../spec/schema/json.js";
+import { actionRow } from "../spec/steps.js";
 import type { Capture } from "./sandbox.js";
 
 /** As given over HTTP: unchecked. */
@@ -244,8 +245,6 @@ function actionOf({ name, input, actor, at, made, consent }: RecordedOperation):
         overlap === undefined ? undefined : scenarioDuration(durationOf(overlap as string | number));
       return cleaned({ rotate: { key, as, overlap: length, ...by } });
     }
-    case "revoke":
-      return cleaned({ revoke: { ...given, ...by } });
     case "organization":
       // Stories contain no attempts by members and no empty changes.
       if (actor === "member" || Object.values(given).filter((value) => value !== undefined).length < 2)
@@ -260,7 +259,7 @@ function actionOf({ name, input, actor, at, made, consent }: RecordedOperation):
     case "faults":
       return cleaned({ faults: input });
     default:
-      return cleaned({ [name]: given });
+      return cleaned({ [name]: actionRow(name).isForAdministrators ? { ...given, ...by } : given });
   }
 }
 

@@ -17,6 +17,7 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import type { Environment, KeyLimits, LiveAccess, OrganizationStatus } from "../spec/api-key.js";
 import type { Assumptions, Profile } from "../spec/assumptions.js";
 import type { PathId } from "../spec/outcomes.js";
+import type { KeyActionName } from "../spec/steps.js";
 
 // Functions with refs are methods, not function members, so that a sandbox with known refs can be passed as any sandbox.
 
@@ -129,13 +130,18 @@ export interface CreatedKey {
   readonly secret: string;
 }
 
+// The type of a method: a sandbox with known refs is also a sandbox with any refs.
+interface KeyAction<KeyRef extends string> {
+  act(ref: KeyRef | ListedKeyRef, as?: ActingAs): KeyView;
+}
+
 /** The dashboard's key page. A rejected call throws a `SandboxError` with a code and changes nothing. */
-export interface SandboxKeys<KeyRef extends string = string, OrganizationRef extends string = string> {
+export interface SandboxKeys<KeyRef extends string = string, OrganizationRef extends string = string>
+  extends Record<KeyActionName, KeyAction<KeyRef>["act"]> {
   list(): KeyView[];
   get(ref: KeyRef | ListedKeyRef): KeyView;
   create(key: KeyCreation<OrganizationRef>, as?: ActingAs): CreatedKey;
   rotate(ref: KeyRef | ListedKeyRef, rotation?: KeyRotation, as?: ActingAs): CreatedKey;
-  revoke(ref: KeyRef | ListedKeyRef, as?: ActingAs): KeyView;
 }
 
 /** A change to an organization. */

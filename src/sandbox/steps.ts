@@ -2,7 +2,7 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import type { RefusalCode, SandboxErrorCode } from "../spec/errors.js";
 import type { FaultPathId } from "../spec/fault-effects.js";
 import type { PathId } from "../spec/outcomes.js";
-import { type ActionName, type StepKind, stepKinds } from "../spec/steps.js";
+import { type ActionName, refsIn, type StepKind, stepKinds } from "../spec/steps.js";
 import type { RequestEvent } from "./journal/history.js";
 import type { ConsentView, KeyView, OrganizationView } from "./view-shapes.js";
 
@@ -167,6 +167,10 @@ export function keyRefsOf(
   action: StepAction,
   { key, replacement }: Partial<Performed> = {},
 ): { readonly key: string | null; readonly replacement: string | null } {
-  const given = action.rotate?.key ?? action.revoke?.key ?? action.create_key?.ref;
-  return { key: key?.ref ?? given ?? null, replacement: replacement?.ref ?? action.rotate?.as ?? null };
+  const { key: given, made } = refsIn(action);
+  const replaced = given === undefined ? undefined : made;
+  return {
+    key: key?.ref ?? given ?? made ?? null,
+    replacement: replacement?.ref ?? replaced ?? null,
+  };
 }

@@ -2,6 +2,7 @@ import { day, dayStart, isWorking, keyStateAt, minute, minuteStart } from "../sp
 import { consentHistory } from "../spec/consent.js";
 import { faultPathOf } from "../spec/fault-effects.js";
 import { choice, count, instant, mapping, nullable, text, type ValueOf } from "../spec/schema/shape.js";
+import { refsIn } from "../spec/steps.js";
 import { isoOf, lastClockInstant } from "./clock.js";
 import { actionIn } from "./operations/operations.js";
 import type { SandboxState } from "./sandbox.js";
@@ -93,8 +94,7 @@ function timelineEvents({ timeline: { steps, next } }: SandboxState): Coming[] {
     kind: "timeline_step",
     step: next + index + 1,
     key: keyRefsOf(step).key,
-    organization:
-      step.organization?.ref ?? step.create_key?.organization ?? step.consent?.organization ?? null,
+    organization: refsIn(step).organization ?? null,
     text: `Step ${next + index + 1} of the timeline: ${actionIn(step) ?? "nothing"}`,
   }));
 }

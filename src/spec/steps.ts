@@ -1,15 +1,67 @@
+/** An operation as the action of a step: who may run it, and the refs in its input. */
+interface ActionRow {
+  /** Whether only administrators may run it (R33). */
+  readonly isForAdministrators?: true;
+  /**
+   * What it does, if its input is only the ref of a key: then its step, its route `POST /keys/{ref}/<name>`, its method
+   * of the library and its tool follow from this row, and `operations` has its function.
+   */
+  readonly onKey?: string;
+  /** The fields with the refs of a key and an organization that must exist. */
+  readonly key?: string;
+  readonly organization?: string;
+  /** The field with the ref of a key that it creates. */
+  readonly makes?: string;
+  /** Whether it needs the preview of the announced endpoints (R49). */
+  readonly isOfPreview?: true;
+}
+
 /** The actions of timelines and stories: by an administrator, a farmer, the network or the service. */
-export const actionNames = [
-  "create_key",
-  "rotate",
-  "revoke",
-  "organization",
-  "consent",
-  "attestation",
-  "faults",
-  "assumptions",
-] as const;
-export type ActionName = (typeof actionNames)[number];
+export const actions = {
+  create_key: { isForAdministrators: true, organization: "organization", makes: "ref" },
+  rotate: { isForAdministrators: true, key: "key", makes: "as" },
+  revoke: {
+    isForAdministrators: true,
+    key: "key",
+    onKey: "Revokes a key immediately: an active one, or a replaced one in its overlap",
+  },
+  organization: { isForAdministrators: true, organization: "ref" },
+  consent: { organization: "organization", isOfPreview: true },
+  attestation: { isOfPreview: true },
+  faults: {},
+  assumptions: {},
+} as const satisfies Readonly<Record<string, ActionRow>>;
+
+export type ActionName = keyof typeof actions;
+export const actionNames = Object.keys(actions) as ActionName[];
+
+export const actionRow = (name: ActionName): ActionRow => actions[name];
+
+/** The actions whose input is only the ref of a key. */
+export type KeyActionName = {
+  [Name in ActionName]: (typeof actions)[Name] extends { readonly onKey: string } ? Name : never;
+}[ActionName];
+export const keyActionNames = actionNames.filter(
+  (name): name is KeyActionName => actionRow(name).onKey !== undefined,
+);
+
+/** Makes a member for each action on a key. */
+export function forKeyActions<Member>(make: (name: KeyActionName) => Member) {
+  return Object.fromEntries(keyActionNames.map((name) => [name, make(name)])) as Record<
+    KeyActionName,
+    Member
+  >;
+}
+
+/** The refs in the input of an action. */
+export function refsIn(action: Partial<Record<ActionName, unknown>>) {
+  const name = actionNames.find((one) => action[one] !== undefined);
+  if (name === undefined) return {};
+  const given = action[name] as Readonly<Record<string, string | undefined>>;
+  const { key, organization, makes } = actionRow(name);
+  const at = (field: string | undefined) => (field === undefined ? undefined : given[field]);
+  return { name, key: at(key), organization: at(organization), made: at(makes), makes };
+}
 
 export const stepKinds = ["say", "request", "advance", ...actionNames] as const;
 export type StepKind = (typeof stepKinds)[number];

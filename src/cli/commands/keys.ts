@@ -3,6 +3,7 @@ import { clientEnvironment, environmentLines, powershellLines } from "../../node
 import { alignColumns } from "../../report/plain-text.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
+import { refsIn } from "../../spec/steps.js";
 import { declareCommand, oneOf, option } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { json, scenarioWord, worldFlags } from "../flags.js";
@@ -69,7 +70,7 @@ function keysToCome(open: () => SandboxState): string[][] {
     world.history.subscribe((event) => {
       if (event.type !== "timeline.step" && event.type !== "story.step") return;
       const { step, performed } = event.result;
-      const made = performed?.replacement ?? (step.create_key && performed?.key);
+      const made = performed?.replacement ?? (refsIn(step).key === undefined ? performed?.key : null);
       if (!made || rows.has(made.ref)) return;
       const by =
         event.type === "timeline.step"

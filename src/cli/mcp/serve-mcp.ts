@@ -18,6 +18,7 @@ import { checkValue } from "../../spec/schema/check.js";
 import { jsonSchemaOf } from "../../spec/schema/json-schema.js";
 import { described, fieldsOf, mapping, optional, shapeOf, text } from "../../spec/schema/shape.js";
 import { didYouMean, quote } from "../../spec/schema/words.js";
+import { forKeyActions } from "../../spec/steps.js";
 import { describeFailure } from "../exit-codes.js";
 import { defaultWait } from "../flags.js";
 import type { Io } from "../io.js";
@@ -34,7 +35,7 @@ const calls: Readonly<Record<string, readonly [route: string, description?: stri
   requests: ["GET /requests", "The latest requests, oldest first; default limit: 20"],
   advance: ["POST /clock/advance"],
   rotate: ["POST /keys/{ref}/rotate"],
-  revoke: ["POST /keys/{ref}/revoke"],
+  ...forKeyActions((name) => [`POST /keys/{ref}/${name}`] as const),
   organization: ["PATCH /organizations/{ref}"],
   faults: ["PUT /faults"],
   scenario: [

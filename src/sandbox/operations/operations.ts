@@ -1,6 +1,6 @@
 import { assumptionsFor } from "../../spec/assumptions.js";
 import { type RefusalCode, refusalCodes, SandboxError } from "../../spec/errors.js";
-import { type ActionName, actionNames } from "../../spec/steps.js";
+import { type ActionName, actionNames, actionRow } from "../../spec/steps.js";
 import { durationOf, type Instant, instantOf, isoOf } from "../clock.js";
 import type { SandboxState } from "../sandbox.js";
 import { actionDifferences, type Performed, type StepAction } from "../steps.js";
@@ -10,9 +10,6 @@ import { viewClock } from "../views.js";
 import { decideConsent, suspendAttestation } from "./consents.js";
 import { createKey, type Initiator, requireAdministrator, revokeKey, rotateKey } from "./keys.js";
 import { changeAssumptions, changeFaults, clearRequests, updateOrganization } from "./settings.js";
-
-/** The operations that members of the organization cannot run (R33). */
-const forAdministrators: readonly ActionName[] = ["create_key", "rotate", "revoke", "organization"];
 
 /**
  * Every change that users make to a running sandbox, by name. Steps of scenarios, the control plane and the library all
@@ -55,7 +52,7 @@ function recorded<Input, Result>(
       });
     };
     try {
-      if (forAdministrators.includes(name)) requireAdministrator(by);
+      if (actionRow(name).isForAdministrators) requireAdministrator(by);
       const result = run(world, input, at, by);
       record(undefined, result as Partial<Performed>);
       return result;

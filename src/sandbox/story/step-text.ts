@@ -1,4 +1,5 @@
 import { defaultOverlap, minute } from "../../spec/api-key.js";
+import type { ActionName, KeyActionName } from "../../spec/steps.js";
 import { actionIn } from "../operations/operations.js";
 import { keyRefsOf, type Performed, type PlayedStep, type StepAction, type StoryStep } from "../steps.js";
 
@@ -16,48 +17,65 @@ export function clockSentence(duration: string, now: string): string {
 
 /** Narrates an action: who did what, and its result or rejection. */
 export function actionSentences(action: StepAction, performed: Performed): string {
-  const { refusal } = performed;
-  const { create_key: created, rotate, revoke, faults } = action;
+  const name = actionIn(action) ?? "faults";
   // Faults are never rejected.
-  if (faults?.length === 0) return "The network works again: no more faults.";
-  if (faults !== undefined) return `Requests can now hit faults: ${effectsOf(faults)}.`;
-  const { actor: role = "administrator" } = created ?? rotate ?? revoke ?? {};
+  if (name === "faults") {
+    const effects = effectsOf(action.faults ?? []);
+    return effects === ""
+      ? "The network works again: no more faults."
+      : `Requests can now hit faults: ${effects}.`;
+  }
+  const { refusal } = performed;
+  const { actor: role } = action[name] as { readonly actor?: string };
   const administrator = role === "member" ? "A member of the organization" : "An administrator";
-  const { actor = administrator, verb, object, after = "" } = sentenceOf(action, performed);
+  const words = sentences[name as keyof typeof sentences] ?? onKey(name);
+  const { actor = administrator, verb, object, after = "" } = words(action[name] as never, performed);
   if (refusal !== null) return `${actor} tries to ${verb} ${object}. It is rejected: ${refusal.code}.`;
   return `${actor} ${verb}s ${object}.${after}`;
 }
 
-function sentenceOf(action: StepAction, { key, replacement }: Performed) {
-  const { create_key: created, rotate, revoke, organization, consent, attestation, assumptions } = action;
-  if (created !== undefined) {
-    const { ref = key?.ref, environment, organization: owner, name } = created;
-    const named = ref === undefined ? "key" : `key ${ref}`;
-    return { verb: "create", object: `the ${environment} ${named} for ${owner} (${JSON.stringify(name)})` };
-  }
-  if (rotate !== undefined) {
-    const made = replacement?.ref ?? rotate.as ?? "another one";
-    const after = ` The new key is ${made}; ${oldKey(rotate.overlap)}.`;
-    return { verb: "rotate", object: `the key ${rotate.key}`, after };
-  }
-  if (revoke !== undefined) return { verb: "revoke", object: `the key ${revoke.key}` };
-  if (organization !== undefined) {
-    const { ref, ...changes } = organization;
+interface Sentence {
+  /** Default: an administrator, or the member in the step. */
+  readonly actor?: string;
+  readonly verb: string;
+  readonly object: string;
+  readonly after?: string;
+}
+type Words<Name extends ActionName> = (
+  given: NonNullable<StepAction[Name]>,
+  performed: Performed,
+) => Sentence;
+
+const onKey =
+  (verb: string) =>
+  ({ key }: { readonly key: string }): Sentence => ({ verb, object: `the key ${key}` });
+
+/** The words of each action whose input is more than the ref of a key. */
+const sentences: { readonly [Name in Exclude<ActionName, KeyActionName | "faults">]: Words<Name> } = {
+  create_key({ ref, environment, organization, name }, { key }) {
+    const made = ref ?? key?.ref;
+    const named = made === undefined ? "key" : `key ${made}`;
+    const object = `the ${environment} ${named} for ${organization} (${JSON.stringify(name)})`;
+    return { verb: "create", object };
+  },
+  rotate({ key, as = "another one", overlap }, { replacement }) {
+    const after = ` The new key is ${replacement?.ref ?? as}; ${oldKey(overlap)}.`;
+    return { verb: "rotate", object: `the key ${key}`, after };
+  },
+  organization({ ref, ...changes }) {
     const what = Object.entries(changes).map(([name, value]) => changeInWords(name, value));
     return { verb: "set", object: `${what.join(" and ")} for ${ref}` };
-  }
-  if (attestation !== undefined) {
-    const { do: verb, id } = attestation;
-    return { actor: "The service", verb, object: `the attestation ${id}` };
-  }
-  if (assumptions !== undefined) {
+  },
+  consent({ farmer, do: verb, organization }) {
+    const asked = organization === undefined ? "" : ` of ${organization}`;
+    return { actor: `Farmer number ${farmer}`, verb, object: `the consent request${asked}` };
+  },
+  attestation: ({ do: verb, id }) => ({ actor: "The service", verb, object: `the attestation ${id}` }),
+  assumptions(assumptions) {
     const changed = Object.entries(assumptions).map(([name, value]) => `${name} ${value}`);
     return { actor: "The service", verb: "change", object: `its responses: ${changed.join(", ") || "none"}` };
-  }
-  const { farmer, do: verb = "", organization: ref } = consent ?? {};
-  const asked = ref === undefined ? "" : ` of ${ref}`;
-  return { actor: `Farmer number ${farmer}`, verb, object: `the consent request${asked}` };
-}
+  },
+};
 
 function oldKey(overlap = `${defaultOverlap / minute}m`): string {
   if (/^\+?0+[a-z]+$/.test(overlap)) return "the old one stops working immediately";

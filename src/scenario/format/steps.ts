@@ -27,7 +27,7 @@ import {
   type Shape,
   text,
 } from "../../spec/schema/shape.js";
-import { type ActionName, actionNames, stepKinds } from "../../spec/steps.js";
+import { type ActionName, actionNames, forKeyActions, stepKinds } from "../../spec/steps.js";
 import {
   duration,
   durationOrNone,
@@ -140,7 +140,7 @@ const actor = optional(choice(["administrator", "member"]));
 const actionFields = {
   create_key: optional(mapping({ ...keyCreationFields, actor })),
   rotate: optional(mapping({ key: ref(), as: replacementRef, overlap: optional(duration()), actor })),
-  revoke: optional(mapping({ key: ref(), actor })),
+  ...forKeyActions(() => optional(mapping({ key: ref(), actor }))),
   organization: optional(
     needing(
       ["status", "sandbox_access", "live_access"],

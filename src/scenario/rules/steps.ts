@@ -1,7 +1,7 @@
 import { maximumConsentTime } from "../../spec/consent.js";
 import type { Path } from "../../spec/schema/shape.js";
 import { quote } from "../../spec/schema/words.js";
-import { type ActionName, actionNames, stepKinds } from "../../spec/steps.js";
+import { type ActionName, actionNames, actionRow, refsIn, stepKinds } from "../../spec/steps.js";
 import { isReserved, parseDate } from "../format/fields.js";
 import type { Scenario } from "../scenario.generated.js";
 import { checkRef, type Facts, type ScenarioRule } from "./facts.js";
@@ -85,10 +85,7 @@ const timelineIsInOrder: ScenarioRule = ({ scenario, fromStart, wrong }) => {
 /** Each step does one thing, refers to something that exists or that a step creates, and has a possible expectation. */
 const stepsFit: ScenarioRule = (facts) => {
   const { timeline = [], story = [], requests_answered: answered } = facts.scenario;
-  const made = [...timeline, ...story].flatMap(({ create_key: created, rotate }) => [
-    ...(created ? [created.ref] : []),
-    ...(rotate ? [rotate.as] : []),
-  ]);
+  const made = [...timeline, ...story].map(refsIn).flatMap(({ makes, made }) => (makes ? [made] : []));
   const keyExists: KeyExists = (ref, path) => {
     // A step may create a key without a ref; only a run shows its ref.
     if (!made.includes(undefined) && !made.includes(ref)) checkRef("key", ref, path, facts);
@@ -121,19 +118,18 @@ function doesOneThing(step: object, things: readonly string[], path: Path, { wro
 }
 
 function actionFits(action: Action, path: Path, keyExists: KeyExists, facts: Facts): void {
-  const { create_key: created, rotate, revoke, organization, consent, faults = [] } = action;
-  checkRef("organization", created?.organization, [...path, "create_key", "organization"], facts);
-  checkRef("organization", organization?.ref, [...path, "organization", "ref"], facts);
-  checkRef("organization", consent?.organization, [...path, "consent", "organization"], facts);
-  keyExists(rotate?.key, [...path, "rotate", "key"]);
-  keyExists(revoke?.key, [...path, "revoke", "key"]);
+  const { consent, faults = [] } = action;
+  const { name, key, organization } = refsIn(action);
+  if (name === undefined) return;
+  const row = actionRow(name);
+  const at = (field = "") => [...path, name, field];
+  checkRef("organization", organization, at(row.organization), facts);
+  keyExists(key, at(row.key));
   for (const [index, { when }] of faults.entries()) {
     keyExists(when?.key, [...path, "faults", index, "when", "key"]);
   }
-  if (action.attestation !== undefined) needsPreview([...path, "attestation"], facts);
-  if (consent === undefined) return;
-  needsPreview([...path, "consent"], facts);
-  farmerExists(consent.farmer, [...path, "consent", "farmer"], facts);
+  if (row.isOfPreview) needsPreview([...path, name], facts);
+  if (consent !== undefined) farmerExists(consent.farmer, at("farmer"), facts);
 }
 
 function expectationFits({ expect, ...step }: StoryStep, path: Path, { wrong }: Facts): void {

@@ -125,9 +125,8 @@ function valuesOf(schemas: readonly Schema[], path: readonly Step[], text: strin
 /** The refs for a field that refers to a key or an organization in the same text. */
 function refsFor(path: readonly Step[], text: string): readonly string[] {
   const [last, before] = [path.at(-1), path.at(-2)];
-  const isAction = before === "rotate" || before === "revoke" || before === "when";
-  if (last === "default_key" || (last === "key" && isAction)) return refsIn(text).keys;
   if (last === "key" && before === "request") return [...refsIn(text).keys, "none", "malformed", "unknown"];
+  if (last === "default_key" || last === "key") return refsIn(text).keys;
   return last === "organization" || (last === "ref" && before === "organization")
     ? refsIn(text).organizations
     : [];

@@ -12,6 +12,7 @@ import { fingerprintOf, keyStateAt, keyStates } from "../../../spec/api-key.js";
 import { SandboxError } from "../../../spec/errors.js";
 import { snakeCase } from "../../../spec/schema/json.js";
 import { choice, count, described, list, text, type ValueOf } from "../../../spec/schema/shape.js";
+import { actions, keyActionNames } from "../../../spec/steps.js";
 import { answers } from "../answers.js";
 import { controlRoute, type Route } from "../route.js";
 
@@ -106,12 +107,14 @@ export const dashboardRoutes: readonly Route[] = [
       return { key: snakeCase(replacement), secret };
     },
   }),
-  controlRoute("POST /keys/{ref}/revoke", {
-    summary: "Revokes a key immediately: an active one, or a replaced one in its overlap",
-    answer: answers.RevokedKey,
-    run: ({ world, actor, params: { ref: key = "" } }) =>
-      snakeCase(operations.revoke(world, { key }, { actor })),
-  }),
+  ...keyActionNames.map((name) =>
+    controlRoute(`POST /keys/{ref}/${name}`, {
+      summary: actions[name].onKey,
+      answer: answers.RevokedKey,
+      run: ({ world, actor, params: { ref: key = "" } }) =>
+        snakeCase(operations[name](world, { key }, { actor })),
+    }),
+  ),
   controlRoute("GET /consents", {
     summary: "All consent requests, oldest first",
     preview: true,
