@@ -1,10 +1,9 @@
 import type { ObservedCall } from "../sandbox/journal/client-behaviour.js";
-import type { ApiAnswer, Delivery } from "../sandbox/journal/exchange.js";
-import { type KeyEntry, settleUsage } from "../sandbox/keys.js";
+import type { ApiAnswer, Ending } from "../sandbox/journal/exchange.js";
+import { type KeyEntry, usageAt } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Assumptions } from "../spec/assumptions.js";
 import { type AuthorizationFacts, authorize, type Presented } from "../spec/authorize.js";
-import type { FaultPathId } from "../spec/fault-effects.js";
 import { type ApiPathId, isSuccess, outcomeOf, outcomes, type PathId } from "../spec/outcomes.js";
 import { type Endpoint, type EndpointInput, type Success, successPathOf } from "./endpoint.js";
 import { challengeHeaders, lastToReset, rateLimitHeaders, readLimits, retryAfterHeaders } from "./limits.js";
@@ -41,17 +40,6 @@ export function asChosen(world: SandboxState, call: ApiCall, status: number, isC
   return { ...call, id: chosen.requestId, assumptions: chosen.assumptions, variation: chosen };
 }
 
-export interface Ending<Path = PathId> {
-  readonly pathId: Path;
-  readonly answer: ApiAnswer;
-  /** The error code of the response; `null` for a success. */
-  readonly code: string | null;
-  /** Makes the changes that the response reports. */
-  readonly commit?: (() => void) | undefined;
-  readonly fault?: FaultPathId;
-  readonly delivery?: Delivery;
-}
-
 /** Authorizes, counts and responds to a call (R24). */
 export function answerCall(world: SandboxState, call: ApiCall): Ending {
   const ending = decide(world, call);
@@ -64,8 +52,7 @@ export function evaluateAnswer(world: SandboxState, call: ApiCall): Ending<ApiPa
   const { entry } = call;
   if (entry === undefined) return decide(world, call);
   // Counted in a copy, so that a success shows the usage after the call.
-  const usage = { ...entry.usage, recent: [...entry.usage.recent] };
-  return decide(world, { ...call, entry: { ...entry, usage } });
+  return decide(world, { ...call, entry: { ...entry, usage: structuredClone(entry.usage) } });
 }
 
 function decide(world: SandboxState, call: ApiCall): Ending<ApiPathId> {
@@ -106,6 +93,7 @@ export function admit(
 ): ApiPathId | Ending<ApiPathId> {
   const { assumptions, windows } = world;
   const { presented, entry, now } = call;
+  if (entry !== undefined) entry.usage = usageAt(entry.usage, windows, now);
   const pathId = authorize(authorizationFacts(world, presented, entry, scope, now));
   const isLetIn = isSuccess(pathId);
   // Only the sandbox's keys have counters.
@@ -118,7 +106,7 @@ export function admit(
   return isLetIn ? pathId : rejectCall(world, call, { path: pathId, scope });
 }
 
-/** The facts that authorize a request with this key at `now`. Settles the usage of the key first. */
+/** The facts that authorize a request with this key at `now`. */
 export function authorizationFacts(
   world: SandboxState,
   presented: Presented,
@@ -126,15 +114,15 @@ export function authorizationFacts(
   scope: string | null,
   now: number,
 ): AuthorizationFacts {
-  if (entry !== undefined) settleUsage(entry.usage, world.windows, now);
+  const usage = entry && usageAt(entry.usage, world.windows, now);
   return {
     presented,
     key: entry?.key,
     organization: entry?.holder.organization,
     now,
     scope,
-    usedThisMinute: entry?.usage.minuteCount ?? 0,
-    usedToday: entry?.usage.dayCount ?? 0,
+    usedThisMinute: usage?.minuteCount ?? 0,
+    usedToday: usage?.dayCount ?? 0,
   };
 }
 

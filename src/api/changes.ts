@@ -1,4 +1,4 @@
-import type { ApiAnswer } from "../sandbox/journal/exchange.js";
+import type { ApiAnswer, Ending } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { AnnouncedChange } from "../sandbox/timeline.js";
 import type { AnnouncedAssumption } from "../scenario/format/schema.js";
@@ -6,7 +6,7 @@ import { type Assumptions, assumptionsFor } from "../spec/assumptions.js";
 import { outcomeOf } from "../spec/outcomes.js";
 import { parsedJson } from "../spec/schema/json.js";
 import { isMapping } from "../spec/schema/shape.js";
-import type { ApiCall, Ending } from "./answer.js";
+import type { ApiCall } from "./answer.js";
 import { type FlatHeaders, headerPairs, withBody } from "./messages.js";
 
 /** The ending of a call after the announced changes up to its time. */

@@ -1,5 +1,5 @@
 import { fireFault } from "../sandbox/faults.js";
-import { type Delivery, noAnswer } from "../sandbox/journal/exchange.js";
+import { type Delivery, type Ending, noAnswer } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import {
   type FailureStatus,
@@ -10,7 +10,7 @@ import {
   mainEffectOf,
 } from "../spec/fault-effects.js";
 import type { ApiPathId } from "../spec/outcomes.js";
-import { type ApiCall, answerCall, answerOf, asChosen, type Ending, evaluateAnswer } from "./answer.js";
+import { type ApiCall, answerCall, answerOf, asChosen, evaluateAnswer } from "./answer.js";
 import { errorBody, textBody, utf8Length } from "./messages.js";
 
 /**
@@ -37,7 +37,7 @@ export function applyFault(world: SandboxState, call: ApiCall): Ending | undefin
   const chosen = onlyDelays ? call : asChosen(world, call, statusOf(kind, fired.effect));
   const made = answers[kind](world, chosen, fired.effect);
   // The path id of a delayed response stays the response's.
-  const ending = onlyDelays ? (made as Ending) : { ...made, pathId: fault };
+  const ending = onlyDelays && "pathId" in made ? made : { ...made, pathId: fault };
   const { truncate, slow } = fired.effect;
   const bytes = utf8Length(ending.answer.body);
   const delivery: Delivery = {

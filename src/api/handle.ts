@@ -1,9 +1,10 @@
-import { noAdvice, observe } from "../sandbox/journal/client-behaviour.js";
+import { noAdvice, type Observed, observe } from "../sandbox/journal/client-behaviour.js";
 import type { ShownKey } from "../sandbox/journal/counts.js";
 import type {
   ApiAnswer,
   ApiRequest,
   Delivery,
+  Ending,
   Exchange,
   RequestContent,
 } from "../sandbox/journal/exchange.js";
@@ -23,7 +24,7 @@ import {
   type RequestTraits,
   shows,
 } from "../spec/request-traits.js";
-import { type ApiCall, answerCall, asChosen, type Ending } from "./answer.js";
+import { type ApiCall, answerCall, asChosen } from "./answer.js";
 import { changedEnding } from "./changes.js";
 import type { InputSchema } from "./endpoint.js";
 import { applyFault, bodyParts } from "./faults.js";
@@ -47,8 +48,7 @@ export function handle(world: SandboxState, request: ApiRequest): Exchange {
   const faulty = world.faults.length === 0 ? undefined : applyFault(world, call);
   const ended = faulty ?? answerCall(world, call);
   const ending = world.changes === undefined ? ended : changedEnding(world, call, ended);
-  const broken = world.trial?.broken?.end(world, call, ending) as Ending | undefined;
-  return completeCall(world, call, broken ?? ending);
+  return completeCall(world, call, world.trial?.broken?.end(world, call, ending) ?? ending);
 }
 
 /** Starts a call: looks up its key and assigns its number. The user's handler responds to a guarded call. */
@@ -101,6 +101,23 @@ export function completeCall(world: SandboxState, begun: ApiCall, ending: Ending
   const misplaced = misplacedKeys(world, begun);
   const content = keptContent(begun);
   const delayMs = delivery === undefined ? 0 : delivery.delayMs;
+  const own = traitsOf(begun);
+  const observed: Observed = {
+    traits: misplaced?.isNotAlone === true ? own | hasKeyInOtherHeader : own,
+    isMisdirected: endpoint === undefined && !isGuarded,
+    leaksRealKey: misplaced?.hasRealKey === true,
+    presented: begun.presented,
+    at: begun.now,
+    pathId,
+    delivery,
+  };
+  const isProbe = isProbeOfServer(begun);
+  const isForTools = hasUnknownPath(begun) && request.path.includes(ownPaths);
+  const isUnjudged = request.fromStory || isForTools || isProbe;
+  // No advice if the response hides what was wrong with the request.
+  const isAdvised = !isUnjudged && world.trial?.broken === undefined;
+  const { advice, isResent } =
+    isAdvised && !isUnremarkable(world, begun, observed) ? observe(world, begun, observed) : unobserved;
   const exchange: Exchange = {
     number: begun.number,
     id: call.id,
@@ -112,10 +129,10 @@ export function completeCall(world: SandboxState, begun: ApiCall, ending: Ending
     isRepeatable: content !== "unrepeatable",
     fromStory: request.fromStory,
     operation: endpoint?.operationId ?? null,
-    isMisdirected: endpoint === undefined && !isGuarded,
-    isProbe: isProbeOfServer(begun),
-    traits: misplaced?.isNotAlone === true ? traitsOf(begun) | hasKeyInOtherHeader : traitsOf(begun),
-    leaksRealKey: misplaced?.hasRealKey === true,
+    isMisdirected: observed.isMisdirected,
+    isProbe,
+    traits: observed.traits,
+    leaksRealKey: observed.leaksRealKey,
     presented: begun.presented,
     key: entry === undefined ? null : entry.key.ref,
     fingerprint: request.apiKey === undefined ? null : fingerprintOf(begun.sha256),
@@ -126,24 +143,21 @@ export function completeCall(world: SandboxState, begun: ApiCall, ending: Ending
     answer,
     delivery,
     durationMs: world.platform.stopwatch() - begun.started + delayMs,
-    advice: noAdvice,
+    advice,
+    isResent,
   };
-  const isForTools = hasUnknownPath(begun) && request.path.includes(ownPaths);
-  const isUnjudged = exchange.fromStory || isForTools || exchange.isProbe;
-  // No advice if the response hides what was wrong with the request.
-  const isAdvised = !isUnjudged && world.trial?.broken === undefined;
-  if (isAdvised && !isUnremarkable(world, begun, exchange))
-    Object.assign(exchange, observe(world, begun, exchange));
   if (!isUnjudged) world.counters.count(exchange, misplaced?.keys);
   world.history.record(exchange);
   return exchange;
 }
 
+const unobserved = { advice: noAdvice, isResent: undefined };
+
 // True for nearly every 200: no advice depends on it.
 function isUnremarkable(
   { behaviour }: SandboxState,
   { sha256 }: ApiCall,
-  { traits, pathId, leaksRealKey }: Exchange,
+  { traits, pathId, leaksRealKey }: Observed,
 ): boolean {
   return (
     traits === 0 &&

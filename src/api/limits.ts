@@ -1,4 +1,4 @@
-import type { KeyEntry } from "../sandbox/keys.js";
+import { type KeyEntry, usageAt } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { day, minute } from "../spec/api-key.js";
 import type { Assumptions } from "../spec/assumptions.js";
@@ -17,8 +17,9 @@ export interface LimitReading {
 
 type Limits = readonly [minute: LimitReading, day: LimitReading];
 
-/** Both limits of a key whose usage is settled at `now`. */
-export function readLimits({ key, usage }: KeyEntry, { windows }: SandboxState, now: number): Limits {
+/** Both limits of a key at `now`. */
+export function readLimits({ key, ...entry }: KeyEntry, { windows }: SandboxState, now: number): Limits {
+  const usage = usageAt(entry.usage, windows, now);
   // A sliding minute has more quota as soon as fewer requests than the quota are younger than a minute.
   const { recent } = usage;
   const oldest = recent[Math.max(0, recent.length - key.limits.perMinute)] ?? now;

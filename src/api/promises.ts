@@ -1,10 +1,11 @@
+import type { Ending } from "../sandbox/journal/exchange.js";
 import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState, Trial } from "../sandbox/sandbox.js";
 import { environments } from "../spec/api-key.js";
 import { failures } from "../spec/fault-effects.js";
 import { isSuccess, type Outcome, outcomes, type PathId, type PromisedPathId } from "../spec/outcomes.js";
 import { fieldsOf, shapeAt, shapeOf } from "../spec/schema/shape.js";
-import { type ApiCall, type Ending, rejectCall, successAnswer } from "./answer.js";
+import { type ApiCall, rejectCall, successAnswer } from "./answer.js";
 import { contextOf, me } from "./endpoints/me.js";
 import { errorBody, jsonBody, withBody } from "./messages.js";
 import words from "./promises.json" with { type: "json" };

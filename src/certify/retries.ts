@@ -1,8 +1,9 @@
-import { type ApiCall, type Ending, rejectCall } from "../api/answer.js";
+import { type ApiCall, rejectCall } from "../api/answer.js";
 import { unavailable } from "../api/faults.js";
 import { brokenPromises } from "../api/promises.js";
 import { pluralize } from "../report/plain-text.js";
 import type { Report, ReportedAdvice } from "../report/report-shape.js";
+import type { Ending } from "../sandbox/journal/exchange.js";
 import type { SandboxState, Trial } from "../sandbox/sandbox.js";
 import { type AdviceId, adviceIds, adviceOf } from "../spec/advice.js";
 import { fingerprintOf } from "../spec/api-key.js";

@@ -40,7 +40,8 @@ export interface OrganizationEntry {
 export interface KeyEntry {
   key: KeyRecord;
   readonly holder: OrganizationEntry;
-  readonly usage: Usage;
+  /** As of the last request that counted; `usageAt` returns the usage now. */
+  usage: Usage;
   /** The key that replaced it since the start. */
   replacement?: KeyEntry;
   /** Whether a client got a 200 with it, if advice depends on that. */
@@ -148,20 +149,21 @@ export function startUsage(windows: Windows, now: number, past: PastUsage = {}):
   };
 }
 
-/** Discards usage before the current minute and day (R22, R23). */
-export function settleUsage(usage: Usage, windows: Windows, now: number): void {
-  if (now >= usage.dayEndsAt) {
-    usage.dayCount = 0;
-    usage.dayEndsAt = dayStart(now, windows.dayResetsAt) + day;
-  }
-  if (windows.sliding) {
-    const { recent } = usage;
-    while (recent.length > 0 && now - (recent[0] as number) >= minute) recent.shift();
-    usage.minuteCount = recent.length;
-  } else if (now >= usage.minuteEndsAt) {
-    usage.minuteCount = 0;
-    usage.minuteEndsAt = minuteStart(now) + minute;
-  }
+/** Returns the usage without requests before the current minute and day (R22, R23): the same object if there are none. */
+export function usageAt(usage: Usage, windows: Windows, now: number): Usage {
+  const { recent } = usage;
+  const isNewDay = now >= usage.dayEndsAt;
+  const first = recent.length === 0 ? now : (recent[0] as number);
+  const isNewMinute = windows.sliding ? now - first >= minute : now >= usage.minuteEndsAt;
+  if (!isNewDay && !isNewMinute) return usage;
+  const left = recent.filter((at) => now - at < minute);
+  return {
+    minuteCount: windows.sliding ? left.length : isNewMinute ? 0 : usage.minuteCount,
+    minuteEndsAt: isNewMinute ? minuteStart(now) + minute : usage.minuteEndsAt,
+    dayCount: isNewDay ? 0 : usage.dayCount,
+    dayEndsAt: isNewDay ? dayStart(now, windows.dayResetsAt) + day : usage.dayEndsAt,
+    recent: left,
+  };
 }
 
 type Hash = (text: string) => string;

@@ -6,6 +6,7 @@ import type { VirtualClock } from "./clock.js";
 import type { ActiveFault } from "./faults.js";
 import type { ClientBehaviour, ObservedCall } from "./journal/client-behaviour.js";
 import type { Counters } from "./journal/counts.js";
+import type { Ending } from "./journal/exchange.js";
 import type { History } from "./journal/history.js";
 import type { Registry, Windows } from "./keys.js";
 import type { ConsentEntry } from "./preview/consents.js";
@@ -32,39 +33,44 @@ export interface Platform {
   readonly farmers: FarmerMaker;
 }
 
-/** The part of a sandbox's state that the start of a scenario replaces. */
+/** The part of a sandbox's state that the start of a scenario replaces; `replaceState` changes it. */
 export interface StartedScenario {
   /** The scenario's bundled name, file or title. */
-  readonly name: string;
+  name: string;
   /** The scenario with the options applied; a reset starts it again. */
-  readonly scenario: Scenario;
+  scenario: Scenario;
   /** The YAML of the whole scenario; `undefined` if unknown. */
-  readonly text: string | undefined;
+  text: string | undefined;
   /** The start of the clock (epoch milliseconds). */
-  readonly startedAt: number;
-  readonly seed: number;
+  startedAt: number;
+  seed: number;
   /** The profile that the assumptions are based on; with `varied`, responses vary in everything left open. */
   profile: Profile;
   assumptions: Assumptions;
   /** The assumptions that were set explicitly, not by the profile; `varied` never varies them. */
   givenAssumptions: Partial<Assumptions>;
   windows: Windows;
-  readonly clock: VirtualClock;
+  clock: VirtualClock;
   faults: readonly ActiveFault[];
-  readonly farmers: Farmers;
+  farmers: Farmers;
   /** Whether the announced endpoints have a preview; otherwise their paths are unknown (R49). */
-  readonly preview: boolean;
+  preview: boolean;
   /** In order of creation. */
-  readonly consents: ConsentEntry[];
+  consents: ConsentEntry[];
   /** `undefined` without announced changes. */
-  readonly changes: readonly AnnouncedChange[] | undefined;
-  readonly timeline: Timeline;
+  changes: readonly AnnouncedChange[] | undefined;
+  timeline: Timeline;
   story: StoryProgress;
-  readonly registry: Registry;
-  readonly behaviour: ClientBehaviour;
-  readonly requestIds: RequestIds;
+  registry: Registry;
+  behaviour: ClientBehaviour;
+  requestIds: RequestIds;
   /** `undefined` except in a trial of a client. */
-  readonly trial: Trial | undefined;
+  trial: Trial | undefined;
+}
+
+/** Replaces members of a sandbox's state, all at the same time. */
+export function replaceState(world: SandboxState, members: Partial<StartedScenario>): void {
+  Object.assign(world, members);
 }
 
 /** The state of a running sandbox. Sandboxes share nothing: a process can run many. A reset keeps the other members. */
@@ -119,7 +125,7 @@ export interface Trial {
   readonly broken?: {
     /** The number of responses that it has changed so far. */
     responses: number;
-    /** Replaces the ending of a call. The API creates both endings. */
-    end(world: SandboxState, call: ObservedCall, ending: object): object;
+    /** Returns the ending of a call in place of its own. */
+    end(world: SandboxState, call: ObservedCall, ending: Ending): Ending;
   };
 }

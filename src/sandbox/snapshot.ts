@@ -5,7 +5,7 @@ import { keyStateAt } from "../spec/api-key.js";
 import { numberInSeries } from "../spec/seed.js";
 import { isoOf } from "./clock.js";
 import { describeFaults } from "./faults.js";
-import { type KeyEntry, settleUsage } from "./keys.js";
+import { type KeyEntry, usageAt } from "./keys.js";
 import { describeConsents } from "./preview/consents.js";
 import type { SandboxState } from "./sandbox.js";
 import { remainingSteps, withoutAssumed } from "./timeline.js";
@@ -61,13 +61,13 @@ export function snapshotWorld(world: SandboxState, now = world.clock.now()): Sce
 }
 
 function snapshotKey(
-  { key, usage }: KeyEntry,
+  { key, ...entry }: KeyEntry,
   given: ScenarioKey | undefined,
   world: SandboxState,
   now: number,
 ): ScenarioKey {
   const { windows } = world;
-  settleUsage(usage, windows, now);
+  const usage = usageAt(entry.usage, windows, now);
   const state = keyStateAt(key, now);
   // A pinned secret stays pinned and the seed restores a derived one; keys created at run time have only a hash.
   const { secret, sha256 }: Pick<ScenarioKey, "secret" | "sha256"> = given ?? { sha256: key.sha256 };

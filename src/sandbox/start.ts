@@ -12,7 +12,14 @@ import { createHistory } from "./journal/history.js";
 import { createRegistry, scenarioRecords, startKey, windowsOf } from "./keys.js";
 import { buildConsents } from "./preview/consents.js";
 import { farmersOf } from "./preview/farmers.js";
-import type { GivenOptions, Platform, SandboxState, StartedScenario, StartOptions } from "./sandbox.js";
+import {
+  type GivenOptions,
+  type Platform,
+  replaceState,
+  type SandboxState,
+  type StartedScenario,
+  type StartOptions,
+} from "./sandbox.js";
 import { snapshotWorld } from "./snapshot.js";
 import type { PlayedStep, StoryProgress } from "./steps.js";
 import { assumedAt, createTimeline, datedChanges, type Timeline } from "./timeline.js";
@@ -66,7 +73,7 @@ export function enterScenario(world: SandboxState, started: StartedScenario): vo
   const { seed, scenario, startedAt: at, name } = started;
   world.idSeries.last += 1;
   const first = numberInto(world.idSeries.last, scenario.requests_answered ?? 0);
-  Object.assign(world, started, { requestIds: createRequestIds(seed, first, world.idGroup) });
+  replaceState(world, { ...started, requestIds: createRequestIds(seed, first, world.idGroup) });
   world.history.enter({ scenario, at });
   world.history.announce({ type: "world.started", scenario: name, seed });
 }
@@ -201,12 +208,11 @@ export function restoreSandbox(
 ): SandboxState {
   const { at, name, text, scenario, snapshot, stepsRun, verdicts } = state;
   const world = there ?? startSandbox(snapshot, { platform, name, text, ...options });
-  if (there !== undefined) Object.assign(there, prepareScenario(there, snapshot, { name, text }));
-  Object.assign(world.timeline, state.timeline);
+  if (there !== undefined) replaceState(there, prepareScenario(there, snapshot, { name, text }));
   const { story: steps = [] } = scenario;
   const next = Math.min(stepsRun, steps.length);
   const story: StoryProgress = { steps, next, verdicts: new Map(verdicts), last: state.lastStep };
-  Object.assign(world, { scenario, story });
+  replaceState(world, { scenario, story, timeline: { ...world.timeline, ...state.timeline } });
   const { clock } = world;
   const elapsed = Math.min(platform.time() - at, lastClockInstant - clock.now());
   if (!clock.isFrozen() && elapsed > 0) clock.advance(elapsed);

@@ -4,12 +4,12 @@ import { fingerprintOf, keyStateAt, type Organization } from "../spec/api-key.js
 import type { ValueOf } from "../spec/schema/shape.js";
 import { isoOf, type VirtualClock } from "./clock.js";
 import { type Exchange, sourceOf } from "./journal/exchange.js";
-import { type KeyEntry, settleUsage } from "./keys.js";
+import { type KeyEntry, usageAt } from "./keys.js";
 import type { SandboxState } from "./sandbox.js";
 import type { ClockView, KeyView, ListedKeyRef, OrganizationView, RequestView } from "./view-shapes.js";
 
-export function viewKey({ key, usage }: KeyEntry, world: SandboxState, now = world.clock.now()): KeyView {
-  settleUsage(usage, world.windows, now);
+export function viewKey({ key, ...entry }: KeyEntry, world: SandboxState, now = world.clock.now()): KeyView {
+  const usage = usageAt(entry.usage, world.windows, now);
   return {
     ref: key.ref as ListedKeyRef,
     organization: key.organization,

@@ -34,6 +34,12 @@ export interface ObservedCall {
   readonly entry: KeyEntry | undefined;
 }
 
+/** What of a completed request decides its advice. */
+export type Observed = Pick<
+  Exchange,
+  "at" | "traits" | "isMisdirected" | "leaksRealKey" | "presented" | "pathId" | "delivery"
+>;
+
 /** The advice of nearly every request. */
 export const noAdvice: readonly AdviceId[] = Object.freeze([]);
 
@@ -44,7 +50,7 @@ export const noAdvice: readonly AdviceId[] = Object.freeze([]);
 export function observe(
   { behaviour }: { readonly behaviour: ClientBehaviour },
   call: ObservedCall,
-  exchange: Exchange,
+  exchange: Observed,
 ): Pick<Exchange, "advice" | "isResent"> {
   const { entry, sha256 } = call;
   const { apiKey = "" } = call.request;
@@ -64,10 +70,10 @@ export function observe(
   if (entry !== undefined && hasPassed && exchange.delivery === undefined) entry.hasWorked = true;
   const isResent = isResentKey(behaviour, call, exchange);
   if (isResent) advice.push("sent-again-after-refusal");
-  return { advice: advice.length === 0 ? noAdvice : Object.freeze(advice), ...(isResent && { isResent }) };
+  return { advice: advice.length === 0 ? noAdvice : Object.freeze(advice), isResent: isResent || undefined };
 }
 
-function adviceOnTraits(call: ObservedCall, exchange: Exchange, pages: Set<string>): AdviceId[] {
+function adviceOnTraits(call: ObservedCall, exchange: Observed, pages: Set<string>): AdviceId[] {
   const { traits, isMisdirected } = exchange;
   const advice: AdviceId[] = [];
   if (traits === 0 && !isMisdirected) return advice;
@@ -86,12 +92,12 @@ function adviceOnTraits(call: ObservedCall, exchange: Exchange, pages: Set<strin
   return advice;
 }
 
-function hasKeyAnywhere({ request }: ObservedCall, { traits }: Exchange): boolean {
+function hasKeyAnywhere({ request }: ObservedCall, { traits }: Observed): boolean {
   return request.apiKey !== undefined || shows(traits, hasKeyInQuery | hasKeyInOtherHeader);
 }
 
 // A proxy forwards browser headers and adds the key itself, but sends no preflight for it.
-function isPageWithKey(call: ObservedCall, exchange: Exchange, pages: Set<string>): boolean {
+function isPageWithKey(call: ObservedCall, exchange: Observed, pages: Set<string>): boolean {
   const { traits } = exchange;
   const page = call.request.evidence?.page;
   if (shows(traits, isPreflightForKey)) {
@@ -109,7 +115,7 @@ const rejections: readonly (number | undefined)[] = [401, 403, 429];
 function isResentKey(
   { rejected }: ClientBehaviour,
   { request, sha256 }: ObservedCall,
-  { pathId }: Exchange,
+  { pathId }: Observed,
 ): boolean {
   if (request.apiKey === undefined || isFault(pathId)) return false;
   const isSame = rejected.get(sha256) === pathId;

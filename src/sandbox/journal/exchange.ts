@@ -69,6 +69,18 @@ export interface Delivery {
   readonly bytesPerSecond: number | undefined;
 }
 
+/** How a call ends. */
+export interface Ending<Path = PathId> {
+  readonly pathId: Path;
+  readonly answer: ApiAnswer;
+  /** The error code of the response; `null` for a success. */
+  readonly code: string | null;
+  /** Makes the changes that the response reports. */
+  readonly commit?: (() => void) | undefined;
+  readonly fault?: FaultPathId;
+  readonly delivery?: Delivery;
+}
+
 /**
  * The record of a completed request: plain data, created once, the source of everything that shows or counts requests.
  * It contains no key: method, path and content can be shown unchanged (R46).
@@ -118,8 +130,8 @@ export interface Exchange {
   /** Milliseconds until the response, including a fault's latency. */
   readonly durationMs: number;
   readonly advice: readonly AdviceId[];
-  /** Set if its key's response before this one was the same rejection. */
-  readonly isResent?: true;
+  /** Whether its key's response before this one was the same rejection; `undefined` for not. */
+  readonly isResent: true | undefined;
 }
 
 /** The bytes of an exchange without its texts. */

@@ -26,7 +26,7 @@ import { SandboxError } from "../../spec/errors.js";
 import { requireFields } from "../../spec/schema/check.js";
 import { didYouMean, listed } from "../../spec/schema/words.js";
 import { durationOf, type Instant, instantFrom } from "../clock.js";
-import { type KeyEntry, type OrganizationEntry, settleUsage, startUsage, type Usage } from "../keys.js";
+import { type KeyEntry, type OrganizationEntry, startUsage, type Usage, usageAt } from "../keys.js";
 import type { SandboxState } from "../sandbox.js";
 import { withGrantedScopes } from "../varied-records.js";
 import type { KeyView } from "../view-shapes.js";
@@ -120,8 +120,7 @@ export function rotateKey(
   const settings = settingsOf(entry.key);
   const described = { ref: replacedBy, organization, ...settings, environment, replaces: ref };
   const isInherited = world.assumptions.replacement_usage === "inherited";
-  if (isInherited) settleUsage(entry.usage, world.windows, now);
-  const usage = isInherited ? { ...entry.usage, recent: [...entry.usage.recent] } : undefined;
+  const usage = isInherited ? structuredClone(usageAt(entry.usage, world.windows, now)) : undefined;
   const { key: replacement, secret } = issueKey(world, described, now, by, usage);
   entry.key = { ...entry.key, overlapEndsAt: now + overlap, replacedBy };
   entry.replacement = world.registry.key(replacedBy);

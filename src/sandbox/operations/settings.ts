@@ -5,8 +5,8 @@ import { type Assumptions, assumptionsFor, type Profile } from "../../spec/assum
 import { requireFields, validationError } from "../../spec/schema/check.js";
 import { isoOf } from "../clock.js";
 import { activateFaults, type Fault } from "../faults.js";
-import { settleUsage, startUsage, type Usage, type Windows, windowsOf } from "../keys.js";
-import type { SandboxState } from "../sandbox.js";
+import { startUsage, type Usage, usageAt, type Windows, windowsOf } from "../keys.js";
+import { replaceState, type SandboxState } from "../sandbox.js";
 import { endingOfName, withGrantedScopes, withoutGrantedScopes } from "../varied-records.js";
 import type { OrganizationView } from "../view-shapes.js";
 import { viewOrganization } from "../views.js";
@@ -77,7 +77,8 @@ export function changeAssumptions(
     scopes: heldScopeProblem(world, next),
     retiring_counts_as_active: tooManyActiveProblem(world, next, now),
   });
-  for (const { usage } of world.registry.keys.values()) carryOver(usage, world.windows, windows, now);
+  for (const entry of world.registry.keys.values())
+    entry.usage = carriedOver(entry.usage, world.windows, windows, now);
   const changes = {
     profile: profile ?? world.profile,
     assumptions: next,
@@ -85,7 +86,7 @@ export function changeAssumptions(
     windows,
   } satisfies Partial<SandboxState>;
   varyRecords(world, { ...world, ...changes });
-  Object.assign(world, changes);
+  replaceState(world, changes);
   world.history.announce({ type: "assumptions.changed" });
   return next;
 }
@@ -128,11 +129,9 @@ function tooManyActiveProblem({ registry }: SandboxState, next: Assumptions, now
 }
 
 // Counts have no times: with other windows, the requests so far count as if they were sent now.
-function carryOver(usage: Usage, from: Windows, to: Windows, now: number): void {
-  if (from.sliding === to.sliding && from.dayResetsAt === to.dayResetsAt) return;
-  settleUsage(usage, from, now);
-  const { minuteCount: thisMinute, dayCount, recent } = usage;
+function carriedOver(usage: Usage, from: Windows, to: Windows, now: number): Usage {
+  if (from.sliding === to.sliding && from.dayResetsAt === to.dayResetsAt) return usage;
+  const { minuteCount: thisMinute, dayCount, recent } = usageAt(usage, from, now);
   const today = Math.max(thisMinute, dayCount);
-  const countedAt = from.sliding ? recent : undefined;
-  Object.assign(usage, startUsage(to, now, { thisMinute, today, countedAt }));
+  return startUsage(to, now, { thisMinute, today, countedAt: from.sliding ? recent : undefined });
 }
