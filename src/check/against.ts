@@ -4,7 +4,7 @@ import { mistakesIn } from "../spec/schema/check.js";
 import { canonicalJson } from "../spec/schema/json.js";
 import * as shape from "../spec/schema/shape.js";
 import { isMapping } from "../spec/schema/shape.js";
-import { type CheckedResponse, shownText } from "./answer.js";
+import { type CheckedResponse, memberAt, shownText } from "./answer.js";
 import type { Attempt } from "./judge.js";
 
 /** The names in a response, without values, for comparison with a later check. */
@@ -13,7 +13,9 @@ export type SeenResponse = ReturnType<typeof seenResponse>;
 export function seenResponse({ pathId }: Attempt, { status, headers, json }: CheckedResponse) {
   const names = new Set(headers.map(([name]) => shownText(name)));
   const undocumented = undocumentedIn(status === 200 ? me.responseShape : errorShape, json).slice(0, 100);
-  return { pathId, status, headers: [...names], undocumented };
+  const hasDetails = memberAt({ json }, "error", "details") !== undefined;
+  const details = status === 200 ? undefined : hasDetails ? "present" : "absent";
+  return { pathId, status, headers: [...names], undocumented, details };
 }
 
 // Skips the contents of undocumented members: names there may be data.
@@ -39,7 +41,7 @@ const response = { status: shape.count(), headers: names, undocumented: names };
 const checkShape = openMapping({
   verdict: shape.choice(["agrees", "differs"]),
   paths: list(openMapping({ path_id: text(), verdict: text(), got: shape.optional(text()) })),
-  responses: list(openMapping(response)),
+  responses: list(openMapping({ ...response, details: shape.optional(text()) })),
   differences: list(openMapping({ path_id: text(), at: text() })),
   learned: shape.record(shape.anything()),
 });
@@ -70,6 +72,9 @@ function factsOf({ paths, responses, learned }: CheckJson): Fact[] {
   const tried = paths.filter(({ verdict }) => verdict !== "not_tried");
   return [
     ...tried.map(({ path_id, got = "" }) => [path_id, got] as const),
+    ...responses.flatMap(({ status, details }) =>
+      details === undefined ? [] : [[`${status} error.details`, details] as const],
+    ),
     ...responses.flatMap(({ status, headers, undocumented }) =>
       [...headers.map((name) => name.toLowerCase()), ...undocumented].map(
         (one) => [`${status}`, one] as const,

@@ -9,6 +9,8 @@ type Headers = readonly (readonly [name: string, value: string])[];
 
 export interface RawAnswer {
   readonly status: number;
+  /** The text after the status, `Unauthorized`; may be empty. */
+  readonly reason: string;
   /** Names and values, with their order and casing. */
   readonly headers: Headers;
   /** Without content decoding, which no request allows. */
@@ -28,6 +30,7 @@ export function isNoAnswer(reply: RawAnswer | CheckedResponse | NoAnswer): reply
 /** A response to judge and show, with every key removed. */
 export interface CheckedResponse {
   readonly status: number;
+  readonly reason: string;
   readonly headers: Headers;
   /** The body; `undefined` if it is not UTF-8. */
   readonly text: string | undefined;
@@ -37,7 +40,7 @@ export interface CheckedResponse {
 }
 
 export function readAnswer(
-  { status, headers: rawHeaders, body }: RawAnswer,
+  { status, reason, headers: rawHeaders, body }: RawAnswer,
   redact: Redact,
 ): CheckedResponse {
   const text = decodeText(body);
@@ -48,6 +51,7 @@ export function readAnswer(
   const inBody = text !== undefined && (redact.finds(text) || value?.repeatsKey === true);
   return {
     status,
+    reason: redact.text(reason),
     headers: rawHeaders.map(([name, header]) => [redact.text(name), redact.text(header)] as const),
     text: text && redact.text(text),
     json: value?.json,

@@ -1,11 +1,11 @@
 import { isMapping } from "../spec/schema/shape.js";
-import { type CheckedResponse, describeBody, headerOf, memberAt, quoted, shownText } from "./answer.js";
+import { type CheckedResponse, headerOf, memberAt, quoted, shownText } from "./answer.js";
 import type { CheckedRule, ContractDifference } from "./contract.js";
 import type { AnsweredAttempt } from "./judge.js";
 
 /** Compares the 200 responses with each other, in order. */
 export function compareSuccesses(successes: readonly AnsweredAttempt[]): ContractDifference[] {
-  return [...compareRequestIds(successes), ...compareUsage(successes), ...compareLimits(successes)];
+  return [...compareRequestIds(successes), ...compareUsage(successes), ...compareReplacement(successes)];
 }
 
 function compareRequestIds(successes: readonly AnsweredAttempt[]): ContractDifference[] {
@@ -21,133 +21,176 @@ function compareRequestIds(successes: readonly AnsweredAttempt[]): ContractDiffe
 // Compares consecutive requests with the same key.
 function compareUsage(successes: readonly AnsweredAttempt[]): ContractDifference[] {
   const seen = new Map<string, number>();
+  const newDays = new Set<string>();
   const rules: CheckedRule[] = ["R6", "R24"];
   return successes.flatMap(({ apiKey = "", pathId, answer }) => {
     const today = memberAt(answer, "data", "usage", "today");
     if (typeof today !== "number") return [];
     const before = seen.get(apiKey);
     seen.set(apiKey, today);
-    // A new day may have started in between.
-    if (before === undefined || (today === 1 && before > 1) || today === before + 1) return [];
+    if (before === undefined || today === before + 1) return [];
+    // A new day may have started in between, but not twice.
+    if (today === 1 && newDays.size < newDays.add(apiKey).size) return [];
     const hint = today > before ? "; does another client use this key?" : "";
     const expected = `${before + 1}, one more than in the response before`;
     return [{ rules, pathId, at: "$.data.usage.today", expected, found: `${today}${hint}` }];
   });
 }
 
-function compareLimits(successes: readonly AnsweredAttempt[]): ContractDifference[] {
+// The name of an organization may be spelled in several ways.
+const inherited: readonly (readonly [rule: CheckedRule, ...path: string[]])[] = [
+  ["R26", "limits", "per_minute"],
+  ["R26", "limits", "per_day"],
+  ["R37", "scopes"],
+  ["R37", "organization", "id"],
+];
+
+function compareReplacement(successes: readonly AnsweredAttempt[]): ContractDifference[] {
   const pathId = "200.replacement";
-  const rules: CheckedRule[] = ["R26"];
   const [old, replacement] = ["200.retiring", pathId].map((path) =>
-    successes.find((success) => success.pathId === path),
+    successes.find((one) => one.pathId === path),
   );
   if (old === undefined || replacement === undefined) return [];
-  return ["per_minute", "per_day"].flatMap((name) => {
-    const [before, after] = [old, replacement].map(({ answer }) => memberAt(answer, "data", "limits", name));
-    if (before === after) return [];
-    const expected = shownText(`${JSON.stringify(before)}, as for 200.retiring`);
-    return [
-      { rules, pathId, at: `$.data.limits.${name}`, expected, found: shownText(`${JSON.stringify(after)}`) },
-    ];
+  return inherited.flatMap(([rule, ...path]) => {
+    const [before = "", found = ""] = [old, replacement].map(({ answer }) => {
+      const value = memberAt(answer, "data", ...path);
+      return shownText(`${JSON.stringify(Array.isArray(value) ? [...value].sort() : value)}`);
+    });
+    const expected = `${before}, as for 200.retiring`;
+    return before === found
+      ? []
+      : [{ rules: [rule], pathId, at: `$.data.${path.join(".")}`, expected, found }];
   });
 }
 
 /** A rejected request and every response to it: the first one, then its repetitions. */
 export type Rejection = AnsweredAttempt & { readonly answers: CheckedResponse[] };
 
-/** How often both causes are repeated before a difference is reported. */
-export const leastRepetitions = 5;
+/** How many responses to a cause it takes to report a difference. */
+export const leastResponses = 5;
 
 /**
  * Compares the 401 responses with the first one: a 401 must not reveal why the key was rejected (R14).
  *
- * Real responses also differ for other reasons, such as a trace id or the name of a node. So a difference is only reported
- * after repetitions; until then, its request is a suspect.
+ * Real responses also differ for other reasons: ids, times, the name of a node, or a balancer that chooses the node by the
+ * key. So everything that varies between equal requests is replaced, and a difference is reported only if it follows the
+ * cause more often than by chance. Until then, its cause is a suspect.
  */
 export function compareRejections(rejections: readonly Rejection[]) {
-  const [reference, ...others] = rejections;
-  const rules: CheckedRule[] = ["R14"];
-  const suspects: Rejection[] = [];
-  const differences = others.flatMap((rejection) => {
-    const { pathId, answers } = rejection;
-    const found = followingCause(reference?.answers ?? [], answers);
-    if (found.length === 0) return [];
-    suspects.push(rejection);
-    if (answers.length <= leastRepetitions) return [];
-    return found.map(({ at, one, other }) => {
-      return { rules, pathId, at, expected: `${one}, as for ${reference?.pathId}`, found: other };
-    });
+  const parts = rejections.map(({ answers }) => answers.map(partsOf));
+  const places = [...new Set(parts.flat().flatMap((one) => [...one.keys()]))].map((at): Place => {
+    return { at, values: parts.map((all) => all.map((one) => one.get(at))) };
+  });
+  const contrasts = places.flatMap((place) => contrastsAt(place, rejections));
+  /** The places that vary between equal requests. The more of them, the more differ by chance. */
+  const varying = withoutDerived(places.filter(isVarying)).map(({ at }) => shownText(at));
+  const rarest = 1 / 200 / (1 + varying.length);
+  const compared = rejections.map((rejection) => {
+    const found = withoutDerived(contrasts.filter(({ pathId }) => pathId === rejection.pathId));
+    const isEnough = rejection.answers.length >= leastResponses;
+    return { rejection, found, clear: found.filter(({ chance }) => isEnough && chance < rarest) };
   });
   return {
-    differences,
-    suspects,
-    unsettled: suspects.filter(({ answers }) => answers.length <= leastRepetitions),
-    /** What differs in responses to the same request. */
-    noise: rejections.flatMap(({ answers }) => noiseIn(answers)),
+    differences: compared.flatMap(({ clear }) => clear.map(({ chance, ...difference }) => difference)),
+    suspects: compared
+      .filter(({ found, clear }) => found.length > 0 && clear.length === 0)
+      .map(({ rejection }) => rejection),
+    varying,
   };
 }
 
-/** Returns the contrasts in every pair of responses, unless both causes get varying responses there. */
-function followingCause(
-  reference: readonly CheckedResponse[],
-  other: readonly CheckedResponse[],
-): Contrast[] {
-  const pairs = reference.flatMap((one) => other.map((another) => contrasts(one, another)));
-  const noise = [reference, other].map(noiseIn);
-  const isIn =
-    ({ at }: Contrast) =>
-    (found: readonly Contrast[]) =>
-      found.some((one) => one.at === at);
-  return (pairs[0] ?? []).filter((one) => pairs.every(isIn(one)) && !noise.every(isIn(one)));
+/** A place in the responses, and its values there by cause. */
+interface Place extends Pick<ContractDifference, "at"> {
+  readonly values: readonly (readonly (string | undefined)[])[];
 }
 
-function noiseIn([first, ...more]: readonly CheckedResponse[]): Contrast[] {
-  return first === undefined ? [] : more.flatMap((one) => contrasts(first, one));
-}
+/** With the probability that it would be if causes made no difference. */
+type Contrast = ContractDifference & { readonly chance: number };
 
-interface Contrast {
-  /** `body`, `headers`, a header's name, or a member's JSON path. */
-  readonly at: string;
-  /** Whether the difference is the presence or form of members and headers, not a value. */
-  readonly isForm: boolean;
-  readonly one: string;
-  readonly other: string;
-}
-
-/** Returns the places where two responses with the same status differ, except the request id and the date. */
-function contrasts(one: CheckedResponse, other: CheckedResponse): Contrast[] {
-  const bodiesDiffer = one.text !== other.text;
-  return [...(bodiesDiffer ? bodyContrasts(one, other) : []), ...headerContrasts(one, other, bodiesDiffer)];
-}
-
-function bodyContrasts(one: CheckedResponse, other: CheckedResponse): Contrast[] {
-  const isJson = one.json !== undefined && other.json !== undefined;
-  const partsOf = (answer: CheckedResponse): Parts =>
-    isJson ? membersOf(answer.json) : [["body", answer.json === undefined ? describeBody(answer) : "JSON"]];
-  const found = partsThatDiffer(partsOf(one), partsOf(other), "nothing", shownText);
-  if (found.length > 0) return found;
-  return [{ at: "body", isForm: true, one: quoted(one.text ?? ""), other: quoted(other.text ?? "") }];
-}
-
-// Only the presence of these is compared, not the value.
+// By R14, only the presence of these is equal.
 const freeValues = new Set(["date", "x-request-id"]);
-// These depend on the body.
-const derivedFromBody = new Set(["content-length", "etag"]);
 
-function headerContrasts(one: CheckedResponse, other: CheckedResponse, bodiesDiffer: boolean): Contrast[] {
-  const all = partsThatDiffer(one.headers, other.headers, "no such header", quoted);
-  const found = all.filter(({ at, isForm }) => {
-    const name = at.toLowerCase();
-    return (isForm || !freeValues.has(name)) && !(bodiesDiffer && derivedFromBody.has(name));
+const isMixed = (all: readonly unknown[] = []) => new Set(all).size > 1;
+
+const isVarying = ({ at, values }: Place) => !freeValues.has(at.toLowerCase()) && values.some(isMixed);
+
+/** Returns a contrast for each cause with values that neither the first cause has, nor other keys by themselves. */
+function contrastsAt({ at, values }: Place, rejections: readonly Rejection[]): Contrast[] {
+  const forms = formsOf(values, at.toLowerCase());
+  // Each of these requests has another key, so their responses also show what follows the key.
+  const isNoise = rejections.map(({ keyOf }, i) => i > 0 && keyOf !== undefined && isMixed(forms[i]));
+  const isBody = at.startsWith("$");
+  const show = (value: string | undefined) => {
+    if (value === undefined) return isBody ? "nothing" : "no such header";
+    return isBody ? shownText(value) : quoted(value);
+  };
+  return rejections.flatMap(({ pathId, keyOf }, self): Contrast[] => {
+    const mine = forms[self] ?? [];
+    const known = new Set(forms.filter((_, i) => i === 0 || (i !== self && isNoise[i])).flat());
+    const own = mine.filter((form) => !known.has(form));
+    const isNoisy = isNoise.some((noise, i) => noise && i !== self);
+    if (own.length === 0 || (isNoisy && isMixed(mine) === (keyOf !== undefined))) return [];
+    const sharing = forms.filter((all) => all.some((form) => own.includes(form))).flat();
+    const again = sharing.filter(
+      (form) => own.includes(form) && sharing.indexOf(form) !== sharing.lastIndexOf(form),
+    );
+    const isShared = isMixed(mine) && sharing.length > mine.length;
+    const chance = isShared ? 1 : chanceOf(again.length, sharing.length, forms.flat().length);
+    const expected = `${show(values[0]?.[0])}, as for ${rejections[0]?.pathId}`;
+    const found = show(values[self]?.[mine.indexOf(own[0])]);
+    return [{ rules: ["R14"], pathId, at: shownText(at), expected, found, chance }];
   });
-  const [first = "", second = ""] = [one, other].map(({ headers }) =>
-    headers.map(([name]) => name).join(", "),
-  );
-  if (found.some(({ isForm }) => isForm) || first === second) return found;
-  return [...found, { at: "headers", isForm: true, one: shownText(first), other: shownText(second) }];
 }
 
-type Parts = readonly (readonly [at: string, value: string])[];
+/** The probability that these many responses are all among a part of all responses by chance. */
+function chanceOf(count: number, part: number, all: number): number {
+  return count === 0 ? 1 : chanceOf(count - 1, part - 1, all - 1) * (part / all);
+}
+
+const word = /([A-Za-z0-9]+(?:\.\d+[A-Za-z]*)?)/;
+
+/** Replaces the words that vary within a cause: ids, numbers, times, and words without a digit that never return. */
+function formsOf(values: Place["values"], name: string): Place["values"] {
+  const isFree = name === "date" || (name === "x-request-id" && values.every((all) => all.length === 1));
+  if (isFree) return values.map((all) => all.map((value) => value && ""));
+  const framed = values.map((all) =>
+    all.map((value) => {
+      const parts = value?.split(word) ?? [];
+      return { value, parts, frame: parts.filter((_, i) => i % 2 === 0).join("\0") };
+    }),
+  );
+  const noise = new Map<string, boolean[]>();
+  for (const { frame, parts } of framed.flat()) {
+    const varies =
+      noise.get(frame) ??
+      parts.map((_, i) => {
+        const alike = framed.map((all) =>
+          all.flatMap((one) => (one.frame === frame ? one.parts.slice(i, i + 1) : [])),
+        );
+        const words = alike.flat().filter((one) => !/\d/.test(one));
+        return alike.some(isMixed) && new Set(words).size === words.length;
+      });
+    noise.set(frame, varies);
+  }
+  return framed.map((all) =>
+    all.map(
+      ({ value, parts, frame }) =>
+        value && parts.map((part, i) => (noise.get(frame)?.[i] ? "…" : part)).join(""),
+    ),
+  );
+}
+
+function partsOf({ reason, headers, text = "not UTF-8", json }: CheckedResponse): Map<string, string> {
+  const parts = new Map<string, string>();
+  const add = (at: string, value: string) =>
+    parts.set(at, parts.has(at) ? `${parts.get(at)}, ${value}` : value);
+  add("reason phrase", reason);
+  for (const [name, value] of headers) add(name, value);
+  add("headers", headers.map(([name]) => name).join(", "));
+  for (const [at, value] of json === undefined ? [] : membersOf(json)) add(at, value);
+  add("body", text);
+  return parts;
+}
 
 function membersOf(json: unknown, at = "$"): [string, string][] {
   if (!isMapping(json)) return [[at, JSON.stringify(json)]];
@@ -156,21 +199,12 @@ function membersOf(json: unknown, at = "$"): [string, string][] {
   );
 }
 
-/** Returns the differing parts. `absent` describes a missing part, and `show` formats a part. */
-function partsThatDiffer(one: Parts, other: Parts, absent: string, show: (value: string) => string) {
-  const [mine, theirs] = [valuesOf(one), valuesOf(other)];
-  return [...new Set([...mine.keys(), ...theirs.keys()])].flatMap((at): Contrast[] => {
-    const [first, second] = [mine.get(at), theirs.get(at)];
-    if (first === second) return [];
-    const words = (value: string | undefined) => (value === undefined ? absent : show(value));
-    const isForm = first === undefined || second === undefined;
-    return [{ at: shownText(at), isForm, one: words(first), other: words(second) }];
+/** Leaves out places that differ only because another one does. */
+function withoutDerived<Item extends { readonly at: string }>(found: readonly Item[]): Item[] {
+  const isIn = (pattern: RegExp) => found.some(({ at }) => pattern.test(at));
+  return found.filter(({ at }) => {
+    if (at === "body") return !isIn(/^\$/);
+    if (/^(?:content-length|etag)$/i.test(at)) return !isIn(/^\$|^body$/);
+    return at !== "headers" || !isIn(/^(?!\$|body$|headers$|reason phrase$)/);
   });
-}
-
-/** Returns the value of each part, with values of the same name joined by `, `. */
-function valuesOf(parts: Parts): Map<string, string> {
-  const values = new Map<string, string>();
-  for (const [at, value] of parts) values.set(at, values.has(at) ? `${values.get(at)}, ${value}` : value);
-  return values;
 }

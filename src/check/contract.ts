@@ -15,8 +15,11 @@ export interface ContractDifference {
   readonly requestId?: string;
 }
 
+/** Makes a key, or none, for each repetition of a request. */
+export type KeyOf = (index: number) => string | undefined;
+
 /** What a path sends that needs none of the server's keys. */
-type KeylessPath = Pick<NeededKey, "rule"> & { readonly sends: (unknownKey: string) => string | undefined };
+type KeylessPath = Pick<NeededKey, "rule"> & { readonly sends: (unknownKey: KeyOf) => KeyOf };
 
 interface NeededKey {
   readonly rule: CheckedRule;
@@ -36,8 +39,8 @@ const anyWorking = ["SVC_KEY_ACTIVE", "SVC_API_KEY"];
  * The variables have the names that `keys --format env` prints for `key-states`.
  */
 const checkedPaths: Readonly<Record<PromisedPathId, KeylessPath | NeededKey>> = {
-  "401.missing": { rule: "R9", sends: () => undefined },
-  "401.malformed": { rule: "R10", sends: () => "not-a-key" },
+  "401.missing": { rule: "R9", sends: () => () => undefined },
+  "401.malformed": { rule: "R10", sends: () => (index) => `not-a-key${index || ""}` },
   "401.unknown": { rule: "R11", sends: (unknownKey) => unknownKey },
   "200.test": { rule: "R1", variables: anyWorking, kind: "test" },
   "200.live": { rule: "R1", variables: ["SVC_KEY_LIVE", ...anyWorking], kind: "live" },
@@ -74,8 +77,8 @@ export const keyedPaths = withKey.filter(({ isLimit }) => isLimit === undefined)
 export const limitPaths = withKey.filter(({ isLimit }) => isLimit);
 
 /** The paths that need none of the server's keys, and what to send. */
-export const keylessPaths = (unknownKey: string) =>
-  rows.flatMap((row) => ("sends" in row ? { pathId: row.pathId, apiKey: row.sends(unknownKey) } : []));
+export const keylessPaths = (unknownKey: KeyOf) =>
+  rows.flatMap((row) => ("sends" in row ? { pathId: row.pathId, keyOf: row.sends(unknownKey) } : []));
 
 export function ruleOf(pathId: PromisedPathId): CheckedRule {
   return checkedPaths[pathId].rule;

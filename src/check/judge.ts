@@ -13,13 +13,15 @@ import {
   quoted,
   shownText,
 } from "./answer.js";
-import { type CheckedRule, type ContractDifference, keyPrefixOf, ruleOf } from "./contract.js";
+import { type CheckedRule, type ContractDifference, type KeyOf, keyPrefixOf, ruleOf } from "./contract.js";
 
 export interface Attempt {
   readonly pathId: PromisedPathId;
   /** The value of the x-api-key header; if left out, the request has none. Never printed. */
   readonly apiKey?: string | undefined;
   readonly variable?: string | undefined;
+  /** Another key for each repetition, if the path needs none of the server's keys. */
+  readonly keyOf?: KeyOf | undefined;
   readonly answer?: CheckedResponse | undefined;
   readonly noAnswer?: string;
   /** Why it was not tried, or why its response shows nothing about the path. */
@@ -48,8 +50,19 @@ export function judgeAttempt(attempt: Attempt): ContractDifference[] {
 }
 
 /** Returns why a response shows nothing about its path; `undefined` if it does. */
-export function whyUntried(pathId: PromisedPathId, { status }: CheckedResponse): string | undefined {
+export function whyUntried(pathId: PromisedPathId, answer: CheckedResponse): string | undefined {
+  const { status } = answer;
   const { status: expected } = outcomeOf(pathId);
+  if (pathId === "429.per_day" && status === 200) {
+    const [today, perDay] = [
+      memberAt(answer, "data", "usage", "today"),
+      memberAt(answer, "data", "limits", "per_day"),
+    ];
+    const isBelow = Number(today) <= Number(perDay);
+    return isBelow
+      ? `the key is not at its limit: usage.today is ${Number(today)} of ${Number(perDay)}`
+      : undefined;
+  }
   // An unknown key has no limits, so its 429 is judged.
   if (status === 429 && (expected === 200 || expected === 403)) {
     return "a limit was reached instead; try again later";

@@ -110,7 +110,7 @@ function onlyOne<Value>(values: readonly Value[]): Value | undefined {
   return new Set(values).size === 1 ? values[0] : undefined;
 }
 
-function scopesOf(answer: CheckedResponse): string[] {
+export function scopesOf(answer: CheckedResponse): string[] {
   const granted = answer.status === 200 ? memberAt(answer, "data", "scopes") : undefined;
   return Array.isArray(granted) ? granted.filter((one) => typeof one === "string") : [];
 }

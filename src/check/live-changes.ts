@@ -9,7 +9,7 @@ import { outcomeOf } from "../spec/outcomes.js";
 import { isMapping } from "../spec/schema/shape.js";
 import { type CheckedResponse, headerOf, memberAt } from "./answer.js";
 import type { AnsweredAttempt } from "./judge.js";
-import type { InferredAssumption } from "./learn.js";
+import { type InferredAssumption, scopesOf } from "./learn.js";
 
 /** `partly`: some of its edits are live; `not_seen`: no response shows them. */
 export type LiveState = "live" | "partly" | "not_yet" | "not_seen";
@@ -75,7 +75,7 @@ const looks: Readonly<Record<string, Look>> = {
     return some.length === 0 ? undefined : has(name) === (operation === "add");
   },
   scopes({ all, operation, name, value }) {
-    const names = all.flatMap(scopesIn);
+    const names = all.flatMap(scopesOf);
     if (operation === "rename")
       return names.includes(String(value)) || (names.includes(name) ? false : undefined);
     if (operation === "add") return names.length === 0 ? undefined : names.includes(name);
@@ -91,11 +91,6 @@ function ofError({ exchanges, name }: Pick<Sought, "exchanges" | "name">): reado
 
 function withStatus(all: readonly CheckedResponse[], on: number | undefined): readonly CheckedResponse[] {
   return all.filter(({ status }) => on === undefined || on === status);
-}
-
-function scopesIn(answer: CheckedResponse): string[] {
-  const scopes = memberAt(answer, "data", "scopes");
-  return Array.isArray(scopes) ? scopes.map(String) : [];
 }
 
 function every<Item>(items: readonly Item[], holds: (item: Item) => boolean): boolean | undefined {

@@ -1,5 +1,6 @@
 import type { ChangeFields } from "../sandbox/timeline.js";
 import { outcomeOf } from "../spec/outcomes.js";
+import { mix32 } from "../spec/seed.js";
 import { notesOn, type SeenResponse, seenResponse } from "./against.js";
 import {
   type CheckedResponse,
@@ -7,12 +8,13 @@ import {
   headerOf,
   isHtml,
   isNoAnswer,
+  memberAt,
   type NoAnswer,
   readAnswer,
   type Send,
   shownText,
 } from "./answer.js";
-import { compareRejections, compareSuccesses, leastRepetitions, type Rejection } from "./compare.js";
+import { compareRejections, compareSuccesses, leastResponses, type Rejection } from "./compare.js";
 import {
   findKey,
   type KeyedPath,
@@ -34,8 +36,8 @@ interface CheckOptions {
   readonly maxRequests: number;
   /** Whether to use up a limit on purpose. */
   readonly probeLimits: boolean;
-  /** A well-formed but unknown key. */
-  readonly unknownKey: string;
+  /** Makes well-formed but unknown keys, by number. */
+  readonly unknownKey: (index: number) => string;
   readonly changes?: ChangeFields | undefined;
 }
 
@@ -48,18 +50,23 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
   const { env, maxRequests, unknownKey, url } = options;
   const session = createSession(send, options);
   const attempts: Attempt[] = [];
-  for (const { pathId, apiKey } of keylessPaths(unknownKey)) {
-    attempts.push(await session.attempt({ pathId, apiKey }));
+  for (const { pathId, keyOf } of keylessPaths(unknownKey)) {
+    attempts.push(await session.attempt({ pathId, keyOf, apiKey: keyOf(0) }));
   }
   for (const path of keyedPaths) attempts.push(await tryKeyedPath(session, path));
   const [working] = withStatus(attempts, 200);
   // The second response to the same key shows whether requests are counted.
   const repeated = working === undefined ? [] : [await session.attempt(working)];
+  // A new day may have started in between. If so, it has the next response.
+  if (
+    working !== undefined &&
+    [working, ...withAnswer(repeated)].every(({ answer }) => memberAt(answer, "data", "usage", "today") === 1)
+  )
+    repeated.push(await session.attempt(working));
   for (const path of limitPaths) attempts.push(await tryLimit(session, path, working));
   const all = [...attempts, ...repeated];
   const rejections = await repeatRejections(session, withStatus(attempts, 401));
   const assumptions = inferAssumptions(all);
-  const answered = all.filter((one): one is AnsweredAttempt => one.answer !== undefined);
   return checkReportOf({
     url,
     requests: session.requests(),
@@ -69,10 +76,15 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
     responses: session.responses,
     compared: [...rejections.differences, ...compareSuccesses(withStatus(all, 200))],
     assumptions,
-    changes: options.changes && liveChanges(options.changes, answered, assumptions),
+    changes: options.changes && liveChanges(options.changes, withAnswer(all), assumptions),
     notes: [
       ...notesOn(session.responses),
-      ...unsettledNotes(rejections.unsettled, session),
+      ...notesOnRejections(rejections, session),
+      ...attempts.flatMap(({ pathId, variable }) =>
+        variable === "SVC_KEY_LEGACY"
+          ? [`SVC_KEY_LEGACY_LIVE was not tried: ${pathId} was checked with ${variable}.`]
+          : [],
+      ),
       ...unusedVariables(env).map((name) => `${name} is not used: no path has this name.`),
     ],
   });
@@ -81,7 +93,8 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
 /** Starts a check that removes every key from its responses. */
 function createSession(send: Send, options: CheckOptions) {
   const { env, maxRequests, unknownKey, url } = options;
-  const redact = createRedact([...keysInVariables(env), unknownKey]);
+  const unknown = Array.from({ length: mostResponses }, (_, index) => unknownKey(index));
+  const redact = createRedact([...keysInVariables(env), ...unknown]);
   const responses: SeenResponse[] = [];
   let requests = 0;
   let unanswered = 0;
@@ -103,8 +116,8 @@ function createSession(send: Send, options: CheckOptions) {
     responses.push(seenResponse(attempt, answer));
     return answer;
   }
-  async function attempt({ pathId, apiKey, variable }: Attempt): Promise<Attempt> {
-    const tried = { pathId, apiKey, variable };
+  async function attempt({ pathId, apiKey, variable, keyOf }: Attempt): Promise<Attempt> {
+    const tried = { pathId, apiKey, variable, keyOf };
     const reason = whyNone();
     if (reason !== undefined) return { ...tried, reason };
     const reply = await ask(tried);
@@ -155,40 +168,46 @@ function whyNotTheApi(reply: CheckedResponse | NoAnswer, url: string): string | 
 
 /** Returns the attempts that got this status, if it is also their path's. */
 function withStatus(attempts: readonly Attempt[], status: number): AnsweredAttempt[] {
-  return attempts
-    .filter((one): one is AnsweredAttempt => one.answer?.status === status)
-    .filter(({ pathId }) => outcomeOf(pathId).status === status);
+  return withAnswer(attempts).filter(
+    ({ pathId, answer }) => answer.status === status && outcomeOf(pathId).status === status,
+  );
 }
 
+function withAnswer(attempts: readonly Attempt[]): AnsweredAttempt[] {
+  return attempts.filter((one): one is AnsweredAttempt => one.answer !== undefined);
+}
+
+const mostResponses = 25;
+
 /**
- * Repeats the first rejected request and those that differ, in turn, until nothing follows the cause or each was repeated
- * often enough: twice as often if responses vary by themselves.
- *
- * Each round starts with another request: a balancer that takes its nodes in turn must not give each cause its own node.
+ * Repeats all rejected requests, since a server may reveal a cause on some of its nodes only. Then repeats the first one and
+ * the suspects until a difference is clear.
  */
 async function repeatRejections(session: Session, rejected: readonly AnsweredAttempt[]) {
   const rejections = rejected.map((one): Rejection => ({ ...one, answers: [one.answer] }));
-  const most = Math.max(0, Math.floor(session.left() / leastRepetitions) - 1);
-  for (let round = 0; ; round++) {
-    const compared = compareRejections(rejections);
-    const enough = leastRepetitions * (compared.noise.length > 0 ? 2 : 1);
-    const suspects = compared.suspects.filter(({ answers }) => answers.length <= enough).slice(0, most);
-    const repeated = [...rejections.slice(0, 1), ...suspects];
-    if (suspects.length === 0 || session.left() < repeated.length) return compared;
-    const start = round % repeated.length;
-    for (const one of [...repeated.slice(start), ...repeated.slice(0, start)]) {
-      const reply = await session.ask(one);
-      if (isNoAnswer(reply) || reply.status !== 401) return compareRejections(rejections);
+  for (let round = 1; ; round++) {
+    const compared = { ...compareRejections(rejections), rejections };
+    const repeated = round < leastResponses ? rejections : [...rejections.slice(0, 1), ...compared.suspects];
+    if (repeated.length < 2 || round === mostResponses || session.left() < repeated.length) return compared;
+    // Another order each time: a balancer that takes its nodes in turn must not give each cause its own node.
+    const order = repeated.map((one, i) => ({ one, at: mix32(64 * round + i) })).sort((a, b) => a.at - b.at);
+    for (const { one } of order) {
+      const reply = await session.ask({ ...one, apiKey: one.keyOf?.(round) ?? one.apiKey });
+      if (isNoAnswer(reply) || reply.status !== 401) return { ...compareRejections(rejections), rejections };
       one.answers.push(reply);
     }
   }
 }
 
-function unsettledNotes(unsettled: readonly AnsweredAttempt[], session: Session): string[] {
-  const enough = session.requests() + leastRepetitions * (unsettled.length + 1);
-  const paths = unsettled.map(({ pathId }) => pathId).join(", ");
-  const note = `${paths}: the response differs from 401.missing, perhaps by chance. To see if it reveals the cause (R14), check again with --max-requests ${enough}.`;
-  return unsettled.length === 0 ? [] : [note];
+function notesOnRejections(
+  { suspects, varying, rejections }: Awaited<ReturnType<typeof repeatRejections>>,
+  session: Session,
+): string[] {
+  const paths = suspects.map(({ pathId }) => pathId).join(", ");
+  const enough = session.requests() + leastResponses * rejections.length;
+  const perhaps = `${paths}: the response differs from ${rejections[0]?.pathId}, perhaps by chance. To see if it reveals the cause (R14), check again with --max-requests ${enough}.`;
+  const part = `Not compared between causes of 401, because it varies between equal requests (ids, numbers, times, nodes): ${varying.join(", ")}.`;
+  return [...(suspects.length > 0 ? [perhaps] : []), ...(varying.length > 0 ? [part] : [])];
 }
 
 async function tryKeyedPath(session: Session, path: KeyedPath): Promise<Attempt> {
@@ -206,15 +225,18 @@ async function tryLimit(
   path: KeyedPath,
   working: AnsweredAttempt | undefined,
 ): Promise<Attempt> {
-  const { env, probeLimits } = session.options;
   const { pathId } = path;
-  if (!probeLimits) return { pathId, reason: "limits are only reached on purpose with --probe-limits" };
-  const hasKey = "apiKey" in findKey(path, env);
-  if (hasKey || pathId !== "429.per_minute" || working === undefined) return tryKeyedPath(session, path);
-  const perMinute = perMinuteOf(working);
+  if (!session.options.probeLimits)
+    return { pathId, reason: "limits are only reached on purpose with --probe-limits" };
+  const keyed = await tryKeyedPath(session, path);
+  // A minute may have passed since its key reached the limit.
+  const spare =
+    keyed.apiKey === undefined ? working : withAnswer([keyed]).find(({ answer }) => answer.status === 200);
+  if (pathId !== "429.per_minute" || spare === undefined) return keyed;
+  const perMinute = perMinuteOf(spare);
   if (perMinute === undefined) return { pathId, reason: "the response to the working key has no per_minute" };
   const needed = perMinute + 1;
-  if (session.left() >= needed) return useUpMinute(session, { ...working, pathId }, perMinute);
+  if (session.left() >= needed) return useUpMinute(session, { ...spare, pathId }, perMinute);
   const enough = session.requests() + needed;
   const reason = `needs ${needed} requests, one more than per_minute, and ${session.left()} are left; --max-requests ${enough} has room for them`;
   return { pathId, reason };

@@ -44,6 +44,10 @@ const planted = {
     (reply) => void (reply.status === 403 && setIn(reply, "body.error.trace", "hunter2")),
     ["403: $.error.trace"],
   ],
+  "error.details on 403 only": [
+    (reply) => void (reply.status === 403 && setIn(reply, "body.error.details", { scope: "hunter2" })),
+    ["403 error.details: present instead of absent", "error_details: true instead of false"],
+  ],
   "a status": [
     (reply, { ref }) => void (ref === "revoked" && Object.assign(reply, { status: 403 })),
     [

@@ -6,6 +6,7 @@ import type { NoAnswer, RawAnswer } from "../../src/check/answer.js";
 import { renderCheck } from "../../src/check/report.js";
 import { runCheck } from "../../src/check/run.js";
 import { reportFormats } from "../../src/report/render/document.js";
+import { unknownSecret } from "../../src/scenario/population.js";
 import { probeKeys } from "../support/probed-server.js";
 import { runs } from "../support/property-seed.js";
 
@@ -51,6 +52,7 @@ const bytes = fc.oneof(
 );
 const answer: fc.Arbitrary<RawAnswer> = fc.record({
   status: fc.oneof(fc.constantFrom(200, 401, 403, 404, 429), fc.integer({ min: 200, max: 599 })),
+  reason: fc.string(),
   headers: fc.array(fc.tuple(headerName, headerValue), { maxLength: 6 }),
   body: bytes,
 });
@@ -73,7 +75,7 @@ test("a check ends with any server's responses, keeps to its budget, and prints 
           env: probeKeys,
           maxRequests,
           probeLimits,
-          unknownKey: "SVC_test_sbx000000000000",
+          unknownKey: unknownSecret,
         });
         expect(sent).toBe(report.requests);
         expect(sent).toBeLessThanOrEqual(maxRequests);

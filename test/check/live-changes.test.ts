@@ -3,6 +3,7 @@ import type { LiveState } from "../../src/check/live-changes.js";
 import { runCheck } from "../../src/check/run.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
+import { unknownSecret } from "../../src/scenario/population.js";
 import { openTestWorld } from "../support/doors.js";
 import { ask } from "../support/varied.js";
 
@@ -27,7 +28,7 @@ async function statesIn(live: Changes, refs = ["active", "wrong-scope", "rate-li
   const world = openTestWorld(scenario, { now: Date.parse("2027-07-01T00:00:00Z") });
   const send = async (header: string | undefined) => {
     const { status, headers, body } = ask(world, header === undefined ? {} : { key: { header } });
-    return { status, headers, body: new TextEncoder().encode(body) };
+    return { status, reason: "", headers, body: new TextEncoder().encode(body) };
   };
   const variable = (ref: string) => `SVC_KEY_${ref.toUpperCase().replace("-", "_")}`;
   const { changes } = await runCheck(send, {
@@ -35,7 +36,7 @@ async function statesIn(live: Changes, refs = ["active", "wrong-scope", "rate-li
     env: Object.fromEntries(refs.map((ref) => [variable(ref), scenarioSecret(world, ref)])),
     maxRequests: 20,
     probeLimits: true,
-    unknownKey: `SVC_test_sbx${"0".repeat(29)}`,
+    unknownKey: unknownSecret,
     changes: { ...announced, ...more },
   });
   return Object.fromEntries((changes ?? []).map(({ ref, state }) => [ref, state]));

@@ -1,9 +1,13 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
+import { runCheck } from "../../src/check/run.js";
+import { createSandbox } from "../../src/index.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
+import { unknownSecret } from "../../src/scenario/population.js";
 import { type SandboxServer, startServer } from "../../src/server/start-server.js";
+import { variableOf } from "../../src/spec/api-key.js";
 import type { Profile } from "../../src/spec/assumptions.js";
-import { probeKeys, serveProbed } from "../support/probed-server.js";
+import { allProbeKeys, probeKeys, serveProbed } from "../support/probed-server.js";
 import { type Ran, runCli } from "../support/run-cli.js";
 import { mePath } from "../support/send.js";
 
@@ -35,14 +39,15 @@ describe("against the sandbox itself, a check", () => {
     const { code, report } = await check(server, "--max-requests", "20", "--probe-limits");
     expect(report.differences).toEqual([]);
     expect(report.paths.filter(({ verdict }: { verdict: string }) => verdict !== "agrees")).toEqual([]);
-    expect([code, report.verdict, report.notes]).toEqual([0, "agrees", []]);
+    const note = "SVC_KEY_LEGACY_LIVE was not tried: 200.legacy was checked with SVC_KEY_LEGACY.";
+    expect([code, report.verdict, report.notes]).toEqual([0, "agrees", [note]]);
   });
 
   test.each(
     Array.from({ length: 10 }, (_, index) => index + 1),
   )("finds nothing in the profile varied, seed %i", async (seed) => {
     const server = await serveSandbox(seed, { profile: "varied" });
-    for (const argv of [[], ["--max-requests", "40", "--probe-limits"]]) {
+    for (const argv of [[], ["--max-requests", "44", "--probe-limits"]]) {
       const { code, report } = await check(server, ...argv);
       expect(report.differences).toEqual([]);
       expect(code).toBe(0);
@@ -133,14 +138,52 @@ describe("a check", () => {
     expect(ran.stdout).toMatch(/^ {2}429\.per_minute +agrees +429 slow_down, SVC_API_KEY$/m);
     expect(ran.stdout).toMatch(/^ {2}rate_limit_code: slow_down +# /m);
     expect(ran.stdout).toMatch(/^ {2}retry_after: seconds +# /m);
-    expect(small.requests()).toHaveLength(7);
+    expect(small.requests()).toHaveLength(19);
 
     const large = await limited(60);
     const refused = await runCli(["check", large.url, "--probe-limits"], { env });
     expect(refused.stdout).toContain(
-      "needs 61 requests, one more than per_minute, and 35 are left; --max-requests 66 has room for them",
+      "needs 61 requests, one more than per_minute, and 39 are left; --max-requests 66 has room for them",
     );
-    expect(large.requests()).toHaveLength(5);
+    expect(large.requests()).toHaveLength(17);
+  });
+
+  test("R22 R23 a key that is not at its limit shows nothing about it", async () => {
+    const server = await serveProbed((reply, { ref, number }) => {
+      if (!ref.startsWith("rate-limited")) return;
+      const { limits, usage } = { limits: { per_minute: 60, per_day: 1000 }, usage: { today: 1 } };
+      const body = { data: { limits, usage, environment: "test", scopes: ["a"], organization: { id: "1" } } };
+      Object.assign(reply, { status: 200, headers: { "X-Request-Id": `limited-${number}` }, body });
+    });
+    const { stdout } = await runCli(["check", server.url, "--probe-limits"], { env: allProbeKeys });
+    expect(stdout).toMatch(/429\.per_day +not tried .*not at its limit: usage\.today is 1 of 1000/);
+    expect(stdout).toMatch(/429\.per_minute +not tried .*needs 61 requests/);
+  });
+
+  test("a check over midnight reports no difference", async () => {
+    const midnight = Date.parse("2026-03-03T00:00:00Z");
+    for (const profile of ["minimal", "typical", "varied"] as const) {
+      for (let before = 0; before <= 20; before++) {
+        const now = new Date(midnight - before * 1000).toISOString();
+        const sandbox = createSandbox({ profile, now, frozen: true, seed: before });
+        const refs = sandbox.keys.list().map(({ ref }) => ref);
+        const keys = refs.map((ref) => [variableOf(ref), sandbox.secret(ref as never)] as const);
+        const { differences } = await runCheck(
+          async (apiKey) => {
+            const headers = { ...(apiKey !== undefined && { "x-api-key": apiKey }) };
+            const response = await sandbox.fetch(`https://api.example${mePath}`, { headers });
+            sandbox.clock.advance("1s");
+            const body = new Uint8Array(await response.arrayBuffer());
+            return { status: response.status, reason: "", headers: [...response.headers], body };
+          },
+          {
+            ...{ url: "https://api.example", env: Object.fromEntries(keys), maxRequests: 44 },
+            ...{ probeLimits: true, unknownKey: unknownSecret },
+          },
+        );
+        expect([profile, before, differences]).toEqual([profile, before, []]);
+      }
+    }
   });
 
   test("R22 finds a missing limit, unless a minute may have ended in between", async () => {
@@ -180,7 +223,8 @@ describe("a check", () => {
       SVC_KEY_MALFORMED: "not-an-api-key",
     };
     const { stdout, code } = await runCli(["check", server.url], { env });
-    expect(server.requests().map(({ ref }) => ref)).toEqual(["none", "malformed", "unknown"]);
+    const sent = new Set(server.requests().map(({ ref }) => ref));
+    expect([...sent]).toEqual(["none", "malformed", "unknown"]);
     expect(stdout).toMatch(/200\.test +not tried +SVC_KEY_ACTIVE is not a key: it does not start with/);
     expect(stdout).toMatch(/200\.live +not tried +SVC_KEY_LIVE is not a live key$/m);
     expect(stdout).toContain("SVC_KEY_MAIN is not used: no path has this name.");

@@ -2,7 +2,14 @@ import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { type Misbehave, probeKeys, type Reply, serveProbed, setIn } from "../support/probed-server.js";
+import {
+  allProbeKeys,
+  type Misbehave,
+  probeKeys,
+  type Reply,
+  serveProbed,
+  setIn,
+} from "../support/probed-server.js";
 import { runCli } from "../support/run-cli.js";
 
 interface WrongServer {
@@ -20,7 +27,7 @@ const cases: readonly WrongServer[] = parse(
 async function expectDifference(misbehave: Misbehave, says: WrongServer["says"], ...argv: string[]) {
   const { url } = await serveProbed(misbehave);
   const args = ["check", url, ...argv];
-  const { code, stdout, stderr } = await runCli(args, { env: probeKeys });
+  const { code, stdout, stderr } = await runCli(args, { env: allProbeKeys });
   const [where, expected, found] = says.map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
   const lines = `^  ${where}(?:  request .*)?\n    expected  ${expected}.*\n    found     ${found}`;
   expect(stdout).toMatch(new RegExp(lines, "m"));

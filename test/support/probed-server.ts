@@ -1,10 +1,13 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
+import type { RawAnswer } from "../../src/check/answer.js";
 import { mePath } from "./send.js";
 
 export interface Reply {
   status: number;
+  /** The reason phrase; default: the usual one of the status. */
+  reason?: string;
   headers: Record<string, string | string[]>;
   body: unknown;
   /** What is sent instead of the body as JSON. */
@@ -37,17 +40,26 @@ const refusals: Readonly<Record<string, readonly [code: string, message: string]
   "organization-inactive": ["access_denied", "The organization is not active."],
   "live-not-approved": liveAccess,
   "live-suspended": liveAccess,
+  "rate-limited": ["rate_limited", "Too many requests."],
+  "rate-limited-minute": ["rate_limited", "Too many requests."],
 };
 
+const environmentOf = (ref: string) => (ref.includes("live") ? "live" : "test");
 const secretOf = (ref: string) =>
-  `SVC_${ref === "live" ? "live" : "test"}_R${ref.replaceAll("-", "")}Secret0123456789`;
+  `${ref.startsWith("legacy") ? "legacysvc" : "SVC"}_${environmentOf(ref)}_R${ref.replaceAll("-", "")}Secret0123456789`;
 const refs = ["active", "live", "revoked", "expired", "wrong-scope"];
-const refOf = new Map(refs.map((ref) => [secretOf(ref), ref]));
+const working = ["active", "live", "retiring", "replacement", "legacy", "legacy-live"];
+const allRefs = [...new Set([...refs, ...working, "rate-limited", "rate-limited-minute"])];
+const refOf = new Map(allRefs.map((ref) => [secretOf(ref), ref]));
+
+const variablesOf = (some: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(some.map((ref) => [`SVC_KEY_${ref.toUpperCase().replaceAll("-", "_")}`, secretOf(ref)]));
 
 /** The keys of every such server, as the environment variables of a check hold them. */
-export const probeKeys: Readonly<Record<string, string>> = Object.fromEntries(
-  refs.map((ref) => [`SVC_KEY_${ref.toUpperCase().replaceAll("-", "_")}`, secretOf(ref)]),
-);
+export const probeKeys = variablesOf(refs);
+
+/** The same, and the server's other keys. */
+export const allProbeKeys = variablesOf(allRefs);
 
 /** Sets a member of an answer, named as `body.data.environment`; `null` removes it. */
 export function setIn(reply: Reply, path: string, value: unknown): void {
@@ -59,21 +71,46 @@ export function setIn(reply: Reply, path: string, value: unknown): void {
   else target[last] = value;
 }
 
+/** Answers each key by the contract, except for what is made wrong; `undefined` when that was handled. */
+function createReplies(misbehave: Misbehave) {
+  const counts = new Map<string, number>();
+  let number = 0;
+  return (apiKey: string | undefined, response = {} as ServerResponse): Reply | undefined => {
+    const ref = presentedRef(apiKey);
+    const count = (counts.get(ref) ?? 0) + 1;
+    counts.set(ref, count);
+    number += 1;
+    const reply = rightReply(ref, number, count);
+    return misbehave(reply, { ref, apiKey, number, count, response }) === "handled" ? undefined : reply;
+  };
+}
+
+/** The same without a socket, as the requests of a check; counts them. */
+export function probed(misbehave: Misbehave) {
+  const reply = createReplies(misbehave);
+  const refs: string[] = [];
+  const send = async (apiKey: string | undefined): Promise<RawAnswer> => {
+    refs.push(presentedRef(apiKey));
+    const { status, reason = "", headers, body, bytes } = reply(apiKey) as Reply;
+    const pairs = Object.entries(headers).map(([name, value]) => [name, String(value)] as const);
+    return { status, reason, headers: pairs, body: Buffer.from(bytes ?? JSON.stringify(body)) };
+  };
+  return { send, refs };
+}
+
 /** Serves the contract, except for what is made wrong; gone when the test is over. */
 export async function serveProbed(misbehave: Misbehave = () => {}, path = mePath): Promise<ProbedServer> {
   const requests: { ref: string; path: string | undefined }[] = [];
+  const replyTo = createReplies(misbehave);
   const server = createServer((request, response) => {
     const apiKey = request.headers["x-api-key"] as string | undefined;
-    const ref = presentedRef(apiKey);
-    requests.push({ ref, path: request.url });
-    const number = requests.length;
-    const count = requests.filter((one) => one.ref === ref).length;
-    const reply: Reply =
+    requests.push({ ref: presentedRef(apiKey), path: request.url });
+    const reply: Reply | undefined =
       request.url === path
-        ? rightReply(ref, number, count)
+        ? replyTo(apiKey, response)
         : { status: 404, headers: json, body: { error: { code: "not_found", message: "No." } } };
-    if (misbehave(reply, { ref, apiKey, number, count, response }) === "handled") return;
-    response.writeHead(reply.status, reply.headers);
+    if (reply === undefined) return;
+    response.writeHead(reply.status, reply.reason, reply.headers);
     response.end(reply.bytes ?? JSON.stringify(reply.body));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -92,12 +129,12 @@ function presentedRef(apiKey: string | undefined): string {
 }
 
 function rightReply(ref: string, number: number, today: number): Reply {
-  if (ref === "active" || ref === "live") {
+  if (working.includes(ref)) {
     const headers = { ...json, "X-Request-Id": `req-${number}` };
-    return { status: 200, headers, body: { data: contextOf(ref === "active" ? "test" : "live", today) } };
+    return { status: 200, headers, body: { data: contextOf(environmentOf(ref), today) } };
   }
   const [code, message] = refusals[ref] ?? ["unauthorized", "No valid key."];
-  const status = code === "unauthorized" ? 401 : 403;
+  const status = code === "unauthorized" ? 401 : code === "rate_limited" ? 429 : 403;
   return { status, headers: { ...json }, body: { error: { code, message } } };
 }
 

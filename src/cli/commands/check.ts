@@ -27,7 +27,7 @@ export const command = declareCommand({
     json,
     maxRequests: option(
       "--max-requests <number>",
-      "maximum number of requests (default: 40)",
+      "maximum number of requests (default: 44)",
       wholeNumber(1, Number.MAX_SAFE_INTEGER),
     ),
     timeout,
@@ -59,10 +59,10 @@ export const command = declareCommand({
     const checked = await runCheck(createSend(url, flags.timeout ?? defaultWait), {
       url: url.href,
       env: io.env,
-      maxRequests: flags.maxRequests ?? 40,
+      maxRequests: flags.maxRequests ?? 44,
       probeLimits: flags.probeLimits === true,
       changes: announced?.changes,
-      unknownKey: unknownSecret(0),
+      unknownKey: unknownSecret,
     });
     const now = parseCheck(jsonOf(checked));
     const newFacts = earlier && now && newSince(earlier, now);

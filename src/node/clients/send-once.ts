@@ -100,7 +100,7 @@ function readAnswer(
   maxBody: number,
   end: (reply: RawAnswer | NoAnswer) => void,
 ): void {
-  const { statusCode: status = 0, rawHeaders, headers } = response;
+  const { statusCode: status = 0, statusMessage: reason = "", rawHeaders, headers } = response;
   const pairs = rawHeaders.flatMap((name, i): [string, string][] =>
     i % 2 === 0 ? [[name, rawHeaders[i + 1] as string]] : [],
   );
@@ -123,7 +123,7 @@ function readAnswer(
   response.on("error", truncated);
   response.on("end", () => {
     if (!response.complete) return truncated();
-    end({ status, headers: pairs, body: Buffer.concat(chunks) });
+    end({ status, reason, headers: pairs, body: Buffer.concat(chunks) });
   });
 }
 
