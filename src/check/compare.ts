@@ -20,20 +20,20 @@ function compareRequestIds(successes: readonly AnsweredAttempt[]): ContractDiffe
 
 // Compares consecutive requests with the same key.
 function compareUsage(successes: readonly AnsweredAttempt[]): ContractDifference[] {
-  const seen = new Map<string, number>();
-  const newDays = new Set<string>();
+  const seen = new Map<string, { count: number; minute: number }>();
   const rules: CheckedRule[] = ["R6", "R24"];
   return successes.flatMap(({ apiKey = "", pathId, answer }) => {
-    const today = memberAt(answer, "data", "usage", "today");
-    if (typeof today !== "number") return [];
+    const count = memberAt(answer, "data", "usage", "today");
+    if (typeof count !== "number") return [];
     const before = seen.get(apiKey);
-    seen.set(apiKey, today);
-    if (before === undefined || today === before + 1) return [];
-    // A new day may have started in between, but not twice.
-    if (today === 1 && newDays.size < newDays.add(apiKey).size) return [];
-    const hint = today > before ? "; does another client use this key?" : "";
-    const expected = `${before + 1}, one more than in the response before`;
-    return [{ rules, pathId, at: "$.data.usage.today", expected, found: `${today}${hint}` }];
+    const minute = Math.floor(Date.parse(headerOf(answer, "date") ?? "") / 60_000);
+    seen.set(apiKey, { count, minute });
+    if (before === undefined || count === before.count + 1) return [];
+    // A new day may have started in between, with a new minute.
+    if (count === 1 && (before.count > 1 || minute !== before.minute)) return [];
+    const hint = count > before.count ? "; does another client use this key?" : "";
+    const expected = `${before.count + 1}, one more than in the response before`;
+    return [{ rules, pathId, at: "$.data.usage.today", expected, found: `${count}${hint}` }];
   });
 }
 

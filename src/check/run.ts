@@ -8,7 +8,6 @@ import {
   headerOf,
   isHtml,
   isNoAnswer,
-  memberAt,
   type NoAnswer,
   readAnswer,
   type Send,
@@ -57,12 +56,6 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
   const [working] = withStatus(attempts, 200);
   // The second response to the same key shows whether requests are counted.
   const repeated = working === undefined ? [] : [await session.attempt(working)];
-  // A new day may have started in between. If so, it has the next response.
-  if (
-    working !== undefined &&
-    [working, ...withAnswer(repeated)].every(({ answer }) => memberAt(answer, "data", "usage", "today") === 1)
-  )
-    repeated.push(await session.attempt(working));
   for (const path of limitPaths) attempts.push(await tryLimit(session, path, working));
   const all = [...attempts, ...repeated];
   const rejections = await repeatRejections(session, withStatus(attempts, 401));
@@ -79,7 +72,7 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
     changes: options.changes && liveChanges(options.changes, withAnswer(all), assumptions),
     notes: [
       ...notesOn(session.responses),
-      ...notesOnRejections(rejections, session),
+      ...notesOnRejections(rejections, session.requests()),
       ...attempts.flatMap(({ pathId, variable }) =>
         variable === "SVC_KEY_LEGACY"
           ? [`SVC_KEY_LEGACY_LIVE was not tried: ${pathId} was checked with ${variable}.`]
@@ -186,26 +179,23 @@ const mostResponses = 25;
 async function repeatRejections(session: Session, rejected: readonly AnsweredAttempt[]) {
   const rejections = rejected.map((one): Rejection => ({ ...one, answers: [one.answer] }));
   for (let round = 1; ; round++) {
-    const compared = { ...compareRejections(rejections), rejections };
+    const compared = compareRejections(rejections);
     const repeated = round < leastResponses ? rejections : [...rejections.slice(0, 1), ...compared.suspects];
     if (repeated.length < 2 || round === mostResponses || session.left() < repeated.length) return compared;
     // Another order each time: a balancer that takes its nodes in turn must not give each cause its own node.
     const order = repeated.map((one, i) => ({ one, at: mix32(64 * round + i) })).sort((a, b) => a.at - b.at);
     for (const { one } of order) {
       const reply = await session.ask({ ...one, apiKey: one.keyOf?.(round) ?? one.apiKey });
-      if (isNoAnswer(reply) || reply.status !== 401) return { ...compareRejections(rejections), rejections };
+      if (isNoAnswer(reply) || reply.status !== 401) return compareRejections(rejections);
       one.answers.push(reply);
     }
   }
 }
 
-function notesOnRejections(
-  { suspects, varying, rejections }: Awaited<ReturnType<typeof repeatRejections>>,
-  session: Session,
-): string[] {
+function notesOnRejections({ suspects, varying }: ReturnType<typeof compareRejections>, requests: number) {
   const paths = suspects.map(({ pathId }) => pathId).join(", ");
-  const enough = session.requests() + leastResponses * rejections.length;
-  const perhaps = `${paths}: the response differs from ${rejections[0]?.pathId}, perhaps by chance. To see if it reveals the cause (R14), check again with --max-requests ${enough}.`;
+  const enough = requests + 6 * leastResponses;
+  const perhaps = `${paths}: the response differs from 401.missing, perhaps by chance. To see if it reveals the cause (R14), check again with --max-requests ${enough}.`;
   const part = `Not compared between causes of 401, because it varies between equal requests (ids, numbers, times, nodes): ${varying.join(", ")}.`;
   return [...(suspects.length > 0 ? [perhaps] : []), ...(varying.length > 0 ? [part] : [])];
 }
@@ -220,11 +210,7 @@ async function tryKeyedPath(session: Session, path: KeyedPath): Promise<Attempt>
  * Reaches a limit if requested: with one request of a key at its limit, or by using up a working key's minute if enough
  * requests are left.
  */
-async function tryLimit(
-  session: Session,
-  path: KeyedPath,
-  working: AnsweredAttempt | undefined,
-): Promise<Attempt> {
+async function tryLimit(session: Session, path: KeyedPath, working?: AnsweredAttempt): Promise<Attempt> {
   const { pathId } = path;
   if (!session.options.probeLimits)
     return { pathId, reason: "limits are only reached on purpose with --probe-limits" };
