@@ -13,9 +13,8 @@ export type SeenResponse = ReturnType<typeof seenResponse>;
 export function seenResponse({ pathId }: Attempt, { status, headers, json }: CheckedResponse) {
   const names = new Set(headers.map(([name]) => shownText(name)));
   const undocumented = undocumentedIn(status === 200 ? me.responseShape : errorShape, json).slice(0, 100);
-  const hasDetails = memberAt({ json }, "error", "details") !== undefined;
-  const details = status === 200 ? undefined : hasDetails ? "present" : "absent";
-  return { pathId, status, headers: [...names], undocumented, details };
+  const details = status !== 200 && (memberAt({ json }, "error", "details") ? "present" : "absent");
+  return { pathId, status, headers: [...names], undocumented, ...(details && { details }) };
 }
 
 // Skips the contents of undocumented members: names there may be data.

@@ -197,7 +197,7 @@ function notesOnRejections({ suspects, varying }: ReturnType<typeof compareRejec
   const enough = requests + 6 * leastResponses;
   const perhaps = `${paths}: the response differs from 401.missing, perhaps by chance. To see if it reveals the cause (R14), check again with --max-requests ${enough}.`;
   const part = `Not compared between causes of 401, because it varies between equal requests (ids, numbers, times, nodes): ${varying.join(", ")}.`;
-  return [...(suspects.length > 0 ? [perhaps] : []), ...(varying.length > 0 ? [part] : [])];
+  return [suspects.length > 0 && perhaps, varying.length > 0 && part].filter((note) => note !== false);
 }
 
 async function tryKeyedPath(session: Session, path: KeyedPath): Promise<Attempt> {
