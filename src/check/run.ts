@@ -132,6 +132,7 @@ function createSession(send: Send, options: CheckOptions) {
 type Session = ReturnType<typeof createSession>;
 
 const mostUnanswered = 2;
+const mostResponses = 25;
 
 /**
  * Returns why the response to the first request, which has no key, is not the API's; `undefined` if it may be.
@@ -169,8 +170,6 @@ function withStatus(attempts: readonly Attempt[], status: number): AnsweredAttem
 function withAnswer(attempts: readonly Attempt[]): AnsweredAttempt[] {
   return attempts.filter((one): one is AnsweredAttempt => one.answer !== undefined);
 }
-
-const mostResponses = 25;
 
 /**
  * Repeats all rejected requests, since a server may reveal a cause on some of its nodes only. Then repeats the first one and
