@@ -1,102 +1,103 @@
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.github.svcsandbox.Sandbox;
+import io.github.svcsandbox.SvcSandbox;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
 import java.util.List;
-import java.util.regex.Pattern;
-import org.junit.jupiter.api.RepeatedTest;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
-@ExtendWith(SvcSandboxExtension.class)
+/** Tests of a client: put yours in place of {@code whoami}. */
+@SvcSandbox
 class WhoamiTest {
-  private static final Pattern COMPLETE = Pattern.compile("\"(organization|error)\"\\s*:\\s*\\{");
+  static final HttpClient http = HttpClient.newHttpClient();
 
-  /** The client. It tries again only after an outage, with pauses. */
-  static int whoami(String baseUrl, String key) throws IOException, InterruptedException {
-    for (int pause = 1; ; pause *= 2) {
+  /**
+   * Never resends a rejected key, waits for the end of a limit, and tries again after an outage, with growing pauses.
+   */
+  static HttpResponse<String> whoami(String baseUrl, String key, Consumer<Duration> sleep) throws Exception {
+    URI uri = URI.create(baseUrl + "/v1/relying-party/me");
+    HttpRequest.Builder request = HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(3));
+    if (key != null) request.header("x-api-key", key);
+    for (int attempt = 1; ; attempt++) {
+      Duration pause = Duration.ofSeconds(1 << attempt);
       try {
-        return ask(baseUrl, key);
+        HttpResponse<String> response = http.send(request.build(), HttpResponse.BodyHandlers.ofString());
+        int status = response.statusCode();
+        // Read the body with your JSON library here.
+        if (status < 500 && !response.body().strip().endsWith("}")) throw new IOException("The body is not complete.");
+        if (attempt == 3 || (status < 500 && status != 429)) return response;
+        if (status == 429) pause = timeToWait(response);
       } catch (IOException outage) {
-        if (pause > 2) throw outage;
-        Thread.sleep(Duration.ofSeconds(pause).toMillis());
+        if (attempt == 3) throw outage;
       }
+      sleep.accept(pause);
     }
   }
 
-  private static int ask(String baseUrl, String key) throws IOException, InterruptedException {
-    HttpRequest request =
-        HttpRequest.newBuilder(URI.create(baseUrl + "/v1/relying-party/me"))
-            .header("x-api-key", key)
-            .timeout(Duration.ofSeconds(3))
-            .build();
-    HttpResponse<String> response = HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
-    // Read the body with your JSON library here.
-    if (response.statusCode() >= 500 || !COMPLETE.matcher(response.body()).find())
-      throw new IOException("The API returned " + response.statusCode() + ".");
-    return response.statusCode();
+  /** Retry-After may be absent, a number of seconds, or a date. */
+  static Duration timeToWait(HttpResponse<String> response) {
+    String after = response.headers().firstValue("retry-after").orElse("60");
+    if (after.matches("\\d+")) return Duration.ofSeconds(Long.parseLong(after));
+    DateTimeFormatter format = DateTimeFormatter.RFC_1123_DATE_TIME;
+    ZonedDateTime now = ZonedDateTime.parse(response.headers().firstValue("date").orElseThrow(), format);
+    return Duration.between(now, ZonedDateTime.parse(after, format));
   }
 
-  @Test
-  void aGoodKey(SvcSandboxExtension.Sandbox sandbox, @SvcSandboxExtension.Key("active") String key) throws Exception {
-    assertEquals(200, whoami(sandbox.baseUrl(), key));
+  // Moves the sandbox's clock instead of waiting.
+  static HttpResponse<String> confirm(Sandbox sandbox, String ref) throws Exception {
+    return whoami(sandbox.baseUrl(), ref == null ? null : sandbox.key(ref), sandbox::advance);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"active", "live", "legacy", "retiring", "replacement"})
+  void aGoodKeyIsConfirmed(String ref, Sandbox sandbox) throws Exception {
+    HttpResponse<String> response = confirm(sandbox, ref);
+    assertEquals(200, response.statusCode());
+    assertTrue(response.body().contains("\"scopes\""), response.body());
   }
 
   @ParameterizedTest
   @CsvSource({
-    "revoked,401", "expired,401", "rotated,401", "wrong-scope,403", "live-suspended,403",
-    "organization-inactive,403", "rate-limited,429"
+    "revoked,401", "expired,401", "rotated,401", "wrong-scope,403", "live-not-approved,403", "live-suspended,403",
+    "organization-inactive,403"
   })
-  void aRejectedKeyIsSentOnce(String ref, int status, SvcSandboxExtension.Sandbox sandbox) throws Exception {
-    assertEquals(status, whoami(sandbox.baseUrl(), sandbox.key(ref)));
+  void aRejectedKeyIsSentOnce(String ref, int status, Sandbox sandbox) throws Exception {
+    assertEquals(status, confirm(sandbox, ref).statusCode());
     assertEquals(List.of(status), sandbox.statuses(ref));
   }
 
   @Test
-  void aUsedUpMinuteEnds(SvcSandboxExtension.Sandbox sandbox) throws Exception {
-    String key = sandbox.key("rate-limited-minute");
-    assertEquals(429, whoami(sandbox.baseUrl(), key));
-    sandbox.advance(Duration.ofMinutes(1));
-    assertEquals(200, whoami(sandbox.baseUrl(), key));
+  void aMissingKeyIsRejected(Sandbox sandbox) throws Exception {
+    assertEquals(401, confirm(sandbox, null).statusCode());
+  }
+
+  @Test
+  void aUsedUpMinuteIsWaitedFor(Sandbox sandbox) throws Exception {
+    assertEquals(200, confirm(sandbox, "rate-limited-minute").statusCode());
     assertEquals(List.of(429, 200), sandbox.statuses("rate-limited-minute"));
   }
 
-  @RepeatedTest(4)
-  void noTestSeesAnother(SvcSandboxExtension.Sandbox sandbox, @SvcSandboxExtension.Key("active") String key)
-      throws Exception {
-    assertEquals(200, whoami(sandbox.baseUrl(), key));
-    sandbox.control("POST", "/keys/active/revoke", "{}");
-    assertEquals(401, whoami(sandbox.baseUrl(), key));
+  @Test
+  void aLimitThatStaysUsedUpEndsTheTries(Sandbox sandbox) throws Exception {
+    assertEquals(429, confirm(sandbox, "rate-limited").statusCode());
+    assertEquals(List.of(429, 429, 429), sandbox.statuses("rate-limited"));
   }
 
   @Test
-  @SvcSandboxExtension.Scenario("rotation")
-  void anotherScenario(SvcSandboxExtension.Sandbox sandbox) {
-    for (String ref : List.of("active", "id", "base_url", "scenario")) {
-      Exception failure = assertThrows(IllegalArgumentException.class, () -> sandbox.key(ref));
-      assertEquals("No key " + ref + ". Keys: [rotated, retiring, replacement].", failure.getMessage());
-    }
-  }
-
-  @Test
-  @SvcSandboxExtension.Scenario(
-      value = "active",
-      seed = "7",
-      now = "2026-03-02T09:00:00Z",
-      frozen = false,
-      profile = "typical")
-  void everyOption(SvcSandboxExtension.Sandbox sandbox) {
-    String state = sandbox.control("GET", "/state", "");
-    for (String part : List.of("\"seed\":7", "\"now\":\"2026-03-02T09:", "\"frozen\":false", "\"profile\":\"typical\"")) {
-      assertTrue(state.contains(part), part);
-    }
+  void aReplacedKeyEndsWithItsOverlap(Sandbox sandbox) throws Exception {
+    sandbox.advance(Duration.ofMinutes(31));
+    assertEquals(401, confirm(sandbox, "retiring").statusCode());
   }
 }

@@ -1,0 +1,67 @@
+package io.github.svcsandbox;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.extension.ExtensionContext.Store.CloseableResource;
+
+/** A test's own sandbox. Its clock is frozen until the test moves it, unless {@code frozen} is false. */
+public final class Sandbox implements CloseableResource {
+  private final Server server;
+  private final Map<String, String> started;
+  private final Map<String, String> keys;
+
+  Sandbox(Server server, String options) {
+    this.server = server;
+    String response = server.send("POST", server.controlUrl + "/instances", options);
+    int keysAt = response.indexOf("\"keys\":{");
+    started = texts(response.substring(0, keysAt));
+    keys = texts(response.substring(keysAt, response.indexOf('}', keysAt)));
+  }
+
+  public String baseUrl() {
+    return started.get("base_url");
+  }
+
+  /** The key with a ref. */
+  public String key(String ref) {
+    String key = keys.get(ref);
+    if (key == null) throw new IllegalArgumentException("No key " + ref + ". Keys: " + keys.keySet() + ".");
+    return key;
+  }
+
+  /** Moves the clock forward. */
+  public void advance(Duration by) {
+    control("POST", "/clock/advance", "{\"by\":\"" + by.toMillis() + "ms\"}");
+  }
+
+  /** The statuses of the requests with a key, oldest first. A request and its retries after faults count once. */
+  public List<Integer> statuses(String ref) {
+    List<Integer> statuses = new ArrayList<>();
+    Matcher found = Pattern.compile("\"status\":(\\d+)").matcher(control("GET", "/requests?faults=false&key=" + ref, ""));
+    while (found.find()) statuses.add(Integer.valueOf(found.group(1)));
+    return statuses;
+  }
+
+  /** Calls the control plane, and returns its JSON. */
+  public String control(String method, String path, String body) {
+    return server.send(method, started.get("control_url") + path, body);
+  }
+
+  @Override
+  public void close() {
+    server.send("DELETE", server.controlUrl + "/instances/" + started.get("id"), "");
+  }
+
+  // Enough for these responses: no package needs to come with the tests.
+  static Map<String, String> texts(String json) {
+    Map<String, String> texts = new LinkedHashMap<>();
+    Matcher found = Pattern.compile("\"([^\"]+)\":\"([^\"]*)\"").matcher(json);
+    while (found.find()) texts.put(found.group(1), found.group(2));
+    return texts;
+  }
+}

@@ -1,0 +1,128 @@
+package io.github.svcsandbox;
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.extension.ExtensionContext.Store.CloseableResource;
+
+/** The server of {@code svc-sandbox exec -- mvn test}, or one that ends with this JVM. */
+final class Server implements CloseableResource {
+  private static final String WAYS =
+      " Do one of these:\n"
+          + "- put the executable svc-sandbox on the PATH\n"
+          + "- load the image: docker pull ghcr.io/svc-sandbox/svc-sandbox\n"
+          + "- with Node, install the npm package svc-sandbox where the tests run\n"
+          + "- set SVC_SANDBOX_BIN to the executable, or to docker:<image>";
+  private static final boolean IS_WINDOWS = System.getProperty("os.name").startsWith("Windows");
+
+  final String controlUrl;
+  private final HttpClient http = HttpClient.newHttpClient();
+  private final int minimum;
+  private String token = System.getenv("SVC_SANDBOX_CONTROL_TOKEN");
+  private Process process;
+
+  Server(int minimum) {
+    this.minimum = minimum;
+    String given = System.getenv("SVC_CONTROL_URL");
+    try {
+      controlUrl = given == null ? start() : given;
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  /** Prints the report. Under exec, exec does, and it checks the coverage. */
+  @Override
+  public void close() throws IOException {
+    if (process == null) return;
+    String report = send("GET", controlUrl + "/report?format=brief", "").strip();
+    process.getOutputStream().close();
+    int coverage = Integer.parseInt(report.replaceFirst(".*\"coverage\":(\\d+).*", "$1"));
+    String missed = report.replaceFirst(".*\"missed\":\\{([^}]*)\\}.*", "$1").replaceAll("\"([^\"]+)\":\"([^\"]+)\",?", " $1 ($2)");
+    String line = "svc-sandbox: " + coverage + "% of the paths that the API promises are covered.";
+    System.out.println(missed.isEmpty() ? line : line + " Not covered (send the key):" + missed);
+    if (coverage < minimum) throw new AssertionError(line + " The minimum is " + minimum + "%.");
+  }
+
+  private String start() throws IOException {
+    List<String> command = new ArrayList<>(program());
+    List<String> start = List.of("start", "--until-stdin-ends", "--quiet", "--port", "0");
+    ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
+    if (!command.get(0).startsWith("docker:")) command.addAll(start);
+    else {
+      String image = command.remove(0).substring("docker:".length());
+      int port;
+      try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+        port = free.getLocalPort();
+      }
+      // A server that others can reach needs a token.
+      if (token == null) token = UUID.randomUUID().toString();
+      builder.environment().put("SVC_SANDBOX_CONTROL_TOKEN", token);
+      command.addAll(List.of("docker", "run", "--rm", "--interactive", "--env", "SVC_SANDBOX_CONTROL_TOKEN"));
+      command.addAll(List.of("--publish", "127.0.0.1:" + port + ":4747"));
+      command.addAll(List.of("--volume", new File("").getAbsolutePath() + ":/sandbox:ro", image));
+      command.addAll(start.subList(0, 4));
+      command.addAll(List.of("4747", "--public-url", "http://127.0.0.1:" + port));
+    }
+    // It ends when this stdin closes, even if the JVM crashes.
+    process = builder.start();
+    String line = new BufferedReader(new InputStreamReader(process.getInputStream())).readLine();
+    if (line != null) return Sandbox.texts(line).get("control_url");
+    throw new IllegalStateException(String.join(" ", command) + " did not start svc-sandbox: see its message on stderr." + WAYS);
+  }
+
+  /** SVC_SANDBOX_BIN, svc-sandbox on the PATH, an image on this machine, or the package of npm. */
+  private static List<String> program() throws IOException {
+    String given = System.getenv("SVC_SANDBOX_BIN");
+    if (given != null && !given.isEmpty()) return List.of(given);
+    if (onPath("svc-sandbox") != null) return List.of(onPath("svc-sandbox"));
+    if (onPath("docker") != null) {
+      List<String> command = List.of("docker", "images", "--format", "docker:{{.Repository}}:{{.Tag}}", "--filter",
+          "reference=svc-sandbox", "--filter", "reference=ghcr.io/svc-sandbox/svc-sandbox");
+      Process images = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
+      // Without a running daemon it prints nothing.
+      String image = new BufferedReader(new InputStreamReader(images.getInputStream())).readLine();
+      if (image != null) return List.of(image);
+    }
+    if (onPath("npx") != null) return List.of(onPath("npx"), "--no-install", "svc-sandbox");
+    throw new IllegalStateException("svc-sandbox was not found." + WAYS);
+  }
+
+  private static String onPath(String name) {
+    for (String folder : System.getenv("PATH").split(File.pathSeparator))
+      for (String ending : IS_WINDOWS ? List.of(".exe", ".cmd") : List.of("")) {
+        File program = new File(folder, name + ending);
+        if (program.isFile() && program.canExecute()) return program.getPath();
+      }
+    return null;
+  }
+
+  String send(String method, String url, String body) {
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(URI.create(url))
+            .header("Content-Type", "application/json")
+            .method(method, HttpRequest.BodyPublishers.ofString(body));
+    if (token != null) request.header("Authorization", "Bearer " + token);
+    try {
+      HttpResponse<String> response = http.send(request.build(), HttpResponse.BodyHandlers.ofString());
+      if (response.statusCode() >= 400) throw new IllegalStateException(method + " " + url + ": " + response.body());
+      return response.body();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(interrupted);
+    }
+  }
+}

@@ -1,0 +1,48 @@
+package io.github.svcsandbox;
+
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
+import org.junit.jupiter.api.extension.ParameterContext;
+import org.junit.jupiter.api.extension.ParameterResolver;
+import org.junit.platform.commons.support.AnnotationSupport;
+
+/** Resolves parameters of the type {@link Sandbox}. */
+public class SvcSandboxExtension implements ParameterResolver {
+  private static final Namespace HERE = Namespace.create(SvcSandboxExtension.class);
+
+  @Override
+  public boolean supportsParameter(ParameterContext parameter, ExtensionContext test) {
+    return parameter.getParameter().getType() == Sandbox.class;
+  }
+
+  @Override
+  public Object resolveParameter(ParameterContext parameter, ExtensionContext test) {
+    Server server = test.getRoot().getStore(HERE).getOrComputeIfAbsent(Server.class, key -> new Server(minimum(test)), Server.class);
+    return test.getStore(HERE).getOrComputeIfAbsent(Sandbox.class, key -> new Sandbox(server, options(test)), Sandbox.class);
+  }
+
+  private static int minimum(ExtensionContext test) {
+    String given = System.getenv("SVC_SANDBOX_MIN_COVERAGE");
+    return test.getConfigurationParameter("svc-sandbox.min-coverage", Integer::valueOf)
+        .orElseGet(() -> given == null ? 0 : Integer.parseInt(given));
+  }
+
+  private static String options(ExtensionContext test) {
+    return AnnotationSupport.findAnnotation(test.getElement(), SvcSandbox.class)
+        .or(() -> AnnotationSupport.findAnnotation(test.getTestClass(), SvcSandbox.class))
+        .map(
+            chosen ->
+                option("scenario", chosen.scenario(), "\"")
+                    + option("now", chosen.now(), "\"")
+                    + option("profile", chosen.profile(), "\"")
+                    + option("seed", chosen.seed(), "")
+                    + "\"frozen\":"
+                    + chosen.frozen())
+        .map(options -> "{" + options + "}")
+        .orElse("{\"frozen\":true}");
+  }
+
+  private static String option(String name, String value, String quote) {
+    return value.isEmpty() ? "" : "\"" + name + "\":" + quote + value + quote + ",";
+  }
+}

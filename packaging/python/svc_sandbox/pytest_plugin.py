@@ -1,0 +1,89 @@
+"""The fixture `svc_sandbox`, also for pytest-xdist, and the option --min-coverage."""
+
+import os
+
+import pytest
+
+from . import Server
+
+_servers = []
+_lines = []
+
+
+def pytest_addoption(parser):
+    words = "fail if the tests that use svc_sandbox cover fewer of the paths that the API promises"
+    default = os.environ.get("SVC_SANDBOX_MIN_COVERAGE")
+    parser.getgroup("svc-sandbox").addoption("--min-coverage", type=float, default=default, metavar="PERCENT", help=words)
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "svc_sandbox(**options): scenario, seed, now, frozen or profile of the test's sandbox")
+
+
+@pytest.fixture(scope="session")
+def svc_sandbox_server(request):
+    """The server with the tests' sandboxes."""
+    try:
+        return _server(*getattr(request.config, "workerinput", {}).get("svc_sandbox", ()))
+    except RuntimeError as error:
+        pytest.fail(str(error), pytrace=False)
+
+
+@pytest.fixture
+def svc_sandbox(request, svc_sandbox_server, monkeypatch):
+    """This test's own sandbox; SVC_BASE_URL is its base URL."""
+    marker = request.node.get_closest_marker("svc_sandbox")
+    sandbox = svc_sandbox_server.sandbox(**(marker.kwargs if marker else {}))
+    monkeypatch.setenv("SVC_BASE_URL", sandbox.base_url)
+    yield sandbox
+    # pytest shows this if the test fails.
+    for sent in sandbox.control("GET", "/requests"):
+        print(f"{sent['method']} {sent['path']} {sent['key'] or 'no known key'}: {sent['path_id']}")
+    sandbox.close()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node):
+    """Lets all workers of xdist share one server, so that there is one report."""
+    try:
+        server = _server()
+        node.workerinput["svc_sandbox"] = (server.control_url, server.token)
+    except RuntimeError:
+        pass  # The tests may not need it: the fixture tries again, and fails with the message.
+
+
+def _server(*given):
+    if not _servers:
+        _servers.append(Server(*given))
+    return _servers[0]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session, exitstatus):
+    config, minimum = session.config, session.config.getoption("--min-coverage")
+    # Under exec and in a worker, the report is that of the other process.
+    if hasattr(config, "workerinput") or "SVC_CONTROL_URL" in os.environ or config.option.collectonly:
+        return
+    report = None
+    if _servers:
+        server = _servers.pop()
+        report = server.report()
+        server.close()
+    if report is None and minimum is None:
+        return
+    coverage, missed = (report["coverage"], report["missed"]) if report else (0, {})
+    lines = [f"{coverage}% of the paths that the API promises are covered."]
+    if missed:
+        lines.append("Not covered (send the key): " + ", ".join(f"{path} ({ref})" for path, ref in missed.items()))
+    if report and report["advice"]:
+        lines.append("Advice: " + ", ".join(report["advice"]))
+    if minimum is not None and coverage < minimum:
+        lines.append(f"The coverage is below --min-coverage {minimum:g}.")
+        session.exitstatus = exitstatus or pytest.ExitCode.TESTS_FAILED
+    _lines.extend(lines)
+
+
+def pytest_terminal_summary(terminalreporter):
+    if _lines:
+        terminalreporter.section("svc-sandbox")
+        terminalreporter.write("".join(f"{line}\n" for line in _lines))
