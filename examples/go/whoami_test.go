@@ -1,83 +1,130 @@
+// Package whoami has tests of a client: put yours in place of whoami.
 package whoami
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"reflect"
+	"strconv"
 	"testing"
 	"time"
 
-	"example.com/whoami/svcsandbox"
+	svcsandbox "github.com/svc-sandbox/svc-sandbox/packaging/go"
 )
 
-// The client.
-func whoami(t *testing.T, baseURL, key string) int {
-	t.Helper()
-	request, _ := http.NewRequest("GET", baseURL+"/v1/relying-party/me", nil)
-	request.Header.Set("x-api-key", key)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response.Body.Close()
-	return response.StatusCode
+func TestMain(m *testing.M) { svcsandbox.Main(m) }
+
+type answer struct {
+	status int
+	header http.Header
+	Data   struct{ Scopes []string }
+	Error  struct{ Code string }
 }
 
-func TestEveryResponse(t *testing.T) {
-	statuses := map[string]int{
-		"active": 200, "revoked": 401, "expired": 401, "rotated": 401, "wrong-scope": 403,
-		"live-not-approved": 403, "live-suspended": 403, "organization-inactive": 403, "rate-limited": 429,
+// It never resends a rejected key, waits for the end of a limit, and tries again after an outage, with growing pauses.
+func whoami(baseURL, key string, sleep func(time.Duration)) (*answer, error) {
+	for attempt := 1; ; attempt++ {
+		pause := time.Second << attempt
+		got, err := ask(baseURL, key)
+		if attempt == 3 || (err == nil && got.status < 500 && got.status != 429) {
+			return got, err
+		}
+		if err == nil && got.status == 429 {
+			pause = timeToWait(got.header)
+		}
+		sleep(pause)
 	}
-	for ref, status := range statuses {
-		ref, status := ref, status
-		t.Run(ref, func(t *testing.T) {
+}
+
+func ask(baseURL, key string) (*answer, error) {
+	request, err := http.NewRequest("GET", baseURL+"/v1/relying-party/me", nil)
+	if err != nil {
+		return nil, err
+	}
+	if key != "" {
+		request.Header.Set("x-api-key", key)
+	}
+	client := http.Client{Timeout: 3 * time.Second}
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	got := &answer{status: response.StatusCode, header: response.Header}
+	if err := json.NewDecoder(response.Body).Decode(got); err != nil {
+		return nil, fmt.Errorf("the API returned %d without JSON: %w", response.StatusCode, err)
+	}
+	return got, nil
+}
+
+// Retry-After may be absent, a number of seconds, or a date.
+func timeToWait(header http.Header) time.Duration {
+	if seconds, err := strconv.Atoi(header.Get("Retry-After")); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	then, err := http.ParseTime(header.Get("Retry-After"))
+	now, _ := http.ParseTime(header.Get("Date"))
+	if err != nil {
+		return time.Minute
+	}
+	return then.Sub(now)
+}
+
+func TestEachKey(t *testing.T) {
+	cases := []struct {
+		ref, code string
+		statuses  []int
+	}{
+		{"active", "", []int{200}},
+		{"live", "", []int{200}},
+		{"legacy", "", []int{200}},
+		{"retiring", "", []int{200}},
+		{"replacement", "", []int{200}},
+		{"revoked", "unauthorized", []int{401}},
+		{"expired", "unauthorized", []int{401}},
+		{"rotated", "unauthorized", []int{401}},
+		{"wrong-scope", "insufficient_scope", []int{403}},
+		{"live-not-approved", "live_access_not_approved", []int{403}},
+		{"live-suspended", "live_access_not_approved", []int{403}},
+		{"organization-inactive", "access_denied", []int{403}},
+		{"rate-limited-minute", "", []int{429, 200}},
+		{"rate-limited", "rate_limited", []int{429, 429, 429}},
+	}
+	for _, one := range cases {
+		one := one
+		t.Run(one.ref, func(t *testing.T) {
 			t.Parallel()
 			sandbox := svcsandbox.New(t)
-			if got := whoami(t, sandbox.BaseURL, sandbox.Key(ref)); got != status {
-				t.Errorf("got %d, want %d", got, status)
+			// Moves the sandbox's clock instead of waiting.
+			got, err := whoami(sandbox.BaseURL, sandbox.Key(one.ref), sandbox.Advance)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// The specification leaves the code of a 429 open.
+			if got.Error.Code != one.code && got.status != 429 {
+				t.Errorf("got the code %q, want %q", got.Error.Code, one.code)
+			}
+			if statuses := sandbox.Statuses(one.ref); !reflect.DeepEqual(statuses, one.statuses) {
+				t.Errorf("got %v, want %v", statuses, one.statuses)
+			}
+			if got.status == 200 && len(got.Data.Scopes) == 0 {
+				t.Error("confirmed without scopes")
 			}
 		})
 	}
 }
 
-func TestAUsedUpMinuteEnds(t *testing.T) {
+func TestAMissingKeyIsRejected(t *testing.T) {
+	if got, err := whoami(svcsandbox.New(t).BaseURL, "", time.Sleep); err != nil || got.status != 401 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+func TestAReplacedKeyEndsWithItsOverlap(t *testing.T) {
 	sandbox := svcsandbox.New(t)
-	key := sandbox.Key("rate-limited-minute")
-	whoami(t, sandbox.BaseURL, key)
-	sandbox.Advance(time.Minute)
-	whoami(t, sandbox.BaseURL, key)
-	if got := sandbox.Statuses("rate-limited-minute"); !reflect.DeepEqual(got, []int{429, 200}) {
-		t.Errorf("got %v", got)
-	}
-}
-
-func TestNoTestSeesAnother(t *testing.T) {
-	one, other := svcsandbox.New(t), svcsandbox.New(t)
-	one.Control("POST", "/keys/active/revoke", map[string]any{}, nil)
-	if a, b := whoami(t, one.BaseURL, one.Key("active")), whoami(t, other.BaseURL, other.Key("active")); a != 401 || b != 200 {
-		t.Errorf("got %d and %d", a, b)
-	}
-}
-
-func TestAnotherScenario(t *testing.T) {
-	if _, found := svcsandbox.New(t, svcsandbox.Scenario("rotation")).Keys["active"]; found {
-		t.Error("The scenario has an unexpected key.")
-	}
-}
-
-func TestEveryOption(t *testing.T) {
-	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-	sandbox := svcsandbox.New(t, svcsandbox.Scenario("active"), svcsandbox.Seed(7), svcsandbox.Now(now),
-		svcsandbox.Frozen(false), svcsandbox.Profile("typical"))
-	var state struct {
-		Seed  int
-		Clock struct {
-			Now    time.Time
-			Frozen bool
-		}
-		Assumptions struct{ Profile string }
-	}
-	sandbox.Control("GET", "/state", nil, &state)
-	if state.Seed != 7 || state.Clock.Frozen || state.Clock.Now.Sub(now) > time.Hour || state.Assumptions.Profile != "typical" {
-		t.Errorf("got %+v", state)
+	sandbox.Advance(31 * time.Minute)
+	if got, err := whoami(sandbox.BaseURL, sandbox.Key("retiring"), sandbox.Advance); err != nil || got.status != 401 {
+		t.Errorf("got %+v, %v", got, err)
 	}
 }

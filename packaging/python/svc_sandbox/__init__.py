@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import secrets
 import shutil
 import socket
@@ -49,8 +50,8 @@ class Server:
 
     def _start(self):
         program, environment = _program(), dict(os.environ)
-        command = [*program, "start", "--until-stdin-ends", "--quiet", "--port", "0"]
-        if program[0].startswith("docker:"):
+        command = [program, "start", "--until-stdin-ends", "--quiet", "--port", "0"]
+        if program.startswith("docker:"):
             with socket.socket() as free:
                 free.bind(("127.0.0.1", 0))
                 port = free.getsockname()[1]
@@ -58,7 +59,7 @@ class Server:
             self.token = environment["SVC_SANDBOX_CONTROL_TOKEN"] = self.token or secrets.token_hex(16)
             run = ["docker", "run", "--rm", "--interactive", "--env", "SVC_SANDBOX_CONTROL_TOKEN"]
             run += ["--publish", f"127.0.0.1:{port}:4747", "--volume", f"{os.getcwd()}:/sandbox:ro"]
-            image = program[0][len("docker:") :]
+            image = program[len("docker:") :]
             command = [*run, image, *command[1:-1], "4747", "--public-url", f"http://127.0.0.1:{port}"]
         # It ends when this stdin closes, even if the tests crash. In its own session, so that Ctrl-C leaves it to them.
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "start_new_session": True}
@@ -122,10 +123,12 @@ class Sandbox:
 def _program():
     """SVC_SANDBOX_BIN, svc-sandbox on the PATH, an image on this machine, or the package of npm."""
     found = os.environ.get("SVC_SANDBOX_BIN") or shutil.which("svc-sandbox") or _image()
-    npx = shutil.which("npx")
-    if not found and not npx:
+    folders = [pathlib.Path.cwd(), *pathlib.Path.cwd().parents]
+    installed = (shutil.which("svc-sandbox", path=str(folder / "node_modules/.bin")) for folder in folders)
+    found = found or next(filter(None, installed), None)
+    if not found:
         raise RuntimeError(f"svc-sandbox was not found. {WAYS}")
-    return [found] if found else [npx, "--no-install", "svc-sandbox"]
+    return found
 
 
 def _image():

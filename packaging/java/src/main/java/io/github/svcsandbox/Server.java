@@ -24,7 +24,6 @@ final class Server implements CloseableResource {
           + "- load the image: docker pull ghcr.io/svc-sandbox/svc-sandbox\n"
           + "- with Node, install the npm package svc-sandbox where the tests run\n"
           + "- set SVC_SANDBOX_BIN to the executable, or to docker:<image>";
-  private static final boolean IS_WINDOWS = System.getProperty("os.name").startsWith("Windows");
 
   final String controlUrl;
   private final HttpClient http = HttpClient.newHttpClient();
@@ -56,12 +55,12 @@ final class Server implements CloseableResource {
   }
 
   private String start() throws IOException {
-    List<String> command = new ArrayList<>(program());
+    String program = program();
     List<String> start = List.of("start", "--until-stdin-ends", "--quiet", "--port", "0");
+    List<String> command = new ArrayList<>(List.of(program));
     ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
-    if (!command.get(0).startsWith("docker:")) command.addAll(start);
+    if (!program.startsWith("docker:")) command.addAll(start);
     else {
-      String image = command.remove(0).substring("docker:".length());
       int port;
       try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
         port = free.getLocalPort();
@@ -69,9 +68,10 @@ final class Server implements CloseableResource {
       // A server that others can reach needs a token.
       if (token == null) token = UUID.randomUUID().toString();
       builder.environment().put("SVC_SANDBOX_CONTROL_TOKEN", token);
+      command.clear();
       command.addAll(List.of("docker", "run", "--rm", "--interactive", "--env", "SVC_SANDBOX_CONTROL_TOKEN"));
       command.addAll(List.of("--publish", "127.0.0.1:" + port + ":4747"));
-      command.addAll(List.of("--volume", new File("").getAbsolutePath() + ":/sandbox:ro", image));
+      command.addAll(List.of("--volume", new File("").getAbsolutePath() + ":/sandbox:ro", program.substring(7)));
       command.addAll(start.subList(0, 4));
       command.addAll(List.of("4747", "--public-url", "http://127.0.0.1:" + port));
     }
@@ -83,25 +83,28 @@ final class Server implements CloseableResource {
   }
 
   /** SVC_SANDBOX_BIN, svc-sandbox on the PATH, an image on this machine, or the package of npm. */
-  private static List<String> program() throws IOException {
+  private static String program() throws IOException {
     String given = System.getenv("SVC_SANDBOX_BIN");
-    if (given != null && !given.isEmpty()) return List.of(given);
-    if (onPath("svc-sandbox") != null) return List.of(onPath("svc-sandbox"));
-    if (onPath("docker") != null) {
+    if (given != null && !given.isEmpty()) return given;
+    List<String> path = List.of(System.getenv("PATH").split(File.pathSeparator));
+    String found = in(path, "svc-sandbox");
+    if (found == null && in(path, "docker") != null) {
       List<String> command = List.of("docker", "images", "--format", "docker:{{.Repository}}:{{.Tag}}", "--filter",
           "reference=svc-sandbox", "--filter", "reference=ghcr.io/svc-sandbox/svc-sandbox");
       Process images = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
       // Without a running daemon it prints nothing.
-      String image = new BufferedReader(new InputStreamReader(images.getInputStream())).readLine();
-      if (image != null) return List.of(image);
+      found = new BufferedReader(new InputStreamReader(images.getInputStream())).readLine();
     }
-    if (onPath("npx") != null) return List.of(onPath("npx"), "--no-install", "svc-sandbox");
-    throw new IllegalStateException("svc-sandbox was not found." + WAYS);
+    for (File at = new File("").getAbsoluteFile(); found == null && at != null; at = at.getParentFile())
+      found = in(List.of(at + "/node_modules/.bin"), "svc-sandbox");
+    if (found == null) throw new IllegalStateException("svc-sandbox was not found." + WAYS);
+    return found;
   }
 
-  private static String onPath(String name) {
-    for (String folder : System.getenv("PATH").split(File.pathSeparator))
-      for (String ending : IS_WINDOWS ? List.of(".exe", ".cmd") : List.of("")) {
+  private static String in(List<String> folders, String name) {
+    boolean isWindows = System.getProperty("os.name").startsWith("Windows");
+    for (String folder : folders)
+      for (String ending : isWindows ? List.of(".exe", ".cmd") : List.of("")) {
         File program = new File(folder, name + ending);
         if (program.isFile() && program.canExecute()) return program.getPath();
       }
