@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { cp, mkdir, readFile } from "node:fs/promises";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { Ajv } from "ajv";
@@ -7,6 +7,7 @@ import { parse } from "yaml";
 import { inParallel } from "../test/support/in-parallel.js";
 import { install } from "./install.js";
 import { packProject } from "./pack.js";
+import { buildJar, buildWheel, goModule, jar, junit, wheel } from "./plugins.js";
 import { root, runProgram } from "./run-program.js";
 import { createTally } from "./tally.js";
 
@@ -21,42 +22,78 @@ interface Example {
   readonly commands: readonly Command[];
   /** How to see whether the machine has what it needs besides Node. */
   readonly needs?: Command;
+  /** Builds what it installs into a folder. */
+  readonly build?: (into: string) => Promise<void>;
   /** Whether `scripts/tools` has its packages. */
   readonly tools?: true;
 }
 
-/** With npx, with a named program, and with a sandbox of `exec`, whose report must count the requests of the tests. */
-const alsoUnderExec = (command: Command, before: readonly Command[] = []): readonly Command[] => [
+/**
+ * Starts the package of npm, an image, and a named program; misses a minimum; and runs with a sandbox of `exec`, whose report
+ * must count the requests of the tests.
+ */
+const inEachWay = (command: Command, before: readonly Command[]): readonly Command[] => [
   ...before,
   command,
+  ["env", `PATH=../bin:${process.env.PATH}`, ...command],
+  ["rm", "ran-in-docker"],
   ["env", "SVC_SANDBOX_BIN=../node_modules/.bin/svc-sandbox", ...command],
-  ["npx", "svc-sandbox", "exec", "--min-coverage", "50", "--", ...command],
+  ["sh", "-c", `! SVC_SANDBOX_MIN_COVERAGE=99 ${command.join(" ")} > output && grep 99 output`],
+  ["npx", "svc-sandbox", "exec", "--min-coverage", "80", "--", ...command],
 ];
 
-const unittest = ["python3", "-m", "unittest"] as const;
+/** Takes the place of Docker, which needs a daemon: it starts the package as the image does. */
+const docker = `#!/bin/sh
+[ "$1" = images ] && exec echo docker:svc-sandbox:latest
+touch ran-in-docker
+until [ "$1" = svc-sandbox:latest ]; do
+  case $1 in 127.0.0.1:*:4747) port=\${1#*:} ;; esac
+  shift
+done
+shift
+export SVC_SANDBOX_HOST=0.0.0.0 SVC_SANDBOX_SHOW_KEYS=0
+exec ../node_modules/.bin/svc-sandbox "$@" --port "\${port%:*}"
+`;
+
 const careful = ["--seeds", "0", "--promises", "all", "--min-noticed", "90"] as const;
-// Debian's, by their own names: another Python may come first on the PATH.
-const pytest = ["pytest-3", "-q", "-p", "no:cacheprovider", "-n", "2"] as const;
-const junit = "/usr/share/java/junit-platform-console-standalone.jar";
-const junit5 = ["java", "-jar", junit, "--class-path", "classes", "--scan-classpath"] as const;
-const compile = ["sh", "-c", `javac -cp ${junit} -d classes *.java`] as const;
+// Debian's, by its own name: another Python may come first on the PATH.
+const pytest = ["env", "PYTHONPATH=site", "pytest-3", "-q", "-p", "no:cacheprovider", "-n", "2"] as const;
+const pip = ["python3", "-m", "pip"] as const;
+const junit5 = [
+  "java",
+  "-jar",
+  junit,
+  "--class-path",
+  `classes:../${jar}`,
+  "--scan-classpath=classes",
+] as const;
 
 const examples: readonly Example[] = [
   { name: "node-test", commands: [["npm", "test"]] },
   {
-    name: "python",
-    // Its tests notice every broken promise except those about limits, which the client ignores.
-    commands: [...alsoUnderExec(unittest), ["npx", "svc-sandbox", "certify", ...careful, "--", ...unittest]],
-    needs: ["python3", "--version"],
+    name: "pytest",
+    commands: [
+      ...inEachWay(pytest, [[...pip, "install", "--no-index", "--target", "site", `../${wheel}`]]),
+      // Its tests notice every broken promise except those about limits, which the client ignores.
+      ["npx", "svc-sandbox", "certify", ...careful, "--", ...pytest],
+    ],
+    needs: ["sh", "-c", `pytest-3 -p xdist --version && ${pip.join(" ")} --version`],
+    build: buildWheel,
   },
-  { name: "java", commands: alsoUnderExec(["java", "Main.java"]), needs: ["java", "--version"] },
-  { name: "pytest", commands: alsoUnderExec(pytest), needs: ["pytest-3", "-p", "xdist", "--version"] },
   {
     name: "junit5",
-    commands: alsoUnderExec(junit5, [compile]),
+    commands: inEachWay(junit5, [["javac", "-cp", `${junit}:../${jar}`, "-d", "classes", "WhoamiTest.java"]]),
     needs: ["java", "-jar", junit, "--help"],
+    build: buildJar,
   },
-  { name: "go", commands: alsoUnderExec(["go", "test", "-count=1", "./..."]), needs: ["go", "version"] },
+  {
+    name: "go",
+    commands: inEachWay(
+      ["go", "test", "-count=1", "./..."],
+      [["go", "mod", "edit", `-replace=${await goModule()}=../node_modules/svc-sandbox/packaging/go`]],
+    ),
+    needs: ["go", "version"],
+  },
   { name: "vitest", commands: [["npm", "test"]], tools: true },
   { name: "jest", commands: [["npm", "test"]], tools: true },
 ];
@@ -117,6 +154,8 @@ const ofTools = [
 ];
 
 await install(alone, [packed.tarball]);
+await mkdir(join(alone, "bin"));
+await writeFile(join(alone, "bin/docker"), docker, { mode: 0o755 });
 const [isInstalled] = await Promise.all([
   ofTools.length > 0 && installTools(packed.tarball),
   runAll(chosen.filter(({ tools }) => !tools).map((example) => () => runExample(example, alone))),
@@ -140,7 +179,7 @@ async function installTools(tarball: string): Promise<boolean> {
   }
 }
 
-async function runExample({ name, commands, needs }: Example, into: string): Promise<void> {
+async function runExample({ name, commands, needs, build }: Example, into: string): Promise<void> {
   const cwd = join(into, name);
   if (needs !== undefined && !(await succeeds(needs))) {
     const why = `${needs.join(" ")} does not run here`;
@@ -150,6 +189,7 @@ async function runExample({ name, commands, needs }: Example, into: string): Pro
     return;
   }
   await cp(join(root, "examples", name), cwd, { recursive: true });
+  await build?.(into);
   for (const [program, ...argv] of commands) {
     const { code, output } = await runProgram(program, argv, { cwd });
     const failure = code === 0 ? await otherVersions(cwd, into) : output;

@@ -1,8 +1,10 @@
+import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
+import project from "../../../package.json" with { type: "json" };
 import { writeFileAtomically } from "../../node/files/write-file.js";
-import { packageFile } from "../../node/package-files.js";
+import { packageFile, version } from "../../node/package-files.js";
 import { isExecutable } from "../../node/platform.js";
 import { scenarioNames } from "../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../scenario/format/json-schema.js";
@@ -14,18 +16,38 @@ import { declareCommand, oneOf, option, toggle } from "../command.js";
 import { exitCode, tryToWrite, unwritable, usageError } from "../exit-codes.js";
 import { newFile } from "../files.js";
 import { force, quiet } from "../flags.js";
+import type { Io } from "../io.js";
 import { ownScenario } from "../open-scenario.js";
 
-/** The examples for `init --client`, and the project's folder for their tests. */
+const releases = `${project.homepage.replace(/#.*/, "")}/releases/download/v${version}`;
+const goModule = `${project.homepage.replace(/https:..|#.*/g, "")}/packaging/go`;
+const jar = `svc-sandbox-junit5-${version}.jar`;
+
+/**
+ * The examples for `init --client`: the test, the project's folder for it, how to run it, and what it needs: the files that
+ * name it, and how to install it from the release or (%) from a folder of the package.
+ */
 const clients = {
-  vitest: { example: "vitest-exec", folder: "test", tests: ["whoami.test.js"] },
-  pytest: { example: "pytest", folder: "tests", tests: ["conftest.py", "test_whoami.py"] },
-  junit: {
-    example: "junit5",
-    folder: "src/test/java",
-    tests: ["SvcSandboxExtension.java", "WhoamiTest.java"],
+  vitest: { example: "vitest-exec", folder: "test", test: "whoami.test.js", run: "npm run test:sandbox" },
+  pytest: {
+    ...{ example: "pytest", folder: "tests", test: "test_whoami.py", needs: "svc_sandbox", files: [] },
+    run: "python3 -m pytest --min-coverage 80",
+    release: `python3 -m pip install pytest ${releases}/svc_sandbox-${version}-py3-none-any.whl`,
+    source: ["packaging/python", "python3 -m pip install pytest %"],
   },
-  go: { example: "go", folder: "whoami", tests: ["svcsandbox/svcsandbox.go", "whoami_test.go"] },
+  junit: {
+    ...{ example: "junit5", folder: "src/test/java", test: "WhoamiTest.java", needs: "svc-sandbox-junit5" },
+    files: ["pom.xml", "build.gradle", "build.gradle.kts"],
+    run: "mvn test -Dsvc-sandbox.min-coverage=80",
+    release: `curl -LO ${releases}/${jar}\n  mvn install:install-file -Dfile=${jar}`,
+    source: ["packaging/java", "mvn --file % install"],
+  },
+  go: {
+    ...{ example: "go", folder: "whoami", test: "whoami_test.go", needs: goModule, files: ["go.mod"] },
+    run: "SVC_SANDBOX_MIN_COVERAGE=80 go test ./whoami",
+    release: `go get ${goModule}@v${version}`,
+    source: ["packaging/go", `go mod edit -require=${goModule}@v${version} -replace=${goModule}=%`],
+  },
 } as const;
 type ClientKind = keyof typeof clients;
 const clientKinds = Object.keys(clients) as ClientKind[];
@@ -33,7 +55,7 @@ const clientKinds = Object.keys(clients) as ClientKind[];
 export const command = declareCommand({
   summary: "write a commented scenario to start from, or the first tests of a client",
   description:
-    "Writes a commented starter scenario. It names its JSON Schema for editors: the installed package's, or a copy next to the file. With --client it writes a first test, a script that runs it and a workflow for GitHub instead; with --agent a section for coding agents. Does not overwrite a file without --force.",
+    "Writes a commented starter scenario. It names its JSON Schema for editors: the installed package's, or a copy next to the file. With --client it writes a first test and a workflow for GitHub instead, if the project has what they need; with --agent a section for coding agents. Does not overwrite a file without --force.",
   words: { "[file]": "the file to write (default: svc-sandbox.yaml, which start finds automatically)" },
   flags: {
     force,
@@ -52,14 +74,14 @@ export const command = declareCommand({
   },
   examples: {
     "svc-sandbox init": "write svc-sandbox.yaml",
-    "svc-sandbox init --client vitest": "a first test, a script and a workflow",
+    "svc-sandbox init --client pytest": "a first test and a workflow",
     "svc-sandbox init --agent": "a section in AGENTS.md",
     "svc-sandbox init scenarios/bank.yaml --force": "write another file, and overwrite an existing file",
   },
   async run({ words, flags, io }) {
     if (flags.client !== undefined || flags.agent) {
       const written = [
-        ...(flags.client === undefined ? [] : await writeClientFiles(flags.client, io.cwd, flags)),
+        ...(flags.client === undefined ? [] : await writeClientFiles(flags.client, io, flags)),
         ...(flags.agent ? await writeAgentSection(io.cwd) : []),
       ];
       if (!flags.quiet) io.stderr.write(written.map((line) => `${line}\n`).join(""));
@@ -94,42 +116,53 @@ function startable(name: string): string {
   return /[\\/.]/.test(name) ? name : `./${name}`;
 }
 
-/**
- * Writes the first tests of a client, a script and a workflow; resolves to lines for people. Keeps existing files unless
- * forced.
- */
+/** Writes the first test of a client and a workflow; resolves to lines for people. Keeps existing files unless forced. */
 async function writeClientFiles(
   kind: ClientKind,
-  cwd: string,
+  io: Io,
   force: { readonly force?: boolean },
 ): Promise<string[]> {
-  const { example, folder, tests } = clients[kind];
-  const inNpm = kind === "vitest";
+  const { example, folder, test, run } = clients[kind];
+  if (kind !== "vitest") await checkNeeds(kind, io);
   const copies = [
-    ...tests.map((name) => [name, `${folder}/${name}`] as const),
-    ...(inNpm ? [] : [["test-sandbox.sh", "test-sandbox.sh"] as const]),
-    ["sandbox.yml", ".github/workflows/sandbox.yml"] as const,
-  ];
+    [test, `${folder}/${test}`],
+    ["sandbox.yml", ".github/workflows/sandbox.yml"],
+  ] as const;
   const files = copies.map(([from, name]) => ({
     from: `examples/${example}/${from}`,
-    file: newFile(name, cwd, force),
+    file: newFile(name, io.cwd, force),
   }));
-  const rename = kind === "go" ? await inModule(cwd, folder) : (text: Buffer) => text;
-  for (const { from, file } of files) await write(file, rename(await packageFile(from)));
-  if (inNpm) await addScript(join(cwd, "package.json"));
+  for (const { from, file } of files) await write(file, await packageFile(from));
+  if (kind === "vitest") await addScript(join(io.cwd, "package.json"));
   const names = copies.map(([, name]) => name).join(", ");
   return [
-    `Wrote ${names}${inNpm ? ", and the script test:sandbox" : ""}.`,
-    `Run it with: ${inNpm ? "npm run test:sandbox" : "sh test-sandbox.sh"}`,
+    `Wrote ${names}${kind === "vitest" ? ", and the script test:sandbox" : ""}.`,
+    `Run it with: ${run}`,
   ];
 }
 
-/** Returns a function that replaces the module of the example by a folder of the user's module. */
-async function inModule(cwd: string, folder: string): Promise<(text: Buffer) => string> {
-  const module = /^module\s+(\S+)/m.exec(await readFile(join(cwd, "go.mod"), "utf8").catch(() => ""))?.[1];
-  if (module === undefined)
-    throw usageError("This folder has no go.mod with a module: run `go mod init` first.");
-  return (text) => String(text).replaceAll("example.com/whoami", `${module}/${folder}`);
+/** Throws if the project lacks what the tests of a client need, with what to do. */
+async function checkNeeds(kind: Exclude<ClientKind, "vitest">, { cwd, env, program }: Io): Promise<void> {
+  const { needs, files, release, source } = clients[kind];
+  const found = files.filter((name) => existsSync(join(cwd, name)));
+  const texts = await Promise.all(found.map((name) => readFile(join(cwd, name), "utf8")));
+  // Python itself shows what it finds, also in a virtual environment.
+  const python = () => spawnSync("python3", ["-c", "import svc_sandbox.pytest_plugin"], { cwd, env });
+  if (kind === "pytest" ? python().status === 0 : texts.some((text) => text.includes(needs))) return;
+  const [file = files[0]] = found;
+  const lack = found.length > 0 ? `which ${file} does not have` : file && `and there is no ${file} here`;
+  const pom = kind === "junit" ? String(await packageFile("examples/junit5/pom.xml")).trimEnd() : "";
+  const part = found.length === 0 ? pom : /^ *<dependency>[\s\S]*?<\/dependency>$/m.exec(pom)?.[0];
+  const folder = installedFile(cwd, source[0]);
+  const steps = [
+    ...(part ? [`Put this into ${file}:`, `${part}`] : []),
+    `Install ${part ? "the jar" : "it"}:`,
+    `${file === "go.mod" && found.length === 0 ? "  go mod init example.com/client\n" : ""}  ${folder ? source[1].replace("%", folder) : release}`,
+    `Then run this again: ${program} init --client ${kind}`,
+  ];
+  throw usageError(
+    `Nothing was written: the tests need ${needs}, ${lack ?? "which python3 does not find"}.\n\n${steps.join("\n\n")}`,
+  );
 }
 
 async function addScript(file: string): Promise<void> {

@@ -1,0 +1,62 @@
+import { cp, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import project from "../package.json" with { type: "json" };
+import { mustRun, root, runProgram } from "./run-program.js";
+
+// Builds what tests in other languages install, in `plugins`: a wheel for pytest, and a jar for JUnit 5 with its pom. The Go
+// module is the folder `packaging/go`, which Go gets from the repository. The jar needs JUnit's classes, from `JUNIT_PATH`.
+
+export const junit = process.env.JUNIT_PATH ?? "/usr/share/java/junit-platform-console-standalone.jar";
+const { version } = project;
+export const wheel = `svc_sandbox-${version}-py3-none-any.whl`;
+export const jar = `svc-sandbox-junit5-${version}.jar`;
+const [python, java, go] = ["python", "java", "go"].map((name) => join(root, "packaging", name)) as [
+  string,
+  string,
+  string,
+];
+
+/** Builds the wheel into a folder. Throws if Python does. */
+export async function buildWheel(into: string): Promise<void> {
+  await mustRun("python3", [join(python, "build_wheel.py"), into]);
+}
+
+/** Builds the jar into a folder, with the pom in it, as `mvn install:install-file` expects it. Throws if the JDK does. */
+export async function buildJar(into: string): Promise<void> {
+  const pom = await readFile(join(java, "pom.xml"), "utf8");
+  if (!pom.includes(`<version>${version}</version>`))
+    throw new Error(`packaging/java/pom.xml is not of the version ${version}.`);
+  const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-jar-"));
+  try {
+    const sources = await mustRun("find", [java, "-name", "*.java"]);
+    const options = ["--release", "11", "-Xlint:all", "-Werror", "-cp", junit, "-d", folder];
+    await mustRun("javac", [...options, ...sources.split("\n")]);
+    const inside = join(folder, "META-INF/maven/io.github.svc-sandbox/svc-sandbox-junit5");
+    await mkdir(inside, { recursive: true });
+    await cp(join(java, "pom.xml"), join(inside, "pom.xml"));
+    await mustRun("jar", ["--create", "--file", join(into, jar), "-C", folder, "."]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Returns the Go module's path. Throws if it does not lead to the repository. */
+export async function goModule(): Promise<string> {
+  const [, module = ""] = /^module (\S+)$/m.exec(await readFile(join(go, "go.mod"), "utf8")) ?? [];
+  const expected = `${project.homepage.replace(/^https:\/\/|#.*$/g, "")}/packaging/go`;
+  if (module !== expected) throw new Error(`packaging/go/go.mod has the module ${module}, not ${expected}.`);
+  return module;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const into = join(root, "plugins");
+  await rm(into, { recursive: true, force: true });
+  await mkdir(into);
+  await goModule();
+  await buildWheel(into);
+  await buildJar(into);
+  const { stdout } = await runProgram("ls", ["-l", into]);
+  console.log(stdout.trimEnd());
+}
