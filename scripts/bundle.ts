@@ -152,7 +152,9 @@ const dataAsText: Plugin = {
     if (!id.endsWith(".json") || id.includes("/node_modules/")) return null;
     const data = JSON.parse(code);
     const text = JSON.stringify(
-      JSON.stringify(id.endsWith("/package.json") ? { version: data.version } : data),
+      JSON.stringify(
+        id.endsWith("/package.json") ? { version: data.version, homepage: data.homepage } : data,
+      ),
     );
     return { code: `export default JSON.parse(${text});`, moduleType: "js" };
   },

@@ -35,7 +35,7 @@ interface Example {
 const inEachWay = (command: Command, before: readonly Command[]): readonly Command[] => [
   ...before,
   command,
-  ["env", `PATH=../bin:${process.env.PATH}`, ...command],
+  ["sh", "-c", `PATH=$PWD/../bin:$PATH ${command.join(" ")}`],
   ["rm", "ran-in-docker"],
   ["env", "SVC_SANDBOX_BIN=../node_modules/.bin/svc-sandbox", ...command],
   ["sh", "-c", `! SVC_SANDBOX_MIN_COVERAGE=99 ${command.join(" ")} > output && grep 99 output`],

@@ -54,10 +54,19 @@ def confirm(svc_sandbox):
     return lambda ref: whoami(svc_sandbox.base_url, ref and svc_sandbox.key(ref), sleep=svc_sandbox.advance)
 
 
-@pytest.mark.parametrize("ref", ["active", "live", "legacy", "retiring", "replacement"])
-def test_a_good_key_is_confirmed(confirm, ref):
+@pytest.mark.parametrize(
+    ("ref", "environment"),
+    [("active", "test"), ("live", "live"), ("legacy", "test"), ("retiring", "test"), ("replacement", "test")],
+)
+def test_a_good_key_is_confirmed(confirm, ref, environment):
     status, body = confirm(ref)
-    assert (status, bool(body["data"]["scopes"])) == (200, True)
+    assert status == 200
+    data = body["data"]
+    assert data["environment"] == environment
+    # The name may change, and other scopes may come.
+    assert data["organization"]["type"] in ("bank", "insurer")
+    assert "attestations:read" in data["scopes"]
+    assert data["limits"]["per_minute"] > 0 and data["usage"]["today"] >= 1
 
 
 @pytest.mark.parametrize(

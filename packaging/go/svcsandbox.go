@@ -161,8 +161,10 @@ func report() error {
 			missed = append(missed, path.ID+" ("+path.Way.Ref+")")
 		}
 	}
-	fmt.Printf("svc-sandbox: %v%% of the paths that the API promises are covered.", report.Coverage.Percent)
-	fmt.Println(" Not covered (send the key): " + strings.Join(missed, ", "))
+	fmt.Printf("svc-sandbox: %v%% of the paths that the API promises are covered.\n", report.Coverage.Percent)
+	if len(missed) > 0 {
+		fmt.Println("Not covered (send the key): " + strings.Join(missed, ", "))
+	}
 	given := os.Getenv("SVC_SANDBOX_MIN_COVERAGE")
 	if minimum, err := strconv.ParseFloat(given, 64); given != "" && (err != nil || report.Coverage.Percent < minimum) {
 		return fmt.Errorf("the coverage is below SVC_SANDBOX_MIN_COVERAGE=%s", given)

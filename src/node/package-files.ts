@@ -3,8 +3,9 @@ import { createRequire } from "node:module";
 import project from "../../package.json" with { type: "json" };
 import type { ScenarioName } from "../scenario/bundled.js";
 
-/** The version of svc-sandbox. */
+/** The version of svc-sandbox, and its repository. */
 export const { version } = project;
+export const repository = project.homepage.replace(/#.*/, "");
 
 /** Reads a file of the package by its path from the package's folder, such as `dist/site/index.html`. */
 export type PackageReader = (path: string) => Uint8Array | Promise<Uint8Array>;

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -9,7 +9,7 @@ import { inJson } from "../../src/spec/schema/json.js";
 import { jsonSchemaDocument } from "../../src/spec/schema/json-schema.js";
 import { blockWith, pageOf } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
-import { runCommand, startBin } from "../support/running-command.js";
+import { startBin } from "../support/running-command.js";
 import { temporaryFolder, userFolder } from "../support/temporary-folder.js";
 import { client, clientFolder } from "./exec-client.js";
 
@@ -213,46 +213,74 @@ test("--report - writes the report to stdout, as text unless --format names anot
 });
 
 describe("init --client", () => {
+  const module = "github.com/svc-sandbox/svc-sandbox/packaging/go";
+  const hasAll = {
+    "package.json": '{ "name": "mine", "scripts": { "test": "mine" } }',
+    "pom.xml": "<artifactId>svc-sandbox-junit5</artifactId>",
+    "go.mod": `module bank.example/mine\nrequire ${module} v0.2.0\n`,
+  };
+  /** A Python that has the wheel or not. */
+  function withPython(files: Readonly<Record<string, string>>, code: 0 | 1) {
+    const cwd = temporaryFolder({ ...files, "bin/python3": `#!/bin/sh\nexit ${code}\n` });
+    chmodSync(join(cwd, "bin/python3"), 0o755);
+    return { cwd, env: { PATH: join(cwd, "bin") } };
+  }
+
   test.each([
-    ["vitest", ["test/whoami.test.js"], "npm run test:sandbox"],
-    ["pytest", ["tests/conftest.py", "tests/test_whoami.py"], "sh test-sandbox.sh"],
-    [
-      "junit",
-      ["src/test/java/SvcSandboxExtension.java", "src/test/java/WhoamiTest.java"],
-      "sh test-sandbox.sh",
-    ],
-    ["go", ["whoami/svcsandbox/svcsandbox.go"], "sh test-sandbox.sh"],
-  ])("%s writes the example's tests, a script and a workflow that runs it, and replaces no file", async (kind, tests, run) => {
-    const cwd = temporaryFolder({
-      "package.json": '{ "name": "mine", "scripts": { "test": "mine" } }',
-      "go.mod": "module bank.example/mine\n",
-    });
-    expect((await runCli(["init", "--client", kind], { cwd })).stderr).toContain(`Run it with: ${run}\n`);
-    const example = { vitest: "vitest-exec", pytest: "pytest", junit: "junit5", go: "go/svcsandbox" }[kind];
-    for (const file of tests)
-      expect(readFileSync(join(cwd, file), "utf8")).toBe(pageOf(`examples/${example}/${basename(file)}`));
-    const { jobs } = parse(readFileSync(join(cwd, ".github/workflows/sandbox.yml"), "utf8"));
-    expect(jobs.sandbox.steps.at(-1)).toEqual({ run });
-    const project = JSON.parse(readFileSync(join(cwd, "package.json"), "utf8"));
-    const line = project.scripts["test:sandbox"] ?? readFileSync(join(cwd, "test-sandbox.sh"), "utf8");
-    expect(line).toContain("exec key-states --format brief");
+    ["vitest", "vitest-exec", "test/whoami.test.js", "npm run test:sandbox"],
+    ["pytest", "pytest", "tests/test_whoami.py", "python3 -m pytest --min-coverage 80"],
+    ["junit", "junit5", "src/test/java/WhoamiTest.java", "mvn test -Dsvc-sandbox.min-coverage=80"],
+    ["go", "go", "whoami/whoami_test.go", "SVC_SANDBOX_MIN_COVERAGE=80 go test ./whoami"],
+  ])("%s writes the example's test and a workflow, and replaces no file", async (kind, example, file, run) => {
+    const options = withPython(hasAll, 0);
+    const { cwd } = options;
+    const text = (name: string) => readFileSync(join(cwd, name), "utf8");
+    expect((await runCli(["init", "--client", kind], options)).stderr).toContain(`Run it with: ${run}\n`);
+    expect(text(file)).toBe(pageOf(`examples/${example}/${basename(file)}`));
+    expect(parse(text(".github/workflows/sandbox.yml")).jobs.sandbox.steps.at(-1).run).toMatch(
+      /^npm run test:sandbox$|pytest|mvn .*test|go test/,
+    );
+    const project = JSON.parse(text("package.json"));
     expect(project).toMatchObject({ name: "mine", scripts: { test: "mine" } });
-    expect(await runCli(["init", "--client", kind], { cwd })).toMatchObject({
+    expect(project.scripts["test:sandbox"]).toEqual(
+      kind === "vitest" ? expect.stringContaining("exec key-states --format brief") : undefined,
+    );
+    expect(await runCli(["init", "--client", kind], options)).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("already exists"),
     });
   });
 
-  test("go imports the helper from the user's module, and writes nothing without a go.mod", async () => {
-    const cwd = temporaryFolder({ "go.mod": "module bank.example/mine\n\ngo 1.22\n" });
-    await runCli(["init", "--client", "go"], { cwd });
-    expect(readFileSync(join(cwd, "whoami/whoami_test.go"), "utf8")).toContain(
-      '"bank.example/mine/whoami/svcsandbox"',
-    );
-    const empty = temporaryFolder();
-    const { code, stderr } = await runCli(["init", "--client", "go"], { cwd: empty });
-    expect([code, stderr]).toEqual([2, expect.stringContaining("go mod init")]);
-    expect(existsSync(join(empty, "whoami"))).toBe(false);
+  test.each([
+    ["pytest", {}, ["svc_sandbox, which python3 does not find", "pip install pytest https://"]],
+    [
+      "junit",
+      {},
+      ["svc-sandbox-junit5, and there is no pom.xml", "<project ", "  mvn install:install-file "],
+    ],
+    [
+      "junit",
+      { "build.gradle": "" },
+      ["which build.gradle does not have", "into build.gradle:\n\n    <dependency>\n"],
+    ],
+    ["go", {}, [`${module}, and there is no go.mod`, "  go mod init ", `  go get ${module}@v`]],
+    ["go", { "go.mod": "module mine\n" }, ["which go.mod does not have", `  go get ${module}@v`]],
+  ] as const)("%s shows what it needs and writes nothing in a project with %j", async (kind, files, shown) => {
+    const options = withPython(files, 1);
+    const { code, stdout, stderr } = await runCli(["init", "--client", kind], options);
+    expect([code, stdout]).toEqual([2, ""]);
+    for (const one of shown) expect(stderr).toContain(one);
+    expect(stderr).toMatch(new RegExp(`\nThen run this again: svc-sandbox init --client ${kind}\n$`));
+    expect(readdirSync(options.cwd).sort()).toEqual(["bin", ...Object.keys(files)]);
+  });
+
+  test.each([
+    ["pytest", "pip install pytest ./node_modules/svc-sandbox/packaging/python"],
+    ["junit", "mvn --file ./node_modules/svc-sandbox/packaging/java install"],
+    ["go", `-replace=${module}=./node_modules/svc-sandbox/packaging/go`],
+  ])("%s is installed from the npm package if a project has it", async (kind, shown) => {
+    const { env } = withPython({}, 1);
+    expect((await runCli(["init", "--client", kind], { cwd: userFolder(), env })).stderr).toContain(shown);
   });
 
   test("vitest covers each promised path with tests that pass, and no advice but notes", async () => {
@@ -273,17 +301,6 @@ describe("init --client", () => {
       { cwd },
     ).ended;
     expect([code, briefIn(stderr)]).toMatchObject([0, { verdict: "passed", coverage: 100 }]);
-  });
-
-  test("pytest's script starts the program in SVC_SANDBOX_BIN with the tests", async () => {
-    const cwd = temporaryFolder({ "fake.sh": '#!/bin/sh\necho "$@"\n' });
-    await runCli(["init", "--client", "pytest"], { cwd });
-    chmodSync(join(cwd, "fake.sh"), 0o755);
-    const { stdout } = await runCommand("sh test-sandbox.sh -k mine", {
-      cwd,
-      env: { SVC_SANDBOX_BIN: "./fake.sh" },
-    }).ended;
-    expect(stdout).toBe("exec key-states --format brief --fail-on warning -- python3 -m pytest -k mine\n");
   });
 });
 

@@ -192,11 +192,20 @@ test("docs/scenario-reference.md names every field of timelines and stories", ()
   expect(fields.filter((field) => !sections.includes(`\`${field}`) && field !== "expect")).toEqual([]);
 });
 
-test("tarballs in the pages and examples have the version of the package", () => {
+test("tarballs, wheels, jars, modules and releases in pages and examples have the version of the package", () => {
+  const files = ["pytest", "junit5", "go"].flatMap((name) =>
+    readdirSync(join(root, "examples", name)).map((file) => `examples/${name}/${file}`),
+  );
   const examples = readdirSync(join(root, "examples")).map((name) => `examples/${name}/README.md`);
-  const pages = [...pageNames, ...examples.filter((page) => existsSync(join(root, page)))];
-  const named = pages.flatMap((page) => pageOf(page).match(/svc-sandbox-[\d.]+\.tgz/g) ?? []);
-  expect(new Set(named)).toEqual(new Set([`svc-sandbox-${project.version}.tgz`]));
+  const pages = [...pageNames, ...files, ...examples.filter((page) => existsSync(join(root, page)))];
+  const named = pages.flatMap((page) =>
+    [
+      ...pageOf(page).matchAll(
+        /svc[-_]sandbox(?:-junit5)?-([\d.]+\d)(?:\.tgz|\.jar|-py3)|(?:releases\/download\/|packaging\/go[ @])v([\d.]+\d)|junit5<\/artifactId>\s*<version>([\d.]+)/g,
+      ),
+    ].map(([, ...versions]) => versions.join("")),
+  );
+  expect([new Set(named), named.length > 20]).toEqual([new Set([project.version]), true]);
 });
 
 test("the workflows run all tests for each push, and what takes long each week, by commands that exist", () => {

@@ -2,9 +2,8 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
-import project from "../../../package.json" with { type: "json" };
 import { writeFileAtomically } from "../../node/files/write-file.js";
-import { packageFile, version } from "../../node/package-files.js";
+import { packageFile, repository, version } from "../../node/package-files.js";
 import { isExecutable } from "../../node/platform.js";
 import { scenarioNames } from "../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../scenario/format/json-schema.js";
@@ -19,8 +18,8 @@ import { force, quiet } from "../flags.js";
 import type { Io } from "../io.js";
 import { ownScenario } from "../open-scenario.js";
 
-const releases = `${project.homepage.replace(/#.*/, "")}/releases/download/v${version}`;
-const goModule = `${project.homepage.replace(/https:..|#.*/g, "")}/packaging/go`;
+const releases = `${repository}/releases/download/v${version}`;
+const goModule = `${repository.replace("https://", "")}/packaging/go`;
 const jar = `svc-sandbox-junit5-${version}.jar`;
 
 /**

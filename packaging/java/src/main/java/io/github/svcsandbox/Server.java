@@ -96,7 +96,7 @@ final class Server implements CloseableResource {
       found = new BufferedReader(new InputStreamReader(images.getInputStream())).readLine();
     }
     for (File at = new File("").getAbsoluteFile(); found == null && at != null; at = at.getParentFile())
-      found = in(List.of(at + "/node_modules/.bin"), "svc-sandbox");
+      found = in(List.of(at + File.separator + "node_modules/.bin"), "svc-sandbox");
     if (found == null) throw new IllegalStateException("svc-sandbox was not found." + WAYS);
     return found;
   }
