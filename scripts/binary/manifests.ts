@@ -11,7 +11,7 @@ const repository = project.homepage.replace(/#.*$/, "");
 
 const checksums: Record<string, string> = {};
 for (const name of await readdir(folder)) {
-  if (!/\.(?:tar\.gz|zip)$/.test(name)) continue;
+  if (!/\.(?:tar\.gz|zip|whl|jar)$/.test(name)) continue;
   checksums[name] = createHash("sha256")
     .update(await readFile(join(folder, name)))
     .digest("hex");
@@ -23,7 +23,8 @@ const values: Readonly<Record<string, string>> = {
   ...{ repository, owner: basename(dirname(repository)), version: project.version },
 };
 for (const path of await readdir(packaging, { recursive: true })) {
-  if (!basename(path).includes(".")) continue;
+  // The other folders have what tests in other languages install.
+  if (!/^(?:homebrew|scoop|winget)\/./.test(path)) continue;
   const template = await readFile(join(packaging, path), "utf8");
   const text = template.replaceAll(/\{\{(?:sha256 )?([\w-]+)\}\}/g, (_all, name: string) => {
     const archive = Object.keys(checksums).find((file) => file.startsWith(`svc-sandbox-${name}.`));
