@@ -6,6 +6,9 @@ import { type Fields, type Shape, shapeOf, type TextKind } from "../src/spec/sch
 const durationType = `\`\${number}\${"ms" | "s" | "m" | "h" | "d"}\``;
 const isDuration = ({ pattern }: TextKind) => pattern === durationPattern || pattern === waitPattern;
 
+// biome-ignore lint/suspicious/noTemplateCurlyInString: a type, written into a file
+const successIds = "`${200 | 201 | 202 | 204}.${string}`";
+
 /** The TypeScript type of the values of a shape, its descriptions as comments. */
 export function typeOf(shape: Shape, indent = ""): string {
   switch (shape.kind) {
@@ -19,7 +22,7 @@ export function typeOf(shape: Shape, indent = ""): string {
       return [
         ...shape.choices.map((one) => JSON.stringify(one)),
         // The successes of other endpoints than `/me`.
-        ...(shape.besides === undefined ? [] : ["`${200 | 201 | 202 | 204}.${string}`"]),
+        ...(shape.besides === undefined ? [] : [successIds]),
       ].join(" | ");
     case "list":
       return `(${typeOf(shape.item, indent)})[]`;

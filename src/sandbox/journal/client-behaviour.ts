@@ -1,7 +1,7 @@
 import type { AdviceId } from "../../spec/advice.js";
 import { isMarked, isSandboxKey, isWorking, keyStateAt } from "../../spec/api-key.js";
 import { successPath } from "../../spec/authorize.js";
-import { type PathId, isFault, isSuccess, outcomeOf } from "../../spec/outcomes.js";
+import { isFault, isSuccess, outcomeOf, type PathId } from "../../spec/outcomes.js";
 import {
   hasBody,
   hasKeyInOtherHeader,
