@@ -1,6 +1,7 @@
 import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
+import { formats, reportFormats } from "../src/report/render/document.js";
 import { scenarioSchema } from "../src/scenario/format/schema.js";
 import { ScenarioError } from "../src/scenario/problems.js";
 import { type FoundScenario, interpretScenario } from "../src/scenario/read.js";
@@ -29,10 +30,20 @@ async function builtFiles(): Promise<Record<string, string>> {
 
 /** The stories of the bundled scenarios as JSON. */
 ${textsOf("storyTexts", scenarios, ({ story = [] }) => story)}`,
+    "src/dashboard/control/report-formats.generated.ts": `/** The formats of the report's file. */
+export const reportFiles = ${JSON.stringify(reportFiles())};
+`,
     "src/scenario/starter.generated.ts": `/** The scenario that \`svc-sandbox init\` writes: valid unchanged, every field of the format shown or explained. */
 export const starterScenario = ${JSON.stringify(starter)};
 `,
   };
+}
+
+function reportFiles() {
+  return reportFormats.flatMap((format) => {
+    const { title, endings } = formats[format];
+    return endings.slice(0, 1).map((ending) => ({ format, title, ending: ending.slice(1) }));
+  });
 }
 
 /** The scenarios of `scenarios/`, checked, each with the one that it extends laid under it. */

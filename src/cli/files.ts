@@ -1,7 +1,7 @@
 import { existsSync, promises } from "node:fs";
 import { extname, resolve } from "node:path";
 import { fileFailure, writeFileAtomically, writeReportFile } from "../node/files/write-file.js";
-import type { ReportFormat } from "../report/render/document.js";
+import { endingWords, formatOfEnding, type ReportFormat } from "../report/render/document.js";
 import { SandboxError } from "../spec/errors.js";
 import { redactKeys } from "../spec/redact.js";
 import { quote } from "../spec/schema/words.js";
@@ -52,15 +52,6 @@ interface FilesFlag {
   readonly what: string;
 }
 
-const formatOfEnding: Readonly<Record<string, ReportFormat>> = {
-  ".json": "json",
-  ".md": "markdown",
-  ".markdown": "markdown",
-  ".xml": "junit",
-  ".html": "html",
-  ".txt": "text",
-};
-
 /** Returns the files of a flag; `-` is stdout. Throws `usage` if neither a file's name nor `given` sets its format. */
 export function reportTargets(
   files: readonly string[] = [],
@@ -72,10 +63,10 @@ export function reportTargets(
     // All steps of a job add to one file, which has no extension.
     const isAppended = resolve(cwd, file) === env.GITHUB_STEP_SUMMARY;
     const ending = { "-": ".txt" }[file] ?? (isAppended ? ".md" : extname(file).toLowerCase());
-    const format = given ?? formatOfEnding[ending];
+    const format = given ?? formatOfEnding(ending);
     if (format !== undefined) return { file, format, isAppended };
     throw usageError(
-      `${name}: the name ${quote(file)} does not set the format of ${what}. End it with .json, .html, .md, .xml (JUnit) or .txt.`,
+      `${name}: the name ${quote(file)} does not set the format of ${what}. End it with ${endingWords}.`,
     );
   });
 }

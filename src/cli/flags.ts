@@ -1,5 +1,5 @@
 import { isLoopbackHost, readBaseUrl, readHostName } from "../node/addresses.js";
-import { reportFormats } from "../report/render/document.js";
+import { formatWords, reportFormats } from "../report/render/document.js";
 import { parseDuration, parseTime } from "../scenario/format/fields.js";
 import { adviceLevels } from "../spec/advice.js";
 import { profiles } from "../spec/assumptions.js";
@@ -189,7 +189,7 @@ export const log = (standard: (typeof logFormats)[number]) =>
 
 export const formatFlag = option(
   "--format <format>",
-  "text, brief (one line of JSON for scripts and agents), json, markdown, junit or html (default: text)",
+  `${formatWords} (default: text)`,
   oneOf(reportFormats),
   { variables: [] },
 );

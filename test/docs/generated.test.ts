@@ -8,6 +8,7 @@ import { promisesOn } from "../../src/api/promises.js";
 import { variationTable } from "../../src/api/variation/table.js";
 import { commands } from "../../src/cli/commands.js";
 import { outcomes } from "../../src/index.js";
+import { formats, reportFormats } from "../../src/report/render/document.js";
 import { controlBodySchema } from "../../src/scenario/format/json-schema.js";
 import { problemCauses } from "../../src/scenario/problems.js";
 import { codeOverHttp, httpRefusals, statusOfCode } from "../../src/server/control/refusals.js";
@@ -49,7 +50,7 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   "docs/control-plane.md": Object.fromEntries(
     Object.keys(callGroups).map((group) => [`calls: ${group}`, () => callsPart(group)]),
   ),
-  "docs/report.md": { advice: advicePart },
+  "docs/report.md": { advice: advicePart, formats: formatsPart },
   "docs/scenario-reference.md": { effects: effectsPart },
 };
 
@@ -239,4 +240,13 @@ function advicePart(): string {
     ["advice", "level", "what the client did", "what to do"],
     ...adviceTable.map(({ id, level, meaning, whatToDo }) => [code(id), level, meaning, whatToDo]),
   );
+}
+
+function formatsPart(): string {
+  const rows = reportFormats.map((format) => {
+    const { title, words, mediaType, endings } = formats[format];
+    const about = words === undefined ? title : words;
+    return `| \`${format}\` | ${about} | ${endings.map((one) => `\`${one}\``).join(", ")} | \`${mediaType}\` |`;
+  });
+  return ["| format | is | endings | media type |", "|---|---|---|---|", ...rows].join("\n");
 }

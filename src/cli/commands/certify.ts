@@ -3,6 +3,7 @@ import { certificateBrief, failuresByReason, runAgain } from "../../certify/brie
 import { renderCertificate } from "../../certify/document.js";
 import { type CertifyResult, promiseChoices, type Run } from "../../certify/result.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
+import { endingWords } from "../../report/render/document.js";
 import { assumptionsSchema } from "../../scenario/format/steps.js";
 import { resolveSource } from "../../scenario/parse-scenario.js";
 import type { Assumptions } from "../../spec/assumptions.js";
@@ -106,7 +107,7 @@ const flags = {
   ),
   certificate: option(
     "--certificate <file>",
-    "write the certificate to this file, in the format of its extension: .json (for --verify), .html, .md, .xml (JUnit) or .txt; repeatable",
+    `write the certificate to this file, in the format of its extension: ${endingWords}; --verify reads .json; repeatable`,
     (text, from) => [fileName(text, from)],
   ),
   badge: option("--badge <file>", "write the verdict as a badge (SVG) to this file", fileName),

@@ -5,6 +5,7 @@ import { faultsOn } from "../../certify/plan.js";
 import type { Instance } from "../../log/instances.js";
 import type { CommandOptions } from "../../node/run-command.js";
 import { unmetThresholds } from "../../report/brief.js";
+import { endingWords } from "../../report/render/document.js";
 import { clientReport } from "../../report/report.js";
 import { createCounters } from "../../sandbox/journal/counts.js";
 import type { Trial } from "../../sandbox/sandbox.js";
@@ -59,7 +60,7 @@ function readFault(text: string, from: string): Trial["faults"] {
 const flags = {
   report: option(
     "--report <file>",
-    "write the report to this file and not to stderr, in the format of its extension: .json, .md, .xml (JUnit), .html or .txt; - is stdout; repeatable",
+    `write the report to this file and not to stderr, in the format of its extension: ${endingWords}; - is stdout; repeatable`,
     (text, from) => [fileName(text, from)],
   ),
   format: formatFlag,

@@ -1,6 +1,56 @@
-/** The formats of a report, a check and a certificate. */
-export const reportFormats = ["text", "brief", "json", "markdown", "junit", "html"] as const;
-export type ReportFormat = (typeof reportFormats)[number];
+import { listed } from "../../spec/schema/words.js";
+
+/** The formats of a report, a check and a certificate: `render.ts` has the renderer of each. The rest is read from here. */
+const formatTable = {
+  text: { title: "Text", mediaType: "text/plain", endings: [".txt"] },
+  brief: {
+    title: "Brief",
+    words: "one line of JSON for scripts and agents",
+    mediaType: "application/json",
+    endings: [],
+  },
+  json: { title: "JSON", mediaType: "application/json", endings: [".json"] },
+  markdown: { title: "Markdown", mediaType: "text/markdown", endings: [".md", ".markdown"] },
+  junit: { title: "JUnit", mediaType: "application/xml", endings: [".xml"] },
+  html: { title: "HTML", mediaType: "text/html", endings: [".html"] },
+} satisfies Readonly<Record<string, FormatRow>>;
+
+interface FormatRow {
+  readonly title: string;
+  readonly words?: string;
+  readonly mediaType: string;
+  /** The endings of file names that set it. New files get the first one; without one, the format is not for files. */
+  readonly endings: readonly string[];
+}
+
+export type ReportFormat = keyof typeof formatTable;
+
+export const formats: Readonly<Record<ReportFormat, FormatRow>> = formatTable;
+
+export const reportFormats = Object.keys(formatTable) as readonly ReportFormat[];
+
+/** The formats in a sentence, each with its words. */
+export const formatWords = listed(
+  reportFormats.map((format) =>
+    formats[format].words === undefined ? format : `${format} (${formats[format].words})`,
+  ),
+  "or",
+);
+
+/** The endings of file names in a sentence. */
+export const endingWords = listed(
+  reportFormats.flatMap((format) => {
+    const { title, endings } = formats[format];
+    const [ending] = endings;
+    return ending === undefined ? [] : ending === `.${format}` ? [ending] : [`${ending} (${title})`];
+  }),
+  "or",
+);
+
+/** The format that a file name's ending sets. */
+export function formatOfEnding(ending: string): ReportFormat | undefined {
+  return reportFormats.find((format) => formats[format].endings.includes(ending));
+}
 
 /** A report or the result of a check, for rendering in each format. Plain data without keys. */
 export interface ReportDocument {

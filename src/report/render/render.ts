@@ -28,20 +28,28 @@ export function render(
   format: ReportFormat,
   { palette = colourless }: TextStyle = {},
 ): string {
-  if (format === "brief") return `${JSON.stringify(document.brief ?? document.json)}\n`;
-  if (format === "json") return `${JSON.stringify(document.json, null, 2)}\n`;
-  if (format === "junit") return renderJunit(document);
-  if (format === "html") return renderHtml(document);
-  const inWords = { ...document, sections: document.sections.filter(({ rows }) => rows.length > 0) };
-  return format === "markdown" ? renderMarkdown(inWords) : renderText(inWords, palette);
+  return renderers[format](document, palette);
 }
+
+const renderers: Readonly<
+  Record<ReportFormat, (document: ReportDocument, palette: ReportPalette) => string>
+> = {
+  text: renderText,
+  brief: ({ brief, json }) => `${JSON.stringify(brief ?? json)}\n`,
+  json: ({ json }) => `${JSON.stringify(json, null, 2)}\n`,
+  markdown: renderMarkdown,
+  junit: renderJunit,
+  html: renderHtml,
+};
+
+const withRows = (sections: readonly Section[]) => sections.filter(({ rows }) => rows.length > 0);
 
 function renderText(document: ReportDocument, palette: ReportPalette): string {
   const { title, sections, yaml, notes, conclusion, failures } = document;
   return [
     escapeControls(title),
     "",
-    ...sections.flatMap((one) => [palette.bold(one.title), ...sectionLines(one, palette), ""]),
+    ...withRows(sections).flatMap((one) => [palette.bold(one.title), ...sectionLines(one, palette), ""]),
     ...(yaml === undefined ? [] : [palette.bold(yaml.title), "", yaml.text]),
     ...notes.flatMap((note) => [escapeControls(note), ""]),
     paint(escapeControls(conclusion.text), conclusion.tone, palette),
@@ -85,7 +93,7 @@ function renderMarkdown(document: ReportDocument): string {
     `${markdownText(title)}.`,
     "",
     ...failures.flatMap((failure) => [`**${markdownText(failure)}**`, ""]),
-    ...sections.flatMap(table),
+    ...withRows(sections).flatMap(table),
     ...(yaml === undefined ? [] : [`${yaml.title}:`, "", "```yaml", yaml.text.trimEnd(), "```", ""]),
     ...notes.flatMap((note) => [markdownText(note), ""]),
   ].join("\n");

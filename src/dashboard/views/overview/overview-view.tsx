@@ -1,5 +1,6 @@
 import type { Report } from "../../control/answers.js";
 import { fetchControl } from "../../control/call.js";
+import { reportFiles } from "../../control/report-formats.generated.js";
 import { useResources } from "../../control/resource.js";
 import { gate, report } from "../../control/resources.js";
 import { ActionButton } from "../../elements/forms/action.js";
@@ -149,19 +150,11 @@ function Repeats({ rows }: { readonly rows: Report["repeats"] }) {
   );
 }
 
-const formats = [
-  { name: "Markdown", format: "markdown", ending: "md" },
-  { name: "HTML", format: "html", ending: "html" },
-  { name: "JUnit", format: "junit", ending: "xml" },
-  { name: "JSON", format: "json", ending: "json" },
-  { name: "Text", format: "text", ending: "txt" },
-] as const;
-
 function Downloads({ scenario }: { readonly scenario: string }) {
   return (
     <div class="bar no-print">
       <span class="muted">Download</span>
-      {formats.map(({ name: title, format, ending }) => (
+      {reportFiles.map(({ title, format, ending }) => (
         <ActionButton key={format} class="quiet" run={() => download(format, `report-${scenario}`, ending)}>
           {title}
         </ActionButton>

@@ -4,7 +4,7 @@ import { endpointsOf, outcomesOf } from "../../../api/routes.js";
 import type { Farmer } from "../../../farmers/farmer-shape.js";
 import { captureText, requestStep } from "../../../library/capture.js";
 import { stepJson } from "../../../node/step-data.js";
-import { type ReportFormat, reportFormats } from "../../../report/render/document.js";
+import { formats, reportFormats } from "../../../report/render/document.js";
 import { clientReport } from "../../../report/report.js";
 import { renderReport } from "../../../report/report-document.js";
 import type { Exchange } from "../../../sandbox/journal/exchange.js";
@@ -30,14 +30,6 @@ const farmerQuery = query({
   limit: described(count({ most: 1000 }), `At most this many. Default: ${defaultFarmerPage}.`),
 });
 
-const reportTypes: Readonly<Record<Exclude<ReportFormat, "json">, string>> = {
-  text: "text/plain",
-  brief: "application/json",
-  markdown: "text/markdown",
-  junit: "application/xml",
-  html: "text/html",
-};
-
 export const trafficRoutes: readonly Route[] = [
   controlRoute("GET /requests", {
     summary: "The last 1,000 requests, oldest first",
@@ -56,10 +48,10 @@ export const trafficRoutes: readonly Route[] = [
       story: described(flag(), "Whether to count requests of the story and `POST /send` in `from_story`."),
     }),
     answer: answers.Report,
-    types: [...new Set(["application/json", ...Object.values(reportTypes)])],
+    types: [...new Set(["application/json", ...Object.values(formats).map(({ mediaType }) => mediaType)])],
     run({ runtime, world, query: { format = "json", story } }) {
       const report = clientReport(runtime);
-      if (format !== "json") return textAnswer(reportTypes[format], renderReport(report, format));
+      if (format !== "json") return textAnswer(formats[format].mediaType, renderReport(report, format));
       const fromStory = story ? { from_story: storyCounts(world) } : {};
       return { ...(snakeCase(report) as object), ...fromStory };
     },
