@@ -17,6 +17,8 @@ export interface BrokenPromise {
   readonly path: PromisedPathId;
   /** `swap`: an accepted key is rejected, or the reverse. */
   readonly kind: "swap" | "other";
+  /** What its texts call it, such as "missing" for each missing member. */
+  readonly words: string;
   /** Whether it is the same on every 200, so that one 200 is enough to try it. */
   readonly isShared?: true;
   /** Whether it also changes later responses. */
@@ -58,7 +60,15 @@ export const brokenPromises: readonly BrokenPromise[] = promised.flatMap((outcom
     const filled = (text = "") => text.replace(/\{(\w+)\}/g, (_, fact) => String(all[fact]));
     const { sentence, loss } = wordsOf[words] ?? {};
     const kind = name === "rejected" || name === "accepted" ? "swap" : "other";
-    return { ...row, id: `${path}:${name}`, path, kind, sentence: filled(sentence), loss: filled(loss) };
+    return {
+      ...row,
+      id: `${path}:${name}`,
+      path,
+      kind,
+      words,
+      sentence: filled(sentence),
+      loss: filled(loss),
+    };
   });
 });
 

@@ -81,7 +81,14 @@ export function certificateBrief(
   const tooLittle = `A certificate needs ${leastPaths} covered paths. ${coverMissed}`;
   const unusable = { next: whyTooLittle(report) === undefined ? conclusion : tooLittle };
   const { tried, noticed } = promises;
-  return { verdict, ...facts, promises: { tried, noticed }, ...(verdict === "unusable" && unusable) };
+  const notTried = result.notTried.map(({ what }) => what);
+  return {
+    verdict,
+    ...facts,
+    promises: { tried, noticed },
+    notTried,
+    ...(verdict === "unusable" && unusable),
+  };
 }
 
 // The names of failed tests in the output of usual test runners.

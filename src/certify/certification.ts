@@ -5,7 +5,15 @@ import type { Report } from "../report/report-shape.js";
 import type { SandboxState, Trial } from "../sandbox/sandbox.js";
 import type { PathId } from "../spec/outcomes.js";
 import { type Narrowed, narrowFault, narrowVaried, type Repeat } from "./narrow.js";
-import { causedRun, faultsOn, type Patience, type PlannedRun, patienceFor } from "./plan.js";
+import {
+  causedRun,
+  faultCause,
+  faultsOn,
+  longestWait,
+  type Patience,
+  type PlannedRun,
+  patienceFor,
+} from "./plan.js";
 import { promiseRun, promisesIn, whyTooLittle } from "./promises.js";
 import type { CausePoint, CertifyResult, PromiseRun, Run } from "./result.js";
 import {
@@ -13,6 +21,8 @@ import {
   controlFor,
   type Experiment,
   experimentsFor,
+  isLucky,
+  leastWait,
   type Made,
   retryResults,
   type SentCount,
@@ -151,7 +161,7 @@ async function makeOtherRuns(state: Certification): Promise<void> {
   const promises =
     only === undefined ? promisesOn(covered, kinds) : brokenPromises.filter(({ id }) => only.includes(id));
   const findsRetries = only?.includes("retries") ?? true;
-  const experiments = findsRetries ? experimentsFor(countedOf(baseline.made)) : [];
+  const experiments = findsRetries ? experimentsFor(countedOf(baseline.made), plan.runs[0].seed) : [];
   const total = others.length + promises.length + experiments.length;
   if (total > 0) {
     const seconds = Math.ceil((total * baseline.run.durationMs) / jobs / 1000);
@@ -172,7 +182,9 @@ async function makeOtherRuns(state: Certification): Promise<void> {
 async function concludeRetries(state: Certification): Promise<void> {
   const { experiments, done } = state;
   if (experiments === undefined) return;
-  const plain = [...done.values()].flatMap(({ run, made }) => (run.fault ? [] : countedOf(made)));
+  const plain = [...done.values()].flatMap(({ run, made }) =>
+    run.fault || run.outcome !== "passed" ? [] : countedOf(made),
+  );
   const [baseline, ...others] = plain as [CountedRun, ...CountedRun[]];
   const control = controlFor(baseline, experiments);
   const [controlled] = control === undefined ? [] : await tryOut(state, control);
@@ -188,9 +200,15 @@ async function findCauses(state: Certification): Promise<void> {
   });
   if (failing.length > 0) tools.progress.begin(`Narrowing down why ${failing.length} of them fail`);
   const varied = failing.filter(({ run }) => run.fault === undefined);
-  await narrowVaried(varied, repeatIn(state), (run, narrowed) => settle(state, run, narrowed));
-  const byFault = failing.map(async ({ run: { fault, ...run }, made: { suspect } }) => {
+  const innocent = [...done.values()].flatMap(({ run, made }) =>
+    run.outcome === "passed" ? made.points : [],
+  );
+  await narrowVaried(varied, innocent, repeatIn(state), (run, narrowed) => settle(state, run, narrowed));
+  const byFault = failing.map(async ({ run: { fault, ...run }, made: { suspect, outcome } }) => {
     if (fault === undefined) return;
+    // A client that waits takes its whole time in each attempt, and no attempt shows more.
+    if (fault === "fault.hang" && outcome === "timed_out")
+      return settle(state, run, faultCause(fault, { path: suspect, waitedMs: plan.timeout ?? longestWait }));
     settle(state, run, await narrowFault({ ...run, fault }, coveredPaths(state), suspect, repeatIn(state)));
   });
   await Promise.all(byFault);
@@ -201,13 +219,14 @@ function runIn(
   planned: PlannedRun,
   trial: Trial,
   isWanted = () => true,
-  hasShownEnough?: () => boolean,
+  { isOver, least = 0 }: { isOver?: () => boolean; least?: number } = {},
 ): Promise<ClientRun | undefined> {
   const { plan, tools, done } = state;
   const baselineMs = done.get(plan.runs[0].name)?.run.durationMs;
-  const patience = patienceFor(planned, { timeout: plan.timeout, baselineMs, paths: coveredPaths(state) });
+  const known = { timeout: plan.timeout, baselineMs, paths: coveredPaths(state), least };
+  const patience = patienceFor(planned, known);
   const all = plan.like === undefined ? trial : { assumptions: plan.like, ...trial };
-  return tools.run(planned, all, patience, () => isWanted() && isInTime(state), hasShownEnough);
+  return tools.run(planned, all, patience, () => isWanted() && isInTime(state), isOver);
 }
 
 // The baseline is always made.
@@ -240,12 +259,16 @@ async function makeBroken(state: Certification, promise: BrokenPromise): Promise
   return run;
 }
 
-async function tryOut(state: Certification, experiment: Experiment): Promise<Made[]> {
+async function tryOut(state: Certification, experiment: Experiment, isSecond = false): Promise<Made[]> {
   const { plan, tools } = state;
   const { trial, isOver, facts } = startExperiment(experiment);
-  const made = await runIn(state, plan.runs[0], trial, undefined, isOver);
+  const made = await runIn(state, plan.runs[0], trial, undefined, { isOver, least: leastWait(experiment) });
   tools.progress.tried();
-  return made === undefined ? [] : [{ ...countedOf(made), ...facts(), experiment }];
+  if (made === undefined) return [];
+  const tried = { ...countedOf(made), ...facts(), experiment };
+  if (isSecond || !isLucky(tried)) return [tried];
+  const second = await tryOut(state, experiment, true);
+  return second.length === 0 ? [tried] : second;
 }
 
 function repeatIn(state: Certification): Repeat {

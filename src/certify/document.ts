@@ -15,7 +15,7 @@ import { conclusion, reportDocument } from "../report/report-document.js";
 import type { Report } from "../report/report-shape.js";
 import { snakeCase } from "../spec/schema/json.js";
 import { breakAgain, certificateBrief, failuresByReason, outcomeText, type Seen } from "./brief.js";
-import { mustNotice, noticedSentence, whyTooLittle } from "./promises.js";
+import { mustNotice, noticedSentence, notTriedSentence, whyTooLittle } from "./promises.js";
 import {
   type Certificate,
   type CertifyResult,
@@ -59,13 +59,13 @@ const toneOf: Readonly<Record<RunOutcome | RetryResult["outcome"] | CertifyVerdi
   failed: "bad",
   timed_out: "bad",
   flaky: "warning",
-  unclear: "warning",
   not_run: "quiet",
+  not_tried: "warning",
   unusable: "quiet",
 };
 
 function certificateDocument({ result, json }: Certificate): ReportDocument {
-  const { runs, report, verdict, scenario, command, promises, unmet } = result;
+  const { runs, report, verdict, scenario, command, promises, retries = [], notTried, unmet } = result;
   const ofReport = reportDocument(report, unmet);
   const broken = promises.runs.length === 0 ? "" : `, and ${promises.runs.length} with a broken promise,`;
   const sections: Section[] = [
@@ -92,10 +92,17 @@ function certificateDocument({ result, json }: Certificate): ReportDocument {
     {
       title: "Retries",
       columns: ["after", "result", "what the client did", "what to do"],
-      rows: (result.retries ?? []).map(({ after, outcome, sentence, whatToDo }) => ({
-        cells: [after, { text: outcome.replace("_", " "), tone: toneOf[outcome] }, sentence],
-        details: whatToDo === undefined ? [] : [[whatToDo]],
-      })),
+      rows: retries
+        .filter(({ outcome }) => outcome !== "not_tried")
+        .map(({ after, outcome, sentence, whatToDo }) => ({
+          cells: [after, { text: outcome.replace("_", " "), tone: toneOf[outcome] }, sentence],
+          details: whatToDo === undefined ? [] : [[whatToDo]],
+        })),
+    },
+    {
+      title: "Not tried",
+      columns: ["what", "why", "what to do"],
+      rows: notTried.map(({ what, why, whatToDo }) => ({ cells: [what], details: [[why], [whatToDo]] })),
     },
     { title: "Certificate", columns: ["what", "value"], rows: factsOf(result) },
   ];
@@ -112,6 +119,7 @@ function certificateDocument({ result, json }: Certificate): ReportDocument {
       ...(broken === ""
         ? []
         : [{ name: "promises", cases: promises.runs.map((run) => promiseCase(run, result)) }]),
+      ...(retries.length === 0 ? [] : [{ name: "retries", cases: retries.map(retryCase) }]),
       ...ofReport.suites,
     ],
     json,
@@ -119,20 +127,21 @@ function certificateDocument({ result, json }: Certificate): ReportDocument {
 }
 
 /** Sums up a certificate in one or two sentences. */
-function certificateConclusion({ verdict, runs, report, promises, unmet }: CertifyResult): string {
+function certificateConclusion(result: CertifyResult): string {
+  const { verdict, runs, report, promises, unmet } = result;
   const count = (...wanted: RunOutcome[]) => runs.filter(({ outcome }) => wanted.includes(outcome)).length;
   const of = `of ${pluralize(runs.length, "run")}`;
-  const shown = [noticedSentence(promises), conclusion(report)].filter(Boolean).join(" ");
+  const shown = [notTriedSentence(result), noticedSentence(promises), conclusion(report)]
+    .filter(Boolean)
+    .join(" ");
   if (verdict === "unusable") return `Not certified: ${whyUnusable(runs, promises.runs, report)}.`;
   if (verdict === "flaky") {
     return `Flaky: ${count("flaky")} ${of} passed once and failed once, although the sandbox behaved the same both times. ${shown}`;
   }
   const failed = count("failed", "timed_out");
-  const left = count("not_run");
-  const unmade = left === 0 ? "" : `, ${left} not run`;
   if (verdict === "failed")
-    return `Failed: ${failed} ${of}${unmade}${unmet.length === 0 ? "" : `, ${pluralize(unmet.length, "threshold")}`}. ${shown}`;
-  return `Passed: ${count("passed")} ${of}${unmade}. ${shown}`;
+    return `Failed: ${failed} ${of}${unmet.length === 0 ? "" : `, ${pluralize(unmet.length, "threshold")}`}. ${shown}`;
+  return `Passed: ${count("passed")} ${of}. ${shown}`;
 }
 
 function whyUnusable(runs: readonly Run[], broken: readonly PromiseRun[], report: Report): string {
@@ -222,6 +231,11 @@ function promiseCase(run: PromiseRun, { gates }: CertifyResult): TestCase {
   return { name, verdict: isFailure ? "failed" : "skipped", message };
 }
 
+function retryCase({ after, outcome, sentence, whatToDo = "" }: RetryResult): TestCase {
+  const verdict = outcome === "not_tried" ? "skipped" : outcome;
+  return { name: `after ${after}`, verdict, message: `${sentence} ${whatToDo}`.trim() };
+}
+
 function runsPicture(runs: readonly Run[]): Picture {
   const passed = runs.filter(({ outcome }) => outcome === "passed").length;
   const parts = runs.map((run) => ({ name: `${run.name}: ${outcomeText(run)}`, tone: toneOf[run.outcome] }));
@@ -236,7 +250,6 @@ function factsOf(result: CertifyResult): TableRow[] {
   const gatesAsFlags = Object.entries(snakeCase(gates) as object).map(
     ([name, value]) => `--${name.replaceAll("_", "-")} ${value}`,
   );
-  const notTried = promises.runs.filter(({ outcome }) => outcome === "not_tried").map(({ id }) => id);
   const learned = Object.entries(like).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
   const facts: [string, string | undefined][] = [
     ["verdict", result.verdict],
@@ -246,7 +259,6 @@ function factsOf(result: CertifyResult): TableRow[] {
     ["seeds", seeds.join(", ")],
     ["faults", faults.join(", ")],
     ["promises", promises.kinds],
-    ["promises not tried", notTried.join(", ")],
     ["thresholds", gatesAsFlags.join(" ")],
     ["baseline like", learned.join(", ")],
     ["specification", result.specification],
@@ -269,12 +281,18 @@ const letterWidth = 6.5;
 const padding = 7;
 
 /** Renders the verdict as a small SVG, for a page about the client. */
-export function certificateBadge({ verdict, promises, report: { coverage } }: CertifyResult): string {
+export function certificateBadge({
+  verdict,
+  promises,
+  retries = [],
+  report: { coverage },
+}: CertifyResult): string {
   const label = "svc-sandbox";
   const share =
     promises.tried === 0 ? "promises not tested" : `${promises.noticed}/${promises.tried} promises`;
   const covered = `${coverage.met}/${coverage.promised} paths`;
-  const text = verdict === "passed" ? `certified, ${covered}, ${share}` : verdict;
+  const open = retries.some(({ outcome }) => outcome === "not_tried") ? "retries not tried, " : "";
+  const text = verdict === "passed" ? `certified, ${open}${covered}, ${share}` : verdict;
   const left = widthOf(label);
   const width = left + widthOf(text);
   const title = xmlText(`${label}: ${text}`);

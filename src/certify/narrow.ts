@@ -36,35 +36,58 @@ interface Found {
 
 /**
  * Finds a cause of each run with varied responses that fails, one run after the other. A named cause breaks its run alone. If the
- * cause of an earlier run does, one attempt shows it.
+ * cause of an earlier run does, one attempt shows it. Points that a passing run had, the innocent ones, are tried last.
  */
 export async function narrowVaried(
   failing: readonly FailingRun[],
+  innocent: readonly CausePoint[],
   repeat: Repeat,
   onFound: (run: PlannedRun, narrowed: Narrowed) => void,
 ): Promise<void> {
   const [first, ...others] = failing;
   if (first === undefined) return;
-  const found = await causeOf(first, repeat);
+  const found = await causeOf(first, innocent, repeat);
   if (found === "flaky" || found.cause.points.length === 0) {
     onFound(first.run, found === "flaky" ? found : found.cause);
-    return narrowVaried(others, repeat, onFound);
+    return narrowVaried(others, innocent, repeat, onFound);
   }
   const { cause, only } = found;
   onFound(first.run, cause);
+  const rows = new Set(cause.points.map(({ row }) => row));
+  // Other variants of the same rows have the same remedy.
   const open = others.map(async ({ run, points }) => {
-    if (!includesAll(points, cause.points)) return [{ run, points }];
-    if (!(await repeat(run, only(cause.points))).failed) return [{ run, points }];
-    onFound(run, cause);
+    const known = includesAll(points, cause.points)
+      ? cause.points
+      : points.filter(({ row }) => rows.has(row));
+    if (new Set(known.map(({ row }) => row)).size < rows.size) return [{ run, points }];
+    const shown = await repeat(run, only(known));
+    if (!shown.failed) return [{ run, points }];
+    if (known === cause.points) onFound(run, cause);
+    else {
+      const least = await minimize(known, async (part) => (await repeat(run, only(part))).failed);
+      onFound(run, variationCause(least, run, shown.lastPath(least.map(({ status }) => status))));
+    }
     return [];
   });
-  return narrowVaried((await Promise.all(open)).flat(), repeat, onFound);
+  return narrowVaried((await Promise.all(open)).flat(), innocent, repeat, onFound);
 }
 
-async function causeOf({ run, points }: FailingRun, repeat: Repeat): Promise<Found | "flaky"> {
+async function causeOf(
+  { run, points }: FailingRun,
+  innocent: readonly CausePoint[],
+  repeat: Repeat,
+): Promise<Found | "flaky"> {
   const fails = async (trial: Trial) => (await repeat(run, trial)).failed;
   const causeIn = async (only: typeof everywhere): Promise<Found | undefined> => {
-    const least = await minimize(points, (part) => fails(only(part)));
+    const suspects = points.filter((point) => !includesAll(innocent, [point]));
+    const isAmong = suspects.length > 0 && suspects.length < points.length && (await fails(only(suspects)));
+    const among = isAmong ? suspects : points;
+    const rows = [...new Set(among.map(({ row }) => row))];
+    const inRows = await minimize(
+      rows.map((row) => among.filter((point) => point.row === row)),
+      (part) => fails(only(part.flat())),
+    );
+    const least = await minimize(inRows.flat(), (part) => fails(only(part)));
     // Also without any point: a client that fails by chance must not get a cause.
     const [shown, ...others] = await Promise.all([
       repeat(run, only(least)),
@@ -86,8 +109,7 @@ async function causeOf({ run, points }: FailingRun, repeat: Repeat): Promise<Fou
 }
 
 /**
- * Finds the covered path where a fault breaks the client. `suspect` is a path where the fault affected the failing run. A
- * client that waits forever takes its whole time in each attempt, so the first two attempts may be enough.
+ * Finds the covered path where a fault breaks the client. `suspect` is a path where the fault affected the failing run.
  */
 export async function narrowFault(
   run: PlannedRun & { readonly fault: FaultPathId },
@@ -102,11 +124,11 @@ export async function narrowFault(
     suspect !== undefined && fails([suspect]),
     fails(besides(suspect)),
   ]);
-  if (isGuilty) return faultCause(run.fault, areOthers ? undefined : suspect);
+  if (isGuilty) return faultCause(run.fault, { path: areOthers ? undefined : suspect });
   const guilty = areOthers ? besides(suspect) : paths;
   if (!areOthers && !(await fails(paths))) return "flaky";
   const [path] = await minimize(guilty, fails);
-  return faultCause(run.fault, (await fails(besides(path))) ? undefined : path);
+  return faultCause(run.fault, { path: (await fails(besides(path))) ? undefined : path });
 }
 
 /**

@@ -36,8 +36,8 @@ export interface Patience {
   readonly silent: number;
 }
 
-/** The longest usual timeout of a client's requests, plus a second. */
-const longestTimeout = 11_000;
+/** How long a client may wait for a response: longer than the usual timeouts. */
+export const longestWait = 30_000;
 
 interface Known {
   /** The user's choice for all runs. */
@@ -46,24 +46,31 @@ interface Known {
   readonly baselineMs?: number | undefined;
   /** The paths where a fault may affect a request. */
   readonly paths: readonly PathId[];
+  /** The time that a client may wait before its next request. Default: none. */
+  readonly least?: number;
 }
 
-/**
- * Returns how long a run may take. A client has no timeout if it sends nothing for longer than usual timeouts
- * and its whole baseline.
- */
-export function patienceFor({ fault }: PlannedRun, { timeout, baselineMs, paths }: Known): Patience {
+/** Returns how long a run may take. After a fault, the client may wait for as long as `longestWait` and its whole baseline. */
+export function patienceFor(
+  { fault }: PlannedRun,
+  { timeout, baselineMs, paths, least = 0 }: Known,
+): Patience {
   if (timeout !== undefined) return { total: timeout, silent: timeout };
   if (baselineMs === undefined) return { total: 60_000, silent: 60_000 };
-  const total = Math.max(30_000, 5 * baselineMs);
-  if (fault === undefined) return { total, silent: total };
-  const silent = longestTimeout + baselineMs;
+  const total = Math.max(30_000, 5 * baselineMs) + least;
+  const silent = Math.max(longestWait, least) + baselineMs;
+  if (fault === undefined) return { total, silent: least === 0 ? total : silent };
   // Each path may end in a timeout.
   return { total: Math.max(total, paths.length * silent), silent };
 }
 
 /** Returns the verdict on a client. It passes only if every run was made. */
-export function verdictOf({ runs, promises, unmet, report }: Omit<CertifyResult, "verdict">): CertifyVerdict {
+export function verdictOf({
+  runs,
+  promises,
+  unmet,
+  report,
+}: Omit<CertifyResult, "verdict" | "notTried">): CertifyVerdict {
   const [baseline, ...others] = runs;
   if (baseline?.outcome === "flaky") return "flaky";
   if (baseline?.outcome !== "passed" || baseline.requests === 0) return "unusable";
@@ -81,11 +88,19 @@ export function faultsOn(paths: readonly PathId[], fault: FaultPathId): NonNulla
   return paths.map((path) => ({ when: { path_id: path as never, requests: [1] }, then }));
 }
 
-export function faultCause(fault: FaultPathId, path?: PathId): RunCause {
+interface FaultFacts {
+  readonly path?: PathId | undefined;
+  /** How long the client had waited when its run was ended. Default: it ended itself. */
+  readonly waitedMs?: number | undefined;
+}
+
+export function faultCause(fault: FaultPathId, { path, waitedMs }: FaultFacts = {}): RunCause {
   const { happens } = effectAt(fault);
   const where = path === undefined ? "" : ` that would end on ${path}`;
-  const sentence = `fails when the first request${where} ${happens}`;
-  const whatToDo = [outcomeOf(fault).whatToDo];
+  const ends = waitedMs === undefined ? "fails" : `still waiting after ${Math.round(waitedMs / 1000)} s,`;
+  const sentence = `${ends} when the first request${where} ${happens}`;
+  const longer = `If your client has a longer timeout, raise --timeout, for example to --timeout 60s.`;
+  const whatToDo = [outcomeOf(fault).whatToDo, ...(waitedMs === undefined ? [] : [longer])];
   return { sentence, whatToDo, points: [], fault, ...(path !== undefined && { pathId: path }) };
 }
 

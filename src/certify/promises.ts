@@ -1,10 +1,10 @@
-import type { BrokenPromise } from "../api/promises.js";
+import { type BrokenPromise, promisesOn } from "../api/promises.js";
 import { type UnmetThreshold, unmetThresholds } from "../report/brief.js";
 import { pluralize } from "../report/plain-text.js";
 import type { Report } from "../report/report-shape.js";
 import type { AdviceId } from "../spec/advice.js";
 import { variableOf } from "../spec/api-key.js";
-import type { CertifyResult, Gates, PromiseRun } from "./result.js";
+import type { CertifyResult, Gates, NotTried, PromiseRun } from "./result.js";
 
 /** The minimum of promised paths that a client must cover: fewer show too little. */
 export const leastPaths = 5;
@@ -76,6 +76,60 @@ export function unmetGates(
     unmet.push({ threshold: "--promises swaps", sentence });
   }
   return unmet;
+}
+
+/** Lists everything that shows nothing about the client; `only` are the names of the only runs that were wanted. */
+export function notTriedIn(
+  { runs, promises, retries = [], faults }: Pick<CertifyResult, "runs" | "promises" | "retries" | "faults">,
+  only?: readonly string[],
+): NotTried[] {
+  const unmade = {
+    why: "the run was not made",
+    whatToDo: "Run certify to its end: fix what fails first, or raise --budget.",
+  };
+  const rows = [
+    ...retries.flatMap(({ after, outcome, sentence: why, whatToDo = "" }) =>
+      outcome === "not_tried" ? [{ what: `retries after ${after}`, why, whatToDo }] : [],
+    ),
+    ...runs.flatMap(({ name, outcome }) => (outcome === "not_run" ? [{ what: name, ...unmade }] : [])),
+    ...promises.runs.flatMap(({ id, pathId, outcome }) => {
+      const whatToDo = `Send the requests that show it, which end on ${pathId}.`;
+      if (outcome === "not_run") return [{ what: id, ...unmade }];
+      return outcome === "not_tried"
+        ? [{ what: id, why: "the client got no response with it", whatToDo }]
+        : [];
+    }),
+  ];
+  if (only !== undefined) return rows;
+  const broken = promises.runs.map(({ id }) => id);
+  const paths = runs.length === 0 ? [] : [...new Set(promises.runs.map(({ pathId }) => pathId))];
+  const kinds = promisesOn(paths, "all").flatMap(({ id, words }) => (broken.includes(id) ? [] : words));
+  if (promises.kinds === "none")
+    rows.push({ what: "broken promises", why: "--promises none breaks none", whatToDo: "Leave it out." });
+  else if (kinds.length > 0) {
+    const what = `other promises: ${[...new Set(kinds)].join(", ")}`;
+    rows.push({ what, why: "--promises swaps breaks only swaps", whatToDo: "Add --promises all." });
+  }
+  if (faults.length === 0)
+    rows.push({ what: "faults", why: "certify ran without --faults", whatToDo: "Add --faults." });
+  return rows;
+}
+
+/** As in "Not tried: 2 of 5 experiments, faults." */
+export function notTriedSentence({
+  runs,
+  promises,
+  retries = [],
+  notTried,
+}: CertifyResult): string | undefined {
+  const share = (all: readonly { readonly outcome: string }[], what: string) => {
+    const open = all.filter(({ outcome }) => outcome === "not_tried" || outcome === "not_run").length;
+    return open === 0 ? [] : `${open} of ${pluralize(all.length, what)}`;
+  };
+  const shares = [share(retries, "experiment"), share(runs, "run"), share(promises.runs, "promise")].flat();
+  const kinds = notTried.flatMap(({ what }) => /^(?:broken|other) promises|^faults$/.exec(what) ?? []);
+  const all = [...shares, ...kinds];
+  return all.length === 0 ? undefined : `Not tried: ${all.join(", ")}.`;
 }
 
 const mostNamed = 3;

@@ -89,12 +89,16 @@ const promise = mapping({
 export interface PromiseRun extends ValueOf<typeof promise> {}
 
 const retry = mapping({
-  after: choice(["401", "403", "429", "outage"]),
-  outcome: choice(["passed", "failed", "unclear", "not_run"]),
+  after: choice(["401", "403", "429 with Retry-After", "429 without Retry-After", "outage"]),
+  outcome: choice(["passed", "failed", "not_tried"]),
   sentence: text(),
   whatToDo: optional(text()),
 });
 export interface RetryResult extends ValueOf<typeof retry> {}
+
+/** A run, promise or experiment that shows nothing about the client. */
+const notTried = mapping({ what: text(), why: text(), whatToDo: text() });
+export interface NotTried extends ValueOf<typeof notTried> {}
 
 const gates = mapping({
   failOn: choice(adviceLevels),
@@ -128,6 +132,7 @@ const result = {
     runs: list(promise),
   }),
   retries: optional(list(retry)),
+  notTried: list(notTried),
   gates,
   unmet: list(mapping({ threshold: text(), sentence: text() })),
   /** The merged reports of all runs without a broken promise. */
@@ -138,7 +143,7 @@ const resultShape = mapping(result);
 export interface CertifyResult extends ValueOf<typeof resultShape> {}
 
 /** The version of the certificate's format. It changes if a reader of this version could misread a new one. */
-const certificateFormat = 2;
+const certificateFormat = 3;
 
 /** A certificate as a file: its JSON Schema and its checks derive from this. */
 const certificateShape = inJsonOfAnyVersion(

@@ -9,12 +9,12 @@ import {
   experimentsFor,
   type Made,
   retryResults,
-  type SentCount,
 } from "./retries.js";
 
 const pathOf = {
   active: "200.test",
   live: "200.live",
+  ending: "429.per_minute",
   revoked: "401.revoked",
   expired: "401.expired",
   "wrong-scope": "403.insufficient_scope",
@@ -22,7 +22,7 @@ const pathOf = {
   limited: "429.per_day",
 } as const satisfies Record<string, ApiPathId>;
 type Key = keyof typeof pathOf;
-const keys = Object.keys(pathOf) as Key[];
+const keys = (Object.keys(pathOf) as Key[]).filter((key) => key !== "ending");
 
 /** A client and its tests; each test sends keys, and fails at the first response with another status than usual. */
 interface Client {
@@ -37,36 +37,50 @@ interface Client {
   readonly burst: number;
   /** Whether it sends a key no more once it got 200. */
   readonly caches: boolean;
+  /** Whether each test has its own sandbox. */
+  readonly isolated: boolean;
 }
 
-const calm: Client = { tests: [], retries: {}, reruns: 0, bail: false, burst: 1, caches: false };
+const usual = { tests: [], retries: {}, reruns: 0, bail: false, burst: 1, caches: false, isolated: false };
+const calm: Client = usual;
 
 /** The requests of a client, when each key was sent, and whether a test failed; the response depends on the key and its number. */
 function run(
-  { tests, retries, reruns, bail, burst, caches }: Client,
-  respond: (key: Key, nth: number) => number,
-): CountedRun & { readonly times: ReadonlyMap<Key, readonly number[]> } {
-  const times = new Map<Key, number[]>();
-  const stored = new Set<Key>();
+  { tests, retries, reruns, bail, burst, caches, isolated }: Client,
+  respond: (key: Key, nth: number, number: number) => number,
+): CountedRun & { readonly timesOf: (key: string, nth: number) => readonly number[] } {
+  const sent: { key: Key; nth: number; box: number; paths: ApiPathId[]; times: number[] }[] = [];
+  const stored = new Set<string>();
   let now = 0;
+  let box = 0;
+  // A test of the end of a minute moves the clock after its first response.
+  let isNextMinute = false;
   const send = (key: Key) => {
-    const sent = times.get(key) ?? [];
-    times.set(key, sent);
-    sent.push(++now);
-    return respond(key, sent.length);
+    const nth = sent.filter((one) => one.key === key).length;
+    const known = sent.find((one) => one.key === key && one.box === box);
+    const place = known ?? { key, nth, box, paths: [], times: [] };
+    if (known === undefined) sent.push(place);
+    place.times.push(++now);
+    const isOver = key === "ending" && isNextMinute;
+    place.paths.push(isOver ? "200.test" : pathOf[key]);
+    const status = respond(key, place.nth, place.times.length);
+    return isOver && status === 429 ? 200 : status;
   };
   const call = (key: Key) => {
-    if (stored.has(key)) return 200;
+    if (stored.has(`${box} ${key}`)) return 200;
     let status = send(key);
     for (let left = retries[status] ?? 0; left > 0; left--) status = send(key);
-    if (caches && status === 200) stored.add(key);
+    if (caches && status === 200) stored.add(`${box} ${key}`);
     return status;
   };
-  const passes = (steps: readonly Key[]) =>
-    steps.every((key) => {
+  const passes = (steps: readonly Key[]) => {
+    if (isolated) box += 1;
+    return steps.every((key) => {
       const statuses = Array.from({ length: burst }, () => call(key));
-      return statuses.every((status) => status === statusOf(key));
+      isNextMinute ||= key === "ending";
+      return statuses.every((status) => status === statusOf(key) || (key === "ending" && status === 200));
     });
+  };
   let failed = false;
   for (const steps of tests) {
     let isFine = passes(steps);
@@ -74,20 +88,21 @@ function run(
     failed ||= !isFine;
     if (!isFine && bail) break;
   }
-  const sent = [...times].map(([key, { length: count }]): SentCount => ({ key, pathId: pathOf[key], count }));
-  return { sent, times, failed };
+  const timesOf = (key: string, nth: number) =>
+    sent.find((one) => one.key === key && one.nth === nth)?.times ?? [];
+  return { sent, timesOf, failed };
 }
 
 const statusOf = (key: Key) => outcomeOf(pathOf[key]).status;
 
 function made(client: Client, experiment: Experiment): Made {
-  const { id, key, last } = experiment;
-  const status = { outage: 503, control: 200 }[id as string] ?? Number(id);
-  const { times, ...counted } = run(client, (one, nth) =>
-    one === key && nth >= last ? status : statusOf(one),
+  const { id, key, nth, last } = experiment;
+  const status = { outage: 503, control: 200 }[id as string] ?? Number(id.slice(0, 3));
+  const { timesOf, ...counted } = run(client, (one, place, number) =>
+    one === key && place === nth && number >= last ? status : statusOf(one),
   );
-  const seen = (times.get(key as Key) ?? []).slice(last - 1);
-  return { ...counted, experiment, times: seen, again: Math.max(0, seen.length - 1) };
+  const times = timesOf(key, nth).slice(last - 1);
+  return { ...counted, experiment, times, again: Math.max(0, times.length - 1), silentMs: 0 };
 }
 
 /** The results of the experiments with a client, except for the passed ones. */
@@ -97,12 +112,16 @@ function resultsOf(client: Client): Record<string, RetryResult["outcome"]> {
   const control = controlFor(baseline, tried);
   const results = retryResults([baseline], tried, control && made(client, control));
   return Object.fromEntries(
-    results.flatMap(({ after, outcome }) => (outcome === "passed" ? [] : [[after, outcome]])),
+    results
+      .flatMap(({ after, outcome }) =>
+        outcome === "passed" ? [] : [[after.replace(" with Retry-After", ""), outcome]],
+      )
+      .filter(([after]) => after !== "429 without Retry-After"),
   );
 }
 
 const threeTests: Client["tests"] = [["active"], ["revoked"], ["revoked"], ["revoked"], ["inactive"]];
-const [retried, open] = ["failed", "unclear"] as const;
+const [retried, open] = ["failed", "not_tried"] as const;
 const all = { "401": open, "403": open, "429": open };
 
 test.each<[string, Partial<Client>, Record<string, RetryResult["outcome"]>]>([
@@ -111,6 +130,24 @@ test.each<[string, Partial<Client>, Record<string, RetryResult["outcome"]>]>([
   ["a test that sends a rejected key twice, and stops", { tests: [["active"], ["revoked", "revoked"]] }, {}],
   ["three tests, of which the first failure ends the run", { tests: threeTests, bail: true }, {}],
   ["tests that a runner runs again", { tests: threeTests, reruns: 2 }, all],
+  [
+    "a retry after each status, with a test of the end of a minute last",
+    {
+      tests: [["active"], ["revoked"], ["inactive"], ["limited"], ["ending", "ending"]],
+      retries: { 401: 2, 403: 2, 429: 2 },
+    },
+    { "401": retried, "403": retried, "429": retried },
+  ],
+  [
+    "a test that revokes the key in its own sandbox",
+    { tests: [["active"], ["revoked"]], isolated: true, retries: { 401: 1 } },
+    { "401": retried },
+  ],
+  [
+    "sandboxes that get the key several times",
+    { tests: [["active", "active"], ["active"], ["revoked"]], isolated: true },
+    {},
+  ],
   ["no accepted key", { tests: [["revoked"], ["expired"]], retries: { 401: 1 } }, { ...all, outage: open }],
   ["a retry after 401 alone", { tests: [keys], retries: { 401: 1 } }, { "401": retried }],
   [

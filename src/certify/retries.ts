@@ -6,18 +6,21 @@ import type { Report, ReportedAdvice } from "../report/report-shape.js";
 import type { Ending } from "../sandbox/journal/exchange.js";
 import type { SandboxState, Trial } from "../sandbox/sandbox.js";
 import { type AdviceId, adviceIds, adviceOf } from "../spec/advice.js";
-import { fingerprintOf } from "../spec/api-key.js";
+import { fingerprintOf, minute, minuteStart } from "../spec/api-key.js";
 import { type ApiPathId, outcomeOf, type PathId } from "../spec/outcomes.js";
 import type { RetryResult } from "./result.js";
 
 // Experiments that show how a client treats a rejection or an outage. Each run is like the baseline up to the last request with
 // a key that works, so that nothing but this response can make the client send more requests with the key.
 
-/** The number of requests with one key (its ref or fingerprint) that ended on one path. */
+/** The requests with one key in one sandbox of a run. */
 export interface SentCount {
+  /** Its ref or fingerprint. */
   readonly key: string;
-  readonly pathId: PathId;
-  readonly count: number;
+  /** The number of sandboxes with an earlier first request with this key. A reset starts another sandbox. */
+  readonly nth: number;
+  /** The path of each request, in order. */
+  readonly paths: readonly PathId[];
 }
 
 /** A run's requests, and whether the command failed. */
@@ -28,16 +31,32 @@ export interface CountedRun {
   readonly isTimedOut?: boolean;
 }
 
-/** `control`: a key that is always rejected is accepted in its last request, to find runners that repeat failing tests. */
-type ExperimentId = RetryResult["after"] | "control";
+/** Numbers the sandboxes of a run, for each key by their first request with it. */
+export function createPlaces() {
+  const registries = new Map<string, object[]>();
+  return (key: string, { registry }: Pick<SandboxState, "registry">): number => {
+    const known = registries.get(key) ?? [];
+    registries.set(key, known);
+    const nth = known.indexOf(registry);
+    return nth === -1 ? known.push(registry) - 1 : nth;
+  };
+}
 
-/** What happens to a key from its `last` request of the baseline on. */
+type After = RetryResult["after"];
+
+/** `control`: a key that is always rejected is accepted in its last request, to find runners that repeat failing tests. */
+type ExperimentId = After | "control";
+
+/** What happens to a key of one sandbox from its `last` request of the baseline on. */
 export interface Experiment {
   readonly id: ExperimentId;
   readonly key: string;
+  readonly nth: number;
   readonly last: number;
   /** The path where its requests end. */
   readonly pathId: ApiPathId;
+  /** Of the 429 with this header. */
+  readonly retryAfter?: number;
 }
 
 /** An experiment that was made. */
@@ -47,20 +66,21 @@ export interface Made extends CountedRun {
   readonly times: readonly number[];
   /** The number of these requests, without the first, that got the experiment's response. */
   readonly again: number;
+  /** The time from the last of them to the end of the run. */
+  readonly silentMs: number;
 }
 
-const adviceAfter: Readonly<Record<RetryResult["after"], AdviceId>> = {
-  "401": "same-key-after-401",
-  "403": "same-key-after-403",
-  "429": "too-soon-after-429",
-  outage: "no-pause-after-failure",
+/** What each experiment finds, and the path of its response if the client covers none with this status. */
+const experimentTable: Readonly<Record<After, readonly [advice: AdviceId, usual?: ApiPathId]>> = {
+  "401": ["same-key-after-401", "401.revoked"],
+  "403": ["same-key-after-403", "403.access_denied"],
+  "429 with Retry-After": ["too-soon-after-429", "429.per_minute"],
+  "429 without Retry-After": ["too-soon-after-429", "429.per_minute"],
+  outage: ["no-pause-after-failure"],
 };
-/** The path of a status that the client does not cover. */
-const usualPaths = { "401": "401.revoked", "403": "403.access_denied", "429": "429.per_minute" } as const;
-
-/** Seconds in `Retry-After` of the 429. Timers may end a little early. */
-const limitSeconds = 2;
-const limitMs = limitSeconds * 1000 - 50;
+const experimentIds = Object.keys(experimentTable) as After[];
+/** Timers may end a little early. */
+const toleranceMs = 50;
 /** The tries after which a client does not give up: its run ends. Fewer if its time is over. */
 const mostTries = 20;
 const mostTriesInTime = 10;
@@ -68,69 +88,105 @@ const mostTriesInTime = 10;
 const mostWithoutPause = 5;
 
 const noteId = "sent-again-after-refusal";
-const statusOf = ({ pathId }: Pick<SentCount, "pathId">) => outcomeOf(pathId).status;
+const statusOf = (pathId: PathId) => outcomeOf(pathId).status;
+const isRejection = (pathId: PathId) => [401, 403, 429].includes(statusOf(pathId));
 const countOf = ({ sent }: CountedRun, key: string) =>
-  sent.reduce((total, one) => (one.key === key ? total + one.count : total), 0);
-const rejectedIn = ({ sent }: CountedRun) =>
-  sent.filter((one) => one.pathId !== "401.missing" && statusOf(one) in usualPaths);
+  sent.reduce((total, one) => (one.key === key ? total + one.paths.length : total), 0);
+const placeOf = ({ sent }: CountedRun, { key, nth }: Pick<SentCount, "key" | "nth">) =>
+  sent.find((one) => one.key === key && one.nth === nth)?.paths.length ?? 0;
 
-/** Returns the experiments with a client, in order of its baseline; none if each key is rejected at least once. */
-export function experimentsFor(baseline: CountedRun): Experiment[] {
+/** Returns the experiments with a client, in order of its baseline; none if no key is accepted in each request to a sandbox. */
+export function experimentsFor(baseline: CountedRun, seed = 1): Experiment[] {
   const { sent } = baseline;
-  const [most] = sent
-    .filter(({ key }) => sent.every((one) => one.key !== key || statusOf(one) === 200))
+  const mostOf = (key: string) =>
+    Math.max(...sent.flatMap((one) => (one.key === key ? one.paths.length : [])));
+  const [best] = sent
+    .filter(({ paths }) => paths.every((path) => statusOf(path) === 200))
+    // If tests run in parallel, any of its sandboxes may come first: this one must not get more requests than it did here.
+    .map((one) => [Number(one.paths.length === mostOf(one.key)), countOf(baseline, one.key), one] as const)
     // A client that stores accepted responses sends few requests.
-    .sort((one, other) => countOf(baseline, other.key) - countOf(baseline, one.key));
-  if (most === undefined) return [];
-  const { key } = most;
-  const last = countOf(baseline, key);
-  const pathOf = (status: keyof typeof usualPaths) =>
-    (sent.find((one) => statusOf(one) === Number(status))?.pathId ?? usualPaths[status]) as ApiPathId;
-  const statuses = ["401", "403", "429"] as const;
-  const rejections = statuses.map((id): Experiment => ({ id, key, last, pathId: pathOf(id) }));
-  return [...rejections, { id: "outage", key, last, pathId: most.pathId as ApiPathId }];
+    .sort(
+      ([safe, count, one], [otherSafe, otherCount, other]) =>
+        otherSafe - safe || otherCount - count || other.paths.length - one.paths.length,
+    );
+  if (best === undefined) return [];
+  const { key, nth, paths } = best[2];
+  return experimentIds.map((id): Experiment => {
+    const [, usual = paths[0]] = experimentTable[id];
+    const covered = sent.flatMap((one) => one.paths).find((path) => id.startsWith(String(statusOf(path))));
+    const pathId = (covered ?? usual) as ApiPathId;
+    const retryAfter = id === "429 with Retry-After" && { retryAfter: 2 + (seed % 3) };
+    return { id, key, nth, last: paths.length, pathId, ...retryAfter };
+  });
 }
 
 /** Returns the experiment that finds out whether the client's test runner repeats failing tests, if that matters. */
-export function controlFor(baseline: CountedRun, made: readonly Made[]): Experiment | undefined {
-  const rejected = rejectedIn(baseline).at(-1);
-  if (rejected === undefined || made.some(isCalm) || made.every(({ again }) => again === 0)) return undefined;
-  const { key, pathId } = rejected;
-  return { id: "control", key, last: countOf(baseline, key), pathId: pathId as ApiPathId };
+export function controlFor({ sent }: CountedRun, made: readonly Made[]): Experiment | undefined {
+  if (made.every((one) => one.again === 0 || isProven(one, made))) return undefined;
+  const rejected = sent.findLast(
+    ({ key, paths }) =>
+      key !== "" &&
+      paths.every(isRejection) &&
+      sent.every((one) => one.key !== key || one.paths.every(isRejection)),
+  );
+  if (rejected === undefined) return undefined;
+  const { key, nth, paths } = rejected;
+  return { id: "control", key, nth, last: paths.length, pathId: paths.at(-1) as ApiPathId };
 }
 
-// A client that sends nothing after a rejection neither retries, nor repeats failing tests, nor stores responses.
-const isCalm = ({ experiment, times }: Made) => experiment.id !== "outage" && times.length === 1;
+// Another rejection at the same place shows that nothing else sends the key again: neither a runner that repeats failing tests,
+// nor a test that finds no stored response.
+function isProven({ failed, experiment }: Made, made: readonly Made[]): boolean {
+  return made.some(
+    (one) =>
+      one.experiment.id !== "outage" &&
+      one.experiment.id !== experiment.id &&
+      one.times.length === 1 &&
+      (one.failed || !failed),
+  );
+}
 
 /** Starts an experiment: its effect on a run, and what it shows. */
-export function startExperiment({ id, key, last, pathId }: Experiment) {
+export function startExperiment({ id, key, nth, last, pathId, retryAfter }: Experiment) {
+  const placeIn = createPlaces();
   const times: number[] = [];
   let sent = 0;
   let responses = 0;
-  let limitedAt = 0;
+  let stopwatch = () => 0;
+  let limited: readonly [number, number] = [0, 0];
+  // The minute ends on the sandbox's clock, which a test may move and which does not leave the minute by itself, or on the wall.
+  const hasWaited = ({ now, started }: ApiCall, wall: number): boolean => {
+    const [limitedAt, limitedWall] = limited;
+    const waited = started - (times[0] as number) + toleranceMs;
+    if (retryAfter !== undefined) return Math.max(now - limitedAt + toleranceMs, waited) >= retryAfter * 1000;
+    const next = Math.max(minuteStart(now), minuteStart(limitedAt + waited));
+    return waited >= minute || next > minuteStart(limitedAt) || minuteStart(wall) > minuteStart(limitedWall);
+  };
   const respond = (world: SandboxState, call: ApiCall, ending: Ending): Ending | undefined => {
     if (id === "outage") return unavailable(world, call);
     if (id === "control") {
       const accepted = brokenPromises.find((one) => one.id === `${pathId}:accepted`);
       return { ...ending, ...accepted?.respond(ending, call, world) };
     }
-    if (id !== "429") return rejectCall(world, call, { path: pathId });
-    if (times.length === 1) limitedAt = call.now;
-    // It also ends on the sandbox's clock, which a test may move.
-    const waited = Math.max(call.now - limitedAt, call.started - (times[0] as number));
-    if (waited >= limitMs) return undefined;
+    if (!pathId.startsWith("429")) return rejectCall(world, call, { path: pathId });
+    const wall = world.platform.time();
+    if (times.length === 1) limited = [call.now, wall];
+    else if (hasWaited(call, wall)) return undefined;
     const { answer, ...refused } = rejectCall(world, call, { path: pathId });
-    const headers = answer.headers.filter((_, i, all) => all[i - (i % 2)] !== "Retry-After");
-    return { ...refused, answer: { ...answer, headers: [...headers, "Retry-After", String(limitSeconds)] } };
+    const others = answer.headers.filter((_, i, all) => all[i - (i % 2)] !== "Retry-After");
+    const headers = retryAfter === undefined ? others : [...others, "Retry-After", String(retryAfter)];
+    return { ...refused, answer: { ...answer, headers } };
   };
   const broken: NonNullable<Trial["broken"]> = {
     responses: 0,
     end(world, call: ApiCall, ending: Ending): Ending {
+      if (call.request.fromStory) return ending;
       const sentKey = call.entry?.key.ref ?? fingerprintOf(call.sha256);
-      if (sentKey !== key || call.request.fromStory || ending.fault !== undefined) return ending;
+      if (placeIn(sentKey, world) !== nth || sentKey !== key || ending.fault !== undefined) return ending;
       sent += 1;
       if (sent < last) return ending;
       times.push(call.started);
+      stopwatch = world.platform.stopwatch;
       const other = respond(world, call, ending);
       if (other !== undefined) responses += 1;
       return other ?? ending;
@@ -142,11 +198,24 @@ export function startExperiment({ id, key, last, pathId }: Experiment) {
     /** Whether the run has shown enough. */
     isOver: () => responses > mostTries,
     // The client may send a few more until its run is ended.
-    facts: () => ({ times: times.slice(0, mostTries + 1), again: Math.min(responses - 1, mostTries) }),
+    facts: () => ({
+      times: times.slice(0, mostTries + 1),
+      again: Math.max(0, Math.min(responses - 1, mostTries)),
+      silentMs: stopwatch() - (times.at(-1) ?? 0),
+    }),
   };
 }
 
-type Doubt = Required<Pick<RetryResult, "sentence" | "whatToDo">>;
+/** How long a run must wait for a client that waits as it should, in milliseconds. */
+export function leastWait({ id }: Experiment): number {
+  return id === "429 without Retry-After" ? minute + 1000 : 0;
+}
+
+/** Whether a client may have sent its key again in the next minute by chance: a second run starts at another time. */
+export function isLucky({ experiment: { id }, times: [first = 0, second = 0], again }: Made): boolean {
+  const pause = second - first;
+  return id === "429 without Retry-After" && again === 0 && pause > 0 && pause < minute / 2;
+}
 
 /** The results of the experiments; `plain` are the runs without any fault or broken promise, the baseline first. */
 export function retryResults(
@@ -155,62 +224,103 @@ export function retryResults(
   control: Made | undefined,
 ): RetryResult[] {
   const [baseline] = plain;
-  const [{ key } = { key: "" }] = experimentsFor(baseline);
-  const usual = Math.max(...plain.map((run) => countOf(run, key)));
-  const resultOf = (after: RetryResult["after"]): RetryResult => {
-    const unclear = (doubt: Doubt): RetryResult => ({ after, outcome: "unclear", ...doubt });
-    if (key === "") {
-      const sentence = "No key gets 200 in every request.";
-      return unclear({ sentence, whatToDo: "Send a key that always works, such as SVC_KEY_ACTIVE." });
-    }
+  const [target] = experimentsFor(baseline);
+  return experimentIds.map((after): RetryResult => {
     const run = made.find(({ experiment }) => experiment.id === after);
-    if (run === undefined) return { after, outcome: "not_run", sentence: "The run was not made." };
-    const { times, again } = run;
-    if (times.length === 0 || usual > countOf(baseline, key)) {
-      const sentence = `The runs do not send ${key} equally often.`;
-      return unclear({ sentence, whatToDo: "Send the same requests in each run." });
+    const why = whyNotTried(plain, target, run, made, control);
+    if (run === undefined || why !== undefined) {
+      const [sentence, whatToDo] = why ?? reasons.unmade;
+      return {
+        after,
+        outcome: "not_tried",
+        sentence: sentence.replaceAll("{key}", (control ?? run)?.experiment.key ?? ""),
+        whatToDo,
+      };
     }
-    const sentence = after === "outage" ? outageSentence(key, run) : rejectionSentence(after, key, again);
-    if (after === "outage" ? !isHasty(times) && !isEndless(run) : again === 0)
-      return { after, outcome: "passed", sentence };
-    const doubt = made.some(isCalm)
-      ? undefined
-      : (repeatedTests(baseline, run, control) ?? storedResponses(baseline, run));
-    if (doubt !== undefined) return unclear(doubt);
-    return { after, outcome: "failed", sentence, whatToDo: adviceOf(adviceAfter[after]).whatToDo };
-  };
-  return (["401", "403", "429", "outage"] as const).map(resultOf);
+    const { key } = run.experiment;
+    const sentence = after === "outage" ? outageSentence(key, run) : rejectionSentence(after, run);
+    if (!hasFinding(run)) return { after, outcome: "passed", sentence };
+    return { after, outcome: "failed", sentence, whatToDo: adviceOf(experimentTable[after][0]).whatToDo };
+  });
 }
 
-// If failing tests are repeated, they send more requests no matter which response they got.
-function repeatedTests(baseline: CountedRun, run: Made, control: Made | undefined): Doubt | undefined {
-  if (control === undefined || control.times.length === 0) {
-    const sentence = "Your tests send no rejected key, so a retry and a repeated test look the same.";
-    return { sentence, whatToDo: "Send SVC_KEY_REVOKED, and check its response." };
+const hasFinding = (run: Made) =>
+  run.experiment.id === "outage" ? isHasty(run.times) || isEndless(run) : run.again > 0;
+
+/** Why an experiment shows nothing, and what to change. `{key}` is the key of the control, or of the experiment. */
+const reasons = {
+  unmade: ["The run was not made.", "Run certify to its end, without --bail and with a longer --budget."],
+  noKey: ["No key gets 200 in every request.", "Send a key that always works, such as SVC_KEY_ACTIVE."],
+  uneven: [
+    "The runs do not send {key} equally often.",
+    "Send the same requests in each run, in the same order.",
+  ],
+  slow: ["Your client was still running when its time was over.", "Set a longer --timeout."],
+  noControl: [
+    "Your tests send no key that is always rejected, so a retry and a repeated test look the same.",
+    "Send SVC_KEY_REVOKED, and check its response.",
+  ],
+  repeated: [
+    "Your test runner repeats failing tests, which looks like a retry.",
+    "Turn off its retries for this command.",
+  ],
+  unchecked: [
+    "No test fails when {key} is accepted, so a retry and a repeated test look the same.",
+    "Check the status of each response.",
+  ],
+  stored: [
+    "Your client may store accepted responses, and ask again in the next test if it has none.",
+    "Turn off this cache for this command.",
+  ],
+} as const satisfies Readonly<Record<string, readonly [sentence: string, whatToDo: string]>>;
+
+function whyNotTried(
+  plain: readonly [CountedRun, ...CountedRun[]],
+  target: Experiment | undefined,
+  run: Made | undefined,
+  made: readonly Made[],
+  control: Made | undefined,
+): (typeof reasons)[keyof typeof reasons] | undefined {
+  const [baseline] = plain;
+  if (target === undefined) return reasons.noKey;
+  if (run === undefined) return reasons.unmade;
+  const { key, nth } = target;
+  const places = Array.from({ length: nth + 1 }, (_, at) => ({ key, nth: at }));
+  const isMore = (place: SentCount | (typeof places)[number], one: CountedRun) =>
+    placeOf(one, place) > placeOf(baseline, place);
+  const isMoved = places.slice(0, -1).some((place) => placeOf(run, place) !== placeOf(baseline, place));
+  if (run.times.length === 0 || isMoved || plain.some((one) => places.some((place) => isMore(place, one))))
+    return reasons.uneven;
+  if (!hasFinding(run)) {
+    const isWaiting = run.experiment.id === "429 without Retry-After" && run.silentMs >= minute - toleranceMs;
+    return run.isTimedOut && run.again === 0 && run.times.length === 1 && !isWaiting
+      ? reasons.slow
+      : undefined;
   }
-  if (control.sent.some(({ key }) => countOf(control, key) > countOf(baseline, key))) {
-    const sentence = "Your test runner repeats failing tests, which looks like a retry.";
-    return { sentence, whatToDo: "Turn off its retries for this command." };
-  }
-  if (control.failed || !run.failed) return undefined;
-  const sentence = `No test fails when ${control.experiment.key} is accepted, so a retry and a repeated test look the same.`;
-  return { sentence, whatToDo: "Check the status of each response." };
+  if (isProven(run, made)) return undefined;
+  if (control === undefined || control.times.length === 0) return reasons.noControl;
+  // If failing tests are repeated, they send more requests no matter which response they got.
+  if (control.sent.some(({ key }) => countOf(control, key) > countOf(baseline, key))) return reasons.repeated;
+  if (!control.failed && run.failed) return reasons.unchecked;
+  // Other tests send a key again if its accepted response was not stored. A client that retries also resent each rejected key.
+  const { id } = run.experiment;
+  const wanted = (path: PathId) =>
+    isRejection(path) && (id === "outage" || id.startsWith(String(statusOf(path))));
+  const rejected = baseline.sent
+    .map(({ key, paths }) => (key === "" ? 0 : paths.filter(wanted).length))
+    .filter(Boolean);
+  return rejected.length > 0 && rejected.every((count) => count > run.again) ? undefined : reasons.stored;
 }
 
-// Other tests send a key again if its accepted response was not stored. A client that retries also resent each rejected key.
-function storedResponses(baseline: CountedRun, { experiment: { id }, again }: Made): Doubt | undefined {
-  const rejected = rejectedIn(baseline).filter((one) => id === "outage" || String(statusOf(one)) === id);
-  if (rejected.length > 0 && rejected.every(({ key }) => countOf(baseline, key) > again)) return undefined;
-  const sentence = "Your client may store accepted responses, and ask again in the next test if it has none.";
-  return { sentence, whatToDo: "Turn off this cache for this command." };
-}
-
-function rejectionSentence(after: string, key: string, again: number): string {
-  const soon = after === "429" ? " too soon" : "";
-  if (again === 0) return `No request followed${soon} when certify rejected ${key} with ${after}.`;
-  const which = after === "429" ? ` sooner than ${limitSeconds} s, its Retry-After` : "";
+function rejectionSentence(after: After, { experiment, again }: Made): string {
+  const { key, retryAfter } = experiment;
+  const isLimit = after.startsWith("429");
+  if (again === 0)
+    return `No request followed${isLimit ? " too soon" : ""} when certify rejected ${key} with ${after}.`;
+  const wait =
+    retryAfter === undefined ? "before the next minute" : `sooner than ${retryAfter} s, its Retry-After`;
   const count = again === mostTries ? `${mostTries} or more requests` : pluralize(again, "more request");
-  return `When certify rejected ${key} with ${after}, ${count} followed${which}.`;
+  return `When certify rejected ${key} with ${after}, ${count} followed${isLimit ? ` ${wait}` : ""}.`;
 }
 
 function pausesOf(times: readonly number[]): number[] {
@@ -239,25 +349,33 @@ function outageSentence(key: string, run: Made): string {
   return `While ${key} got 503, your client sent ${sent}${pause}${end}.`;
 }
 
-/** Returns the report with a warning for each finding, and with the note only if a result is open. */
+/** Returns the report with an error for each finding, and a warning for the experiments that were not tried. */
 export function withRetries(report: Report, results: readonly RetryResult[] = []): Report {
   if (results.length === 0) return report;
   const rows = new Map<AdviceId, ReportedAdvice>(report.advice.map((row) => [row.id, row]));
-  for (const { after, outcome, sentence } of results) {
-    if (outcome !== "failed") continue;
-    const id = adviceAfter[after];
+  // The experiments have found out what it suggests to find out.
+  rows.delete(noteId);
+  const add = (id: AdviceId, found: readonly RetryResult[], whatToDo = adviceOf(id).whatToDo) => {
+    if (found.length === 0) return;
     const { meaning, ...advice } = adviceOf(id);
-    rows.set(id, { ...advice, id, count: 1, meaning: `${meaning} ${sentence}`, examples: [] });
+    const sentences = [...new Set(found.map(({ sentence }) => sentence))].join(" ");
+    rows.set(id, {
+      ...advice,
+      id,
+      count: found.length,
+      meaning: `${meaning} ${sentences}`,
+      whatToDo,
+      examples: [],
+    });
+  };
+  const having = (outcome: RetryResult["outcome"]) => results.filter((one) => one.outcome === outcome);
+  for (const id of new Set(experimentIds.map((after) => experimentTable[after][0]))) {
+    add(
+      id,
+      having("failed").filter(({ after }) => experimentTable[after][0] === id),
+    );
   }
-  const note = rows.get(noteId);
-  const open = results.filter(
-    ({ after, outcome }) => after !== "outage" && (outcome === "unclear" || outcome === "not_run"),
-  );
-  if (open.length === 0) rows.delete(noteId);
-  else if (note !== undefined) {
-    const why = [...new Set(open.map(({ sentence }) => sentence))].join(" ");
-    const fixes = [...new Set(open.flatMap(({ whatToDo }) => whatToDo ?? []))].join(" ");
-    rows.set(noteId, { ...note, meaning: `${note.meaning} ${why}`, whatToDo: fixes || note.whatToDo });
-  }
+  const open = having("not_tried");
+  add("retries-not-tried", open, [...new Set(open.flatMap(({ whatToDo }) => whatToDo ?? []))].join(" "));
   return { ...report, advice: adviceIds.flatMap((id) => rows.get(id) ?? []) };
 }

@@ -2,6 +2,7 @@ import { commandLine, pluralize } from "../report/plain-text.js";
 import type { ReportFormat } from "../report/render/document.js";
 import { render, type TextStyle } from "../report/render/render.js";
 import { canonicalJson, snakeCase } from "../spec/schema/json.js";
+import { verdictOf } from "./plan.js";
 import { type CertifyResult, certificateOf } from "./result.js";
 
 /** The findings of repeated runs about a certificate. Plain data. */
@@ -29,13 +30,15 @@ interface Fact {
  */
 export function verifyCertificate(certified: CertifyResult, again: CertifyResult): Verification {
   const now = certificateOf(again).result;
-  const factsNow = factsOf(now);
-  // Without the runs that the certificate leaves out. If the outcome of a run differs, its other facts may be missing.
-  const compared = [...factsOf(certified)].filter(([fact, value]) =>
-    factsNow.has(fact) ? value !== "not_run" : !/^(?:outcome|exit code|cause|coverage) of /.test(fact),
-  );
-  const facts = compared.map(([fact, value]): Fact => {
-    return { fact, certified: shown(value), now: shown(factsNow.get(fact)) };
+  const [before, after] = [factsOf(certified), factsOf(now)];
+  const isPartial = unmadeRuns(certified) > 0;
+  const facts = [...new Set([...before.keys(), ...after.keys()])].flatMap((fact): Fact[] => {
+    const isInBoth = before.has(fact) && after.has(fact);
+    // The runs that the certificate leaves out, and everything about all runs then.
+    if (before.get(fact) === "not_run" || (isPartial && !before.has(fact))) return [];
+    // If the outcome of a run differs, its other facts may be missing.
+    if (!isInBoth && /^(?:outcome|exit code|cause|coverage) of /.test(fact)) return [];
+    return [{ fact, certified: shown(before.get(fact)), now: shown(after.get(fact)) }];
   });
   return {
     verified: facts.every(isSame),
@@ -47,9 +50,10 @@ export function verifyCertificate(certified: CertifyResult, again: CertifyResult
 
 /** Returns the facts of a result that do not depend on the machine; those of all runs only if every run was made. */
 function factsOf(result: CertifyResult): Map<string, unknown> {
-  const { runs, promises, gates, retries, report, unmet } = result;
+  const { runs, promises, gates, retries = [], notTried, report, unmet } = result;
   const facts = new Map<string, unknown>([
     ["verdict", result.verdict],
+    ["verdict by the runs", verdictOf(result)],
     // No matter where the file is now, or its name.
     ["content of the scenario", result.scenarioDigest],
     ...Object.entries({ seeds: result.seeds, faults: result.faults, like: result.like, gates }),
@@ -67,12 +71,11 @@ function factsOf(result: CertifyResult): Map<string, unknown> {
     if (outcome === "passed") facts.set(`coverage of ${name}`, `${percent}%`);
   }
   if (unmadeRuns(result) > 0) return facts;
-  if (retries !== undefined) {
-    facts.set(
-      "retries",
-      retries.map((one) => `${one.after} ${one.outcome}`),
-    );
-  }
+  for (const { after, outcome } of retries) facts.set(`retries after ${after}`, outcome);
+  facts.set(
+    "not tried",
+    notTried.map(({ what }) => what),
+  );
   facts.set(
     "failed gates",
     unmet.map(({ threshold }) => threshold),
@@ -125,8 +128,8 @@ function isSame({ certified, now }: Fact): boolean {
   return certified === now;
 }
 
-function unmadeRuns({ runs, promises, retries = [] }: CertifyResult): number {
-  return [...runs, ...promises.runs, ...retries].filter(({ outcome }) => outcome === "not_run").length;
+function unmadeRuns({ runs, promises }: CertifyResult): number {
+  return [...runs, ...promises.runs].filter(({ outcome }) => outcome === "not_run").length;
 }
 
 function shown(value: unknown): string {

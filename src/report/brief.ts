@@ -90,6 +90,9 @@ export const briefShape = mapping({
       "The number of broken promises, and how many the client noticed; only of certify.",
     ),
   ),
+  notTried: optional(
+    described(list(text()), "The runs, promises and experiments that show nothing; only of certify."),
+  ),
   failed: described(count(), "The number of failures."),
   failures: described(list(failureShape), "The first five failures."),
   next: described(text(), "What to do next."),

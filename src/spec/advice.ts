@@ -55,14 +55,14 @@ export const adviceTable = [
   },
   {
     id: "same-key-after-401",
-    level: "warning",
+    level: "error",
     rule: "R11–R14",
     meaning: "Your client resent a rejected key. A 401 stays the same for this key.",
     whatToDo: "Stop at the first 401 and alert an operator. Only another key helps.",
   },
   {
     id: "same-key-after-403",
-    level: "warning",
+    level: "error",
     rule: "R18–R21",
     meaning: "Your client resent a key after a 403. The response stays the same until an administrator acts.",
     whatToDo:
@@ -70,7 +70,7 @@ export const adviceTable = [
   },
   {
     id: "too-soon-after-429",
-    level: "warning",
+    level: "error",
     rule: "R22–R24",
     meaning:
       "Your client resent a key too soon after a 429: before the time in the response, or before the next minute.",
@@ -79,10 +79,17 @@ export const adviceTable = [
   },
   {
     id: "no-pause-after-failure",
-    level: "warning",
+    level: "error",
     rule: "section 4.1",
     meaning: "Your client kept resending a key after a 5xx, without pausing or without giving up.",
     whatToDo: "Wait after a 5xx, longer each time, and give up after a few tries.",
+  },
+  {
+    id: "retries-not-tried",
+    level: "warning",
+    rule: "R11–R14, R18–R24",
+    meaning: "certify could not find out whether your client retries.",
+    whatToDo: "See the reasons in the certificate, under Not tried.",
   },
   {
     id: "query-or-body-sent",

@@ -119,6 +119,10 @@ test("only a client that passed has a badge with certified, its coverage, and th
     const says = `svc-sandbox: ${verdict === "passed" ? "certified, 2/3 paths, 2/2 promises" : verdict}`;
     expect([svg?.attributes["aria-label"], title?.text]).toEqual([says, says]);
   }
+  const retries = [{ after: "401", outcome: "not_tried", sentence: "" }] as const;
+  expect(certificateBadge({ ...passed, retries: [...retries] })).toContain(
+    "certified, retries not tried, 2/3",
+  );
   const untested = certificateBadge({
     ...passed,
     promises: { kinds: "none", tried: 0, noticed: 0, runs: [] },
@@ -190,7 +194,7 @@ describe("verifying by running again", () => {
     ...failed,
     runs: made(failed.runs),
     promises: { ...failed.promises, runs: made(failed.promises.runs) },
-    retries: made(failed.retries ?? []),
+    verdict: "failed" as const,
   };
 
   it("passes if only the machine's own values differ", () => {
@@ -203,7 +207,7 @@ describe("verifying by running again", () => {
     };
     const verification = verifyCertificate(whole, now);
     expect(verification).toMatchObject({ verified: true, notes: [] });
-    expect(renderVerification(verification, "text")).toContain("Verified: all 49 facts are the same.");
+    expect(renderVerification(verification, "text")).toContain("Verified: all 52 facts are the same.");
   });
 
   it("finds every fact that somebody changed, except what the machine decides", () => {
@@ -229,6 +233,8 @@ describe("verifying by running again", () => {
       "promises.runs.durationMs",
       "retries.sentence",
       "retries.whatToDo",
+      "notTried.why",
+      "notTried.whatToDo",
       "unmet.sentence",
       "report.scenario",
       "report.seed",
@@ -266,7 +272,7 @@ Differences
     certified  0
     now        1
 
-Not verified: 3 of 48 facts differ.
+Not verified: 3 of 51 facts differ.
 `,
     );
     expect(JSON.parse(renderVerification(verification, "json"))).toMatchObject({
@@ -278,6 +284,25 @@ Not verified: 3 of 48 facts differ.
     ]);
   });
 
+  it.each<[string, Partial<CertifyResult>]>([
+    ["retries", { retries: [] }],
+    ["promises", { promises: { ...whole.promises, runs: whole.promises.runs.slice(1) } }],
+    ["runs", { runs: whole.runs.slice(0, -1) }],
+    ["paths", { report: { ...whole.report, paths: whole.report.paths.slice(1) } }],
+    ["everything not tried", { notTried: [] }],
+    [
+      "a failed run, as not made",
+      {
+        verdict: "passed",
+        runs: whole.runs.map(
+          (run): Run => ({ ...run, outcome: run.outcome === "passed" ? "passed" : "not_run" }),
+        ),
+      },
+    ],
+  ])("finds that a section is missing: %s", (_, more) => {
+    expect(verifyCertificate({ ...whole, ...more }, whole).verified).toBe(false);
+  });
+
   it("leaves out the runs that had not been made, and what all runs met together", () => {
     const [last] = failed.runs.slice(-1);
     const late = { ...last, outcome: "failed", code: 1 } as Run;
@@ -286,7 +311,7 @@ Not verified: 3 of 48 facts differ.
     expect(verifyCertificate(failed, now)).toMatchObject({
       verified: true,
       notes: [
-        "The certificate leaves out 3 runs. They are not compared, and neither is the coverage of all runs.",
+        "The certificate leaves out 2 runs. They are not compared, and neither is the coverage of all runs.",
       ],
     });
     expect(verifyCertificate(failed, { ...now, verdict: "flaky" }).verified).toBe(false);
@@ -308,7 +333,7 @@ describe("what a certificate comes to, in a sentence", () => {
     [{}, "Passed: 1 of 1 run. Noticed 2 of 2 covered promises. Coverage 66%: 2 of 3 promised paths covered"],
     [
       failed,
-      "Failed: 3 of 7 runs, 1 not run, 1 threshold. Noticed 1 of 4 covered promises. Not noticed: what 200.test:scopes-empty",
+      "Failed: 3 of 7 runs, 1 threshold. Not tried: 1 of 2 experiments, 1 of 7 runs, 2 of 6 promises. Noticed 1 of 4 covered promises. Not noticed: what 200.test:scopes-empty",
     ],
     [{ ...failed, verdict: "flaky" }, "Flaky: 1 of 7 runs passed once and failed once"],
     [{ verdict: "unusable", runs: [] }, "Not certified: the command could not be run."],

@@ -55,7 +55,7 @@ const report: Report = {
   advice: [
     {
       id: "same-key-after-401",
-      level: "warning",
+      level: "error",
       rule: "R11–R14",
       count: 7,
       meaning: "A key that had got 401 was sent again.",
@@ -162,7 +162,11 @@ export const failed: CertifyResult = {
       sentence: "When certify rejected active with 401, 3 more requests followed.",
       whatToDo: "Stop at the first 401.",
     },
-    { after: "outage", outcome: "not_run", sentence: "The run was not made." },
+    { after: "outage", outcome: "not_tried", sentence: "The run was not made.", whatToDo: "Raise --budget." },
+  ],
+  notTried: [
+    { what: "retries after outage", why: "The run was not made.", whatToDo: "Raise --budget." },
+    { what: "fault.hang", why: "the run was not made", whatToDo: "Raise --budget." },
   ],
   gates: { failOn: "warning", minCoverage: 60, minNoticed: 80 },
   unmet: [{ threshold: "--min-noticed 80", sentence: "The client notices 1 of 4 covered promises." }],
@@ -188,6 +192,7 @@ export const passed: CertifyResult = {
     noticed: 2,
     runs: [promise("200.test:rejected"), promise("401.revoked:accepted")],
   },
+  notTried: [],
   gates: { failOn: "error", minCoverage: 0 },
   unmet: [],
   report: { ...report, advice: [], unread: 0 },

@@ -66,7 +66,7 @@ async function narrowed(trait: string, planted: CausePoint): Promise<Narrowed[]>
   const breaks = (answer: ReadAnswer) => hasTrait(trait, answer);
   const failing = seen.filter(({ answers, points }) => points.some(isPoint(planted)) && answers.some(breaks));
   const found: Narrowed[] = [];
-  await narrowVaried(failing.slice(0, 2), attemptOf(breaks), (_run, one) => void found.push(one));
+  await narrowVaried(failing.slice(0, 2), [], attemptOf(breaks), (_run, one) => void found.push(one));
   return found;
 }
 
@@ -116,7 +116,7 @@ test.each([
   const failing = seen.filter(({ answers }) => answers.some(breaks));
   expect(failing.length).toBeGreaterThan(20);
   const wrong: string[] = [];
-  await narrowVaried(failing, attemptOf(breaks, stops), (run, one) => {
+  await narrowVaried(failing, [], attemptOf(breaks, stops), (run, one) => {
     const points = one === "flaky" ? [] : one.points;
     const trials = [whereTheyWere(points), everywhere(points)];
     if (!trials.some((trial) => answersOf(run, trial).some(breaks))) wrong.push(run.name);
@@ -129,7 +129,7 @@ test("a client that rejects long request ids has one reason, on a 200 and where 
     headers.some(([name, value]) => name.toLowerCase() === "x-request-id" && value.length > 100);
   const failing = seen.filter(({ answers }) => answers.some(breaks)).slice(0, 20);
   const runs: Run[] = [];
-  await narrowVaried(failing, attemptOf(breaks), (run, one) => {
+  await narrowVaried(failing, [], attemptOf(breaks), (run, one) => {
     const cause = one === "flaky" ? undefined : one;
     runs.push({
       ...run,

@@ -120,6 +120,7 @@ const forgery: CertifyResult = {
   runs: [],
   verdict: "failed",
   promises: { kinds: "none", tried: 0, noticed: 0, runs: [] },
+  notTried: [],
   gates: { failOn: "error", minCoverage: 0 },
   unmet: [],
   report: {

@@ -130,6 +130,7 @@ const notOnRequests: readonly string[] = [
   "same-key-after-403",
   "too-soon-after-429",
   "no-pause-after-failure",
+  "retries-not-tried",
   "key-in-output",
 ];
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { apiVersion } from "../../api/openapi.js";
 import { certify, findings, type Progress, type Tools } from "../../certify/certification.js";
 import { planOf, verdictOf } from "../../certify/plan.js";
-import { unmetGates, whyTooLittle } from "../../certify/promises.js";
+import { notTriedIn, unmetGates, whyTooLittle } from "../../certify/promises.js";
 import type { CertifyResult, Run } from "../../certify/result.js";
 import { stopwatch, wallTime } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
@@ -100,7 +100,7 @@ export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags
     ...{ runs: found.runs, promises: found.promises, ...(found.retries && { retries: found.retries }) },
     ...{ gates, unmet: isSeen ? unmetGates(report, found.promises, gates) : [], report },
   };
-  const result = facts && { ...facts, verdict: verdictOf(facts) };
+  const result = facts && { ...facts, notTried: notTriedIn(facts, only), verdict: verdictOf(facts) };
   const cutShort = stopped && 128 + constants.signals[stopped];
   return { result, cutShort, outputOf, notes: client.notes(), release };
 }

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import type { ClientRun, RunSandbox } from "../../certify/certification.js";
 import { type Patience, type PlannedRun, recordPoints } from "../../certify/plan.js";
 import type { Run } from "../../certify/result.js";
-import type { SentCount } from "../../certify/retries.js";
+import { createPlaces } from "../../certify/retries.js";
 import { stopwatch, wallTime } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { CommandEnd } from "../../node/run-command.js";
@@ -12,6 +12,7 @@ import type { Exchange } from "../../sandbox/journal/exchange.js";
 import { settled } from "../../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState, Trial } from "../../sandbox/sandbox.js";
 import { minuteStart } from "../../spec/api-key.js";
+import type { PathId } from "../../spec/outcomes.js";
 import { redactKeys } from "../../spec/redact.js";
 import type { CommandCall } from "../command.js";
 import { startNamed } from "../open-scenario.js";
@@ -116,16 +117,19 @@ function howEnded(end: CommandEnd): Pick<ClientRun, "outcome" | "code" | "failur
 function listenTo(runtime: SandboxState) {
   const exchanges = new Map<number, Exchange>();
   let latest = stopwatch();
-  const counted = new Map<string, SentCount>();
-  const add = ({ history }: SandboxState) => {
-    history.subscribe((event) => {
+  const sent = new Map<string, { key: string; nth: number; paths: PathId[] }>();
+  const placeIn = createPlaces();
+  const add = (world: SandboxState) => {
+    world.history.subscribe((event) => {
       if (event.type !== "request" || event.exchange.fromStory) return;
       const { exchange } = event;
       latest = stopwatch();
       const { pathId, key: ref, fingerprint } = exchange;
       const key = ref ?? fingerprint ?? "";
-      const name = `${pathId} ${key}`;
-      counted.set(name, { key, pathId, count: (counted.get(name)?.count ?? 0) + 1 });
+      const nth = placeIn(key, world);
+      const known = sent.get(`${nth} ${key}`);
+      if (known === undefined) sent.set(`${nth} ${key}`, { key, nth, paths: [pathId] });
+      else known.paths.push(pathId);
       // Keeps the latest one last in the map.
       exchanges.delete(exchange.status);
       exchanges.set(exchange.status, exchange);
@@ -136,7 +140,7 @@ function listenTo(runtime: SandboxState) {
     const last = [...exchanges.values()].filter(({ status }) => statuses?.includes(status) ?? true).at(-1);
     return last && { id: last.id, pathId: last.pathId, status: last.status };
   };
-  return { add, last, latest: () => latest, sent: () => [...counted.values()] };
+  return { add, last, latest: () => latest, sent: () => [...sent.values()] };
 }
 
 const mostKept = 64 * 1024;
