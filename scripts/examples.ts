@@ -24,6 +24,8 @@ interface Example {
   readonly needs?: Command;
   /** Builds what it installs into a folder. */
   readonly build?: (into: string) => Promise<void>;
+  /** The starter's tests. They must survive each fault, and leave no experiment of `certify` untried, which is a warning. */
+  readonly certified?: Command;
   /** Whether `scripts/tools` has its packages. */
   readonly tools?: true;
 }
@@ -68,6 +70,8 @@ const junit5 = [
   "--scan-classpath=classes",
 ] as const;
 
+const certify = ["npx", "svc-sandbox", "certify", "--faults", "--fail-on", "warning", "--seeds", "3", "--"] as const;
+
 const examples: readonly Example[] = [
   { name: "node-test", commands: [["npm", "test"]] },
   {
@@ -79,12 +83,14 @@ const examples: readonly Example[] = [
     ],
     needs: ["sh", "-c", `pytest-3 -p xdist --version && ${pip.join(" ")} --version`],
     build: buildWheel,
+    certified: pytest,
   },
   {
     name: "junit5",
     commands: inEachWay(junit5, [["javac", "-cp", `${junit}:../${jar}`, "-d", "classes", "WhoamiTest.java"]]),
     needs: ["java", "-jar", junit, "--help"],
     build: buildJar,
+    certified: junit5,
   },
   {
     name: "go",
@@ -93,8 +99,10 @@ const examples: readonly Example[] = [
       [["go", "mod", "edit", `-replace=${await goModule()}=../node_modules/svc-sandbox/packaging/go`]],
     ),
     needs: ["go", "version"],
+    certified: ["go", "test", "-count=1", "./..."],
   },
   { name: "vitest", commands: [["npm", "test"]], tools: true },
+  { name: "vitest-exec", commands: [], certified: ["npx", "vitest", "run"], tools: true },
   { name: "jest", commands: [["npm", "test"]], tools: true },
 ];
 
@@ -179,7 +187,7 @@ async function installTools(tarball: string): Promise<boolean> {
   }
 }
 
-async function runExample({ name, commands, needs, build }: Example, into: string): Promise<void> {
+async function runExample({ name, commands, certified, needs, build }: Example, into: string): Promise<void> {
   const cwd = join(into, name);
   if (needs !== undefined && !(await succeeds(needs))) {
     const why = `${needs.join(" ")} does not run here`;
@@ -190,8 +198,9 @@ async function runExample({ name, commands, needs, build }: Example, into: strin
   }
   await cp(join(root, "examples", name), cwd, { recursive: true });
   await build?.(into);
-  for (const [program, ...argv] of commands) {
-    const { code, output } = await runProgram(program, argv, { cwd });
+  const all: readonly Command[] = certified === undefined ? commands : [...commands, [...certify, ...certified]];
+  for (const [program, ...argv] of all) {
+    const { code, output } = await runProgram(program, argv, { cwd, timeout: 600_000 });
     const failure = code === 0 ? await otherVersions(cwd, into) : output;
     tally.count(`examples/${name}: ${program} ${argv.join(" ")}`, failure);
   }

@@ -3,6 +3,7 @@ import { pluralize } from "../report/plain-text.js";
 import { mergeReports } from "../report/report.js";
 import type { Report } from "../report/report-shape.js";
 import type { SandboxState, Trial } from "../sandbox/sandbox.js";
+import { assumptionTable } from "../spec/assumptions.js";
 import type { PathId } from "../spec/outcomes.js";
 import { type Narrowed, narrowFault, narrowVaried, type Repeat } from "./narrow.js";
 import {
@@ -10,9 +11,11 @@ import {
   faultCause,
   faultsOn,
   longestWait,
+  needsCause,
   type Patience,
   type PlannedRun,
   patienceFor,
+  typicalAssumptions,
 } from "./plan.js";
 import { promiseRun, promisesIn, whyTooLittle } from "./promises.js";
 import type { CausePoint, CertifyResult, PromiseRun, Run } from "./result.js";
@@ -137,7 +140,15 @@ async function makeBaseline(state: Certification): Promise<void> {
   const first = done.get(baseline.name);
   if (first?.run.outcome !== "failed" || first.made.failure !== undefined) return;
   tools.progress.begin("Running minimal again");
-  if (!(await repeatIn(state)(baseline, {})).failed) settle(state, baseline, "flaky");
+  const repeat = repeatIn(state);
+  if (!(await repeat(baseline, {})).failed) return settle(state, baseline, "flaky");
+  const typical = { ...baseline, profile: "typical" } as const;
+  if ((await repeat(typical, {})).failed) return;
+  const needs = typicalAssumptions.map(async (name) => {
+    const { failed } = await repeat(typical, { assumptions: { [name]: assumptionTable[name].minimal } });
+    return failed ? [name] : [];
+  });
+  settle(state, baseline, needsCause((await Promise.all(needs)).flat()));
 }
 
 /** Returns the baseline if it passes, and covers enough to conclude something from it. */
@@ -225,7 +236,8 @@ function runIn(
   const baselineMs = done.get(plan.runs[0].name)?.run.durationMs;
   const known = { timeout: plan.timeout, baselineMs, paths: coveredPaths(state), least };
   const patience = patienceFor(planned, known);
-  const all = plan.like === undefined ? trial : { assumptions: plan.like, ...trial };
+  const all =
+    plan.like === undefined ? trial : { ...trial, assumptions: { ...plan.like, ...trial.assumptions } };
   return tools.run(planned, all, patience, () => isWanted() && isInTime(state), isOver);
 }
 

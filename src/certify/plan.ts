@@ -1,6 +1,6 @@
 import words from "../api/variation/words.json" with { type: "json" };
 import type { Trial } from "../sandbox/sandbox.js";
-import type { Profile } from "../spec/assumptions.js";
+import { type Assumptions, assumptionTable, type Profile } from "../spec/assumptions.js";
 import type { FaultPathId } from "../spec/fault-effects.js";
 import { effectAt } from "../spec/fault-effects.js";
 import { outcomeOf, type PathId } from "../spec/outcomes.js";
@@ -102,6 +102,22 @@ export function faultCause(fault: FaultPathId, { path, waitedMs }: FaultFacts = 
   const longer = `If your client has a longer timeout, raise --timeout, for example to --timeout 60s.`;
   const whatToDo = [outcomeOf(fault).whatToDo, ...(waitedMs === undefined ? [] : [longer])];
   return { sentence, whatToDo, points: [], fault, ...(path !== undefined && { pathId: path }) };
+}
+
+/** What `typical` has besides `minimal`. */
+export const typicalAssumptions = (Object.keys(assumptionTable) as (keyof Assumptions)[]).filter(
+  (name) => assumptionTable[name].typical !== undefined,
+);
+
+/** Returns the cause of a baseline that fails, but passes with `typical`: what it needs of this profile. */
+export function needsCause(needs: readonly (keyof Assumptions)[]): RunCause {
+  const names = needs.length > 0 ? needs : typicalAssumptions;
+  const which = listed(
+    names.map((name) => `\`${name}\``),
+    needs.length > 0 ? "and" : "or",
+  );
+  const sentence = `fails with minimal and passes with typical, because it needs ${which}`;
+  return { sentence, whatToDo: names.flatMap((name) => remedyOf[name] ?? []), points: [] };
 }
 
 /** Returns a run with the cause that its fault is, if there was no time to find the path. */

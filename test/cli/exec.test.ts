@@ -20,7 +20,7 @@ describe("the command", () => {
 
   it("has stdin and stdout for itself, byte for byte", async () => {
     const cwd = clientFolder();
-    const line = `head -c 1000000 /dev/urandom | tee in | ${commandLine} exec --quiet -- cat > out`;
+    const line = `head -c 1000000 /dev/urandom | tee in | ${commandLine} exec --quiet --min-coverage 0 -- cat > out`;
     expect(await runCommand(line, { cwd }).ended).toMatchObject({ code: 0, stderr: "" });
     expect(readFileSync(join(cwd, "out")).equals(readFileSync(join(cwd, "in")))).toBe(true);
   });
@@ -52,9 +52,12 @@ describe("the command", () => {
     expect([readdirSync(folder), process.listenerCount("exit")]).toEqual([[], listeners]);
   });
 
-  it("that never calls the API gets a message", async () => {
+  it("that never calls the API fails with a message, unless --min-coverage 0 allows it", async () => {
     const { code, stderr } = await runExec(["--", "true"], { env: { http_proxy: "http://proxy.example" } });
-    expect(code).toBe(0);
+    expect(code).toBe(4);
+    expect((await runExec(["--min-coverage", "0", "--fail-on", "note", "--", "true"])).code).toBe(0);
+    expect((await runExec(["--break", "200.test:rejected", "--", "true"])).code).toBe(4);
+    expect((await runExec(["--", "false"])).code).toBe(1);
     expect(stderr).toMatch(/\nThe client never called the API\. [\s\S]*http_proxy is set: .*NO_PROXY/);
   });
 });

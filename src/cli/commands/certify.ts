@@ -68,7 +68,7 @@ const flags = {
   ),
   only: option(
     "--only <run>",
-    "make only this run besides minimal: varied 7, fault.hang, typical, a promise such as 401.revoked:accepted, or retries (at most five runs that show whether it retries); repeatable; without a certificate",
+    "make only this run besides minimal: varied 7, fault.hang, typical, a promise such as 401.revoked:accepted, or retries (at most six runs that show whether it retries); repeatable; without a certificate",
     (text, from) => [readRun(text, from)],
     { conflicts: ["certificate", "badge"] },
   ),
@@ -92,7 +92,7 @@ const flags = {
   bail: toggle("--bail", "start no further run after the first failure, and show its cause"),
   timeout: option(
     "--timeout <duration>",
-    "end a run that takes longer: 30s, 5m (default: 1m for the first; for others five times its duration, at least 30s; for a fault 11s and that duration without a request)",
+    "end a run that takes longer: 30s, 5m (default: 1m for the first; for others five times its duration, at least 30s; for a fault 30s and that duration without a request)",
     readDuration("30s or 5m"),
   ),
   like: option(
@@ -148,7 +148,7 @@ export const command = declareCommand({
   summary:
     "run a client many times against everything that the specification leaves open, and show what breaks it",
   description:
-    "Runs the command like exec, each time against a fresh sandbox, in parallel: once with the profile minimal, which must pass; once with typical; with varied and many seeds; with --faults, once for each fault; and once for each covered promise of the specification, broken on purpose, which the command must notice. For each failing run it finds the smallest cause, and prints the verdict. --certificate and --badge write it to files. It shows the command's output only for failing runs. Exits with 0 if every run passed and every threshold was reached, with 5 if only a threshold was not, with 4 if your client sent no request, otherwise with 1.",
+    "Runs the command like exec, each time against a fresh sandbox, in parallel: once with the profile minimal, which must pass; once with typical; with varied and many seeds; with --faults, once for each fault; and once for each covered promise of the specification, broken on purpose, which the command must notice. For each failing run it finds the smallest cause, and prints the verdict. --certificate and --badge write it to files. It shows the command's output only for failing runs. It lists what was not tried, and why. Exits with 0 if every run passed and every threshold was reached, with 5 if only a threshold was not, with 4 if your client sent no request, otherwise with 1.",
   words: scenarioWord,
   rest: "[command...]",
   flags,
@@ -259,7 +259,7 @@ function showOutput(result: CertifyResult, outputOf: Certified["outputOf"], { io
 
 // `notes` are about the proxy of --intercept.
 function whyUnusable(baseline: Run | undefined, notes: string, { io }: CertifyCall): string | undefined {
-  const { outcome = "not_run", requests = 0 } = baseline ?? {};
+  const { outcome = "not_run", requests = 0, cause } = baseline ?? {};
   if (outcome === "passed" && requests === 0)
     return `The command has sent no request. ${notes || whyNoRequest(io)}`;
   if (outcome === "passed" || (notes !== "" && requests === 0)) return notes || undefined;
@@ -269,7 +269,8 @@ function whyUnusable(baseline: Run | undefined, notes: string, { io }: CertifyCa
   if (outcome === "flaky") {
     return "The first run (minimal) failed, then passed when repeated. Find out what else the command depends on: time, order, other tests.";
   }
-  return "The command fails in the first run (minimal), where the sandbox only does what the specification promises. Fix that first.";
+  const why = cause === undefined ? "" : ` It ${cause.sentence}. ${cause.whatToDo.join(" ")}`;
+  return `The command fails in the first run (minimal), where the sandbox only does what the specification promises.${why} Fix that first.`;
 }
 
 /** Reads a check's learned assumptions, and checks that the scenario can start with them. */

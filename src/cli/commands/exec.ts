@@ -4,9 +4,10 @@ import type { RunSandbox } from "../../certify/certification.js";
 import { faultsOn } from "../../certify/plan.js";
 import type { Instance } from "../../log/instances.js";
 import type { CommandOptions } from "../../node/run-command.js";
-import { unmetThresholds } from "../../report/brief.js";
+import { type UnmetThreshold, unmetThresholds } from "../../report/brief.js";
 import { endingWords } from "../../report/render/document.js";
 import { clientReport } from "../../report/report.js";
+import type { Report } from "../../report/report-shape.js";
 import { createCounters } from "../../sandbox/journal/counts.js";
 import type { Trial } from "../../sandbox/sandbox.js";
 import { parseDate } from "../../scenario/format/fields.js";
@@ -101,7 +102,7 @@ const flags = {
 export const command = declareCommand({
   summary: "run a command against a sandbox, and report which error paths its client covers",
   description:
-    "Serves a scenario on a free port, runs the command with SVC_BASE_URL, SVC_API_KEY, SVC_KEY_<REF> and SVC_CONTROL_URL in its environment, stops, and prints on stderr which responses its client has covered (not with --quiet). stdin and stdout belong to the command, so there is no --json: use --report with a file. Exits with the command's code, or with 5 if that is 0 and --min-coverage or --fail-on is not reached. The command runs without a shell: write sh -c '…' to use one.",
+    "Serves a scenario on a free port, runs the command with SVC_BASE_URL, SVC_API_KEY, SVC_KEY_<REF> and SVC_CONTROL_URL in its environment, stops, and prints on stderr which responses its client has covered (not with --quiet). stdin and stdout belong to the command, so there is no --json: use --report with a file. Exits with the command's code. If that is 0, it exits with 4 if no request reached the sandbox (allow it with --min-coverage 0), and with 5 if --min-coverage or --fail-on is not reached. The command runs without a shell: write sh -c '…' to use one.",
   words: scenarioWord,
   rest: "<command...>",
   flags,
@@ -142,25 +143,23 @@ export const command = declareCommand({
       if ("failure" in end) {
         return sayWhyNotRun(rest[0] as string, end.failure, call);
       }
+      if (flags.tls || flags.cert !== undefined) counters.curlOptions = '--cacert "$SVC_CA_FILE"';
+      const report = clientReport(runtime, { underExec: true, keysInOutput: places() }, counters);
       if (flags.break !== undefined) {
         if (!flags.quiet) io.stderr.write(redactKeys(`${whatNoticed(flags.break, broken, end.code)}\n`));
-        return end.code;
+        return end.code || (report.requests === 0 ? exitCode.noRequest : exitCode.fine);
       }
-      if (flags.tls || flags.cert !== undefined) counters.curlOptions = '--cacert "$SVC_CA_FILE"';
-      const how = { underExec: true, keysInOutput: places() };
-      const report = clientReport(runtime, how, counters);
-      const unmet = unmetThresholds(report, { ...flags, needsRequests: true });
+      const needsRequests = end.code === exitCode.fine && flags.minCoverage !== 0;
+      const unmet = unmetThresholds(report, { ...flags, needsRequests });
       const rerun = execAgain(words, { ...flags, command: rest, program: io.program });
       const ran = { code: end.code, rerun, hint: end.notes.join(" ") };
       const isWritten = await deliverReport(report, unmet, targets, call, ran);
-      const hasFailed = end.code !== exitCode.fine || unmet.length > 0;
-      if (hasFailed && flags.capture !== undefined) {
+      const code = end.code || codeOf(report, unmet);
+      if (code !== exitCode.fine && flags.capture !== undefined) {
         const { writeCaptures } = await import("../serve/capture-files.js");
         await writeCaptures(flags.capture, sandboxes, call);
       }
-      if (end.code !== exitCode.fine) return end.code;
-      if (unmet.length > 0) return report.requests === 0 ? exitCode.noRequest : exitCode.threshold;
-      return isWritten ? exitCode.fine : exitCode.usage;
+      return code || (isWritten ? exitCode.fine : exitCode.usage);
     } finally {
       // Only now: a signal must not interrupt the writing of the report.
       releaseSignals();
@@ -168,6 +167,11 @@ export const command = declareCommand({
     }
   },
 });
+
+function codeOf({ requests }: Report, unmet: readonly UnmetThreshold[]): number {
+  if (unmet.length === 0) return exitCode.fine;
+  return requests === 0 ? exitCode.noRequest : exitCode.threshold;
+}
 
 function whatNoticed({ path, sentence, loss }: BrokenPromise, broken: Trial["broken"], code: number): string {
   if (!broken?.responses)
