@@ -1,4 +1,7 @@
-import { expect, test } from "vitest";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { root } from "../support/pages.js";
+import { missing } from "../support/programs.js";
 import { runCli } from "../support/run-cli.js";
 
 /** Certifies a client that can `send(ref)` and `check(ref, status)` what `call(ref)` got, and goes on after a failure. */
@@ -94,4 +97,44 @@ test("experiments that show nothing are a warning, with the reason and what to c
   });
   expect(advice).toMatchObject([{ id: "retries-not-tried", level: "warning", count: open.length }]);
   expect([code, open[0]]).toEqual([0, expect.objectContaining({ what: "retries after 401" })]);
+});
+
+const python = join(root, "test/support/retrying-client.py");
+/** Certifies the retries of a client in Python with a mistake, and tests with this kind of sandbox. */
+const certifyPython = async (mistake: string, suite: string, ...flags: string[]) => {
+  const argv = [
+    "certify",
+    "--json",
+    "--only",
+    "retries",
+    ...flags,
+    "--",
+    "python3",
+    python,
+    mistake,
+    suite,
+    "0",
+  ];
+  const { code, stdout } = await runCli(argv);
+  const { report, not_tried: open } = JSON.parse(stdout);
+  return { code, advice: report.advice.map(({ id }: { id: string }) => id), open };
+};
+
+describe.skipIf(missing("python3"))("tests with the usual test of the end of a minute", () => {
+  const [rejected, forbidden, limited] = ["same-key-after-401", "same-key-after-403", "too-soon-after-429"];
+  test.each([
+    ["any", "shared", [rejected, forbidden, limited]],
+    ["4xx", "reset", [rejected, forbidden, limited]],
+    ["429", "instances", [limited]],
+    ["401", "instances", [rejected]],
+    ["only-header", "shared", [limited]],
+    ["backoff", "instances", []],
+    ["follows", "reset", []],
+  ])("of a client that retries by the rule %s, in the sandboxes %s, cause %j", async (mistake, suite, advice) => {
+    expect(await certifyPython(mistake, suite)).toEqual({
+      code: advice.length > 0 ? 5 : 0,
+      advice,
+      open: [],
+    });
+  });
 });
