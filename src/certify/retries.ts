@@ -8,6 +8,7 @@ import type { SandboxState, Trial } from "../sandbox/sandbox.js";
 import { type AdviceId, adviceIds, adviceOf } from "../spec/advice.js";
 import { fingerprintOf, minute, minuteStart } from "../spec/api-key.js";
 import { type ApiPathId, outcomeOf, type PathId } from "../spec/outcomes.js";
+import reasons from "./reasons.json" with { type: "json" };
 import type { RetryResult } from "./result.js";
 
 // Experiments that show how a client treats a rejection or an outage. Each run is like the baseline up to the last request with
@@ -229,13 +230,9 @@ export function retryResults(
     const run = made.find(({ experiment }) => experiment.id === after);
     const why = whyNotTried(plain, target, run, made, control);
     if (run === undefined || why !== undefined) {
-      const [sentence, whatToDo] = why ?? reasons.unmade;
-      return {
-        after,
-        outcome: "not_tried",
-        sentence: sentence.replaceAll("{key}", (control ?? run)?.experiment.key ?? ""),
-        whatToDo,
-      };
+      const [sentence = "", whatToDo = ""] = reasons[why ?? "unmade"];
+      const key = (why === "unchecked" ? control : run)?.experiment.key ?? "";
+      return { after, outcome: "not_tried", sentence: sentence.replaceAll("{key}", key), whatToDo };
     }
     const { key } = run.experiment;
     const sentence = after === "outage" ? outageSentence(key, run) : rejectionSentence(after, run);
@@ -247,61 +244,32 @@ export function retryResults(
 const hasFinding = (run: Made) =>
   run.experiment.id === "outage" ? isHasty(run.times) || isEndless(run) : run.again > 0;
 
-/** Why an experiment shows nothing, and what to change. `{key}` is the key of the control, or of the experiment. */
-const reasons = {
-  unmade: ["The run was not made.", "Run certify to its end, without --bail and with a longer --budget."],
-  noKey: ["No key gets 200 in every request.", "Send a key that always works, such as SVC_KEY_ACTIVE."],
-  uneven: [
-    "The runs do not send {key} equally often.",
-    "Send the same requests in each run, in the same order.",
-  ],
-  slow: ["Your client was still running when its time was over.", "Set a longer --timeout."],
-  noControl: [
-    "Your tests send no key that is always rejected, so a retry and a repeated test look the same.",
-    "Send SVC_KEY_REVOKED, and check its response.",
-  ],
-  repeated: [
-    "Your test runner repeats failing tests, which looks like a retry.",
-    "Turn off its retries for this command.",
-  ],
-  unchecked: [
-    "No test fails when {key} is accepted, so a retry and a repeated test look the same.",
-    "Check the status of each response.",
-  ],
-  stored: [
-    "Your client may store accepted responses, and ask again in the next test if it has none.",
-    "Turn off this cache for this command.",
-  ],
-} as const satisfies Readonly<Record<string, readonly [sentence: string, whatToDo: string]>>;
-
 function whyNotTried(
   plain: readonly [CountedRun, ...CountedRun[]],
   target: Experiment | undefined,
   run: Made | undefined,
   made: readonly Made[],
   control: Made | undefined,
-): (typeof reasons)[keyof typeof reasons] | undefined {
+): keyof typeof reasons | undefined {
   const [baseline] = plain;
-  if (target === undefined) return reasons.noKey;
-  if (run === undefined) return reasons.unmade;
+  if (target === undefined) return "noKey";
+  if (run === undefined) return "unmade";
   const { key, nth } = target;
   const places = Array.from({ length: nth + 1 }, (_, at) => ({ key, nth: at }));
   const isMore = (place: SentCount | (typeof places)[number], one: CountedRun) =>
     placeOf(one, place) > placeOf(baseline, place);
   const isMoved = places.slice(0, -1).some((place) => placeOf(run, place) !== placeOf(baseline, place));
   if (run.times.length === 0 || isMoved || plain.some((one) => places.some((place) => isMore(place, one))))
-    return reasons.uneven;
+    return "uneven";
   if (!hasFinding(run)) {
     const isWaiting = run.experiment.id === "429 without Retry-After" && run.silentMs >= minute - toleranceMs;
-    return run.isTimedOut && run.again === 0 && run.times.length === 1 && !isWaiting
-      ? reasons.slow
-      : undefined;
+    return run.isTimedOut && run.again === 0 && run.times.length === 1 && !isWaiting ? "slow" : undefined;
   }
   if (isProven(run, made)) return undefined;
-  if (control === undefined || control.times.length === 0) return reasons.noControl;
+  if (control === undefined || control.times.length === 0) return "noControl";
   // If failing tests are repeated, they send more requests no matter which response they got.
-  if (control.sent.some(({ key }) => countOf(control, key) > countOf(baseline, key))) return reasons.repeated;
-  if (!control.failed && run.failed) return reasons.unchecked;
+  if (control.sent.some(({ key }) => countOf(control, key) > countOf(baseline, key))) return "repeated";
+  if (!control.failed && run.failed) return "unchecked";
   // Other tests send a key again if its accepted response was not stored. A client that retries also resent each rejected key.
   const { id } = run.experiment;
   const wanted = (path: PathId) =>
@@ -309,7 +277,7 @@ function whyNotTried(
   const rejected = baseline.sent
     .map(({ key, paths }) => (key === "" ? 0 : paths.filter(wanted).length))
     .filter(Boolean);
-  return rejected.length > 0 && rejected.every((count) => count > run.again) ? undefined : reasons.stored;
+  return rejected.length > 0 && rejected.every((count) => count > run.again) ? undefined : "stored";
 }
 
 function rejectionSentence(after: After, { experiment, again }: Made): string {
