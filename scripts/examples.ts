@@ -70,7 +70,17 @@ const junit5 = [
   "--scan-classpath=classes",
 ] as const;
 
-const certify = ["npx", "svc-sandbox", "certify", "--faults", "--fail-on", "warning", "--seeds", "3", "--"] as const;
+const certify = [
+  "npx",
+  "svc-sandbox",
+  "certify",
+  "--faults",
+  "--fail-on",
+  "warning",
+  "--seeds",
+  "3",
+  "--",
+] as const;
 
 const examples: readonly Example[] = [
   { name: "node-test", commands: [["npm", "test"]] },
@@ -198,7 +208,8 @@ async function runExample({ name, commands, certified, needs, build }: Example, 
   }
   await cp(join(root, "examples", name), cwd, { recursive: true });
   await build?.(into);
-  const all: readonly Command[] = certified === undefined ? commands : [...commands, [...certify, ...certified]];
+  const all: readonly Command[] =
+    certified === undefined ? commands : [...commands, [...certify, ...certified]];
   for (const [program, ...argv] of all) {
     const { code, output } = await runProgram(program, argv, { cwd, timeout: 600_000 });
     const failure = code === 0 ? await otherVersions(cwd, into) : output;
