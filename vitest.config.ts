@@ -13,7 +13,12 @@ const files = ["src", "test"]
 const slow =
   /^test\/(?:certify\/|dashboard\/|runners\/|site\/|store\/|(?:control|report)\/browser|control\/heap|docs\/(?:ci|code|deploy|generated|shell)|node\/store\/redis|package\/(?:bundled|doors|tarball))/;
 // One path of `certify`, and one look at the page in Chromium.
-const quick = ["test/certify/promises.test.ts", "test/dashboard/safety.test.ts"];
+const quick = [
+  "test/certify/promises.test.ts",
+  "test/dashboard/safety.test.ts",
+  // A stale page would be found too late.
+  "test/docs/generated.test.ts",
+];
 const isSlow = (file: string) => slow.test(file) && !quick.includes(file);
 
 // A module that is already loaded for another file cannot be mocked any more, and a heap snapshot is about one file.
@@ -27,7 +32,7 @@ const project = (name: string, include: readonly string[]) =>
 
 export default defineConfig({
   test: {
-    globalSetup: "scripts/generate.ts",
+    globalSetup: ["scripts/generate.ts", "scripts/build-age.js"],
     // For a busy machine. The long forms of the tests take their time.
     testTimeout: process.env.NIGHTLY === "1" ? 600_000 : 120_000,
     hookTimeout: 120_000,

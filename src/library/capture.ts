@@ -80,7 +80,7 @@ function indexOf(id: string, steps: readonly CapturedStep[]): number {
   if (index !== -1) return index;
   const ids = idsOf(steps);
   const message = `The request ${JSON.stringify(id)} cannot be captured; the first one is ${ids[0]}, the last one ${ids.at(-1)}.`;
-  throw new SandboxError("not_found", message);
+  throw new SandboxError("not_found", message, { request: id });
 }
 
 function idsOf(steps: readonly CapturedStep[]): string[] {

@@ -29,7 +29,11 @@ const healthShape = openMapping({
   ...{ scenario: optional(running.scenario), started_at: optional(running.started_at) },
 });
 const stoppingShape = openMapping(running);
-const errorShape = openMapping({ code: text(), message: text() });
+const errorShape = openMapping({
+  code: text(),
+  message: text(),
+  details: optional(openMapping({ request: optional(text()) })),
+});
 
 // None is in a file of a sandbox, which escapes them. C1 may be in its texts.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what no terminal may get
@@ -47,6 +51,8 @@ export async function askReport(call: ControlAddress): Promise<Report> {
   throw failed(status === 404 ? noControlPlane : isNot(status, "a report"));
 }
 
+const captureErrors: readonly string[] = ["capture_impossible", "validation_failed", "unknown_ref"];
+
 /** Captures a running sandbox as the text of a scenario file. Throws `usage` if that fails. */
 export async function askCapture(call: ControlAddress, part: CaptureOptions): Promise<string> {
   const chosen = Object.entries(part).filter((one): one is [string, string] => one[1] !== undefined);
@@ -54,9 +60,9 @@ export async function askCapture(call: ControlAddress, part: CaptureOptions): Pr
   const path = `/capture${query && `?${query}`}`;
   const { status, text, error, failed } = await ask(call, "capture the requests of", "GET", path);
   if (status === 200 && text.startsWith("version: 1\n") && !controls.test(text)) return text;
-  const { code = "", message = "" } = error ?? {};
-  const isOfCapture =
-    code === "capture_impossible" || code === "validation_failed" || / (?:request|key) "/.test(message);
+  const { code = "", message = "", details } = error ?? {};
+  // A server without a control plane also returns not_found.
+  const isOfCapture = captureErrors.includes(code) || details?.request !== undefined;
   if (isOfCapture) throw new SandboxError("usage", message);
   throw failed(status === 404 ? noControlPlane : isNot(status, "a scenario"));
 }
@@ -162,7 +168,7 @@ async function ask(
   if (isNoAnswer(answer)) throw failed(`${answer.found}. ${answer.hint}`);
   const { data, ...rest } = jsonOf(answer) as { data?: unknown; error?: unknown };
   const found = readAs(errorShape, rest.error);
-  const error = found && { code: found.code, message: line(found.message) };
+  const error = found && { ...found, message: line(found.message) };
   if (error?.code === "control_token_required") {
     throw failed(
       token === undefined
