@@ -1,34 +1,27 @@
-import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { lock } from "../node/files/lock.js";
-import { createSaver } from "../node/files/saver.js";
-import { fileFailure, makeFolder, targetOf, writeFileAtomically } from "../node/files/write-file.js";
-import { nodePlatform } from "../node/platform.js";
-import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
-import { restoreSandbox } from "../sandbox/start.js";
-import type { NamedScenario } from "../scenario/parse-scenario.js";
-import { SandboxError } from "../spec/errors.js";
-import { base62From } from "../spec/seed.js";
-import { sandboxExists } from "./founding.js";
-import type { InstanceLimits } from "./instances.js";
-import { distantId } from "./log.js";
-import { createMemoryLog, describeServer, type MemoryLog } from "./memory-log.js";
+import { createSandboxFile, type SandboxFile, takenOver } from "../node/files/sandbox-file.js";
 import {
   brokenState,
-  continueState,
-  identityOf,
-  markOf,
-  parseState,
-  type SavedState,
-  stateText,
-  unreadableState,
-} from "./state-file.js";
-
-/** The file of a saved state: its absolute path, and the given path for messages. */
-interface StatePlace {
-  readonly file: string;
-  readonly given: string;
-}
+  folderOf,
+  instancePlace,
+  isFullDisk,
+  orUnreadable,
+  orUnwritable,
+  type StatePlace,
+} from "../node/files/state-place.js";
+import { fileFailure, makeFolder, targetOf } from "../node/files/write-file.js";
+import { clearInterval, nodePlatform, setInterval } from "../node/platform.js";
+import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
+import { restoreSandbox, type SavedSandbox } from "../sandbox/start.js";
+import type { NamedScenario } from "../scenario/parse-scenario.js";
+import { SandboxError } from "../spec/errors.js";
+import { findState, type InstanceInFile } from "./found-state.js";
+import type { Instance, InstanceLimits, Instances } from "./instances.js";
+import { distantId, type SandboxPlace } from "./log.js";
+import { createMemoryLog, type MemoryLog } from "./memory-log.js";
+import { identityOf } from "./state-file.js";
 
 export interface FileLogOptions extends InstanceLimits {
   readonly own: () => NamedScenario;
@@ -36,7 +29,7 @@ export interface FileLogOptions extends InstanceLimits {
   /** The options of scenarios that start later; the saved state has its own. */
   readonly given: GivenOptions;
   readonly imported?: { readonly text: string; readonly given: string } | undefined;
-  /** Whether to continue a state, after a backup, if its scenario has been extended. Default: false. */
+  /** Whether to continue a state of svc-sandbox 0.2, or of fewer organizations and keys, after a backup. Default: false. */
   readonly migrate?: boolean | undefined;
   readonly onProblem: (error: unknown) => void;
 }
@@ -44,16 +37,19 @@ export interface FileLogOptions extends InstanceLimits {
 export interface FileLog extends MemoryLog {
   /** When the state was saved (epoch milliseconds, wall clock); `undefined` for a new state. */
   readonly savedAt: number | undefined;
-  /** A sentence about a migration, and where the state before is. */
-  readonly migrated: string | undefined;
+  /** Sentences about a migration, and where the state before is, or about a missing file; empty if there is nothing to note. */
+  readonly note: string;
 }
 
+/** Milliseconds between two saves of requests. */
+const pause = 1000;
+
 /**
- * Opens the log of a server that is saved to a file, and continues everything in the file.
+ * Opens the log of a server whose sandboxes are each in a file, and continues all of them.
  *
- * A change is written before it is acknowledged; requests are written soon after, together. Throws `state_unreadable`,
- * `state_mismatch` for another scenario's state, or `state_in_use` if another server uses the file. An error leaves the file
- * unchanged.
+ * A change is written before it is acknowledged; requests are written each second. Throws `state_unreadable` for the server's own
+ * sandbox, `state_mismatch` for another scenario's state, or `state_in_use` if another server uses the file. An error leaves the
+ * files unchanged. A use of an instance whose file is broken throws `state_unreadable`.
  */
 export async function openFileLog(place: StatePlace, options: FileLogOptions): Promise<FileLog> {
   // All names of a state's file share one lock.
@@ -74,84 +70,190 @@ export async function openFileLog(place: StatePlace, options: FileLogOptions): P
 }
 
 function openLocked(place: StatePlace, options: FileLogOptions, unlock: () => void): FileLog {
-  const { own, start, given, onProblem, imported, migrate = false, ...limits } = options;
-  const text = readState(place);
-  if (text !== undefined && imported !== undefined) {
-    throw sandboxExists(`The state ${JSON.stringify(place.given)}`, "name another file with --state");
+  const { own, start, given, onProblem } = options;
+  const found = findState(place, options);
+  const { broken, saved } = found;
+  const runtime = found.own === undefined ? start() : restoredOwn(place.given, found.own, given);
+  // No start gives out the request ids of another one, even if the disk is read-only.
+  if (runtime.idGroup !== undefined || saved.size > 0) runtime.idSeries.last = runtime.idGroup ?? newGroup();
+  const log = createMemoryLog(runtime, options);
+  const { instances } = log;
+  for (const described of found.instances) {
+    try {
+      instances.restore(described);
+    } catch {
+      broken.set(described.id, brokenState(instancePlace(place, described.id).given, true));
+    }
   }
-  const from = imported ?? (text === undefined ? undefined : { text, given: place.given });
-  const saved = from && parseState(from.text, from.given);
-  const found = saved && continueState(saved, own(), { given: from.given, isAllowed: migrate });
-  const log =
-    found === undefined ? createMemoryLog(start(), limits) : restored(place.given, found.state, options);
-  const { runtime, instances } = log;
-  const change = migrate ? found?.change : undefined;
-  const backup = change && text && ` The previous state is in "${backUp(place, text, saved?.version)}".`;
-  const file = createStateFile(place, log, own, text);
-  const saver = createSaver(file.save, onProblem);
-  let isCalled = false;
-  const keep = (one: SandboxState) => {
-    one.history.subscribe(({ type }) => {
+  const more = () => ({ started_with: identityOf(own()) });
+  const ownFile = createSandboxFile(place, runtime, { more, check() {} });
+  const files = new Map<string, SandboxFile>();
+  const due = new Set<SandboxFile>();
+  /** The files that the current call has changed. */
+  let called: Set<SandboxFile> | undefined;
+  let saving: NodeJS.Timeout | undefined;
+  const fileOf = ({ instance }: Pick<SandboxPlace, "instance">) =>
+    instance === undefined ? ownFile : files.get(instance);
+  const mark = (file: SandboxFile, what: "requests" | "everything") => {
+    file.mark(what);
+    due.add(file);
+    if (what === "everything") called?.add(file);
+  };
+  const save = (file: SandboxFile) => {
+    file.save();
+    due.delete(file);
+  };
+  const keep = (file: SandboxFile) => {
+    file.runtime.history.subscribe((event) => {
+      const { type } = event;
+      if (type === "request") {
+        file.addRequest(event.exchange);
+        // A request to the preview may make a consent.
+        mark(file, event.exchange.isPreview ? "everything" : "requests");
+        // The server's own report counts the requests of instances.
+        return mark(ownFile, "requests");
+      }
+      mark(file, "everything");
       // A call saves once it has its result; nobody waits for a timeline step.
-      if (isCalled || type === "request" || type === "timeline.step") saver.soon();
-      else saver.now();
+      if (called === undefined && type !== "timeline.step") save(file);
     });
   };
-  const afterCall = (answer: unknown) => {
-    try {
-      saver.now();
-    } catch (error) {
-      onProblem(error);
-      const { code, message } = error as SandboxError;
-      throw new SandboxError(code, message, answer === undefined ? {} : { data: answer });
-    }
-    return answer;
+  const keepInstance = (instance: Instance) => {
+    const { id, createdAt, gone } = instance;
+    const { given } = instance.runtime;
+    const inFile = (): InstanceInFile => ({ ...instance.tenancy, createdAt, given });
+    const file = createSandboxFile(instancePlace(place, id), instance.runtime, {
+      more: () => ({ instance: inFile() }),
+      idle: () => instance.idle,
+      isSaved: saved.has(id),
+      check() {
+        if (ownFile.isForeign()) throw takenOver;
+        makeFolder(folderOf(place.file));
+      },
+    });
+    files.set(id, file);
+    keep(file);
+    if (file.isDue()) mark(file, "everything");
+    gone.addEventListener("abort", () => {
+      // When the server stops, the instance is still in the list.
+      if (instances.find(id) !== undefined) return;
+      files.delete(id);
+      file.end();
+      mark(file, "everything");
+    });
   };
-  // A call changes something before it waits for anything.
-  const keeping = (run: () => unknown): unknown => {
-    isCalled = true;
+  // What fails is tried again each second: the disk may have room later.
+  const saveAll = (onError: (error: unknown) => void) => {
+    for (const file of due) {
+      const isKnown = file.failure() !== undefined;
+      try {
+        save(file);
+      } catch (error) {
+        if (!isKnown) onError(error);
+      }
+    }
+  };
+  const keeping = (run: (changed: Set<SandboxFile>) => unknown): unknown => {
+    const changed = new Set<SandboxFile>();
+    const afterCall = (answer: unknown) => {
+      try {
+        changed.forEach(save);
+      } catch (error) {
+        onProblem(error);
+        const { code, message } = error as SandboxError;
+        throw new SandboxError(code, message, answer === undefined ? {} : { data: answer });
+      }
+      return answer;
+    };
+    // A call changes something before it waits for anything.
+    called = changed;
     try {
-      const answer = run();
+      const answer = run(changed);
       return answer instanceof Promise ? answer.then(afterCall) : afterCall(answer);
     } finally {
-      isCalled = false;
+      called = undefined;
     }
   };
+  const instancesFor = (changed: Set<SandboxFile>): Instances => ({
+    ...instances,
+    remove(id) {
+      if (!broken.has(id)) return instances.remove(id);
+      const { file, given } = instancePlace(place, id);
+      orUnwritable(given, () => rmSync(file, { force: true }));
+      broken.delete(id);
+    },
+    changeHashes(id, hashes, check) {
+      const instance = instances.changeHashes(id, hashes, check);
+      const file = files.get(id) as SandboxFile;
+      mark(file, "everything");
+      changed.add(file);
+      return instance;
+    },
+  });
   return {
     ...log,
-    savedAt: saved?.own.at,
-    migrated: change && change + (backup ?? ""),
+    savedAt: found.own && (found.own.since ?? found.own).at,
+    note: found.note,
     // Followers of an earlier process must notice that they have missed events.
     firstEvent: distantId,
+    enter(id) {
+      const error = broken.get(id);
+      if (error !== undefined) throw error;
+      const file = files.get(id);
+      // Its last use is kept with the next requests.
+      if (file !== undefined) mark(file, "requests");
+      return log.enter(id);
+    },
     countUnread(at, id) {
       log.countUnread(at, id);
-      saver.soon();
+      const file = fileOf(at);
+      // Its request may already be in the file.
+      if (file !== undefined) mark(file, "everything");
     },
-    call: (call, run, from) => keeping(() => log.call(call, run, from)),
-    manage: (run, from) => keeping(() => log.manage(run, from)),
-    status: file.status,
+    call: (call, run, from) =>
+      keeping(() => {
+        const answer = log.call(call, run, from);
+        const file = fileOf(from);
+        if (file !== undefined) mark(file, "everything");
+        return answer;
+      }),
+    manage: (run, from) =>
+      keeping((changed) =>
+        log.manage((at) => run({ ...at, instances: at.instances && instancesFor(changed) }), from),
+      ),
+    status() {
+      const all = [ownFile, ...files.values()];
+      const isTaken = ownFile.isForeign();
+      const failed = all.find((one) => one.failure() !== undefined);
+      const failure = isTaken ? takenOver : failed?.failure();
+      return {
+        ...{ in: "file", reachable: true, losses: 0, isTaken, broken: broken.size },
+        bytes: all.reduce((sum, one) => sum + one.sizes().first + one.sizes().rest, 0),
+        problem: failure === undefined ? undefined : `The state cannot be saved: ${fileFailure(failure)}.`,
+        isFull: isFullDisk(failure),
+      };
+    },
     begin() {
-      if (text === undefined) orUnwritable(place.given, () => makeFolder(dirname(place.file)));
-      keep(runtime);
-      instances.follow((instance) => {
-        keep(instance.runtime);
-        instance.gone.addEventListener("abort", () => {
-          // When the server stops, the instance is still in the list.
-          if (instances.find(instance.id) === undefined) saver.soon();
-        });
-        saver.soon();
-      });
-      try {
-        saver.now();
-      } catch (error) {
-        // The file has the whole state, and is written once the disk allows it.
-        if (text === undefined) throw error;
+      if (!found.isThere) orUnwritable(place.given, () => makeFolder(dirname(place.file)));
+      broken.forEach(onProblem);
+      keep(ownFile);
+      instances.follow(keepInstance);
+      // The last one: without it, the others are written again.
+      mark(ownFile, "everything");
+      saveAll((error) => {
+        // If there is a state, it is whole, and is written once the disk allows it.
+        if (!found.isThere) throw error;
         onProblem(error);
-      }
+      });
+      saving = setInterval(() => saveAll(onProblem), pause).unref();
     },
     close() {
       try {
-        if (saver.stop()) file.save();
+        if (saving === undefined) return;
+        clearInterval(saving);
+        saving = undefined;
+        if (ownFile.sizes().rest > 0) mark(ownFile, "everything");
+        due.forEach(save);
       } finally {
         unlock();
       }
@@ -159,101 +261,15 @@ function openLocked(place: StatePlace, options: FileLogOptions, unlock: () => vo
   };
 }
 
-function restored(file: string, state: SavedState, options: FileLogOptions): MemoryLog {
+function restoredOwn(given: string, own: SavedSandbox, options: GivenOptions): SandboxState {
   try {
-    const runtime = restoreSandbox(state.own, nodePlatform, { given: options.given });
-    const log = createMemoryLog(runtime, options);
-    log.instances.restore(state.instances);
-    runtime.idSeries.last = state.idSeries;
-    return log;
+    return restoreSandbox(own, nodePlatform, { given: options, idGroup: newGroup() });
   } catch {
-    throw brokenState(file);
+    throw brokenState(given);
   }
 }
 
-function createStateFile(place: StatePlace, log: MemoryLog, own: () => NamedScenario, text?: string) {
-  let written = text && markOf(text);
-  let bytes = 0;
-  let failure: unknown;
-  // The lock does not protect from other containers that mount the volume.
-  const isTaken = () => existsSync(place.file) && markIn(place.file) !== written;
-  const taken = new Error("another program has written it, such as a server in another container");
-  const requireUnchanged = () => {
-    if (isTaken()) throw taken;
-  };
-  return {
-    save(): void {
-      const mark = base62From(nodePlatform.random, 12);
-      const text = stateText({ startedWith: identityOf(own()), ...describeServer(log) }, mark);
-      try {
-        // Readable only by its owner: a scenario may pin keys.
-        orUnwritable(place.given, () => writeFileAtomically(place.file, text, 0o600, requireUnchanged));
-        failure = undefined;
-      } catch (error) {
-        failure = (error as Error).cause;
-        throw error;
-      }
-      bytes = text.length;
-      written = mark;
-    },
-    status() {
-      const found = isTaken() ? taken : failure;
-      return {
-        ...{ in: "file" as const, reachable: true, losses: 0, bytes, isTaken: found === taken },
-        problem: found === undefined ? undefined : `The state cannot be saved: ${fileFailure(found)}.`,
-        isFull: isFullDisk(found),
-      };
-    },
-  };
-}
-
-/** Backs up the state before a migration in a separate file, and returns the file's name. */
-function backUp({ file, given }: StatePlace, text: string, version = ""): string {
-  const copy = `.backup-${version}`;
-  orUnwritable(given + copy, () => writeFileAtomically(file + copy, text, 0o600));
-  return given + copy;
-}
-
-function readState({ file, given }: StatePlace): string | undefined {
-  return orUnreadable(given, () => {
-    const found = statSync(file, { throwIfNoEntry: false });
-    // Reading a pipe would wait for a writer.
-    if (found?.isFile() === false) throw new Error("it is not a regular file");
-    return found && readFileSync(file, "utf8");
-  });
-}
-
-// Reads only the start: this runs before each save.
-function markIn(file: string): string {
-  const descriptor = openSync(file, "r");
-  try {
-    const start = Buffer.alloc(256);
-    return markOf(start.toString("latin1", 0, readSync(descriptor, start)));
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-function orUnreadable<Result>(given: string, read: () => Result): Result {
-  try {
-    return read();
-  } catch (error) {
-    throw unreadableState(given, fileFailure(error));
-  }
-}
-
-function orUnwritable(given: string, write: () => void): void {
-  try {
-    write();
-  } catch (error) {
-    const whatToDo = isFullDisk(error)
-      ? `Free disk space, for example by removing copies ${JSON.stringify(`${given}.backup-…`)} that you no longer need.`
-      : "Check its folder and permissions.";
-    const message = `Failed to write the state to ${JSON.stringify(given)}: ${fileFailure(error)}. The file keeps its last saved state. ${whatToDo}`;
-    throw Object.assign(new SandboxError("state_unwritable", message), { cause: error });
-  }
-}
-
-function isFullDisk(error: unknown): boolean {
-  return /^(?:ENOSPC|EDQUOT)$/.test((error as NodeJS.ErrnoException | undefined)?.code ?? "");
+/** Returns a group of request ids that no other start is likely to have, with room for a million instances after it. */
+function newGroup(): number {
+  return (1 + (nodePlatform.random() % 2 ** 31)) * 2 ** 20;
 }

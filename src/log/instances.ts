@@ -100,7 +100,6 @@ export interface InstanceState extends Pick<Instance, "id" | "createdAt" | "idle
 }
 
 export interface ServerState {
-  readonly idSeries: number;
   readonly own: SavedSandbox;
   readonly instances: readonly InstanceState[];
 }

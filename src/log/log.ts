@@ -57,6 +57,8 @@ export interface LogStatus {
   readonly problem: string | undefined;
   /** Whether another server has taken over the file: this one's changes are lost. */
   readonly isTaken?: boolean;
+  /** The number of instances whose file cannot be read: each request to them gets 500. */
+  readonly broken?: number;
   /** Whether it has no room: a full disk, or a full Redis. */
   readonly isFull: boolean;
   readonly reachable: boolean;

@@ -83,7 +83,6 @@ export function markUnread({ counters, history }: SandboxState, id: string): voi
 
 export function describeServer({ runtime, instances }: Pick<Log, "runtime" | "instances">): ServerState {
   return {
-    idSeries: runtime.idSeries.last,
     own: describeSandbox(runtime),
     instances: instances.loaded().map((one) => instanceState(one, describeSandbox(one.runtime))),
   };
@@ -177,11 +176,11 @@ export function createInstances({
         for (const listener of onExpired) listener(instance);
       }
     },
-    restore(described: readonly InstanceState[]): void {
-      for (const { id, createdAt, idle, given, idGroup, runtime: state, ...tenancy } of described) {
-        const runtime = restoreSandbox(state, platform, { given, idGroup });
-        add({ id, tenancy, createdAt }, runtime, platform.stopwatch() - idle);
-      }
+    /** Continues an instance, with its own series of request ids. */
+    restore({ id, createdAt, idle, given, idGroup: _, runtime: state, ...tenancy }: InstanceState): void {
+      server.idSeries.last += 1;
+      const runtime = restoreSandbox(state, platform, { given, idGroup: server.idSeries.last });
+      add({ id, tenancy, createdAt }, runtime, platform.stopwatch() - idle);
       if (bytes > mostJournals) discardJournals();
     },
     discardJournals,

@@ -159,7 +159,7 @@ export function createRedisLog(
         const { runtime } = found.sandbox;
         described.push(instanceState({ ...listed, runtime }, await stateOf(found.sandbox)));
       }
-      return { own: state, idSeries: own.runtime.idSeries.last, instances: described };
+      return { own: state, instances: described };
     },
     memory: budget.status,
     status() {

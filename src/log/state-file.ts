@@ -1,10 +1,9 @@
+import { checkedScenario, requireFormat } from "../node/files/sandbox-file.js";
+import { brokenState } from "../node/files/state-place.js";
 import { version } from "../node/package-files.js";
 import type { SavedSandbox } from "../sandbox/start.js";
-import { checkScenario, type NamedScenario } from "../scenario/parse-scenario.js";
-import type { Scenario } from "../scenario/scenario.generated.js";
-import { SandboxError } from "../spec/errors.js";
+import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { parsedJson } from "../spec/schema/json.js";
-import { isMapping } from "../spec/schema/shape.js";
 import {
   canMigrate,
   canRead,
@@ -35,18 +34,24 @@ export function identityOf({ name, scenario }: NamedScenario): ScenarioIdentity 
   return { name, sha256: contentHashOf({ scenario }) };
 }
 
+/** The format of an export, and of the one file of svc-sandbox 0.2. */
 const format = 3;
 
+/** Whether a text is a state of svc-sandbox 0.2, with all sandboxes in one file. */
+export function isEarlier(text: string): boolean {
+  return text.startsWith(`{"svc_sandbox_state":${format},`);
+}
+
 /**
- * Serializes the state of a server, with each scenario once, under its hash. The text contains a mark unique to this write, and no
- * full keys except a scenario's pinned keys (R35).
+ * Serializes a server with its instances, each scenario once, under its hash. The text contains no full keys except a scenario's
+ * pinned keys (R35).
  */
-export function stateText({ startedWith, own, instances, ...rest }: SavedState, mark: string): string {
+export function stateText({ startedWith, own, instances }: SavedState): string {
   const scenarios: Record<string, unknown> = {};
   for (const one of [own, ...instances.map(({ runtime }) => runtime)]) {
     scenarios[idOf(one)] ??= { scenario: one.scenario, text: one.text };
   }
-  const header = { svc_sandbox_state: format, version, written: mark, started_with: startedWith, ...rest };
+  const header = { svc_sandbox_state: format, version, started_with: startedWith };
   const inside = instances.map((one) => ({ ...one, runtime: written(one.runtime) }));
   return `${JSON.stringify({ ...header, scenarios, own: written(own), instances: inside })}\n`;
 }
@@ -55,11 +60,6 @@ const idOf = (state: Pick<SavedSandbox, "scenario">) => contentHashOf(state).sli
 
 function written({ text: _, ...state }: SavedSandbox): WrittenRuntime {
   return { ...state, scenario: idOf(state) };
-}
-
-/** Returns the mark of a state from the start of its text; empty if there is none. */
-export function markOf(text: string): string {
-  return /^.{0,100}?"written":"([\w.]+)"/.exec(text)?.[1] ?? "";
 }
 
 type WrittenRuntime = Omit<SavedSandbox, "scenario" | "text"> & { readonly scenario: string };
@@ -72,31 +72,21 @@ interface WrittenState extends Omit<Required<SavedState>, "startedWith" | "own" 
 }
 
 /**
- * Parses a state file; `given` is its name for messages. Throws `state_unreadable`. Restoring the state detects remaining
- * contradictions.
+ * Parses an export or a state of svc-sandbox 0.2; `given` is its name for messages. Throws `state_unreadable`. Restoring the
+ * state detects remaining contradictions.
  */
 export function parseState(text: string, given: string): SavedState {
-  const state = parsedJson(text);
-  if (!isMapping(state) || state.svc_sandbox_state === undefined) {
-    throw unreadableState(given, "it is not a state of svc-sandbox, or only a part");
-  }
-  if (state.svc_sandbox_state !== format) {
-    throw unreadableState(
-      given,
-      `it has format ${JSON.stringify(state.svc_sandbox_state)} of svc-sandbox ${JSON.stringify(state.version)}, and svc-sandbox ${version} reads format ${format}`,
-    );
-  }
-  const found = state as unknown as WrittenState;
+  const found = requireFormat(parsedJson(text), format, given) as unknown as WrittenState;
   try {
-    for (const { scenario } of Object.values(found.scenarios)) checked(scenario);
+    for (const { scenario } of Object.values(found.scenarios)) checkedScenario(scenario);
     const runtimeOf = (runtime: WrittenRuntime): SavedSandbox => {
       const shared = found.scenarios[runtime.scenario];
-      const snapshot = checked(runtime.snapshot);
+      const snapshot = checkedScenario(runtime.snapshot);
       if (shared === undefined || snapshot.clock?.now === undefined) throw brokenState(given);
       return { ...runtime, ...shared, snapshot };
     };
     return {
-      ...{ version: found.version, idSeries: found.idSeries },
+      version: found.version,
       startedWith: { name: found.started_with.name, sha256: found.started_with.sha256 },
       own: runtimeOf(found.own),
       instances: found.instances.map((one) => ({ ...one, runtime: runtimeOf(one.runtime) })),
@@ -104,11 +94,6 @@ export function parseState(text: string, given: string): SavedState {
   } catch {
     throw brokenState(given);
   }
-}
-
-// A sandbox grows with every new key. Every written state must be readable.
-function checked(scenario: unknown): Scenario {
-  return checkScenario(scenario, { mostValues: Number.POSITIVE_INFINITY });
 }
 
 /**
@@ -141,15 +126,4 @@ export function continueState(
     state: { ...saved, startedWith: identityOf(served), own: { ...extended, ...moved } },
     change: differencesOf(theirs, ours).length === 0 ? undefined : migrationOf(theirs, ours),
   };
-}
-
-export function brokenState(given: string): SandboxError {
-  return unreadableState(given, "one of its members is missing or damaged");
-}
-
-export function unreadableState(given: string, why: string): SandboxError {
-  return new SandboxError(
-    "state_unreadable",
-    `Failed to continue from the state ${JSON.stringify(given)}: ${why}. Name another file, or remove this one to start again.`,
-  );
 }

@@ -9,7 +9,7 @@ import { activateFaults } from "./faults.js";
 import { type Counts, createCounters } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
 import { createHistory } from "./journal/history.js";
-import { createRegistry, scenarioRecords, startKey, windowsOf } from "./keys.js";
+import { createRegistry, scenarioRecords, startKey, type Usage, windowsOf } from "./keys.js";
 import { buildConsents } from "./preview/consents.js";
 import { farmersOf } from "./preview/farmers.js";
 import {
@@ -171,6 +171,32 @@ export interface SavedSandbox {
   readonly recorded: number;
   /** Without zeros. */
   readonly counts: Counts;
+  /** What requests have changed since. Default: nothing. */
+  readonly since?: SavedRequests | undefined;
+}
+
+/** What requests have changed in a sandbox since it was described: small, however large the sandbox is. */
+export interface SavedRequests extends Pick<SavedSandbox, "at" | "exchanges" | "recorded" | "counts"> {
+  /** The clock (epoch milliseconds). */
+  readonly now: number;
+  readonly answered: number;
+  /** The number of requests that each fault has matched. */
+  readonly matched: readonly number[];
+  /** The usage of the keys that the requests had, by ref. */
+  readonly usage: Readonly<Record<string, Usage>>;
+}
+
+/** Describes what these requests have changed, if nothing else has happened. */
+export function describeRequests(world: SandboxState, exchanges: readonly Exchange[]): SavedRequests {
+  const { platform, clock, requestIds, faults, registry, history, counters } = world;
+  const used = exchanges.flatMap(({ key }) => (key === null ? [] : (registry.keys.get(key) ?? [])));
+  return {
+    ...{ at: platform.time(), now: clock.now(), answered: requestIds.answered(), exchanges },
+    matched: faults.map(({ matched }) => matched),
+    usage: Object.fromEntries(used.map(({ key, usage }) => [key.ref, usage])),
+    recorded: history.total(),
+    counts: countsOf(counters.read()),
+  };
 }
 
 export function describeSandbox(world: SandboxState): SavedSandbox {
@@ -206,7 +232,7 @@ export function restoreSandbox(
   options: Omit<SandboxSettings, "platform">,
   there?: SandboxState,
 ): SandboxState {
-  const { at, name, text, scenario, snapshot, stepsRun, verdicts } = state;
+  const { name, text, scenario, snapshot, stepsRun, verdicts, since } = state;
   const world = there ?? startSandbox(snapshot, { platform, name, text, ...options });
   if (there !== undefined) replaceState(there, prepareScenario(there, snapshot, { name, text }));
   const { story: steps = [] } = scenario;
@@ -214,9 +240,19 @@ export function restoreSandbox(
   const story: StoryProgress = { steps, next, verdicts: new Map(verdicts), last: state.lastStep };
   replaceState(world, { scenario, story, timeline: { ...world.timeline, ...state.timeline } });
   const { clock } = world;
+  if (since !== undefined) addRequests(world, since);
+  const { at, recorded, counts } = since ?? state;
   const elapsed = Math.min(platform.time() - at, lastClockInstant - clock.now());
   if (!clock.isFrozen() && elapsed > 0) clock.advance(elapsed);
-  world.history.enter(undefined, state.exchanges, state.recorded);
-  world.counters.restore(state.counts);
+  world.history.enter(undefined, [...state.exchanges, ...(since?.exchanges ?? [])], recorded);
+  world.counters.restore(counts);
   return world;
+}
+
+function addRequests(world: SandboxState, { now, answered, matched, usage }: SavedRequests): void {
+  const { clock, registry, faults, seed, idGroup } = world;
+  clock.advance(Math.max(0, now - clock.now()));
+  Object.assign(world, { requestIds: createRequestIds(seed, answered, idGroup) });
+  for (const [index, fault] of faults.entries()) fault.matched = matched[index] ?? fault.matched;
+  for (const [ref, counted] of Object.entries(usage)) Object.assign(registry.key(ref).usage, counted);
 }

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { findKeys } from "../../src/spec/redact.js";
@@ -113,6 +113,37 @@ test.each([
   const { code, stderr } = await serve(["a.yaml", "--state", "state.json", "--migrate"], { cwd }).done;
   expect([code, stderr]).toEqual([2, expect.stringContaining(why)]);
   expect(readFileSync(join(cwd, "state.json"), "utf8")).toBe(before);
+});
+
+test("--migrate converts a state of svc-sandbox 0.2, with its instances, after a backup that can be put back", async () => {
+  const cwd = temporaryFolder({ "a.yaml": bank(one) });
+  const file = join(cwd, "state.json");
+  const first = await used(cwd);
+  // An export has the form of the one file of 0.2.
+  await runCli(["export", first.url, "-o", "export.json"], { cwd });
+  await first.stop();
+  const earlier = readFileSync(join(cwd, "export.json"), "utf8");
+  writeFileSync(file, earlier);
+  const argv = ["a.yaml", "--state", "state.json"];
+  const rejected = await serve(argv, { cwd }).done;
+  expect(rejected.code).toBe(2);
+  expect(rejected.stderr.replaceAll(/\s+/g, " ")).toContain(
+    "svc-sandbox start a.yaml --state state.json --migrate",
+  );
+  expect(readFileSync(file, "utf8")).toBe(earlier);
+
+  const next = serve([...argv, "--migrate"], { cwd });
+  const url = await baseUrl(next);
+  expect(next.stderr.text()).toContain(
+    'Each instance has its own file now. The previous state is in "state.json.backup-0.2.0".\n',
+  );
+  expect(readFileSync(`${file}.backup-0.2.0`, "utf8")).toBe(earlier);
+  expect(readdirSync(`${file}.instances`)).toEqual([`${first.instance.id}.json`]);
+  expect(await statusOf(url, first.made)).toBe(200);
+  await next.stop();
+  const again = serve([...argv, "--migrate"], { cwd });
+  expect(await statusOf(`${await baseUrl(again)}/i/${first.instance.id}`, first.instance.keys.one)).toBe(200);
+  expect(again.stderr.text()).not.toContain("previous state");
 });
 
 test("--migrate reports an update from another version and keeps a backup; another major version and a later minor one are rejected", async () => {

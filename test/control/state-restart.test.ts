@@ -73,6 +73,8 @@ test("after kill -9 the journal, the report, the story and the instances are as 
   await dataOf(before, "POST /keys/other/revoke", inside, {});
   const gone = await dataOf(before, "POST /instances", "", {});
   await control(before.controlUrl, `DELETE /instances/${gone.id}`);
+  // A change of each sandbox, so that the requests before it are in its file.
+  await dataOf(before, "PUT /clock", "", { frozen: true });
   const [own, other] = [await seen(before), await seen(before, inside)];
   const [listed] = await dataOf(before, "GET /instances");
   await before.kill();

@@ -164,7 +164,7 @@ async function openNamedState(
       ...{ maxInstances, instanceTtl, maxMemory, imported: await readImport(flags, io) },
     },
   );
-  if (log.migrated !== undefined) logger.note(log.migrated);
+  if (log.note !== "") logger.note(log.note);
   if (log.savedAt !== undefined) {
     const ignored = Object.entries(given).flatMap(([flag, value]) =>
       value === undefined ? [] : `--${flag}`,

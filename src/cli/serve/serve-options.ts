@@ -30,8 +30,7 @@ export async function serveOptions(flags: ServeFlags, io: Io, log: Logger): Prom
     onDefect(error) {
       const failure = describeFailure(error, flags);
       // Also called if no request waits for it.
-      const isOurs =
-        !isOfMachine(error) && !(error instanceof SandboxError && error.code === "state_unwritable");
+      const isOurs = !isOfMachine(error) && !(error instanceof SandboxError && /^state_/.test(error.code));
       log.problem(isOurs ? `A request got 500. ${failure}` : failure);
     },
     onHandlerError: (error) => log.problem(`A handler failed, and its request got 500: ${withStack(error)}`),

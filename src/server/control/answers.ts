@@ -258,6 +258,8 @@ export const answers = {
       version: text(),
       memory: choice(["free", "full"]),
       state: optional(choice(["saved", "full", "unwritable"])),
+      /** Instances whose file cannot be read: their requests get 500. Left out for none. */
+      brokenInstances: optional(count()),
     }),
     State: mapping({
       ...running,

@@ -104,7 +104,10 @@ function addStored(registry: Registry, status: LogStatus, unstored: number) {
   set(`${place}_bytes`, "Size of all sandboxes there, as of a few seconds ago.", bytes);
   set(`${place}_full`, "1 when it has no room, 0 when it has.", isFull ? 1 : 0);
   set(`${place}_writable`, "1 when changes can be stored, 0 when not.", problem === undefined ? 1 : 0);
-  if (place === "file") return;
+  if (place === "file") {
+    set("file_broken_instances", "Instances whose file cannot be read.", status.broken ?? 0);
+    return;
+  }
   const refused = "Requests to the API that got 503 because the store was away.";
   new Counter(named(registry, "store_refusals_total", refused)).inc(unstored);
   set("store_up", "1 when the store responded the last time, 0 when not.", reachable ? 1 : 0);

@@ -53,6 +53,7 @@ export const statusOfCode: Readonly<Partial<Record<SandboxErrorCode, number>>> =
   instance_limit_reached: 409,
   capture_impossible: 409,
   store_unavailable: 503,
+  state_unreadable: 500,
   state_unwritable: 507,
   memory_limit_reached: 507,
   key_not_active: 409,

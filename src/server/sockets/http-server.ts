@@ -186,6 +186,8 @@ function fail({ traffic, audit, onDefect }: Server, error: unknown, response: Se
     audit(`503 for ${method} ${redactPath(url.split("?", 1)[0] as string)}: ${message}`);
     return sendError(response, 503, errorBody(failures[503].code, failures[503].message));
   }
+  // The log has shown it at the start.
+  if (code === "state_unreadable") return sendError(response, 500, errorBody("internal_error", message));
   if (code === "instance_ended") return sendError(response, 404, errorBody("not_found", message));
   onDefect(error);
   refuse(response, 500);

@@ -33,7 +33,7 @@ export const routes: readonly Route[] = [
     async run(context, { server: { log, own } }) {
       requireInstances(context);
       const state = { startedWith: identityOf(own()), ...(await log.describe()) };
-      return textAnswer("application/json", stateText(state, "export"));
+      return textAnswer("application/json", stateText(state));
     },
   }),
   controlRoute("POST /stop", {

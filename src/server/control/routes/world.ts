@@ -52,6 +52,7 @@ export const worldRoutes: readonly Route[] = [
       return {
         ...{ status: "ready", version, memory: server.log.memory().isFull ? "full" : "free" },
         ...(stored?.in === "file" && { state: storeState(stored) }),
+        ...(stored?.broken && { broken_instances: stored.broken }),
       };
     },
   }),

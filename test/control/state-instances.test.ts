@@ -1,0 +1,224 @@
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { parseSandboxFile } from "../../src/node/files/sandbox-file.js";
+import { type SandboxServer, type ServerOptions, startServer } from "../../src/server/index.js";
+import { control } from "../support/call-control.js";
+import { mePath } from "../support/send.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+// Each instance is in its own file, next to the server's.
+
+interface Made {
+  readonly id: string;
+  readonly base_url: string;
+  readonly keys: Readonly<Record<string, string>>;
+}
+
+const stateFile = () => join(temporaryFolder(), "state.json");
+const fileOf = (state: string, { id }: Made) => join(`${state}.instances`, `${id}.json`);
+const filesIn = (state: string) => readdirSync(`${state}.instances`).sort();
+const mtimes = (files: readonly string[]) => files.map((file) => statSync(file).mtimeMs);
+
+async function start(state: string, options: Partial<ServerOptions> = {}): Promise<SandboxServer> {
+  const server = await startServer({ scenario: "active", ...options, state });
+  onTestFinished(() => server.close(0));
+  return server;
+}
+
+const call = ({ controlUrl }: SandboxServer, route: string, body?: object) =>
+  control(controlUrl, route, body);
+const inside = ({ url }: SandboxServer, { id }: Made, route: string, body?: object) =>
+  control(`${url}/i/${id}/__sandbox`, route, body);
+const create = async (server: SandboxServer, body: object = {}): Promise<Made> =>
+  (await call(server, "POST /instances", body)).body.data;
+const send = (server: SandboxServer, { id, keys }: Made) =>
+  fetch(`${server.url}/i/${id}${mePath}`, { headers: { "x-api-key": keys.active as string } });
+const idsOf = async (server: SandboxServer, made: Made): Promise<string[]> =>
+  (await inside(server, made, "GET /requests?limit=1000")).body.data.map(({ id }: { id: string }) => id);
+
+/** Copies the files, as a server that is killed now leaves them. */
+function killed(state: string): string {
+  const copy = stateFile();
+  cpSync(dirname(state), dirname(copy), { recursive: true });
+  return copy;
+}
+
+test("a change writes the file of its sandbox and no other, creating writes one, and removing deletes it", async () => {
+  const state = stateFile();
+  const server = await start(state);
+  expect(existsSync(`${state}.instances`)).toBe(false);
+  const [one, other] = [await create(server, { label: "one" }), await create(server)];
+  const files = [state, fileOf(state, other)];
+  const before = mtimes(files);
+  await inside(server, one, "POST /keys/active/revoke", {});
+  const third = await create(server);
+  await call(server, `DELETE /instances/${third.id}`);
+  expect(mtimes(files)).toEqual(before);
+  expect(filesIn(state)).toEqual([one, other].map(({ id }) => `${id}.json`).sort());
+  const saved = JSON.parse(readFileSync(fileOf(state, one), "utf8"));
+  expect(saved).toMatchObject({ svc_sandbox_state: 4, instance: { label: "one" }, own: { name: "active" } });
+  expect(statSync(fileOf(state, one)).mode & 0o777).toBe(0o600);
+
+  const after = await start(killed(state));
+  expect((await send(after, one)).status).toBe(401);
+  expect((await send(after, other)).status).toBe(200);
+  expect((await call(after, "GET /instances")).body.total).toBe(2);
+});
+
+test("an instance that expires loses its file", async () => {
+  const state = stateFile();
+  const server = await start(state);
+  await create(server, { expires: "1s" });
+  await expect.poll(() => filesIn(state)).toEqual([]);
+});
+
+test("a new link and a claim survive a kill", async () => {
+  const state = stateFile();
+  const server = await start(state);
+  const { id } = await create(server);
+  const { claim_url } = (await call(server, `POST /instances/${id}/link`, {})).body.data;
+  const claim = async (on: SandboxServer) =>
+    (await call(on, `POST /instances/${id}/claim`, { code: claim_url.replace(/^.*#code=/, "") })).status;
+  const linked = killed(state);
+  expect(await claim(server)).toBe(200);
+  expect([await claim(await start(killed(state))), await claim(await start(linked))]).toEqual([404, 200]);
+});
+
+test("requests to 50 instances are in their files soon, also without a change, and R7 no id is given out twice", async () => {
+  const state = stateFile();
+  const server = await start(state);
+  const made = await Promise.all(Array.from({ length: 50 }, () => create(server, { seed: 1 })));
+  for (let n = 0; n < 3; n += 1) await Promise.all(made.map((one) => send(server, one)));
+  const savedIn = (one: Made) => {
+    const file = fileOf(state, one);
+    const { exchanges, since } = parseSandboxFile(readFileSync(file, "utf8"), file).own;
+    return exchanges.length + (since?.exchanges.length ?? 0);
+  };
+  await expect.poll(() => made.map(savedIn)).toEqual(made.map(() => 3));
+  const ids = (on: SandboxServer) => Promise.all(made.map((one) => idsOf(on, one)));
+  const before = await ids(server);
+  // A process that is killed while it writes leaves a part of a line.
+  const copy = killed(state);
+  appendFileSync(fileOf(copy, made[0] as Made), '{"usedAt":17');
+  const drafts = join(`${copy}.instances`, "a.json.svc-sandbox-draft");
+  writeFileSync(drafts, "");
+
+  const after = await start(copy);
+  expect(existsSync(drafts)).toBe(false);
+  expect(await ids(after)).toEqual(before);
+  const usage = (await inside(after, made[0] as Made, "GET /keys/active")).body.data.usage;
+  expect(usage.today).toBe(3);
+  // The first server goes on with ids that a kill would lose.
+  for (const one of [after, server]) await Promise.all(made.map((instance) => send(one, instance)));
+  const all = [...(await ids(after)), ...(await ids(server)).map((one) => one.slice(3))].flat();
+  expect([all.length, new Set(all).size]).toEqual([250, 250]);
+  // Continues after the part of a line.
+  await after.close();
+  expect((await idsOf(await start(copy), made[0] as Made)).length).toBe(4);
+});
+
+test.each([
+  ["is cut", (text: string) => text.slice(0, 900), "or only a part"],
+  [
+    "was edited",
+    (text: string) => text.replace('"active":{', '"active":{"colour":"red",'),
+    "is missing or damaged",
+  ],
+  ["is empty", () => "", "or only a part"],
+  ["is of a later format", (text: string) => text.replace(":4,", ":9,"), "it has format 9"],
+])("an instance whose file %s gets 500 with the reason, and the others are served", async (_title, change, why) => {
+  const state = stateFile();
+  const before = await start(state);
+  const [broken, whole] = [await create(before), await create(before)];
+  await before.close();
+  const file = fileOf(state, broken);
+  const text = change(readFileSync(file, "utf8"));
+  writeFileSync(file, text);
+
+  const defects: Error[] = [];
+  const server = await start(state, { onDefect: (error) => defects.push(error as Error) });
+  const shown = `${basename(file)}": `;
+  expect(defects.map(({ message }) => message)).toEqual([expect.stringContaining(shown)]);
+  expect(defects[0]?.message).toContain(why);
+  expect((await send(server, whole)).status).toBe(200);
+  const answer = await send(server, broken);
+  const { error } = (await answer.json()) as { error: object };
+  expect([answer.status, error]).toEqual([
+    500,
+    { code: "internal_error", message: expect.stringContaining(why) },
+  ]);
+  expect((await call(server, `POST /instances/${broken.id}/claim`, { code: "x" })).status).toBe(500);
+  expect((await call(server, "GET /ready")).body).toMatchObject({ status: "ready", broken_instances: 1 });
+  const metrics = await (await fetch(`${server.controlUrl}/metrics`)).text();
+  expect(metrics).toContain("\nsvc_sandbox_file_broken_instances 1\n");
+  expect(readFileSync(file, "utf8")).toBe(text);
+  expect((await call(server, `DELETE /instances/${broken.id}`)).status).toBe(204);
+  expect(filesIn(state)).toEqual([`${whole.id}.json`]);
+  expect((await call(server, "GET /ready")).body.broken_instances).toBeUndefined();
+});
+
+test("a file that somebody formatted is read", async () => {
+  const state = stateFile();
+  const before = await start(state);
+  const made = await create(before);
+  await before.close();
+  for (const file of [state, fileOf(state, made)]) {
+    writeFileSync(file, JSON.stringify(JSON.parse(readFileSync(file, "utf8")), undefined, 2));
+  }
+  expect((await send(await start(state), made)).status).toBe(200);
+});
+
+test("instances without the file of the server's own sandbox continue, and R7 get new request ids", async () => {
+  const state = stateFile();
+  const before = await start(state);
+  const made = await create(before);
+  await before.close();
+  const copy = killed(state);
+  const ids = [];
+  for (const file of [state, copy]) {
+    rmSync(file);
+    const after = await start(file);
+    expect((await send(after, made)).status).toBe(200);
+    ids.push(...(await idsOf(after, made)));
+  }
+  expect(new Set(ids).size).toBe(2);
+});
+
+test("an instance whose file cannot be written gets 507 for a change, and the others are saved", async () => {
+  const state = stateFile();
+  const defects: unknown[] = [];
+  const server = await start(state, { onDefect: (error) => defects.push(error) });
+  const [one, other] = [await create(server), await create(server)];
+  mkdirSync(`${fileOf(state, one)}.svc-sandbox-draft`);
+  const revoke = async (made: Made) => (await inside(server, made, "POST /keys/active/revoke", {})).status;
+  expect([await revoke(one), await revoke(other)]).toEqual([507, 200]);
+  expect(defects).toHaveLength(1);
+  expect((await call(server, "GET /health")).body.state).toBe("unwritable");
+  rmSync(`${fileOf(state, one)}.svc-sandbox-draft`, { recursive: true });
+  await expect.poll(async () => (await call(server, "GET /health")).body.state).toBe("saved");
+  expect((await send(await start(killed(state)), one)).status).toBe(401);
+});
+
+test("an instance keeps its idle time over a restart, and a stop does not count", async () => {
+  const state = stateFile();
+  const before = await start(state);
+  const made = await create(before);
+  await before.close();
+  const file = fileOf(state, made);
+  const saved = JSON.parse(readFileSync(file, "utf8"));
+  writeFileSync(file, `${JSON.stringify({ ...saved, usedAt: saved.usedAt - 1_800_000 })}\n`);
+  const seconds = (await call(await start(state), "GET /instances")).body.data[0].idle_seconds;
+  expect(seconds).toBeGreaterThanOrEqual(1800);
+  expect(seconds).toBeLessThan(2400);
+});
