@@ -75,7 +75,8 @@ function openLocked(place: StatePlace, options: FileLogOptions, unlock: () => vo
   const { broken, saved } = found;
   const runtime = found.own === undefined ? start() : restoredOwn(place.given, found.own, given);
   // No start gives out the request ids of another one, even if the disk is read-only.
-  if (runtime.idGroup !== undefined || saved.size > 0) runtime.idSeries.last = runtime.idGroup ?? newGroup();
+  if (runtime.idGroup !== undefined || found.instances.length > 0)
+    runtime.idSeries.last = runtime.idGroup ?? newGroup();
   const log = createMemoryLog(runtime, options);
   const { instances } = log;
   for (const described of found.instances) {

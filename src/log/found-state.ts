@@ -42,12 +42,11 @@ export function findState(place: StatePlace, options: Options) {
   }
   const { state, notes, isConverted } = continuedIn(place, text, options);
   // Next to a file with all instances are those of a migration that was cut off.
-  const { instances, broken } = instancesIn(place, isConverted ? [] : folder, state);
+  const { instances, broken, saved } = instancesIn(place, isConverted ? [] : folder, state);
   if (text === undefined && folder.length > 0) notes.push(missing(place.given));
   return {
-    ...{ isThere: text !== undefined, own: state?.own, broken, note: notes.join(" ") },
+    ...{ isThere: text !== undefined, own: state?.own, broken, saved, note: notes.join(" ") },
     instances: [...(state?.instances ?? []), ...instances],
-    saved: new Set(instances.map(({ id }) => id)),
   };
 }
 
@@ -59,7 +58,7 @@ function continuedIn(
   const isConverted = text !== undefined && isEarlier(text);
   if (isConverted && !migrate) throw earlierFormat(place, own().name);
   const from = imported ?? (text === undefined ? undefined : { text, given: place.given });
-  if (from === undefined) return { state: undefined, notes: [], isConverted };
+  if (from === undefined) return { state: undefined, notes: [] as string[], isConverted };
   const parsed = (isConverted || imported ? parseState : ownIn)(from.text, from.given);
   const { state, change } = continueState(parsed, own(), { given: from.given, isAllowed: migrate });
   const notes = migrate && change !== undefined ? [change] : [];
@@ -100,7 +99,8 @@ function instancesIn(place: StatePlace, ids: readonly string[], state: SavedStat
   const instances = read.map(({ id, instance, usedAt, own }): InstanceState => {
     return { ...instance, id, idle: Math.max(0, alive - usedAt), runtime: own };
   });
-  return { instances, broken };
+  const saved = new Set(read.flatMap(({ id, isOpen }) => (isOpen ? [id] : [])));
+  return { instances, broken, saved };
 }
 
 function earlierFormat({ given }: StatePlace, scenario: string): SandboxError {

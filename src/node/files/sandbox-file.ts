@@ -27,6 +27,8 @@ export type SandboxInFile<More> = More & {
   /** Its last use, on the wall clock (epoch milliseconds). */
   readonly usedAt: number;
   readonly own: SavedSandbox;
+  /** Whether lines can follow: not after a part of a line, or what an editor has formatted. */
+  readonly isOpen: boolean;
 };
 
 interface Line {
@@ -133,8 +135,9 @@ export function parseSandboxFile<More>(text: string, given: string, isInstance =
     const state = lines.reduce(addLine, first as SandboxInFile<More>);
     const { scenario, snapshot } = state.own;
     if (snapshot.clock?.now === undefined) throw brokenState(given);
+    const isOpen = line !== undefined && text.endsWith("\n");
     return {
-      ...state,
+      ...{ ...state, isOpen },
       own: { ...state.own, scenario: shared(scenario), snapshot: checkedScenario(snapshot) },
     };
   } catch {
