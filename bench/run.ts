@@ -3,6 +3,8 @@ import { missing } from "../test/support/programs.js";
 import { measureDashboard } from "./dashboard.js";
 import { type Figure, figureTable } from "./figure.js";
 import { measureFirstAnswer } from "./first-answer.js";
+import { measureGrowth } from "./growth.js";
+import { measureInstances } from "./instances.js";
 import { bundlePrograms } from "./programs.js";
 import { measureReplicas } from "./replicas.js";
 import { measureThroughput } from "./throughput.js";
@@ -13,6 +15,8 @@ const measurements = {
   dashboard: { measure: measureDashboard, needs: "chromium" },
   "first-answer": { measure: measureFirstAnswer },
   replicas: { measure: measureReplicas, needs: "redis-server" },
+  instances: { measure: measureInstances },
+  growth: { measure: measureGrowth },
 };
 
 const { values, positionals } = parseArgs({

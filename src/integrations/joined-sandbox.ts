@@ -64,7 +64,7 @@ export function joinSandbox(controlUrl: string, token: string | undefined, given
       resume: () => ask("PUT", "/clock", { frozen: false }),
     },
     keys: {
-      list: () => camel("GET", "/keys"),
+      list: () => camel("GET", `/keys?limit=${Number.MAX_SAFE_INTEGER}`),
       get: (ref) => camel("GET", at("/keys", ref)),
       create({ expires, ...creation }, by) {
         const ends =

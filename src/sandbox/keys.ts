@@ -16,8 +16,10 @@ import {
   day,
   dayStart,
   defaultOverlap,
+  isWorking,
   type KeyEnds,
   type KeyRecord,
+  keyStateAt,
   minute,
   minuteStart,
   type Organization,
@@ -34,6 +36,8 @@ export interface OrganizationEntry {
   organization: Organization;
   /** In order of creation. */
   readonly keys: KeyEntry[];
+  /** At least the keys that still work; `undefined` until somebody looks. */
+  working?: Set<KeyEntry>;
 }
 
 /** A key's entry in the registry. A change replaces its record. */
@@ -55,6 +59,12 @@ export interface KeyEntry {
   };
 }
 
+/** Returns the keys that still work at `now`, and removes the others from the set: no key works again. */
+export function stillWorking(keys: Set<KeyEntry>, now: number): KeyEntry[] {
+  for (const entry of keys) if (!isWorking(keyStateAt(entry.key, now))) keys.delete(entry);
+  return [...keys];
+}
+
 export type UsedKey = Pick<KeyEntry, "key" | "usage">;
 
 /** Creates the registry of a sandbox. It contains hashes of keys, never keys (R35). */
@@ -62,6 +72,7 @@ export function createRegistry(records: Iterable<Organization>, newKeys: Iterabl
   const organizations = new Map<string, OrganizationEntry>();
   const keys = new Map<string, KeyEntry>();
   const byHash = new Map<string, KeyEntry>();
+  const dated = new Set<KeyEntry>();
 
   /** Throws `unknown_ref`, with the known refs. */
   const organization = (ref: string): OrganizationEntry =>
@@ -72,6 +83,8 @@ export function createRegistry(records: Iterable<Organization>, newKeys: Iterabl
     const holder = organization(key.organization);
     const entry: KeyEntry = { key, holder, usage };
     holder.keys.push(entry);
+    holder.working?.add(entry);
+    if ((key.expiresAt ?? key.overlapEndsAt) !== undefined) dated.add(entry);
     keys.set(key.ref, entry);
     // A pinned hash may be of a secret of the scenario: `find` returns the first key.
     if (!byHash.has(key.sha256)) byHash.set(key.sha256, entry);
@@ -89,6 +102,10 @@ export function createRegistry(records: Iterable<Organization>, newKeys: Iterabl
     /** Throws `unknown_ref`, with the known refs. */
     key: (ref: string): KeyEntry => keys.get(ref) ?? unknownRef("key", ref, keys),
     find: (sha256: string): KeyEntry | undefined => byHash.get(sha256),
+    /** At least the keys that stop working at a time. */
+    dated,
+    /** The next number to try for a ref, by its first part: those before it are taken for good. */
+    numbers: new Map<string, number>(),
     addKey,
   };
 }

@@ -1,9 +1,10 @@
-import { day, dayStart, isWorking, keyStateAt, minute, minuteStart } from "../spec/api-key.js";
+import { day, dayStart, minute, minuteStart } from "../spec/api-key.js";
 import { consentHistory } from "../spec/consent.js";
 import { faultPathOf } from "../spec/fault-effects.js";
 import { choice, count, instant, mapping, nullable, text, type ValueOf } from "../spec/schema/shape.js";
 import { refsIn } from "../spec/steps.js";
 import { isoOf, lastClockInstant } from "./clock.js";
+import { stillWorking } from "./keys.js";
 import { actionIn } from "./operations/operations.js";
 import type { SandboxState } from "./sandbox.js";
 import { keyRefsOf } from "./steps.js";
@@ -63,16 +64,15 @@ export function listUpcoming(world: SandboxState): Upcoming[] {
 }
 
 function keyEvents({ registry }: SandboxState, now: number): Coming[] {
-  return [...registry.keys.values()].flatMap(({ key }): Coming[] => {
+  return stillWorking(registry.dated, now).map(({ key }): Coming => {
     const { ref, organization, overlapEndsAt = Number.POSITIVE_INFINITY, expiresAt } = key;
-    if (!isWorking(keyStateAt(key, now))) return [];
     const ofKey = { key: ref, organization };
     // A key stops working once, at the earlier instant.
     if (expiresAt !== undefined && expiresAt <= overlapEndsAt) {
-      return [{ ...ofKey, at: expiresAt, kind: "key_expires", text: `Key ${ref} expires` }];
+      return { ...ofKey, at: expiresAt, kind: "key_expires", text: `Key ${ref} expires` };
     }
     const text = `Overlap of ${ref} ends: it stops working`;
-    return [{ ...ofKey, at: overlapEndsAt, kind: "overlap_ends", text }];
+    return { ...ofKey, at: overlapEndsAt, kind: "overlap_ends", text };
   });
 }
 

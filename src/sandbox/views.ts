@@ -30,8 +30,18 @@ export function viewKey({ key, ...entry }: KeyEntry, world: SandboxState, now = 
 /** At most `limit` entries from index `offset`. Default: all. */
 type Page = { readonly offset?: number | undefined; readonly limit?: number | undefined };
 
-function pageOf<Entry>(entries: ReadonlyMap<string, Entry>, { offset = 0, limit }: Page): Entry[] {
-  return [...entries.values()].slice(offset, limit === undefined ? undefined : offset + limit);
+function pageOf<Entry>(
+  entries: ReadonlyMap<string, Entry>,
+  { offset = 0, limit = Number.POSITIVE_INFINITY }: Page,
+): Entry[] {
+  const page: Entry[] = [];
+  let index = 0;
+  for (const entry of entries.values()) {
+    if (page.length >= limit) break;
+    if (index >= offset) page.push(entry);
+    index += 1;
+  }
+  return page;
 }
 
 export function viewKeys(world: SandboxState, page: Page = {}): KeyView[] {

@@ -5,6 +5,7 @@ import {
   attestationsOf,
   type ConsentEntry,
   draftConsent,
+  indexOf,
   statusAt,
   viewAttestation,
   viewConsent,
@@ -48,11 +49,14 @@ import { invalid } from "../request-input.js";
 function visibleTo({ key }: KeyEntry, world: SandboxState) {
   const { consents, farmers } = world;
   const isTest = key.environment === "test";
-  const isVisible = ({ organization }: ConsentEntry) => isTest && organization === key.organization;
+  const own = isTest ? (indexOf(consents).byOrganization.get(key.organization) ?? []) : [];
   return {
     farmer: (id: string): number | undefined => (isTest ? farmers.indexOf(id) : undefined),
-    consent: (id: string) => consents.find((entry) => entry.id === id && isVisible(entry)),
-    attestations: (now: number) => attestationsOf(consents.filter(isVisible), now),
+    consent(id: string): ConsentEntry | undefined {
+      const entry = indexOf(consents).byId.get(id);
+      return isTest && entry?.organization === key.organization ? entry : undefined;
+    },
+    attestations: (now: number) => attestationsOf(own, now),
   };
 }
 
@@ -175,12 +179,7 @@ export const createConsentRequest: Endpoint = {
     if (farmer === undefined) return unknown("farmer");
     const sha256 = world.platform.sha256(canonicalJson(body));
     // Before the times are checked: a late repetition was valid when it was first sent.
-    const earlier = world.consents.find(
-      (entry) =>
-        entry.organization === organization &&
-        idempotencyKey !== undefined &&
-        entry.idempotency?.key === idempotencyKey,
-    );
+    const earlier = indexOf(world.consents).byIdempotencyKey.get(`${organization} ${idempotencyKey}`);
     if (earlier !== undefined) return replayed(earlier, sha256, world, now);
     const expiresAt = expiryOf(wanted, now);
     if (typeof expiresAt === "string") return invalid({ expires_at: expiresAt });

@@ -4,6 +4,7 @@ import {
   type AttestationView,
   attestationIn,
   type ConsentEntry,
+  indexOf,
   stateOf,
   statusAt,
   viewAttestation,
@@ -86,7 +87,7 @@ function chosenConsent(
   now: number,
 ): ConsentEntry {
   if ("id" in chosen) {
-    const entry = consents.find(({ id }) => id === chosen.id);
+    const entry = indexOf(consents).byId.get(chosen.id);
     if (entry !== undefined) return entry;
     throw unknownRecord("consent request", chosen.id);
   }

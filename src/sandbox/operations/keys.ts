@@ -26,7 +26,14 @@ import { SandboxError } from "../../spec/errors.js";
 import { requireFields } from "../../spec/schema/check.js";
 import { didYouMean, listed } from "../../spec/schema/words.js";
 import { durationOf, type Instant, instantFrom } from "../clock.js";
-import { type KeyEntry, type OrganizationEntry, startUsage, type Usage, usageAt } from "../keys.js";
+import {
+  type KeyEntry,
+  type OrganizationEntry,
+  startUsage,
+  stillWorking,
+  type Usage,
+  usageAt,
+} from "../keys.js";
 import type { SandboxState } from "../sandbox.js";
 import { withGrantedScopes } from "../varied-records.js";
 import type { KeyView } from "../view-shapes.js";
@@ -124,6 +131,7 @@ export function rotateKey(
   const { key: replacement, secret } = issueKey(world, described, now, by, usage);
   entry.key = { ...entry.key, overlapEndsAt: now + overlap, replacedBy };
   entry.replacement = world.registry.key(replacedBy);
+  world.registry.dated.add(entry);
   const key = viewKey(entry, world, now);
   world.history.announce({ type: "key.rotated", key, replacement });
   return { key, replacement, secret };
@@ -214,12 +222,13 @@ function requireScopes({ assumptions: { scopes: known } }: SandboxState, scopes:
 
 /** Returns how many of an organization's keys in an environment count toward the maximum (R32). */
 export function activeKeysIn(
-  { keys }: OrganizationEntry,
+  holder: OrganizationEntry,
   environment: Environment,
   assumptions: Assumptions,
   now: number,
 ): number {
-  return keys.filter(
+  holder.working ??= new Set(holder.keys);
+  return stillWorking(holder.working, now).filter(
     ({ key }) => key.environment === environment && countsAsActive(keyStateAt(key, now), assumptions),
   ).length;
 }
@@ -236,11 +245,11 @@ function requireRoomForKey(
   throw new SandboxError("key_limit_reached", message, details);
 }
 
-function freeRef({ registry: { keys } }: SandboxState, ref: string): string {
+function freeRef({ registry: { keys, numbers } }: SandboxState, ref: string): string {
   // The keys of one rotation are `main`, `main-2`, `main-3`.
   const first = ref.replace(/-\d+$/, "");
   const isInChain = keys.get(ref)?.key.replaces !== undefined && keys.has(first);
-  return freeRefIn((taken) => keys.has(taken), isInChain ? first : ref);
+  return freeRefIn((taken) => keys.has(taken), isInChain ? first : ref, numbers);
 }
 
 function refProblem(ref: string): string | undefined {

@@ -88,13 +88,42 @@ export function draftConsent(
   return consent;
 }
 
+/** Consent requests by what endpoints look for; they are only ever added. */
+interface ConsentIndex {
+  count: number;
+  readonly byId: Map<string, ConsentEntry>;
+  readonly attestations: Map<string, AttestationEntry>;
+  readonly byOrganization: Map<string, ConsentEntry[]>;
+  readonly byIdempotencyKey: Map<string, ConsentEntry>;
+}
+
+const indexes = new WeakMap<readonly ConsentEntry[], ConsentIndex>();
+
+export function indexOf(all: readonly ConsentEntry[]): ConsentIndex {
+  const [byId, attestations] = [new Map<string, ConsentEntry>(), new Map<string, AttestationEntry>()];
+  const [byOrganization, byIdempotencyKey] = [
+    new Map<string, ConsentEntry[]>(),
+    new Map<string, ConsentEntry>(),
+  ];
+  const index = indexes.get(all) ?? { count: 0, byId, attestations, byOrganization, byIdempotencyKey };
+  indexes.set(all, index);
+  for (const entry of all.slice(index.count)) {
+    const { id, organization, idempotency } = entry;
+    index.byId.set(id, entry);
+    for (const one of entry.attestations) index.attestations.set(one.id, one);
+    const own = index.byOrganization.get(organization);
+    if (own === undefined) index.byOrganization.set(organization, [entry]);
+    else own.push(entry);
+    const key = idempotency && `${organization} ${idempotency.key}`;
+    if (key !== undefined && !index.byIdempotencyKey.has(key)) index.byIdempotencyKey.set(key, entry);
+  }
+  index.count = all.length;
+  return index;
+}
+
 /** Returns the attestation with this id, whether or not it exists yet. */
 export function attestationIn(all: readonly ConsentEntry[], id: string): AttestationEntry | undefined {
-  for (const { attestations } of all) {
-    const found = attestations.find((one) => one.id === id);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+  return indexOf(all).attestations.get(id);
 }
 
 export function statusAt(entry: ConsentEntry, now: number): ConsentStatus {

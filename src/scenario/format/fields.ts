@@ -224,13 +224,19 @@ export function refOfName(name: string): string {
 }
 
 /** The first of `ref`, `ref-2`, `ref-3` … that is free; a long one is shortened to stay a valid ref. */
-export function freeRefIn(isTaken: (ref: string) => boolean, ref: string): string {
-  let free = ref;
-  for (let i = 2; isTaken(free) || isReserved(free); i++) {
-    const suffix = `-${i}`;
-    free = trimmed(ref, maximumRefLength - suffix.length) + suffix;
-  }
-  return free;
+export function freeRefIn(
+  isTaken: (ref: string) => boolean,
+  ref: string,
+  numbers = new Map<string, number>(),
+): string {
+  let number = numbers.get(ref) ?? 1;
+  const numbered = () => {
+    const suffix = number === 1 ? "" : `-${number}`;
+    return trimmed(ref, maximumRefLength - suffix.length) + suffix;
+  };
+  while (isTaken(numbered()) || isReserved(numbered())) number += 1;
+  numbers.set(ref, number);
+  return numbered();
 }
 
 function trimmed(words: string, length: number): string {

@@ -1,0 +1,119 @@
+import { populatedRef } from "../src/scenario/population.js";
+import { control } from "../test/support/call-control.js";
+import { type Figure, figureOf, median } from "./figure.js";
+import { type Bundle, type ServerChild, scenarioFile, startCommand } from "./programs.js";
+import type { BenchArguments } from "./rounds.js";
+
+const [few, many] = [1000, 100_000];
+
+type Act = (url: string) => Promise<unknown>;
+
+const read =
+  (path: string): Act =>
+  async (url) =>
+    void (await (await fetch(`${url}/__sandbox${path}`)).text());
+
+/** Creates and revokes a key of one organization. */
+const createAndRevoke: Act = async (url) => {
+  const creation = { organization: populatedRef(1), environment: "live", name: "Growth" };
+  const { status, body } = await control(`${url}/__sandbox`, "POST /keys", creation);
+  if (status !== 201) throw new Error(`POST /keys: ${status} ${JSON.stringify(body)}`);
+  await control(`${url}/__sandbox`, `POST /keys/${body.data.key.ref}/revoke`, {});
+};
+
+const acts: Readonly<Record<string, Act>> = {
+  "POST /keys and revoke": createAndRevoke,
+  "GET /report?story=true": read("/report?story=true"),
+  "GET /upcoming": read("/upcoming"),
+  "GET /keys?limit=50": read("/keys?limit=50"),
+  "GET /keys": read("/keys"),
+};
+
+/** How the costs of calls grow with the number of keys, and with what earlier calls have left. */
+export async function measureGrowth(args: BenchArguments, bundle: Bundle): Promise<Figure[]> {
+  const start = async (keys: number) => {
+    const population = { organizations: keys / 5, keys_per_organization: 5 };
+    return startCommand(args.node, await scenarioFile(bundle, { version: 1, population }), []);
+  };
+  const [small, large] = [await start(few), await start(many)];
+  try {
+    const figures: Figure[] = [];
+    for (const [name, act] of Object.entries(acts)) {
+      figures.push(
+        figureOf(`${name}: ${many} keys / ${few}`, await ratios(args, act, large, small), { atMost: 2 }),
+      );
+    }
+    const later = await times(args.quick ? 500 : 8000, createAndRevoke, small);
+    const tenth = Math.ceil(later.length / 10);
+    const grown = median(later.slice(-tenth)) / median(later.slice(0, tenth));
+    figures.push(
+      figureOf(`POST /keys and revoke: the last tenth of ${later.length} / the first`, [grown], {
+        atMost: 2,
+      }),
+    );
+    figures.push(await consentGrowth(args, bundle));
+    return figures;
+  } finally {
+    await Promise.all([small.stop(), large.stop()]);
+  }
+}
+
+async function consentGrowth(args: BenchArguments, bundle: Bundle): Promise<Figure> {
+  const limits = { per_minute: 1e6, per_day: 1e6 };
+  const keys = { one: { environment: "test" as const, scopes: ["consents:write"], limits } };
+  const organizations = { bank: { type: "bank" as const, keys } };
+  const population = { farmers: 10 };
+  const file = await scenarioFile(bundle, { version: 1, preview: true, organizations, population });
+  const server = await startCommand(args.node, file, []);
+  try {
+    const farmers = (await control(`http://127.0.0.1:${server.port}/__sandbox`, "GET /farmers?limit=1")).body
+      .data;
+    const body = JSON.stringify({
+      farmer_id: farmers[0].farmer_id,
+      purpose: { code: "credit_assessment", text: "Growth" },
+      permissions: ["land"],
+    });
+    const headers = { "x-api-key": server.keys[0] as string, "content-type": "application/json" };
+    let number = 0;
+    const act: Act = async (url) => {
+      number += 1;
+      const own = { ...headers, "idempotency-key": `growth-${number}` };
+      const init = { method: "POST", headers: own, body };
+      const response = await fetch(`${url}/v1/relying-party/consent-requests`, init);
+      const text = await response.text();
+      if (response.status !== 201) throw new Error(`a consent request: ${response.status} ${text}`);
+    };
+    const all = await times(args.quick ? 1000 : 16_000, act, server);
+    const [first, last] = [all.slice(100, 300), all.slice(-200)];
+    return figureOf(`a consent request: after ${all.length} / after 100`, [median(last) / median(first)], {
+      atMost: 2,
+    });
+  } finally {
+    await server.stop();
+  }
+}
+
+/** The ratios of several rounds, in which the two servers take turns. */
+async function ratios(
+  { quick }: BenchArguments,
+  act: Act,
+  one: ServerChild,
+  other: ServerChild,
+): Promise<number[]> {
+  const found: number[] = [];
+  for (let round = 0; round < (quick ? 3 : 9); round += 1) {
+    const [large, small] = [await times(20, act, one), await times(20, act, other)];
+    if (round > 0) found.push(median(large) / median(small));
+  }
+  return found;
+}
+
+async function times(count: number, act: Act, { port }: Pick<ServerChild, "port">): Promise<number[]> {
+  const all: number[] = [];
+  for (let n = 0; n < count; n += 1) {
+    const started = performance.now();
+    await act(`http://127.0.0.1:${port}`);
+    all.push(performance.now() - started);
+  }
+  return all;
+}
