@@ -18,6 +18,8 @@ export interface Tenancy {
   readonly expiresAt?: number | undefined;
   /** The limit of requests in a minute, over all keys. Default: no limit. */
   readonly requestsPerMinute?: number | undefined;
+  /** The SHA-256 of the call with an `Idempotency-Key` that made it. Default: none. */
+  readonly madeBy?: string | undefined;
 }
 
 /** A list entry for an isolated sandbox of a server, served under `/i/{id}`. */
@@ -48,13 +50,14 @@ export interface EndedInstance {
 /** The instances of a server. With a store, the functions about all of them return promises. */
 export interface Instances extends Omit<LoadedInstances, "add" | "use" | "remove"> {
   /**
-   * Starts an instance from a scenario; `given` applies to every scenario that starts there. Throws
-   * `instance_limit_reached` or `memory_limit_reached`.
+   * Starts an instance from a scenario; `given` applies to every scenario that starts there. Returns the instance with the `id`
+   * if there is one. Throws `instance_limit_reached` or `memory_limit_reached`.
    */
   readonly create: (
     source: NamedScenario,
     given: GivenOptions,
     tenancy?: Tenancy,
+    id?: string,
   ) => Instance | Promise<Instance>;
   readonly list: () => readonly ListedInstance[] | Promise<readonly ListedInstance[]>;
   /** Returns the instance of an id, loaded or not; `undefined` for an unknown id. */

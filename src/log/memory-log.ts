@@ -145,14 +145,22 @@ export function createInstances({
 
   return {
     ...loaded,
-    create({ scenario, name, text }: NamedScenario, given: GivenOptions, tenancy: Tenancy = {}): Instance {
+    create(
+      source: NamedScenario,
+      given: GivenOptions,
+      tenancy: Tenancy = {},
+      id = newInstanceId(),
+    ): Instance {
+      const there = loaded.find(id);
+      if (there !== undefined) return there;
+      const { scenario, name, text } = source;
       requireRoom();
       if (loaded.loaded().length >= most) throw tooMany(most);
       const options = { platform, name, text, ...checkedOptions(given), given };
       const idGroup = server.idSeries.last + 1;
       const runtime = startSandbox(scenario, { ...options, idGroup });
       server.idSeries.last = idGroup;
-      return add({ id: newInstanceId(), tenancy, createdAt: platform.time() }, runtime);
+      return add({ id, tenancy, createdAt: platform.time() }, runtime);
     },
     list: loaded.loaded,
     get: loaded.find,

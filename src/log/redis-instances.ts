@@ -154,7 +154,14 @@ export function createRedisInstances(shared: Shared, limits: InstanceLimits) {
     const others = Math.max(0, used - stored.bytes);
     return most === 0 ? Number.POSITIVE_INFINITY : Math.floor((most - others) / bytesOfSandbox) - 1;
   };
-  const create = async (source: NamedScenario, given: GivenOptions, tenancy: Tenancy = {}) => {
+  const create = async (
+    source: NamedScenario,
+    given: GivenOptions,
+    tenancy: Tenancy = {},
+    id = newInstanceId(),
+  ) => {
+    const there = tenancy.madeBy === undefined ? undefined : await load(id);
+    if (there !== undefined && !("ended" in there)) return there;
     budget.requireRoom();
     const most = Math.min(maxInstances, await roomInRedis());
     const group = await connection.command("HINCRBY", keys.of(ownId)[0], "groups", "1");
@@ -162,7 +169,6 @@ export function createRedisInstances(shared: Shared, limits: InstanceLimits) {
     const createdAt = Math.floor(connection.time());
     const runtime = startAt(createdAt, source, given, idGroup);
     const { name, seed } = settled(runtime);
-    const id = newInstanceId();
     const settings: Settings = { tenancy, createdAt, name, seed, given, idGroup };
     const expiresAt = tenancy.expiresAt ?? createdAt + instanceTtl + margin;
     const listed = { settings: JSON.stringify(settings), most, expiresAt };

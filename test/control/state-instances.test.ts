@@ -76,6 +76,25 @@ test("a change writes the file of its sandbox and no other, creating writes one,
   expect((await call(after, "GET /instances")).body.total).toBe(2);
 });
 
+test("POST /instances twice with the same Idempotency-Key makes one instance, also after a restart", async () => {
+  const state = stateFile();
+  const server = await start(state);
+  const post = async (on: SandboxServer, key: string, label: string) => {
+    const headers = { "content-type": "application/json", "idempotency-key": key };
+    const init = { method: "POST", headers, body: JSON.stringify({ label }) };
+    const answer = await fetch(`${on.controlUrl}/instances`, init);
+    return { status: answer.status, ...((await answer.json()) as { data: Made & { token: string } }) };
+  };
+  const [first, other] = [await post(server, "a", "one"), await post(server, "b", "one")];
+  const again = await post(await start(killed(state)), "a", "one");
+  const { token, claim_url: _, ...made } = again.data as Made & { token: string; claim_url: string };
+  expect([again.status, made.id, other.data.id === made.id]).toEqual([201, first.data.id, false]);
+  expect(made).toMatchObject({ keys: first.data.keys });
+  expect(token).not.toBe(first.data.token);
+  expect((await post(server, "a", "two")).status).toBe(422);
+  expect((await call(server, "GET /instances")).body.total).toBe(2);
+});
+
 test("an instance that expires loses its file", async () => {
   const state = stateFile();
   const server = await start(state);

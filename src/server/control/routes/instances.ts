@@ -1,6 +1,6 @@
 import { endpointsOf, outcomesOf } from "../../../api/routes.js";
 import type { ScenarioSource } from "../../../library/sandbox.js";
-import type { Instance, Instances, ListedInstance } from "../../../log/instances.js";
+import type { Instance, Instances, ListedInstance, Tenancy } from "../../../log/instances.js";
 import { controlPath } from "../../../node/addresses.js";
 import { nodePlatform } from "../../../node/platform.js";
 import { isoOf } from "../../../sandbox/clock.js";
@@ -15,7 +15,7 @@ import { isSuccess, type PathId } from "../../../spec/outcomes.js";
 import { isOfWords } from "../../../spec/redact.js";
 import { requireFields } from "../../../spec/schema/check.js";
 import { count, described, text } from "../../../spec/schema/shape.js";
-import { base62From } from "../../../spec/seed.js";
+import { base62From, randomStream } from "../../../spec/seed.js";
 import { answers } from "../answers.js";
 import { instanceTokenPrefix } from "../guard.js";
 import { controlRoute, type Route, type RouteContext } from "../route.js";
@@ -51,14 +51,16 @@ export const instanceRoutes: readonly Route[] = [
     },
   }),
   controlRoute("POST /instances", {
-    summary: "Starts an isolated sandbox under its own base URL; only this response has its token",
+    summary:
+      "Starts an isolated sandbox under its own base URL; only this response has its token. With an Idempotency-Key, a repetition returns the same instance with a new token and link",
     body: "instance_creation",
     status: 201,
     isOfInstances: true,
     answer: answers.Instance,
-    async run(context, { server }) {
+    async run(context, { server, request }) {
       const instances = requireInstances(context);
       const { scenario, now, label, expires, requests_per_minute, ...asked } = context.body;
+      const repeatable = request.get("idempotency-key");
       // A longer word may be an encoded key (R46).
       const isPlain = label === undefined || isOfWords(label, 40, " -._,:/()[]");
       requireFields("start an instance", {
@@ -77,12 +79,19 @@ export const instanceRoutes: readonly Route[] = [
       if (scenario !== undefined) requireQuickStart(source.scenario);
       const [token, code] = [newSecret(), newSecret()];
       const time = context.world.platform.time();
-      const instance = await instances.create(source, given, {
-        ...{ label, requestsPerMinute: requests_per_minute ?? server.instanceRate },
-        ...{ tokenHash: token.sha256, claimHash: code.sha256 },
+      const hashes = { tokenHash: token.sha256, claimHash: code.sha256 };
+      const madeBy = repeatable && nodePlatform.sha256(`${repeatable}\n${JSON.stringify(context.body)}`);
+      const settings: Tenancy = {
+        ...{ label, requestsPerMinute: requests_per_minute ?? server.instanceRate, madeBy, ...hashes },
         expiresAt: expires === undefined ? undefined : time + (parseDuration(expires) as number),
-      });
-      server.audit(`Created the ${instanceName(instance)}.`);
+      };
+      const id = repeatable === undefined ? undefined : idOfCall(repeatable, server.token);
+      const instance = await instances.create(source, given, settings, id);
+      const isNew = instance.tenancy.tokenHash === hashes.tokenHash;
+      if (!isNew && instance.tenancy.madeBy !== madeBy) throw usedIdempotencyKey();
+      // Only its caller lacks the response with the first token.
+      if (!isNew) await instances.changeHashes(instance.id, hashes);
+      server.audit(`${isNew ? "Created the" : "Created a token for the"} ${instanceName(instance)}.`);
       return {
         ...summaryOf(instance, context),
         keys: scenarioSecrets(settled(instance.runtime)),
@@ -151,6 +160,16 @@ export function requireInstances({ instances }: Pick<RouteContext, "instances">)
     "not_found",
     "An instance has no instances or metrics, and cannot stop the server. Use the server's control plane.",
   );
+}
+
+/** Returns the id of the instance that a call with an `Idempotency-Key` makes: nobody without the control token can guess it. */
+function idOfCall(key: string, token = ""): string {
+  return base62From(randomStream(0, "instance", nodePlatform.sha256(`${token}\n${key}`)), 12);
+}
+
+function usedIdempotencyKey(): SandboxError {
+  const message = "The Idempotency-Key was sent with another body. Use a new key for another instance.";
+  return new SandboxError("validation_failed", message, { fields: { "Idempotency-Key": message } });
 }
 
 function usedLink(): SandboxError {
