@@ -109,8 +109,7 @@ function openLocked(place: StatePlace, options: FileLogOptions, unlock: () => vo
       const { type } = event;
       if (type === "request") {
         file.addRequest(event.exchange);
-        // A request to the preview may make a consent.
-        mark(file, event.exchange.isPreview ? "everything" : "requests");
+        mark(file, "requests");
         // The server's own report counts the requests of instances.
         return mark(ownFile, "requests");
       }

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { SandboxError, Scenario } from "../../src/index.js";
 import { parseSandboxFile } from "../../src/node/files/sandbox-file.js";
 import { type SandboxServer, type ServerOptions, startServer } from "../../src/server/index.js";
@@ -144,6 +144,18 @@ test("requests are in the file soon, and when the server stops; nothing is writt
   rmSync(file);
   await after.close();
   expect(existsSync(file)).toBe(false);
+});
+
+test("fake timers of a test suite do not keep requests from being saved", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const file = stateFile();
+  const server = await start(file);
+  await statusOf(server, server.sandbox.secret("main"));
+  const { setImmediate: turn } = process.getBuiltinModule("node:timers");
+  // Ends with the test's own time if it is never saved.
+  while (!readFileSync(file, "utf8").includes('"since":')) await new Promise((resolve) => turn(resolve));
+  expect(parseSandboxFile(readFileSync(file, "utf8"), file).own.since?.recorded).toBe(1);
 });
 
 test("reset after a restart goes back to the scenario, with the seed and the clock of the first start", async () => {
