@@ -6,7 +6,7 @@ import type { Beginning, RecordedOperation } from "../sandbox/journal/history.js
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { StepAction, StoryStep, TimelineStep } from "../sandbox/steps.js";
 import { isReserved, storyPlaceholder } from "../scenario/format/fields.js";
-import { maximumScenarioBytes } from "../scenario/problems.js";
+import { scenarioLimits } from "../scenario/limits.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { readableYaml } from "../scenario/yaml.js";
 import { SandboxError } from "../spec/errors.js";
@@ -315,7 +315,7 @@ function storyOf(captured: readonly CapturedStep[], since: number, start: number
  */
 export function captureText(world: SandboxState, options: CaptureOptions = {}): string {
   const text = readableYaml(captureWorld(world, options));
-  if (new TextEncoder().encode(text).length <= maximumScenarioBytes) return text;
+  if (new TextEncoder().encode(text).length <= scenarioLimits.bytes) return text;
   throw new SandboxError(
     "capture_impossible",
     "The capture would be larger than 1 MiB. Capture a part with from and to, or with key.",

@@ -6,12 +6,12 @@ import {
   scenarioNames,
   scenarioNotFound,
 } from "./bundled.js";
+import { scenarioLimits } from "./limits.js";
 import type { PlaceDescription } from "./problems.js";
 import {
   type ExtendsOptions,
   type FoundScenario,
   interpretScenario,
-  maximumValues,
   readPlain,
   resolveExtends,
 } from "./read.js";
@@ -128,7 +128,7 @@ function extendsOptions(load: ScenarioLookup | undefined): ExtendsOptions {
   };
 }
 
-function foundValue(value: unknown, mostValues = maximumValues): FoundScenario {
+function foundValue(value: unknown, mostValues: number = scenarioLimits.parts): FoundScenario {
   return {
     file: undefined,
     startsLikeScenario: true,

@@ -2,11 +2,6 @@ import { isSandboxError, SandboxError } from "../spec/errors.js";
 import { redactKeys, redactValue, textWidth } from "../spec/redact.js";
 import type { ShapeProblem as Mistake } from "../spec/schema/messages.js";
 
-/** The size of the largest scenario text that is read, in UTF-8 bytes: 1 MiB. */
-export const maximumScenarioBytes = 1024 * 1024;
-/** The deepest nesting of a scenario. The format itself needs seven levels. */
-export const maximumDepth = 32;
-
 /** The cause of each problem of a scenario, by its code; a closed list, stable for callers. */
 export const problemCauses = {
   // The text

@@ -5,8 +5,8 @@ import { isMapping, type Path, pathText } from "../spec/schema/shape.js";
 import { nearest, quote } from "../spec/schema/words.js";
 import { forbiddenNames } from "./format/fields.js";
 import { scenarioSchema } from "./format/schema.js";
+import { scenarioLimits } from "./limits.js";
 import {
-  maximumDepth,
   ScenarioError,
   type ScenarioMistake,
   type ScenarioProblem,
@@ -128,9 +128,6 @@ function merge(under: unknown, over: unknown): unknown {
   return merged;
 }
 
-/** The maximum number of values of a text's scenario, with aliases expanded. */
-export const maximumValues = 100_000;
-
 /**
  * Copies an object that should be a scenario: only plain data, only own members, none that are `undefined`.
  *
@@ -155,8 +152,8 @@ export function readPlain(value: unknown, report: ReportProblem, mostValues: num
 
   function copy(part: unknown, path: Path): unknown {
     if (!hasRoomFor(part, path)) return undefined;
-    if (path.length > maximumDepth) {
-      const message = `nested deeper than ${maximumDepth} levels, or contains itself`;
+    if (path.length > scenarioLimits.levels) {
+      const message = `nested deeper than ${scenarioLimits.levels} levels, or contains itself`;
       return wrong({ code: "too_deep", path, message, hint: "the format needs only seven" });
     }
     if (part === null || typeof part === "string" || typeof part === "number" || typeof part === "boolean") {

@@ -15,10 +15,9 @@ import {
 import { printable } from "../spec/redact.js";
 import type { Path } from "../spec/schema/shape.js";
 import { nearest, quote } from "../spec/schema/words.js";
+import { scenarioLimits } from "./limits.js";
 import {
   excerptOf,
-  maximumDepth,
-  maximumScenarioBytes,
   type PlaceDescription,
   redactSecrets,
   type ScenarioProblemCode,
@@ -26,20 +25,13 @@ import {
   type SourceText,
   type TextRange,
 } from "./problems.js";
-import {
-  type FoundScenario,
-  maximumValues,
-  type ReadScenario,
-  type ReportProblem,
-  readPlain,
-} from "./read.js";
+import { type FoundScenario, type ReadScenario, type ReportProblem, readPlain } from "./read.js";
 
 /**
  * The maximum number of tokens (names, values, punctuation, line ends) in a text; a thousand keys need about 40,000.
  */
 const maximumPieces = 250_000;
 /** The maximum number of aliases in a text: each lookup searches the whole text. */
-const maximumAliases = 1000;
 /** The maximum number of errors: the rest of the text is not read. */
 const maximumErrors = 20;
 
@@ -72,7 +64,7 @@ function readYaml(source: SourceText, report: ReportProblem): ReadScenario | und
     return undefined;
   };
   const { text } = source;
-  if (text.length > maximumScenarioBytes || new TextEncoder().encode(text).length > maximumScenarioBytes) {
+  if (text.length > scenarioLimits.bytes || new TextEncoder().encode(text).length > scenarioLimits.bytes) {
     return reportAt("too_large", 0, "the scenario is larger than 1 MiB", "shorten it, or use population");
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: finds characters that no text contains
@@ -98,7 +90,7 @@ function readYaml(source: SourceText, report: ReportProblem): ReadScenario | und
   // `readPlain` counts and copies repeated aliases.
   const reportAtPath: ReportProblem = (diagnostic) =>
     report({ ...diagnostic, place: placeOf(diagnostic.path, diagnostic.pointAt ?? "value").place });
-  const fields = readPlain(document.toJS({ maxAliasCount: -1 }), reportAtPath, maximumValues);
+  const fields = readPlain(document.toJS({ maxAliasCount: -1 }), reportAtPath, scenarioLimits.parts);
   return fields && { fields, placeOf };
 }
 
@@ -145,8 +137,8 @@ function compose(text: string, report: ReportAt): Document.Parsed | undefined {
       if (token.type === "error") errors += 1;
       documents.push(...composer.next(token));
     }
-    if (parser.stack.length > maximumDepth + 8) {
-      const message = `nested deeper than ${maximumDepth} levels`;
+    if (parser.stack.length > scenarioLimits.levels + 8) {
+      const message = `nested deeper than ${scenarioLimits.levels} levels`;
       return report("too_deep", parser.offset, message, "the format needs only seven");
     }
     if (++pieces > maximumPieces) {
@@ -211,7 +203,7 @@ function checkNodes(document: Document.Parsed, report: ReportAt): void {
   visit(document, {
     Alias(_, { source, range }) {
       const offset = range?.[0] ?? 0;
-      if (++aliases > maximumAliases) {
+      if (++aliases > scenarioLimits.aliases) {
         report("too_large", offset, "the scenario has too many aliases", "extend a scenario, or repeat less");
         return visit.BREAK;
       }

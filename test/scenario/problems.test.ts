@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createSandbox, ScenarioError, type ScenarioProblemCode } from "../../src/index.js";
-import { maximumScenarioBytes } from "../../src/scenario/problems.js";
+import { scenarioLimits } from "../../src/scenario/limits.js";
 import { brokenScenarios } from "../cases/scenario-problems.js";
 import { inKeys, problemsOf } from "../support/problems-of.js";
 
@@ -72,8 +72,8 @@ test.each([
 /** Texts that are too big, or too odd, to keep as files. */
 const hostile: Readonly<Record<string, readonly [string, ScenarioProblemCode]>> = {
   "ten thousand open brackets": ["[".repeat(10_000), "too_deep"],
-  "more than 1 MiB": [inKeys(`# ${"x".repeat(maximumScenarioBytes)}`), "too_large"],
-  "more than 1 MiB in UTF-8 only": [inKeys(`# ${"銀".repeat(maximumScenarioBytes / 2)}`), "too_large"],
+  "more than 1 MiB": [inKeys(`# ${"x".repeat(scenarioLimits.bytes)}`), "too_large"],
+  "more than 1 MiB in UTF-8 only": [inKeys(`# ${"銀".repeat(scenarioLimits.bytes / 2)}`), "too_large"],
   "a wrong field five thousand times": [
     Array.from({ length: 5_000 }, (_, index) => `field${index}: 1\n`).join(""),
     "unknown_field",

@@ -3,8 +3,8 @@ import { dirname, resolve } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { isScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
+import { scenarioLimits } from "../../scenario/limits.js";
 import type { ScenarioLookup } from "../../scenario/parse-scenario.js";
-import { maximumScenarioBytes } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { withStory } from "../../scenario/stories.js";
 import { SandboxError } from "../../spec/errors.js";
@@ -85,7 +85,7 @@ function readScenarioFile(file: string, given: string, folder: string): string {
     // Would wait for a writer and block signals.
     if (stats.isFIFO()) throw new Error("it is a pipe; use - for a scenario from stdin");
     if (!stats.isFile() && !stats.isDirectory()) throw new Error("it is not a regular file");
-    return utf8.decode(readStart(file, maximumScenarioBytes + 1));
+    return utf8.decode(readStart(file, scenarioLimits.bytes + 1));
   } catch (error) {
     throw unreadable(error as NodeJS.ErrnoException, given, folder);
   }

@@ -33,6 +33,7 @@ import {
   type Traits,
   text,
 } from "../../spec/schema/shape.js";
+import { scenarioLimits } from "../limits.js";
 import {
   parseDate,
   ref,
@@ -185,10 +186,8 @@ const organization = mapping({
 
 const clock = mapping({ now: optional(time()), frozen: optional(flag()) });
 
-const maximumOrganizations = 100_000;
-
 const population = mapping({
-  organizations: optional(count({ most: maximumOrganizations })),
+  organizations: optional(count({ most: scenarioLimits.organizationsOfPopulation })),
   keys_per_organization: optional(count({ most: environments.length * maximumActiveKeys })),
   farmers: optional(count({ most: mostFarmers - 1 })),
   locale: optional(choice(farmerLocaleChoices)),

@@ -28,6 +28,7 @@ import {
   text,
 } from "../../spec/schema/shape.js";
 import { type ActionName, actionNames, forKeyActions, stepKinds } from "../../spec/steps.js";
+import { scenarioLimits } from "../limits.js";
 import {
   duration,
   durationOrNone,
@@ -61,7 +62,6 @@ export const assumptionsSchema: Shape<Record<string, unknown>> = mapping(assumpt
 // Faults. `rules/facts.ts` checks their fields against each other.
 
 const mostFaults = 100;
-const mostRequests = 1000;
 
 // For more than an hour, use `hang`.
 const longestLatency = 60 * 60_000;
@@ -78,7 +78,7 @@ const when = mapping({
   after: optional(timeOrDuration()),
   until: optional(timeOrDuration()),
   every: optional(positive()),
-  requests: optional(list(positive(), { least: 1, most: mostRequests })),
+  requests: optional(list(positive(), { least: 1, most: scenarioLimits.requestsOfFault })),
   probability: optional(number({ least: 0, most: 1 })),
 });
 
@@ -112,7 +112,6 @@ export const faultSchema = mapping({ when: optional(when), then, requests_matche
 
 export const faultsSchema = list(faultSchema, { most: mostFaults });
 
-const mostSteps = 1000;
 const mostRepeats = 10_000;
 const longestNarration = 2000;
 
@@ -232,7 +231,7 @@ export const timelineSchema = list(
       expect: optional(mapping({ error: choice(refusalCodes) })),
     }),
   ),
-  { most: mostSteps },
+  { most: scenarioLimits.steps },
 );
 
 export const storySchema = list(
@@ -247,5 +246,5 @@ export const storySchema = list(
       expect: optional(expect),
     }),
   ),
-  { most: mostSteps },
+  { most: scenarioLimits.steps },
 );

@@ -10,6 +10,7 @@ import {
 import { canonicalJson } from "../../spec/schema/json.js";
 import { listed, quote } from "../../spec/schema/words.js";
 import { settingNames } from "../format/key-settings.js";
+import { scenarioLimits } from "../limits.js";
 import { populationOf, sharedValues } from "../population.js";
 import type { Facts, KeyFacts, ScenarioRule } from "./facts.js";
 
@@ -79,9 +80,6 @@ function stateByTimes(
   return keyStateAt({ expiresAt, ...(overlapEndsAt !== undefined && { overlapEndsAt }) }, 0);
 }
 
-/** The maximum number of keys in a scenario: all of them are in memory. */
-const maximumKeys = 100_000;
-
 /**
  * A scenario's keys fit in memory. Keys created at run time, which snapshots write as hashes, do not count.
  */
@@ -89,8 +87,8 @@ const keysWithinMaximum: ScenarioRule = ({ scenario, keys, wrong }) => {
   const { organizations, keysEach } = populationOf(scenario);
   const populated = organizations * keysEach;
   const count = populated + keys.filter(({ fields }) => fields.sha256 === undefined).length;
-  if (count <= maximumKeys) return;
-  const message = `the scenario has ${count} keys; the maximum is ${maximumKeys}`;
+  if (count <= scenarioLimits.keys) return;
+  const message = `the scenario has ${count} keys; the maximum is ${scenarioLimits.keys}`;
   const hint =
     populated > 0 ? "lower population.organizations or population.keys_per_organization" : "remove keys";
   wrong("too_many_keys", [populated > 0 ? "population" : "organizations"], message, hint);

@@ -12,6 +12,7 @@ import {
   scenarioNotFound,
 } from "../../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../../scenario/format/json-schema.js";
+import { scenarioLimits } from "../../../scenario/limits.js";
 import { fieldPlace, parseScenario } from "../../../scenario/parse-scenario.js";
 import { populationOf } from "../../../scenario/population.js";
 import { ScenarioError, type ScenarioProblem } from "../../../scenario/problems.js";
@@ -81,15 +82,12 @@ export const scenarioRoutes: readonly Route[] = [
   }),
 ];
 
-// Takes half a second, while all other requests wait.
-const mostPopulatedKeys = 20_000;
-
 /** Throws `validation_failed` for a scenario whose start would block the server: a few bytes can create 100,000 keys. */
 export function requireQuickStart(scenario: Scenario): void {
   const { organizations, keysEach } = populationOf(scenario);
   const keys = organizations * Math.max(1, keysEach);
-  if (keys <= mostPopulatedKeys) return;
-  const message = `population makes ${keys} keys; the limit for a sent scenario is ${mostPopulatedKeys}. For more, start the server with this scenario.`;
+  if (keys <= scenarioLimits.keysSent) return;
+  const message = `population makes ${keys} keys; the limit for a sent scenario is ${scenarioLimits.keysSent}. For more, start the server with this scenario.`;
   throw new SandboxError("validation_failed", `Failed to start the scenario: ${message}`, {
     fields: { population: message },
   });
