@@ -42,12 +42,12 @@ export interface FileLog extends MemoryLog {
 }
 
 /** Milliseconds between two saves of requests. */
-const pause = 1000;
+const pause = 500;
 
 /**
  * Opens the log of a server whose sandboxes are each in a file, and continues all of them.
  *
- * A change is written before it is acknowledged; requests are written each second. Throws `state_unreadable` for the server's own
+ * A change is written before it is acknowledged; requests are written twice a second. Throws `state_unreadable` for the server's own
  * sandbox, `state_mismatch` for another scenario's state, or `state_in_use` if another server uses the file. An error leaves the
  * files unchanged. A use of an instance whose file is broken throws `state_unreadable`.
  */
@@ -142,7 +142,7 @@ function openLocked(place: StatePlace, options: FileLogOptions, unlock: () => vo
       mark(file, "everything");
     });
   };
-  // What fails is tried again each second: the disk may have room later.
+  // What fails is tried again soon: the disk may have room later.
   const saveAll = (onError: (error: unknown) => void) => {
     for (const file of due) {
       const isKnown = file.failure() !== undefined;
