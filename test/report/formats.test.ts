@@ -366,9 +366,11 @@ test("colour is for terminals only", async () => {
   await fetch(server.url + mePath, { headers: { "x-api-key": server.sandbox.secret("legacy") } });
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colour begins with it
   const colour = /\u001b\[\d+m/g;
+  // The first call loads the control plane: on a busy machine, that takes longer than the commands wait by themselves.
+  const patient = ["--timeout", "1m"];
   for (const argv of [
-    ["check", probed.url],
-    ["report", server.url],
+    ["check", probed.url, ...patient],
+    ["report", server.url, ...patient],
   ]) {
     const plain = await runCli(argv);
     const coloured = await runCli(argv, { terminal: true });
