@@ -1,25 +1,27 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
-import { alignColumns } from "../src/report/plain-text.js";
 import { randomStream } from "../src/spec/seed.js";
 import { install } from "./install.js";
 import { root, runProgram } from "./run-program.js";
 
-// `npm run mutants`: plants mistakes in the source with Stryker, which only this command installs, and prints those that the
-// quick tests of a room do not notice. By default the rooms and files that differ from `main`; words name rooms instead, and
-// `--all` takes them all and writes the scores into docs/development.md. A seed draws the sample of each room.
+// `npm run mutants`: plants mistakes with Stryker's instrumenter, which only this command installs, and prints those that the
+// tests of a room do not notice. By default those in files that differ from `main`; words name rooms instead, and `--all` takes
+// all rooms. `--write` writes the scores into docs/development.md. A seed draws the mutants of each room.
 
-interface Room {
-  /** The percentage of mutants that tests must notice. */
-  readonly goal: number;
-  /** The folder of `src`. */
-  readonly folder: string;
-  /** Its tests in `test`, besides those in its folder. */
-  readonly tests: RegExp;
-}
+/** The percentage of mutants that tests must notice, the folder of `src`, and its tests in `test`, besides those next to it. */
+type Room = Readonly<{ goal: number; folder: string; tests: RegExp }>;
 
 const rooms: Readonly<Record<string, Room>> = {
   spec: {
@@ -58,171 +60,126 @@ const rooms: Readonly<Record<string, Room>> = {
   cli: { goal: 85, folder: "cli", tests: /^test\/(?:cli|report\/entry-points|stories\/(?:play|verify))/ },
 };
 
-/** A planted mistake, as Stryker describes it. */
+/** As Stryker describes it. */
 interface Mutant {
-  readonly fileName?: string;
-  readonly mutatorName: string;
+  readonly id: string;
+  readonly fileName: string;
   readonly replacement: string;
-  readonly location: Readonly<Record<"start" | "end", { readonly line: number; readonly column: number }>>;
-  readonly status?: string;
-}
-
-/** A mutant that changes nothing, by the line that it is in. */
-interface Equivalent {
-  readonly file: string;
-  readonly line: string;
-  readonly replacement: string;
-  readonly reason: string;
+  readonly location: { readonly start: { readonly line: number; readonly column: number } };
 }
 
 const folder = join(root, "scripts/tools/mutants");
-const stryker = join(folder, "node_modules/@stryker-mutator");
-const equivalents: readonly Equivalent[] = JSON.parse(readFileSync(join(folder, "equivalent.json"), "utf8"));
-// Texts are for people, and tests check codes.
-const excludedMutations = ["StringLiteral", "Regex"];
+const packages = join(folder, "node_modules/@stryker-mutator");
+/** Mutants that change nothing, each by its file, its line and its replacement, with the reason. */
+const equivalent: readonly Readonly<Record<"file" | "line" | "replacement" | "reason", string>>[] =
+  JSON.parse(readFileSync(join(folder, "equivalent.json"), "utf8"));
 // Tests of the built command line run other code, and pages need a browser.
 const isOutside =
-  /running-command|exec-client|userFolder|chromium|browser-page|open-dashboard|vi\.mock\(|HeapSnapshot|a million farmers/;
+  /running-command|exec-client|userFolder|chromium|browser-|open-dashboard|vi\.mock\(|HeapSnapshot|a million farmers/;
 
 const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    all: { type: "boolean" },
-    seed: { type: "string", default: "1" },
-    sample: { type: "string", default: "80" },
-    concurrency: { type: "string", default: "2" },
+    ...{ all: { type: "boolean" }, write: { type: "boolean" } },
+    ...{ seed: { type: "string", default: "1" }, sample: { type: "string", default: "100" } },
   },
 });
+const isWhole = flags.all === true || positionals.length > 0;
 
 const filesIn = (path: string) =>
-  existsSync(join(root, path))
-    ? readdirSync(join(root, path), { recursive: true, encoding: "utf8" }).map((file) => join(path, file))
-    : [];
+  readdirSync(join(root, path), { recursive: true, encoding: "utf8" }).map((file) => join(path, file));
+const read = (file: string, base = root) => readFileSync(join(base, file), "utf8");
 const git = (...argv: string[]) => execFileSync("git", argv, { cwd: root, encoding: "utf8" }).split("\n");
+const lineOf = ({ fileName, location }: Mutant) =>
+  (read(fileName).split("\n")[location.start.line] ?? "").trim();
 
 /** The test files of a room that run its source in their own process. */
 function testsOf({ folder, tests }: Room): string[] {
-  return [...filesIn(`src/${folder}`), ...filesIn("test").filter((file) => tests.test(file))].filter(
-    (file) => file.endsWith(".test.ts") && !isOutside.test(readFileSync(join(root, file), "utf8")),
-  );
+  const files = [...filesIn(`src/${folder}`), ...filesIn("test").filter((file) => tests.test(file))];
+  return files.filter((file) => file.endsWith(".test.ts") && !isOutside.test(read(file)));
 }
 
-/** Draws places of mutants from files; a place of at most three lines is taken with all mutants in it. */
-async function drawSample(
-  files: readonly string[],
-): Promise<{ readonly places: string[]; readonly of: number }> {
-  const { Instrumenter } = await import(join(stryker, "instrumenter/dist/src/index.js"));
+/** Makes a copy of the project with all mutants of some files, none of which is active. */
+async function instrumentedCopy(files: readonly string[]) {
+  const { Instrumenter } = await import(join(packages, "instrumenter/dist/src/index.js"));
   const silent = { debug() {}, info() {}, isDebugEnabled: () => false };
-  const sources = files.map((name) => ({
-    name,
-    mutate: true,
-    content: readFileSync(join(root, name), "utf8"),
-  }));
-  const options = { plugins: null, excludedMutations, ignorers: [], noHeader: true };
-  const { mutants }: { mutants: readonly Mutant[] } = await new Instrumenter(silent).instrument(
-    sources,
-    options,
-  );
-  const draw = randomStream(Number(flags.seed), ...files);
-  const drawn = mutants
-    .map((mutant) => ({ mutant, order: draw() }))
-    .sort((one, other) => one.order - other.order)
-    .flatMap(
-      ({
-        mutant: {
-          fileName,
-          location: { start, end },
-        },
-      }) =>
-        end.line - start.line > 2
-          ? []
-          : `${fileName}:${start.line + 1}:${start.column}-${end.line + 1}:${end.column}`,
-    );
-  return { places: [...new Set(drawn)].slice(0, Math.ceil(Number(flags.sample) * 0.6)), of: mutants.length };
+  const sources = files.map((name) => ({ name, mutate: true, content: read(name) }));
+  // Texts are for people, and tests check codes.
+  const options = { plugins: null, excludedMutations: ["StringLiteral", "Regex"], ignorers: [] };
+  const made = await new Instrumenter(silent).instrument(sources, options);
+  const copy = mkdtempSync(join(tmpdir(), "svc-sandbox-mutants-"));
+  const links = ["node_modules", "dist"];
+  const filter = (path: string) => ![...links, ".git", "site", "binaries"].includes(basename(path));
+  cpSync(root, copy, { recursive: true, filter });
+  for (const link of links) symlinkSync(join(root, link), join(copy, link));
+  for (const { name, content } of made.files) writeFileSync(join(copy, name), content);
+  return { copy, mutants: made.mutants as readonly Mutant[] };
 }
 
-/** Plants the mutants of places, and returns each with its status. */
-async function plant(places: readonly string[], tests: readonly string[]): Promise<Mutant[]> {
-  const temporary = mkdtempSync(join(tmpdir(), "svc-sandbox-mutants-"));
-  const [config, report] = ["config.json", "report.json"].map((name) => join(temporary, name)) as [
-    string,
-    string,
-  ];
-  const settings = {
-    ...{ packageManager: "npm", testRunner: "vitest", mutate: places, mutator: { excludedMutations } },
-    plugins: [join(stryker, "vitest-runner/dist/src/index.js")],
-    vitest: { configFile: "scripts/tools/mutants/vitest.config.ts", related: false },
-    ...{
-      coverageAnalysis: "perTest",
-      concurrency: Number(flags.concurrency),
-      timeoutMS: 60_000,
-      dryRunTimeoutMinutes: 30,
-    },
-    ...{ reporters: ["json"], jsonReporter: { fileName: report }, tempDirName: join(temporary, "copy") },
-    ignorePatterns: ["dist", "bench", "docs/images", "binaries", "site"],
-  };
-  writeFileSync(config, JSON.stringify(settings));
-  const env = { MUTANT_TESTS: tests.join(), CHROMIUM_PATH: "/none" };
+/** Tries a sample of the mutants of some files; returns those that count, and of these those that no test noticed. */
+async function tryMutants(files: readonly string[], tests: readonly string[]) {
+  const { copy, mutants } = await instrumentedCopy(files);
   try {
-    const argv = [join(stryker, "core/bin/stryker.js"), "run", config];
-    const { code, output } = await runProgram(process.execPath, argv, { env, timeout: 6 * 3_600_000 });
-    if (code !== 0) throw new Error(output.slice(-4000));
-    const files: Record<string, { mutants: Mutant[] }> = JSON.parse(readFileSync(report, "utf8")).files;
-    return Object.entries(files).flatMap(([fileName, { mutants }]) =>
-      mutants.map((one) => ({ ...one, fileName })),
-    );
+    const draw = randomStream(Number(flags.seed), ...files);
+    const drawn = mutants
+      .map((mutant) => ({ mutant, order: draw() }))
+      .sort((one, other) => one.order - other.order);
+    const sample = drawn.slice(0, Number(flags.sample)).map(({ mutant }) => mutant);
+    writeFileSync(join(copy, "results"), "");
+    const env = {
+      ...{ MUTANT_TESTS: tests.join(), MUTANT_IDS: sample.map(({ id }) => id).join() },
+      ...{ MUTANT_RESULTS: join(copy, "results"), CHROMIUM_PATH: "/none" },
+    };
+    const argv = [
+      "node_modules/vitest/vitest.mjs",
+      "run",
+      "--config",
+      "scripts/tools/mutants/vitest.config.ts",
+    ];
+    const { output } = await runProgram(process.execPath, argv, { cwd: copy, env, timeout: 5 * 3_600_000 });
+    const results = new Set(read("results", copy).split("\n"));
+    if (!results.has("finished")) throw new Error(output.slice(-4000));
+    const isEquivalent = (one: Mutant) =>
+      equivalent.some(
+        ({ file, line, replacement }) =>
+          file === one.fileName && line === lineOf(one) && replacement === one.replacement,
+      );
+    // Code that only the import of a file runs is not tried.
+    const tried = sample.filter(({ id }) => results.has(`reached ${id}`) || !results.has(`loaded ${id}`));
+    const counted = tried.filter((one) => !isEquivalent(one));
+    const missed = counted.filter(({ id }) => !results.has(`noticed ${id}`));
+    for (const one of missed) {
+      const { line, column } = one.location.start;
+      const how = results.has(`reached ${one.id}`) ? "" : " (no test reaches it)";
+      console.log(`${one.fileName}:${line + 1}:${column + 1}${how}: ${lineOf(one)}\n  → ${one.replacement}`);
+    }
+    return {
+      all: mutants.length,
+      counted: counted.length,
+      missed: missed.length,
+      equal: tried.length - counted.length,
+    };
   } finally {
-    rmSync(temporary, { recursive: true, force: true });
+    rmSync(copy, { recursive: true, force: true });
   }
 }
 
-const lineOf = ({ fileName = "", location }: Mutant) =>
-  (readFileSync(join(root, fileName), "utf8").split("\n")[location.start.line - 1] ?? "").trim();
-const isEquivalent = (mutant: Mutant) =>
-  equivalents.some(
-    ({ file, line, replacement }) =>
-      file === mutant.fileName && line === lineOf(mutant) && replacement === mutant.replacement,
-  );
-
-if (!existsSync(stryker)) await install(folder, ["--omit=peer", "--legacy-peer-deps"], 600_000);
+if (!existsSync(packages)) await install(folder, [], 600_000);
 const changed = new Set([
   ...git("diff", "--name-only", "main"),
   ...git("ls-files", "--others", "--exclude-standard"),
 ]);
-const rows: string[][] = [];
 for (const [name, room] of Object.entries(rooms)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;
-  const isWhole = flags.all === true || positionals.length > 0;
   const files = filesIn(`src/${room.folder}`).filter(
     (file) => /(?<!\.test|\.generated)\.ts$/.test(file) && (isWhole || changed.has(file)),
   );
   if (files.length === 0) continue;
-  const { places, of } = await drawSample(files);
-  const found = (await plant(places, testsOf(room))).filter(({ status = "" }) =>
-    /Killed|Timeout|Survived|NoCoverage/.test(status),
-  );
-  const [equal, real] = [found.filter(isEquivalent), found.filter((one) => !isEquivalent(one))];
-  const missed = real.filter(({ status }) => status === "Survived" || status === "NoCoverage");
-  for (const one of missed)
-    console.log(
-      `${one.fileName}:${one.location.start.line}:${one.location.start.column} ${one.mutatorName} ${one.status}: ${lineOf(one)}\n    → ${one.replacement.replaceAll(/\s+/g, " ")}`,
-    );
-  const score = Math.round((100 * (real.length - missed.length)) / Math.max(1, real.length));
-  rows.push([
-    name,
-    `${score}%`,
-    `${room.goal}%`,
-    `${real.length - missed.length} of ${real.length}`,
-    String(equal.length),
-    of.toLocaleString("en"),
-  ]);
-  console.log(alignColumns([rows.at(-1) as string[]])[0]);
+  const { all, counted, missed, equal } = await tryMutants(files, testsOf(room));
+  const score = Math.round((100 * (counted - missed)) / Math.max(1, counted));
+  const row = `| ${name} | ${score}% | ${room.goal}% | ${counted - missed} of ${counted} | ${equal} | ${all.toLocaleString("en")} |`;
+  console.log(row);
   if (score < room.goal) process.exitCode = 1;
-}
-if (flags.all) {
-  const page = join(root, "docs/development.md");
-  const head = ["room", "noticed", "goal", "tried", "change nothing", "of all"];
-  const table = [head, head.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
-  const text = readFileSync(page, "utf8");
-  writeFileSync(page, text.replace(/(?<=<!-- mutants -->\n\n)[\s\S]*?(?=\n\n<!-- end -->)/, table));
+  const page = read("docs/development.md").replace(new RegExp(`^\\| ${name} \\| .*\\d \\|$`, "m"), row);
+  if (flags.write) writeFileSync(join(root, "docs/development.md"), page);
 }

@@ -1,0 +1,108 @@
+import { appendFileSync } from "node:fs";
+import type { RunnerTestCase as Test } from "vitest";
+import { VitestTestRunner } from "vitest/runners";
+
+/** What Stryker's instrumented code reads and writes. */
+interface Planted {
+  activeMutant?: string | undefined;
+  currentTestId?: string;
+  hitCount?: number;
+  hitLimit?: number;
+  readonly mutantCoverage?: Readonly<Record<"static", object>> & {
+    readonly perTest: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  };
+  /** The mutants that no test has noticed yet, and how long tests have tried each. */
+  left?: Map<string, number>;
+}
+
+const shared = globalThis as { __stryker__?: Planted };
+shared.__stryker__ ??= {};
+const planted = shared.__stryker__;
+const { MUTANT_IDS = "", MUTANT_RESULTS = "" } = process.env;
+planted.left ??= new Map(MUTANT_IDS.split(",").map((id) => [id, 0]));
+const { left } = planted;
+// Saved now, because tests fake it.
+const { setTimeout } = process.getBuiltinModule("node:timers");
+const report = (word: string, ids: readonly string[]) =>
+  appendFileSync(MUTANT_RESULTS, ids.map((id) => `${word} ${id}\n`).join(""));
+/** Milliseconds that tests try one mutant for. */
+const most = 30_000;
+/** Stands for a try without a mutant. */
+const none = "";
+
+/**
+ * Runs each test as it is, then once more, to see whether it can be repeated, then with each mutant that it has reached. A
+ * failure counts if the test passes again without the mutant.
+ */
+export default class MutantRunner extends VitestTestRunner {
+  #tries: string[] = [];
+  #hits: Readonly<Record<string, number>> = {};
+  #ms = 0;
+  #startedAt = 0;
+
+  override async onBeforeRunTask(test: Test) {
+    this.#tries = [none, none];
+    // Vitest compares it before each try.
+    test.repeats = { valueOf: () => this.#tries.length - 1 } as number;
+    await super.onBeforeRunTask(test);
+  }
+
+  override onBeforeTryTask(test: Test, at?: { readonly repeats: number }) {
+    const index = at?.repeats ?? 0;
+    const id = this.#tries[index] as string;
+    const hitLimit = 1000 + 100 * (this.#hits[id] ?? 0);
+    Object.assign(planted, { activeMutant: id || undefined, hitCount: 0, hitLimit });
+    planted.currentTestId = index === 0 ? test.id : "repeated";
+    this.#startedAt = performance.now();
+    super.onBeforeTryTask(test);
+  }
+
+  async runTask(test: Test) {
+    const run = VitestTestRunner.getTestFn(test)?.() as Promise<unknown>;
+    if (planted.activeMutant === undefined) return void (await run);
+    const limit = 5000 + 10 * this.#ms;
+    await Promise.race([
+      run,
+      new Promise((_, reject) => setTimeout(reject, limit, new Error("too slow")).unref()),
+    ]);
+  }
+
+  onAfterRetryTask(test: Test, { repeats }: { readonly repeats: number }) {
+    const [before, id] = [this.#tries[repeats - 1], this.#tries[repeats] as string];
+    const ms = performance.now() - this.#startedAt;
+    const hasFailed = test.result?.state === "fail";
+    delete planted.activeMutant;
+    planted.currentTestId = "repeated";
+    if (repeats === 0) {
+      this.#ms = ms;
+      this.#hits = planted.mutantCoverage?.perTest[test.id] ?? {};
+      report("reached", Object.keys(this.#hits));
+      if (hasFailed || this.#next() === undefined) this.#tries.length = 1;
+      return;
+    }
+    Object.assign(test.result as object, { state: "pass", errors: undefined });
+    if (id !== none) {
+      left.set(id, (left.get(id) ?? 0) + ms);
+      if (hasFailed) return void this.#tries.push(none);
+    } else if (hasFailed) return;
+    else if (before) {
+      left.delete(before);
+      report("noticed", [before]);
+    }
+    const next = this.#next();
+    if (next !== undefined) this.#tries.push(next);
+  }
+
+  override onAfterRunFiles() {
+    report("loaded", Object.keys(planted.mutantCoverage?.static ?? {}));
+    appendFileSync(MUTANT_RESULTS, "finished\n");
+    super.onAfterRunFiles();
+  }
+
+  /** The next mutant for the current test. */
+  #next(): string | undefined {
+    return [...left].find(
+      ([id, spent]) => id in this.#hits && spent < most && !this.#tries.includes(id),
+    )?.[0];
+  }
+}
