@@ -60,7 +60,7 @@ export function certificateBrief(
       ...(output.length > 0 && { output: [...output] }),
     };
   });
-  const minNoticed = unmet.find(({ threshold }) => threshold.startsWith("--min-noticed"));
+  const minNoticed = unmet.find(({ gate }) => gate === "noticed");
   const unnoticed = promises.runs
     .filter((run) => run.outcome === "not_noticed" && (mustNotice(gates, run) || minNoticed))
     .map(
@@ -74,7 +74,7 @@ export function certificateBrief(
       }),
     );
   const missed = unmet
-    .filter((one) => one !== minNoticed && one.threshold !== "--promises swaps")
+    .filter((one) => one !== minNoticed && one.gate !== "swaps")
     .map((one) => thresholdFailure(one, report));
   const facts = briefFacts(report, [...failed, ...unnoticed, ...missed], hint, "The client is certified.");
   const verdict = briefVerdict(result, failed.length > 0);

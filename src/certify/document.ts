@@ -47,11 +47,11 @@ export function renderCertificate(
     if (format === "json") return render({ ...document, json }, format);
   }
   if (format !== "text") return render(document, format, style);
-  const [causes, promises, ...others] = document.sections;
   const isSeen = result.runs[0]?.outcome === "passed";
   // A terminal shows the end of the text.
-  const ended = [...others.filter(({ title }) => isSeen || title === "Runs"), promises, causes] as Section[];
-  return render({ ...document, sections: ended }, format, style);
+  const atEnd = ["promises", "causes"].flatMap((id) => document.sections.filter((one) => one.id === id));
+  const others = document.sections.filter((one) => !atEnd.includes(one) && (isSeen || one.id === "runs"));
+  return render({ ...document, sections: [...others, ...atEnd] }, format, style);
 }
 
 const toneOf: Readonly<Record<RunOutcome | RetryResult["outcome"] | CertifyVerdict, Tone>> = {
@@ -64,31 +64,36 @@ const toneOf: Readonly<Record<RunOutcome | RetryResult["outcome"] | CertifyVerdi
   unusable: "quiet",
 };
 
+const isCoverage = ({ id }: Section) => id === "coverage";
+
 function certificateDocument({ result, json }: Certificate): ReportDocument {
   const { runs, report, verdict, scenario, command, promises, retries = [], notTried, unmet } = result;
   const ofReport = reportDocument(report, unmet);
   const broken = promises.runs.length === 0 ? "" : `, and ${promises.runs.length} with a broken promise,`;
   const sections: Section[] = [
     {
+      id: "causes",
       title: "Causes",
       columns: ["what breaks the client", "what to do", "runs", "conditions", "path", "last request"],
       rows: causesOf(runs),
     },
     {
+      id: "promises",
       title: "Promises",
       columns: ["not noticed", "promise", "what users lose", "see it again"],
       rows: promises.runs
         .filter(({ outcome }) => outcome === "not_noticed")
         .map((run) => promiseRow(run, result)),
     },
-    ...ofReport.sections.slice(0, 1),
+    ...ofReport.sections.filter(isCoverage),
     {
+      id: "runs",
       title: "Runs",
       columns: ["run", "outcome", "exit", "requests", "coverage", "time"],
       rows: runRows(runs),
       picture: runsPicture(runs),
     },
-    ...ofReport.sections.slice(1),
+    ...ofReport.sections.filter((one) => !isCoverage(one)),
     {
       title: "Retries",
       columns: ["after", "result", "what the client did", "what to do"],

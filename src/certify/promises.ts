@@ -68,12 +68,12 @@ export function unmetGates(
   const unmet = unmetThresholds(report, gates);
   if (noticed * 100 < minNoticed * tried || (minNoticed > 0 && tried === 0)) {
     const sentence = `The client notices ${noticed} of ${pluralize(tried, "covered promise")}, and --min-noticed needs ${minNoticed}%.`;
-    unmet.push({ threshold: `--min-noticed ${minNoticed}`, sentence });
+    unmet.push({ gate: "noticed", threshold: `--min-noticed ${minNoticed}`, sentence });
   }
   const missed = runs.filter((run) => run.outcome === "not_noticed" && mustNotice(gates, run));
   if (missed.length > 0) {
     const sentence = `The client does not notice ${pluralize(missed.length, "swap")} of accepted and rejected keys. Make a test fail for each, or set --min-noticed.`;
-    unmet.push({ threshold: "--promises swaps", sentence });
+    unmet.push({ gate: "swaps", threshold: "--promises swaps", sentence });
   }
   return unmet;
 }

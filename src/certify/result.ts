@@ -1,4 +1,4 @@
-import { failureShape } from "../report/brief.js";
+import { failureShape, unmetShape } from "../report/brief.js";
 import { reportShape } from "../report/report-shape.js";
 import { sha256, time } from "../scenario/format/fields.js";
 import { descriptionOf } from "../scenario/format/json-schema.js";
@@ -134,7 +134,7 @@ const result = {
   retries: optional(list(retry)),
   notTried: list(notTried),
   gates,
-  unmet: list(mapping({ threshold: text(), sentence: text() })),
+  unmet: list(unmetShape),
   /** The merged reports of all runs without a broken promise. */
   report: reportShape,
 };

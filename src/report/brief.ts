@@ -23,11 +23,16 @@ interface Thresholds {
   readonly needsRequests?: boolean | undefined;
 }
 
-export interface UnmetThreshold {
-  /** The flag: `--min-coverage 80`. */
-  readonly threshold: string;
-  readonly sentence: string;
-}
+/** What a threshold is about. Swaps: promises to notice without a threshold. */
+const gates = ["requests", "coverage", "advice", "noticed", "swaps"] as const;
+
+export const unmetShape = mapping({
+  gate: optional(choice(gates)),
+  threshold: text(),
+  sentence: text(),
+});
+/** `gate` is missing in a certificate of 0.2. `threshold` is the flag: `--min-coverage 80`. */
+export interface UnmetThreshold extends ValueOf<typeof unmetShape> {}
 
 export function unmetThresholds(
   { requests, coverage, advice }: Report,
@@ -38,11 +43,12 @@ export function unmetThresholds(
     const given = failOn === undefined ? "client" : `--fail-on ${failOn}`;
     const threshold = minCoverage > 0 ? `--min-coverage ${minCoverage}` : given;
     const sentence = "No request reached the sandbox. If that is right, allow it with --min-coverage 0.";
-    return [{ threshold, sentence }];
+    return [{ gate: "requests", threshold, sentence }];
   }
   const unmet: UnmetThreshold[] = [];
   if (percent < minCoverage) {
     unmet.push({
+      gate: "coverage",
       threshold: `--min-coverage ${minCoverage}`,
       sentence: `The coverage is ${percent}%, below the required ${minCoverage}%: ${promised - met} of ${promised} promised paths are not covered.`,
     });
@@ -51,6 +57,7 @@ export function unmetThresholds(
   const found = advice.filter(({ level }) => failing.includes(level)).map(({ id }) => id);
   if (found.length > 0) {
     unmet.push({
+      gate: "advice",
       threshold: `--fail-on ${failOn}`,
       sentence: `--fail-on ${failOn} does not allow advice of level ${failing.join(" or ")}: ${found.join(", ")}.`,
     });
@@ -176,11 +183,11 @@ export const coverMissed =
   "Send a request for each path in missed, with the key in SVC_KEY_<REF> (none: without x-api-key), and check the response.";
 
 export function thresholdFailure(
-  { threshold, sentence: cause }: UnmetThreshold,
+  { gate, threshold, sentence: cause }: UnmetThreshold,
   { coverage, advice }: Report,
 ): Failure {
   const [id = "", wanted = ""] = threshold.split(" ");
-  if (id === "--min-coverage")
+  if (gate === "coverage")
     return { id, actual: `${coverage.percent}%`, wanted: `${wanted}%`, cause, whatToDo: coverMissed };
   const failing = adviceLevels.slice(adviceLevels.indexOf(wanted as AdviceLevel));
   const found = advice.filter(({ level }) => failing.includes(level));

@@ -80,7 +80,7 @@ export function reportDocument(
   const text = conclusion(report);
   const failures = unmet.map(({ sentence }) => sentence);
   const sections: Section[] = [
-    { title: "Coverage", columns: [], rows: [], picture: coveragePicture(report) },
+    { id: "coverage", title: "Coverage", columns: [], rows: [], picture: coveragePicture(report) },
     { title: "Paths", columns: ["path", "requests", "verdict", "when"], rows: shown.map(pathRow) },
     {
       title: "Endpoints",

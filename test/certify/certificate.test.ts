@@ -235,6 +235,7 @@ describe("verifying by running again", () => {
       "retries.whatToDo",
       "notTried.why",
       "notTried.whatToDo",
+      "unmet.gate",
       "unmet.sentence",
       "report.scenario",
       "report.seed",

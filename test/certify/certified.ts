@@ -169,7 +169,13 @@ export const failed: CertifyResult = {
     { what: "fault.hang", why: "the run was not made", whatToDo: "Raise --budget." },
   ],
   gates: { failOn: "warning", minCoverage: 60, minNoticed: 80 },
-  unmet: [{ threshold: "--min-noticed 80", sentence: "The client notices 1 of 4 covered promises." }],
+  unmet: [
+    {
+      gate: "noticed",
+      threshold: "--min-noticed 80",
+      sentence: "The client notices 1 of 4 covered promises.",
+    },
+  ],
   report,
   verdict: "failed",
 };

@@ -93,7 +93,9 @@ test("a client that sends keys and checks no response notices nothing, and fails
     `for (const ref of ["", "ACTIVE", "REVOKED", "WRONG_SCOPE", "RATE_LIMITED"]) await call(ref);`,
   );
   expect([code, verdict, noticed, tried]).toEqual([5, "failed", 0, 5]);
-  expect(unmet).toEqual([{ threshold: "--promises swaps", sentence: expect.stringContaining("5 swaps") }]);
+  expect(unmet).toEqual([
+    { gate: "swaps", threshold: "--promises swaps", sentence: expect.stringContaining("5 swaps") },
+  ]);
 });
 
 const fourKeys = `for (const ref of ["ACTIVE", "REVOKED", "WRONG_SCOPE"])`;
