@@ -27,6 +27,17 @@ const claim = (ask: Ask, id: string, code: string) =>
 const stateOf = async (ask: Ask, id: string, token: string) =>
   (await ask("/state", { base: `/i/${id}`, headers: bearer(token) })).status;
 
+test("a label is any printable text of up to 80 characters, without a key", async () => {
+  const { ask } = await serveControl();
+  const labelled = (label: string) => ask("/instances", { method: "POST", json: { label } });
+  for (const label of ["Lloyd's Bank", "Smith & Sons", "R+V Versicherung", "農林中央金庫", "x".repeat(80)]) {
+    expect((await labelled(label)).body.data.label).toBe(label);
+  }
+  for (const wrong of ["x".repeat(81), "two\nlines", "\u202Eevil", `SVC_test_${"a".repeat(32)}`]) {
+    expect(Object.keys((await labelled(wrong)).body.error.details.fields)).toEqual(["label"]);
+  }
+});
+
 describe("an instance's own token", () => {
   test("opens that instance and nothing else, and the owner's token opens everything", async () => {
     const { ask, server } = await serveControl({ controlToken });

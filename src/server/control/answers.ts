@@ -226,6 +226,8 @@ export const answers = {
     }),
     Story: mapping({
       ...progress,
+      /** Of the scenario, in its file. */
+      description: nullable(text()),
       next: orNull(mapping({ number: count(), ...step })),
       outline: list(
         mapping({
@@ -288,23 +290,28 @@ export const answers = {
     Instance: mapping({ ...ownInstance, claimUrl: text() }),
     ClaimedInstance: mapping(ownInstance),
     InstanceLink: mapping({ claimUrl: text() }),
-    InstancePage: page(
-      mapping({
-        ...instance,
-        idleSeconds: count(),
-        /** `null` for an instance that this server has not loaded. */
-        traffic: orNull(
-          mapping({
-            requests: count(),
-            /** The requests that did not get 2xx. */
-            errors: count(),
-            /** The covered share of the promised paths, in percent. */
-            coverage: count(),
-            lastPathId: nullable(pathId),
-          }),
-        ),
-      }),
-    ),
+    InstancePage: mapping({
+      data: list(
+        mapping({
+          ...instance,
+          idleSeconds: count(),
+          /** `null` for an instance that this server has not loaded. */
+          traffic: orNull(
+            mapping({
+              requests: count(),
+              /** The requests that did not get 2xx. */
+              errors: count(),
+              /** The covered share of the promised paths, in percent. */
+              coverage: count(),
+              lastPathId: nullable(pathId),
+            }),
+          ),
+        }),
+      ),
+      total: count(),
+      /** An instance without an expiry is removed after this time without requests. */
+      idleLimitSeconds: number(),
+    }),
     ControlError: mapping({
       error: mapping({ code: text(), message: text(), details: optional(record(anything())) }),
     }),

@@ -4,8 +4,8 @@ import type { RequestHandler, Response } from "express";
 import type { ListedInstance } from "../../log/instances.js";
 import { controlPath, isLoopbackHost, nameIn } from "../../node/addresses.js";
 import { nodePlatform } from "../../node/platform.js";
+import { isPagePath } from "../sockets/messages.js";
 import type { Server } from "../sockets/server-state.js";
-import { isPagePath } from "./page.js";
 import { HttpRefusal } from "./refusals.js";
 
 // Probes of containers and load balancers have no token.

@@ -17,12 +17,6 @@ const folders: readonly (readonly [path: string, folder: string])[] = [
   [`${docsPath}/`, "dist/site/"],
 ];
 
-/** Whether a path is a page. Pages require no token: they contain no data of the sandbox, and request the token themselves. */
-export function isPagePath(path: string): boolean {
-  const own = [controlPath, `${controlPath}/`, docsPath];
-  return own.includes(path) || folders.some(([start]) => path.startsWith(start));
-}
-
 // Allows only files and requests of the same server, and no framing.
 const policy = [
   "default-src 'none'",

@@ -18,6 +18,7 @@ import { type AnyServer, followConnections, longestWait, refuseInTurn, startInTu
 import { rejectExcess } from "./instance-limit.js";
 import {
   isControlPath,
+  isPagePath,
   keepAliveTimeout,
   queryOf,
   readContent,
@@ -96,7 +97,12 @@ function serve(state: Server, response: ServerResponse) {
   if (place === undefined) return serveTarget(state, own, read, response);
   const enter = () => log.enter(place.id);
   whenDone(state, enter, response, (entered) => {
-    if (entered === undefined) serveTarget(state, own, read, response);
+    const hasNone = entered === undefined || "ended" in entered;
+    if (hasNone && state.control !== undefined && isPagePath(place.path)) {
+      // The page shows people why it has no sandbox.
+      response.req.url = place.path;
+      state.control(response.req, response, { ...own, instance: place.id });
+    } else if (entered === undefined) serveTarget(state, own, read, response);
     else if ("ended" in entered) fail(state, endedInstance(entered), response);
     else serveInstance(state, entered, { ...read, path: place.path }, response);
   });

@@ -28,6 +28,13 @@ export function isControlPath(path: string): boolean {
   return path === controlPath || path.startsWith(insideControl);
 }
 
+const pagePath = new RegExp(`^${controlPath}(?:/?$|/docs$|/(?:docs|assets)/)`);
+
+/** Whether a path is a page. Pages require no token: they contain no data of the sandbox, and request the token themselves. */
+export function isPagePath(path: string): boolean {
+  return pagePath.test(path);
+}
+
 /** Returns the path of a request target, without the scheme and authority of an absolute one. */
 export function pathOf(target: string): string {
   // Clients send `GET http://host/path` to proxies; servers must also accept it (RFC 9112 §3.2.2).

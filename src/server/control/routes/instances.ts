@@ -12,9 +12,9 @@ import { query } from "../../../scenario/format/inputs.js";
 import { resolveSource } from "../../../scenario/parse-scenario.js";
 import { SandboxError } from "../../../spec/errors.js";
 import { isSuccess, type PathId } from "../../../spec/outcomes.js";
-import { isOfWords } from "../../../spec/redact.js";
+import { escapeControls, redactEncoded } from "../../../spec/redact.js";
 import { requireFields } from "../../../spec/schema/check.js";
-import { count, described, text } from "../../../spec/schema/shape.js";
+import { choice, count, described, flag, text } from "../../../spec/schema/shape.js";
 import { base62From, randomStream } from "../../../spec/seed.js";
 import { answers } from "../answers.js";
 import { instanceTokenPrefix } from "../guard.js";
@@ -24,29 +24,49 @@ import { requireQuickStart } from "./scenario.js";
 /** Routes for isolated sandboxes in the process: one for each parallel test, or one for each partner. */
 export const instanceRoutes: readonly Route[] = [
   controlRoute("GET /instances", {
-    summary: "All instances, newest first",
+    summary: "All instances",
     isOfInstances: true,
     query: query({
       label: described(text(), "Only instances with this text in their label or id, in any case."),
+      sort: described(
+        choice(["created", "errors", "last_request", "expiry"]),
+        "What is first: the newest, the most errors, the latest request or the next expiry. Default: created.",
+      ),
+      errors: described(flag(), "Whether only instances with errors are listed."),
       offset: described(count(), "The index of the first one. Default: 0."),
       limit: described(count(), "At most this many. Default: all."),
     }),
     answer: answers.InstancePage,
     isBare: true,
-    async run(context) {
-      const { label = "", offset = 0, limit = Number.POSITIVE_INFINITY } = context.query;
+    async run(context, { server }) {
+      const {
+        label = "",
+        sort = "created",
+        errors,
+        offset = 0,
+        limit = Number.POSITIVE_INFINITY,
+      } = context.query;
       const instances = requireInstances(context);
       const all = (await instances.list()).filter(({ id, tenancy }) =>
         `${tenancy.label ?? ""} ${id}`.toLowerCase().includes(label.toLowerCase()),
       );
-      const newest = all.toReversed().sort((one, other) => other.createdAt - one.createdAt);
+      const orderOf = orders[sort];
+      const traffic = ({ id }: ListedInstance) => trafficOf(instances.find(id));
+      // Counting is only needed for the page that is returned, unless the counts choose it.
+      const isCounted = errors === true || sort === "errors" || sort === "last_request";
+      const sorted = all
+        .toReversed()
+        .map((one) => ({ one, traffic: isCounted ? traffic(one) : null }))
+        .filter(({ traffic }) => !errors || (traffic?.errors ?? 0) > 0)
+        .sort((a, b) => orderOf(a) - orderOf(b) || b.one.createdAt - a.one.createdAt);
       return {
-        data: newest.slice(offset, offset + limit).map((one) => ({
+        data: sorted.slice(offset, offset + limit).map(({ one }) => ({
           ...summaryOf(one, context),
           idle_seconds: Math.max(0, Math.floor(one.idle / 1000)),
-          traffic: trafficOf(instances.find(one.id)),
+          traffic: traffic(one),
         })),
-        total: newest.length,
+        total: sorted.length,
+        idle_limit_seconds: server.instanceTtl / 1000,
       };
     },
   }),
@@ -61,12 +81,12 @@ export const instanceRoutes: readonly Route[] = [
       const instances = requireInstances(context);
       const { scenario, now, label, expires, requests_per_minute, ...asked } = context.body;
       const repeatable = request.get("idempotency-key");
-      // A longer word may be an encoded key (R46).
-      const isPlain = label === undefined || isOfWords(label, 40, " -._,:/()[]");
+      // An encoded key is not shown either (R46).
+      const isPlain =
+        label === undefined ||
+        ([...label].length <= 80 && escapeControls(label) === label && redactEncoded(label) === label);
       requireFields("start an instance", {
-        label: isPlain
-          ? undefined
-          : "has words of up to 40 letters and digits, with spaces and -._,:/()[] between them",
+        label: isPlain ? undefined : "is any printable text of up to 80 characters, without a key",
       });
       const { seed, profile, trial } = context.runtime.given;
       // A client gets the same responses with and without instances; only the clock is separate. The server's own scenario
@@ -188,6 +208,19 @@ function summaryOf(instance: ListedInstance, { baseUrl }: RouteContext) {
     requests_per_minute: requestsPerMinute,
   };
 }
+
+interface Listed {
+  readonly one: ListedInstance;
+  readonly traffic: ReturnType<typeof trafficOf>;
+}
+
+/** What an instance is sorted by, the smallest first. */
+const orders = {
+  created: ({ one }: Listed) => -one.createdAt,
+  errors: ({ traffic }: Listed) => -(traffic?.errors ?? 0),
+  last_request: ({ one, traffic }: Listed) => (traffic?.last_path_id ? one.idle : Number.MAX_VALUE),
+  expiry: ({ one }: Listed) => one.tenancy.expiresAt ?? Number.MAX_VALUE,
+} as const;
 
 /** Counts the requests of clients; `null` for an instance that another server has loaded, or none. */
 function trafficOf(instance: Instance | undefined) {

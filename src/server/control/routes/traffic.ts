@@ -93,6 +93,7 @@ export const trafficRoutes: readonly Route[] = [
       const { last } = world.story;
       return {
         ...storyView(world),
+        description: world.scenario.description ?? null,
         outline: outlineOf(world),
         last: last === undefined ? null : stepJson(last),
       };
