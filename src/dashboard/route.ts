@@ -48,8 +48,11 @@ export function linkTo(view: string, parts: readonly string[] = [], query: Query
 }
 
 /** Changes the query of the address in place. A reload shows the same view, without one history entry per letter. */
-export function changeQuery(change: Query): void {
-  const { view, parts, query } = route.value;
-  history.replaceState(null, "", linkTo(view, parts, { ...Object.fromEntries(query), ...change }));
+export function changeQuery(change: Query, parts = route.value.parts): void {
+  const { view, query } = route.value;
+  history.replaceState(history.state, "", linkTo(view, parts, { ...Object.fromEntries(query), ...change }));
   route.value = routeIn(location.hash);
 }
+
+/** Changes the parts of the address after the view in place. */
+export const changeParts = (parts: readonly string[]) => changeQuery({}, parts);

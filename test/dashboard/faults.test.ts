@@ -89,6 +89,22 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     expect(await faultsOf(dashboard)).toEqual([]);
   });
 
+  test("what is wrong in the form is shown at its own field", async () => {
+    const { page } = await openDashboard({ view: "/faults" });
+    const wrong = () =>
+      page.locator(".field", { has: page.locator('[aria-invalid="true"]') }).allInnerTexts();
+    await page.getByLabel("Effect").selectOption("delay the response");
+    await page.getByLabel("Delay", { exact: true }).fill("soon");
+    await page.getByRole("button", { name: "Add the fault" }).click();
+    await page.getByRole("alert").waitFor();
+    expect(await wrong()).toEqual([expect.stringMatching(/^Delay\n/)]);
+    await page.getByLabel("Delay", { exact: true }).fill("1s");
+    await page.getByText("Limit to some requests").click();
+    await page.getByLabel("Request numbers").fill("1, x");
+    await page.getByRole("button", { name: "Add the fault" }).click();
+    await expect.poll(wrong).toEqual([expect.stringMatching(/^Request numbers\n+Must be an integer/)]);
+  });
+
   test("the form makes every kind of fault, with every condition", async () => {
     const dashboard = await open();
     const { page } = dashboard;

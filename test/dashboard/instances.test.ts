@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { noBrowser } from "../support/chromium-page.js";
+import { mePath } from "../support/send.js";
 import { openDashboard, settled } from "./open-dashboard.js";
 
 const context = { permissions: ["clipboard-read", "clipboard-write"] };
@@ -7,6 +8,7 @@ const context = { permissions: ["clipboard-read", "clipboard-write"] };
 describe.skipIf(noBrowser)("instances", () => {
   test("one is made, shows its own page, and is removed after a question", async () => {
     const { page, ask, server } = await openDashboard({ scenario: "key-states", view: "/instances" });
+    await page.getByText("Create an instance").click();
     await page.getByLabel("Scenario").selectOption("revoked");
     await page.getByLabel("Seed").fill("7");
     await page.getByLabel("Expires").fill("30d");
@@ -69,10 +71,43 @@ describe.skipIf(noBrowser)("instances", () => {
     await page.getByRole("link", { name: "Partner 77" }).waitFor();
   });
 
+  test("those with errors are found among others, and sorted by their errors", async () => {
+    const { page, ask, go } = await openDashboard();
+    for (let number = 1; number <= 20; number++) {
+      const { body } = await ask("/instances", { method: "POST", json: { label: `Partner ${number}` } });
+      const errors = { 4: 2, 9: 3, 14: 1 }[number] ?? 0;
+      for (let sent = 0; sent < errors; sent++) await fetch(body.data.base_url + mePath);
+    }
+    await go("instances");
+    await page.getByText("20 instances").waitFor();
+    await page.getByLabel("Show").selectOption("with errors");
+    await page.getByText("3 instances").waitFor();
+    await page.getByLabel("First").selectOption("most errors");
+    const names = page.getByRole("region", { name: "List of instances" }).locator("tbody th");
+    await expect.poll(() => names.allInnerTexts()).toEqual(["Partner 9", "Partner 4", "Partner 14"]);
+  });
+
+  test("the page of an instance that ended, or never was, shows what happened and whom to ask", async () => {
+    const { page, ask, server } = await openDashboard();
+    const { id, claim_url } = (await ask("/instances", { method: "POST" })).body.data;
+    await ask(`/instances/${id}`, { method: "DELETE" });
+    for (const [address, why] of [
+      [claim_url, "This sandbox was removed at"],
+      [`${server.url}/i/none/__sandbox/`, "This address no longer has a sandbox."],
+    ]) {
+      await page.goto("about:blank");
+      await page.goto(address);
+      await page.getByRole("heading", { name: "No sandbox here" }).waitFor();
+      await page.getByText(why).waitFor();
+      await page.getByText("Ask the person who sent you this address").waitFor();
+    }
+  });
+
   test("a claim link leads to the first request in two clicks, and its token stays in the tab; a lost one gets a new link", async () => {
     const controlToken = "a-token-of-the-test";
     const view = `token=${controlToken}&/instances`;
     const { page, another } = await openDashboard({ controlToken, view, context });
+    await page.getByText("Create an instance").click();
     await page.getByLabel("Label").fill("Harvest Bank");
     await page.getByRole("button", { name: "Create the instance" }).click();
     const copied = async (button: string) => {
@@ -95,14 +130,28 @@ describe.skipIf(noBrowser)("instances", () => {
     expect(shown).toMatch(/SVC_BASE_URL=http\S+\/i\/\w+\nSVC_KEY_\w+=SVC_/);
     await partner.getByRole("button", { name: "Send a first request" }).click();
     await partner.getByText("Response: 200").waitFor();
+    // The link is used up, so a reload must not lose the keys. The panel is closed by its button only.
+    await partner.reload();
+    await settled(partner);
+    await partner.getByRole("heading", { name: "Harvest Bank is yours" }).waitFor();
+    await partner.getByRole("button", { name: "Close", exact: true }).click();
     await partner.reload();
     await settled(partner);
     expect(await partner.getByText("is yours").count()).toBe(0);
+    await partner.getByRole("button", { name: "Copy key" }).waitFor();
+    // The name of the instance does not lead to the page of the operator.
+    await partner.getByRole("link", { name: "Harvest Bank" }).click();
+    await partner.getByRole("heading", { name: "Overview" }).waitFor();
+    await partner.getByRole("button", { name: "Forget the token" }).click();
+    await partner.getByRole("button", { name: "Forget it" }).click();
+    await partner.getByLabel("Control token").waitFor();
+    expect(await partner.evaluate(() => JSON.stringify(sessionStorage))).not.toMatch(/svci_|SVC_/);
     // The token is lost with the tab, and a used link does not work again.
     await partner.evaluate(() => sessionStorage.clear());
     await claim(first);
     await partner.getByRole("alert").getByText("already used").waitFor();
     await page.getByRole("button", { name: "New link Harvest Bank" }).click();
+    await page.getByRole("button", { name: "Make a new link" }).click();
     await claim(await copied("Copy the link"));
     await partner.getByRole("heading", { name: "Harvest Bank is yours" }).waitFor();
   });

@@ -58,7 +58,7 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
     await page.getByRole("button", { name: "I stored it" }).click();
     await page.getByRole("dialog").waitFor({ state: "detached" });
-    await rowOf(page, "night-batch").getByText("1 of 7 per minute").waitFor();
+    await rowOf(page, "night-batch").getByText("1/7").waitFor();
     expect(await tracesOf(page)).not.toContain(secret);
     for (const one of await viewsOf(page)) {
       await go(one);
@@ -89,6 +89,20 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     // A copied secret is stored: no question.
     await page.keyboard.press("Escape");
     await page.waitForFunction(() => sessionStorage.getItem("left") !== null);
+    expect(await tracesOf(page)).not.toContain(secret);
+  });
+
+  test("Back asks before a secret that is not stored is lost, and the page stays", async () => {
+    const { page } = await openDashboard({ view: "/overview" });
+    await page.getByRole("link", { name: "Keys", exact: true }).first().click();
+    const secret = await createKey(page, "Not stored");
+    await page.goBack();
+    await page.getByRole("button", { name: "Show it again" }).click();
+    expect(await secretShown(page)).toBe(secret);
+    await page.goBack();
+    await page.getByRole("button", { name: "I stored it" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(new URL(page.url()).hash).toBe("#/keys");
     expect(await tracesOf(page)).not.toContain(secret);
   });
 

@@ -66,6 +66,19 @@ describe.skipIf(noBrowser)("the view of the scenario", () => {
     await go("overview");
   });
 
+  test("before its second part has loaded, the editor moves to the end of the text and undoes", async () => {
+    const { page, go } = await openDashboard({ scenario: "key-states" });
+    await page.route(/editor-extensions/, (route) => route.abort());
+    await go("scenario");
+    const editor = page.getByRole("textbox", { name: "Scenario as YAML" });
+    await editor.press("Control+End");
+    await page.keyboard.type("# the end");
+    await page.getByText("# the end").waitFor();
+    await page.keyboard.press("Control+z");
+    await page.getByText("# the end").waitFor({ state: "detached" });
+    await page.getByText("This is the running scenario.").waitFor();
+  });
+
   test("Mod-S applies the text after a question: the server holds it, with its comments", async () => {
     const { page, server, ask } = await openDashboard({ view: "/scenario" });
     const editor = await editorOf(page);

@@ -11,7 +11,7 @@ const view = "/time";
 const nowOf = async (ask: Ask): Promise<string> => (await ask("/clock")).body.data.now;
 
 /** Waits until a page shows a time of the clock. */
-const shows = (page: Page, text: string) => page.locator(".time-now").getByText(text).waitFor();
+const shows = (page: Page, text: string) => page.locator(".clock").getByText(text).waitFor();
 
 /** A key that expires, one in its overlap, and a step of the timeline between their ends. */
 const eventful: Scenario = {
@@ -177,12 +177,12 @@ describe.skipIf(noBrowser)("time", () => {
     await ask("/clock", { method: "PUT", json: { now: "2026-03-02T09:29:58Z" } });
     await page.locator(".lane.state-retiring").waitFor();
     await page.getByRole("button", { name: "Resume" }).click();
-    await page.locator(".time-now").getByText("running").waitFor();
+    await page.locator(".time-state").getByText("running").waitFor();
     expect((await ask("/clock")).body.data.frozen).toBe(false);
     // Nothing is asked of the page, and the end of a key is no event.
     await page.locator(".lane.state-retiring").waitFor({ state: "detached" });
     await page.keyboard.press("f");
-    await page.locator(".time-now").getByText("frozen").waitFor();
+    await page.locator(".time-state").getByText("frozen").waitFor();
     expect((await ask("/clock")).body.data.frozen).toBe(true);
   });
 

@@ -1,4 +1,4 @@
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import type { ClaimedInstance } from "./answers.js";
 
 /** The control plane of the server or instance that serves this page. */
@@ -21,6 +21,18 @@ const [ownName, serverName] = [controlUrl.href, serverPage].map(
 ) as [string, string];
 
 const storedToken = () => sessionStorage.getItem(ownName) ?? sessionStorage.getItem(serverName);
+
+/** Whether this tab has only the token of this instance, as a partner's. */
+export const isPartner = () => sessionStorage.getItem(ownName) !== null;
+
+/** Discards what this tab keeps: tokens, and the keys of a claimed instance. */
+export function forget(): void {
+  claimed.value = undefined;
+  for (const name of [ownName, serverName]) sessionStorage.removeItem(name);
+  location.reload();
+}
+
+export const hasToken = () => storedToken() !== null;
 
 /** Whether the control plane requires a token that the page does not have. */
 export const needsToken = signal(false);
@@ -93,8 +105,22 @@ export function useToken(token: string): void {
 /** Why the code of a one-time link was rejected. */
 export const linkProblem = signal<string | undefined>(undefined);
 
-/** The instance of a one-time link, with its keys, which only this response contains. */
-export const claimed = signal<ClaimedInstance | undefined>(undefined);
+interface Claimed extends ClaimedInstance {
+  /** Whether its panel is closed; the header still copies its keys. */
+  readonly isClosed?: boolean;
+}
+
+const claimedName = `svc-sandbox claimed ${controlUrl.pathname}`;
+
+/** The instance of a one-time link, with its keys, which only this response contains; in this tab until it is closed. */
+export const claimed = signal<Claimed | undefined>(
+  JSON.parse(sessionStorage.getItem(claimedName) ?? "null") ?? undefined,
+);
+
+effect(() => {
+  if (claimed.value === undefined) sessionStorage.removeItem(claimedName);
+  else sessionStorage.setItem(claimedName, JSON.stringify(claimed.value));
+});
 
 /**
  * Moves the token from the address to this tab. The printed link has `#token=…`, or `#token=…&/story` for a view. The one-time
@@ -116,7 +142,8 @@ async function exchangeCode(code: string): Promise<void> {
     claimed.value = await call<ClaimedInstance>(path, { method: "POST", body: { code } });
     useToken(claimed.value.token);
   } catch (error) {
-    linkProblem.value = (error as ControlError).message;
+    // The same link again: what it opened is still here.
+    if (claimed.value === undefined) linkProblem.value = (error as ControlError).message;
   }
 }
 
@@ -185,8 +212,9 @@ async function problemOf(response: Response): Promise<ControlError> {
 /** The problems of a body without the names of its members, and without advice for authors of YAML. */
 function fieldWords(fields: Readonly<Record<string, string>>): Record<string, string> {
   const words = Object.entries(fields).map(([path, problem]) => {
-    const name = `${path.split(".").at(-1)} `;
-    const text = problem.startsWith(name) ? problem.slice(name.length) : problem;
+    const [, name = ""] = /([^.]+?)(?:\.\d+)?$/.exec(path) ?? [];
+    const start = problem.split(" ", 1)[0] ?? "";
+    const text = start.replace(/\[\d+\]$/, "") === name ? problem.slice(start.length + 1) : problem;
     const said = text.replace(/: write [^:]*(?:without quotes|remove the (?:field|line))$/, "");
     return [path, `${said.charAt(0).toUpperCase()}${said.slice(1)}`];
   });

@@ -7,8 +7,8 @@ export const connection = signal<"waiting" | "open">("waiting");
 /** Whether the sandbox has stopped responding, so that no button can call it. */
 export const isOffline = signal(false);
 
-/** Whether the server responds but has no sandbox at this address, because the instance ended. */
-export const isGone = signal(false);
+/** Why the server has no sandbox at this address; `undefined` while it has one. */
+export const whyGone = signal<string | undefined>(undefined);
 
 /** Notifies listeners that the time of a change has come. The sandbox sends no event for it. */
 export function notifyOfTime(): void {
@@ -24,14 +24,15 @@ export function followEvents(): void {
     const { body } = await fetchControl("/events");
     connection.value = "open";
     isOffline.value = false;
-    isGone.value = false;
+    whyGone.value = undefined;
     notify([{ type: "gap", data: {} }]);
     await readEvents(body as ReadableStream<Uint8Array>);
   };
   const keepFollowing = async () => {
     while (!needsToken.peek()) {
       await follow().catch((error: unknown) => {
-        isGone.value = error instanceof ControlError && error.code.endsWith("not_found");
+        const isGone = error instanceof ControlError && error.code.endsWith("not_found");
+        whyGone.value = isGone ? error.message : undefined;
       });
       connection.value = "waiting";
       isOffline.value = !needsToken.peek();

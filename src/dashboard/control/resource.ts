@@ -15,8 +15,12 @@ export interface Resource<Answer> {
   readonly follow: () => () => void;
 }
 
-/** The pause between two readings while events arrive, in milliseconds. A proxy may hold events back for longer. */
+/**
+ * The shortest pause between two readings while events arrive, in milliseconds; a reading that takes long, as from a busy
+ * server, makes it longer. A proxy may hold events back for longer.
+ */
 const pause = 1000;
+const longestPause = 5000;
 
 /**
  * Creates a resource that is read again immediately after a gap and after a change by this page, and soon after events
@@ -35,7 +39,8 @@ export function resource<Answer>(
   /** Whether something has changed since the current reading started: read again soon, or immediately. */
   let isStale = false;
   let isUrgent = false;
-  let readAt = Number.NEGATIVE_INFINITY;
+  /** The time of the next reading. */
+  let dueAt = Number.NEGATIVE_INFINITY;
   let stopListening = () => {};
 
   // Without a timer, because the browser would draw first.
@@ -45,6 +50,7 @@ export function resource<Answer>(
     isUrgent = isReading;
     if (isReading) return;
     isReading = true;
+    const began = performance.now();
     do {
       isUrgent = isStale = false;
       try {
@@ -54,11 +60,12 @@ export function resource<Answer>(
         problem.value = error as ControlError;
       }
     } while (isUrgent);
-    readAt = performance.now();
+    const ended = performance.now();
+    dueAt = ended + Math.min(longestPause, Math.max(pause, 20 * (ended - began)));
     isReading = false;
     if (isStale) readSoon();
   };
-  const readSoon = (wait = readAt + pause - performance.now()) => {
+  const readSoon = (wait = dueAt - performance.now()) => {
     isStale = true;
     if (followers > 0 && !isReading) timer ??= setTimeout(read, Math.max(0, wait));
   };

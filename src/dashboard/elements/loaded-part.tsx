@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentType } from "preact";
 import { useEffect } from "preact/hooks";
 import { call } from "../control/call.js";
+import { connection } from "../control/events.js";
 
 const loaded = new WeakMap<() => Promise<ComponentType>, ComponentType>();
 
@@ -32,9 +33,12 @@ export function LoadedPart({
     // Some browsers remember the failure, and another version of the sandbox has other files, so the page reloads.
     if (state.value === "failed" && (await call("/clock").catch(() => undefined))) location.reload();
   };
+  const isOpen = connection.value === "open";
   useEffect(() => {
     if (state.peek() === "loading") void start();
-  }, []);
+    // The sandbox is back.
+    else if (state.peek() === "failed" && isOpen) void tryAgain();
+  }, [isOpen]);
   const Part = loaded.get(load);
   if (state.value === "loaded" && Part !== undefined) return <Part />;
   if (state.value === "loading") return <p class="muted">Loading {name}…</p>;

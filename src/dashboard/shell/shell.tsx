@@ -1,17 +1,24 @@
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import {
+  baseUrl,
+  claimed,
+  forget,
+  hasToken,
   instanceId,
+  isPartner,
   isTokenRefused,
   linkProblem,
   needsToken,
   serverPage,
   useToken,
 } from "../control/call.js";
-import { connection, isGone } from "../control/events.js";
+import { connection, whyGone } from "../control/events.js";
 import { now, useNow } from "../control/now.js";
 import { useResources } from "../control/resource.js";
 import { assumptions, clock, farmersStart, faults, health } from "../control/resources.js";
+import { CopyButton } from "../elements/copy-button.js";
 import { DocsLink } from "../elements/docs-link.js";
+import { AskButton, Confirm } from "../elements/forms/dialog.js";
 import { Instant } from "../elements/instant.js";
 import { LoadedPart } from "../elements/loaded-part.js";
 import { counted } from "../elements/words.js";
@@ -21,8 +28,26 @@ import { actor } from "../views/keys/actor.js";
 import { views } from "./views.js";
 
 export function Shell() {
-  return needsToken.value ? <TokenForm /> : <Frame />;
+  if (needsToken.value) return <TokenForm />;
+  return whyGone.value === undefined || health.data.value !== undefined ? <Frame /> : <Gone />;
 }
+
+/** The page of an address where no sandbox is. */
+function Gone() {
+  return (
+    <main class="stack token-form">
+      <h1>No sandbox here</h1>
+      <p>{/^This sandbox/.test(whyGone.value ?? "") ? whyGone : gone}</p>
+      <p>
+        Ask the person who sent you this address for a new link. If you run the server, create one on its{" "}
+        <a href={serverPage + linkTo("instances")}>page of instances</a>.
+      </p>
+    </main>
+  );
+}
+
+const gone =
+  "This address no longer has a sandbox. An instance ends when it is removed, expires, stays idle for too long, or when its server stops.";
 
 function Frame() {
   const { view: name } = route.value;
@@ -75,15 +100,57 @@ function Header() {
           </>
         )}
       </span>
+      <Connect />
       <a class="clock" href={linkTo("time")} title="The sandbox's clock">
         <Instant at={now.value} precision="second" />
       </a>
       <Chips />
       <DocsLink to="">Docs</DocsLink>
+      {hasToken() ? <ForgetToken /> : null}
       <output class={`connection ${connection.value}`}>
         {connection.value === "open" ? "live" : "not connected"}
       </output>
     </header>
+  );
+}
+
+/** What a client needs: the base URL, and a key that this tab knows, or where to create one. */
+function Connect() {
+  const [[ref, secret] = []] = Object.entries(claimed.value?.keys ?? {});
+  return (
+    <span class="bar small connect">
+      <code>{baseUrl}</code>
+      <CopyButton text={baseUrl}>Copy URL</CopyButton>
+      {secret === undefined ? (
+        <a href={linkTo("keys")}>Keys</a>
+      ) : (
+        <CopyButton text={secret}>
+          Copy key <bdi>{ref}</bdi>
+        </CopyButton>
+      )}
+    </span>
+  );
+}
+
+function ForgetToken() {
+  const question = (onClose: () => void) => (
+    <Confirm
+      title="Forget the token?"
+      action="Forget it"
+      run={async () => forget()}
+      instead="Cancel"
+      onClose={onClose}
+    >
+      <p>
+        This tab then has no access until you enter the token again
+        {isPartner() ? ", or get a new link: the one that you used does not work again." : "."}
+      </p>
+    </Confirm>
+  );
+  return (
+    <AskButton class="quiet small" question={question}>
+      Forget the token
+    </AskButton>
   );
 }
 
@@ -101,7 +168,8 @@ function Chips() {
     profile !== "minimal" && { words: `profile ${profile}`, to: linkTo("faults"), kind: "access" },
     instanceId !== undefined && {
       words: instanceName(),
-      to: serverPage + linkTo("instances"),
+      // A partner's token does not open the server's page.
+      to: isPartner() ? linkTo("overview") : serverPage + linkTo("instances"),
       kind: "other",
     },
     actor.value === "member" && { words: "acting as member", to: linkTo("keys"), kind: "key" },
@@ -172,9 +240,9 @@ function Main(props: {
 function NotConnected() {
   return (
     <p class="notice warning" role="status">
-      {isGone.value
-        ? "This address no longer has a sandbox. An instance ends when it is removed, expires, stays idle for too long, or when its server stops."
-        : "The sandbox does not respond. This page reconnects when it is running again."}
+      {whyGone.value === undefined
+        ? "The sandbox does not respond. This page reconnects when it is running again."
+        : gone}
     </p>
   );
 }

@@ -14,52 +14,24 @@ export interface View {
 
 /** All views, in the order of the navigation. */
 export const views: readonly View[] = [
+  view("Overview", async () => (await import("../views/overview/overview-view.js")).OverviewView),
+  view("Requests", async () => (await import("../views/requests/requests-view.js")).RequestsView),
+  view("Keys", async () => (await import("../views/keys/keys-view.js")).KeysView),
+  view("Time", async () => (await import("../views/time/time-view.js")).TimeView),
+  view("Story", async () => (await import("../views/story/story-view.js")).StoryView),
+  view("Scenario", async () => (await import("../views/scenario/scenario-page.js")).ScenarioPage),
+  view("Faults", async () => (await import("../views/faults/faults.js")).FaultsView),
   {
-    name: "overview",
-    title: "Overview",
-    load: async () => (await import("../views/overview/overview-view.js")).OverviewView,
-  },
-  {
-    name: "requests",
-    title: "Requests",
-    load: async () => (await import("../views/requests/requests-view.js")).RequestsView,
-  },
-  {
-    name: "keys",
-    title: "Keys",
-    load: async () => (await import("../views/keys/keys-view.js")).KeysView,
-  },
-  {
-    name: "time",
-    title: "Time",
-    load: async () => (await import("../views/time/time-view.js")).TimeView,
-  },
-  {
-    name: "story",
-    title: "Story",
-    load: async () => (await import("../views/story/story-view.js")).StoryView,
-  },
-  {
-    name: "scenario",
-    title: "Scenario",
-    load: async () => (await import("../views/scenario/scenario-page.js")).ScenarioPage,
-  },
-  {
-    name: "faults",
-    title: "Faults",
-    load: async () => (await import("../views/faults/faults.js")).FaultsView,
-  },
-  {
-    name: "farmers",
-    title: "Farmers",
-    load: async () => (await import("../views/farmers/farmer-pages.js")).FarmerPages,
+    ...view("Farmers", async () => (await import("../views/farmers/farmer-pages.js")).FarmerPages),
     isShown: () => farmersStart.data.value?.total !== 0,
   },
   {
-    name: "instances",
-    title: "Instances",
-    load: async () => (await import("../views/instances/instances-view.js")).InstancesView,
+    ...view("Instances", async () => (await import("../views/instances/instances-view.js")).InstancesView),
     // Instances cannot contain instances.
     isShown: () => instanceId === undefined,
   },
 ];
+
+function view(title: string, load: View["load"]): View {
+  return { name: title.toLowerCase(), title, load };
+}

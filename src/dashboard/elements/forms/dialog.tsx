@@ -55,6 +55,28 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   );
 }
 
+interface AskButtonProps {
+  readonly class?: string | undefined;
+  /** The key on the keyboard that presses it. */
+  readonly shortcut?: string | undefined;
+  readonly children: ComponentChildren;
+  /** The dialog that it opens, given how to close it. */
+  readonly question: (onClose: () => void) => ComponentChildren;
+}
+
+/** A button that opens a question. */
+export function AskButton({ class: name, shortcut, children, question }: AskButtonProps) {
+  const [isAsking, ask] = useState(false);
+  return (
+    <>
+      <button type="button" class={name} aria-keyshortcuts={shortcut} onClick={() => ask(true)}>
+        {children}
+      </button>
+      {isAsking ? question(() => ask(false)) : null}
+    </>
+  );
+}
+
 export interface ConfirmProps extends DialogProps {
   /** The label of the button that runs it. */
   readonly action: string;

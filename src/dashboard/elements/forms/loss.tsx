@@ -1,10 +1,9 @@
 import { useSignal } from "@preact/signals";
-import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import type { KeyPage, Request } from "../../control/answers.js";
 import { call, callBare } from "../../control/call.js";
 import { counted, listText } from "../words.js";
-import { Confirm, type ConfirmProps } from "./dialog.js";
+import { AskButton, Confirm, type ConfirmProps } from "./dialog.js";
 
 interface LossProps extends ConfirmProps {
   /** Whether the requests are lost, or the whole state of the sandbox. Default: the state. */
@@ -44,26 +43,19 @@ async function countsOf(of: string, lost: "requests" | "state"): Promise<string[
   ];
 }
 
-interface LossButtonProps extends Omit<LossProps, "onClose" | "children"> {
-  readonly class?: string;
-  /** The key on the keyboard that presses it. */
-  readonly shortcut?: string;
-  /** The label of the button that opens the question. */
-  readonly children: ComponentChildren;
-}
+interface LossButtonProps
+  extends Omit<LossProps, "onClose" | "children" | "class">,
+    Omit<Parameters<typeof AskButton>[0], "question"> {}
 
 /** A button that discards something after a question that lists the losses. */
 export function LossButton({ class: name, shortcut, children, ...question }: LossButtonProps) {
-  const isAsking = useSignal(false);
-  const ask = (asks: boolean) => () => {
-    isAsking.value = asks;
-  };
   return (
-    <>
-      <button type="button" class={name} aria-keyshortcuts={shortcut} onClick={ask(true)}>
-        {children}
-      </button>
-      {isAsking.value ? <ConfirmLoss {...question} onClose={ask(false)} /> : null}
-    </>
+    <AskButton
+      class={name}
+      shortcut={shortcut}
+      question={(onClose) => <ConfirmLoss {...question} onClose={onClose} />}
+    >
+      {children}
+    </AskButton>
   );
 }

@@ -11,16 +11,21 @@ export type ShownAdvice = Pick<
 
 const tones = { error: "key", warning: "limit", note: "other" } as const;
 
+/** The tone of the most severe advice; a warning's if it is unknown. */
+export function toneOfAdvice(advice: readonly Pick<ShownAdvice, "level">[]): string {
+  const levels = advice.map(({ level }) => level);
+  return tones[(["error", "warning", "note"] as const).find((level) => levels.includes(level)) ?? "warning"];
+}
+
 /** Advice on one line each. Opened, it shows the rule, how to fix the client, and the affected requests. */
 export function AdviceList({ advice }: { readonly advice: readonly ShownAdvice[] }) {
   return (
     <ul class="stack">
       {advice.map(({ id, level, rule, meaning, what_to_do, count, examples = [] }) => (
-        <li key={id} class={`advice tone-${tones[level]}`}>
-          <details>
+        <li key={id} class={`bar advice tone-${tones[level]}`}>
+          <details class="wide">
             <summary>
-              <span class="badge toned">{level}</span> <strong>{id}</strong>{" "}
-              {count === undefined ? null : <span class="muted">{counted(count, "request")}</span>} {meaning}
+              <span class="badge toned">{level}</span> <strong>{id}</strong> {meaning}
             </summary>
             <div class="stack">
               <p>
@@ -37,11 +42,11 @@ export function AdviceList({ advice }: { readonly advice: readonly ShownAdvice[]
                   : did you mean <code>{example.did_you_mean}</code>?
                 </p>
               ))}
-              {count === undefined ? null : (
-                <a href={linkTo("requests", [], { advice: id })}>Show {counted(count, "request")}</a>
-              )}
             </div>
           </details>
+          {count === undefined ? null : (
+            <a href={linkTo("requests", [], { advice: id })}>Show {counted(count, "request")}</a>
+          )}
         </li>
       ))}
     </ul>

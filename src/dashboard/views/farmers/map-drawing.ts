@@ -117,7 +117,7 @@ export function drawMap(
   const path = geoPath(projection, pen);
   pen.beginPath();
   path(land);
-  pen.fillStyle = color("surface");
+  pen.fillStyle = color("raised");
   pen.fill();
   pen.beginPath();
   path(borders);

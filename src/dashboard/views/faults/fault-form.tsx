@@ -30,12 +30,20 @@ export function FaultForm({ changeFaults }: { readonly changeFaults: ChangeFault
 
 const any = ["", "any"] as const;
 
+/** The places of the problems of a field, if they are not those that start with its name. */
+const ownPlaces = new Map([
+  ["then", /^then$/],
+  ["then.latency", /^then\.latency(?:\.min)?$/],
+  ["latest", /^then\.latency\.max$/],
+]);
+
 function FaultFields({ problems }: { readonly problems: Readonly<Record<string, string>> }) {
   useResources(keys, organizations, gate);
   const kind = useSignal<Kind>("status");
   /** The name of a field, and its problem. The names of problems start with the place of the new fault. */
   const field = (name: string) => {
-    const found = Object.keys(problems).find((at) => at.replace(/^faults\.\d+\./, "").startsWith(name));
+    const isOwn = (at: string) => ownPlaces.get(name)?.test(at) ?? at.startsWith(name);
+    const found = Object.keys(problems).find((at) => isOwn(at.replace(/^faults\.\d+\./, "")));
     return { name, problem: found && problems[found] };
   };
   const refs = ({ data }: typeof keys) => [any, ...(data.value ?? []).map(({ ref }) => ref)];
@@ -150,7 +158,7 @@ function faultIn(fields: FormData) {
     every: numberIn(fields, "when.every"),
     requests: given("when.requests")
       ?.split(/[\s,]+/)
-      .map(Number),
+      .map((one) => (Number.isNaN(Number(one)) ? one : Number(one))),
     probability: numberIn(fields, "when.probability"),
     after: given("when.after"),
     until: given("when.until"),

@@ -21,10 +21,11 @@ export function variablesOf({
 /** The instance of the one-time link that opened this page, until it is closed. */
 export function Claimed() {
   const sent = useSignal<Sent | undefined>(undefined);
-  if (claimed.value === undefined) {
+  if (claimed.value === undefined || claimed.value.isClosed) {
     return linkProblem.value === undefined ? null : <p class="notice warning">{linkProblem}</p>;
   }
-  const { id, label, keys, base_url: url } = claimed.value;
+  const instance = claimed.value;
+  const { id, label, keys, base_url: url } = instance;
   const [[key, secret] = []] = Object.entries(keys);
   const send = async () => {
     sent.value = await call<Sent>("/send", { method: "POST", body: { key } });
@@ -35,7 +36,8 @@ export function Claimed() {
         <bdi>{label ?? `Instance ${id}`}</bdi> is yours
       </h2>
       <p>
-        The base URL is <code>{url}</code>. Copy the keys and the token now: they are shown only once.
+        The base URL is <code>{url}</code>. Copy the keys and the token: this tab keeps them, and the link
+        works only once.
       </p>
       <CodeLine code={variablesOf(claimed.value)}>Copy as variables</CodeLine>
       {secret === undefined ? null : (
@@ -49,7 +51,7 @@ export function Claimed() {
           type="button"
           class="quiet"
           onClick={() => {
-            claimed.value = undefined;
+            claimed.value = { ...instance, isClosed: true };
           }}
         >
           Close

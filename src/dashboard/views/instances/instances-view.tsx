@@ -1,4 +1,4 @@
-import { useSignal } from "@preact/signals";
+import { signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Instance, InstancePage } from "../../control/answers.js";
@@ -6,8 +6,9 @@ import { baseUrl, call, callBare } from "../../control/call.js";
 import { usePage, useResources } from "../../control/resource.js";
 import { scenarios } from "../../control/resources.js";
 import { CopyButton } from "../../elements/copy-button.js";
-import { ActionButton, Refusal } from "../../elements/forms/action.js";
-import { Choice, TextField } from "../../elements/forms/field.js";
+import { Refusal } from "../../elements/forms/action.js";
+import { AskButton, Confirm } from "../../elements/forms/dialog.js";
+import { Choice, Select, TextField } from "../../elements/forms/field.js";
 import { ActionForm, numberIn, textIn } from "../../elements/forms/form.js";
 import { LossButton } from "../../elements/forms/loss.js";
 import { durationText } from "../../elements/instant.js";
@@ -29,14 +30,17 @@ export function InstancesView() {
       <h1>Instances</h1>
       <p class="muted">
         Isolated sandboxes on this server, for example one for each test or partner. Each has its own base
-        URL, keys and page. The server removes an instance when it expires, or after an hour without requests;{" "}
-        <code>--instance-ttl</code> sets another limit.
+        URL, keys and page. The server removes an instance when it expires, or after its idle time without
+        requests{idleLimit.value === undefined ? "" : `: ${durationText(idleLimit.value * 1000)}`}.{" "}
+        <code>--instance-ttl</code> sets that time.
       </p>
       <NewInstance />
       <InstanceList />
     </>
   );
 }
+
+const idleLimit = signal<number | undefined>(undefined);
 
 type Row = InstancePage["data"][number];
 
@@ -46,8 +50,9 @@ function InstanceList() {
   const { query } = route.value;
   const label = query.get("filter") ?? "";
   const page = Math.max(1, Number(query.get("page") ?? 1) || 1);
+  const [sort, errors] = [query.get("sort") ?? "", query.get("errors") ?? ""];
   const path = withQuery("/instances", {
-    label,
+    ...{ label, sort, errors },
     offset: String((page - 1) * rowsOnAPage),
     limit: String(rowsOnAPage),
   });
@@ -58,8 +63,11 @@ function InstanceList() {
     const timer = setInterval(refresh, readingPause);
     return () => clearInterval(timer);
   }, [path]);
+  useEffect(() => {
+    idleLimit.value = shown?.idle_limit_seconds;
+  }, [shown?.idle_limit_seconds]);
   if (shown === undefined) return <Refusal problem={problem} />;
-  const makeLink = (of: Row) => async () => {
+  const makeLink = async (of: Row) => {
     const made = await call<{ claim_url: string }>(`/instances/${of.id}/link`, { method: "POST" });
     link.value = { of, url: made.claim_url };
   };
@@ -75,6 +83,26 @@ function InstanceList() {
             onInput={({ currentTarget }) => changeQuery({ filter: currentTarget.value, page: undefined })}
           />
         </label>
+        <Select
+          label="First"
+          value={sort}
+          of={[
+            ["", "newest"],
+            ["errors", "most errors"],
+            ["last_request", "last request"],
+            ["expiry", "next expiry"],
+          ]}
+          onChange={(next) => changeQuery({ sort: next, page: undefined })}
+        />
+        <Select
+          label="Show"
+          value={errors}
+          of={[
+            ["", "all"],
+            ["true", "with errors"],
+          ]}
+          onChange={(next) => changeQuery({ errors: next, page: undefined })}
+        />
         <Paging page={page} pages={Math.max(1, Math.ceil(shown.total / rowsOnAPage))}>
           {counted(shown.total, "instance")}
         </Paging>
@@ -90,13 +118,13 @@ function InstanceList() {
         </div>
       )}
       {shown.data.length === 0 ? (
-        <p>{label === "" ? "No instances." : "No instances match the search."}</p>
+        <p>{label + errors === "" ? "No instances." : "No instances match the search."}</p>
       ) : (
         <Table
           label="List of instances"
           columns={["Instance", ...figures, "Last request", "Expires", "Limit", "Actions"]}
           numbers={figures}
-          rows={shown.data.map((one) => ({ key: one.id, cells: cellsOf(one, makeLink(one)) }))}
+          rows={shown.data.map((one) => ({ key: one.id, cells: cellsOf(one, () => makeLink(one)) }))}
         />
       )}
     </section>
@@ -130,9 +158,25 @@ function cellsOf(of: Row, makeLink: () => Promise<void>): ComponentChildren[] {
     ),
     limit === null ? "none" : `${limit.toLocaleString("en")}/min`,
     <span key="actions" class="bar">
-      <ActionButton class="quiet" run={makeLink}>
+      <AskButton
+        class="quiet"
+        question={(onClose) => (
+          <Confirm
+            title={`Make a new link for ${nameOf(of)}?`}
+            action="Make a new link"
+            run={makeLink}
+            instead="Cancel"
+            onClose={onClose}
+          >
+            <p>
+              The earlier link stops working. Whoever uses the new one gets a new token, which ends the
+              earlier.
+            </p>
+          </Confirm>
+        )}
+      >
         New link{name}
-      </ActionButton>
+      </AskButton>
       <LossButton
         class="danger"
         title={`Remove ${nameOf(of)}?`}
@@ -161,15 +205,17 @@ function NewInstance() {
     form.reset();
   };
   return (
-    <section class="panel stack" aria-labelledby="new-instance">
-      <h2 id="new-instance">Create an instance</h2>
+    <details class="panel" open={made.value !== undefined}>
+      <summary>
+        <strong>Create an instance</strong>
+      </summary>
       <ActionForm action="Create the instance" send={create}>
         {(problems) => (
           <div class="form-fields">
             <TextField
               name="label"
               label="Label"
-              hint="Its name, such as a partner's. Words of up to 40 characters."
+              hint="Its name, such as a partner's: any text of up to 80 characters, without a key."
               problem={problems.label}
             />
             <Choice
@@ -219,6 +265,6 @@ function NewInstance() {
           </p>
         </div>
       )}
-    </section>
+    </details>
   );
 }

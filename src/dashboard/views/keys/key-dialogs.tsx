@@ -9,6 +9,7 @@ import { CopyButton } from "../../elements/copy-button.js";
 import { Confirm, Dialog } from "../../elements/forms/dialog.js";
 import { Choice, TextField } from "../../elements/forms/field.js";
 import { ActionForm, numberIn, textIn } from "../../elements/forms/form.js";
+import { linkTo, route } from "../../route.js";
 import { actor } from "./actor.js";
 
 /** The open dialog: an action, and the key or organization that it affects. */
@@ -215,11 +216,7 @@ interface IssueKeyProps {
 /** A form that creates a key, then its secret. Only the open dialog keeps the secret. */
 function IssueKey({ title, path, bodyOf, action: words, children }: IssueKeyProps) {
   const issued = useSignal<IssuedKey | undefined>(undefined);
-  const isStored = useSignal(false);
-  const isLeaving = useSignal(false);
-  const leave = (leaves: boolean) => () => {
-    isLeaving.value = leaves;
-  };
+  const { leave, onCopied, question } = useUnstored(issued.value, onClose);
   const send = async (fields: FormData) => {
     const body = bodyOf(fields);
     try {
@@ -241,40 +238,77 @@ function IssueKey({ title, path, bodyOf, action: words, children }: IssueKeyProp
   }
   return (
     <>
-      <Dialog
-        title={`The secret of ${issued.value.key.ref}`}
-        onClose={isStored.value ? onClose : leave(true)}
-      >
-        <Secret
-          issued={issued.value}
-          onCopied={() => {
-            isStored.value = true;
-          }}
-        />
+      <Dialog title={`The secret of ${issued.value.key.ref}`} onClose={leave}>
+        <Secret issued={issued.value} onCopied={onCopied} />
       </Dialog>
-      {isLeaving.value ? (
-        <Confirm
-          title="Did you store the secret?"
-          action="I stored it"
-          class=""
-          // The dialog must close first: below it, no element can receive the focus.
-          run={async () => void setTimeout(onClose)}
-          instead="Show it again"
-          onClose={leave(false)}
-        >
-          <p>You cannot see it again after you close this dialog.</p>
-        </Confirm>
-      ) : null}
+      {question}
     </>
   );
 }
 
-interface SecretProps {
-  readonly issued: IssuedKey;
-  readonly onCopied?: () => void;
+/**
+ * Keeps the page at its address until the returned function is called: Back calls `ask` instead of leaving, and the browser
+ * asks before a reload.
+ */
+function keepAddress(ask: () => void): () => void {
+  const stay = () => {
+    // Back has already changed the browser's address, but not yet the route.
+    const { view, parts, query } = route.peek();
+    history.pushState("kept", "", linkTo(view, parts, Object.fromEntries(query)));
+  };
+  const back = () => {
+    if (history.state === "kept") return;
+    stay();
+    ask();
+  };
+  const reload = (event: Event) => event.preventDefault();
+  stay();
+  addEventListener("popstate", back);
+  addEventListener("beforeunload", reload);
+  return () => {
+    removeEventListener("popstate", back);
+    removeEventListener("beforeunload", reload);
+    if (history.state === "kept") history.back();
+  };
 }
 
-export function Secret({ issued: { key, secret }, onCopied = () => {} }: SecretProps) {
+/** Asks before a secret that is not stored is lost: by `leave`, Back or a reload. */
+export function useUnstored(issued: IssuedKey | undefined, onClose: () => void) {
+  const isStored = useSignal(false);
+  const isLeaving = useSignal(false);
+  const asks = (does: boolean) => () => {
+    isLeaving.value = does;
+  };
+  const isAtRisk = issued !== undefined && !isStored.value;
+  useEffect(() => (isAtRisk ? keepAddress(asks(true)) : undefined), [isAtRisk]);
+  const onCopied = () => {
+    isStored.value = true;
+  };
+  const question = isLeaving.value ? (
+    <Confirm
+      title="Did you store the secret?"
+      action="I stored it"
+      class=""
+      run={async () => {
+        onCopied();
+        // The dialog must close first: below it, no element can receive the focus.
+        setTimeout(onClose);
+      }}
+      instead="Show it again"
+      onClose={asks(false)}
+    >
+      <p>You cannot see it again.</p>
+    </Confirm>
+  ) : null;
+  return { leave: isAtRisk ? asks(true) : onClose, onCopied, question };
+}
+
+interface SecretProps {
+  readonly issued: IssuedKey;
+  readonly onCopied: () => void;
+}
+
+export function Secret({ issued: { key, secret }, onCopied }: SecretProps) {
   const shown = useRef<HTMLDivElement>(null);
   // The form with the focus is gone.
   useEffect(() => shown.current?.focus(), []);

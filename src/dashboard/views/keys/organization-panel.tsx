@@ -23,16 +23,14 @@ export function OrganizationPanel({ section }: OrganizationPanelProps) {
   const { ref, name, type } = organization;
   return (
     <section class="panel stack" aria-label={ref}>
-      <header class="bar apart">
-        <div class="wide">
-          <h2>
-            <bdi>{name}</bdi>
-          </h2>
-          <p class="muted">
-            <code>{ref}</code> · {type} · active keys: {active.test} of 5 test, {active.live} of 5 live
-            {isContinued ? " · continued" : ""}
-          </p>
-        </div>
+      <header class="bar">
+        <h2>
+          <bdi>{name}</bdi>
+        </h2>
+        <p class="muted wide">
+          <code>{ref}</code> · {type} · active keys: {active.test} of 5 test, {active.live} of 5 live
+          {isContinued ? " · continued" : ""}
+        </p>
         <button type="button" onClick={open({ kind: "create", organization: ref })}>
           Create a key<span class="visually-hidden"> for {ref}</span>
         </button>
@@ -99,31 +97,35 @@ function Access({ organization }: { readonly organization: Organization }) {
 }
 
 function KeyRow({ of: key }: { readonly of: Key }) {
-  const { ref, name, environment, legacy, scopes, state } = key;
+  const { ref, name, environment, legacy, scopes, state, usage, limits } = key;
   const end = endOf(key);
   const isOver = hasEnded(key);
   return (
-    <li class="key-row">
-      <div class="key-name">
-        <a href={linkTo("keys", [ref])}>{ref}</a>{" "}
+    <li class="key-row small">
+      <span class="bar key-name">
+        <a href={linkTo("keys", [ref])} title={`${name}, ${scopes.join(" ")}`}>
+          {ref}
+        </a>
         <span class={`badge ${environment === "live" ? "toned tone-access" : ""}`}>{environment}</span>
         {legacy ? <span class="badge">legacy</span> : null}
-        <p class="muted small">
-          <bdi>{name}</bdi> · <code>{scopes.join(" ")}</code>
-        </p>
-      </div>
-      <div class="key-end">
-        <KeyState state={state} />
+      </span>
+      <span class="key-end">
+        <KeyState state={state} />{" "}
         {end === null ? null : (
-          <p class="muted small">
+          <span class="muted">
             {isOver ? "" : "ends "}
             <Until at={end} hasHappened={isOver} />
-          </p>
+          </span>
         )}
-      </div>
-      <UsageMeters of={key} />
+      </span>
+      <span class="muted usage" title="Used this minute and today">
+        {usage.this_minute.toLocaleString("en")}/{limits.per_minute.toLocaleString("en")}
+        <span class="visually-hidden"> this minute</span> · {usage.today.toLocaleString("en")}/
+        {limits.per_day.toLocaleString("en")}
+        <span class="visually-hidden"> today</span>
+      </span>
+      <NextRequest of={key} isShort />
       <KeyActions of={key} />
-      <NextRequest of={key} />
     </li>
   );
 }
@@ -161,7 +163,8 @@ export function KeyActions({ of: key }: { readonly of: Key }) {
 }
 
 /** The outcome of the next request with a key, a button that sends it, and its response. */
-export function NextRequest({ of: { ref, next_request: next } }: { readonly of: Key }) {
+export function NextRequest(props: { readonly of: Key; readonly isShort?: boolean }) {
+  const { ref, next_request: next } = props.of;
   const sent = useSignal<Sent | undefined>(undefined);
   const send = async () => {
     sent.value = undefined;
@@ -169,12 +172,13 @@ export function NextRequest({ of: { ref, next_request: next } }: { readonly of: 
   };
   return (
     <div class="bar small next-request">
-      <p>
-        <span class="muted">Next request gets</span>{" "}
+      <p title={next.verdict}>
+        <span class={props.isShort ? "visually-hidden" : "muted"}>Next request gets</span>{" "}
         <strong class={`key-verdict toned tone-${toneOf(next.path_id)}`}>{next.verdict}</strong>
       </p>
       <ActionButton class="quiet" run={send}>
-        Send a request<span class="visually-hidden"> with {ref}</span>
+        Send<span class={props.isShort ? "visually-hidden" : ""}> a request</span>
+        <span class="visually-hidden"> with {ref}</span>
       </ActionButton>
       <output>{sent.value === undefined ? null : <SentResponse sent={sent.value} />}</output>
     </div>

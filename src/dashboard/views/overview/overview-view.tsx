@@ -3,17 +3,17 @@ import { fetchControl } from "../../control/call.js";
 import { reportFiles } from "../../control/report-formats.generated.js";
 import { useResources } from "../../control/resource.js";
 import { gate, report } from "../../control/resources.js";
+import { CopyButton } from "../../elements/copy-button.js";
 import { ActionButton } from "../../elements/forms/action.js";
 import { LossButton } from "../../elements/forms/loss.js";
 import { Read } from "../../elements/read.js";
 import { saveFile } from "../../elements/save-file.js";
-import { Table } from "../../elements/table.js";
 import { AdviceList } from "../../elements/traffic/advice.js";
 import { PathBadge } from "../../elements/traffic/path-badge.js";
-import { counted } from "../../elements/words.js";
+import { capitalized, counted } from "../../elements/words.js";
 import { linkTo } from "../../route.js";
 import { CoverageFigures, CoverageRing } from "./coverage.js";
-import { RequestChecks } from "./request-checks.js";
+import { RequestChecks, SendNow } from "./request-checks.js";
 
 export function OverviewView() {
   // In parallel, because the checks are drawn when both have arrived.
@@ -24,26 +24,15 @@ export function OverviewView() {
       <Read of={report}>
         {(read) => (
           <>
-            <section class="panel stack" aria-labelledby="coverage-title">
-              <h2 id="coverage-title">Coverage</h2>
-              <div class="bar">
+            <section class="panel overview-start" aria-labelledby="coverage-title">
+              <div class="stack">
+                <h2 id="coverage-title">Coverage</h2>
                 <CoverageRing coverage={read.coverage} />
                 <CoverageFigures report={read} />
               </div>
+              <NextSteps report={read} />
             </section>
             <RequestChecks report={read} />
-            <section class="panel stack" aria-labelledby="advice-title">
-              <h2 id="advice-title">Advice</h2>
-              {read.advice.length > 0 ? (
-                <AdviceList advice={read.advice} />
-              ) : (
-                <p class="muted">
-                  {read.requests === 0
-                    ? "Advice appears here when clients call the API."
-                    : "No problems found."}
-                </p>
-              )}
-            </section>
             <WholeReport report={read} />
           </>
         )}
@@ -52,9 +41,54 @@ export function OverviewView() {
   );
 }
 
-/** The report, like the output of the command, with its downloads. */
-function WholeReport({ report }: { readonly report: Report }) {
-  const { scenario, seed, profile, pinned, requests, unread, paths, repeats } = report;
+/** What the clients should do, and the paths that they have not covered: the next one with its request. */
+function NextSteps({ report }: { readonly report: Report }) {
+  const { advice, repeats, paths, requests, from_story: fromStory = {} } = report;
+  const missing = paths.filter(({ promised, met }) => promised && !met);
+  const next = missing.find(({ path_id: id }) => fromStory[id] === undefined) ?? missing[0];
+  return (
+    <div class="stack">
+      <h2>Next steps</h2>
+      {advice.length > 0 ? (
+        <AdviceList advice={advice} />
+      ) : requests === 0 ? null : (
+        <p class="muted">No problems found.</p>
+      )}
+      {repeats.length === 0 ? null : <Repeats rows={repeats} />}
+      {next === undefined ? (
+        <p>Your clients have covered every promised path.</p>
+      ) : (
+        <>
+          <p class="bar missing">
+            <strong>Not covered:</strong>
+            {missing.map(({ path_id: id }) => (
+              <PathLink key={id} pathId={id} />
+            ))}
+          </p>
+          {next.how_to_meet === null ? null : (
+            <div class="stack next-path" key={next.path_id}>
+              <p>
+                <strong>Next:</strong> <PathLink pathId={next.path_id} />.{" "}
+                {capitalized(next.how_to_meet.text)}.
+              </p>
+              <div class="bar">
+                <SendNow how={next.how_to_meet} />
+                <CopyButton text={next.how_to_meet.curl}>Copy as curl</CopyButton>
+              </div>
+            </div>
+          )}
+        </>
+      )}
+    </div>
+  );
+}
+
+/** The report, like the output of the command, as downloads. */
+function WholeReport({
+  report: { scenario, seed, profile, pinned, requests, unread },
+}: {
+  readonly report: Report;
+}) {
   return (
     <section class="panel stack" aria-labelledby="report-title">
       <h2 id="report-title">Report</h2>
@@ -74,43 +108,7 @@ function WholeReport({ report }: { readonly report: Report }) {
           latency on purpose?
         </p>
       )}
-      <Paths rows={paths} />
-      {repeats.length === 0 ? null : <Repeats rows={repeats} />}
     </section>
-  );
-}
-
-function Paths({ rows }: { readonly rows: Report["paths"] }) {
-  const shown = rows.filter(({ promised, met }) => promised || met);
-  return (
-    <Table
-      label="Paths"
-      columns={["Path", "Requests", "Coverage", "When"]}
-      numbers={["Requests"]}
-      rows={shown.map(({ path_id: pathId, count, met, promised, when }) => ({
-        key: pathId,
-        cells: [
-          <PathLink key="path" pathId={pathId} />,
-          count === 0 ? (
-            "–"
-          ) : (
-            <a href={linkTo("requests", [], { path: pathId })}>{count.toLocaleString("en")}</a>
-          ),
-          met ? (
-            promised ? (
-              "covered"
-            ) : (
-              "not promised"
-            )
-          ) : (
-            <span key="coverage" class="toned tone-limit">
-              not covered
-            </span>
-          ),
-          when,
-        ],
-      }))}
-    />
   );
 }
 
@@ -124,29 +122,24 @@ function PathLink({ pathId }: { readonly pathId: string }) {
 }
 
 function Repeats({ rows }: { readonly rows: Report["repeats"] }) {
-  const title = "Resent after a rejection";
+  const keys = new Set(rows.map(({ key, fingerprint }) => key ?? fingerprint)).size;
   return (
-    <>
-      <h3>{title}</h3>
-      <Table
-        label={title}
-        columns={["Path", "Key", "Requests"]}
-        numbers={["Requests"]}
-        rows={rows.map(({ path_id: pathId, key, fingerprint, count }) => ({
-          key: `${pathId} ${key} ${fingerprint}`,
-          cells: [
-            <PathLink key="path" pathId={pathId} />,
-            <a
-              key="key"
-              href={linkTo("requests", [], { path: pathId, key: key ?? fingerprint ?? undefined })}
-            >
-              <bdi>{key ?? fingerprint}</bdi>
-            </a>,
-            count.toLocaleString("en"),
-          ],
-        }))}
-      />
-    </>
+    <details>
+      <summary>
+        <strong>{counted(keys, "key")}</strong> {keys === 1 ? "was" : "were"} sent again after a rejection
+      </summary>
+      <ul class="stack">
+        {rows.map(({ path_id: pathId, key, fingerprint, count }) => (
+          <li key={`${pathId} ${key} ${fingerprint}`} class="bar">
+            <PathLink pathId={pathId} />
+            <bdi>{key ?? fingerprint}</bdi>
+            <a href={linkTo("requests", [], { path: pathId, key: key ?? fingerprint ?? undefined })}>
+              Show {counted(count, "request")}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 

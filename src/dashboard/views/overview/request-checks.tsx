@@ -148,24 +148,23 @@ function ExitLink(props: { readonly pathId: string; readonly count: number; read
   );
 }
 
+const legend = [
+  ["met", "count", "covered by clients"],
+  ["by-story", "by-story", "by the story or this page"],
+  ["unmet", "", "not covered: open it for instructions"],
+] as const;
+
 function Legend() {
   return (
     <ul class="bar muted small">
-      <li>
-        <span class="exit exit-met tone-other">
-          <span class="exit-count">n</span>
-        </span>{" "}
-        covered by clients
-      </li>
-      <li>
-        <span class="exit exit-by-story tone-other">
-          <span class="exit-by-story">n</span>
-        </span>{" "}
-        by the story or this page
-      </li>
-      <li>
-        <span class="exit exit-unmet tone-other">&nbsp;</span> not covered: open it for instructions
-      </li>
+      {legend.map(([state, mark, words]) => (
+        <li key={state}>
+          <span class={`exit exit-${state} tone-other`}>
+            {mark === "" ? "\u00A0" : <span class={`exit-${mark}`}>n</span>}
+          </span>{" "}
+          {words}
+        </li>
+      ))}
     </ul>
   );
 }
@@ -218,7 +217,7 @@ function Meeting({ how }: { readonly how: HowToMeet }) {
 }
 
 /** Sends the request from this page. It does not count as a client request. */
-function SendNow({ how: { ref, request, scenario, reset } }: { readonly how: HowToMeet }) {
+export function SendNow({ how: { ref, request, scenario, reset } }: { readonly how: HowToMeet }) {
   const sent = useSignal<Sent | undefined>(undefined);
   const send = async () => {
     sent.value = undefined;

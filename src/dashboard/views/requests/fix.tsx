@@ -6,20 +6,30 @@ import { useResource, useResources } from "../../control/resource.js";
 import { faults, keyEvents } from "../../control/resources.js";
 import { ActionButton } from "../../elements/forms/action.js";
 import { actor } from "../keys/actor.js";
-import { Secret } from "../keys/key-dialogs.js";
+import { Secret, useUnstored } from "../keys/key-dialogs.js";
 
 /** A change by an administrator after which the request gets 200. */
 interface Fix {
   readonly label: string;
+  /** What it changes for other requests. */
+  readonly also: string;
   /** Returns the key to send instead, if the change creates one. */
   readonly run: (request: RequestDetails, key: Key) => Promise<IssuedKey | undefined>;
 }
 
-const likeThisOne: Fix = { label: "Create a key like this one", run: (_, key) => createKey(key) };
+const likeThisOne: Fix = {
+  label: "Create a key like this one",
+  also: "Adds a key to the organization; the rejected key stays.",
+  run: (_, key) => createKey(key),
+};
+const forKeys = "Changes the responses to all keys of the organization.";
 const approval: Fix = {
   label: "Approve live access",
+  also: forKeys,
   run: (_, key) => changeOrganization(key, { live_access: "approved" }),
 };
+
+const forEveryone = "Moves the clock for everyone who uses this sandbox: keys and limits may end.";
 
 /** By path id. */
 const fixes: Readonly<Record<string, Fix>> = {
@@ -28,16 +38,18 @@ const fixes: Readonly<Record<string, Fix>> = {
   "401.rotated": likeThisOne,
   "403.access_denied": {
     label: "Activate the organization",
+    also: forKeys,
     run: (_, key) => changeOrganization(key, { status: "active" }),
   },
   "403.live_not_approved": approval,
   "403.live_suspended": approval,
   "403.insufficient_scope": {
     label: "Create a key with this scope",
+    also: likeThisOne.also,
     run: ({ required_scope: scope }, key) => createKey({ ...key, scopes: [...key.scopes, scope as string] }),
   },
-  "429.per_minute": { label: "Advance to the next minute", run: waitForLimit },
-  "429.per_day": { label: "Advance to the next day", run: waitForLimit },
+  "429.per_minute": { label: "Advance to the next minute", also: forEveryone, run: waitForLimit },
+  "429.per_day": { label: "Advance to the next day", also: forEveryone, run: waitForLimit },
 };
 
 function createKey({ organization, environment, name, scopes, limits }: Key): Promise<IssuedKey> {
@@ -72,6 +84,7 @@ interface FixProps {
 export function FixAndSend({ request, onSent }: FixProps) {
   const panel = useRef<HTMLDivElement>(null);
   const issued = useSignal<IssuedKey | undefined>(undefined);
+  const { onCopied, question } = useUnstored(issued.value, () => {});
   const send = async () => {
     const body = { ...request.repeat, key: issued.value?.key.ref ?? request.repeat.key };
     const sent = await call<Sent>("/send", { method: "POST", body });
@@ -85,7 +98,10 @@ export function FixAndSend({ request, onSent }: FixProps) {
   const isOld = request.key !== issued.value?.key.ref;
   return (
     <div class="stack" ref={panel}>
-      {issued.value === undefined ? null : <Secret issued={issued.value} key={issued.value.key.ref} />}
+      {issued.value === undefined ? null : (
+        <Secret issued={issued.value} key={issued.value.key.ref} onCopied={onCopied} />
+      )}
+      {question}
       <p class="bar">
         {request.fault !== null && fixes[request.path_id] === undefined ? (
           <FixOfFault request={request} onFixed={onFixed} />
@@ -109,7 +125,12 @@ function FixOfKey({ keyRef, request, onFixed }: FixOfKeyProps) {
   const key = useResource<Key>(`/keys/${encodeURIComponent(keyRef)}`, keyEvents).data.value;
   const fix = key && fixOf(request, key);
   if (key === undefined || fix === undefined) return null;
-  return <ActionButton run={async () => onFixed(await fix.run(request, key))}>{fix.label}</ActionButton>;
+  return (
+    <>
+      <ActionButton run={async () => onFixed(await fix.run(request, key))}>{fix.label}</ActionButton>
+      <span class="muted small">{fix.also}</span>
+    </>
+  );
 }
 
 function FixOfFault({ request: { fault: pathId, key }, onFixed }: Omit<FixOfKeyProps, "keyRef">) {
@@ -123,5 +144,10 @@ function FixOfFault({ request: { fault: pathId, key }, onFixed }: Omit<FixOfKeyP
     await call("/faults", { method: "PUT", body: { faults: on.filter((one) => one !== fired) } });
     onFixed(undefined);
   };
-  return <ActionButton run={turnOff}>Turn this fault off</ActionButton>;
+  return (
+    <>
+      <ActionButton run={turnOff}>Turn this fault off</ActionButton>
+      <span class="muted small">Turns it off for every request that it matches.</span>
+    </>
+  );
 }

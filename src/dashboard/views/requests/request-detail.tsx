@@ -13,7 +13,7 @@ import { AdviceList, Target } from "../../elements/traffic/advice.js";
 import { BodyText } from "../../elements/traffic/body-text.js";
 import { OwnFault, PathBadge } from "../../elements/traffic/path-badge.js";
 import { millisecondsText } from "../../elements/words.js";
-import { linkTo, route } from "../../route.js";
+import { changeParts, linkTo, route } from "../../route.js";
 import { clientCode } from "./client-code.js";
 import { FixAndSend } from "./fix.js";
 
@@ -21,9 +21,13 @@ export function RequestDetail({ id }: { readonly id: string }) {
   const read = useSignal<RequestDetails | undefined>(undefined);
   const problem = useSignal<ControlError | undefined>(undefined);
   const panel = useRef<HTMLElement>(null);
+  // The request that was opened; the shown one may be the same, sent again.
+  const opened = useRef(id);
+  if (read.value?.id !== id) opened.current = id;
   useEffect(() => {
     // A request never changes. It is read once, or again after a lost connection.
-    if (read.peek() !== undefined || connection.value === "waiting") return;
+    if (read.peek()?.id === id || connection.value === "waiting") return;
+    read.value = undefined;
     call<RequestDetails>(`/requests/${encodeURIComponent(id)}`).then(
       (answer) => {
         problem.value = undefined;
@@ -33,7 +37,7 @@ export function RequestDetail({ id }: { readonly id: string }) {
         problem.value = error;
       },
     );
-  }, [connection.value]);
+  }, [connection.value, id]);
   useEffect(() => {
     // On a narrow page this replaces the list, which would lose the focus.
     if (!document.querySelector(".request-list")?.checkVisibility()) panel.current?.focus();
@@ -58,12 +62,14 @@ export function RequestDetail({ id }: { readonly id: string }) {
         <>
           <Outcome request={request} />
           <FixAndSend
+            key={opened.current}
             request={request}
             onSent={(sent) => {
               read.value = sent;
+              changeParts([sent.id]);
             }}
           />
-          <Checks request={request} isSentAgain={request.id !== id} />
+          <Checks request={request} isSentAgain={id !== opened.current} />
           <Answer request={request} />
           <Facts request={request} />
           {request.advice_details.length === 0 ? null : (

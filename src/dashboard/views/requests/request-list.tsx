@@ -3,9 +3,8 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Request } from "../../control/answers.js";
 import { report } from "../../control/resources.js";
 import { useKeyboard } from "../../elements/keyboard.js";
-import { Target } from "../../elements/traffic/advice.js";
+import { Target, toneOfAdvice } from "../../elements/traffic/advice.js";
 import { PathBadge, toneOf } from "../../elements/traffic/path-badge.js";
-import { millisecondsText } from "../../elements/words.js";
 import { linkTo, route } from "../../route.js";
 import { chosen, hold, isHeld } from "./chosen.js";
 
@@ -78,7 +77,11 @@ export function RequestList() {
       >
         {drawn.map((request, index) => (
           <li key={request.id} aria-setsize={rows.length} aria-posinset={first + index + 1}>
-            <Row request={request} isOpen={request.id === opened} />
+            <Row
+              request={request}
+              day={dayOf(request) === dayOf(rows[first + index - 1]) ? undefined : dayOf(request)}
+              isOpen={request.id === opened}
+            />
           </li>
         ))}
       </ol>
@@ -96,22 +99,26 @@ function stepOf({ key, target }: KeyboardEvent): number {
   return key === "k" || (isInList && key === "ArrowUp") ? -1 : 0;
 }
 
-const isNote = (id: string) =>
-  report.data.value?.advice.some((one) => one.id === id && one.level === "note") ?? false;
+/** The tone of the most severe advice. */
+const adviceTone = (ids: Request["advice"]) =>
+  toneOfAdvice((report.data.value?.advice ?? []).filter(({ id }) => ids.includes(id)));
 
-function Row({ request, isOpen }: { readonly request: Request; readonly isOpen: boolean }) {
-  const {
-    id,
-    at,
-    key,
-    fingerprint,
-    status,
-    path_id: pathId,
-    fault,
-    advice,
-    duration_ms: duration,
-    source,
-  } = request;
+/** The day of a request: `2 Mar`. */
+function dayOf(request: Request | undefined): string | undefined {
+  if (request === undefined) return undefined;
+  const [, day, month] = new Date(request.at).toUTCString().split(" ");
+  return `${Number(day)} ${month}`;
+}
+
+interface RowProps {
+  readonly request: Request;
+  /** Its day, if the row above has another one. */
+  readonly day: string | undefined;
+  readonly isOpen: boolean;
+}
+
+function Row({ request, day, isOpen }: RowProps) {
+  const { id, at, key, fingerprint, status, path_id: pathId, fault, advice, source } = request;
   return (
     <a
       class={`request-row tone-${toneOf(pathId)}`}
@@ -119,12 +126,14 @@ function Row({ request, isOpen }: { readonly request: Request; readonly isOpen: 
       aria-current={isOpen ? "true" : undefined}
       data-id={id}
     >
-      <time dateTime={at}>{at.slice(11, 19)}</time>
+      <time dateTime={at} title={at}>
+        {day === undefined ? null : <strong>{day}</strong>} {at.slice(11, 19)}
+      </time>
       <span class="request-status">{status === 0 ? "–" : status}</span>
       <Target request={request} />
       <PathBadge pathId={pathId} />
-      <bdi class="request-key">{key ?? fingerprint ?? "no key"}</bdi>
-      <span class="request-marks">
+      <span class="request-key">
+        <bdi>{key ?? fingerprint ?? "no key"}</bdi>
         {source === "story" ? <span class="badge">story or page</span> : null}
         {fault === null ? null : (
           <span class="badge">
@@ -133,12 +142,9 @@ function Row({ request, isOpen }: { readonly request: Request; readonly isOpen: 
           </span>
         )}
         {advice.length === 0 ? null : (
-          <span class={`badge toned tone-${advice.every(isNote) ? "other" : "limit"}`}>
-            {advice.join(", ")}
-          </span>
+          <span class={`badge toned tone-${adviceTone(advice)}`}>{advice.join(", ")}</span>
         )}
       </span>
-      <span class="request-duration">{millisecondsText(duration)}</span>
     </a>
   );
 }

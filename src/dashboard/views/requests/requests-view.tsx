@@ -32,7 +32,7 @@ export function RequestsView() {
             </>
           )}
         </section>
-        {opened === undefined ? null : <RequestDetail key={opened} id={opened} />}
+        {opened === undefined ? null : <RequestDetail id={opened} />}
       </div>
     </>
   );
@@ -72,15 +72,14 @@ function ListHead() {
   );
 }
 
-const headings = ["time", "status", "target", "path", "key", "marks", "duration"] as const;
-const headingWords: Partial<Record<(typeof headings)[number], string>> = { target: "request" };
+const headings = { time: "Time", status: "Status", target: "Request", path: "Path", key: "Key and marks" };
 
 function Headings() {
   return (
     <div class="request-headings">
-      {headings.map((name) => (
+      {Object.entries(headings).map(([name, words]) => (
         <span key={name} style={{ gridArea: name }}>
-          {headingWords[name] ?? name}
+          {words}
         </span>
       ))}
     </div>

@@ -7,11 +7,13 @@ import {
   completionKeymap,
   startCompletion,
 } from "@codemirror/autocomplete";
-import { defaultKeymap, history, historyKeymap, indentMore, indentWithTab } from "@codemirror/commands";
+import { yaml } from "@codemirror/lang-yaml";
+import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import { type Diagnostic, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, openSearchPanel, search, searchKeymap } from "@codemirror/search";
 import { type EditorState, Prec } from "@codemirror/state";
 import { EditorView, hoverTooltip, keymap, tooltips } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
 import { callBare } from "../../control/call.js";
 import { describeAt, type Schema, suggest } from "./completion.js";
 import { offsetOf, type Problem } from "./problem.js";
@@ -53,10 +55,11 @@ const colors = EditorView.theme({
   ".cm-textfield, .cm-button": { color: "var(--text)", background: "var(--surface)" },
 });
 
-/** History, keys, suggestions, descriptions, marks of problems and the search. */
-export const extensions = [
+/** Colors, suggestions, descriptions, marks of problems and the search. */
+export const extensions = () => [
+  yaml(),
+  syntaxHighlighting(highlighting),
   colors,
-  history(),
   closeBrackets(),
   highlightSelectionMatches(),
   search({ top: true }),
@@ -73,10 +76,9 @@ export const extensions = [
       ...lintKeymap,
     ]),
   ),
-  keymap.of([...historyKeymap, ...defaultKeymap, indentWithTab]),
 ];
 
-export { indentMore, openSearchPanel as find, startCompletion as suggestNow };
+export { openSearchPanel as find, startCompletion as suggestNow };
 
 export function mark(view: EditorView, problems: readonly Problem[]): void {
   view.dispatch(
@@ -124,3 +126,16 @@ function description({ state }: EditorView, position: number) {
     },
   };
 }
+
+const highlighting = HighlightStyle.define([
+  { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: "var(--fault)" },
+  { tag: [tags.string, tags.special(tags.string)], color: "var(--success)" },
+  { tag: [tags.number, tags.bool, tags.null, tags.keyword], color: "var(--access)" },
+  { tag: [tags.comment, tags.lineComment], color: "var(--muted)", fontStyle: "italic" },
+  {
+    tag: [tags.punctuation, tags.separator, tags.bracket, tags.squareBracket, tags.brace],
+    color: "var(--muted)",
+  },
+  { tag: [tags.meta, tags.typeName, tags.labelName], color: "var(--limit)" },
+  { tag: tags.content, color: "var(--text)" },
+]);

@@ -1,5 +1,4 @@
-import { yaml } from "@codemirror/lang-yaml";
-import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
+import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { EditorState, StateEffect } from "@codemirror/state";
 import {
   drawSelection,
@@ -9,7 +8,6 @@ import {
   keymap,
   lineNumbers,
 } from "@codemirror/view";
-import { tags } from "@lezer/highlight";
 import { offsetOf, type Problem } from "./problem.js";
 
 export interface Editor {
@@ -48,12 +46,11 @@ export function openEditor({ host, text, onChange, onApply }: EditorOptions): Ed
     state: EditorState.create({
       doc: text,
       extensions: [
+        history(),
         lineNumbers(),
         highlightActiveLineGutter(),
         highlightActiveLine(),
         drawSelection(),
-        yaml(),
-        syntaxHighlighting(highlighting),
         colors,
         EditorView.contentAttributes.of({
           "aria-label": "Scenario as YAML",
@@ -67,12 +64,13 @@ export function openEditor({ host, text, onChange, onApply }: EditorOptions): Ed
           { key: "Mod-s", run: apply, preventDefault: true },
           { key: "Ctrl-Space", run: afterLoading((more) => more.suggestNow) },
           { key: "Mod-f", run: afterLoading((more) => more.find), preventDefault: true },
-          { key: "Tab", run: afterLoading((more) => more.indentMore) },
+          ...historyKeymap,
+          ...defaultKeymap,
+          indentWithTab,
         ]),
         EditorView.domEventHandlers({
-          focus(_, opened) {
-            extend(opened).catch(() => {});
-          },
+          focus: extendSoon,
+          mouseover: extendSoon,
         }),
       ],
     }),
@@ -98,7 +96,7 @@ export function openEditor({ host, text, onChange, onApply }: EditorOptions): Ed
   };
 }
 
-/** What editing needs is loaded when the editor gets the focus; marks of problems, with the first problem. */
+/** Colors and what helps with editing are loaded with the first focus, pointer or problem. */
 type More = typeof import("./editor-extensions.js");
 
 const extended = new WeakMap<EditorView, Promise<More>>();
@@ -108,13 +106,17 @@ function extend(view: EditorView): Promise<More> {
   const started = extended.get(view);
   if (started !== undefined) return started;
   const loading = import("./editor-extensions.js").then((more) => {
-    view.dispatch({ effects: StateEffect.appendConfig.of(more.extensions) });
+    view.dispatch({ effects: StateEffect.appendConfig.of(more.extensions()) });
     return more;
   });
   // After a failure, the next key or focus tries again.
   loading.catch(() => extended.delete(view));
   extended.set(view, loading);
   return loading;
+}
+
+function extendSoon(_: Event, view: EditorView): void {
+  extend(view).catch(() => {});
 }
 
 /** A command that waits for the extensions. Their own keys replace it then. */
@@ -138,16 +140,3 @@ const colors = EditorView.theme({
     background: "color-mix(in srgb, var(--accent) 25%, transparent)",
   },
 });
-
-const highlighting = HighlightStyle.define([
-  { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: "var(--fault)" },
-  { tag: [tags.string, tags.special(tags.string)], color: "var(--success)" },
-  { tag: [tags.number, tags.bool, tags.null, tags.keyword], color: "var(--access)" },
-  { tag: [tags.comment, tags.lineComment], color: "var(--muted)", fontStyle: "italic" },
-  {
-    tag: [tags.punctuation, tags.separator, tags.bracket, tags.squareBracket, tags.brace],
-    color: "var(--muted)",
-  },
-  { tag: [tags.meta, tags.typeName, tags.labelName], color: "var(--limit)" },
-  { tag: tags.content, color: "var(--text)" },
-]);

@@ -152,12 +152,17 @@ function Opening({ stepsRun }: { readonly stepsRun: number }) {
   }
   const name = health.data.value?.scenario ?? "";
   const bundled = scenarios.data.value?.find((one) => one.name === name);
+  const description = bundled?.description ?? story.data.value?.description ?? null;
   return (
     <>
       <p class="story-title">
         <bdi>{bundled?.title ?? shortened(name, 100)}</bdi>
       </p>
-      {bundled === undefined ? null : <p class="narration">{bundled.description}</p>}
+      {description === null ? null : (
+        <p class="narration">
+          <bdi>{shortened(description, 1000)}</bdi>
+        </p>
+      )}
       <p class="narration before">Press Space for the first step.</p>
     </>
   );

@@ -26,10 +26,7 @@ export function TimeView() {
     <>
       <div class="bar apart">
         <h1>Time</h1>
-        <p class="number time-now">
-          <Instant at={now.value} precision="second" />{" "}
-          <span class="badge">{clock.data.value?.frozen ? "frozen" : "running"}</span>
-        </p>
+        <span class="badge time-state">{clock.data.value?.frozen ? "frozen" : "running"}</span>
       </div>
       <ClockControls next={nextEvent(coming, all)} changes={changes} />
       <Refusal problem={upcoming.problem.value ?? keys.problem.value} />
