@@ -14,7 +14,7 @@ import type {
 import type { BundledKeyRefs, BundledOrganizationRefs } from "../scenario/bundled.generated.js";
 import type { ScenarioName } from "../scenario/bundled.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { Environment, KeyLimits, LiveAccess, OrganizationStatus } from "../spec/api-key.js";
+import type { Environment, KeyLimits, KeySettings, LiveAccess, OrganizationStatus } from "../spec/api-key.js";
 import type { Assumptions, Profile } from "../spec/assumptions.js";
 import type { PathId } from "../spec/outcomes.js";
 import type { KeyActionName } from "../spec/steps.js";
@@ -102,12 +102,11 @@ export interface ActingAs {
 }
 
 /** A key to create (R29). */
-export interface KeyCreation<OrganizationRef extends string = string> {
+export interface KeyCreation<OrganizationRef extends string = string>
+  extends Partial<Omit<KeySettings, "name" | "limits">> {
   readonly organization: OrganizationRef;
   readonly environment: Environment;
   readonly name: string;
-  /** Default: `["attestations:read"]`. */
-  readonly scopes?: readonly string[];
   /** Default: 60 a minute, 1000 a day. */
   readonly limits?: Partial<KeyLimits>;
   /** Default: made from the name. */

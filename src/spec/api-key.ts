@@ -163,6 +163,7 @@ export function fingerprintOf(sha256: string): string {
 /** The settings of a key. A rotation's replacement has the same ones (R37). */
 export interface KeySettings {
   readonly name: string;
+  /** Default: `["attestations:read"]`. */
   readonly scopes: readonly string[];
   readonly limits: KeyLimits;
 }
