@@ -65,6 +65,7 @@ interface Mutant {
   readonly id: string;
   readonly fileName: string;
   readonly replacement: string;
+  readonly status?: string;
   readonly location: { readonly start: { readonly line: number; readonly column: number } };
 }
 
@@ -113,7 +114,7 @@ async function instrumentedCopy(files: readonly string[]) {
   cpSync(root, copy, { recursive: true, filter });
   for (const link of links) symlinkSync(join(root, link), join(copy, link));
   for (const { name, content } of made.files) writeFileSync(join(copy, name), content);
-  return { copy, mutants: made.mutants as readonly Mutant[] };
+  return { copy, mutants: (made.mutants as readonly Mutant[]).filter(({ status }) => status !== "Ignored") };
 }
 
 /** Tries a sample of the mutants of some files; returns those that count, and of these those that no test noticed. */

@@ -72,7 +72,7 @@ export default class MutantRunner extends VitestTestRunner {
     const ms = performance.now() - this.#startedAt;
     const hasFailed = test.result?.state === "fail";
     delete planted.activeMutant;
-    planted.currentTestId = "repeated";
+    delete planted.currentTestId;
     if (repeats === 0) {
       this.#ms = ms;
       this.#hits = planted.mutantCoverage?.perTest[test.id] ?? {};
