@@ -63,8 +63,8 @@ export const extensions = () => [
   closeBrackets(),
   highlightSelectionMatches(),
   search({ top: true }),
-  // They cover no control next to the editor.
-  tooltips({ tooltipSpace: ({ dom }) => dom.getBoundingClientRect() }),
+  // They cover no control next to the editor, and scroll with it.
+  tooltips({ position: "absolute", tooltipSpace: ({ dom }) => dom.getBoundingClientRect() }),
   autocompletion({ override: [completions], maxRenderedOptions: 10, icons: false }),
   hoverTooltip(description),
   Prec.high(
