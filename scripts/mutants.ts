@@ -20,45 +20,14 @@ import { root, runProgram } from "./run-program.js";
 // tests of a room do not notice. By default those in files that differ from `main`; words name rooms instead, and `--all` takes
 // all rooms. `--write` writes the scores into docs/development.md. A seed draws the mutants of each room.
 
-/** The percentage of mutants that tests must notice, the folder of `src`, and its tests in `test`, besides those next to it. */
-type Room = Readonly<{ goal: number; folder: string; tests: RegExp }>;
+const filesIn = (path: string) =>
+  readdirSync(join(root, path), { recursive: true, encoding: "utf8" }).map((file) => join(path, file));
+const read = (file: string, base = root) => readFileSync(join(base, file), "utf8");
+const git = (...argv: string[]) => execFileSync("git", argv, { cwd: root, encoding: "utf8" }).split("\n");
+/** The percentage of mutants that tests must notice, the folder of `src`, and the start of the paths of further tests. */
+type Room = Readonly<{ goal: number; folder: string; tests: string }>;
 
-const rooms: Readonly<Record<string, Room>> = {
-  spec: {
-    goal: 90,
-    folder: "spec",
-    tests: /^test\/(?:api\/(?:context|limits|same-rej)|operations|scenario\/problems)/,
-  },
-  scenario: { goal: 90, folder: "scenario", tests: /^test\/(?:scenario|cli\/validate|stories\/verify)/ },
-  farmers: { goal: 85, folder: "farmers", tests: /^test\/(?:farmers\/(?:records|plausible))/ },
-  sandbox: {
-    goal: 90,
-    folder: "sandbox",
-    tests: /^test\/(?:operations|stories\/(?:t|v)|preview|faults|library\/s|api\/limits)/,
-  },
-  api: {
-    goal: 90,
-    folder: "api",
-    tests: /^test\/(?:api\/(?:c|e|l|p|s)|faults|varied\/answers|changes|preview)/,
-  },
-  report: { goal: 85, folder: "report", tests: /^test\/(?:report)/ },
-  library: { goal: 85, folder: "library", tests: /^test\/(?:library|undici)/ },
-  check: { goal: 85, folder: "check", tests: /^test\/(?:check)/ },
-  certify: { goal: 85, folder: "certify", tests: /^test\/(?:certify)/ },
-  node: { goal: 85, folder: "node", tests: /^test\/(?:node|log|check\/reach|control\/state)/ },
-  log: {
-    goal: 90,
-    folder: "log",
-    tests: /^test\/(?:log|control\/(?:state|instances|tenants)|cli\/backup|store\/redis-log)/,
-  },
-  sockets: {
-    goal: 90,
-    folder: "server/sockets",
-    tests: /^test\/(?:node|faults\/s|control\/(?:metrics|instances|tenants))/,
-  },
-  control: { goal: 90, folder: "server/control", tests: /^test\/(?:control)/ },
-  cli: { goal: 85, folder: "cli", tests: /^test\/(?:cli|report\/entry-points|stories\/(?:play|verify))/ },
-};
+const rooms: Readonly<Record<string, Room>> = JSON.parse(read("scripts/tools/mutants/rooms.json"));
 
 /** As Stryker describes it. */
 interface Mutant {
@@ -87,16 +56,13 @@ const { values: flags, positionals } = parseArgs({
 });
 const isWhole = flags.all === true || positionals.length > 0;
 
-const filesIn = (path: string) =>
-  readdirSync(join(root, path), { recursive: true, encoding: "utf8" }).map((file) => join(path, file));
-const read = (file: string, base = root) => readFileSync(join(base, file), "utf8");
-const git = (...argv: string[]) => execFileSync("git", argv, { cwd: root, encoding: "utf8" }).split("\n");
 const lineOf = ({ fileName, location }: Mutant) =>
   (read(fileName).split("\n")[location.start.line] ?? "").trim();
 
-/** The test files of a room that run its source in their own process. */
+/** The test files of a room that run its source in their own process: those next to the source come first. */
 function testsOf({ folder, tests }: Room): string[] {
-  const files = [...filesIn(`src/${folder}`), ...filesIn("test").filter((file) => tests.test(file))];
+  const isOfRoom = new RegExp(`^src/${folder}/|^(?:${tests})`);
+  const files = [...filesIn("src"), ...filesIn("test")].filter((file) => isOfRoom.test(file));
   return files.filter((file) => file.endsWith(".test.ts") && !isOutside.test(read(file)));
 }
 
