@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { storySender } from "../../src/api/handle.js";
 import { createSandbox, type Fault, parseScenario, type Sandbox, SandboxError } from "../../src/index.js";
 import { type CaptureOptions, captureText } from "../../src/library/capture.js";
@@ -9,10 +9,8 @@ import type { Exchange } from "../../src/sandbox/journal/exchange.js";
 import { settled } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { runStory, stepProblems } from "../../src/sandbox/story/run-step.js";
-import { startServer } from "../../src/server/index.js";
 import { anyScenario, command } from "../model/commands.js";
 import { played, transcript } from "../model/transcript.js";
-import { control } from "../support/call-control.js";
 import { runs } from "../support/property-seed.js";
 
 /** Runs a captured file as `verify` does, and returns the world after it; all has to be as expected. */
@@ -188,7 +186,9 @@ test.each([
   const property = fc.asyncProperty(steps, part, async (session, chosen) => {
     const sandbox: Sandbox = createSandbox({ scenario, profile });
     const secrets = new Map(["a", "b", "c", "e"].map((ref) => [ref, sandbox.secret(ref)]));
-    for (const [act, n] of session) {
+    // Each action once, so that a session can be about what they have made.
+    const all = actions.map((act, n) => [act, n] as const);
+    for (const [act, n] of [...all, ...session]) {
       try {
         await act(sandbox, secrets, n);
       } catch (error) {
@@ -198,92 +198,4 @@ test.each([
     captures(settled(runtimeOf(sandbox)), new Set(secrets.values()), chosen);
   });
   await fc.assert(property, runs(15));
-});
-
-test.each([
-  "minimal",
-  "typical",
-  "varied",
-] as const)("a capture of each operation and kind of request over HTTP gives the same responses, with %s", async (profile) => {
-  const { sandbox, url, controlUrl, close } = await startServer({ scenario, profile });
-  onTestFinished(() => close(0));
-  const secrets = new Set<string>();
-  const sendTo = async (key: string, path: string, init: RequestInit = {}) => {
-    const headers = { "x-api-key": key, ...init.headers };
-    const response = await fetch(url + path, { ...init, headers });
-    return response.json().catch(() => ({}));
-  };
-  const call = async (line: string, body: object = {}) => {
-    const { data = {} } = (await control(controlUrl, line, body)).body ?? {};
-    if (data.secret !== undefined) secrets.add(data.secret);
-    return data;
-  };
-  const [a, b, c, e] = ["a", "b", "c", "e"].map((ref) => sandbox.secret(ref as "a")) as [
-    string,
-    string,
-    string,
-    string,
-  ];
-  const ask = async (farmer: number, headers: object = {}, space = 0) => {
-    const purpose = { code: "credit_assessment", text: "A loan" };
-    const asked = { farmer_id: sandbox.farmers.at(farmer).farmer_id, purpose, permissions: ["land"] };
-    const init = { method: "POST", body: JSON.stringify(asked, null, space) };
-    await sendTo(e, consentPath, { ...init, headers: { "content-type": "application/json", ...headers } });
-    return sandbox.consents.list().at(-1)?.id;
-  };
-  for (const key of [a, a, b, c, a, a, "junk", sandbox.unknownSecret()]) await sendTo(key, me);
-  for (const method of ["HEAD", "POST", "PROPFIND"]) await sendTo(e, `${me}?page=2`, { method });
-  for (const path of [
-    "/nothing/%C3%A4/{x}",
-    "/SVC_test_sbxleakedleakedleaked",
-    `${consentPath}/{consent.1}`,
-    "/",
-  ])
-    await sendTo(a, path);
-  const granted = await ask(0);
-  const rejected = await ask(1, { "idempotency-key": '"once"' }, 2);
-  await ask(1, { "idempotency-key": '"once"' }, 2);
-  const cancelled = await ask(2, { "content-type": "application/json; charset=utf-8" });
-  await sendTo(e, consentPath, {
-    method: "POST",
-    body: '{"farmer_id":',
-    headers: { "content-type": "text/plain" },
-  });
-  await sendTo(e, `${consentPath}/${cancelled}/cancel`, { method: "POST" });
-  await call(`POST /consents/${granted}/grant`);
-  await call(`POST /consents/${rejected}/reject`);
-  await call("POST /clock/advance", { by: "1h" });
-  const id = sandbox.attestations.list()[0]?.id;
-  for (const verb of ["suspend", "resume"]) {
-    await call(`POST /attestations/${id}/${verb}`);
-    await sendTo(e, `/v1/relying-party/attestations/${id}`);
-  }
-  await call(`POST /consents/${granted}/revoke`);
-  await sendTo(e, "/v1/relying-party/attestations?limit=2");
-  const made = await call("POST /keys", {
-    organization: "bank",
-    environment: "live",
-    name: "g",
-    expires: "30s",
-  });
-  const rotated = await call("POST /keys/a/rotate", { overlap_minutes: 1 });
-  await call("POST /keys/nothing/revoke");
-  await call("PATCH /organizations/insurer", { status: "inactive" });
-  await call("PUT /assumptions", { count_refused: true, day_resets_at: "06:00" });
-  const faults = [{ when: { every: 2 }, then: { status: 503, body: "html" } }, { then: { truncate: true } }];
-  await call("PUT /faults", { faults });
-  for (const key of [made.secret, rotated.secret, a, c]) await sendTo(key, me).catch(() => {});
-  await call("PUT /faults", { faults: [] });
-  await call("POST /clock/advance", { by: "90s" });
-  for (const key of [made.secret, rotated.secret, a, c]) await sendTo(key, me);
-  await call("POST /keys/e/revoke");
-  await sendTo(e, me);
-  expect(sandbox.consents.list().map(({ status }) => status)).toEqual(["revoked", "rejected", "cancelled"]);
-  expect([sandbox.requests.total(), sandbox.keys.list().length]).toEqual([33, 6]);
-  for (const range of [
-    [0, 32],
-    [7, 30],
-  ] as const) {
-    captures(settled(runtimeOf(sandbox)), new Set([...secrets, a, b, c, e]), range);
-  }
 });
