@@ -278,6 +278,11 @@ export function readableYaml(value: unknown): string {
     Pair(_, { value: member }) {
       if (isCollection(member)) member.flow = JSON.stringify(member).length <= mostOnALine;
     },
+    // Where a fault has cut a character; read as a sign that the file is not text, unless it is escaped.
+    Scalar(_, scalar) {
+      if (String(scalar.value).includes("\uFFFD")) scalar.type = "QUOTE_DOUBLE";
+    },
   });
-  return document.toString({ lineWidth: 110, flowCollectionPadding: true });
+  const text = document.toString({ lineWidth: 110, flowCollectionPadding: true });
+  return text.replaceAll("\uFFFD", "\\uFFFD");
 }
