@@ -24,16 +24,18 @@ type answer struct {
 
 // It never resends a rejected key, waits for the end of a limit, and tries again after an outage, with growing pauses.
 func whoami(baseURL, key string, sleep func(time.Duration)) (*answer, error) {
-	for attempt := 1; ; attempt++ {
-		pause := time.Second << attempt
+	for outages, limits := 0, 0; ; {
 		got, err := ask(baseURL, key)
-		if attempt == 3 || (err == nil && got.status < 500 && got.status != 429) {
+		switch {
+		case (err != nil || got.status >= 500) && outages < 2:
+			outages++
+			sleep(time.Second << outages)
+		case err == nil && got.status == 429 && limits < 2:
+			limits++
+			sleep(timeToWait(got.header))
+		default:
 			return got, err
 		}
-		if err == nil && got.status == 429 {
-			pause = timeToWait(got.header)
-		}
-		sleep(pause)
 	}
 }
 

@@ -15,18 +15,22 @@ def whoami(base_url, api_key, sleep=time.sleep, tries=3):
     Returns the status and the body. Never resends a rejected key, waits for the end of a limit, and tries again after an
     outage, with growing pauses.
     """
-    for attempt in range(1, tries + 1):
-        pause = 2**attempt
+    outages = limits = 0
+    while True:
         try:
             status, headers, body = ask(base_url, api_key)
-            if attempt == tries or (status < 500 and status != 429):
-                return status, body
-            if status == 429:
-                pause = seconds_to_wait(headers)
         except (OSError, http.client.HTTPException, ValueError):
-            if attempt == tries:
+            if outages == tries - 1:
                 raise
-        sleep(pause)
+            status = 503
+        if status >= 500 and outages < tries - 1:
+            outages += 1
+            sleep(2**outages)
+        elif status == 429 and limits < tries - 1:
+            limits += 1
+            sleep(seconds_to_wait(headers))
+        else:
+            return status, body
 
 
 def ask(base_url, api_key):
