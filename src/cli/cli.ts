@@ -5,8 +5,17 @@ import type { CliCommand } from "./command.js";
 import { commands } from "./commands.js";
 import { describeFailure, exitCode, exitCodeOf } from "./exit-codes.js";
 import { verbose } from "./flags.js";
-import { type GivenIo, type Io, type Output, programIn, splitAtDashes, tellingOf } from "./io.js";
+import {
+  type GivenIo,
+  type Io,
+  type Output,
+  type Printer,
+  programIn,
+  splitAtDashes,
+  tellingOf,
+} from "./io.js";
 import { misread, parse, printHelp, unknownWord } from "./program.js";
+import { wrapLines } from "./terminal.js";
 
 export { setPackageReader } from "../node/package-files.js";
 export type { Io } from "./io.js";
@@ -19,21 +28,48 @@ export { processIo } from "./io.js";
  * process.exitCode = await cli(process.argv.slice(2), processIo(process));
  */
 export async function cli(argv: readonly string[], given: GivenIo): Promise<number> {
-  const [stdout, stderr] = [printing(given.stdout), printing(given.stderr)];
+  const program = programIn(given.env);
+  const wrapLine = given.stdout.isTTY || given.stderr.isTTY ? (await import("wrap-ansi")).default : undefined;
+  const printer = (output: Output) => printing(output, (text) => withProgram(text, program), wrapLine);
   // Not a copy, which would open stdin.
-  const io: Io = Object.assign(Object.create(given), { stdout, stderr, program: programIn(given.env) });
+  const io: Io = Object.assign(Object.create(given), {
+    stdout: printer(given.stdout),
+    stderr: printer(given.stderr),
+    program,
+  });
   try {
     return await run(argv, io);
   } catch (error) {
-    io.stderr.write(describeFailure(error, tellingOf(argv, io.env)));
+    const telling = tellingOf(argv, io.env);
+    const text = describeFailure(error, telling);
+    // A line of JSON stays a line.
+    if (telling.json) io.stderr.write(withProgram(text, program));
+    else io.stderr.say(text);
     return exitCodeOf(error);
   }
 }
 
 // The only way to a terminal: removes everything that would control it.
-function printing(output: Output): Output {
+function printing(
+  output: Output,
+  named: (text: string) => string,
+  wrapLine?: (line: string, width: number) => string,
+): Printer {
   const write: Output["write"] = (text, done) => output.write(printable(text, output.isTTY), done);
-  return Object.assign(Object.create(output), { write });
+  const wrap: Printer["wrap"] = (text) => {
+    const { isTTY, columns } = output;
+    return isTTY && columns && wrapLine ? wrapLines(named(text), columns, wrapLine) : named(text);
+  };
+  return Object.assign(Object.create(output), { write, wrap, say: (text: string) => void write(wrap(text)) });
+}
+
+// Messages from below the command line do not know how it was started.
+function withProgram(text: string, program: string): string {
+  const known = Object.keys(commands).join("|");
+  return text.replace(
+    new RegExp(`(?<![\\w/.-]|--no-install )svc-sandbox(?= (?:${known})\\b)`, "g"),
+    () => program,
+  );
 }
 
 async function run(argv: readonly string[], io: Io): Promise<number> {
@@ -86,8 +122,7 @@ async function warnOfVariables(command: CliCommand, io: Io): Promise<void> {
   const endings = known.flatMap((name) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []));
   for (const name of unknownTo(known, names)) {
     const meant = nearest(name.slice(prefix.length), endings);
-    if (meant !== undefined)
-      stderr.write(`Warning: ${name} has no effect. Did you mean ${prefix}${meant}?\n`);
+    if (meant !== undefined) stderr.say(`Warning: ${name} has no effect. Did you mean ${prefix}${meant}?\n`);
   }
 }
 

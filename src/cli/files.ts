@@ -35,7 +35,7 @@ export function openOutput(
   const file = newFile(output, cwd, { force });
   return (text, next) => {
     tryToWrite(quote(output), () => writeFileAtomically(file, text, mode));
-    if (!quiet) stderr.write(`Wrote ${output}. ${next}\n`);
+    if (!quiet) stderr.say(`Wrote ${output}. ${next}\n`);
   };
 }
 

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ReadStream } from "node:tty";
 import { fileFailure } from "../node/files/write-file.js";
 import { isExecutable } from "../node/platform.js";
+import { shellWord } from "../report/plain-text.js";
 import { describeFailure, exitCode } from "./exit-codes.js";
 
 /** A destination of text: a terminal, a pipe, or a test's string. */
@@ -21,6 +22,14 @@ export interface Output {
   readonly columns?: number | undefined;
 }
 
+/** An output of a command. */
+export interface Printer extends Output {
+  /** Writes a text for people: on a terminal in lines of its width, with commands as the user starts them. */
+  readonly say: (text: string) => void;
+  /** Returns a text as `say` writes it. */
+  readonly wrap: (text: string) => string;
+}
+
 export interface KeyPresses {
   /** Resolves to the next key: its character, or a name such as `return`, `space` or `left`; `ctrl-c` for Ctrl-C. */
   readonly next: () => Promise<string>;
@@ -29,8 +38,8 @@ export interface KeyPresses {
 
 /** Everything that a command uses of its process, so that tests can run it in theirs. */
 export interface Io {
-  readonly stdout: Output;
-  readonly stderr: Output;
+  readonly stdout: Printer;
+  readonly stderr: Printer;
   /** The input for `-` instead of a scenario file. */
   readonly stdin?: Readable & { unref?(): unknown };
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -56,7 +65,8 @@ export interface Io {
 }
 
 /** An `Io` without what the command line adds. */
-export type GivenIo = Omit<Io, "program">;
+export type GivenIo = Omit<Io, "program" | "stdout" | "stderr"> &
+  Readonly<Record<"stdout" | "stderr", Output>>;
 
 /** Splits the arguments at `--`, which starts the command line of another program. */
 export function splitAtDashes(argv: readonly string[]): [own: readonly string[], rest: readonly string[]] {
@@ -76,12 +86,12 @@ export function tellingOf(argv: readonly string[], env: Io["env"]) {
 }
 
 /**
- * Returns the program as its user starts it. `npx` and npm scripts set `npm_command`: only `npx` finds packages that npm
- * installed for them. Without `--no-install` it would download any package of this name if none is installed. The single
- * executable runs without npx.
+ * Returns the program as its user starts it: the single executable by its name or path. `npx` and npm scripts set `npm_command`: only `npx` finds packages that npm
+ * installed for them. Without `--no-install` it would download any package of this name if none is installed.
  */
 export function programIn({ npm_command: command }: Io["env"]): string {
-  return command === undefined || isExecutable() ? "svc-sandbox" : "npx --no-install svc-sandbox";
+  if (isExecutable()) return shellWord(process.argv0);
+  return command === undefined ? "svc-sandbox" : "npx --no-install svc-sandbox";
 }
 
 export async function aborted(signal: AbortSignal): Promise<void> {

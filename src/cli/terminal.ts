@@ -1,10 +1,12 @@
 import picocolors from "picocolors";
-import type { Io, Output } from "./io.js";
+import { textWidth } from "../spec/redact.js";
+import type { Io, Printer } from "./io.js";
 
 export type Palette = ReturnType<typeof picocolors.createColors>;
 
 export interface Style {
   readonly palette: Palette;
+  readonly wrap: Printer["wrap"];
   /** Whether signs replace words. */
   readonly isTerminal: boolean;
   /** The number of characters per line of a terminal; `Infinity` in a pipe. */
@@ -13,12 +15,46 @@ export interface Style {
 
 /** Returns the current style of an output, with colors only on a terminal, and not with `NO_COLOR`: windows are resized. */
 export function styleFor(
-  { isTTY = false, columns = Number.POSITIVE_INFINITY }: Output,
+  { isTTY = false, columns = Number.POSITIVE_INFINITY, wrap }: Printer,
   env: Io["env"],
 ): Style {
   const isForbidden = (env.NO_COLOR ?? "") !== "" || env.TERM === "dumb";
-  return { palette: picocolors.createColors(isTTY && !isForbidden), isTerminal: isTTY, width: columns };
+  return { palette: picocolors.createColors(isTTY && !isForbidden), isTerminal: isTTY, width: columns, wrap };
 }
+
+/** Longer lines are hard to read. */
+const widest = 100;
+// A place in a text where no line may end.
+const joint = "\uE000";
+
+/**
+ * Returns a text with lines of at most `columns`. The last column of a table continues below itself. Commands stay whole,
+ * so that they can be pasted.
+ */
+export function wrapLines(
+  text: string,
+  columns: number,
+  wrap: (line: string, width: number) => string,
+): string {
+  const width = Math.min(columns, widest);
+  return text.replace(/.+/g, (line) => {
+    if (textWidth(line) <= width) return line;
+    const [, table = ""] = /^(.* {2})?/.exec(line) ?? [];
+    const isNarrow = textWidth(table) <= width * 0.6;
+    const head = isNarrow ? table : line.slice(0, line.search(/\S/));
+    const indent = "\n".padEnd(textWidth(head) + (isNarrow ? 1 : 5));
+    const rest = line.slice(head.length).replace(command, (words) => words.replaceAll(" ", joint));
+    return (
+      head +
+      wrap(rest, width + 1 - indent.length)
+        .replaceAll("\n", indent)
+        .replaceAll(joint, " ")
+    );
+  });
+}
+
+const program = String.raw`(?<=: |\brun |mean )(?:npx --no-install )?\S*svc-sandbox\S*|(?<=: |^)curl`;
+const command = new RegExp(`\`[^\`]+\`|(?:${program}) .+?(?=, |\\. |; |[.;?]?$)`, "g");
 
 /** Green for success, yellow for "later", red for a rejection. */
 export function paintStatus(palette: Palette, status: number): (text: string) => string {

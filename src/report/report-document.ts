@@ -71,7 +71,7 @@ export function reportDocument(
   const isWhole = coverage.met === coverage.promised;
   const isGood = isWhole && !advice.some(isAdvice);
   const shown = paths.filter(({ promised, met }) => promised || met);
-  const uncovered = shown.filter(({ met }) => !met);
+  const shared = sharedCurl(shown);
   const notes = [
     ...unreadNote(report),
     ...(isWhole ? ["Every promised path is covered. Next: run your client with certify."] : []),
@@ -81,19 +81,20 @@ export function reportDocument(
   const failures = unmet.map(({ sentence }) => sentence);
   const sections: Section[] = [
     { id: "coverage", title: "Coverage", columns: [], rows: [], picture: coveragePicture(report) },
-    { title: "Paths", columns: ["path", "requests", "verdict", "when"], rows: shown.map(pathRow) },
+    {
+      title: "Paths",
+      columns: ["path", "requests", "when, and how to cover it"],
+      rows: shown.map((row) => pathRow(row, shared)),
+      note: shared && {
+        text: `With its variable instead of ${keyVariable.exec(shared)?.[0]}:`,
+        code: shared,
+      },
+    },
     {
       title: "Endpoints",
       columns: ["endpoint", "requests", "verdict", "operation id"],
       // The table of paths shows everything about the only endpoint.
       rows: report.endpoints.length === 1 ? [] : report.endpoints.map(endpointRow),
-    },
-    {
-      title: "How to cover them",
-      columns: ["path", "how to cover it"],
-      rows: uncovered.map(({ pathId, howToMeet }) => ({
-        cells: [pathId, howToMeet === null ? "" : { text: `${howToMeet.text}:`, code: howToMeet.curl }],
-      })),
     },
     {
       title: "Resent after a rejection",
@@ -164,10 +165,26 @@ function endpointRow({
   };
 }
 
-function pathRow({ pathId, promised, met, count, when }: ReportedPath): TableRow {
-  const verdict = met ? (promised ? "covered" : "not promised") : "not covered";
+function pathRow({ pathId, promised, met, count, when, howToMeet }: ReportedPath, shared = ""): TableRow {
   const tone = met ? (promised ? "good" : "quiet") : "warning";
-  return { cells: [pathId, count > 0 ? String(count) : "-", { text: verdict, tone }, when] };
+  const what = promised ? when : `${when} (not promised)`;
+  const how = howToMeet === null ? "" : `: ${howToMeet.text}`;
+  const isShared = howToMeet !== null && withoutKey(howToMeet.curl) === withoutKey(shared);
+  const cell = isShared || how === "" ? `${what}${how}` : { text: `${what}${how}:`, code: howToMeet?.curl };
+  return { cells: [pathId, { text: count > 0 ? String(count) : "-", tone }, cell] };
+}
+
+const keyVariable = /SVC_KEY_\w+/;
+
+function withoutKey(curl: string): string {
+  return curl.replace(keyVariable, "");
+}
+
+/** The command of the first path that also covers others with another key; `undefined` if each has its own. */
+function sharedCurl(paths: readonly ReportedPath[]): string | undefined {
+  const lines = paths.flatMap(({ howToMeet }) => howToMeet?.curl ?? []);
+  const isShared = (line: string) => lines.filter((one) => withoutKey(one) === withoutKey(line)).length > 1;
+  return lines.find((line) => keyVariable.test(line) && isShared(line));
 }
 
 const toneOfLevel: Readonly<Record<AdviceLevel, Tone>> = { error: "bad", warning: "warning", note: "quiet" };

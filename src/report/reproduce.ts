@@ -53,8 +53,7 @@ export function howToCover(
     const found = reproductionIn(name, pathId);
     if (found === undefined) return null;
     const { ref, variable, method = "GET", path, headers = {}, body = null } = found;
-    const isKey = variable !== undefined && ref !== "malformed" && ref !== "unknown";
-    const text = variable === undefined ? "send no key" : `send ${variable}${isKey ? ` (ref ${ref})` : ""}`;
+    const text = variable === undefined ? "send no key" : `send ${variable}`;
     const reset = name === world.name;
     return {
       ref,
@@ -73,7 +72,7 @@ export function howToCover(
     const needs = bundledScenarios[name].preview === true ? " (it has preview: true)" : "";
     return underExec
       ? `with svc-sandbox exec ${name} -- <command>${needs},`
-      : `start svc-sandbox ${name}${needs}, then`;
+      : `run svc-sandbox start ${name}${needs}, then`;
   }
 }
 

@@ -19,7 +19,7 @@ const path = (
           request: { method: "GET", path: "/v1/relying-party/me", headers: {}, body: null },
           scenario: null,
           reset: false,
-          text: "send SVC_KEY_BANK (ref bank)",
+          text: "send SVC_KEY_BANK",
           curl: 'curl -H "x-api-key: $SVC_KEY_BANK" "$SVC_BASE_URL/v1/relying-party/me"',
         },
   ...more,

@@ -35,7 +35,7 @@ describe.skipIf(noBrowser)("the overview", () => {
     await page.keyboard.press("Enter");
     expect(new URL(page.url()).hash).toBe("#/overview/401.expired");
     const detail = page.getByRole("region", { name: "Outcome 401.expired" });
-    await detail.getByText("send SVC_KEY_EXPIRED (ref expired)").waitFor();
+    await detail.getByText("send SVC_KEY_EXPIRED").waitFor();
     await detail.getByText('curl -H "x-api-key: $SVC_KEY_EXPIRED"').waitFor();
     // The address shows the same again.
     await page.reload();

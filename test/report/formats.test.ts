@@ -217,10 +217,10 @@ test("the text lists every promised path, what else was covered, and the advice 
   for (let i = 0; i < 7; i++) await get("/v1/relying-party/me/");
   await get(mePath, { "x-api-key": sandbox.secret("legacy") });
   const text = renderReport(sandbox.report(), "text");
-  expect(text).toMatch(/^ {2}200\.legacy +1 {2}covered +a valid key/m);
-  expect(text).toMatch(/^ {2}404\.unknown_path +7 {2}not promised {2}a path/m);
+  expect(text).toMatch(/^ {2}200\.legacy +1 +a valid key/m);
+  expect(text).toMatch(/^ {2}404\.unknown_path +7 {2}a path .*\(not promised\)/m);
   expect(text).not.toContain("405.method");
-  expect(text).toMatch(/^ {2}401\.revoked +send SVC_KEY_REVOKED \(ref revoked\): curl /m);
+  expect(text).toMatch(/^ {2}401\.revoked +- +a revoked key: send SVC_KEY_REVOKED$/m);
   expect(text).toMatch(/^ {2}warning {2}wrong-method-or-path {2}7 requests {2}R47/m);
   expect(text.match(/did you mean GET \/v1\/relying-party\/me\?/g)).toHaveLength(5);
   expect(text).toMatch(/^ +and 2 more$/m);

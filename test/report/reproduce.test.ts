@@ -97,7 +97,7 @@ test("a key of the running sandbox is preferred to another scenario", async () =
     request: { method: "GET", path: "/v1/relying-party/me", headers: {}, body: null },
     scenario: null,
     reset: false,
-    text: "send SVC_KEY_REVOKED (ref revoked)",
+    text: "send SVC_KEY_REVOKED",
     curl: 'curl -H "x-api-key: $SVC_KEY_REVOKED" "$SVC_BASE_URL/v1/relying-party/me"',
   });
 });
@@ -115,7 +115,7 @@ test("a path that the running scenario offers at its start only is brought back 
   sandbox.clock.advance("61s");
   const hint = hintFor(sandbox, "429.per_minute");
   expect(hint.text).toMatch(
-    /^reset the sandbox \(curl -X POST -H content-type:application\/json \$SVC_CONTROL_URL\/reset\), then send SVC_KEY_RATE_LIMITED_MINUTE /,
+    /^reset the sandbox \(curl -X POST -H content-type:application\/json \$SVC_CONTROL_URL\/reset\), then send SVC_KEY_RATE_LIMITED_MINUTE$/,
   );
   expect(hint).toMatchObject({ scenario: null, reset: true });
   sandbox.reset();

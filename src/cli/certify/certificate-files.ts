@@ -61,7 +61,7 @@ export async function verifyFile(
   { rest, flags, io }: Pick<CommandCall<VerifyFlags>, "rest" | "flags" | "io">,
   runAgain: (certified: CertifyResult, command: readonly string[]) => Promise<CertifyResult | number>,
 ): Promise<number> {
-  const say = (text: string) => io.stderr.write(printable(redactKeys(text)));
+  const say = (text: string) => io.stderr.say(printable(redactKeys(text)));
   const read = readCertificate(await readGivenFile(file, "the certificate", io));
   if ("problem" in read) {
     say(`Failed to verify ${quote(file)}: ${read.problem}\n`);

@@ -86,7 +86,7 @@ export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags
   }
   const { report, ...found } = findings(state);
   if (report === undefined) {
-    io.stderr.write("Stopped before the first run ended: there is no result.\n");
+    io.stderr.say("Stopped before the first run ended: there is no result.\n");
   }
   const isSeen = report && found.runs[0].outcome === "passed" && whyTooLittle(report) === undefined;
   const facts = report && {

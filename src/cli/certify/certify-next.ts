@@ -80,7 +80,7 @@ export async function certifyNext(
     const style = styleFor(io.stdout, io.env);
     io.stdout.write(redactKeys(renderCalendar(rehearsal, format, style)));
     const failures = await writeCalendar(rehearsal, targets, io);
-    for (const one of failures) io.stderr.write(describeFailure(one, flags));
+    for (const one of failures) io.stderr.say(describeFailure(one, flags));
     if (verdict !== "passed") return baseline?.report.requests === 0 ? exitCode.noRequest : exitCode.failed;
     return failures.length === 0 ? exitCode.fine : exitCode.usage;
   } finally {

@@ -182,8 +182,8 @@ export const command = declareCommand({
       const hint = whyUnusable(result.runs[0], notes.join(" "), call);
       io.stdout.write(redactKeys(renderCertificate(result, format, style, { outputOf, hint })));
       const failures = await writeCertificates(result, targets, flags.badge, io);
-      for (const one of failures) io.stderr.write(describeFailure(one, flags));
-      if (hint !== undefined && format !== "brief") io.stderr.write(redactKeys(`${hint}\n`));
+      for (const one of failures) io.stderr.say(describeFailure(one, flags));
+      if (hint !== undefined && format !== "brief") io.stderr.say(redactKeys(`${hint}\n`));
       if (cutShort !== undefined) return cutShort;
       const { verdict } = certificateBrief(result, "");
       if (verdict !== "passed") return codes[verdict] ?? exitCode.failed;

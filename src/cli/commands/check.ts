@@ -68,10 +68,9 @@ export const command = declareCommand({
     const newFacts = earlier && now && newSince(earlier, now);
     const report = { ...checked, newFacts };
     const { stopped } = report;
-    if (stopped !== undefined) io.stderr.write(redactKeys(`${stopped}\n`));
+    if (stopped !== undefined) io.stderr.say(redactKeys(`${stopped}\n`));
     // Other formats usually go to a file.
-    if (format !== "text")
-      for (const fact of newFacts ?? []) io.stderr.write(redactKeys(`New on ${fact}.\n`));
+    if (format !== "text") for (const fact of newFacts ?? []) io.stderr.say(redactKeys(`New on ${fact}.\n`));
     if (format !== "text" || stopped === undefined) {
       const style = styleFor(io.stdout, io.env);
       io.stdout.write(redactKeys(renderCheck(report, format, style)));
@@ -92,5 +91,5 @@ async function readEarlier(file: string, io: Io) {
 function warnOfPlainHttp({ protocol, host }: URL, { env, stderr }: Io): void {
   const isReal = (secret: string) => parseApiKey(secret)?.marked !== true;
   if (protocol !== "http:" || isLoopbackHost(host) || !keysInVariables(env).some(isReal)) return;
-  stderr.write(`Keys go to ${host} unencrypted: the base URL starts with http://.\n`);
+  stderr.say(`Keys go to ${host} unencrypted: the base URL starts with http://.\n`);
 }

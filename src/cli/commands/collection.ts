@@ -66,7 +66,7 @@ export const command = declareCommand({
       writeValues(renderEnvironment(format, collection.name, values), "It contains keys.");
     }
     if (flags.quiet !== true && collection.leftOut.length > 0) {
-      io.stderr.write(
+      io.stderr.say(
         `Left out, because ${loaded.name} does not cover them: ${listed(collection.leftOut, "and")}. The collection of key-states has all.\n`,
       );
     }

@@ -146,7 +146,7 @@ export const command = declareCommand({
       if (flags.tls || flags.cert !== undefined) counters.curlOptions = '--cacert "$SVC_CA_FILE"';
       const report = clientReport(runtime, { underExec: true, keysInOutput: places() }, counters);
       if (flags.break !== undefined) {
-        if (!flags.quiet) io.stderr.write(redactKeys(`${whatNoticed(flags.break, broken, end.code)}\n`));
+        if (!flags.quiet) io.stderr.say(redactKeys(`${whatNoticed(flags.break, broken, end.code)}\n`));
         return end.code || (report.requests === 0 ? exitCode.noRequest : exitCode.fine);
       }
       const needsRequests = end.code === exitCode.fine && flags.minCoverage !== 0;

@@ -39,7 +39,7 @@ export const command = declareCommand({
     const style = styleFor(io.stdout, io.env);
     const lines = describe(explained, loaded.name, style, program);
     if (flags.json) io.stdout.write(`${JSON.stringify(explained, null, 2)}\n`);
-    else io.stdout.write(`${lines.join("\n")}\n`);
+    else io.stdout.say(`${lines.join("\n")}\n`);
     return exitCode.fine;
   },
 });

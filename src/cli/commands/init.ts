@@ -83,7 +83,7 @@ export const command = declareCommand({
         ...(flags.client === undefined ? [] : await writeClientFiles(flags.client, io, flags)),
         ...(flags.agent ? await writeAgentSection(io.cwd) : []),
       ];
-      if (!flags.quiet) io.stderr.write(written.map((line) => `${line}\n`).join(""));
+      if (!flags.quiet) io.stderr.say(written.map((line) => `${line}\n`).join(""));
       return exitCode.fine;
     }
     const [name = ownScenario] = words;
@@ -101,7 +101,7 @@ export const command = declareCommand({
     if (flags.quiet !== true) {
       const start = io.program + (name === ownScenario ? "" : ` ${startable(name)}`);
       const beside = installed === undefined ? `, with ${schemaCopy.slice(2)} for editors next to it` : "";
-      io.stderr.write(`Wrote ${name}${beside}. Start it with: ${start} --watch\n`);
+      io.stderr.say(`Wrote ${name}${beside}. Start it with: ${start} --watch\n`);
     }
     return exitCode.fine;
   },

@@ -1,4 +1,3 @@
-import { Help } from "commander";
 import { storySender } from "../../api/handle.js";
 import { stepJson } from "../../node/step-data.js";
 import { pluralize, shellWord } from "../../report/plain-text.js";
@@ -62,7 +61,7 @@ export const command = declareCommand({
     const pauses = await pausesFor(call, stop);
     try {
       const outline = `${pluralize(story.length, "step")}.${flags.step ? stepKeys : ""}`;
-      if (!flags.json) tell(openingProse(world, outline, styleOf(io)), io);
+      if (!flags.json) io.stdout.say(openingProse(world, outline, styleOf(io)));
       return await playAll(world, loaded.name, pauses, call);
     } finally {
       pauses.close();
@@ -81,25 +80,20 @@ async function playAll(world: SandboxState, name: string, pauses: Pauses, call: 
     const problems = await placeProblems(result, name, io.cwd);
     const prose = stepProse(result, problems, world, styleOf(io));
     if (flags.json) io.stdout.write(`${redactKeys(JSON.stringify(stepJson(result)))}\n`);
-    else tell(prose, io);
+    else io.stdout.say(prose);
     if (result.number === result.of || (await pauses.after(result, prose))) continue;
     // The echo of Ctrl-C is where the shell would write its prompt.
     if (io.stdout.isTTY === true) io.stdout.write("\n");
     return exitCode.fine;
   }
   if (unexpected === 0) return exitCode.fine;
-  io.stderr.write(
+  io.stderr.say(
     `Unexpected results: ${pluralize(unexpected, "step")}. To see the first in its file: ${io.program} verify ${shellWord(name)}\n`,
   );
   return exitCode.failed;
 }
 
 const styleOf = ({ stdout, env }: Io) => styleFor(stdout, env);
-
-// Wraps at spaces on a terminal.
-function tell(text: string, io: Io): void {
-  io.stdout.write(new Help().boxWrap(text, styleOf(io).width));
-}
 
 interface Pauses {
   /** Waits after a step with this text; resolves to whether to continue. */

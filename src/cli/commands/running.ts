@@ -102,7 +102,7 @@ export const stopCommand = declareCommand({
       const line = { event: "stopped", base_url: url, scenario, started_at: startedAt };
       io.stdout.write(redactKeys(`${JSON.stringify(line)}\n`));
     } else if (!flags.quiet) {
-      io.stdout.write(redactKeys(`Stopped ${url}: ${scenario}, since ${startedAt}.\n`));
+      io.stdout.say(redactKeys(`Stopped ${url}: ${scenario}, since ${startedAt}.\n`));
     }
     return exitCode.fine;
   },

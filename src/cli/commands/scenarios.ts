@@ -29,7 +29,7 @@ export const listCommand = declareCommand({
     const { palette } = styleFor(io.stdout, io.env);
     const lines = alignColumns(rows.map(({ name, description }) => [palette.bold(name), description]));
     if (flags.json) io.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
-    else io.stdout.write(`${lines.join("\n")}\n`);
+    else io.stdout.say(`${lines.join("\n")}\n`);
     return exitCode.fine;
   },
 });

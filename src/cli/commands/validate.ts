@@ -62,16 +62,16 @@ function print({ file, scenario, error, warning }: Verdict, io: Io, quiet: boole
   if (error !== undefined) {
     const count = error instanceof ScenarioError ? error.problems.length : 0;
     const total = count === 0 ? "" : `\n${file}: ${pluralize(count, "problem")}\n\n`;
-    io.stderr.write(printable(redactKeys(`${error.message}\n${total}`)));
+    io.stderr.say(printable(redactKeys(`${error.message}\n${total}`)));
   } else if (!quiet) {
     if (warning !== undefined) {
       const count = pluralize(warning.problems.length, "warning");
-      io.stderr.write(redactKeys(`${warning.message}\n\n${file}: ${count}\n\n`));
+      io.stderr.say(redactKeys(`${warning.message}\n\n${file}: ${count}\n\n`));
     }
     const organizations = Object.values(scenario?.organizations ?? {});
     const keys = organizations.flatMap((one) => Object.keys(one.keys ?? {}));
     const contents = `${pluralize(organizations.length, "organization")}, ${pluralize(keys.length, "key")}`;
-    io.stdout.write(`ok  ${escapeControls(redactKeys(file))}  ${contents}\n`);
+    io.stdout.say(`ok  ${escapeControls(redactKeys(file))}  ${contents}\n`);
   }
 }
 

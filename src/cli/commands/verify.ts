@@ -88,8 +88,8 @@ async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Ve
     const outcome = await outcomeOf(name, call);
     // Separates long texts.
     const isLater = !quiet && outcomes.some(({ text }) => text !== undefined);
-    if (!flags.json && outcome.text !== undefined) io.stdout.write(`${isLater ? "\n" : ""}${outcome.text}`);
-    if (!flags.json && outcome.error !== undefined) io.stderr.write(`${outcome.error}\n`);
+    if (!flags.json && outcome.text !== undefined) io.stdout.say(`${isLater ? "\n" : ""}${outcome.text}`);
+    if (!flags.json && outcome.error !== undefined) io.stderr.say(`${outcome.error}\n`);
     outcomes.push(outcome);
   }
   const failed = outcomes.filter((outcome) => outcome.exitCode !== exitCode.fine).length;
@@ -99,7 +99,7 @@ async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Ve
     const documents = outcomes.map((outcome) => outcome.json);
     io.stdout.write(`${redactKeys(JSON.stringify(documents, null, watch ? 0 : 2))}\n`);
   } else if (outcomes.length > 1 && wasRead && (failed > 0 || !quiet)) {
-    io.stdout.write(totalText(outcomes.length, failed, styleFor(io.stdout, io.env).palette));
+    io.stdout.say(totalText(outcomes.length, failed, styleFor(io.stdout, io.env).palette));
   }
   return {
     exitCode: Math.max(...outcomes.map((outcome) => outcome.exitCode)),

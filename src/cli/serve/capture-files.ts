@@ -34,14 +34,13 @@ export async function writeCaptures(
       written.add(file);
     }
   } catch (error) {
-    io.stderr.write(describeFailure(error, {}));
+    io.stderr.say(describeFailure(error, {}));
   }
   if (quiet) return;
   const files = [...written].map((file) => `${file}.yaml`);
   const shown = files.length > 3 ? [...files.slice(0, 3), pluralize(files.length - 3, "more file")] : files;
-  for (const one of written.size === 0 ? why : []) io.stderr.write(`${one}\n`);
-  if (written.size > 0)
-    io.stderr.write(`The sandbox's captures are in ${folder}: ${listed(shown, "and")}.\n`);
+  for (const one of written.size === 0 ? why : []) io.stderr.say(`${one}\n`);
+  if (written.size > 0) io.stderr.say(`The sandbox's captures are in ${folder}: ${listed(shown, "and")}.\n`);
 }
 
 function textOf(runtime: SandboxState, why: Set<string>): string | undefined {

@@ -49,9 +49,9 @@ export async function deliverReport(
   ran: Ran,
 ): Promise<boolean> {
   const { quiet = false, format = "text" } = flags;
-  const { palette } = styleFor(io.stderr, io.env);
+  const style = styleFor(io.stderr, io.env);
   const print = (text: string) => io.stderr.write(redactKeys(text));
-  const say = (text: string) => io.stderr.write(redactKeys(text));
+  const say = (text: string) => io.stderr.say(redactKeys(text));
   const why = ran.hint || whyNoRequest(io);
   const how = { ...ran, failures: unmet, hint: `The command has sent no request. ${why}` };
   const inFormat = (as: ReportFormat) => renderReport(report, as, how);
@@ -66,15 +66,14 @@ export async function deliverReport(
     return end();
   }
   if (isInFull) {
-    const shown = `\n${renderReport(report, format, { ...how, palette })}`;
-    if (format === "text") say(shown);
-    else print(shown);
+    print(`\n${renderReport(report, format, { ...how, ...style })}`);
   } else if (!quiet) {
     const files = targets.map(({ file }) => (file === "-" ? "stdout" : JSON.stringify(file)));
     say(`${conclusion(report)} The report is in ${listed(files, "and")}.\n`);
   }
   // The text for people ends with these.
-  if (!isInFull || format !== "text") for (const { sentence } of unmet) say(`${palette.red(sentence)}\n`);
+  if (!isInFull || format !== "text")
+    for (const { sentence } of unmet) say(`${style.palette.red(sentence)}\n`);
   if ((report.requests === 0 || ran.hint) && !quiet) say(`${why}\n`);
   if (runsOnGithub(io)) print(githubAnnotations(report, unmet));
   return end();

@@ -8,7 +8,7 @@ import { outcomes } from "../../spec/outcomes.js";
 import { escapeControls, printable, redactKeys } from "../../spec/redact.js";
 import type { Io } from "../io.js";
 import { stepLogLine } from "../story/step-line.js";
-import { answerText, type Palette, paintStatus, styleFor } from "../terminal.js";
+import { answerText, type Palette, paintStatus, type Style, styleFor } from "../terminal.js";
 
 export interface LogFlags {
   readonly log?: "pretty" | "json" | "off";
@@ -49,7 +49,7 @@ export async function createLog(flags: LogFlags, io: Io): Promise<Logger> {
     log === "json"
       ? // Loaded when needed: most logs are read by people.
         (await import("../../node/logger.js")).createJsonLog(write)
-      : textLog(write, styleFor(io.stderr, io.env).palette, verbose);
+      : textLog(write, styleFor(io.stderr, io.env), verbose);
   return quiet ? { ...said, note() {}, audit() {} } : said;
 }
 
@@ -72,8 +72,8 @@ export function logEvents(
   instances.follow(({ id, tenancy: { label }, runtime }) => void follow(runtime, { id, label }));
 }
 
-function textLog(write: (text: string) => void, palette: Palette, verbose: boolean): Logger {
-  const line = (text: string) => write(`${redactKeys(text).trimEnd()}\n`);
+function textLog(write: (text: string) => void, { palette, wrap }: Style, verbose: boolean): Logger {
+  const line = (text: string) => write(`${wrap(redactKeys(text).trimEnd())}\n`);
   return {
     event(event, instance) {
       const { label = instance?.id } = instance ?? {};

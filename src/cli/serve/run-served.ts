@@ -67,7 +67,7 @@ export function sayWhyNotRun(
       : (code ?? message);
   const error = new SandboxError("command_unusable", `Failed to run ${quote(program)}: ${why}.`);
   const json = flags.json || ["json", "brief"].includes(flags.format ?? "");
-  io.stderr.write(describeFailure(error, { json }));
+  io.stderr[json ? "write" : "say"](describeFailure(error, { json }));
   return isMissing ? 127 : 126;
 }
 

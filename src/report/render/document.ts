@@ -82,6 +82,8 @@ export interface Section {
   /** The column names: first the cells', then the details'. */
   readonly columns: readonly string[];
   readonly rows: readonly TableRow[];
+  /** Below the table. */
+  readonly note?: Cell | undefined;
   /** Drawn above the table in HTML; other formats leave out a section without rows. */
   readonly picture?: Picture | undefined;
 }

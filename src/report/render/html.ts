@@ -45,7 +45,7 @@ export function renderHtml({
   ].join("\n");
 }
 
-function sectionLines({ title, columns, rows, picture }: Section, index: number): string[] {
+function sectionLines({ title, columns, rows, picture, note }: Section, index: number): string[] {
   const heading = `section-${index + 1}`;
   const table = [
     // Wide tables can also be scrolled with the keyboard.
@@ -66,6 +66,7 @@ function sectionLines({ title, columns, rows, picture }: Section, index: number)
     `<h2 id="${heading}">${xmlText(title)}</h2>`,
     ...(picture === undefined ? [] : pictureLines(picture)),
     ...(rows.length === 0 ? [] : table),
+    ...(note === undefined ? [] : [`<p${cellInside(note)}</p>`]),
   ];
 }
 

@@ -21,18 +21,20 @@ const colourless: ReportPalette = { bold: same, dim: same, green: same, yellow: 
 /** The style of the text format. Default: no colors. */
 export interface TextStyle {
   readonly palette?: ReportPalette;
+  /** Breaks long lines. */
+  readonly wrap?: (text: string) => string;
 }
 
 export function render(
   document: ReportDocument,
   format: ReportFormat,
-  { palette = colourless }: TextStyle = {},
+  { palette = colourless, wrap = same }: TextStyle = {},
 ): string {
-  return renderers[format](document, palette);
+  return renderers[format](document, palette, wrap);
 }
 
 const renderers: Readonly<
-  Record<ReportFormat, (document: ReportDocument, palette: ReportPalette) => string>
+  Record<ReportFormat, (document: ReportDocument, palette: ReportPalette, wrap: Paint) => string>
 > = {
   text: renderText,
   brief: ({ brief, json }) => `${JSON.stringify(brief ?? json)}\n`,
@@ -44,18 +46,25 @@ const renderers: Readonly<
 
 const withRows = (sections: readonly Section[]) => sections.filter(({ rows }) => rows.length > 0);
 
-function renderText(document: ReportDocument, palette: ReportPalette): string {
+function renderText(document: ReportDocument, palette: ReportPalette, wrap: Paint): string {
   const { title, sections, yaml, notes, conclusion, failures } = document;
-  return [
+  const before = [
     escapeControls(title),
     "",
-    ...withRows(sections).flatMap((one) => [palette.bold(one.title), ...sectionLines(one, palette), ""]),
-    ...(yaml === undefined ? [] : [palette.bold(yaml.title), "", yaml.text]),
+    ...withRows(sections).flatMap((one) => {
+      const below = one.note === undefined ? [] : [`  ${textOf(one.note)}`];
+      return [palette.bold(one.title), ...sectionLines(one, palette), ...below, ""];
+    }),
+  ];
+  const after = [
     ...notes.flatMap((note) => [escapeControls(note), ""]),
     paint(escapeControls(conclusion.text), conclusion.tone, palette),
     ...failures.map((failure) => palette.red(escapeControls(failure))),
     "",
-  ].join("\n");
+  ];
+  // The block to paste keeps its lines.
+  const block = yaml === undefined ? [] : [palette.bold(yaml.title), "", yaml.text];
+  return [wrap(before.join("\n")), ...block, wrap(after.join("\n"))].join("\n");
 }
 
 function sectionLines({ columns, rows }: Section, palette: ReportPalette): string[] {
@@ -99,7 +108,7 @@ function renderMarkdown(document: ReportDocument): string {
   ].join("\n");
 }
 
-function table({ columns, rows }: Section): string[] {
+function table({ columns, rows, note = "" }: Section): string[] {
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
   return [
     line(columns),
@@ -108,6 +117,7 @@ function table({ columns, rows }: Section): string[] {
       line([...cells.map(cellText), ...details.map((lines) => lines.map(markdownText).join("<br>"))]),
     ),
     "",
+    ...(note === "" ? [] : [cellText(note), ""]),
   ];
 }
 
