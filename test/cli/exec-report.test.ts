@@ -87,7 +87,7 @@ describe("--report", () => {
   it("names what to run, since no sandbox is left to be started on", async () => {
     const { stderr } = await runExec(["rotation", "--", ...client("none")]);
     expect(stderr.replace(/\s+/g, " ")).toContain(
-      "401.expired with svc-sandbox exec key-states -- <command>, send ",
+      "401.expired - an expired key: with svc-sandbox exec key-states -- <command>, send ",
     );
     expect(stderr).not.toContain("start svc-sandbox");
   });
@@ -126,6 +126,6 @@ describe("--report", () => {
 
   it("has lines that trust the certificate that the command was given", async () => {
     const { stderr } = await runExec(["--tls", "--", ...client("active")]);
-    expect(stderr).toContain('curl --cacert "$SVC_CA_FILE" -H "x-api-key: $SVC_KEY_REVOKED"');
+    expect(stderr).toContain('curl --cacert "$SVC_CA_FILE" -H "x-api-key: $SVC_KEY_LIVE"');
   });
 });

@@ -94,7 +94,7 @@ describe("exec --intercept", () => {
     const { code, lines, stderr } = await intercept(["exec", "--intercept", "api.example"], words);
     expect([code, lines]).toEqual([0, ["200", "200", "404"]]);
     expect(stderr).toContain("3 requests to key-states");
-    expect(stderr).toMatch(/^ {2}200\.test +2 {2}covered/m);
+    expect(stderr).toMatch(/^ {2}200\.test +2 {2}a/m);
     expect(stderr).toMatch(/\nCoverage .*\n$/);
   });
 
