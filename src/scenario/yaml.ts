@@ -1,4 +1,4 @@
-import type { Node, Pair } from "yaml";
+import type { Node, Pair, YAMLError } from "yaml";
 import {
   Composer,
   Document,
@@ -100,6 +100,22 @@ function placeAt(source: SourceText, offset: number): SourcePlace {
 
 const longestLine = 1000;
 
+// Without a syntax tree: whether a line, or one that it belongs to, has the name of a secret.
+function mayBeSecret(before: string, line: string): boolean {
+  const named = (one: string) =>
+    [...one.matchAll(/([\w-]+)["']?\s*:/g)].some(([, name = ""]) => isOfSecret(name));
+  const indentOf = (one: string) => one.search(/\S|$/);
+  let indent = indentOf(line);
+  if (named(line)) return true;
+  const above = before.split("\n").filter((one) => one.trim() !== "");
+  if (named(above.at(-1) ?? "")) return true;
+  return above.reverse().some((one) => {
+    if (indentOf(one) >= indent) return false;
+    indent = indentOf(one);
+    return named(one);
+  });
+}
+
 /** Describes a place; the line is shown without keys, and not at all if it contains a part of a secret (R46). */
 export function describePlace({ source, offset }: Pick<SourcePlace, "source" | "offset">): PlaceDescription {
   const { text, secrets } = source;
@@ -110,7 +126,9 @@ export function describePlace({ source, offset }: Pick<SourcePlace, "source" | "
   const column = at - start + 1;
   const [whole = ""] = text.slice(start, start + longestLine + 1).split(/\r?\n/);
   const end = start + whole.length;
-  const isSecret = secrets?.().some(([from, until]) => from < end && until > start) ?? true;
+  const isSecret =
+    secrets?.().some(([from, until]) => from < end && until > start) ??
+    mayBeSecret(text.slice(0, start), whole);
   if (isSecret || whole.length > longestLine) return { line, column };
   const safe = (part: string) => printable(redactSecrets(part));
   // A shortened key moves the rest of the line to the left.
@@ -156,11 +174,60 @@ function compose(text: string, report: ReportAt): Document.Parsed | undefined {
   }
   // Tags that the core schema does not have are warnings.
   const wrong = document === undefined ? [] : [...document.errors, ...document.warnings];
-  for (const { code, message, pos } of wrong.slice(0, maximumErrors)) {
-    const said = message.slice(0, 1).toLowerCase() + message.slice(1);
-    report("yaml_syntax", pos[0], `not valid YAML: ${said}`, syntaxHints[code]);
+  const [first] = wrong;
+  if (first === undefined) return document;
+  // Others are often its consequences.
+  const { at = first.pos[0], said, hint } = syntaxProblem(first, text);
+  return report("yaml_syntax", at, `not valid YAML: ${said}`, hint);
+}
+
+type SyntaxProblem = { readonly at?: number; readonly said: string; readonly hint?: string | undefined };
+
+function syntaxProblem({ code, message, pos: [start] }: YAMLError, text: string): SyntaxProblem {
+  const rest = text.slice(start);
+  const [sign = ""] = rest;
+  const opened = unclosedBefore(text, start);
+  const isClosed = /[}\]]/.test(sign) && opened.some((at) => text[at] === (sign === "}" ? "{" : "["));
+  const [, closing] = / end with a ([}\]])/.exec(message) ?? [];
+  if (/[}\]]/.test(sign) && !isClosed && (closing || code === "UNEXPECTED_TOKEN")) {
+    return {
+      said: `there is no bracket that this ${sign} closes`,
+      hint: "remove it, or add the opening one",
+    };
   }
-  return wrong.length === 0 ? document : undefined;
+  const at = opened.at(-1);
+  if (closing !== undefined && at !== undefined) {
+    const [opening] = text.slice(at);
+    return { at, said: `the ${opening} is not closed`, hint: `close it with ${opening === "{" ? "}" : "]"}` };
+  }
+  const [, word = "", above = "", name = ""] = /^(([^\n]*)(?:\n *([^\s:]+):)?)/.exec(rest) ?? [];
+  const isKey = code === "MULTILINE_IMPLICIT_KEY" || /^Implicit map keys/.test(message);
+  const before = text.slice(text.lastIndexOf("\n", start) + 1, start);
+  if (code === "BLOCK_AS_IMPLICIT_KEY" && name !== "" && !above.includes(": ")) {
+    const said = `${quote(name)} is indented, but the line above has a value`;
+    return {
+      at: start + word.length - name.length - 1,
+      said,
+      hint: "indent it like the field of the line above",
+    };
+  }
+  if (isKey && /^[\s-]*$/.test(before)) {
+    const spaced = above.trim().replace(/^(\w+):(?=\S)/, "$1: ");
+    const hint = spaced === above.trim() ? "write it as name: value, or remove it" : `write ${spaced}`;
+    return { said: `${quote(above.trim())} is not a field`, hint };
+  }
+  const said = message.slice(0, 1).toLowerCase() + message.slice(1);
+  return { at: start + rest.search(/[^ ]|$/), said, hint: syntaxHints[code] };
+}
+
+/** The offsets of the brackets before a place that nothing closes there; brackets in quotes and comments also count. */
+function unclosedBefore(text: string, end: number): number[] {
+  const open: number[] = [];
+  for (const { 0: sign, index } of text.slice(0, end).matchAll(/[{}[\]]/g)) {
+    if (sign === "{" || sign === "[") open.push(index);
+    else if (text[open.at(-1) ?? -1] === (sign === "}" ? "{" : "[")) open.pop();
+  }
+  return open;
 }
 
 const syntaxHints: Readonly<Record<string, string>> = {
@@ -168,9 +235,9 @@ const syntaxHints: Readonly<Record<string, string>> = {
   BLOCK_AS_IMPLICIT_KEY: "put quotes around a text that contains a colon and a space",
   MISSING_CHAR: "close the quote or bracket that was opened before",
   BAD_INDENT: "indent the members of one mapping by the same number of spaces",
-  MULTILINE_IMPLICIT_KEY: "is a colon missing, or a space after it?",
   NON_STRING_KEY: "write a plain name",
   TAG_RESOLVE_FAILED: "remove the tag",
+  BLOCK_IN_FLOW: "separate the fields with commas",
   BAD_SCALAR_START: "put quotes around a text that starts with a special character",
 };
 

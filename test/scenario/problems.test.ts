@@ -69,6 +69,20 @@ test.each([
   expect(JSON.stringify(problems) + new ScenarioError(problems).message).not.toContain(random.slice(4));
 });
 
+test.each([
+  ["      main: { environment: test } }", true],
+  ["      main: { secret: abc-def } }", false],
+  ["      main:\n        secret:\n          abc: def: ghi", false],
+  ["      main:\n        secret: |\n          abc\n          def\n        }", true],
+  ["      main:\n        api_key:\n        }", false],
+])("a syntax error shows its line if that is part of no secret (R46): %j, %j", (lines, isShown) => {
+  const [problem] = problemsOf(inKeys(`${lines}\n`));
+  expect([problem?.code, problem?.source]).toEqual([
+    "yaml_syntax",
+    isShown ? lines.split("\n").at(-1) : undefined,
+  ]);
+});
+
 /** Texts that are too big, or too odd, to keep as files. */
 const hostile: Readonly<Record<string, readonly [string, ScenarioProblemCode]>> = {
   "ten thousand open brackets": ["[".repeat(10_000), "too_deep"],

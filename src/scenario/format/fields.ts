@@ -95,9 +95,33 @@ export function timeHint(text: string): string {
   return "write an ISO 8601 time with a zone, in the years 0000 to 9999, such as 2026-03-02T09:00:00Z";
 }
 
-/** Returns how to fix a number that should be a duration; `undefined` for any other text. */
-function unitHint(text: string): string | undefined {
-  return /^[+-]?\d+$/.test(text) ? `add the unit: ${text}s or ${text}m, for example` : undefined;
+const compound = /^([+-]?)(P?)(?:(\d{1,6})D)?(T?)(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?$/i;
+
+/** Returns the durations that a text probably means: without a unit, in several units, in ISO 8601, with a wrong sign. */
+function meantDurations(text: string, units: readonly string[]): string[] {
+  if (/^[+-]?\d+$/.test(text)) return units.map((unit) => text + unit);
+  const [, sign = "", iso, days = 0, t, hours = 0, minutes = 0, seconds = 0] = compound.exec(text) ?? [];
+  // In ISO 8601, an M before the T is a month.
+  const isMonths = iso !== "" ? t === "" : text.endsWith("M");
+  if (minutes !== 0 && isMonths)
+    return [`${sign}${minutes}m`, `${sign}${Number(minutes) * 30}d`].slice(iso ? 1 : 0);
+  const length = ((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * 60 + Number(seconds);
+  const [unit, each] = Object.entries({ d: 86_400, h: 3600, m: 60, s: 1 }).find(
+    ([, one]) => length % one === 0,
+  ) ?? ["s", 1];
+  return length > 0 ? [`${sign}${length / each}${unit}`, `${length / each}${unit}`] : [];
+}
+
+/** Returns the first of these durations that are allowed. */
+function durationHint(
+  text: string,
+  isAllowed: (text: string) => boolean,
+  units = ["s", "m"],
+): string | undefined {
+  const [first, second] = [...new Set(meantDurations(text, units))].filter(isAllowed);
+  if (first === undefined) return undefined;
+  const isMinutes = text.endsWith("M") && first.endsWith("m") ? " (minutes)" : "";
+  return `write ${first}${isMinutes}${second === undefined || first.endsWith(second) ? "" : ` or ${second}`}`;
 }
 
 // The kinds of text in the format. Each use is a new shape, which can have its own description.
@@ -131,17 +155,15 @@ const durationWording = {
   noun: "a duration",
   example: "90s, 10m, 2h or 7d",
   code: "bad_time",
-  hint: unitHint,
 } as const;
-export const duration = (isAllowed = (_length: number) => true) =>
-  text({
-    ...durationWording,
-    pattern: durationPattern,
-    isAllowed(given) {
-      const length = parseDuration(given);
-      return length !== undefined && isAllowed(length);
-    },
-  });
+export const duration = (isAllowed = (_length: number) => true) => {
+  const isFine = (given: string) => {
+    const length = parseDuration(given);
+    return length !== undefined && isAllowed(length);
+  };
+  const hint = (given: string) => durationHint(given, isFine);
+  return text({ ...durationWording, pattern: durationPattern, isAllowed: isFine, hint });
+};
 
 export const durationOrNone = () =>
   text({
@@ -150,17 +172,22 @@ export const durationOrNone = () =>
     example: "90d, 12h or none",
     pattern: new RegExp(`^none$|${durationPattern.source}`),
     isAllowed: (given) => given === "none" || (parseDuration(given) ?? -1) > 0,
+    hint: (given) => durationHint(given, (one) => (parseDuration(one) ?? -1) > 0),
   });
 
 /** A duration of real time, up to a maximum. */
-export const wait = (longest: number) =>
-  text({
+export const wait = (longest: number) => {
+  const isAllowed = (given: string) =>
+    waitPattern.test(given) && (parseDuration(given) ?? Number.POSITIVE_INFINITY) <= longest;
+  return text({
     ...durationWording,
     noun: "a duration of at most an hour",
     example: "250ms, 2s or 1m",
     pattern: waitPattern,
-    isAllowed: (given) => (parseDuration(given) ?? Number.POSITIVE_INFINITY) <= longest,
+    isAllowed,
+    hint: (given) => durationHint(given, isAllowed, ["ms", "s"]),
   });
+};
 
 export const timeOrDuration = () =>
   text({
@@ -169,7 +196,10 @@ export const timeOrDuration = () =>
     code: "bad_time",
     pattern: new RegExp(`${timePattern.source}|${durationPattern.source}`),
     isAllowed: (given) => parseWhen(given, 0) !== undefined,
-    hint: (given) => (/^\d{4}-\d{2}-/.test(given) ? timeHint(given) : unitHint(given)),
+    hint: (given) =>
+      /^\d{4}-\d{2}-/.test(given)
+        ? timeHint(given)
+        : durationHint(given, (one) => parseWhen(one, 0) !== undefined),
   });
 
 export const maximumScopes = 100;

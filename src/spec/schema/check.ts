@@ -15,7 +15,7 @@ import {
 import { didYouMean, listed } from "./words.js";
 
 export function shapeProblems(shape: Shape, value: unknown): ShapeProblem[] {
-  const found = mistakesIn(shape, value).map(inWords);
+  const found = mistakesIn(shape, value).map((one) => inWords(one, shape));
   // A misspelled field is not also missing.
   const suggested = new Set(found.map(({ suggestion }) => suggestion && pathText(suggestion)));
   return found.filter(({ code, path }) => code !== "missing_field" || !suggested.has(pathText(path)));

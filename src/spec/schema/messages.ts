@@ -10,6 +10,7 @@ import {
   pathText,
   type Shape,
   type ShapeCode,
+  shapeAt,
   shapeOf,
   type TextKind,
 } from "./shape.js";
@@ -42,9 +43,10 @@ export interface ShapeProblem<Code extends string = ShapeCode> {
   readonly suggestion?: Path | undefined;
 }
 
-export function inWords({ kind, path, shape, value, holder }: Mistake): ShapeProblem {
+/** Describes a mistake in a value of the shape `root`. */
+export function inWords({ kind, path, shape, value, holder }: Mistake, root: Shape): ShapeProblem {
   if (kind === "missing") return missingField(path, shape);
-  if (kind === "unknown") return unknownField(path, shape, holder);
+  if (kind === "unknown") return unknownField(path, shape, holder, shapeAt(root, path.slice(0, -2)));
   if (kind === "empty") {
     const hint = `add one of ${listed((shape as MappingKind).needs ?? [], "or")}`;
     return { code: "missing_field", path, message: `${labelOf(path)} has no effect`, hint };
@@ -183,8 +185,11 @@ function ofAtLeast(least: number | undefined): string {
   return least === undefined ? "" : ` of at least ${least}`;
 }
 
-/** The diagnostic of an unknown field of the mapping `holder`, with the probable field or the known fields. */
-function unknownField(path: Path, shape: Shape, holder: unknown) {
+/**
+ * The diagnostic of an unknown field of the mapping `holder` inside of one with the shape `around`, with the probable field
+ * or the known fields.
+ */
+function unknownField(path: Path, shape: Shape, holder: unknown, around: Shape | undefined) {
   const parent = path.slice(0, -1);
   const name = String(path.at(-1));
   const where = parent.length === 0 ? "at the top level" : `in ${pathText(parent)}`;
@@ -207,6 +212,18 @@ function unknownField(path: Path, shape: Shape, holder: unknown) {
     return { ...diagnostic, hint: `indent ${name} by more spaces than ${emptied}` };
   }
   const spelled = snakeCase(name);
+  const isState = ([, field]: [string, MappingField]) => {
+    const inner = shapeOf(field);
+    return inner.kind === "choice" && inner.choices.includes(spelled);
+  };
+  const state = members[name] === true && Object.entries(fieldsOf(shape) ?? {}).find(isState);
+  if (state) return { ...diagnostic, hint: `write ${state[0]}: ${spelled}` };
+  const outer = path.at(-2);
+  if (typeof outer === "string" && around !== undefined && writtenFields(around).includes(name)) {
+    return { ...diagnostic, hint: `${name} belongs next to ${outer}, not in it` };
+  }
+  const inner = fields.filter((field) => writtenFields(shapeAt(shape, [field]) as Shape).includes(name));
+  if (inner.length === 1) return { ...diagnostic, hint: `${name} belongs in ${inner[0]}: { ${name}: … }` };
   const words = [spelled, ...meaningsOf(spelled)];
   const isFree = (field: string) => fields.includes(field) && !Object.hasOwn((holder ?? {}) as object, field);
   const free = words.find(isFree);

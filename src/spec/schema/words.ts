@@ -2,8 +2,13 @@ import { distance } from "fastest-levenshtein";
 
 const longestQuote = 60;
 
+const invisible = /\p{Cf}|\p{Zl}|\p{Zp}|(?! )\p{Zs}/gu;
+const lookAlike = /[\p{Script=Cyrillic}\p{Script=Greek}\uFF01-\uFF5E]/gu;
+const codePoint = (sign: string) => `\\u{${sign.codePointAt(0)?.toString(16)}}`;
+
 /**
- * A value for a message: a text in quotes, truncated if long; a list or mapping only by its kind.
+ * A value for a message: a text in quotes, truncated if long, with characters that nobody can see or tell from a Latin
+ * letter by their code points; a list or mapping only by its kind.
  *
  * @example
  * quote("actve"); // '"actve"'
@@ -11,7 +16,9 @@ const longestQuote = 60;
  */
 export function quote(value: unknown): string {
   if (typeof value === "string") {
-    return JSON.stringify(value.length > longestQuote ? `${value.slice(0, longestQuote)}…` : value);
+    const shown = JSON.stringify(value.length > longestQuote ? `${value.slice(0, longestQuote)}…` : value);
+    const escaped = shown.replace(invisible, codePoint);
+    return /[A-Za-z]/.test(value) ? escaped.replace(lookAlike, codePoint) : escaped;
   }
   if (value === undefined || value === null) return "nothing";
   if (Array.isArray(value)) return "a list";
