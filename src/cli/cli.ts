@@ -14,7 +14,7 @@ import {
   splitAtDashes,
   tellingOf,
 } from "./io.js";
-import { misread, parse, printHelp, unknownWord } from "./program.js";
+import { lacksDashes, parse, printHelp, unknownWord } from "./program.js";
 import { wrapLines } from "./terminal.js";
 
 export { setPackageReader } from "../node/package-files.js";
@@ -92,7 +92,7 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
   const command = await load(name, io);
   const { rest: needed } = command;
   if (needed?.startsWith("<") && behind.length === 0 && !asksHelp) {
-    throw misread(name, `${name} needs -- and a command after it: ${io.program} ${name} -- npm test`, io);
+    throw lacksDashes(name, given, io);
   }
   const parsed = parse(name, command, needed === undefined ? given : before.slice(1), { io, implied });
   if (parsed === undefined) return exitCode.fine;

@@ -1,5 +1,5 @@
 import { existsSync, promises } from "node:fs";
-import { extname, resolve } from "node:path";
+import { dirname, extname, resolve } from "node:path";
 import { fileFailure, writeFileAtomically, writeReportFile } from "../node/files/write-file.js";
 import { endingWords, formatOfEnding, type ReportFormat } from "../report/render/document.js";
 import { SandboxError } from "../spec/errors.js";
@@ -64,6 +64,10 @@ export function reportTargets(
     const isAppended = resolve(cwd, file) === env.GITHUB_STEP_SUMMARY;
     const ending = { "-": ".txt" }[file] ?? (isAppended ? ".md" : extname(file).toLowerCase());
     const format = given ?? formatOfEnding(ending);
+    const folder = dirname(file);
+    if (!existsSync(resolve(cwd, folder))) {
+      throw usageError(`${name}: there is no folder ${quote(folder)} for ${quote(file)}. Create it first.`);
+    }
     if (format !== undefined) return { file, format, isAppended };
     throw usageError(
       `${name}: the name ${quote(file)} does not set the format of ${what}. End it with ${endingWords}.`,

@@ -48,7 +48,7 @@ describe("--report", () => {
   };
 
   it("writes every format that a name ends with, and one line shows where", async () => {
-    const cwd = clientFolder();
+    const cwd = clientFolder({ "deep/er/a": "" });
     const files = ["a.json", "deep/er/b.md", "c.XML", "d.txt"];
     const argv = [...files.flatMap((file) => ["--report", file]), "--min-coverage", "90"];
     const { code, stdout, stderr } = await runExec([...argv, "--", ...client("active", "?revoked")], { cwd });

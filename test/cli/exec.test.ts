@@ -147,8 +147,8 @@ const socket = require("node:net").connect(port, hostname, () =>
 });
 
 it.each([
-  [[], "exec needs -- and a command after it: svc-sandbox exec -- npm test"],
-  [["npm", "run", "x", "--coverage"], "exec needs -- and a command after it"],
+  [[], "exec needs -- before your command: svc-sandbox exec -- npm test"],
+  [["npm", "run", "x", "--coverage"], "exec needs -- before your command"],
   [["npm", "test", "--", "-w"], 'Unexpected argument "test": exec accepts [scenario].'],
   [["--json", "--", "npm"], "Unknown flag --json"],
   [["npm", "--", "test"], 'Unknown scenario "npm"'],

@@ -10,6 +10,32 @@ test.each<[argv: readonly string[], says: RegExp, env?: Record<string, string>]>
   [["--instance-ttl", "0s"], /^Invalid --instance-ttl: "0s"\./],
   [["--write-env", ""], /^Invalid --write-env: ""\. Use the name of a file\./],
   [["--prot", "0"], /Unknown flag --prot\. Did you mean --port\?\s.*start --help/],
+  [
+    ["play", "--port", "0"],
+    /^play has no --port: serve the story with `svc-sandbox start --frozen --open`\.\n/,
+  ],
+  [["--no-color"], /^start has no --no-color: set NO_COLOR=1\.\n/],
+  [["exec", "--strict", "--", "true"], /^exec has no --strict: use --fail-on error\.\n/],
+  [["validate", "--format", "text"], /^validate has no --format: use --json\.\n/],
+  [
+    ["start", "--self-service-limit", "5"],
+    /^start has no --self-service-limit: let your portal call POST \/instances\.\n/,
+  ],
+  [["certify", "--report", "x.md", "--", "true"], /^certify has no --report: use --certificate\.\n/],
+  [
+    ["stop", "--port", "4750"],
+    /^stop has no --port: name the address, as in `svc-sandbox stop http:\/\/127\.0\.0\.1:4747`\.\n/,
+  ],
+  [["certify", "npm", "test"], /^certify needs -- before your command: svc-sandbox certify -- npm test\n/],
+  [["exec", "pytest", "tests"], /^exec needs -- before your command: svc-sandbox exec -- pytest tests\n/],
+  [
+    ["exec", "--report", "out/a.md", "--", "true"],
+    /^--report: there is no folder "out" for "out\/a\.md"\. Create it first\.$/m,
+  ],
+  [
+    ["certify", "--badge", "client.png", "--", "true"],
+    /^Invalid --badge: "client\.png"\. Use the name of an \.svg file\./,
+  ],
   [["farmers", "--count", "-1"], /^"farmers" is .*Did you mean svc-sandbox fixtures farmers\?\n/],
   [["start", "--port"], /-p, --port <number> needs a value\.\s.*start --help/],
   [["keys", "--json", "--format", "env"], /'--json' cannot be used with option '--format <format>'\. Leave/],

@@ -16,7 +16,16 @@ import { didYouMean, quote } from "../../spec/schema/words.js";
 import { defaultSeed } from "../../spec/seed.js";
 import { certificateTargets, verifyFile, writeCertificates } from "../certify/certificate-files.js";
 import { type Certified, certifyClient } from "../certify/certify-client.js";
-import { type CallOf, declareCommand, fileName, oneOf, option, toggle, wholeNumber } from "../command.js";
+import {
+  type CallOf,
+  declareCommand,
+  fileName,
+  oneOf,
+  option,
+  reader,
+  toggle,
+  wholeNumber,
+} from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
 import {
@@ -110,7 +119,11 @@ const flags = {
     `write the certificate to this file, in the format of its extension: ${endingWords}; --verify reads .json; repeatable`,
     (text, from) => [fileName(text, from)],
   ),
-  badge: option("--badge <file>", "write the verdict as a badge (SVG) to this file", fileName),
+  badge: option(
+    "--badge <file>",
+    "write the verdict as a badge (SVG) to this file",
+    reader((text) => (/\.svg$/i.test(text) ? text : undefined), "the name of an .svg file"),
+  ),
   verify: option(
     "--verify <file>",
     "repeat the runs of a certificate (.json) with the command after --, and compare the results",
@@ -197,7 +210,7 @@ export const command = declareCommand({
 
 function needCommand(rest: readonly string[], { program }: Io): void {
   if (rest.length > 0) return;
-  throw usageError(`certify needs -- and a command after it: ${program} certify -- npm test`);
+  throw usageError(`certify needs -- before your command: ${program} certify -- npm test`);
 }
 
 function askedRuns({
