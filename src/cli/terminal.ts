@@ -53,7 +53,7 @@ export function wrapLines(
   });
 }
 
-const program = String.raw`(?<=: |\brun |mean )(?:npx --no-install )?\S*svc-sandbox\S*|(?<=: |^)curl`;
+const program = String.raw`(?<=: |\brun |mean |^)(?:npx --no-install )?\S*svc-sandbox\S*(?! failed| is )|(?<=: |^)curl`;
 const command = new RegExp(`\`[^\`]+\`|(?:${program}) .+?(?=, |\\. |; |[.;?]?$)`, "g");
 
 /** Green for success, yellow for "later", red for a rejection. */

@@ -177,7 +177,7 @@ function pathRow({ pathId, promised, met, count, when, howToMeet }: ReportedPath
 const keyVariable = /SVC_KEY_\w+/;
 
 function withoutKey(curl: string): string {
-  return curl.replace(keyVariable, "");
+  return curl.replace(/ -H "x-api-key: \$\w+"/, "");
 }
 
 /** The command of the first path that also covers others with another key; `undefined` if each has its own. */

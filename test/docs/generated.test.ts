@@ -20,8 +20,8 @@ import { errorCauses } from "../../src/spec/errors.js";
 import { effectWords, faultEffects, faultKinds } from "../../src/spec/fault-effects.js";
 import { withDocumentedAnswers } from "../support/documented-answers.js";
 import { type Part, pageNames, pageOf, root, withParts } from "../support/pages.js";
-import { probeKeys, serveProbed } from "../support/probed-server.js";
 import { runCli } from "../support/run-cli.js";
+import { checkSample, samples } from "../support/samples.js";
 
 // What stands on the pages between `<!-- name -->` and `<!-- /name -->` is made from the product. `npm run docs:update`
 // writes it anew.
@@ -45,7 +45,7 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   "docs/assumptions.md": { assumptions: assumptionsPart },
   "docs/benchmarks.md": { peers: () => partOf(peerResults as unknown as Results) },
   "docs/certify.md": { promises: promisesPart },
-  "docs/check.md": { example: checkPart },
+  "docs/check.md": { example: checkSample },
   "docs/cli.md": { help: helpPart },
   "docs/control-plane.md": Object.fromEntries(
     Object.keys(callGroups).map((group) => [`calls: ${group}`, () => callsPart(group)]),
@@ -54,7 +54,12 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   "docs/scenario-reference.md": { effects: effectsPart },
 };
 
-test.each(Object.entries(pages))("%s matches the product (npm run docs:update)", async (page, parts) => {
+const allPages = new Set([...Object.keys(pages), ...Object.keys(samples)]);
+
+test.each([...allPages])("%s matches the product (npm run docs:update)", {
+  timeout: 60_000,
+}, async (page) => {
+  const parts = { ...pages[page], ...samples[page] };
   await expect(await withParts(page, parts)).toMatchFileSnapshot(join(root, page));
 });
 
@@ -139,18 +144,6 @@ function promisesPart(): string {
     ["promise", "what your users lose if nobody notices"],
     ...losses.map((loss) => [idsOf(loss).join(", "), loss]),
   );
-}
-
-async function checkPart(): Promise<string> {
-  const { url } = await serveProbed((reply, { ref }) => {
-    // biome-ignore lint/suspicious/noExplicitAny: the bodies are made wrong here
-    const { error, data } = reply.body as any;
-    if (ref === "expired") error.message = "The key has expired.";
-    if (ref === "active") data.limits.per_day = "1000";
-  });
-  const env = { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE, SVC_KEY_EXPIRED: probeKeys.SVC_KEY_EXPIRED };
-  const { stdout } = await runCli(["check", url], { env: env as Record<string, string> });
-  return `\`\`\`text\n${stdout.replaceAll(url, "https://api.example")}\`\`\``;
 }
 
 async function helpPart(): Promise<string> {

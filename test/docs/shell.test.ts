@@ -239,6 +239,8 @@ test("docs/control-plane.md: its commands print the responses below them", async
     const pattern = parts.map((part) => part.replace(/[.*+?^$(){}|[\]\\]/g, "\\$&")).join(".*");
     expect([text, printed[index]]).toEqual([text, expect.stringMatching(new RegExp(`^${pattern}$`))]);
   }
+  // The programs below them use its keys.
+  expect(server.sandbox.name).toBe("key-states");
 });
 
 test("docs/control-plane.md: the line for a story runs its next step", async () => {

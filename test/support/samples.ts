@@ -1,0 +1,159 @@
+import { blockWith, type Part } from "./pages.js";
+import { probeKeys, serveProbed } from "./probed-server.js";
+import { runCli } from "./run-cli.js";
+import { temporaryFolder } from "./temporary-folder.js";
+
+// The samples of output on the pages, made by the commands that the pages show.
+
+/** Sends a request with each variable, ends with 1 unless it gets the status after it, and runs `more` on the response. */
+const client = (words: string, more = "") => `
+get() { curl -s -o /dev/null -w '%{http_code} %{content_type}' -H "x-api-key: $key" "$SVC_BASE_URL/v1/relying-party/me"; }
+for word in ${words}; do
+  eval key=\\$SVC_KEY_\${word%:*}
+  answer=$(get)
+  ${more}
+  [ "\${answer%% *}" = "\${word#*:}" ] || { echo "Error: unexpected status \${answer%% *}" >&2; exit 1; }
+done`;
+
+const five = "REVOKED:401 EXPIRED:401 WRONG_SCOPE:403 LIVE:200 ACTIVE:200";
+
+/** Does not expect a parameter of the media type of a 401, and reads no body: two mistakes that `certify` finds. */
+const naive = client(
+  five,
+  `case "$word \${answer#* }" in
+    REVOKED*"; charset=utf-8") echo "Error: unexpected Content-Type: \${answer#* }" >&2; exit 1 ;;
+  esac`,
+);
+
+/** Sends a rejected key three times more, and pauses after a failure. */
+const stubborn = client(
+  five,
+  `for i in 1 2 3; do
+    case $answer in 5*) sleep 0.15; answer=$(get) ;; 4*) answer=$(get) ;; esac
+  done`,
+);
+
+type Range = readonly [from: RegExp, to?: RegExp];
+
+/** The lines of each range, from a line that matches to the next one that matches; `…` stands for what is left out. */
+function excerpt(text: string, ranges: readonly Range[]): string {
+  const lines = text.trimEnd().split("\n");
+  let end = 0;
+  const parts = ranges.flatMap(([from, to]) => {
+    const start = lines.findIndex((line, index) => index >= end && from.test(line));
+    const last = to === undefined ? start : lines.findIndex((line, index) => index > start && to.test(line));
+    if (start === -1 || last === -1) throw new Error(`no ${start === -1 ? from : to} in:\n${text}`);
+    const gap = start > end && end > 0 ? ["  …"] : [];
+    end = last + 1;
+    return [...gap, ...lines.slice(start, end)];
+  });
+  return parts.join("\n").trimEnd();
+}
+
+interface Sample {
+  readonly files?: Readonly<Record<string, string>>;
+  /** The client that `npm test` stands for. */
+  readonly client?: string;
+  readonly ranges?: readonly Range[];
+  readonly stream?: "stdout" | "stderr";
+}
+
+const block = (text: string) => `\`\`\`text\n${text}\n\`\`\``;
+
+const runs = new Map<string, ReturnType<typeof runCli>>();
+
+/** What a command prints in a terminal of 100 columns, started with npx. */
+function printed(
+  line: string,
+  { files = {}, client = "", ranges = [], stream = "stdout" }: Sample = {},
+): Part {
+  return async () => {
+    const cwd = temporaryFolder({ ...files, "client.sh": client });
+    const words = line.split(" ").flatMap((word) => (word === "npm-test" ? ["sh", "client.sh"] : word));
+    const env = { npm_command: "exec", NO_COLOR: "1" };
+    const run = runs.get(line + client) ?? runCli(words, { cwd, env, terminal: true, columns: 100 });
+    runs.set(line + client, run);
+    const shown = (await run)[stream]
+      .replaceAll("sh client.sh", "npm test")
+      // What differs from run to run.
+      .replaceAll(/\(\d+ ms\)/g, "(4 ms)")
+      .replaceAll(/pause of \d+ ms/g, "pause of 104 ms");
+    return block(ranges.length === 0 ? shown.trimEnd() : excerpt(shown, ranges));
+  };
+}
+
+const report = { client: client("ACTIVE:200 REVOKED:401 REVOKED:401"), stream: "stderr" } as const;
+
+/** The parts of the pages, by the names of their marks. */
+export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
+  "README.md": {
+    report: printed("exec -- npm-test", {
+      ...report,
+      ranges: [
+        [/^Paths/, /SVC_KEY_LIVE$/],
+        [/With its variable/, /curl/],
+        [/^Resent/, /revoked/],
+        [/^Coverage/],
+      ],
+    }),
+  },
+  "docs/exec.md": {
+    report: printed("exec -- npm-test", {
+      ...report,
+      ranges: [[/^\d+ requests/, /SVC_KEY_LIVE$/], [/With its variable/, /curl/], [/^Coverage/]],
+    }),
+  },
+  "docs/intercept.md": {
+    report: printed("exec --intercept api.example -- npm-test", {
+      ...report,
+      ranges: [[/^\d+ requests/, /200\.test/], [/^Coverage/]],
+    }),
+  },
+  "docs/certify.md": {
+    causes: printed("certify -- npm-test", { client: naive, ranges: [[/^Causes/, /^$/]] }),
+    output: printed("certify -- npm-test", {
+      client: naive,
+      stream: "stderr",
+      ranges: [[/^Last output of varied/], [/Error: unexpected/], [/^See it again/]],
+    }),
+    unnoticed: printed("certify --promises all --seeds 0 -- npm-test", {
+      client: client(five),
+      ranges: [
+        [/^Promises/, /--break/],
+        [/^\w+: \d+ of \d+ runs/, /\.$/],
+      ],
+    }),
+    retries: printed("certify --only retries -- npm-test", {
+      client: stubborn,
+      ranges: [[/^Retries/, /^$/]],
+    }),
+  },
+  "docs/retries.md": {
+    advice: printed("certify --only retries -- npm-test", { client: stubborn, ranges: [[/^Advice/, /^$/]] }),
+  },
+  "docs/scenarios.md": {
+    keys: () =>
+      printed("keys", { files: { "svc-sandbox.yaml": blockWith("docs/scenarios.md", "yaml", "stolen:") } })(),
+    problem: printed("validate svc-sandbox.yaml", {
+      files: {
+        "svc-sandbox.yaml":
+          "version: 1\norganizations:\n  village-bank:\n    type: bank\n    keys:\n      main:\n        environment: test\n        limits: { perMinute: 60 }\n",
+      },
+      stream: "stderr",
+      ranges: [[/^svc-sandbox/, /^hint/]],
+    }),
+  },
+};
+
+/** A check of an environment with two mistakes. */
+export async function checkSample(): Promise<string> {
+  const { url } = await serveProbed((reply, { ref }) => {
+    // biome-ignore lint/suspicious/noExplicitAny: the bodies are made wrong here
+    const { error, data } = reply.body as any;
+    if (ref === "expired") error.message = "The key has expired.";
+    if (ref === "active") data.limits.per_day = "1000";
+  });
+  const env = { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE, SVC_KEY_EXPIRED: probeKeys.SVC_KEY_EXPIRED };
+  const { stdout } = await runCli(["check", url], { env: env as Record<string, string> });
+  return block(stdout.replaceAll(url, "https://api.example").trimEnd());
+}
