@@ -2,7 +2,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { builtinModules } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type CodeSplittingGroup, type Plugin, type RolldownOptions, rolldown } from "rolldown";
+import {
+  type CodeSplittingGroup,
+  type OutputBundle,
+  type Plugin,
+  type RolldownOptions,
+  rolldown,
+} from "rolldown";
 import { esmExternalRequirePlugin } from "rolldown/plugins";
 import { dts } from "rolldown-plugin-dts";
 import ts from "typescript";
@@ -131,12 +137,22 @@ export async function emitTypes(root: string, into: readonly string[]): Promise<
     // Data: no public type has a part of it.
     external: [...usersPackages, /^node:/, /\.json$/],
     resolve: { extensionAlias: { ".js": [".d.ts"] } },
-    plugins: [dts({ dtsInput: true, emitDtsOnly: true })],
+    plugins: [
+      dts({ dtsInput: true, emitDtsOnly: true }),
+      { name: "comments", generateBundle: separateComments },
+    ],
   });
   // Without hashes, which depend on the project's folder, and never the name of an entry point.
   for (const dir of into) await bundled.write({ dir, format: "esm", chunkFileNames: "shared-[name].d.ts" });
   await bundled.close();
   await rm(cwd, { recursive: true });
+}
+
+// The comment of a member on the line of the member before it is shown for neither.
+function separateComments(_options: unknown, bundle: OutputBundle): void {
+  for (const file of Object.values(bundle)) {
+    if (file.type === "chunk") file.code = file.code.replace(/(?<=[;{]) *(?=\/\*\*)/g, "\n");
+  }
 }
 
 const failOnWarning: NonNullable<RolldownOptions["onLog"]> = (level, { code = "", message }) => {

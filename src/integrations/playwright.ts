@@ -7,6 +7,7 @@ import type {
   expect as playwrightExpect,
   TestType,
 } from "@playwright/test";
+import type { WithKnownFields } from "../library/sandbox.js";
 import { usersPackage } from "../library/users-package.js";
 import { olderVersion } from "../node/package-files.js";
 import { renderReport } from "../report/report-document.js";
@@ -101,7 +102,9 @@ const ofConfiguration: SandboxTest = playwright.test.extend<SandboxFixtures, Sha
  * Without a scenario, the configuration's scenario applies, and a ref is any text.
  */
 export function sandboxTest<const Source extends FixtureSource>(
-  options: PlaywrightFixtureOptions<Source> & { readonly scenario: Source },
+  options: PlaywrightFixtureOptions<Source> & {
+    readonly scenario: Source & WithKnownFields<Source, FixtureSource>;
+  },
 ): SandboxTest<FixturesOf<Source>>;
 export function sandboxTest(options?: PlaywrightFixtureOptions<never>): SandboxTest;
 export function sandboxTest(options?: PlaywrightFixtureOptions): SandboxTest {

@@ -1,4 +1,5 @@
 import type { ExpectStatic, TestAPI } from "vitest";
+import type { WithKnownFields } from "../library/sandbox.js";
 import { usersPackage } from "../library/users-package.js";
 import { olderVersion } from "../node/package-files.js";
 import {
@@ -34,7 +35,7 @@ export type SandboxTest<Fixtures = SandboxFixtures> = TestAPI<Fixtures & FileFix
  * Without a scenario, the configuration's scenario applies, and a ref is any text.
  */
 export function sandboxTest<const Source extends FixtureSource>(
-  options: FixtureOptions<Source> & { readonly scenario: Source },
+  options: FixtureOptions<Source> & { readonly scenario: Source & WithKnownFields<Source, FixtureSource> },
 ): SandboxTest<FixturesOf<Source>>;
 export function sandboxTest(options?: FixtureOptions<never>): SandboxTest;
 export function sandboxTest(options?: FixtureOptions): SandboxTest {

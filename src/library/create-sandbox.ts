@@ -76,7 +76,9 @@ export function createSandbox<const Source extends ScenarioSource>(
 export function createSandbox(
   options?: SandboxOptions<never>,
 ): Sandbox<KeyRef<"key-states">, OrganizationRef<"key-states">>;
-export function createSandbox(options: SandboxOptions): Sandbox;
+export function createSandbox<const Options extends SandboxOptions>(
+  options: Options & { readonly scenario?: WithKnownFields<Options["scenario"], ScenarioSource> },
+): Sandbox;
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
   requireKnownOptions("create the sandbox", options, ["scenario", "seed", "now", "frozen", "profile"]);
   const { scenario: source = "key-states" } = options;

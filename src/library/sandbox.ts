@@ -137,11 +137,23 @@ interface KeyAction<KeyRef extends string> {
 /** The dashboard's key page. A rejected call throws a `SandboxError` with a code and changes nothing. */
 export interface SandboxKeys<KeyRef extends string = string, OrganizationRef extends string = string>
   extends Record<KeyActionName, KeyAction<KeyRef>["act"]> {
+  /** Returns all keys, as in the dashboard: with state, usage and a fingerprint, never the secret. */
   list(): KeyView[];
-  get(ref: KeyRef | ListedKeyRef): KeyView;
+  /** Returns a key of the scenario, or one that was created later. Throws `unknown_ref`, with the existing refs. */
+  get(ref: KeyRef | ListedKeyRef | CreatedRef): KeyView;
+  /** Creates a key (R29), and returns it with its secret, which is shown only once (R36). Throws `key_limit_reached`. */
   create(key: KeyCreation<OrganizationRef>, as?: ActingAs): CreatedKey;
+  /**
+   * Replaces an active key (R37), and returns the replacement with its secret. The old key works until the overlap ends.
+   * Throws `key_not_active`.
+   */
   rotate(ref: KeyRef | ListedKeyRef, rotation?: KeyRotation, as?: ActingAs): CreatedKey;
+  /** Revokes a key: its next request gets 401 (R41). Throws `key_not_active`. */
+  revoke(ref: KeyRef | ListedKeyRef, as?: ActingAs): KeyView;
 }
+
+// Any text, but editors suggest the refs next to it.
+type CreatedRef = string & Record<never, never>;
 
 /** A change to an organization. */
 export interface OrganizationUpdate {
@@ -152,8 +164,11 @@ export interface OrganizationUpdate {
 
 /** The organizations of the sandbox. */
 export interface SandboxOrganizations<OrganizationRef extends string = string> {
+  /** Returns all organizations. */
   list(): OrganizationView[];
+  /** Returns an organization. Throws `unknown_ref`, with the existing refs. */
   get(ref: OrganizationRef): OrganizationView;
+  /** Changes the status or the access of an organization, from the next request on. */
   update(ref: OrganizationRef, change: OrganizationUpdate, as?: ActingAs): OrganizationView;
 }
 

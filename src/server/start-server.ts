@@ -92,7 +92,9 @@ export function startServer<const Source extends ScenarioSource>(
 export function startServer(
   options?: ServerOptions<never>,
 ): Promise<SandboxServer<KeyRef<"key-states">, OrganizationRef<"key-states">>>;
-export function startServer(options: ServerOptions): Promise<SandboxServer>;
+export function startServer<const Options extends ServerOptions>(
+  options: Options & { readonly scenario?: WithKnownFields<Options["scenario"], ScenarioSource> },
+): Promise<SandboxServer>;
 export async function startServer(options: ServerOptions = {}): Promise<SandboxServer> {
   requireKnownOptions("start the server", options, Object.keys(optionNames));
   const { scenario = "key-states", state: file, ...rest } = options;

@@ -354,7 +354,7 @@ test("docs/stories.md: the lines capture, verify and play requests of a sandbox,
   const folder = temporaryFolder();
   const env = { SVC_CONTROL_URL: server.controlUrl ?? "" };
   const lines = blocksOf("docs/stories.md").flatMap(({ language, text }) =>
-    language === "sh" && text.startsWith("npx") ? text.trim().split("\n") : [],
+    language === "sh" && /^npx.* capture /.test(text) ? text.trim().split("\n") : [],
   );
   expect(lines).toHaveLength(4);
   for (const line of lines) {

@@ -6,6 +6,16 @@ import { test as ofPlaywright, sandboxTest as playwrightOf } from "../../src/int
 import { createDispatcher } from "../../src/integrations/undici.js";
 import { test as ofVitest, sandboxTest as vitestOf } from "../../src/integrations/vitest.js";
 
+test("a misspelled field of an inline scenario is a mistake for the fixtures as well", () => {
+  const organizations = { bank: { type: "bank" } } as const;
+  // @ts-expect-error organisations
+  vitestOf({ scenario: { version: 1, organizations, organisations: {} } });
+  // @ts-expect-error organisations
+  playwrightOf({ scenario: { version: 1, organizations, organisations: {} } });
+  vitestOf({ scenario: { version: 1, organizations } });
+  vitestOf({ scenario: "./my.yaml" });
+});
+
 test("createDispatcher takes a sandbox whose refs are known", () => {
   expectTypeOf(createDispatcher).returns.toEqualTypeOf<Dispatcher>();
   createDispatcher(createSandbox({ scenario: "rotation" }), { baseUrl: "https://api.example" });

@@ -112,6 +112,12 @@ test("a misspelled field of an inline scenario is a mistake", () => {
       organizations: { b: { type: "bank", keys: { k: { environment: "test", expirs: "-1d" } } } },
     },
   });
+  const scenario = { version: 1, organizations, organisations: {} } as const;
+  // @ts-expect-error organisations
+  createSandbox({ scenario });
+  const keysOf = createSandbox({ scenario: { version: 1, organizations } }).keys;
+  keysOf.rotate("main", { as: "next" });
+  keysOf.get("next");
   const body = { anything: { at: ["all"] } };
   const story = [{ request: { key: "main", method: "POST", body } }];
   expectTypeOf(createSandbox({ scenario: { version: 1, organizations, story } }).secret)

@@ -1,0 +1,63 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import ts from "typescript";
+import { expect, test } from "vitest";
+import { root } from "../support/pages.js";
+
+/** What an editor suggests at the bar, with whether it shows a description. */
+function suggested(text: string): Map<string, boolean> {
+  const file = join(root, "editor-test.ts");
+  const content = `import { createSandbox } from "./dist/esm/index.js";\n${text}`;
+  const at = content.indexOf("|");
+  const texts = new Map([[file, content.replace("|", "")]]);
+  const service = ts.createLanguageService({
+    ...{
+      getCompilationSettings: () => ({
+        strict: true,
+        module: ts.ModuleKind.NodeNext,
+        target: ts.ScriptTarget.ES2022,
+      }),
+    },
+    ...{ getScriptFileNames: () => [file], getScriptVersion: () => "1", getCurrentDirectory: () => root },
+    getScriptSnapshot: (name) => {
+      const read = texts.get(name) ?? ts.sys.readFile(name);
+      return read === undefined ? undefined : ts.ScriptSnapshot.fromString(read);
+    },
+    ...{
+      getDefaultLibFileName: ts.getDefaultLibFilePath,
+      fileExists: (name) => texts.has(name) || ts.sys.fileExists(name),
+    },
+    ...{ readFile: (name) => texts.get(name) ?? readFileSync(name, "utf8") },
+  });
+  const { entries = [] } = service.getCompletionsAtPosition(file, at, {}) ?? {};
+  const fields = entries.filter(({ kind }) => kind === "property" || kind === "method" || kind === "string");
+  return new Map(
+    fields.map(({ name }) => {
+      const { documentation = [] } =
+        service.getCompletionEntryDetails(file, at, name, {}, undefined, {}, undefined) ?? {};
+      return [name, documentation.length > 0];
+    }),
+  );
+}
+
+const inside = (fields: string) =>
+  `createSandbox({ scenario: { version: 1, organizations: { bank: { ${fields} } } } });`;
+
+test.each([
+  ["an organization", inside("|"), ["type", "live_access", "keys"]],
+  ["a key", inside('type: "bank", keys: { main: { | } }'), ["environment", "usage", "overlap_ends"]],
+  ["the keys of a sandbox", "createSandbox().keys.|", ["list", "get", "create", "rotate", "revoke"]],
+  ["organizations", "createSandbox().organizations.|", ["list", "get", "update"]],
+])("an editor describes every member of %s", (_what, text, some) => {
+  const members = suggested(text);
+  expect([...members.keys()]).toEqual(expect.arrayContaining(some));
+  expect([...members].filter(([, isDescribed]) => !isDescribed)).toEqual([]);
+  expect([...members.keys()]).not.toContain("charAt");
+});
+
+test("an editor suggests the bundled scenarios, and the refs of their keys", () => {
+  expect([...suggested('createSandbox({ scenario: "|" });').keys()]).toContain("rotation");
+  expect([...suggested('createSandbox({ scenario: "rotation" }).keys.get("|");').keys()]).toContain(
+    "retiring",
+  );
+});
