@@ -59,6 +59,7 @@ beforeEach(async () => {
 
 test("lists tools with a schema for their input and one name for each thing, and shows how to start", async () => {
   const { tools } = await client.listTools();
+  expect(JSON.stringify(tools)).not.toContain("doNotSuggest");
   const names =
     "environment,explain,send,report,requests,advance,rotate,revoke,organization,faults,scenario,validate,reset";
   expect(tools.map(({ name }) => name)).toEqual(names.split(","));
@@ -128,6 +129,8 @@ test.each([
   ["explain", { key: "revokd" }, "unknown_ref", /Did you mean "revoked"\?/],
   ["revoke", { key: "revoked" }, "key_not_active", /^Failed to revoke the key "revoked": it is revoked/],
   ["revoke", {}, "validation_failed", /key is missing/],
+  ["revoke", { key: "active", kee: 1 }, "validation_failed", /unknown field "kee"/],
+  ["scenario", { name: "rotation", yaml: "version: 1" }, "validation_failed", /Pass one of them/],
   [
     "advance",
     { by: "soon" },

@@ -111,7 +111,7 @@ export async function serveMcp(
     tools: Object.entries(tools).map(([name, { description, input, row }]) => ({
       name,
       description: `${description}.`,
-      inputSchema: { type: "object" as const, ...jsonSchemaOf(input, descriptionOf) },
+      inputSchema: { type: "object" as const, ...withoutHints(jsonSchemaOf(input, descriptionOf)) },
       annotations: { readOnlyHint: row === undefined || row.method === "GET" || name === "validate" },
     })),
   }));
@@ -132,6 +132,11 @@ export async function serveMcp(
   await protocol.close();
 }
 
+// `doNotSuggest` is for editors.
+function withoutHints(schema: object): object {
+  return JSON.parse(JSON.stringify(schema, (name, value) => (name === "doNotSuggest" ? undefined : value)));
+}
+
 async function callTool(
   name: string,
   given: Input,
@@ -145,6 +150,12 @@ async function callTool(
     );
   }
   const input = checkValue(tool.input, given, `Failed to call ${name}`) as Input;
+  if (input.yaml !== undefined && input.name !== undefined) {
+    throw new SandboxError(
+      "validation_failed",
+      `Failed to call ${name}: name and yaml exclude each other. Pass one of them.`,
+    );
+  }
   if (name === "environment") return { text: JSON.stringify(clientEnvironment(world(), server)) };
   if (tool.row === undefined) return { text: JSON.stringify(explain(String(input.key))) };
   const { method, path } = tool.row;
