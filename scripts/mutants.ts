@@ -16,18 +16,17 @@ import { randomStream } from "../src/spec/seed.js";
 import { install } from "./install.js";
 import { root, runProgram } from "./run-program.js";
 
-// `npm run mutants`: plants mistakes with Stryker's instrumenter, which only this command installs, and prints those that the
-// tests of a room do not notice. By default those in files that differ from `main`; words name rooms instead, and `--all` takes
-// all rooms. `--write` writes the scores into docs/development.md. A seed draws the mutants of each room.
+// `npm run mutants`: plants mistakes with Stryker's instrumenter, which only this command installs, and prints those that no test
+// notices: by default in files that differ from `main`, with words in the rooms of these names, with `--all` in all rooms. A seed
+// draws the mutants of each room. `--write` writes the scores into docs/development.md.
 
-const filesIn = (path: string) =>
-  readdirSync(join(root, path), { recursive: true, encoding: "utf8" }).map((file) => join(path, file));
-const read = (file: string, base = root) => readFileSync(join(base, file), "utf8");
-const git = (...argv: string[]) => execFileSync("git", argv, { cwd: root, encoding: "utf8" }).split("\n");
-/** The percentage of mutants that tests must notice, the folder of `src`, and the start of the paths of further tests. */
-type Room = Readonly<{ goal: number; folder: string; tests: string }>;
-
-const rooms: Readonly<Record<string, Room>> = JSON.parse(read("scripts/tools/mutants/rooms.json"));
+/** By room, its folder of `src`, and the percentage of mutants that tests must notice. */
+const rooms: Readonly<Record<string, readonly [folder: string, goal: number]>> = {
+  ...{ spec: ["spec", 90], scenario: ["scenario", 90], farmers: ["farmers", 85], sandbox: ["sandbox", 90] },
+  ...{ api: ["api", 90], report: ["report", 85], library: ["library", 85], check: ["check", 85] },
+  ...{ certify: ["certify", 85], node: ["node", 85], log: ["log", 90], sockets: ["server/sockets", 90] },
+  ...{ control: ["server/control", 90], cli: ["cli", 85] },
+};
 
 /** As Stryker describes it. */
 interface Mutant {
@@ -38,14 +37,21 @@ interface Mutant {
   readonly location: { readonly start: { readonly line: number; readonly column: number } };
 }
 
-const folder = join(root, "scripts/tools/mutants");
-const packages = join(folder, "node_modules/@stryker-mutator");
+const filesIn = (path: string) =>
+  readdirSync(join(root, path), { recursive: true, encoding: "utf8" }).map((file) => join(path, file));
+const read = (file: string, base = root) => readFileSync(join(base, file), "utf8");
+const git = (...argv: string[]) => execFileSync("git", argv, { cwd: root, encoding: "utf8" }).split("\n");
+
+const folder = "scripts/tools/mutants";
+const packages = join(root, folder, "node_modules/@stryker-mutator");
 /** Mutants that change nothing, each by its file, its line and its replacement, with the reason. */
 const equivalent: readonly Readonly<Record<"file" | "line" | "replacement" | "reason", string>>[] =
-  JSON.parse(readFileSync(join(folder, "equivalent.json"), "utf8"));
+  JSON.parse(read(`${folder}/equivalent.json`));
 // Tests of the built command line run other code, and pages need a browser.
 const isOutside =
   /running-command|exec-client|userFolder|chromium|browser-|open-dashboard|vi\.mock\(|HeapSnapshot|a million farmers/;
+const isOfOthers =
+  /^test\/(?:bench|dashboard|docs|matrix|package|runners|site|types|store\/(?!redis-log|backup))/;
 
 const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
@@ -56,14 +62,12 @@ const { values: flags, positionals } = parseArgs({
 });
 const isWhole = flags.all === true || positionals.length > 0;
 
-const lineOf = ({ fileName, location }: Mutant) =>
-  (read(fileName).split("\n")[location.start.line] ?? "").trim();
-
-/** The test files of a room that run its source in their own process: those next to the source come first. */
-function testsOf({ folder, tests }: Room): string[] {
-  const isOfRoom = new RegExp(`^src/${folder}/|^(?:${tests})`);
-  const files = [...filesIn("src"), ...filesIn("test")].filter((file) => isOfRoom.test(file));
-  return files.filter((file) => file.endsWith(".test.ts") && !isOutside.test(read(file)));
+/** The tests that run the source in their own process, those next to it and short ones first. */
+function testFiles(): string[] {
+  const length = (file: string) => (file.startsWith("src") ? 0 : read(file).length);
+  return [...filesIn("src"), ...filesIn("test")]
+    .filter((file) => file.endsWith(".test.ts") && !isOfOthers.test(file) && !isOutside.test(read(file)))
+    .sort((one, other) => length(one) - length(other));
 }
 
 /** Makes a copy of the project with all mutants of some files, none of which is active. */
@@ -80,73 +84,87 @@ async function instrumentedCopy(files: readonly string[]) {
   cpSync(root, copy, { recursive: true, filter });
   for (const link of links) symlinkSync(join(root, link), join(copy, link));
   for (const { name, content } of made.files) writeFileSync(join(copy, name), content);
-  return { copy, mutants: (made.mutants as readonly Mutant[]).filter(({ status }) => status !== "Ignored") };
+  const mutants = (made.mutants as readonly Mutant[]).filter(({ status }) => status !== "Ignored");
+  const lines = new Map(sources.map(({ name, content }) => [name, content.split("\n")]));
+  return { copy, mutants, lines };
 }
 
-/** Tries a sample of the mutants of some files; returns those that count, and of these those that no test noticed. */
-async function tryMutants(files: readonly string[], tests: readonly string[]) {
-  const { copy, mutants } = await instrumentedCopy(files);
-  try {
-    const draw = randomStream(Number(flags.seed), ...files);
-    const drawn = mutants
+/** Tries mutants with all tests; returns a word and an id for each thing that happened. */
+async function tryMutants(copy: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const results = join(copy, "results");
+  writeFileSync(results, "");
+  const env = {
+    MUTANT_TESTS: testFiles().join(),
+    MUTANT_IDS: ids.join(),
+    MUTANT_RESULTS: results,
+    CHROMIUM_PATH: "/none",
+  };
+  const argv = ["node_modules/vitest/vitest.mjs", "run", "--config", `${folder}/vitest.config.ts`];
+  const { output } = await runProgram(process.execPath, argv, { cwd: copy, env, timeout: 5 * 3_600_000 });
+  if (!/Duration/.test(output)) throw new Error(output.slice(-4000));
+  return new Set(readFileSync(results, "utf8").split("\n"));
+}
+
+if (!existsSync(packages)) await install(join(root, folder), [], 600_000);
+const changed = new Set([
+  ...git("diff", "--name-only", "main"),
+  ...git("ls-files", "--others", "--exclude-standard"),
+]);
+const isChosen = (room: string, file: string) =>
+  positionals.length > 0 ? positionals.includes(room) : isWhole || changed.has(file);
+const filesOf = (room: string) =>
+  filesIn(`src/${rooms[room]?.[0]}`).filter(
+    (file) => /(?<!\.test|\.generated)\.ts$/.test(file) && isChosen(room, file),
+  );
+const byRoom = Object.keys(rooms)
+  .map((room) => ({ room, files: filesOf(room) }))
+  .filter(({ files }) => files.length > 0);
+const { copy, mutants, lines } = await instrumentedCopy(byRoom.flatMap(({ files }) => files));
+try {
+  const samples = byRoom.map(({ room, files }) => {
+    const all = mutants.filter(({ fileName }) => files.includes(fileName));
+    const draw = randomStream(Number(flags.seed), room);
+    const drawn = all
       .map((mutant) => ({ mutant, order: draw() }))
       .sort((one, other) => one.order - other.order);
-    const sample = drawn.slice(0, Number(flags.sample)).map(({ mutant }) => mutant);
-    writeFileSync(join(copy, "results"), "");
-    const env = {
-      ...{ MUTANT_TESTS: tests.join(), MUTANT_IDS: sample.map(({ id }) => id).join() },
-      ...{ MUTANT_RESULTS: join(copy, "results"), CHROMIUM_PATH: "/none" },
+    return {
+      room,
+      all: all.length,
+      sample: drawn.slice(0, Number(flags.sample)).map(({ mutant }) => mutant),
     };
-    const argv = [
-      "node_modules/vitest/vitest.mjs",
-      "run",
-      "--config",
-      "scripts/tools/mutants/vitest.config.ts",
-    ];
-    const { output } = await runProgram(process.execPath, argv, { cwd: copy, env, timeout: 5 * 3_600_000 });
-    const results = new Set(read("results", copy).split("\n"));
-    if (!results.has("finished")) throw new Error(output.slice(-4000));
-    const isEquivalent = (one: Mutant) =>
-      equivalent.some(
-        ({ file, line, replacement }) =>
-          file === one.fileName && line === lineOf(one) && replacement === one.replacement,
-      );
+  });
+  const results = await tryMutants(
+    copy,
+    samples.flatMap(({ sample }) => sample.map(({ id }) => id)),
+  );
+  let page = read("docs/development.md");
+  for (const { room, all, sample } of samples) {
+    const lineOf = ({ fileName, location }: Mutant) =>
+      (lines.get(fileName)?.[location.start.line] ?? "").trim();
     // Code that only the import of a file runs is not tried.
     const tried = sample.filter(({ id }) => results.has(`reached ${id}`) || !results.has(`loaded ${id}`));
-    const counted = tried.filter((one) => !isEquivalent(one));
+    const counted = tried.filter(
+      (one) =>
+        !equivalent.some(
+          ({ file, line, replacement }) =>
+            file === one.fileName && line === lineOf(one) && replacement === one.replacement,
+        ),
+    );
     const missed = counted.filter(({ id }) => !results.has(`noticed ${id}`));
     for (const one of missed) {
       const { line, column } = one.location.start;
       const how = results.has(`reached ${one.id}`) ? "" : " (no test reaches it)";
       console.log(`${one.fileName}:${line + 1}:${column + 1}${how}: ${lineOf(one)}\n  → ${one.replacement}`);
     }
-    return {
-      all: mutants.length,
-      counted: counted.length,
-      missed: missed.length,
-      equal: tried.length - counted.length,
-    };
-  } finally {
-    rmSync(copy, { recursive: true, force: true });
+    const score = Math.round((100 * (counted.length - missed.length)) / Math.max(1, counted.length));
+    const [, goal = 0] = rooms[room] ?? [];
+    const cells = [room, `${score}%`, `${goal}%`, `${counted.length - missed.length} of ${counted.length}`];
+    const row = `| ${[...cells, tried.length - counted.length, all.toLocaleString("en")].join(" | ")} |`;
+    console.log(row);
+    if (score < goal) process.exitCode = 1;
+    page = page.replace(new RegExp(`^\\| ${room} \\| .*\\d \\|$`, "m"), row);
   }
-}
-
-if (!existsSync(packages)) await install(folder, [], 600_000);
-const changed = new Set([
-  ...git("diff", "--name-only", "main"),
-  ...git("ls-files", "--others", "--exclude-standard"),
-]);
-for (const [name, room] of Object.entries(rooms)) {
-  if (positionals.length > 0 && !positionals.includes(name)) continue;
-  const files = filesIn(`src/${room.folder}`).filter(
-    (file) => /(?<!\.test|\.generated)\.ts$/.test(file) && (isWhole || changed.has(file)),
-  );
-  if (files.length === 0) continue;
-  const { all, counted, missed, equal } = await tryMutants(files, testsOf(room));
-  const score = Math.round((100 * (counted - missed)) / Math.max(1, counted));
-  const row = `| ${name} | ${score}% | ${room.goal}% | ${counted - missed} of ${counted} | ${equal} | ${all.toLocaleString("en")} |`;
-  console.log(row);
-  if (score < room.goal) process.exitCode = 1;
-  const page = read("docs/development.md").replace(new RegExp(`^\\| ${name} \\| .*\\d \\|$`, "m"), row);
   if (flags.write) writeFileSync(join(root, "docs/development.md"), page);
+} finally {
+  rmSync(copy, { recursive: true, force: true });
 }
