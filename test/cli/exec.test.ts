@@ -149,7 +149,7 @@ const socket = require("node:net").connect(port, hostname, () =>
 it.each([
   [[], "exec needs -- before your command: svc-sandbox exec -- npm test"],
   [["npm", "run", "x", "--coverage"], "exec needs -- before your command"],
-  [["npm", "test", "--", "-w"], 'Unexpected argument "test": exec accepts [scenario].'],
+  [["npm", "test", "--", "-w"], "exec needs -- before your command: svc-sandbox exec -- npm test"],
   [["--json", "--", "npm"], "Unknown flag --json"],
   [["npm", "--", "test"], 'Unknown scenario "npm"'],
   [["--report", "x.pdf", "--", "npm"], '--report: the name "x.pdf" does not set the format'],

@@ -173,7 +173,7 @@ test("R46 the decision of guard is in the journal, with its path and without the
   await call(attestations, { method: "HEAD", headers: { "x-api-key": sandbox.secret("active") } });
   expect(sandbox.requests.list()).toMatchObject([
     { path: attestations, key: "wrong-scope", status: 403, pathId: "403.insufficient_scope" },
-    { path: attestations, key: "active", status: 200, pathId: "200.test" },
+    { path: attestations, key: "active", status: 200, pathId: "200.guarded" },
   ]);
   expect(JSON.stringify(sandbox.requests.list())).not.toContain(key);
 });

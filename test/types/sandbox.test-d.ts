@@ -106,9 +106,9 @@ test("a misspelled field of an inline scenario is a mistake", () => {
   // @ts-expect-error organizations
   createSandbox({ scenario: { version: 1, organisations: {} } });
   createSandbox({
+    // @ts-expect-error expires
     scenario: {
       version: 1,
-      // @ts-expect-error expires
       organizations: { b: { type: "bank", keys: { k: { environment: "test", expirs: "-1d" } } } },
     },
   });

@@ -10,6 +10,7 @@ import { styleFor } from "../terminal.js";
 import { createLog, requestLogLine } from "./log.js";
 
 const { palette } = styleFor({ isTTY: false } as never, {});
+const wrap = (text: string) => text;
 
 test.each([
   ["untouched", / {2}200 .* {2}200\.test .* {2}untouched$/],
@@ -57,7 +58,7 @@ test.each([
       queueMicrotask(() => done?.(full ? new Error("ENOSPC") : null));
     },
   };
-  const said = await createLog({ log }, { stderr, env: {} } as unknown as Io);
+  const said = await createLog({ log }, { stderr: { ...stderr, wrap }, env: {} } as unknown as Io);
   for (const message of ["one", "two", "three"]) said.note(message);
   await Promise.resolve();
   full = false;
@@ -79,7 +80,7 @@ test("a log that is not read keeps a limited part, and shows how much was lost o
       unread.push(() => done?.());
     },
   };
-  const said = await createLog({}, { stderr, env: {} } as unknown as Io);
+  const said = await createLog({}, { stderr: { ...stderr, wrap }, env: {} } as unknown as Io);
   const message = "x".repeat(1024 * 1024);
   for (let i = 0; i < 100; i++) said.note(message);
   const kept = lines.length;

@@ -32,7 +32,7 @@ const stoppingShape = openMapping(running);
 const errorShape = openMapping({
   code: text(),
   message: text(),
-  details: optional(openMapping({ request: optional(text()) })),
+  details: optional(openMapping({ request: optional(text()), ref: optional(text()) })),
 });
 
 // None is in a file of a sandbox, which escapes them. C1 may be in its texts.
@@ -62,7 +62,7 @@ export async function askCapture(call: ControlAddress, part: CaptureOptions): Pr
   if (status === 200 && text.startsWith("version: 1\n") && !controls.test(text)) return text;
   const { code = "", message = "", details } = error ?? {};
   // A server without a control plane also returns not_found.
-  const isOfCapture = captureErrors.includes(code) || details?.request !== undefined;
+  const isOfCapture = captureErrors.includes(code) || (details?.request ?? details?.ref) !== undefined;
   if (isOfCapture) throw new SandboxError("usage", message);
   throw failed(status === 404 ? noControlPlane : isNot(status, "a scenario"));
 }
