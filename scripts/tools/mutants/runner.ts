@@ -106,8 +106,10 @@ export default class MutantRunner extends VitestTestRunner {
 
   /** The next mutant for the current test. */
   #next(): string | undefined {
-    return [...left].find(
-      ([id, spent]) => id in this.#hits && spent < most && !this.#tries.includes(id),
-    )?.[0];
+    if (spentMs() > this.#endsAt) return undefined;
+    for (const [id, spent] of left) {
+      if (id in this.#hits && spent < most.mutant && !this.#tries.includes(id)) return id;
+    }
+    return undefined;
   }
 }
