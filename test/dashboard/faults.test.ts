@@ -93,7 +93,7 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     const { page } = await openDashboard({ view: "/faults" });
     const wrong = () =>
       page.locator(".field", { has: page.locator('[aria-invalid="true"]') }).allInnerTexts();
-    await page.getByLabel("Effect").selectOption("delay the response");
+    await page.getByLabel("Effect").selectOption("latency");
     await page.getByLabel("Delay", { exact: true }).fill("soon");
     await page.getByRole("button", { name: "Add the fault" }).click();
     await page.getByRole("alert").waitFor();

@@ -1,4 +1,4 @@
-import { effect, signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import type { ClaimedInstance } from "./answers.js";
 
 /** The control plane of the server or instance that serves this page. */
@@ -27,7 +27,7 @@ export const isPartner = () => sessionStorage.getItem(ownName) !== null;
 
 /** Discards what this tab keeps: tokens, and the keys of a claimed instance. */
 export function forget(): void {
-  claimed.value = undefined;
+  keepClaimed(undefined);
   for (const name of [ownName, serverName]) sessionStorage.removeItem(name);
   location.reload();
 }
@@ -117,10 +117,10 @@ export const claimed = signal<Claimed | undefined>(
   JSON.parse(sessionStorage.getItem(claimedName) ?? "null") ?? undefined,
 );
 
-effect(() => {
-  if (claimed.value === undefined) sessionStorage.removeItem(claimedName);
-  else sessionStorage.setItem(claimedName, JSON.stringify(claimed.value));
-});
+export function keepClaimed(instance: Claimed | undefined): void {
+  claimed.value = instance;
+  sessionStorage.setItem(claimedName, JSON.stringify(instance ?? null));
+}
 
 /**
  * Moves the token from the address to this tab. The printed link has `#token=…`, or `#token=…&/story` for a view. The one-time
@@ -139,8 +139,9 @@ async function exchangeCode(code: string): Promise<void> {
   try {
     // The server has this call, not the instance.
     const path = `/../../../__sandbox/instances/${instanceId}/claim`;
-    claimed.value = await call<ClaimedInstance>(path, { method: "POST", body: { code } });
-    useToken(claimed.value.token);
+    const instance = await call<ClaimedInstance>(path, { method: "POST", body: { code } });
+    keepClaimed(instance);
+    useToken(instance.token);
   } catch (error) {
     // The same link again: what it opened is still here.
     if (claimed.value === undefined) linkProblem.value = (error as ControlError).message;

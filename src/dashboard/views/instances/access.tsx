@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { ClaimedInstance, Sent } from "../../control/answers.js";
-import { call, claimed, linkProblem } from "../../control/call.js";
+import { call, claimed, keepClaimed, linkProblem } from "../../control/call.js";
 import { CodeLine } from "../../elements/copy-button.js";
 import { ActionButton } from "../../elements/forms/action.js";
 import { SentResponse } from "../../elements/traffic/sent-response.js";
@@ -51,7 +51,7 @@ export function Claimed() {
           type="button"
           class="quiet"
           onClick={() => {
-            claimed.value = { ...instance, isClosed: true };
+            keepClaimed({ ...instance, isClosed: true });
           }}
         >
           Close
