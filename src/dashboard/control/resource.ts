@@ -15,12 +15,8 @@ export interface Resource<Answer> {
   readonly follow: () => () => void;
 }
 
-/**
- * The shortest pause between two readings while events arrive, in milliseconds; a reading that takes long, as from a busy
- * server, makes it longer. A proxy may hold events back for longer.
- */
+/** The pause between two readings while events arrive, in milliseconds. A proxy may hold events back for longer. */
 const pause = 1000;
-const longestPause = 5000;
 
 /**
  * Creates a resource that is read again immediately after a gap and after a change by this page, and soon after events
@@ -39,8 +35,7 @@ export function resource<Answer>(
   /** Whether something has changed since the current reading started: read again soon, or immediately. */
   let isStale = false;
   let isUrgent = false;
-  /** The time of the next reading. */
-  let dueAt = Number.NEGATIVE_INFINITY;
+  let readAt = Number.NEGATIVE_INFINITY;
   let stopListening = () => {};
 
   // Without a timer, because the browser would draw first.
@@ -50,7 +45,6 @@ export function resource<Answer>(
     isUrgent = isReading;
     if (isReading) return;
     isReading = true;
-    const began = performance.now();
     do {
       isUrgent = isStale = false;
       try {
@@ -60,12 +54,11 @@ export function resource<Answer>(
         problem.value = error as ControlError;
       }
     } while (isUrgent);
-    const ended = performance.now();
-    dueAt = ended + Math.min(longestPause, Math.max(pause, 20 * (ended - began)));
+    readAt = performance.now();
     isReading = false;
     if (isStale) readSoon();
   };
-  const readSoon = (wait = dueAt - performance.now()) => {
+  const readSoon = (wait = readAt + pause - performance.now()) => {
     isStale = true;
     if (followers > 0 && !isReading) timer ??= setTimeout(read, Math.max(0, wait));
   };
