@@ -55,8 +55,9 @@ async function buildAndRun(folder: string): Promise<void> {
   const base = await buildah("build", "--tag", names.base, join(folder, "base"));
   if (base.code !== 0) return tally.count("a base of this machine's Node", base.output);
   // npm uses its packages from earlier installations.
-  const cache = `${join(homedir(), ".npm")}:/root/.npm`;
-  await mkdir(join(homedir(), ".npm"), { recursive: true });
+  const downloads = join(homedir(), ".npm/_cacache");
+  await mkdir(downloads, { recursive: true });
+  const cache = `${await realpath(downloads)}:/root/.npm/_cacache`;
   const options = ["--tag", names.image, "--build-arg", `NODE_IMAGE=${names.base}`, "--volume", cache];
   // npm opens more files than this isolation allows by default; only Docker's format has health checks.
   options.push("--ulimit", "nofile=20000:20000", "--format", "docker");
