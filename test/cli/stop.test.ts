@@ -39,7 +39,7 @@ test("start --detach serves on after it has returned with the JSON line, until s
   expect(await startBin(again, { cwd }).ended).toMatchObject({
     code: 2,
     stdout: "",
-    stderr: expect.stringMatching(/^Port .* in use .*\. To stop it: svc-sandbox stop http/),
+    stderr: expect.stringMatching(/^Port .* in use .*\. To stop it: \S*svc-sandbox stop http/),
   });
   expect(await runCli(["stop", url], { env: token })).toMatchObject({ code: 0 });
   expect(await runCli(["stop", url])).toMatchObject({
