@@ -1,4 +1,4 @@
-import { noAdvice, type Observed, observe } from "../sandbox/journal/client-behaviour.js";
+import { noAdvice, observe } from "../sandbox/journal/client-behaviour.js";
 import type { ShownKey } from "../sandbox/journal/counts.js";
 import type {
   ApiAnswer,
@@ -102,26 +102,29 @@ export function completeCall(world: SandboxState, begun: ApiCall, ending: Ending
   const content = keptContent(begun);
   const delayMs = delivery === undefined ? 0 : delivery.delayMs;
   const own = traitsOf(begun);
-  const observed: Observed = {
-    traits: misplaced?.isNotAlone === true ? own | hasKeyInOtherHeader : own,
-    isMisdirected: endpoint === undefined && !isGuarded,
-    leaksRealKey: misplaced?.hasRealKey === true,
-    presented: begun.presented,
-    at: begun.now,
-    pathId,
-    delivery,
-  };
+  const traits = misplaced?.isNotAlone === true ? own | hasKeyInOtherHeader : own;
+  const isMisdirected = endpoint === undefined && !isGuarded;
+  const leaksRealKey = misplaced?.hasRealKey === true;
   const isProbe = isProbeOfServer(begun);
   const isForTools = hasUnknownPath(begun) && request.path.includes(ownPaths);
   const isUnjudged = request.fromStory || isForTools || isProbe;
   // No advice if the response hides what was wrong with the request.
   const isAdvised = !isUnjudged && world.trial?.broken === undefined;
+  const { presented, now: at } = begun;
+  // True for nearly every 200: no advice depends on it.
+  const isUnremarkable =
+    traits === 0 &&
+    (pathId === "200.test" || pathId === "200.live") &&
+    !world.behaviour.rejected.has(begun.sha256) &&
+    !leaksRealKey;
   const { advice, isResent } =
-    isAdvised && !isUnremarkable(world, begun, observed) ? observe(world, begun, observed) : unobserved;
+    isAdvised && !isUnremarkable
+      ? observe(world, begun, { at, traits, isMisdirected, leaksRealKey, presented, pathId, delivery })
+      : unobserved;
   const exchange: Exchange = {
     number: begun.number,
     id: call.id,
-    at: begun.now,
+    at,
     // Unknown methods and paths may contain anything, including keys.
     method: endpoint === undefined ? redactKeys(request.method) : request.method,
     path: route === undefined || route.isPattern ? redactPath(request.path) : route.path,
@@ -129,11 +132,11 @@ export function completeCall(world: SandboxState, begun: ApiCall, ending: Ending
     isRepeatable: content !== "unrepeatable",
     fromStory: request.fromStory,
     operation: endpoint?.operationId ?? null,
-    isMisdirected: observed.isMisdirected,
+    isMisdirected,
     isProbe,
-    traits: observed.traits,
-    leaksRealKey: observed.leaksRealKey,
-    presented: begun.presented,
+    traits,
+    leaksRealKey,
+    presented,
     key: entry === undefined ? null : entry.key.ref,
     fingerprint: request.apiKey === undefined ? null : fingerprintOf(begun.sha256),
     pathId,
@@ -152,20 +155,6 @@ export function completeCall(world: SandboxState, begun: ApiCall, ending: Ending
 }
 
 const unobserved = { advice: noAdvice, isResent: undefined };
-
-// True for nearly every 200: no advice depends on it.
-function isUnremarkable(
-  { behaviour }: SandboxState,
-  { sha256 }: ApiCall,
-  { traits, pathId, leaksRealKey }: Observed,
-): boolean {
-  return (
-    traits === 0 &&
-    (pathId === "200.test" || pathId === "200.live") &&
-    !behaviour.rejected.has(sha256) &&
-    !leaksRealKey
-  );
-}
 
 // The real API will not have this header.
 const previewMark = ["X-Sandbox-Preview", "true"];

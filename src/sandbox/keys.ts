@@ -168,12 +168,10 @@ export function startUsage(windows: Windows, now: number, past: PastUsage = {}):
 
 /** Returns the usage without requests before the current minute and day (R22, R23): the same object if there are none. */
 export function usageAt(usage: Usage, windows: Windows, now: number): Usage {
-  const { recent } = usage;
   const isNewDay = now >= usage.dayEndsAt;
-  const first = recent.length === 0 ? now : (recent[0] as number);
-  const isNewMinute = windows.sliding ? now - first >= minute : now >= usage.minuteEndsAt;
+  const isNewMinute = windows.sliding ? now - (usage.recent[0] ?? now) >= minute : now >= usage.minuteEndsAt;
   if (!isNewDay && !isNewMinute) return usage;
-  const left = recent.filter((at) => now - at < minute);
+  const left = usage.recent.filter((at) => now - at < minute);
   return {
     minuteCount: windows.sliding ? left.length : isNewMinute ? 0 : usage.minuteCount,
     minuteEndsAt: isNewMinute ? minuteStart(now) + minute : usage.minuteEndsAt,
