@@ -145,7 +145,8 @@ export function completeCall(world: SandboxState, begun: ApiCall, ending: Ending
     code: ending.code,
     answer,
     delivery,
-    durationMs: world.platform.stopwatch() - begun.started + delayMs,
+    // To the microsecond: more digits make the journal longer in state files.
+    durationMs: Math.round((world.platform.stopwatch() - begun.started + delayMs) * 1000) / 1000,
     advice,
     isResent,
   };

@@ -46,10 +46,9 @@ export function checkResults(checks: readonly GateCheck[], pathId: PathId) {
   });
 }
 
-/** A request in the spelling of JSON, with its duration to the microsecond. */
+/** A request in the spelling of JSON. */
 export function requestJson(exchange: Exchange): Record<string, unknown> {
-  const durationMs = Math.round(exchange.durationMs * 1000) / 1000;
-  return snakeCase({ ...viewRequest(exchange), durationMs }) as Record<string, unknown>;
+  return snakeCase(viewRequest(exchange)) as Record<string, unknown>;
 }
 
 /** Returns a request of the journal; throws `not_found` for an unknown id. */

@@ -36,7 +36,7 @@ interface Line {
   readonly since: SavedRequests;
 }
 
-/** The bytes of lines before the file is written again, or twice those of its first text. */
+/** The bytes of lines before the file is written again, or four times those of its first text. */
 const mostLines = 256_000;
 
 export type SandboxFile = ReturnType<typeof createSandboxFile>;
@@ -76,7 +76,7 @@ export function createSandboxFile(
     const { first, rest } = lines.sizes();
     const line = () =>
       `${JSON.stringify({ usedAt, since: describeRequests(runtime, pending) } satisfies Line)}\n`;
-    const isAppended = due === "requests" && rest <= Math.max(2 * first, mostLines) && lines.append(line());
+    const isAppended = due === "requests" && rest <= Math.max(4 * first, mostLines) && lines.append(line());
     if (!isAppended) {
       const all = { svc_sandbox_state: format, version, usedAt, ...more(), own: describeSandbox(runtime) };
       lines.replace(`${JSON.stringify(all)}\n`, requireOwn);

@@ -127,7 +127,7 @@ export interface Exchange {
   readonly delivery: Delivery | undefined;
   /** Whether the client did not wait for the delayed response: the one member that is set later. */
   isUnread?: true;
-  /** Milliseconds until the response, including a fault's latency. */
+  /** Milliseconds until the response, to the microsecond, including a fault's latency. */
   readonly durationMs: number;
   readonly advice: readonly AdviceId[];
   /** Whether its key's response before this one was the same rejection; `undefined` for not. */
