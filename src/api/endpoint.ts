@@ -1,5 +1,5 @@
 import type { KeyEntry } from "../sandbox/keys.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
+import type { SandboxState, ServedEndpoint } from "../sandbox/sandbox.js";
 import { isSuccess, outcomes, type PathId, type SuccessPathId } from "../spec/outcomes.js";
 import type { Shape } from "../spec/schema/shape.js";
 import type { FlatHeaders, TextBody } from "./messages.js";
@@ -28,19 +28,15 @@ export function successPathsOf(endpoint: Endpoint): readonly PathId[] {
  * An endpoint of the API. A new endpoint is one file and its row in `routes.ts`: authorization, journal, adapters and
  * the OpenAPI document read it from there.
  */
-export interface Endpoint {
-  readonly method: "GET" | "POST";
+export interface Endpoint extends ServedEndpoint {
   /** The exact path; a name in braces matches any one segment: `/things/{id}`. */
   readonly path: string;
-  readonly operationId: string;
   readonly summary: string;
   readonly description: string;
   /** The scope that it requires. Default: the assumption `me_scope`, which may be none. */
   readonly scope?: string;
   /** Its input besides the key and the path. Default: none. */
   readonly input?: InputSchema;
-  /** Default: 200. */
-  readonly status?: 201;
   /** The shape of a success body, with its name in the description, and an example. */
   readonly responseName: string;
   readonly responseShape: Shape;

@@ -3,7 +3,7 @@ import { inJson } from "../spec/schema/json.js";
 import { type JsonSchema, jsonSchemaOf } from "../spec/schema/json-schema.js";
 import { anything, mapping, openMapping, optional, record, text } from "../spec/schema/shape.js";
 import type { Endpoint } from "./endpoint.js";
-import { endpointsOf } from "./routes.js";
+import { endpointsIn } from "./routes.js";
 
 /** The version of the specification's machine-readable description (section 9). */
 export const apiVersion = "0.1.0";
@@ -30,9 +30,15 @@ export const license = { name: "MIT", identifier: "MIT" };
  * includes the announced endpoints, each marked `x-preview`. Returns a new object on every call.
  */
 export function openApiDocument({ preview = false }: { preview?: boolean } = {}): Record<string, unknown> {
+  return describeApi(endpointsIn({ preview }));
+}
+
+/** The OpenAPI 3.1.0 description of these endpoints. */
+export function describeApi(endpoints: readonly Endpoint[]): Record<string, unknown> {
+  const preview = endpoints.some((one) => one.preview === true);
   const paths: Record<string, Record<string, unknown>> = {};
   const schemas: Record<string, JsonSchema> = {};
-  for (const endpoint of endpointsOf(preview)) {
+  for (const endpoint of endpoints) {
     const { path, method, responseName, responseShape } = endpoint;
     schemas[responseName] = jsonSchemaOf(inJson(responseShape));
     paths[path] = { ...paths[path], [method.toLowerCase()]: operation(endpoint) };

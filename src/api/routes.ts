@@ -1,12 +1,21 @@
 import type { SandboxState } from "../sandbox/sandbox.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
 import { isSuccess, type Outcome, outcomes, type PathId, successOutcome } from "../spec/outcomes.js";
-import { type Endpoint, type InputSchema, successPathOf } from "./endpoint.js";
+import { type Endpoint, successPathOf } from "./endpoint.js";
 import { me } from "./endpoints/me.js";
 import { previewEndpoints } from "./endpoints/preview.js";
 
-/** All endpoints, with or without the preview: the announced ones (R49). */
-export function endpointsOf(preview: boolean): readonly Endpoint[] {
-  return preview ? [me, ...previewEndpoints] : [me];
+const released: readonly Endpoint[] = [me];
+const all: readonly Endpoint[] = [me, ...previewEndpoints];
+
+/** The endpoints of a sandbox that starts this scenario: the same list for the same endpoints. */
+export function endpointsIn({ preview = false }: Pick<Scenario, "preview">): readonly Endpoint[] {
+  return preview ? all : released;
+}
+
+/** The endpoints of a sandbox, released ones first; every tool reads them from here. */
+export function endpointsOf({ endpoints }: Pick<SandboxState, "endpoints">): readonly Endpoint[] {
+  return endpoints as readonly Endpoint[];
 }
 
 /** The outcomes of these endpoints: the closed list, and after the successes of `/me` those of the others. */
@@ -30,12 +39,13 @@ export interface ApiRoute {
   readonly preview: boolean;
 }
 
-const released = routesOf(endpointsOf(false));
-const all = routesOf(endpointsOf(true));
+type RouteTable = ReturnType<typeof routesOf>;
 
-/** The route at exactly this path, with or without the preview; `undefined` if the API has none (404). */
-export function routeAt(path: string, preview = false): ApiRoute | undefined {
-  const { exact, patterns } = preview ? all : released;
+const tables = new WeakMap<readonly Endpoint[], RouteTable>();
+
+/** The route of these endpoints at exactly this path; `undefined` if there is none (404). */
+export function routeAt(endpoints: readonly Endpoint[], path: string): ApiRoute | undefined {
+  const { exact, patterns } = tables.get(endpoints) ?? addTable(endpoints);
   const route = exact.get(path);
   if (route !== undefined || patterns.length === 0) return route;
   const given = path.split("/");
@@ -48,7 +58,8 @@ export function routeAt(path: string, preview = false): ApiRoute | undefined {
 
 /** The route at a path after the announced changes up to `now`; `undefined` if the API has none. */
 export function routeOf(world: SandboxState, path: string, now = world.clock.now()): ApiRoute | undefined {
-  if (world.changes === undefined) return routeAt(path, world.preview);
+  const endpoints = endpointsOf(world);
+  if (world.changes === undefined) return routeAt(endpoints, path);
   // For each moved path, the path with the route that responds; `undefined` after its sunset.
   const served = new Map<string, string | undefined>();
   for (const { at, ends, fields } of world.changes) {
@@ -57,8 +68,8 @@ export function routeOf(world: SandboxState, path: string, now = world.clock.now
     served.set(to, served.has(from) ? served.get(from) : from);
     if (ends <= now) served.set(from, undefined);
   }
-  if (!served.has(path)) return routeAt(path, world.preview);
-  const route = routeAt(served.get(path) ?? "", world.preview);
+  if (!served.has(path)) return routeAt(endpoints, path);
+  const route = routeAt(endpoints, served.get(path) ?? "");
   return route && { ...route, path };
 }
 
@@ -67,6 +78,12 @@ export function parametersIn({ segments }: ApiRoute, path: string): Readonly<Rec
   const given = path.split("/");
   const values = segments.map((segment, i) => [segment.slice(1, -1), given[i] as string] as const);
   return Object.fromEntries(values.filter((_, i) => isParameter(segments[i] as string)));
+}
+
+function addTable(endpoints: readonly Endpoint[]): RouteTable {
+  const table = routesOf(endpoints);
+  tables.set(endpoints, table);
+  return table;
 }
 
 function isParameter(segment: string): boolean {
@@ -97,7 +114,11 @@ function routeWith(path: string, chosen: readonly Endpoint[]): ApiRoute {
   };
 }
 
-/** The declared input of the endpoint at a path; `undefined` for none. */
-export function inputAt(preview: boolean, method: string, path: string): InputSchema | undefined {
-  return routeAt(path, preview)?.methods.get(method)?.input;
+/**
+ * The declared input of the endpoint of a sandbox at a path; `undefined` for none. With `orLater`, also of one that only
+ * another scenario has: it may start before the request is handled.
+ */
+export function inputAt(world: SandboxState, method: string, path: string, orLater = false) {
+  const later = orLater ? routeAt(all, path) : undefined;
+  return (routeAt(endpointsOf(world), path) ?? later)?.methods.get(method)?.input;
 }

@@ -1,5 +1,6 @@
 import { sha256 as digestOf } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
+import { endpointsIn } from "../api/routes.js";
 import { makeFarmers } from "../farmers/farmers.js";
 import { clientReport } from "../report/report.js";
 import { type Instant, instantOf } from "../sandbox/clock.js";
@@ -232,6 +233,7 @@ const webPlatform: Platform = {
   stopwatch,
   // Wrapped, so that CommonJS loads the module with the first call.
   farmers: (settings) => makeFarmers(settings),
+  endpoints: (scenario) => endpointsIn(scenario),
   random: () => crypto.getRandomValues(new Uint32Array(1))[0] as number,
 };
 

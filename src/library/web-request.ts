@@ -32,7 +32,7 @@ export function answerWebRequest(
   const received = receivedWeb(request, path, search);
   const read = receivedRequest(received);
   const atFirst = world();
-  const takes = inputAt(atFirst.preview, request.method, path);
+  const takes = inputAt(atFirst, request.method, path);
   if (takes === undefined) return answerRead(atFirst, read, request);
   const answerWith = (body: ReadBody) =>
     answerRead(world(), { ...read, content: contentOf(received, body) }, request);

@@ -1,3 +1,4 @@
+import { endpointsIn } from "../api/routes.js";
 import { makeFarmers } from "../farmers/farmers.js";
 import { steadyTime, stopwatch, wallTime } from "../library/real-time.js";
 import type { Platform, SandboxState } from "../sandbox/sandbox.js";
@@ -29,6 +30,7 @@ export const nodePlatform: Platform = {
   stopwatch,
   // Wrapped, so that CommonJS loads the module with the first call.
   farmers: (settings) => makeFarmers(settings),
+  endpoints: (scenario) => endpointsIn(scenario),
   random: () => randomBytes(4).readUInt32LE(),
 };
 

@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
-import { suggestEndpoint } from "./report.js";
+import { endpointsIn } from "../api/routes.js";
+import { suggestEndpoint as suggested } from "./report.js";
+
+const suggestEndpoint = (method: string, path: string) => suggested(method, path, endpointsIn({}));
 
 test.each([
   ["POST", "/v1/relying-party/me"],

@@ -1,4 +1,4 @@
-import { successPathsOf } from "../api/endpoint.js";
+import { type Endpoint, successPathsOf } from "../api/endpoint.js";
 import { endpointsOf, outcomesOf, routeAt } from "../api/routes.js";
 import { pinnedAssumptions } from "../api/variation/vary.js";
 import type { Counters } from "../sandbox/journal/counts.js";
@@ -29,7 +29,7 @@ export function clientReport(
   const running = settled(sandbox);
   const counted = counters.read();
   const hints = howToCover(running, { curlOptions: counters.curlOptions, underExec });
-  const served = endpointsOf(running.preview);
+  const served = endpointsOf(running);
   const known = outcomesOf(served);
   // A custom handler, or an endpoint that an earlier scenario had.
   const others = Object.keys(counted.paths).filter((id) => known.every(({ path }) => path !== id));
@@ -50,7 +50,7 @@ export function clientReport(
     const { count, examples } = counted.advice[id];
     const requests = examples.map((request) => {
       const suggestion =
-        id === "wrong-method-or-path" && suggestEndpoint(request.method, request.path, running.preview);
+        id === "wrong-method-or-path" && suggestEndpoint(request.method, request.path, served);
       return { ...request, at: new Date(request.at).toISOString(), didYouMean: suggestion || null };
     });
     const advice = { id, level, rule, count, meaning, whatToDo, examples: requests };
@@ -165,14 +165,17 @@ function sum<Row>(rows: readonly Row[], numberOf: (row: Row) => number): number 
 }
 
 /**
- * Suggests a method and path of the API for an unknown one; `undefined` if none is similar. Suggests endpoints of the preview
- * only with the preview (R49).
+ * Suggests a method and path of the API for an unknown one; `undefined` if none of these endpoints is similar.
  *
  * @example
- * suggestEndpoint("GET", "/v1/Relying-Party/me/"); // "GET /v1/relying-party/me"
+ * suggestEndpoint("GET", "/v1/Relying-Party/me/", endpoints); // "GET /v1/relying-party/me"
  */
-export function suggestEndpoint(method: string, path: string, preview = false): string | undefined {
-  const route = routeAt(path, preview) ?? routeAt(nearestPath(path, preview) ?? "", preview);
+export function suggestEndpoint(
+  method: string,
+  path: string,
+  endpoints: readonly Endpoint[],
+): string | undefined {
+  const route = routeAt(endpoints, path) ?? routeAt(endpoints, nearestPath(path, endpoints) ?? "");
   if (route === undefined) return undefined;
   const methods = [...route.methods.keys()];
   const suggestion = `${methods.includes(method) ? method : methods[0]} ${route.path}`;
@@ -180,8 +183,8 @@ export function suggestEndpoint(method: string, path: string, preview = false): 
   return suggestion === `${method} ${path}` ? undefined : suggestion;
 }
 
-function nearestPath(path: string, preview: boolean): string | undefined {
-  const paths = endpointsOf(preview).map((endpoint) => endpoint.path);
+function nearestPath(path: string, endpoints: readonly Endpoint[]): string | undefined {
+  const paths = endpoints.map((endpoint) => endpoint.path);
   const asked = path.toLowerCase().replace(/\/+/g, "/").replace(/\/$/, "");
   const nameOf = (one: string) => one.slice(one.lastIndexOf("/") + 1);
   // The same endpoint under another parent, or with a suffix.

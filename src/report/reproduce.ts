@@ -123,7 +123,7 @@ export function reproductionsIn(world: SandboxState): Reproductions {
   for (const { ref } of announcedKeys(world).keys) {
     const entry = world.registry.key(ref);
     const key = { variable: variableOf(ref), ref };
-    for (const endpoint of endpointsOf(world.preview)) {
+    for (const endpoint of endpointsOf(world)) {
       const { pathId } = evaluateKey(world, ref, endpoint);
       if (endpoint === me) add(pathId, { ...key, path }, entry);
       if (!isSuccess(pathId)) continue;

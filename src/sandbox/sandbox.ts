@@ -14,7 +14,16 @@ import type { Farmers } from "./preview/farmers.js";
 import type { OtherEvent, StoryProgress } from "./steps.js";
 import type { AnnouncedChange, Timeline } from "./timeline.js";
 
-/** Time, randomness, hashing and farmers, passed in so that a sandbox runs in Node and in browsers. */
+/** An endpoint of the API as its sandbox sees it; `Endpoint` in `src/api` describes the rest. */
+export interface ServedEndpoint {
+  readonly method: string;
+  readonly path: string;
+  readonly operationId: string;
+  /** Default: 200. */
+  readonly status?: 201 | 202 | 204;
+}
+
+/** Time, randomness, hashing, endpoints and farmers, passed in so that a sandbox runs in Node and in browsers. */
 export interface Platform {
   /** SHA-256 of a text's UTF-8 bytes, as 64 lowercase hex digits. */
   readonly sha256: (text: string) => string;
@@ -31,6 +40,8 @@ export interface Platform {
   readonly random: () => number;
   /** Creates farmers; called when the first one is read. */
   readonly farmers: FarmerMaker;
+  /** Returns the endpoints of a sandbox that starts this scenario: the same list for the same endpoints. */
+  readonly endpoints: (scenario: Scenario) => readonly ServedEndpoint[];
 }
 
 /** The part of a sandbox's state that the start of a scenario replaces; `replaceState` changes it. */
@@ -53,6 +64,7 @@ export interface StartedScenario {
   clock: VirtualClock;
   faults: readonly ActiveFault[];
   farmers: Farmers;
+  endpoints: readonly ServedEndpoint[];
   /** Whether the announced endpoints have a preview; otherwise their paths are unknown (R49). */
   preview: boolean;
   /** In order of creation. */

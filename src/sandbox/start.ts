@@ -108,12 +108,13 @@ function startedWith(
   const profiled = { seed, profile, givenAssumptions, trial };
   const { organizations, keys, unknownKey } = scenarioRecords(scenario, seed, platform.sha256);
   const farmers = farmersOf(scenario, { seed, start, make: platform.farmers });
+  const endpoints = platform.endpoints(scenario);
   const preview = scenario.preview === true;
   // A browser page without the farmers' tables fails here, not in a response.
   if (preview) farmers.idOf(0);
   return {
     ...{ name, scenario, text, startedAt: start, seed, profile, assumptions, givenAssumptions, windows },
-    ...{ farmers, preview, changes, trial },
+    ...{ farmers, endpoints, preview, changes, trial },
     clock: createClock({
       time: platform.steadyTime,
       start,

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { endpointsOf, outcomesOf } from "../../src/api/routes.js";
+import { endpointsIn, outcomesOf } from "../../src/api/routes.js";
 import { startServer } from "../../src/server/index.js";
 import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -121,7 +121,7 @@ test.each(
   expect([code, stdout, stderr]).toEqual([0, "", wrote]);
   const values = environmentOf(format, join(cwd, "values"));
   const requests = readers[format]?.(cwd) ?? [];
-  const paths = outcomesOf(endpointsOf(true)).map(({ path }) => path);
+  const paths = outcomesOf(endpointsIn({ preview: true })).map(({ path }) => path);
   expect(
     requests
       .map(({ name }) => name)

@@ -111,7 +111,7 @@ interface CollectionRequest {
  * are of bundled scenarios.
  */
 function collectionOf(world: SandboxState, others: readonly SandboxState[]): Collection {
-  const all = [world, ...others].flatMap(({ preview }) => outcomesOf(endpointsOf(preview)));
+  const all = [world, ...others].flatMap((one) => outcomesOf(endpointsOf(one)));
   const missing = new Set([...all, ...outcomes].map(({ path }) => path as PathId));
   const variables = new Set(["SVC_BASE_URL", "SVC_CONTROL_URL"]);
   const groups: Collection["groups"][number][] = [];

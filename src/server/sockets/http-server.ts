@@ -132,8 +132,7 @@ function serveTarget(state: Server, target: CallTarget, read: ApiRequest, respon
     const fallback = () => answer(state, target, read, response);
     return customHandlers(target.runtime, request, response, fallback);
   }
-  // The preview may be turned on before the request is handled.
-  const input = inputAt(true, read.method, read.path);
+  const input = inputAt(world, read.method, read.path, true);
   if (input === undefined) return answer(state, target, read, response);
   readContent(request, input.body !== undefined, (content) =>
     answer(state, target, { ...read, content }, response),

@@ -230,7 +230,7 @@ function trafficOf(instance: Instance | undefined) {
   const [last] = history.requests({ source: "client", limit: 1 });
   const counted = Object.entries(paths) as [PathId, { count: number }][];
   const passed = counted.reduce((sum, [path, { count }]) => sum + (isSuccess(path) ? count : 0), 0);
-  const promised = outcomesOf(endpointsOf(instance.runtime.preview)).filter((row) => row.promised);
+  const promised = outcomesOf(endpointsOf(instance.runtime)).filter((row) => row.promised);
   const met = promised.filter(({ path }) => paths[path]?.isMet);
   return {
     requests,

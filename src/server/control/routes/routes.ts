@@ -1,4 +1,5 @@
-import { openApiDocument } from "../../../api/openapi.js";
+import { describeApi } from "../../../api/openapi.js";
+import { endpointsOf } from "../../../api/routes.js";
 import type { ControlCall, ControlPlace } from "../../../log/log.js";
 import { identityOf, stateText } from "../../../log/state-file.js";
 import { isoOf } from "../../../sandbox/clock.js";
@@ -72,7 +73,7 @@ export const routes: readonly Route[] = [
     summary: "The OpenAPI document of the relying-party API",
     answer: document,
     isBare: true,
-    run: ({ world: { preview } }) => openApiDocument({ preview }),
+    run: ({ world }) => describeApi(endpointsOf(world)),
   }),
   controlRoute("GET /control.openapi.json", {
     summary: "The OpenAPI document of the control plane",

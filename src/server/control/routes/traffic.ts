@@ -175,7 +175,7 @@ export const gateRoutes: readonly Route[] = [
     answer: answers.Gate,
     run: ({ world }) => ({
       checks: gateChecks(world.preview),
-      successes: outcomesOf(endpointsOf(world.preview)).flatMap(({ path }) => (isSuccess(path) ? path : [])),
+      successes: outcomesOf(endpointsOf(world)).flatMap(({ path }) => (isSuccess(path) ? path : [])),
       faults: faultPathIds,
       effects: faultKinds.map((effect) => {
         const { value, onlyDelays, ends, does } = faultEffects[effect];
