@@ -1,5 +1,6 @@
 import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState, ServedEndpoint } from "../sandbox/sandbox.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
 import { isSuccess, outcomes, type PathId, type SuccessPathId } from "../spec/outcomes.js";
 import type { Shape } from "../spec/schema/shape.js";
 import type { FlatHeaders, TextBody } from "./messages.js";
@@ -43,10 +44,10 @@ export interface Endpoint extends ServedEndpoint {
   readonly responseExample: unknown;
   /** The path ids of its own rejections. Default: none. */
   readonly refusals?: readonly OwnRefusalPath[];
-  /** Whether only sandboxes with the preview have it (R49). Default: false. */
-  readonly preview?: true;
-  /** Whether `data` is the key's context, which the profile `varied` varies. Default: false. */
-  readonly answersContext?: true;
+  /** How responses and descriptions mark it as announced, not released (R49). Default: released. */
+  readonly announced?: Announcement;
+  /** Whether sandboxes of a scenario have it. Default: always. */
+  readonly isServed?: (scenario: Scenario) => boolean;
   /**
    * Requests with this key that show its outcomes now. Default: one without path parameters and with the example of its
    * body.
@@ -57,6 +58,16 @@ export interface Endpoint extends ServedEndpoint {
    * changes of a success.
    */
   readonly respond: (caller: KeyEntry, world: SandboxState, asked: EndpointInput) => Success | OwnRefusal;
+}
+
+export interface Announcement {
+  /** The header of every response at its path; the real API will not have it. */
+  readonly header: readonly [name: string, value: string];
+  readonly headerDescription: string;
+  /** The member of its operations in descriptions. */
+  readonly extension: `x-${string}`;
+  /** What a description with its operations adds about them. */
+  readonly note: string;
 }
 
 /** A request without its key. */

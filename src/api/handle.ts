@@ -157,11 +157,9 @@ export function completeCall(world: SandboxState, begun: ApiCall, ending: Ending
 
 const unobserved = { advice: noAdvice, isResent: undefined };
 
-// The real API will not have this header.
-const previewMark = ["X-Sandbox-Preview", "true"];
-
 function sentAs(answer: ApiAnswer, { request, route }: ApiCall): ApiAnswer {
-  const marked = route?.preview ? { ...answer, headers: [...answer.headers, ...previewMark] } : answer;
+  const mark = route?.mark;
+  const marked = mark ? { ...answer, headers: [...answer.headers, ...mark] } : answer;
   return request.method === "HEAD" ? { ...marked, body: "" } : marked;
 }
 

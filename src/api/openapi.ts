@@ -2,8 +2,8 @@ import { type Outcome, outcomeOf, outcomes } from "../spec/outcomes.js";
 import { inJson } from "../spec/schema/json.js";
 import { type JsonSchema, jsonSchemaOf } from "../spec/schema/json-schema.js";
 import { anything, mapping, openMapping, optional, record, text } from "../spec/schema/shape.js";
-import type { Endpoint } from "./endpoint.js";
-import { endpointsIn } from "./routes.js";
+import type { Announcement, Endpoint } from "./endpoint.js";
+import { builtIn } from "./routes.js";
 
 /** The version of the specification's machine-readable description (section 9). */
 export const apiVersion = "0.1.0";
@@ -14,28 +14,19 @@ const requestIdHeader = {
   schema: { type: "string", minLength: 1 },
 };
 
-const previewHeader = {
-  description: "Marks a preview endpoint: announced but not released. Its shape is a guess.",
-  required: true,
-  schema: { const: "true" },
-};
-
-const previewNote =
-  " The operations marked x-preview are announced but not released. Their design here is this project's guess and may differ from the service's.";
-
 export const license = { name: "MIT", identifier: "MIT" };
 
 /**
- * The OpenAPI 3.1.0 description of the API, made from the same tables as the responses (R48). With `preview`, it
- * includes the announced endpoints, each marked `x-preview`. Returns a new object on every call.
+ * The OpenAPI 3.1.0 description of the API. With `preview`, it includes the announced endpoints, each marked. Returns a
+ * new object on every call.
  */
 export function openApiDocument({ preview = false }: { preview?: boolean } = {}): Record<string, unknown> {
-  return describeApi(endpointsIn({ preview }));
+  return describeApi(preview ? builtIn : builtIn.filter(({ announced }) => announced === undefined));
 }
 
-/** The OpenAPI 3.1.0 description of these endpoints. */
+/** The OpenAPI 3.1.0 description of these endpoints, made from the same tables as the responses (R48). */
 export function describeApi(endpoints: readonly Endpoint[]): Record<string, unknown> {
-  const preview = endpoints.some((one) => one.preview === true);
+  const notes = new Set(endpoints.flatMap(({ announced }) => announced?.note ?? []));
   const paths: Record<string, Record<string, unknown>> = {};
   const schemas: Record<string, JsonSchema> = {};
   for (const endpoint of endpoints) {
@@ -49,7 +40,7 @@ export function describeApi(endpoints: readonly Endpoint[]): Record<string, unkn
       title: "Relying-Party API",
       version: apiVersion,
       license,
-      description: `Relying parties (banks and insurers) confirm an API key and see its context. This description leaves open everything that the specification leaves open.${preview ? previewNote : ""}`,
+      description: `Relying parties (banks and insurers) confirm an API key and see its context. This description leaves open everything that the specification leaves open.${[...notes].map((note) => ` ${note}`).join("")}`,
     },
     // The service's own host is not announced yet; the specification writes {base_url} for it.
     servers: [{ url: "http://127.0.0.1:4747", description: "The sandbox, at its default address." }],
@@ -73,14 +64,14 @@ export function describeApi(endpoints: readonly Endpoint[]): Record<string, unkn
 type Responses = Record<string, Readonly<Record<string, unknown>>>;
 
 function operation(endpoint: Endpoint): Record<string, unknown> {
-  const { operationId, summary, description, input, preview } = endpoint;
+  const { operationId, summary, description, input, announced } = endpoint;
   const parameters = parametersOf(endpoint);
   const responses = responsesOf(endpoint);
   return {
     operationId,
     summary,
     description,
-    ...(preview === true && { "x-preview": true }),
+    ...(announced && { [announced.extension]: true }),
     ...(parameters.length > 0 && { parameters }),
     ...(input?.body !== undefined && {
       requestBody: {
@@ -88,7 +79,7 @@ function operation(endpoint: Endpoint): Record<string, unknown> {
         content: json({ schema: jsonSchemaOf(input.body.shape), example: input.body.example }),
       },
     }),
-    responses: preview === true ? inPreview(responses) : responses,
+    responses: announced ? withHeader(responses, announced) : responses,
   };
 }
 
@@ -100,13 +91,12 @@ function schemaNamed(name: string): JsonSchema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-function inPreview(responses: Responses): Responses {
-  return Object.fromEntries(
-    Object.entries(responses).map(([status, response]) => {
-      const headers = { ...(response.headers as object), "X-Sandbox-Preview": previewHeader };
-      return [status, { ...response, headers }];
-    }),
-  );
+function withHeader(responses: Responses, { header: [name, value], headerDescription }: Announcement) {
+  const marked = { description: headerDescription, required: true, schema: { const: value } };
+  const withMark = ([status, response]: [string, Responses[string]]) => {
+    return [status, { ...response, headers: { ...(response.headers as object), [name]: marked } }];
+  };
+  return Object.fromEntries(Object.entries(responses).map(withMark));
 }
 
 /** The parameters in a path and a query, whose schemas have descriptions. */

@@ -7,15 +7,16 @@ import { SandboxError } from "../spec/errors.js";
 import { isFault, outcomeOf, type PathId } from "../spec/outcomes.js";
 import { snakeCase } from "../spec/schema/json.js";
 import { scopeOf } from "./answer.js";
+import type { Endpoint } from "./endpoint.js";
 import { sentAnswer } from "./handle.js";
-import { routeOf } from "./routes.js";
+import { endpointsOf, routeOf } from "./routes.js";
 
 const targetChecks: readonly GateCheck[] = [
   { name: "path", question: "Does the API have this path?", rules: "R1", exits: ["404.unknown_path"] },
   { name: "method", question: "Does the path accept this method?", rules: "R1", exits: ["405.method"] },
 ];
 
-const previewChecks: readonly GateCheck[] = [
+const ownChecks: readonly GateCheck[] = [
   {
     name: "input",
     question: "If the endpoint accepts a body or parameters: are they valid?",
@@ -30,9 +31,11 @@ const previewChecks: readonly GateCheck[] = [
   },
 ];
 
-/** Every check of a request, in order; checks of records only with the preview. */
-export function gateChecks(preview: boolean): readonly GateCheck[] {
-  return [...targetChecks, ...authorizationChecks, ...(preview ? previewChecks : [])];
+/** Every check of a request to these endpoints, in order. */
+export function gateChecks(endpoints: readonly Endpoint[]): readonly GateCheck[] {
+  const refusals: readonly string[] = endpoints.flatMap((one) => one.refusals ?? []);
+  const own = ownChecks.filter(({ exits }) => exits.some((path) => refusals.includes(path)));
+  return [...targetChecks, ...authorizationChecks, ...own];
 }
 
 /** The results of these checks for a request with this path id; a request with a fault has reached none. */
@@ -61,7 +64,7 @@ export function requireRequest({ history }: SandboxState, id: string): Exchange 
 
 /** All details of a request in the journal; throws `not_found` for an unknown id. */
 export function requestDetails(world: SandboxState, id: string): Record<string, unknown> {
-  const { preview, registry } = world;
+  const { registry } = world;
   const exchange = requireRequest(world, id);
   const { pathId, advice, answer, delivery } = exchange;
   const { when, whatToDo } = outcomeOf(pathId);
@@ -70,7 +73,7 @@ export function requestDetails(world: SandboxState, id: string): Record<string, 
     ...requestJson(exchange),
     required_scope: endpoint === undefined ? null : scopeOf(endpoint, world),
     key_scopes: registry.keys.get(exchange.key ?? "")?.key.scopes ?? null,
-    checks: checkResults(gateChecks(preview), pathId),
+    checks: checkResults(gateChecks(endpointsOf(world)), pathId),
     answer: answer.status !== 0 ? sentAnswer(answer, delivery) : null,
     when,
     what_to_do: whatToDo,

@@ -1,16 +1,22 @@
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { isSuccess, type Outcome, outcomes, type PathId, successOutcome } from "../spec/outcomes.js";
-import { type Endpoint, successPathOf } from "./endpoint.js";
+import { type Announcement, type Endpoint, successPathOf } from "./endpoint.js";
+import { announcedEndpoints } from "./endpoints/consents/endpoints.js";
 import { me } from "./endpoints/me.js";
-import { previewEndpoints } from "./endpoints/preview.js";
 
-const released: readonly Endpoint[] = [me];
-const all: readonly Endpoint[] = [me, ...previewEndpoints];
+/** The endpoints of the API: a new one is a file and its row here. */
+export const builtIn: readonly Endpoint[] = [me, ...announcedEndpoints];
+
+const lists = new Map<string, readonly Endpoint[]>();
 
 /** The endpoints of a sandbox that starts this scenario: the same list for the same endpoints. */
-export function endpointsIn({ preview = false }: Pick<Scenario, "preview">): readonly Endpoint[] {
-  return preview ? all : released;
+export function endpointsIn(scenario: Scenario): readonly Endpoint[] {
+  const served = builtIn.filter(({ isServed }) => isServed?.(scenario) ?? true);
+  const id = served.map(({ operationId }) => operationId).join();
+  const list = lists.get(id) ?? served;
+  lists.set(id, list);
+  return list;
 }
 
 /** The endpoints of a sandbox, released ones first; every tool reads them from here. */
@@ -22,7 +28,7 @@ export function endpointsOf({ endpoints }: Pick<SandboxState, "endpoints">): rea
 export function outcomesOf(endpoints: readonly Endpoint[]): readonly (Outcome & { readonly path: PathId })[] {
   const own = endpoints.flatMap((one) => {
     const path = successPathOf(one, undefined);
-    return path === undefined ? [] : successOutcome(path, one.preview !== true);
+    return path === undefined ? [] : successOutcome(path, one.announced === undefined);
   });
   const rejections = outcomes.filter(({ path }) => !isSuccess(path));
   return [...outcomes.filter(({ path }) => isSuccess(path)), ...own, ...rejections];
@@ -36,7 +42,8 @@ export interface ApiRoute {
   readonly isPattern: boolean;
   readonly methods: ReadonlyMap<string, Endpoint>;
   readonly allow: string;
-  readonly preview: boolean;
+  /** The header that marks an announced one. */
+  readonly mark: Announcement["header"] | undefined;
 }
 
 type RouteTable = ReturnType<typeof routesOf>;
@@ -110,7 +117,7 @@ function routeWith(path: string, chosen: readonly Endpoint[]): ApiRoute {
     isPattern: segments.some(isParameter),
     methods,
     allow: [...methods.keys()].join(", "),
-    preview: here.every(({ preview }) => preview === true),
+    mark: here.every(({ announced }) => announced) ? here[0]?.announced?.header : undefined,
   };
 }
 
@@ -119,6 +126,6 @@ function routeWith(path: string, chosen: readonly Endpoint[]): ApiRoute {
  * another scenario has: it may start before the request is handled.
  */
 export function inputAt(world: SandboxState, method: string, path: string, orLater = false) {
-  const later = orLater ? routeAt(all, path) : undefined;
+  const later = orLater ? routeAt(builtIn, path) : undefined;
   return (routeAt(endpointsOf(world), path) ?? later)?.methods.get(method)?.input;
 }

@@ -2,7 +2,7 @@ import { runtimeKey } from "../library/create-sandbox.js";
 import type { ActingAs, Sandbox } from "../library/sandbox.js";
 import { parseReport, type Report } from "../report/report-shape.js";
 import { durationOf, instantOf, isoOf } from "../sandbox/clock.js";
-import type { Actor } from "../sandbox/operations/keys.js";
+import type { Actor } from "../sandbox/steps.js";
 import { unknownSecret } from "../scenario/population.js";
 import type { ControlAnswer } from "../server/control/answers.js";
 import { SandboxError, type SandboxErrorCode } from "../spec/errors.js";

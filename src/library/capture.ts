@@ -1,5 +1,6 @@
 import { sentAnswer } from "../api/handle.js";
 import { type FlatHeaders, headerPairs } from "../api/messages.js";
+import { builtIn } from "../api/routes.js";
 import { durationOf, type Instant, instantFrom, isoOf } from "../sandbox/clock.js";
 import type { Exchange, RequestContent } from "../sandbox/journal/exchange.js";
 import type { Beginning, RecordedOperation } from "../sandbox/journal/history.js";
@@ -211,7 +212,8 @@ function telling(flat: FlatHeaders): [name: string, value: string][] {
     const [first = name, earlier] = headers.get(name.toLowerCase()) ?? [];
     headers.set(name.toLowerCase(), [first, earlier === undefined ? value : `${earlier}, ${value}`]);
   }
-  for (const name of ["x-request-id", "content-length", "x-sandbox-preview"]) headers.delete(name);
+  const marks = builtIn.flatMap(({ announced }) => announced?.header[0].toLowerCase() ?? []);
+  for (const name of ["x-request-id", "content-length", ...marks]) headers.delete(name);
   if (headers.get("content-type")?.[1] === "application/json") headers.delete("content-type");
   return [...headers.values()];
 }

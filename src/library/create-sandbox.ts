@@ -4,11 +4,9 @@ import { endpointsIn } from "../api/routes.js";
 import { makeFarmers } from "../farmers/farmers.js";
 import { clientReport } from "../report/report.js";
 import { type Instant, instantOf } from "../sandbox/clock.js";
+import { defaultFarmerPage } from "../sandbox/farmers.js";
 import { describeFaults, type Fault } from "../sandbox/faults.js";
-import { type Decision, requirePreview } from "../sandbox/operations/consents.js";
 import { operations, settled } from "../sandbox/operations/operations.js";
-import { attestationsOf, viewAttestation, viewConsent } from "../sandbox/preview/consents.js";
-import { defaultFarmerPage } from "../sandbox/preview/farmers.js";
 import type { GivenOptions, Platform, SandboxState } from "../sandbox/sandbox.js";
 import { scenarioSecret } from "../sandbox/secrets.js";
 import { snapshotWorld } from "../sandbox/snapshot.js";
@@ -32,6 +30,7 @@ import { checkValue, requireFields, requireKnownOptions } from "../spec/schema/c
 import { snakeCase } from "../spec/schema/json.js";
 import { forKeyActions } from "../spec/steps.js";
 import { captureWorld } from "./capture.js";
+import { consentMembers } from "./consents.js";
 import { steadyTime, stopwatch, wallTime } from "./real-time.js";
 import type {
   ActingAs,
@@ -106,13 +105,6 @@ export function checkedOptions({ now, ...options }: WrittenOptions): GivenOption
 export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
   const runtime = typeof given === "function" ? given : () => given;
   const world = () => settled(runtime());
-  const previewWorld = () => {
-    const running = world();
-    requirePreview(running);
-    return running;
-  };
-  const decide = (decision: Decision) => (id: string) =>
-    operations.consent(world(), { id, do: decision }).consent;
   const listFaults = () => describeFaults(world().faults);
   const sandbox: Sandbox = {
     get name() {
@@ -173,26 +165,7 @@ export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
         return world().farmers.list({ offset, limit });
       },
     },
-    consents: {
-      list() {
-        const running = previewWorld();
-        return running.consents.map((entry) => viewConsent(entry, running));
-      },
-      grant: decide("grant"),
-      reject: decide("reject"),
-      revoke: decide("revoke"),
-    },
-    attestations: {
-      list() {
-        const running = previewWorld();
-        const now = running.clock.now();
-        return attestationsOf(running.consents, now).flatMap(
-          (attestation) => viewAttestation(attestation, running, now) ?? [],
-        );
-      },
-      suspend: (id) => operations.attestation(world(), { id, do: "suspend" }).attestation,
-      resume: (id) => operations.attestation(world(), { id, do: "resume" }).attestation,
-    },
+    ...consentMembers(world),
     faults: {
       list: listFaults,
       set(faults) {

@@ -2,15 +2,8 @@ import type { Farmer } from "../farmers/farmer-shape.js";
 import type { Report } from "../report/report-shape.js";
 import type { Duration, Instant } from "../sandbox/clock.js";
 import type { Fault } from "../sandbox/faults.js";
-import type { Actor } from "../sandbox/operations/keys.js";
-import type { AttestationView } from "../sandbox/preview/consents.js";
-import type {
-  ConsentView,
-  KeyView,
-  ListedKeyRef,
-  OrganizationView,
-  RequestView,
-} from "../sandbox/view-shapes.js";
+import type { Actor } from "../sandbox/steps.js";
+import type { KeyView, ListedKeyRef, OrganizationView, RequestView } from "../sandbox/view-shapes.js";
 import type { BundledKeyRefs, BundledOrganizationRefs } from "../scenario/bundled.generated.js";
 import type { ScenarioName } from "../scenario/bundled.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -18,11 +11,13 @@ import type { Environment, KeyLimits, KeySettings, LiveAccess, OrganizationStatu
 import type { Assumptions, Profile } from "../spec/assumptions.js";
 import type { PathId } from "../spec/outcomes.js";
 import type { KeyActionName } from "../spec/steps.js";
+import type { ConsentMembers } from "./consents.js";
 
 // Functions with refs are methods, not function members, so that a sandbox with known refs can be passed as any sandbox.
 
 /** A running sandbox. Sandboxes share nothing with each other. */
-export interface Sandbox<KeyRef extends string = string, OrganizationRef extends string = string> {
+export interface Sandbox<KeyRef extends string = string, OrganizationRef extends string = string>
+  extends ConsentMembers {
   /** The scenario's bundled name or title. */
   readonly name: string;
   readonly seed: number;
@@ -47,10 +42,6 @@ export interface Sandbox<KeyRef extends string = string, OrganizationRef extends
   readonly keys: SandboxKeys<KeyRef, OrganizationRef>;
   readonly organizations: SandboxOrganizations<OrganizationRef>;
   readonly farmers: SandboxFarmers;
-  /** Requires `preview: true` in the scenario; otherwise calls throw `not_found`. */
-  readonly consents: SandboxConsents;
-  /** Requires `preview: true` in the scenario; otherwise calls throw `not_found`. */
-  readonly attestations: SandboxAttestations;
   readonly faults: SandboxFaults<KeyRef, OrganizationRef>;
   readonly requests: SandboxRequests<KeyRef>;
   /**
@@ -203,28 +194,6 @@ export interface SandboxFaults<KeyRef extends string = string, OrganizationRef e
   set(
     faults: readonly Fault<KeyRef | ListedKeyRef, OrganizationRef>[],
   ): Fault<KeyRef | ListedKeyRef, OrganizationRef>[];
-}
-
-/** The consent requests of clients, and the decisions of farmers. Preview: shapes may change. */
-export interface SandboxConsents {
-  /** Oldest first. */
-  list(): ConsentView[];
-  /** Throws `unknown_ref`, or `consent_not_open` unless it is pending. */
-  grant(id: string): ConsentView;
-  /** Throws `unknown_ref`, or `consent_not_open` unless it is pending. */
-  reject(id: string): ConsentView;
-  /** Throws `unknown_ref`, or `consent_not_open` unless it is granted. */
-  revoke(id: string): ConsentView;
-}
-
-/** The attestations with a farmer's consent. Preview: shapes may change. */
-export interface SandboxAttestations {
-  /** In the order of their consent requests. */
-  list(): AttestationView[];
-  /** Throws `unknown_ref`, or `attestation_not_open` unless it is ready and active. */
-  suspend(id: string): AttestationView;
-  /** Throws `unknown_ref`, or `attestation_not_open` unless it is suspended. */
-  resume(id: string): AttestationView;
 }
 
 /** The requests to list. */

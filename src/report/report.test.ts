@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { endpointsIn } from "../api/routes.js";
 import { suggestEndpoint as suggested } from "./report.js";
 
-const suggestEndpoint = (method: string, path: string) => suggested(method, path, endpointsIn({}));
+const suggestEndpoint = (method: string, path: string) =>
+  suggested(method, path, endpointsIn({ version: 1 }));
 
 test.each([
   ["POST", "/v1/relying-party/me"],

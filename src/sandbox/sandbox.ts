@@ -3,16 +3,16 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import type { Assumptions, Profile } from "../spec/assumptions.js";
 import type { RequestIds } from "../spec/seed.js";
 import type { VirtualClock } from "./clock.js";
+import type { Farmers } from "./farmers.js";
 import type { ActiveFault } from "./faults.js";
 import type { ClientBehaviour, ObservedCall } from "./journal/client-behaviour.js";
 import type { Counters } from "./journal/counts.js";
 import type { Ending } from "./journal/exchange.js";
 import type { History } from "./journal/history.js";
 import type { Registry, Windows } from "./keys.js";
-import type { ConsentEntry } from "./preview/consents.js";
-import type { Farmers } from "./preview/farmers.js";
-import type { OtherEvent, StoryProgress } from "./steps.js";
+import type { Initiator, OtherEvent, StepAction, StoryProgress } from "./steps.js";
 import type { AnnouncedChange, Timeline } from "./timeline.js";
+import type { Coming } from "./view-shapes.js";
 
 /** An endpoint of the API as its sandbox sees it; `Endpoint` in `src/api` describes the rest. */
 export interface ServedEndpoint {
@@ -21,6 +21,34 @@ export interface ServedEndpoint {
   readonly operationId: string;
   /** Default: 200. */
   readonly status?: 201 | 202 | 204;
+  /** Whether `data` is the key's context: the key decides the path id of its success. Default: false. */
+  readonly answersContext?: true;
+  /** The state that it needs. Default: none. */
+  readonly part?: StatePart;
+}
+
+/** A part of a sandbox's state that endpoints bring along, so that no other file knows it. */
+export interface StatePart<State = unknown> {
+  /** Makes its state at the start of a scenario, whose clock starts at `start`. */
+  start(scenario: Scenario, started: Pick<StartedScenario, "seed" | "farmers"> & { start: number }): State;
+  /** Returns the fields of a scenario that restore it. */
+  snapshot(state: State): Partial<Scenario>;
+  /** Returns the events that come without an action. */
+  upcoming(state: State): Coming[];
+  /** The actions of steps that change it. */
+  readonly operations: {
+    readonly [Name in keyof StepAction]?: (world: SandboxState, input: never, by?: Initiator) => object;
+  };
+  /** Returns the id that a placeholder of a story stands for; `undefined` if it does not exist. */
+  idOf(world: SandboxState, kind: string, number: number): string | undefined;
+}
+
+/** The state of a part; `undefined` if no endpoint of the sandbox brings it along. */
+export function stateOfPart<State>(
+  { parts }: Pick<SandboxState, "parts">,
+  part: StatePart<State>,
+): State | undefined {
+  return parts.get(part as StatePart) as State | undefined;
 }
 
 /** Time, randomness, hashing, endpoints and farmers, passed in so that a sandbox runs in Node and in browsers. */
@@ -65,10 +93,8 @@ export interface StartedScenario {
   faults: readonly ActiveFault[];
   farmers: Farmers;
   endpoints: readonly ServedEndpoint[];
-  /** Whether the announced endpoints have a preview; otherwise their paths are unknown (R49). */
-  preview: boolean;
-  /** In order of creation. */
-  consents: ConsentEntry[];
+  /** The parts that its endpoints bring along, each with its state. */
+  parts: ReadonlyMap<StatePart, unknown>;
   /** `undefined` without announced changes. */
   changes: readonly AnnouncedChange[] | undefined;
   timeline: Timeline;

@@ -6,7 +6,6 @@ import { numberInSeries } from "../spec/seed.js";
 import { isoOf } from "./clock.js";
 import { describeFaults } from "./faults.js";
 import { type KeyEntry, usageAt } from "./keys.js";
-import { describeConsents } from "./preview/consents.js";
 import type { SandboxState } from "./sandbox.js";
 import { remainingSteps, withoutAssumed } from "./timeline.js";
 import { endingOfName, withoutGrantedScopes } from "./varied-records.js";
@@ -50,7 +49,7 @@ export function snapshotWorld(world: SandboxState, now = world.clock.now()): Sce
     } as NonNullable<Scenario["assumptions"]>),
     // A scenario that never had faults needs no empty list.
     ...((faults.length > 0 || scenario.faults !== undefined) && { faults }),
-    ...(world.preview && { consents: describeConsents(world.consents) }),
+    ...Object.assign({}, ...[...world.parts].map(([part, state]) => part.snapshot(state))),
     organizations,
     // The organizations are listed above. The farmers stay the same although the clock starts later.
     population: { ...farmers, as_of: isoOf(world.farmers.start) },

@@ -5,13 +5,12 @@ import { assumptionsFor } from "../spec/assumptions.js";
 import { pathText } from "../spec/schema/shape.js";
 import { createRequestIds, defaultSeed, numberInto } from "../spec/seed.js";
 import { createClock, isoOf, lastClockInstant } from "./clock.js";
+import { farmersOf } from "./farmers.js";
 import { activateFaults } from "./faults.js";
 import { type Counts, createCounters } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
 import { createHistory } from "./journal/history.js";
 import { createRegistry, scenarioRecords, startKey, type Usage, windowsOf } from "./keys.js";
-import { buildConsents } from "./preview/consents.js";
-import { farmersOf } from "./preview/farmers.js";
 import {
   type GivenOptions,
   type Platform,
@@ -19,6 +18,7 @@ import {
   type SandboxState,
   type StartedScenario,
   type StartOptions,
+  type StatePart,
 } from "./sandbox.js";
 import { snapshotWorld } from "./snapshot.js";
 import type { PlayedStep, StoryProgress } from "./steps.js";
@@ -109,12 +109,14 @@ function startedWith(
   const { organizations, keys, unknownKey } = scenarioRecords(scenario, seed, platform.sha256);
   const farmers = farmersOf(scenario, { seed, start, make: platform.farmers });
   const endpoints = platform.endpoints(scenario);
-  const preview = scenario.preview === true;
-  // A browser page without the farmers' tables fails here, not in a response.
-  if (preview) farmers.idOf(0);
+  const parts = new Map<StatePart, unknown>();
+  for (const { part } of endpoints) {
+    if (part !== undefined && !parts.has(part))
+      parts.set(part, part.start(scenario, { seed, farmers, start }));
+  }
   return {
     ...{ name, scenario, text, startedAt: start, seed, profile, assumptions, givenAssumptions, windows },
-    ...{ farmers, endpoints, preview, changes, trial },
+    ...{ farmers, endpoints, parts, changes, trial },
     clock: createClock({
       time: platform.steadyTime,
       start,
@@ -123,7 +125,6 @@ function startedWith(
       holdsMinute: trial?.faults !== undefined,
     }),
     faults: activateFaults(scenario.faults ?? [], seed, start),
-    consents: preview ? buildConsents(scenario, seed, start) : [],
     timeline: createTimeline(scenario.timeline ?? [], start, changes),
     story: { steps: scenario.story ?? [], next: 0, verdicts: new Map(), last: undefined },
     registry: createRegistry(

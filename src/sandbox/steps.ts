@@ -35,6 +35,18 @@ export type TimelineStep = NonNullable<Scenario["timeline"]>[number];
 
 export type StepAction = Pick<TimelineStep, ActionName>;
 
+/** Role of the user in the dashboard (R33). */
+export type Actor = "administrator" | "member";
+
+export interface Initiator {
+  /** Default: administrator. */
+  readonly actor?: Actor | undefined;
+  /** Whether the scenario runs it: secrets of new keys then derive from the seed and their refs. */
+  readonly isScripted?: boolean;
+  /** When the step of the timeline that runs it is due (epoch milliseconds). Default: not in a timeline. */
+  readonly dueAt?: number | undefined;
+}
+
 /** The result of an action: the new state of the changed records, or the rejection. */
 export interface Performed {
   /** `null` if the action succeeded. */

@@ -1,45 +1,12 @@
 import { day, dayStart, minute, minuteStart } from "../spec/api-key.js";
-import { consentHistory } from "../spec/consent.js";
 import { faultPathOf } from "../spec/fault-effects.js";
-import { choice, count, instant, mapping, nullable, text, type ValueOf } from "../spec/schema/shape.js";
 import { refsIn } from "../spec/steps.js";
 import { isoOf, lastClockInstant } from "./clock.js";
 import { stillWorking } from "./keys.js";
 import { actionIn } from "./operations/operations.js";
 import type { SandboxState } from "./sandbox.js";
 import { keyRefsOf } from "./steps.js";
-
-const upcomingKinds = [
-  "overlap_ends",
-  "key_expires",
-  "minute_reset",
-  "day_reset",
-  "timeline_step",
-  "api_changes",
-  "fault_begins",
-  "fault_ends",
-  "consent_changes",
-] as const;
-
-export const upcomingShape = mapping({
-  at: instant(),
-  kind: choice(upcomingKinds),
-  /** The refs of the affected records. */
-  key: nullable(text()),
-  organization: nullable(text()),
-  /** The number of the timeline step, counted from 1. */
-  step: nullable(count()),
-  text: text(),
-});
-/** An event that happens when the clock reaches it. */
-interface Upcoming extends ValueOf<typeof upcomingShape> {}
-
-interface Coming extends Partial<Pick<Upcoming, "key" | "organization" | "step">> {
-  /** `undefined` if it never happens. */
-  readonly at: number | undefined;
-  readonly kind: Upcoming["kind"];
-  readonly text: string;
-}
+import type { Coming, Upcoming } from "./view-shapes.js";
 
 const most = 100;
 
@@ -52,7 +19,7 @@ export function listUpcoming(world: SandboxState): Upcoming[] {
     ...timelineEvents(world),
     ...changeEvents(world),
     ...faultEvents(world),
-    ...consentEvents(world),
+    ...[...world.parts].flatMap(([part, state]) => part.upcoming(state)),
   ];
   return all
     .flatMap(({ at = Number.POSITIVE_INFINITY, ...one }) =>
@@ -115,14 +82,4 @@ function faultEvents({ faults }: SandboxState): Coming[] {
       { key, organization, at: until, kind: "fault_ends", text: `${path} ends` },
     ];
   });
-}
-
-// Includes the farmers' own decisions, which follow from the record.
-function consentEvents({ consents }: SandboxState): Coming[] {
-  return consents.flatMap(({ id, organization, record }) =>
-    consentHistory(record, Number.POSITIVE_INFINITY).map(({ at, status, by }): Coming => {
-      const who = by === "farmer" ? " by the farmer" : "";
-      return { at, kind: "consent_changes", organization, text: `Consent ${id} is ${status}${who}` };
-    }),
-  );
 }

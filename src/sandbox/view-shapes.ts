@@ -135,3 +135,35 @@ export const consentShape = mapping({
 });
 /** A consent request in lists. Times are ISO 8601. */
 export interface ConsentView extends ValueOf<typeof consentShape> {}
+
+const upcomingKinds = [
+  "overlap_ends",
+  "key_expires",
+  "minute_reset",
+  "day_reset",
+  "timeline_step",
+  "api_changes",
+  "fault_begins",
+  "fault_ends",
+  "consent_changes",
+] as const;
+
+export const upcomingShape = mapping({
+  at: instant(),
+  kind: choice(upcomingKinds),
+  /** The refs of the affected records. */
+  key: nullable(text()),
+  organization: nullable(text()),
+  /** The number of the timeline step, counted from 1. */
+  step: nullable(count()),
+  text: text(),
+});
+/** An event that happens when the clock reaches it. */
+export interface Upcoming extends ValueOf<typeof upcomingShape> {}
+
+export interface Coming extends Partial<Pick<Upcoming, "key" | "organization" | "step">> {
+  /** `undefined` if it never happens. */
+  readonly at: number | undefined;
+  readonly kind: Upcoming["kind"];
+  readonly text: string;
+}

@@ -13,9 +13,11 @@ import {
   type ScenarioProblemCode,
   type SourcePlace,
 } from "./problems.js";
-import { factsOf, faultsFit, refRules } from "./rules/facts.js";
+import { consentsFit } from "./rules/consents.js";
+import { factsOf, refRules } from "./rules/facts.js";
+import { faultsFit } from "./rules/faults.js";
 import { keyRules } from "./rules/keys.js";
-import { changesFit, consentsFit, stepRules } from "./rules/steps.js";
+import { changesFit, stepRules } from "./rules/steps.js";
 import type { Scenario } from "./scenario.generated.js";
 
 // A scenario from its unchecked fields: merged with the scenarios that it extends, then checked.

@@ -12,8 +12,8 @@ interface ActionRow {
   readonly organization?: string;
   /** The field with the ref of a key that it creates. */
   readonly makes?: string;
-  /** Whether it needs the preview of the announced endpoints (R49). */
-  readonly isOfPreview?: true;
+  /** Whether it needs the announced endpoints (R49). */
+  readonly isAnnounced?: true;
 }
 
 /** The actions of timelines and stories: by an administrator, a farmer, the network or the service. */
@@ -26,8 +26,8 @@ export const actions = {
     onKey: "Revokes a key immediately: an active one, or a replaced one in its overlap",
   },
   organization: { isForAdministrators: true, organization: "ref" },
-  consent: { organization: "organization", isOfPreview: true },
-  attestation: { isOfPreview: true },
+  consent: { organization: "organization", isAnnounced: true },
+  attestation: { isAnnounced: true },
   faults: {},
   assumptions: {},
 } as const satisfies Readonly<Record<string, ActionRow>>;

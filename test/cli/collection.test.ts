@@ -121,7 +121,7 @@ test.each(
   expect([code, stdout, stderr]).toEqual([0, "", wrote]);
   const values = environmentOf(format, join(cwd, "values"));
   const requests = readers[format]?.(cwd) ?? [];
-  const paths = outcomesOf(endpointsIn({ preview: true })).map(({ path }) => path);
+  const paths = outcomesOf(endpointsIn({ version: 1, preview: true })).map(({ path }) => path);
   expect(
     requests
       .map(({ name }) => name)

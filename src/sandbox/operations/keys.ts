@@ -35,21 +35,10 @@ import {
   usageAt,
 } from "../keys.js";
 import type { SandboxState } from "../sandbox.js";
+import type { Initiator } from "../steps.js";
 import { withGrantedScopes } from "../varied-records.js";
 import type { KeyView } from "../view-shapes.js";
 import { viewKey } from "../views.js";
-
-/** Role of the user in the dashboard (R33). */
-export type Actor = "administrator" | "member";
-
-export interface Initiator {
-  /** Default: administrator. */
-  readonly actor?: Actor | undefined;
-  /** Whether the scenario runs it: secrets of new keys then derive from the seed and their refs. */
-  readonly isScripted?: boolean;
-  /** When the step of the timeline that runs it is due (epoch milliseconds). Default: not in a timeline. */
-  readonly dueAt?: number | undefined;
-}
 
 /** Throws `not_an_administrator` for a member (R33). */
 export function requireAdministrator({ actor }: Initiator): void {

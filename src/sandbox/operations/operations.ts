@@ -3,27 +3,24 @@ import { type RefusalCode, refusalCodes, SandboxError } from "../../spec/errors.
 import { type ActionName, actionNames, actionRow } from "../../spec/steps.js";
 import { durationOf, type Instant, instantOf, isoOf } from "../clock.js";
 import type { SandboxState } from "../sandbox.js";
-import { actionDifferences, type Performed, type StepAction } from "../steps.js";
+import { actionDifferences, type Initiator, type Performed, type StepAction } from "../steps.js";
 import { assumedAt, nextAssumed } from "../timeline.js";
 import type { ClockView } from "../view-shapes.js";
 import { viewClock } from "../views.js";
-import { decideConsent, suspendAttestation } from "./consents.js";
-import { createKey, type Initiator, requireAdministrator, revokeKey, rotateKey } from "./keys.js";
+import { createKey, requireAdministrator, revokeKey, rotateKey } from "./keys.js";
 import { changeAssumptions, changeFaults, clearRequests, updateOrganization } from "./settings.js";
 
 /**
  * Every change that users make to a running sandbox, by name. Steps of scenarios, the control plane and the library all
  * run these: `(world, input, by)`. Input members have the names of scenarios and HTTP (their schemas: `actionFields`
  * and `controlBodies`). A rejected operation throws a `SandboxError` and changes nothing. A successful one is
- * announced, and returns the new state of the changed records.
+ * announced, and returns the new state of the changed records. Endpoints bring further ones along.
  */
 export const operations = {
   create_key: /* @__PURE__ */ recorded("create_key", createKey),
   rotate: /* @__PURE__ */ recorded("rotate", rotateKey),
   revoke: /* @__PURE__ */ recorded("revoke", revokeKey),
   organization: /* @__PURE__ */ recorded("organization", updateOrganization),
-  consent: /* @__PURE__ */ recorded("consent", decideConsent),
-  attestation: /* @__PURE__ */ recorded("attestation", suspendAttestation),
   faults: /* @__PURE__ */ recorded("faults", changeFaults),
   assumptions: /* @__PURE__ */ recorded("assumptions", changeAssumptions),
   clock: changeClock,
@@ -35,7 +32,7 @@ export const operations = {
  * Wraps an operation so that it runs at the time of the clock and is recorded, and can thus be repeated. A step of the
  * timeline runs at its own time, and is not recorded: a repeated capture runs the timeline again.
  */
-function recorded<Input, Result>(
+export function recorded<Input, Result>(
   name: ActionName,
   run: (world: SandboxState, input: Input, now: number, by: Initiator) => Result,
 ): (world: SandboxState, input: Input, by?: Initiator) => Result {
@@ -82,12 +79,20 @@ export function performAction(world: SandboxState, action: StepAction, dueAt?: n
   // The step's schema has checked the input of this operation.
   const input = (name === "faults" ? action.faults : given) as never;
   try {
-    return { ...nothing, ...operations[name](world, input, { actor, isScripted: true, dueAt }) };
+    const run = operationIn(world, name);
+    return { ...nothing, ...(run?.(world, input, { actor, isScripted: true, dueAt }) as object) };
   } catch (error) {
     if (!(error instanceof SandboxError) || !isRefusal(error.code)) throw error;
     return { ...nothing, refusal: { code: error.code, message: error.message } };
   }
 }
+
+function operationIn({ parts }: SandboxState, name: ActionName): Operation | undefined {
+  const own: Partial<Record<ActionName, Operation>> = operations;
+  return own[name] ?? [...parts.keys()].find((part) => part.operations[name])?.operations[name];
+}
+
+type Operation = (world: SandboxState, input: never, by: Initiator) => unknown;
 
 export function actionIn(step: StepAction): ActionName | undefined {
   return actionNames.find((name) => step[name] !== undefined);

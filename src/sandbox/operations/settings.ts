@@ -1,5 +1,5 @@
 import type { ControlBody } from "../../scenario/format/inputs.js";
-import { faultProblems } from "../../scenario/rules/facts.js";
+import { faultProblems } from "../../scenario/rules/faults.js";
 import { environments, maximumActiveKeys } from "../../spec/api-key.js";
 import { type Assumptions, assumptionsFor, type Profile } from "../../spec/assumptions.js";
 import { requireFields, validationError } from "../../spec/schema/check.js";
@@ -40,7 +40,7 @@ export function changeFaults(world: SandboxState, faults: readonly Fault[], now:
   const { registry, seed, history } = world;
   const problems = faultProblems(faults, {
     refs: { key: registry.keys, organization: registry.organizations },
-    preview: world.preview,
+    scenario: world.scenario,
     now: isoOf(now),
   });
   if (problems.length > 0) throw validationError("Failed to change the faults", problems);

@@ -6,7 +6,6 @@ import { redactKeys } from "../../spec/redact.js";
 import { parsedJson } from "../../spec/schema/json.js";
 import { isMapping, type Path } from "../../spec/schema/shape.js";
 import { advanceClock, performAction, settled } from "../operations/operations.js";
-import { attestationsOf } from "../preview/consents.js";
 import type { SandboxState } from "../sandbox.js";
 import { defaultKeyRef, scenarioSecret } from "../secrets.js";
 import {
@@ -271,18 +270,15 @@ export function secretFor(world: SandboxState, key: string): string | undefined 
 }
 
 /**
- * Replaces `{farmer.0}` (by index), `{consent.1}` and `{attestation.1}` (counted from 1) with ids. Without the preview,
- * returns the text unchanged. Throws `unknown_ref` for a number that does not exist.
+ * Replaces placeholders, such as `{consent.1}`, with ids of the parts of a sandbox. Without parts, returns the text
+ * unchanged. Throws `unknown_ref` for a number that does not exist.
  */
 function fillIn(world: SandboxState, text: string): string {
-  const { preview, farmers, consents, clock } = world;
-  if (!preview) return text;
+  const parts = [...world.parts.keys()];
+  if (parts.length === 0) return text;
   return text.replace(storyPlaceholder, (whole, kind: string, digits: string) => {
-    const number = Number(digits);
-    if (kind === "farmer" && number < farmers.count) return farmers.idOf(number);
-    const records = kind === "consent" ? consents : attestationsOf(consents, clock.now());
-    const found = kind === "farmer" ? undefined : records[number - 1];
-    if (found !== undefined) return found.id;
+    const ids = parts.flatMap((part) => part.idOf(world, kind, Number(digits)) ?? []);
+    if (ids[0] !== undefined) return ids[0];
     const message = `Failed to fill in ${whole}: there is no such ${kind}.`;
     throw new SandboxError("unknown_ref", message, { placeholder: whole });
   });

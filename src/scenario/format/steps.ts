@@ -59,7 +59,7 @@ for (const [name, row] of Object.entries(assumptionTable)) {
 }
 export const assumptionsSchema: Shape<Record<string, unknown>> = mapping(assumptionFields);
 
-// Faults. `rules/facts.ts` checks their fields against each other.
+// Faults. `rules/faults.ts` checks their fields against each other.
 
 const mostFaults = 100;
 

@@ -1,13 +1,13 @@
+import { attestationShape } from "../../api/endpoints/consents/consents.js";
 import { farmerShape } from "../../farmers/farmer-shape.js";
 import { reportShape } from "../../report/report-shape.js";
-import { attestationShape } from "../../sandbox/preview/consents.js";
-import { upcomingShape } from "../../sandbox/upcoming.js";
 import {
   clockShape,
   consentShape,
   keyShape,
   organizationShape,
   requestShape,
+  upcomingShape,
 } from "../../sandbox/view-shapes.js";
 import { controlBodies } from "../../scenario/format/inputs.js";
 import { descriptionOf } from "../../scenario/format/json-schema.js";

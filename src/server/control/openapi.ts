@@ -56,7 +56,7 @@ function operation(row: Route): Record<string, unknown> {
   return {
     operationId: row.method.toLowerCase() + (name || "Page"),
     summary,
-    ...(row.preview === true && { "x-preview": true }),
+    ...row.extensions,
     ...(parameters.length > 0 && { parameters }),
     ...requestBodyOf(row),
     responses: {

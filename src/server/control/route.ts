@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import type { ControlCall, ControlPlace } from "../../log/log.js";
-import type { Actor } from "../../sandbox/operations/keys.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
+import type { Actor } from "../../sandbox/steps.js";
 import type { ControlBody, ControlBodyName, Query } from "../../scenario/format/inputs.js";
 import type { Shape, ValueOf } from "../../spec/schema/shape.js";
 import type { CallTarget, Server } from "../sockets/server-state.js";
@@ -30,8 +30,8 @@ export interface Route<Name extends ControlBodyName = ControlBodyName, Parameter
   /** Has named parts in braces: `/keys/{ref}`. */
   readonly path: string;
   readonly summary: string;
-  /** Whether it is about records that exist only with the preview (R49). Default: false. */
-  readonly preview?: true;
+  /** Further members of its description. Default: none. */
+  readonly extensions?: Readonly<Record<`x-${string}`, unknown>>;
   readonly body?: Name;
   /** The size limit of its body, in bytes. Default: 1 MB. */
   readonly longestBody?: number;

@@ -10,7 +10,7 @@ import { capitalized, codeWords } from "../../elements/words.js";
 import { linkTo } from "../../route.js";
 
 /** Whether the scenario previews announced endpoints. Without the preview, no consents exist. */
-export const previewIsOn = resource<boolean>("/report", {
+export const consentsAreOn = resource<boolean>("/report", {
   on: ["world."],
   read: async (path) => (await call<Report>(path)).endpoints.some(({ announced }) => announced),
 });
@@ -43,14 +43,14 @@ const tones: Readonly<Record<string, string>> = {
 const docs = "docs/farmers.md";
 
 export function ConsentsPage() {
-  useResources(previewIsOn);
+  useResources(consentsAreOn);
   return (
     <>
       <p>
         <a href={linkTo("farmers")}>All farmers</a>
       </p>
       <h1>Consents and attestations</h1>
-      {previewIsOn.data.value === false ? (
+      {consentsAreOn.data.value === false ? (
         <p class="panel">
           Consents and attestations are announced, not released. To try a preview, set{" "}
           <code>preview: true</code> in the scenario, or <a href={linkTo("scenario")}>load</a>{" "}

@@ -6,13 +6,13 @@ import { Paging } from "../../elements/paging.js";
 import { Table } from "../../elements/table.js";
 import { capitalized } from "../../elements/words.js";
 import { changeQuery, linkTo, route } from "../../route.js";
-import { ConsentsPage, consents, previewIsOn, useConsents } from "./consents.js";
+import { ConsentsPage, consents, consentsAreOn, useConsents } from "./consents.js";
 import { FarmerMap } from "./farmer-map.js";
 import { countryName, OneFarmer } from "./one-farmer.js";
 import { type FarmerRow, population, usePopulation } from "./population.js";
 
 export function FarmerPages() {
-  useResources(clock, previewIsOn, farmersStart);
+  useResources(clock, consentsAreOn, farmersStart);
   const [part] = route.value.parts;
   if (farmersStart.data.value?.total === 0) return <NoFarmers />;
   const year = new Date(clock.data.value?.now ?? Date.now()).getUTCFullYear();
@@ -35,7 +35,7 @@ function AllFarmers({ year }: { readonly year: number }) {
           {wanted < total ? `The first ${wanted.toLocaleString("en")} are shown. ` : ""}
           {farmers.length < wanted ? <Reading read={farmers.length} wanted={wanted} /> : null}
         </p>
-        {previewIsOn.data.value ? <ConsentsLink /> : null}
+        {consentsAreOn.data.value ? <ConsentsLink /> : null}
       </header>
       {problem === undefined ? null : (
         <p class="notice warning" role="alert">

@@ -1,8 +1,6 @@
 import { nextRequest } from "../../../api/evaluate.js";
 import type { KeyEntry, OrganizationEntry } from "../../../sandbox/keys.js";
-import { type Decision, requirePreview } from "../../../sandbox/operations/consents.js";
 import { operations } from "../../../sandbox/operations/operations.js";
-import { viewConsent } from "../../../sandbox/preview/consents.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
 import type { KeyView } from "../../../sandbox/view-shapes.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";
@@ -12,7 +10,7 @@ import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { fingerprintOf, keyStateAt, keyStates } from "../../../spec/api-key.js";
 import { SandboxError } from "../../../spec/errors.js";
 import { snakeCase } from "../../../spec/schema/json.js";
-import { choice, count, described, list, text, type ValueOf } from "../../../spec/schema/shape.js";
+import { choice, count, described, text, type ValueOf } from "../../../spec/schema/shape.js";
 import { actions, keyActionNames } from "../../../spec/steps.js";
 import { answers } from "../answers.js";
 import { controlRoute, type Route } from "../route.js";
@@ -36,7 +34,7 @@ const keyQuery = query({
   limit: described(count(), `At most this many. Default: ${keysOnAPage}.`),
 });
 
-/** Routes for the administrators' dashboard (keys, organizations) and the farmers' app (consents, attestations). */
+/** Routes for the administrators' dashboard: keys, organizations. */
 export const dashboardRoutes: readonly Route[] = [
   controlRoute("GET /organizations", {
     summary: "The organizations, in the scenario's order",
@@ -126,40 +124,7 @@ export const dashboardRoutes: readonly Route[] = [
         snakeCase(operations[name](world, { key }, { actor })),
     }),
   ),
-  controlRoute("GET /consents", {
-    summary: "All consent requests, oldest first",
-    preview: true,
-    answer: list(answers.Consent),
-    run({ world }) {
-      requirePreview(world);
-      return world.consents.map((entry) => snakeCase(viewConsent(entry, world)));
-    },
-  }),
-  decision("grant", "Grants a consent request for the farmer"),
-  decision("reject", "Rejects a consent request for the farmer"),
-  decision("revoke", "Revokes a consent for the farmer"),
-  suspension("suspend", "Suspends an active attestation"),
-  suspension("resume", "Ends the suspension of an attestation"),
 ];
-
-function decision(name: Decision, summary: string): Route {
-  return controlRoute(`POST /consents/{id}/${name}`, {
-    summary,
-    preview: true,
-    answer: answers.Consent,
-    run: ({ world, params: { id = "" } }) => snakeCase(operations.consent(world, { id, do: name }).consent),
-  });
-}
-
-function suspension(name: "suspend" | "resume", summary: string): Route {
-  return controlRoute(`POST /attestations/{id}/${name}`, {
-    summary,
-    preview: true,
-    answer: answers.Attestation,
-    run: ({ world, params: { id = "" } }) =>
-      snakeCase(operations.attestation(world, { id, do: name }).attestation),
-  });
-}
 
 const counts = new WeakMap<Scenario, number>();
 

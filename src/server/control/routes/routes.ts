@@ -11,6 +11,7 @@ import { streamEvents } from "../events.js";
 import { controlOpenApiDocument } from "../openapi.js";
 import { pageRoute } from "../page.js";
 import { controlRoute, type LocalContext, type Route, textAnswer } from "../route.js";
+import { consentRoutes } from "./consents.js";
 import { dashboardRoutes } from "./dashboard.js";
 import { instanceRoutes, requireInstances } from "./instances.js";
 import { scenarioRoutes } from "./scenario.js";
@@ -23,6 +24,7 @@ export const routes: readonly Route[] = [
   ...worldRoutes,
   ...scenarioRoutes,
   ...dashboardRoutes,
+  ...consentRoutes,
   ...gateRoutes,
   ...trafficRoutes,
   ...instanceRoutes,

@@ -7,9 +7,9 @@ import { stepJson } from "../../../node/step-data.js";
 import { formats, reportFormats } from "../../../report/render/document.js";
 import { clientReport } from "../../../report/report.js";
 import { renderReport } from "../../../report/report-document.js";
+import { defaultFarmerPage } from "../../../sandbox/farmers.js";
 import type { Exchange } from "../../../sandbox/journal/exchange.js";
 import { operations } from "../../../sandbox/operations/operations.js";
-import { defaultFarmerPage } from "../../../sandbox/preview/farmers.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
 import { kindOf, type StoryStep } from "../../../sandbox/steps.js";
 import { runNextStep, storyRequest } from "../../../sandbox/story/run-step.js";
@@ -174,7 +174,7 @@ export const gateRoutes: readonly Route[] = [
     summary: "The checks of a request in order, with the path ids of their rejections",
     answer: answers.Gate,
     run: ({ world }) => ({
-      checks: gateChecks(world.preview),
+      checks: gateChecks(endpointsOf(world)),
       successes: outcomesOf(endpointsOf(world)).flatMap(({ path }) => (isSuccess(path) ? path : [])),
       faults: faultPathIds,
       effects: faultKinds.map((effect) => {

@@ -1,6 +1,9 @@
-import type { Farmer, Parcel } from "../../farmers/farmer-shape.js";
-import { parseWhen } from "../../scenario/format/fields.js";
-import type { Scenario } from "../../scenario/scenario.generated.js";
+import type { Farmer, Parcel } from "../../../farmers/farmer-shape.js";
+import { isoOf } from "../../../sandbox/clock.js";
+import type { SandboxState } from "../../../sandbox/sandbox.js";
+import type { ConsentView } from "../../../sandbox/view-shapes.js";
+import { parseWhen } from "../../../scenario/format/fields.js";
+import type { Scenario } from "../../../scenario/scenario.generated.js";
 import {
   type AttestationState,
   attestationAt,
@@ -19,7 +22,7 @@ import {
   respondBy,
   type Suspension,
   validityStatuses,
-} from "../../spec/consent.js";
+} from "../../../spec/consent.js";
 import {
   always,
   anything,
@@ -32,11 +35,8 @@ import {
   type Shape,
   text,
   type ValueOf,
-} from "../../spec/schema/shape.js";
-import { base62From, randomStream } from "../../spec/seed.js";
-import { isoOf } from "../clock.js";
-import type { ConsentView } from "../view-shapes.js";
-import type { Farmers } from "./farmers.js";
+} from "../../../spec/schema/shape.js";
+import { base62From, randomStream } from "../../../spec/seed.js";
 
 /** A consent request before it has an id. Times are epoch milliseconds. */
 export interface ConsentDraft {
@@ -179,14 +179,10 @@ export function describeConsents(all: readonly ConsentEntry[]): NonNullable<Scen
   });
 }
 
-/** The part of a sandbox that views depend on. */
-interface PreviewWorld {
-  readonly seed: number;
-  readonly clock: { readonly now: () => number };
-  readonly farmers: Farmers;
-}
+/** The members of a sandbox that views depend on. */
+type Viewed = Pick<SandboxState, "seed" | "clock" | "farmers">;
 
-export function viewConsent(entry: ConsentEntry, world: PreviewWorld, now = world.clock.now()): ConsentView {
+export function viewConsent(entry: ConsentEntry, world: Viewed, now = world.clock.now()): ConsentView {
   const { id, organization, farmer, purpose, permissions, record } = entry;
   const life = consentHistory(record, now);
   return {
@@ -214,7 +210,7 @@ export function viewConsent(entry: ConsentEntry, world: PreviewWorld, now = worl
 /** Returns the state of an attestation at an instant; `undefined` if it does not exist then. */
 export function stateOf(
   { consent, permission }: AttestationEntry,
-  world: PreviewWorld,
+  world: Viewed,
   now: number,
 ): AttestationState | undefined {
   const succeeds = canBeAttested(world.seed, consent.farmer, permission);
@@ -223,7 +219,7 @@ export function stateOf(
 
 export function viewAttestation(
   attestation: AttestationEntry,
-  world: PreviewWorld,
+  world: Viewed,
   now = world.clock.now(),
 ): AttestationView | undefined {
   const state = stateOf(attestation, world, now);

@@ -1,7 +1,7 @@
-import type { Farmer } from "../../farmers/farmer-shape.js";
-import type { FarmerMaker } from "../../farmers/farmers.js";
-import type { Scenario } from "../../scenario/scenario.generated.js";
-import { SandboxError } from "../../spec/errors.js";
+import type { Farmer } from "../farmers/farmer-shape.js";
+import type { FarmerMaker } from "../farmers/farmers.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+import { SandboxError } from "../spec/errors.js";
 
 export const defaultFarmerPage = 20;
 

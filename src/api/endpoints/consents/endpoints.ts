@@ -1,18 +1,6 @@
-import type { KeyEntry } from "../../sandbox/keys.js";
-import { changeConsent } from "../../sandbox/operations/consents.js";
-import {
-  attestationShape,
-  attestationsOf,
-  type ConsentEntry,
-  draftConsent,
-  indexOf,
-  statusAt,
-  viewAttestation,
-  viewConsent,
-  withDecision,
-} from "../../sandbox/preview/consents.js";
-import type { SandboxState } from "../../sandbox/sandbox.js";
-import { parseTimestamp } from "../../scenario/format/fields.js";
+import type { KeyEntry } from "../../../sandbox/keys.js";
+import type { SandboxState } from "../../../sandbox/sandbox.js";
+import { parseTimestamp } from "../../../scenario/format/fields.js";
 import {
   consentActions,
   consentParties,
@@ -23,9 +11,9 @@ import {
   maximumConsentTime,
   permissions,
   purposeCodes,
-} from "../../spec/consent.js";
-import { containsKey } from "../../spec/redact.js";
-import { canonicalJson, snakeCase } from "../../spec/schema/json.js";
+} from "../../../spec/consent.js";
+import { containsKey } from "../../../spec/redact.js";
+import { canonicalJson, snakeCase } from "../../../spec/schema/json.js";
 import {
   always,
   choice,
@@ -37,17 +25,36 @@ import {
   optional,
   text,
   type ValueOf,
-} from "../../spec/schema/shape.js";
-import { type Endpoint, type ExampleRequest, jsonRequest, type OwnRefusal } from "../endpoint.js";
-import { jsonBody, type TextBody } from "../messages.js";
-import { invalid } from "../request-input.js";
+} from "../../../spec/schema/shape.js";
+import {
+  type Announcement,
+  type Endpoint,
+  type ExampleRequest,
+  jsonRequest,
+  type OwnRefusal,
+} from "../../endpoint.js";
+import { jsonBody, type TextBody } from "../../messages.js";
+import { invalid } from "../../request-input.js";
+import {
+  attestationShape,
+  attestationsOf,
+  type ConsentEntry,
+  draftConsent,
+  indexOf,
+  statusAt,
+  viewAttestation,
+  viewConsent,
+  withDecision,
+} from "./consents.js";
+import { changeConsent, consentsOf, consentsPart } from "./decisions.js";
 
 /**
  * The records that a key can see. A test key sees synthetic farmers and the requests of its organization, a live key
  * sees nothing (R44, R45). Endpoints read records of farmers only through this function.
  */
 function visibleTo({ key }: KeyEntry, world: SandboxState) {
-  const { consents, farmers } = world;
+  const { farmers } = world;
+  const consents = consentsOf(world);
   const isTest = key.environment === "test";
   const own = isTest ? (indexOf(consents).byOrganization.get(key.organization) ?? []) : [];
   return {
@@ -60,10 +67,10 @@ function visibleTo({ key }: KeyEntry, world: SandboxState) {
   };
 }
 
-function ownConsents({ key }: KeyEntry, { consents }: SandboxState): readonly ConsentEntry[] {
+function ownConsents({ key }: KeyEntry, world: SandboxState): readonly ConsentEntry[] {
   return key.environment === "live"
     ? []
-    : consents.filter(({ organization }) => organization === key.organization);
+    : consentsOf(world).filter(({ organization }) => organization === key.organization);
 }
 
 function withId({ path }: Endpoint, id: string): string {
@@ -173,18 +180,19 @@ export const createConsentRequest: Endpoint = {
   },
   respond(caller, world, { body, now, idempotencyKey }) {
     const wanted = body as Wanted;
+    const consents = consentsOf(world);
     const { organization } = caller.key;
     const visible = visibleTo(caller, world);
     const farmer = visible.farmer(wanted.farmer_id);
     if (farmer === undefined) return unknown("farmer");
     const sha256 = world.platform.sha256(canonicalJson(body));
     // Before the times are checked: a late repetition was valid when it was first sent.
-    const earlier = indexOf(world.consents).byIdempotencyKey.get(`${organization} ${idempotencyKey}`);
+    const earlier = indexOf(consents).byIdempotencyKey.get(`${organization} ${idempotencyKey}`);
     if (earlier !== undefined) return replayed(earlier, sha256, world, now);
     const expiresAt = expiryOf(wanted, now);
     if (typeof expiresAt === "string") return invalid({ expires_at: expiresAt });
     if (containsKey(wanted.purpose.text)) return invalid({ "purpose.text": "must not contain an API key" });
-    const entry = draftConsent(world.consents, world.seed, {
+    const entry = draftConsent(consents, world.seed, {
       organization,
       farmer,
       purpose: wanted.purpose,
@@ -196,7 +204,7 @@ export const createConsentRequest: Endpoint = {
     return {
       ...consentBody(entry, world, now),
       commit() {
-        world.consents.push(entry);
+        consents.push(entry);
         world.history.announce({ type: "consent.requested", consent: viewConsent(entry, world, now) });
       },
     };
@@ -367,7 +375,16 @@ const getAttestation: Endpoint = {
   },
 };
 
-export const previewEndpoints: readonly Endpoint[] = [
+const isServed: Endpoint["isServed"] = ({ preview }) => preview === true;
+
+const announced: Announcement = {
+  header: ["X-Sandbox-Preview", "true"],
+  headerDescription: "Marks a preview endpoint: announced but not released. Its shape is a guess.",
+  extension: "x-preview",
+  note: "The operations marked x-preview are announced but not released. Their design here is this project's guess and may differ from the service's.",
+};
+
+export const announcedEndpoints: readonly Endpoint[] = [
   ...[createConsentRequest, getConsentRequest, cancelConsentRequest],
   ...[listAttestations, getAttestation],
-].map((endpoint) => ({ ...endpoint, preview: true }));
+].map((endpoint) => ({ ...endpoint, announced, isServed, part: consentsPart }));

@@ -1,18 +1,22 @@
-import { type ConsentAction, isAllowed } from "../../spec/consent.js";
-import { SandboxError } from "../../spec/errors.js";
+import { recorded } from "../../../sandbox/operations/operations.js";
+import { type SandboxState, type StatePart, stateOfPart } from "../../../sandbox/sandbox.js";
+import type { ConsentView } from "../../../sandbox/view-shapes.js";
+import { type ConsentAction, consentHistory, isAllowed } from "../../../spec/consent.js";
+import { SandboxError } from "../../../spec/errors.js";
 import {
   type AttestationView,
   attestationIn,
+  attestationsOf,
+  buildConsents,
   type ConsentEntry,
+  describeConsents,
   indexOf,
   stateOf,
   statusAt,
   viewAttestation,
   viewConsent,
   withDecision,
-} from "../preview/consents.js";
-import type { SandboxState } from "../sandbox.js";
-import type { ConsentView } from "../view-shapes.js";
+} from "./consents.js";
 
 export type Decision = Exclude<ConsentAction, "cancel">;
 
@@ -26,13 +30,12 @@ type ChosenConsent =
  * the preview, `unknown_ref`, or `consent_not_open` if the request's status does not allow the decision or the farmer
  * has no request. An error changes nothing.
  */
-export function decideConsent(
+function decide(
   world: SandboxState,
   { do: decision, ...chosen }: ChosenConsent & { readonly do: Decision },
   now: number,
 ): { readonly consent: ConsentView } {
-  requirePreview(world);
-  const entry = chosenConsent(world, chosen, decision, now);
+  const entry = chosenConsent(consentsOf(world), chosen, decision, now);
   const status = statusAt(entry, now);
   if (!isAllowed(decision, status)) {
     const message = `Failed to ${decision} the consent request ${entry.id}: it is ${status}.`;
@@ -57,14 +60,13 @@ export function changeConsent(
  * Suspends an active attestation, or ends its suspension. Throws `not_found` without the preview, `unknown_ref`, or
  * `attestation_not_open` if it is not active (or not suspended). An error changes nothing.
  */
-export function suspendAttestation(
+function suspend(
   world: SandboxState,
   { id, do: change }: { readonly id: string; readonly do: "suspend" | "resume" },
   now: number,
 ): { readonly attestation: AttestationView } {
-  requirePreview(world);
   const suspended = change === "suspend";
-  const attestation = attestationIn(world.consents, id);
+  const attestation = attestationIn(consentsOf(world), id);
   const state = attestation && stateOf(attestation, world, now);
   if (attestation === undefined || state === undefined) throw unknownRecord("attestation", id);
   const { production, validity } = state;
@@ -81,7 +83,7 @@ export function suspendAttestation(
 
 // Returns a farmer's newest request that allows the decision, or the newest one, which is then rejected.
 function chosenConsent(
-  { consents }: SandboxState,
+  consents: readonly ConsentEntry[],
   chosen: ChosenConsent,
   decision: Decision,
   now: number,
@@ -106,9 +108,39 @@ function unknownRecord(kind: "consent request" | "attestation", id: string): San
   return new SandboxError("unknown_ref", message, { kind, id });
 }
 
-/** Throws `not_found` without the preview of the announced endpoints (R49). */
-export function requirePreview({ preview, name }: SandboxState): void {
-  if (preview) return;
-  const message = `The scenario ${JSON.stringify(name)} has no consent requests or attestations: the preview of the announced endpoints is off. Add preview: true to it.`;
+export const decideConsent = /* @__PURE__ */ recorded("consent", decide);
+export const suspendAttestation = /* @__PURE__ */ recorded("attestation", suspend);
+
+/** The consent requests of a sandbox, in order of creation. */
+export const consentsPart: StatePart<ConsentEntry[]> = {
+  start(scenario, { seed, farmers, start }) {
+    // A browser page without the farmers' tables fails here, not in a response.
+    farmers.idOf(0);
+    return buildConsents(scenario, seed, start);
+  },
+  snapshot: (consents) => ({ consents: describeConsents(consents) }),
+  // Includes the farmers' own decisions, which follow from the record.
+  upcoming: (consents) =>
+    consents.flatMap(({ id, organization, record }) =>
+      consentHistory(record, Number.POSITIVE_INFINITY).map(({ at, status, by }) => {
+        const who = by === "farmer" ? " by the farmer" : "";
+        return { at, kind: "consent_changes", organization, text: `Consent ${id} is ${status}${who}` };
+      }),
+    ),
+  operations: { consent: decideConsent, attestation: suspendAttestation },
+  /** `{farmer.0}` is an index; `{consent.1}` and `{attestation.1}` are counted from 1. */
+  idOf(world, kind, number) {
+    const { farmers, clock } = world;
+    if (kind === "farmer") return number < farmers.count ? farmers.idOf(number) : undefined;
+    const consents = consentsOf(world);
+    return (kind === "consent" ? consents : attestationsOf(consents, clock.now()))[number - 1]?.id;
+  },
+};
+
+/** The consent requests of a sandbox. Throws `not_found` without the preview of the announced endpoints (R49). */
+export function consentsOf(world: SandboxState): ConsentEntry[] {
+  const consents = stateOfPart(world, consentsPart);
+  if (consents !== undefined) return consents;
+  const message = `The scenario ${JSON.stringify(world.name)} has no consent requests or attestations: the preview of the announced endpoints is off. Add preview: true to it.`;
   throw new SandboxError("not_found", message);
 }

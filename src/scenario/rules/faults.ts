@@ -1,0 +1,83 @@
+import { effectsByRank, type FaultKind, faultEffects } from "../../spec/fault-effects.js";
+import type { Path } from "../../spec/schema/shape.js";
+import { parseDuration } from "../format/fields.js";
+import type { ScenarioMistake } from "../problems.js";
+import type { Scenario } from "../scenario.generated.js";
+import { type Served, servesPath } from "./consents.js";
+import { checkRef, type Facts, type ScenarioRule, timeSince, type Wrong } from "./facts.js";
+
+export type FaultFields = NonNullable<Scenario["faults"]>[number];
+
+export interface FaultWorld {
+  readonly refs: Facts["refs"];
+  readonly scenario: Served["scenario"];
+  /** The start of durations, in ISO 8601. */
+  readonly now?: string | undefined;
+}
+
+/** Every fault, also in the timeline and the story, is consistent and fits the scenario. */
+export const faultsFit: ScenarioRule = (facts) => {
+  const { scenario, refs, wrong } = facts;
+  const { clock, timeline = [], story = [] } = scenario;
+  const world = { refs, scenario, now: clock?.now, wrong };
+  checkFaults(scenario.faults, [], world);
+  // `steps.ts` checks the keys, because steps may create them.
+  const inSteps = { ...world, refs: { ...refs, key: { ...refs.key, has: () => true } } };
+  for (const [index, { faults }] of timeline.entries()) checkFaults(faults, ["timeline", index], inSteps);
+  for (const [index, { faults }] of story.entries()) checkFaults(faults, ["story", index], inSteps);
+};
+
+/** Returns the problems of well-shaped faults in a sandbox. */
+export function faultProblems(faults: readonly FaultFields[], world: FaultWorld): ScenarioMistake[] {
+  const found: ScenarioMistake[] = [];
+  const wrong: Wrong = (code, path, message, hint) => found.push({ code, path, message, hint });
+  checkFaults(faults, [], { ...world, wrong });
+  return found;
+}
+
+type Checking = FaultWorld & Pick<Facts, "wrong">;
+
+function checkFaults(faults: readonly FaultFields[] = [], path: Path, checking: Checking): void {
+  for (const [index, fault] of faults.entries()) {
+    const at = [...path, "faults", index];
+    checkRef("key", fault.when?.key, [...at, "when", "key"], checking);
+    checkRef("organization", fault.when?.organization, [...at, "when", "organization"], checking);
+    checkFault(fault, at, checking);
+  }
+}
+
+type Effect = FaultKind | "body";
+
+// The body belongs to a status.
+function fitTogether(one: Effect, other: Effect): boolean {
+  if (one === "body") return other === "status" || fitTogether("status", other);
+  if (other === "body") return fitTogether(other, one);
+  return (faultEffects[one].fits as readonly string[]).includes(other);
+}
+
+function checkFault({ when = {}, then = {} }: FaultFields, path: Path, checking: Checking): void {
+  const { now, wrong } = checking;
+  const contradiction = (at: Path, message: string, hint: string) =>
+    wrong("fault_contradiction", [...path, ...at], message, hint);
+  const { path_id: pathId, after, until } = when;
+  if (pathId !== undefined) servesPath(pathId, [...path, "when", "path_id"], checking);
+  const [from, end] = [timeSince(now, after), timeSince(now, until)];
+  if (from !== undefined && end !== undefined && end <= from) {
+    const message = `the fault must end after it starts (${after}), not ${until}`;
+    contradiction(["when", "until"], message, "write a later time, or remove one of the two");
+  }
+  const { latency } = then;
+  if (typeof latency === "object" && (parseDuration(latency.min) ?? 0) > (parseDuration(latency.max) ?? 0)) {
+    const message = `max is ${latency.max}, less than min, which is ${latency.min}`;
+    contradiction(["then", "latency", "max"], message, "swap the two");
+  }
+  const chosen = effectsByRank.filter((name) => then[name] !== undefined && then[name] !== false);
+  const all: readonly Effect[] = then.body === undefined ? chosen : [...chosen, "body"];
+  for (const [index, second] of all.entries()) {
+    const first = all.slice(0, index).find((one) => !fitTogether(one, second));
+    if (first === undefined) continue;
+    const message = `a response cannot have both ${first} and ${second}`;
+    contradiction(["then", second], message, "remove one of the two, or add a second fault");
+    return;
+  }
+}
