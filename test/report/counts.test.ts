@@ -171,3 +171,41 @@ test("merged reports sum how often each key was sent again, by ref or by fingerp
     { pathId: "401.unknown", key: null, count: 5 },
   ]);
 });
+
+test("merged reports sum all counts, cover what any run covers, and name each scenario once", async () => {
+  const reportOf = async (seed: number, ref: "active" | "revoked") => {
+    const sandbox = createSandbox({ seed });
+    await sandbox.fetch(`https://any.example${mePath}`, { headers: { "x-api-key": sandbox.secret(ref) } });
+    return { ...sandbox.report(), unread: seed };
+  };
+  const [one, other] = [await reportOf(1, "active"), await reportOf(2, "revoked")];
+  const merged = mergeReports([mergeReports([one, other]), one]);
+  const { scenario, runs, requests, unread, coverage } = merged;
+  expect([scenario, runs?.map(({ seed }) => seed), requests, unread]).toEqual([
+    "key-states",
+    [1, 2, 1],
+    3,
+    4,
+  ]);
+  expect([one.coverage.met, other.coverage.met, coverage.met]).toEqual([1, 1, 2]);
+  const [success, revoked, expired] = ["200.test", "401.revoked", "401.expired"].map((id) =>
+    merged.paths.find(({ pathId }) => pathId === id),
+  );
+  expect(success).toMatchObject({ met: true, count: 2, howToMeet: null });
+  expect(revoked).toMatchObject({ met: true, count: 1, howToMeet: null });
+  expect(expired).toMatchObject({ met: false, count: 0, howToMeet: { ref: "expired" } });
+  expect(merged.endpoints).toMatchObject([{ requests: 3, covered: true }]);
+  expect(mergeReports([other]).endpoints).toMatchObject([{ requests: 1, covered: false }]);
+});
+
+test("a report counts the lines of output with keys, and names the first five", () => {
+  const runtime = open("key-states")();
+  const keysInOutput = Array.from({ length: 6 }, (_, index) => `line ${index}`);
+  const row = (given: readonly string[]) =>
+    clientReport(runtime, { keysInOutput: given }).advice.find(({ id }) => id === "key-in-output");
+  expect(row([])).toBeUndefined();
+  expect(row(keysInOutput)).toMatchObject({
+    count: 6,
+    meaning: expect.stringMatching(/line 3 and line 4\.$/),
+  });
+});
