@@ -1,5 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { asked } from "../../test/support/send.js";
+import { handle } from "../api/handle.js";
+import { nodePlatform } from "../node/platform.js";
+import { scenarioSecret } from "../sandbox/secrets.js";
+import { startSandbox } from "../sandbox/start.js";
+import { bundledScenarios } from "../scenario/bundled.js";
 import { type ApiPathId, outcomeOf } from "../spec/outcomes.js";
 import type { RetryResult } from "./result.js";
 import {
@@ -7,8 +13,11 @@ import {
   controlFor,
   type Experiment,
   experimentsFor,
+  isLucky,
+  leastWait,
   type Made,
   retryResults,
+  startExperiment,
 } from "./retries.js";
 
 const pathOf = {
@@ -200,4 +209,111 @@ test("a client that retries is accused of each status that it retries after, and
       expect(foundIn({ ...calm, ...client, retries })).toEqual(wanted);
     }),
   );
+});
+
+const baseline: CountedRun = { sent: [{ key: "active", nth: 0, paths: ["200.test"] }], failed: false };
+const experimentOf = (id: Experiment["id"]) => {
+  const [one] = experimentsFor(baseline).filter((experiment) => experiment.id === id);
+  return one as Experiment;
+};
+/** An experiment whose requests came at these times. */
+const madeAt = (id: Experiment["id"], times: readonly number[], more: Partial<Made> = {}): Made => ({
+  ...{ ...baseline, experiment: experimentOf(id), times, again: times.length - 1, silentMs: 0, ...more },
+});
+const every = (pause: number, count: number) => Array.from({ length: count }, (_, index) => index * pause);
+const silent = { isTimedOut: true, again: 0 };
+
+test.each<[string, Experiment["id"], number[], Partial<Made>, RetryResult["outcome"]]>([
+  ["six requests without a pause", "outage", every(999, 6), {}, "passed"],
+  ["seven requests without a pause", "outage", every(999, 7), {}, "failed"],
+  ["seven requests, a second apart", "outage", every(1000, 7), {}, "passed"],
+  [
+    "a pause among ten requests",
+    "outage",
+    [...every(1, 5), ...every(1, 5).map((at) => at + 1004)],
+    {},
+    "passed",
+  ],
+  ["20 requests", "outage", every(1000, 20), {}, "passed"],
+  ["21 requests", "outage", every(1000, 21), {}, "failed"],
+  ["ten requests until its time is over", "outage", every(1000, 10), { isTimedOut: true }, "passed"],
+  ["eleven requests until its time is over", "outage", every(1000, 11), { isTimedOut: true }, "failed"],
+  ["one request until its time is over", "403", [0], silent, "not_tried"],
+  ["a minute of silence", "429 without Retry-After", [0], { ...silent, silentMs: 59_950 }, "passed"],
+  [
+    "almost a minute of silence",
+    "429 without Retry-After",
+    [0],
+    { ...silent, silentMs: 59_949 },
+    "not_tried",
+  ],
+  ["no request", "403", [], {}, "not_tried"],
+])("a client that sends %s (%s, %#)", (_, id, times, more, outcome) => {
+  const made = [madeAt("401", [0]), madeAt(id, times, more)];
+  expect(retryResults([baseline], made, undefined).find(({ after }) => after === id)?.outcome).toBe(outcome);
+});
+
+test("only a client that waited for less than half a minute after a 429 without Retry-After may be lucky", () => {
+  const [limited, rejected] = ["429 without Retry-After", "401"] as const;
+  const isLuckyAt = (times: number[], again = 0, id: Experiment["id"] = limited) =>
+    isLucky(madeAt(id, times, { again }));
+  expect([isLuckyAt([0, 1]), isLuckyAt([0, 29_999]), isLuckyAt([0, 30_000]), isLuckyAt([5])]).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
+  expect([isLuckyAt([0, 1], 1), isLuckyAt([0, 1], 0, rejected)]).toEqual([false, false]);
+  expect([limited, rejected].map((id) => leastWait(experimentOf(id as "401")))).toEqual([61_000, 0]);
+});
+
+/** What a key gets in an experiment, if it is sent at these times; the sandbox's clock stays in its minute, the wall goes on. */
+function responsesAt(experiment: Experiment, times: readonly number[], { wall = 20, advance = 0 } = {}) {
+  const now = Date.UTC(2026, 2, 2, 9, 0, 20);
+  let passed = 0;
+  const platform = {
+    ...nodePlatform,
+    time: () => now + (wall - 20) * 1000 + passed,
+    steadyTime: () => now + passed,
+    stopwatch: () => passed,
+  };
+  const started = startExperiment(experiment);
+  const world = startSandbox(bundledScenarios["key-states"], { platform, trial: started.trial, now });
+  const responses = times.map((at, index) => {
+    passed = at;
+    if (index === 1 && advance > 0) world.clock.advance(advance);
+    const { answer } = handle(world, asked({ apiKey: scenarioSecret(world, "active") }));
+    const header = answer.headers.indexOf("Retry-After");
+    return header < 0 ? answer.status : `${answer.status} ${answer.headers[header + 1]}`;
+  });
+  passed += 7;
+  return { responses, isOver: started.isOver(), ...started.facts() };
+}
+
+test.each<[string, number[], { wall?: number; advance?: number }, (number | string)[]]>([
+  ["429 with Retry-After", [0, 2949, 2950], {}, ["429 3", "429 3", 200]],
+  ["429 with Retry-After", [0, 1], { advance: 2950 }, ["429 3", 200]],
+  ["429 without Retry-After", [0, 39_949, 39_950], {}, [429, 429, 200]],
+  ["429 without Retry-After", [0, 9_999, 10_000], { wall: 50 }, [429, 429, 200]],
+  ["429 without Retry-After", [0, 1], { advance: 40_000 }, [429, 200]],
+  ["401", [0, 90_000], {}, [401, 401]],
+  ["outage", [0, 90_000], {}, [503, 503]],
+])("%s ends when its time has passed, on any clock: %j %j", (id, times, more, responses) => {
+  expect(responsesAt(experimentOf(id as "401"), times, more).responses).toEqual(responses);
+});
+
+test("an experiment starts with the last request of the baseline, and is over after 21 responses", () => {
+  const experiment = { ...experimentOf("401"), last: 3 };
+  expect(responsesAt(experiment, [1, 2, 30, 31])).toEqual({
+    ...{ responses: [200, 200, 401, 401], times: [30, 31], again: 1, silentMs: 7, isOver: false },
+  });
+  expect(responsesAt({ ...experiment, nth: 1 }, [1, 2, 3, 4]).responses).toEqual([200, 200, 200, 200]);
+  expect(responsesAt(experiment, [1, 2])).toMatchObject({ times: [], again: 0 });
+  const most = (count: number) => responsesAt(experimentOf("401"), every(1, count));
+  expect([most(20).isOver, most(21).isOver, most(25).again, most(25).times.length]).toEqual([
+    false,
+    true,
+    20,
+    21,
+  ]);
 });
