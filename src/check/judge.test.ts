@@ -1,0 +1,201 @@
+import { expect, test } from "vitest";
+import type { PromisedPathId } from "../spec/outcomes.js";
+import {
+  type CheckedResponse,
+  createRedact,
+  describeBody,
+  describeValue,
+  readAnswer,
+  shownText,
+} from "./answer.js";
+import { compareSuccesses } from "./compare.js";
+import { findKey, type KeyedPath, keysInVariables, unusedVariables } from "./contract.js";
+import { type AnsweredAttempt, judgeAttempt, judgeNoLimit, perMinuteOf, whyUntried } from "./judge.js";
+import { assumptionsYaml, inferAssumptions } from "./learn.js";
+
+const answerOf = (status: number, json: unknown = {}, headers: Readonly<Record<string, string>> = {}) =>
+  readAnswer(
+    {
+      status,
+      reason: "",
+      headers: Object.entries(headers),
+      body: new TextEncoder().encode(JSON.stringify(json)),
+    },
+    createRedact([]),
+  );
+const usage = (today: unknown, perDay: unknown) => ({
+  data: { usage: { today }, limits: { per_day: perDay } },
+});
+
+test.each<[PromisedPathId, number, unknown, boolean]>([
+  ["429.per_day", 200, usage(1000, 1000), true],
+  ["429.per_day", 200, usage(1001, 1000), false],
+  ["429.per_day", 200, {}, false],
+  ["200.test", 429, {}, true],
+  ["403.access_denied", 429, {}, true],
+  ["401.unknown", 429, {}, false],
+  ["403.insufficient_scope", 200, {}, true],
+  ["403.access_denied", 200, {}, false],
+  ["200.test", 200, {}, false],
+])("%s with %i and %j shows nothing about its path: %j", (pathId, status, json, isUntried) => {
+  expect(whyUntried(pathId, answerOf(status, json)) !== undefined).toBe(isUntried);
+});
+
+test.each([
+  [0, 0],
+  [60, 60],
+  [-1, undefined],
+  [1.5, undefined],
+  ["60", undefined],
+])("a per_minute of %j is the limit %j", (per_minute, limit) => {
+  const answer = answerOf(200, { data: { limits: { per_minute } } });
+  expect(perMinuteOf({ pathId: "200.test", answer })).toBe(limit);
+});
+
+test.each([
+  [["09:00:00", "09:00:59"], "difference"],
+  [["09:00:59", "09:01:00"], "reason"],
+  [["09:00:00", undefined], "reason"],
+  [[undefined], "reason"],
+])("responses of one minute at %j show a missing limit, others only a reason: %s", (times, member) => {
+  const answers = times.map((time) =>
+    answerOf(200, {}, time ? { Date: `Mon, 02 Mar 2026 ${time} GMT` } : {}),
+  );
+  expect(Object.keys(judgeNoLimit(answers, 1))).toEqual([member]);
+});
+
+const type = { "Content-Type": "application/json" };
+const rejected = (code: unknown) => ({ error: { code, message: "No." } });
+
+test.each<[PromisedPathId, CheckedResponse, string[]]>([
+  ["401.revoked", answerOf(401, rejected("unauthorized"), type), []],
+  ["401.revoked", answerOf(403, rejected("access_denied"), type), ["R12 status"]],
+  ["401.revoked", answerOf(401, rejected("access_denied"), type), ["R12,R28 $.error.code"]],
+  ["403.access_denied", answerOf(403, rejected("insufficient_scope"), type), ["R18 $.error.code"]],
+  ["429.per_day", answerOf(429, rejected("any"), type), []],
+  ["429.per_day", answerOf(429, rejected(""), type), ["R28 $.error.code"]],
+  ["401.revoked", answerOf(401, rejected("unauthorized")), ["R27 Content-Type"]],
+  [
+    "401.revoked",
+    answerOf(401, rejected("unauthorized"), {
+      "content-type": "Application/JSON; charset=utf-8",
+      "content-encoding": "gzip",
+    }),
+    ["R27 Content-Encoding"],
+  ],
+  ["401.revoked", answerOf(401, rejected("unauthorized"), { ...type, "content-encoding": "identity" }), []],
+  ["401.revoked", { ...answerOf(401, rejected("unauthorized"), type), repeatsKeyAt: ["body"] }, ["R34 body"]],
+])("%s is judged by status, form and code (%#)", (pathId, answer, found) => {
+  expect(judgeAttempt({ pathId, answer }).map(({ rules, at }) => `${rules} ${at}`)).toEqual(found);
+});
+
+test("a 200 is judged by the environment of its key, and by a request id that is not empty", () => {
+  const data = { environment: "live" };
+  const found = (apiKey: string, id?: string) =>
+    judgeAttempt({
+      ...{ pathId: "200.test", apiKey },
+      answer: answerOf(200, { data }, { ...type, ...(id !== undefined && { "X-Request-Id": id }) }),
+    }).flatMap(({ rules, at }) =>
+      at === "X-Request-Id" || at === "$.data.environment" ? `${rules} ${at}` : [],
+    );
+  expect(found("SVC_test_a", "")).toEqual(["R3 $.data.environment", "R7 X-Request-Id"]);
+  expect([found("SVC_live_a", "x"), found("legacysvc_live_a")]).toEqual([[], ["R7 X-Request-Id"]]);
+});
+
+/** What a comparison finds in 200 responses of one key with these counts and minutes. */
+const comparedUsage = (...counts: [today: unknown, minute: number][]) =>
+  compareSuccesses(
+    counts.map(([today, minute]): AnsweredAttempt => {
+      const date = new Date(Date.UTC(2026, 2, 2, 23, minute)).toUTCString();
+      return { pathId: "200.test", apiKey: "SVC_test_a", answer: answerOf(200, usage(today, 9), { date }) };
+    }),
+  ).map(({ found }) => found);
+
+test("usage must count each request by one, except for a new day or no number", () => {
+  expect(comparedUsage([3, 0], [4, 0], [5, 0])).toEqual([]);
+  expect(comparedUsage([3, 0], [3, 0])).toEqual(["3"]);
+  expect(comparedUsage([3, 0], [5, 0])).toEqual(["5; does another client use this key?"]);
+  expect([
+    comparedUsage([3, 0], [1, 0]),
+    comparedUsage([1, 0], [1, 1]),
+    comparedUsage([1, 0], [1, 0]),
+  ]).toEqual([[], [], ["1"]]);
+  expect(comparedUsage([3, 0], ["x", 0], [4, 0])).toEqual([]);
+});
+
+test.each([
+  [{ SVC_KEY_LIVE: " SVC_live_a " }, "SVC_live_a"],
+  [{ SVC_KEY_LIVE: "", SVC_API_KEY: "legacysvc_live_b" }, "legacysvc_live_b"],
+  [{ SVC_KEY_LIVE: "SVC_test_a" }, "SVC_KEY_LIVE is not a live key"],
+  [{ SVC_API_KEY: "SVC_test_a" }, "needs a live key in SVC_KEY_LIVE or SVC_API_KEY"],
+  [{ SVC_KEY_LIVE: "SVC_live_\u007f" }, expect.stringContaining("is not a key")],
+  [{ SVC_KEY_LIVE: "SVC_live_~!" }, "SVC_live_~!"],
+])("of %j a path takes the key, or names the reason", (env, expected) => {
+  const path: KeyedPath = {
+    pathId: "200.live",
+    rule: "R1",
+    kind: "live",
+    variables: ["SVC_KEY_LIVE", "SVC_API_KEY"],
+  };
+  const found = findKey(path, env as Record<string, string>);
+  expect("apiKey" in found ? found.apiKey : found.reason).toEqual(expected);
+});
+
+test("a check redacts the key of each variable, and lists the variables that no path uses", () => {
+  const env = {
+    SVC_API_KEY: " a ",
+    SVC_KEY_MAIN: "b",
+    SVC_KEY_UNKNOWN: "c",
+    SVC_KEY_EMPTY: "",
+    SVC_URL: "d",
+    SVC_KEY_ANY: "e",
+  };
+  expect([keysInVariables(env), unusedVariables(env)]).toEqual([
+    ["a", "b", "e"],
+    ["SVC_KEY_ANY", "SVC_KEY_MAIN"],
+  ]);
+});
+
+test.each([
+  [{}, "none"],
+  [{ "Retry-After": "7" }, "seconds"],
+  [{ "Retry-After": "Mon, 02 Mar 2026 09:00:00 GMT" }, "date"],
+  [{ "Retry-After": "soon" }, undefined],
+  [{ "Retry-After": "-7" }, undefined],
+])("a 429 with %j shows the assumption retry_after: %s", (headers, value) => {
+  const inferred = inferAssumptions([
+    { pathId: "429.per_day", answer: answerOf(429, rejected("slow_down"), headers) },
+  ]);
+  const byName = Object.fromEntries(inferred.map((one) => [one.name, one.value]));
+  expect(byName).toMatchObject({
+    rate_limit_code: "slow_down",
+    request_id_on_errors: false,
+    error_details: false,
+  });
+  expect(byName.retry_after).toBe(value);
+});
+
+test("errors of which only some have a header show no assumption, and YAML names why", () => {
+  const withId = { pathId: "401.missing", answer: answerOf(401, {}, { "x-request-id": "a" }) } as const;
+  const inferred = inferAssumptions([withId, { pathId: "401.unknown", answer: answerOf(401) }]);
+  const ids = inferred.find(({ name }) => name === "request_id_on_errors");
+  expect(ids).toEqual({ name: "request_id_on_errors", because: "X-Request-Id on 1 of 2 errors" });
+  expect(assumptionsYaml(inferred)).toContain(
+    "  # not learned: request_id_on_errors (X-Request-Id on 1 of 2 errors)",
+  );
+  expect(inferAssumptions([withId]).find(({ name }) => name === "request_id_on_errors")?.value).toBe(true);
+});
+
+test("a server's texts are cut after 80 characters, and the start of a body after 40", () => {
+  const [most, more] = ["x".repeat(80), "x".repeat(81)];
+  expect([shownText(most), shownText(more)]).toEqual([most, `${most}…`]);
+  const body = (length: number) => describeBody({ ...answerOf(200), text: "y".repeat(length) });
+  expect([body(0), body(40), body(41)]).toEqual([
+    "an empty body",
+    `text that starts with "${"y".repeat(40)}"`,
+    `text that starts with "${"y".repeat(40)}…"`,
+  ]);
+  expect([undefined, null, "60", [], [1], {}, 60].map(describeValue)).toEqual([
+    ...["nothing", "null", 'the string "60"', "an empty array", "an array", "an object", "the number 60"],
+  ]);
+});
