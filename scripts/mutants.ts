@@ -47,11 +47,12 @@ const packages = join(root, folder, "node_modules/@stryker-mutator");
 /** Mutants that change nothing, each by its file, its line and its replacement, with the reason. */
 const equivalent: readonly Readonly<Record<"file" | "line" | "replacement" | "reason", string>>[] =
   JSON.parse(read(`${folder}/equivalent.json`));
-// Tests of the built command line run other code, and pages need a browser.
-const isOutside =
-  /running-command|exec-client|userFolder|chromium|browser-|open-dashboard|vi\.mock\(|HeapSnapshot|a million farmers/;
+// Tests that only start the built command line run other code, and pages need a browser.
+const isOutside = (text: string) =>
+  /chromium|browser-|open-dashboard|vi\.mock\(|HeapSnapshot|a million farmers/.test(text) ||
+  (/running-command|exec-client|userFolder/.test(text) && !/run-cli|replicas\.js|server\/index/.test(text));
 const isOfOthers =
-  /^test\/(?:bench|dashboard|docs|matrix|package|runners|site|types|store\/(?!redis-log|backup))/;
+  /^test\/(?:bench|dashboard|docs\/(?!generated)|matrix|package|runners|site|types|store\/(?!redis-log|replicas|backup))/;
 
 const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
@@ -66,7 +67,7 @@ const isWhole = flags.all === true || positionals.length > 0;
 function testFiles(): string[] {
   const length = (file: string) => (file.startsWith("src") ? 0 : read(file).length);
   return [...filesIn("src"), ...filesIn("test")]
-    .filter((file) => file.endsWith(".test.ts") && !isOfOthers.test(file) && !isOutside.test(read(file)))
+    .filter((file) => file.endsWith(".test.ts") && !isOfOthers.test(file) && !isOutside(read(file)))
     .sort((one, other) => length(one) - length(other));
 }
 

@@ -1,7 +1,12 @@
 import { expect, test } from "vitest";
+import { handle } from "../../src/api/handle.js";
+import { instanceState } from "../../src/log/instances.js";
 import { createInstances } from "../../src/log/memory-log.js";
 import { nodePlatform, openWorld } from "../../src/node/platform.js";
+import { settled } from "../../src/sandbox/operations/operations.js";
+import { describeSandbox } from "../../src/sandbox/start.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
+import { asked } from "../support/send.js";
 
 test("an instance with an expiry stays until then, used or not; any other until it was idle for its time", () => {
   let now = 0;
@@ -26,4 +31,100 @@ test("an instance with an expiry stays until then, used or not; any other until 
   instances.use(expiring.id);
   expect(idsAt(4999)).toEqual([expiring.id]);
   expect(idsAt(5000)).toEqual([]);
+});
+
+const source = { scenario: bundledScenarios.active, name: "active" };
+
+/** Instances of a server without a clock of its own: `clock.now` is the stopwatch. */
+function opened(options: Partial<Parameters<typeof createInstances>[0]> = {}) {
+  const clock = { now: 0 };
+  const platform = { ...nodePlatform, time: () => 1e12 + clock.now, stopwatch: () => clock.now };
+  const server = openWorld(bundledScenarios.active, { name: "active" });
+  return { clock, server, instances: createInstances({ ...{ most: 2, server, platform }, ...options }) };
+}
+
+test("as many instances as the limit can be created, each with its own series of ids, and one is never created twice", () => {
+  const { instances, server } = opened();
+  const first = server.idSeries.last;
+  const [one, other] = [instances.create(source, {}), instances.create(source, {}, {}, "other")];
+  expect(() => instances.create(source, {})).toThrow(
+    expect.objectContaining({ code: "instance_limit_reached" }),
+  );
+  expect(instances.create(source, {}, {}, "other")).toBe(other);
+  expect([one, other].map(({ runtime }) => runtime.idGroup)).toEqual([first + 1, first + 2]);
+  expect([instances.count(), server.idSeries.last]).toEqual([2, first + 2]);
+  const full = opened({
+    requireRoom() {
+      throw new Error("full");
+    },
+  });
+  expect(() => full.instances.create(source, {})).toThrow("full");
+});
+
+test("the ends of the last 1,000 instances are known, with how and when, and no end of an earlier one", () => {
+  const { clock, instances } = opened();
+  const gone: string[] = [];
+  instances.onExpired(({ id }) => gone.push(id));
+  for (let n = 0; n <= 1000; n += 1) {
+    clock.now = n;
+    const { id, gone } = instances.create(source, {}, {}, `i${n}`);
+    instances.remove(id);
+    expect(gone.aborted).toBe(true);
+  }
+  expect([instances.use("i0"), instances.use("i1")]).toEqual([undefined, { ended: "removed", at: 1e12 + 1 }]);
+  expect(() => instances.remove("i1000")).toThrow(expect.objectContaining({ code: "not_found" }));
+  instances.create(source, {}, {}, "idle");
+  clock.now += 7;
+  instances.sweep(7);
+  expect([instances.use("idle"), gone]).toEqual([{ ended: "expired", at: 1e12 + 1007 }, ["idle"]]);
+});
+
+test("a restored instance keeps its idle time, its tenancy and its place among the limited journals", () => {
+  const { clock, instances } = opened();
+  const made = instances.create(source, {}, { label: "partner", requestsPerMinute: 7 });
+  for (let n = 0; n < 40; n += 1)
+    handle(settled(made.runtime), asked({ path: `/v1/${"words/".repeat(80)}` }));
+  clock.now = 500;
+  const saved = instanceState(made, describeSandbox(made.runtime));
+  const bytes = made.runtime.history.bytes();
+  const restoredIn = (mostJournals: number) => {
+    const other = opened({ mostJournals });
+    other.instances.restore(saved);
+    return { ...other, found: other.instances.find(made.id) as typeof made };
+  };
+  const { found, server, instances: others } = restoredIn(bytes);
+  expect(found).toMatchObject({
+    idle: 500,
+    tenancy: { label: "partner", requestsPerMinute: 7 },
+    createdAt: 1e12,
+  });
+  expect([found.runtime.history.requests().length, found.runtime.idGroup]).toEqual([
+    40,
+    server.idSeries.last,
+  ]);
+  others.use(made.id);
+  expect(found.idle).toBe(0);
+  const { history } = restoredIn(bytes - 1).found.runtime;
+  expect(history.bytes()).toBeLessThanOrEqual(bytes / 2);
+  expect(history.bytes()).toBeGreaterThan(bytes / 4);
+});
+
+test("changed hashes leave the rest of a tenancy, and a check sees it before; followers hear of each instance", () => {
+  const { instances } = opened();
+  const { id } = instances.create(source, {}, { label: "partner", claimHash: "c" });
+  const heard: string[] = [];
+  instances.follow((one) => heard.push(one.id));
+  const seen: unknown[] = [];
+  expect(
+    instances.changeHashes(id, { tokenHash: "t", claimHash: undefined }, (one) => seen.push(one)).tenancy,
+  ).toEqual({
+    ...{ label: "partner", tokenHash: "t", claimHash: undefined },
+  });
+  expect(() => instances.changeHashes("none", {}, (one) => seen.push(one))).toThrow(
+    expect.objectContaining({ code: "not_found" }),
+  );
+  expect(seen).toEqual([{ label: "partner", claimHash: "c" }, undefined]);
+  const other = instances.create(source, {});
+  instances.close();
+  expect([heard, other.gone.aborted]).toEqual([[id, other.id], true]);
 });

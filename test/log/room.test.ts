@@ -28,6 +28,8 @@ test("entries that are rejected at the same time wait for the same attempt", asy
 test("attempts are repeated after a second, and start again once Redis accepts entries", async () => {
   const { clock, done, room, reject } = fullRoom();
   for (let n = 0; n < 4; n += 1) await reject();
+  clock.now = 1000;
+  expect([await reject(), await reject()]).toEqual([false, false]);
   clock.now = 1001;
   expect([await reject(), await reject()]).toEqual([false, true]);
   room.onStored();

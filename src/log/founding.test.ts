@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import type { NamedScenario } from "../scenario/parse-scenario.js";
+import { canMigrate, canRead, content, differencesOf, foundingOf } from "./founding.js";
+import { isFullness, unusableStore } from "./redis-problems.js";
+
+test.each([
+  ["0.3.0", "0.3.0", true, true],
+  ["0.3.1", "0.3.0", true, false],
+  ["0.3.0", "0.3.1", true, true],
+  ["0.2.9", "0.3.0", true, true],
+  ["0.9.0", "0.10.0", true, true],
+  ["0.10.0", "0.9.9", false, false],
+  ["0.4.0", "0.3.0", false, false],
+  ["1.0.0", "0.3.0", false, false],
+  ["0.3.0", "1.0.0", false, false],
+])("a state of version %s is read by %s: %s, and migrated: %s", (theirs, ours, isRead, isMigrated) => {
+  expect(canRead({ version: theirs }, { version: ours })).toBe(isRead);
+  expect(canMigrate({ version: theirs }, { version: ours })).toBe(isMigrated);
+});
+
+test("--migrate changes the scenario and the limits of instances, and nothing else", () => {
+  const scenario = { version: 1, organizations: {} } as NamedScenario["scenario"];
+  const ours = foundingOf({ scenario, name: "own" }, { "--seed": 1 });
+  const changes = { scenario: "other", [content]: "0", "--max-instances": 7, "--instance-ttl": "1h" };
+  expect(differencesOf(ours, { ...ours })).toEqual([]);
+  expect(differencesOf({ ...ours, ...changes }, ours).sort()).toEqual(Object.keys(changes).sort());
+  expect(canMigrate({ ...ours, ...changes }, ours)).toBe(true);
+  for (const other of [{ "--seed": 2 }, { "--seed": undefined }, { "--frozen": true }])
+    expect(canMigrate({ ...ours, ...other }, ours)).toBe(false);
+  expect(foundingOf({ scenario: { ...scenario }, name: "moved" })[content]).toBe(ours[content]);
+});
+
+const coded = (code: string, message = "") => Object.assign(new Error(message), { code });
+
+test.each([
+  ["store_unavailable", "it closed the connection", new Error("Socket closed unexpectedly")],
+  ["store_unusable", "it does not speak TLS", coded("EPROTO", "write EPROTO: wrong version number")],
+  ["store_unavailable", "it does not respond", new Error("Connection timeout")],
+  ["store_unusable", "it is full", new Error("OOM command not allowed")],
+  [
+    "store_unusable",
+    "it does not know a command",
+    new Error("ERR unknown command 'EVAL', with args beginning with: 'secret'"),
+  ],
+  ["store_unusable", "it does not respond like Redis", new Error("Unknown RESP type")],
+  ["store_unavailable", 'it reports "LOADING Redis is loading"', new Error("LOADING Redis is loading. Wait")],
+  ["store_unusable", 'it reports "WRONGPASS no"', new Error("WRONGPASS no.")],
+  ["store_unavailable", "", coded("ECONNREFUSED")],
+  ["store_unusable", "", coded("DEPTH_ZERO_SELF_SIGNED_CERT")],
+])("%s: of a Redis, %j", (code, found, error) => {
+  const refusal = unusableStore("redis://here", error);
+  expect([refusal.code, refusal.message]).toEqual([code, expect.stringContaining(`redis://here: ${found}`)]);
+  expect(refusal.message).not.toContain("secret");
+  expect([unusableStore("", refusal), isFullness(error)]).toEqual([refusal, found === "it is full"]);
+});
