@@ -6,7 +6,8 @@ import geographicLib from "geographiclib-geodesic";
 import polygonClipping, { type Polygon } from "polygon-clipping";
 import { expect, test } from "vitest";
 import { type Farmer, farmerShape, type Parcel } from "../../src/farmers/farmer-shape.js";
-import { farmerAt, indexOfFarmer } from "../../src/farmers/farmers.js";
+import { farmerAt, farmerFeatures, farmerRow, indexOfFarmer } from "../../src/farmers/farmers.js";
+import { nodePlatform } from "../../src/node/platform.js";
 import { farmerLocales } from "../../src/spec/consent.js";
 import { jsonSchemaDocument, jsonSchemaOf } from "../../src/spec/schema/json-schema.js";
 import { runs } from "../support/property-seed.js";
@@ -256,6 +257,21 @@ test.each([1950, 1970, 2000, 2024, 2100, 9900])("in %d every date has a year of 
     expect(dates.length).toBeGreaterThan(9);
     expect(dates.filter((date) => !/^"\d{4}-\d\d-\d\d(T00:00:00Z)?"$/.test(date))).toEqual([]);
   }
+});
+
+test("the records of hundreds of farmers have the same bytes in every version: fixtures/README.md has what a change of them needs", () => {
+  const days = [0, 100, 200, 300].map((day) => start + day * 86_400_000);
+  const made = days.flatMap((at, index) =>
+    Array.from({ length: 100 }, (_, n) => farmerAt({ seed: index + 1, start: at }, n)),
+  );
+  const local = farmerLocales.flatMap((locale) =>
+    Array.from({ length: 10 }, (_, n) => farmerAt({ seed: 7, start, locales: [locale] }, n)),
+  );
+  const digest = (value: unknown) => nodePlatform.sha256(JSON.stringify(value)).slice(0, 16);
+  const all = [...made, ...local];
+  expect([digest(made), digest(local), digest(all.map(farmerRow)), digest(all.map(farmerFeatures))]).toEqual(
+    [],
+  );
 });
 
 test.each([-1, 0.5, Number.NaN, 2 ** 32, Number.POSITIVE_INFINITY])("index %d is refused", (index) => {
