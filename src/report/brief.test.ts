@@ -91,13 +91,14 @@ test("a brief names the key for each missed path, or the steps, and sums the rep
   expect(Object.keys(facts.missed)).not.toContain("401.missing");
   expect(Object.keys(facts.missed)).toHaveLength(report.coverage.promised - report.coverage.met);
   const how = report.paths.find(({ pathId }) => pathId === "401.expired")?.howToMeet;
+  if (!how) throw new Error("the request that covers 401.expired is known");
   const paths = [{ scenario: "bad-day", reset: false }, { reset: true }, {}].map((change, index) => ({
     ...{ pathId: `401.${index}` as "401.missing", promised: true, met: false, count: 0, when: "" },
-    howToMeet: how && { ...how, ...change },
+    howToMeet: { ...how, ...change },
   }));
   expect(briefFacts({ ...report, paths }, []).missed).toEqual({
-    "401.0": how?.text,
-    "401.1": how?.text,
+    "401.0": how.text,
+    "401.1": how.text,
     "401.2": "expired",
   });
 });

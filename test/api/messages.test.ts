@@ -39,7 +39,7 @@ test("another body has its own length, under any spelling of the header", () => 
   });
 });
 
-test.each([
+test.each<[string, { readonly cutAfter?: number; readonly bytesPerSecond?: number }, number[], number]>([
   ["", {}, [], 0],
   ["abcdef", {}, [6], 0],
   ["abcdef", { cutAfter: 4 }, [4], 0],
