@@ -11,10 +11,10 @@ const files = ["src", "test"]
 
 // The tier of a file, by the start of its path: `npm test` runs the project `quick`, `npm run test:all` both.
 const slow =
-  /^test\/(?:certify\/|dashboard\/|runners\/|site\/|store\/|(?:control|report)\/browser|control\/heap|docs\/(?:ci|code|deploy|generated|shell)|node\/store\/redis|package\/(?:bundled|doors|tarball))/;
-// One path of `certify`, and one look at the page in Chromium.
+  /^test\/(?:bench\/run|certify\/|dashboard\/|farmers\/plausible|runners\/|site\/|store\/|(?:control|report)\/browser|control\/heap|docs\/(?:ci|code|deploy|generated|shell)|node\/store\/redis|package\/(?:bundled|doors|programs|tarball))/;
+// Some runs of `certify`, and one look at the page in Chromium.
 const quick = [
-  "test/certify/promises.test.ts",
+  "test/certify/iterate.test.ts",
   "test/dashboard/safety.test.ts",
   // A stale page would be found too late.
   "test/docs/generated.test.ts",

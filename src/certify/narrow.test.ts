@@ -14,11 +14,7 @@ const pointsOf = (seed: number): CausePoint[] =>
   variationTable.flatMap(({ id, statuses, variants }, row) =>
     statuses
       .filter((status) => [200, 401].includes(status))
-      .map((status) => ({
-        row: id,
-        status,
-        variant: variants[(seed + row + status) % variants.length]?.id ?? "",
-      })),
+      .map((s) => ({ row: id, status: s, variant: variants[(seed + row + s) % variants.length]?.id ?? "" })),
   );
 
 const unseen = { lastPath: () => undefined };
@@ -33,14 +29,9 @@ function client(...mistakes: readonly (readonly CausePoint[])[]) {
       ...point,
       variant: choose(point.row, point.variant, point.status),
     }));
-    const has = (point: CausePoint) =>
-      shown.some(
-        (one) => one.row === point.row && one.variant === point.variant && one.status === point.status,
-      );
-    return {
-      failed: mistakes.some((points) => points.every(has)),
-      lastPath: () => "401.revoked",
-    };
+    const keyOf = ({ row, variant, status }: CausePoint) => `${row} ${variant} ${status}`;
+    const has = (point: CausePoint) => shown.some((one) => keyOf(one) === keyOf(point));
+    return { failed: mistakes.some((points) => points.every(has)), lastPath: () => "401.revoked" };
   };
   return { attempt, made };
 }
@@ -78,16 +69,12 @@ test("the point that breaks a client is found, once for all seeds that have it",
 
 test("two mistakes of one client are reported separately, and a mistake that needs two points with both", async () => {
   const pointOf = (seed: number, row: string) => pointsOf(seed).find((one) => one.row === row) as CausePoint;
-  const [first, second, other] = [
-    pointOf(1, "message"),
-    pointOf(1, "vary"),
-    pointOf(2, "request_id_form"),
-  ] as const;
-  const { attempt } = client([first, second], [other]);
+  const [one, two, b] = [pointOf(1, "message"), pointOf(1, "vary"), pointOf(2, "request_id_form")] as const;
+  const { attempt } = client([one, two], [b]);
   const { found } = await narrowed(attempt);
-  expect(pointsIn(found.get("varied 1"))).toEqual(expect.arrayContaining([first, second]));
+  expect(pointsIn(found.get("varied 1"))).toEqual(expect.arrayContaining([one, two]));
   expect(pointsIn(found.get("varied 1"))).toHaveLength(2);
-  expect(pointsIn(found.get("varied 2"))).toEqual([other]);
+  expect(pointsIn(found.get("varied 2"))).toEqual([b]);
 });
 
 test("a client that breaks because of the seed only gets this cause", async () => {

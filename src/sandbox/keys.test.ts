@@ -32,9 +32,7 @@ const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 
 function build(keys: Record<string, ScenarioKey>, population?: Scenario["population"]) {
   const scenario = { version: 1, organizations: { bank: { type: "bank", keys } }, population } as Scenario;
-  const started = scenarioRecords(scenario, 1, sha256).keys.map((one) =>
-    startKey(one, start, windows, minimal),
-  );
+  const started = scenarioRecords(scenario, 1, sha256).keys.map((k) => startKey(k, start, windows, minimal));
   return Object.fromEntries(started.map(({ key }) => [key.ref, key]));
 }
 

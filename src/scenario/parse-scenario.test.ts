@@ -64,10 +64,7 @@ organizations:
 
   test("continues over several scenarios, and passes load the extending file", () => {
     const asked: unknown[] = [];
-    const texts: Readonly<Record<string, string>> = {
-      "b.yaml": "version: 1\nextends: base.yaml\nseed: 6\n",
-      ...files,
-    };
+    const texts: Record<string, string> = { "b.yaml": "version: 1\nextends: base.yaml\nseed: 6\n", ...files };
     const scenario = parseScenario("version: 1\nextends: b.yaml\n", {
       file: "a.yaml",
       load(name, from) {

@@ -46,10 +46,7 @@ const faults: readonly [PathId, (facts: AuthorizationFacts) => AuthorizationFact
   ],
   [
     "403.live_suspended",
-    (facts) => ({
-      ...facts,
-      organization: { ...organization, ...facts.organization, liveAccess: "suspended" },
-    }),
+    (f) => ({ ...f, organization: { ...organization, ...f.organization, liveAccess: "suspended" } }),
   ],
   ["403.insufficient_scope", (facts) => ({ ...facts, scope: "another:scope" })],
   ["429.per_minute", (facts) => ({ ...facts, usedThisMinute: 60 })],

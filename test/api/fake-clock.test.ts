@@ -34,18 +34,13 @@ const windowsOf = (length: number, offset: number) => (one: number, other: numbe
 const slidingMinute = (earlier: number, later: number) => later >= earlier && later - earlier < minute;
 
 const jump = fc.oneof(
-  ...[1000, 20_000, 2 * minute, 5 * hour, 3 * day, 40 * day].map((most) =>
-    fc.integer({ min: -most, max: most }),
-  ),
+  ...[1000, 20_000, 2 * minute, 5 * hour, 3 * day, 40 * day].map((max) => fc.integer({ min: -max, max })),
   fc.constantFrom(0, minute, -minute, day, -day, 1, -1),
 );
 
 test("usage matches the history of requests, no matter how the clock jumps", async () => {
-  const settings = fc.record({
-    sliding: fc.boolean(),
-    countRefused: fc.boolean(),
-    resetHour: fc.constantFrom(0, 6),
-  });
+  const flag = fc.boolean();
+  const settings = fc.record({ sliding: flag, countRefused: flag, resetHour: fc.constantFrom(0, 6) });
   await fc.assert(
     fc.asyncProperty(settings, fc.array(jump, { maxLength: 40 }), async (given, jumps) => {
       vi.setSystemTime(start);

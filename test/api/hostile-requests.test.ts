@@ -6,13 +6,8 @@ import { scenarioSecret, scenarioSecrets } from "../../src/sandbox/secrets.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { type RunningServer, serveRuntime } from "../../src/server/serve.js";
 import { pick, randomStream } from "../../src/spec/seed.js";
-import {
-  below,
-  type HostileGroup,
-  hostileGroups,
-  hostileSending,
-  requestText,
-} from "../support/hostile-requests.js";
+import type { HostileGroup } from "../support/hostile-requests.js";
+import { below, hostileGroups, hostileSending, requestText } from "../support/hostile-requests.js";
 import { isNightly } from "../support/property-seed.js";
 import { converse, type RawAnswer, type RawSending, readAnswers } from "../support/raw-socket.js";
 

@@ -1,11 +1,6 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import {
-  type ClientRequest,
-  type IncomingMessage,
-  Agent as PlainAgent,
-  request,
-  type ServerResponse,
-} from "node:http";
+import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http";
+import { Agent as PlainAgent, request } from "node:http";
 import { Agent as TlsAgent, request as tlsRequest } from "node:https";
 import type { Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -62,11 +57,8 @@ describe.each([false, true])("a server (TLS: %s)", (tls) => {
   });
 
   /** Sends a request, and resolves once it is answered. */
-  function ask(
-    { key, path = mePath, method = "GET", headers = {}, body }: Asked,
-    agent: PlainAgent,
-  ): Promise<void> {
-    return new Promise((resolve, reject) => {
+  function ask({ key, path = mePath, method = "GET", headers = {}, body }: Asked, agent: PlainAgent) {
+    return new Promise<void>((resolve, reject) => {
       const key_ = key === undefined ? {} : { "x-api-key": server.sandbox.secret(key as never) };
       const options = { agent, method, headers: { ...key_, ...headers } };
       const answered = (answer: IncomingMessage) =>

@@ -54,9 +54,7 @@ test("only covered paths are tried, and shared promises on the first 200 of them
   const covered = ["404.unknown_path", "200.legacy", "200.live", "401.revoked"] as const;
   const rows = promisesOn(covered, "all");
   expect([...new Set(rows.map(({ path }) => path))]).toEqual(["200.live", "200.legacy", "401.revoked"]);
-  expect(rows.filter(({ path }) => path === "200.legacy").map(({ id }) => id)).toEqual([
-    "200.legacy:rejected",
-  ]);
+  expect(rows.filter((a) => a.path === "200.legacy").map((a) => a.id)).toEqual(["200.legacy:rejected"]);
   expect(rows.some(({ id }) => id === "200.live:scopes-empty")).toBe(true);
   expect(promisesOn(covered, "none")).toEqual([]);
 });

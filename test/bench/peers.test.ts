@@ -11,18 +11,12 @@ const denied: Exchange = { ref: "a", key: "SVC_test_a", status: 403, body: '{"er
 
 test("the job of fifteen keys has the responses of key-states, except limits that outlast a load", async () => {
   const sandbox = createSandbox({ scenario: "key-states", frozen: true });
-  const withoutLimits = (body: string) => body.replace(/"limits":\{[^}]*\}/, '"limits":{}');
+  const bare = (body: string) => body.replace(/"limits":\{[^}]*\}/, '"limits":{}');
   const { exchanges } = await makeJob(15);
   expect(exchanges).toHaveLength(15);
   for (const { ref, key, status, body } of exchanges) {
-    const response = await sandbox.fetch("https://any.example/v1/relying-party/me", {
-      headers: { "x-api-key": key },
-    });
-    expect([ref, response.status, withoutLimits(await response.text())]).toEqual([
-      ref,
-      status,
-      withoutLimits(body),
-    ]);
+    const response = await sandbox.fetch("https://a/v1/relying-party/me", { headers: { "x-api-key": key } });
+    expect([ref, response.status, bare(await response.text())]).toEqual([ref, status, bare(body)]);
   }
 });
 

@@ -63,11 +63,7 @@ export const brokenScenarios: readonly BrokenScenario[] = [
   ["unknown_field", key("▲status: revoked"), 'did you mean "state"?'],
   ["unknown_field", timed("{ at: 1h, ▲advance: 5m }"), "known fields here: at, create_key"],
   ["unknown_field", top("▲colour: green"), "known fields here: version"],
-  [
-    "unknown_field",
-    step("request: { key: main, ▲expect: { status: 200 } }"),
-    "expect belongs next to request",
-  ],
+  ["unknown_field", step("request: { key: main, ▲expect: { status: 200 } }"), "expect belongs next to r"],
   ["unknown_field", key("▲per_minute: 5"), "per_minute belongs in limits"],
   ["unknown_field", "version: 1\norganizations:\n  bank:\n    ▲typ\u0435: bank\n", 'did you mean "type"?'],
   ["missing_field", inKeys("      ▲main: { name: Main }"), "add environment: test or live"],
@@ -180,11 +176,7 @@ export const brokenScenarios: readonly BrokenScenario[] = [
   ["secret_malformed", key("secret: ▲sk_test_4eC39HqLyjWDarjtT1zdp7dc"), "start it with SVC_test_"],
   ["secret_mismatch", key("secret: ▲SVC_live_4eC39HqLyjWDarjtT1zdp7dc"), "R3"],
   ["secret_mismatch", key("legacy: false, secret: ▲legacysvc_test_4eC39HqLyjWDarjtT1zdp7dc"), "R16"],
-  [
-    "duplicate_secret",
-    keys("a: &a { environment: test, secret: SVC_test_4eC39H }", "▲b: *a"),
-    "or remove it",
-  ],
+  ["duplicate_secret", keys("a: &a { environment: test, secret: SVC_test_4eC39H }", "▲b: *a"), "remove it"],
   // The seed 1 generates these for `a` and for an unknown key.
   [
     "duplicate_secret",

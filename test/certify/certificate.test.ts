@@ -11,11 +11,8 @@ import {
   readCertificate,
   runOutcomes,
 } from "../../src/certify/result.js";
-import {
-  renderVerification,
-  type Verification,
-  verifyCertificate,
-} from "../../src/certify/verify-certificate.js";
+import type { Verification } from "../../src/certify/verify-certificate.js";
+import { renderVerification, verifyCertificate } from "../../src/certify/verify-certificate.js";
 import { redactKeys } from "../../src/spec/redact.js";
 import { elementsOf } from "../report/xml-elements.js";
 import { failed, passed } from "./certified.js";

@@ -1,11 +1,7 @@
 import type { CertifyResult, PromiseRun, Run } from "../../src/certify/result.js";
 import type { Report, ReportedPath } from "../../src/report/report-shape.js";
 
-const path = (
-  pathId: ReportedPath["pathId"],
-  count: number,
-  more: Partial<ReportedPath> = {},
-): ReportedPath => ({
+const path = (pathId: ReportedPath["pathId"], count: number, more: object = {}): ReportedPath => ({
   pathId,
   promised: true,
   met: count > 0,
@@ -169,13 +165,7 @@ export const failed: CertifyResult = {
     { what: "fault.hang", why: "the run was not made", whatToDo: "Raise --budget." },
   ],
   gates: { failOn: "warning", minCoverage: 60, minNoticed: 80 },
-  unmet: [
-    {
-      gate: "noticed",
-      threshold: "--min-noticed 80",
-      sentence: "The client notices 1 of 4 covered promises.",
-    },
-  ],
+  unmet: [{ gate: "noticed", threshold: "--min-noticed 80", sentence: "The client notices 1 of 4." }],
   report,
   verdict: "failed",
 };

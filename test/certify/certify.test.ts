@@ -192,9 +192,7 @@ test("--capture writes what each failing run has seen, as a scenario that verify
   const { code } = await runCli([...argv, "--", ...planted("no-retry")], { cwd });
   expect(code).toBe(1);
   const folders = readdirSync(join(cwd, "seen")).sort();
-  expect(folders).toEqual(
-    ["hang", "malformed", "reset", "status", "truncate"].map((kind) => `fault.${kind}`),
-  );
+  expect(folders).toEqual(["hang", "malformed", "reset", "status", "truncate"].map((one) => `fault.${one}`));
   for (const folder of folders) {
     const { code: verified, stdout } = await runCli(["verify", join("seen", folder, "capture.yaml")], {
       cwd,

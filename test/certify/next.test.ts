@@ -213,16 +213,8 @@ changes:
   const run = (wanted: string, ...flags: string[]) => {
     const cwd = temporaryFolder();
     writeFileSync(join(cwd, "changes.yaml"), changes);
-    const argv = [
-      "certify",
-      "--next",
-      "changes.yaml",
-      ...flags,
-      "--",
-      process.execPath,
-      "-e",
-      client(wanted),
-    ];
+    const command = [process.execPath, "-e", client(wanted)];
+    const argv = ["certify", "--next", "changes.yaml", ...flags, "--", ...command];
     return runCli(argv, { cwd }).then((ran) => ({ ...ran, cwd }));
   };
 

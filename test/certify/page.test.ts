@@ -9,15 +9,10 @@ import { noBrowser, takePage } from "../support/chromium-page.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { failed, passed } from "./certified.js";
 
-const nasty = '"><script>alert(1)</script><img src="https://x.example/a.png"> \u202e';
+const evil = '"><script>alert(1)</script><img src="https://x.example/a.png"> \u202e';
 const many = (prefix: string) =>
   Array.from({ length: 40 }, (_, i) => ({ ...failed.runs[i % 7], name: `${prefix} ${i}` }) as never);
-const hostile: CertifyResult = {
-  ...failed,
-  scenario: nasty,
-  command: ["x".repeat(3_000), nasty],
-  runs: many(nasty),
-};
+const bad: CertifyResult = { ...failed, scenario: evil, command: ["x".repeat(3e3), evil], runs: many(evil) };
 
 /** A page without a network, on which a file is open until the test is over. */
 async function open(file: string, requests: string[]): Promise<Page> {
@@ -32,7 +27,7 @@ describe.skipIf(noBrowser)("a certificate as a page", () => {
   test.each([
     ["of a client that fails", failed],
     ["of a client that passes", passed],
-    ["of a caller who writes what could break out", hostile],
+    ["of a caller who writes what could break out", bad],
   ])("%s opens without a network, requests nothing, and axe finds nothing", async (_title, result) => {
     const folder = temporaryFolder({ "certificate.html": renderCertificate(result, "html") });
     const file = pathToFileURL(join(folder, "certificate.html")).href;

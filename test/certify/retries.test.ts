@@ -102,19 +102,8 @@ test("experiments that show nothing are a warning, with the reason and what to c
 const python = join(root, "test/support/retrying-client.py");
 /** Certifies the retries of a client in Python with a mistake, and tests with this kind of sandbox. */
 const certifyPython = async (mistake: string, suite: string, ...flags: string[]) => {
-  const argv = [
-    "certify",
-    "--json",
-    "--only",
-    "retries",
-    ...flags,
-    "--",
-    "python3",
-    python,
-    mistake,
-    suite,
-    "0",
-  ];
+  const command = ["python3", python, mistake, suite, "0"];
+  const argv = ["certify", "--json", "--only", "retries", ...flags, "--", ...command];
   const { code, stdout } = await runCli(argv);
   const { report, not_tried: open } = JSON.parse(stdout);
   return { code, advice: report.advice.map(({ id }: { id: string }) => id), open };

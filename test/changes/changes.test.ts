@@ -24,11 +24,9 @@ const withChange = (change: Omit<Change, "at">): Scenario => ({
 });
 
 /** What two keys get at a time, and what they get there without any change. */
-function answers(
-  scenario: Scenario,
-  now: number,
-  keys = ["active", "rate-limited", "wrong-scope", "revoked"],
-) {
+const some = ["active", "rate-limited", "wrong-scope", "revoked"];
+
+function answers(scenario: Scenario, now: number, keys = some) {
   const open = (one: Scenario) => openTestWorld(one, { now });
   const read = (world: ReturnType<typeof open>) =>
     keys.map((key) => {

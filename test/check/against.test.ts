@@ -19,10 +19,8 @@ async function check(url: string, ...argv: string[]) {
 }
 
 /** Checks a server, then one with a drift against that. */
-async function checkAgain(
-  drift: Misbehave,
-  { before, argv = [] }: { before?: Misbehave; argv?: string[] } = {},
-) {
+async function checkAgain(drift: Misbehave, of: { before?: Misbehave; argv?: string[] } = {}) {
+  const { before, argv = [] } = of;
   const { stdout } = await check((await serve(before)).url, "--json");
   writeFileSync(join(folder, "last.json"), stdout);
   return check((await serve(drift)).url, "--against", "last.json", ...argv);
@@ -88,9 +86,7 @@ test("undocumented members and headers that announce an end are notes, which fai
   const { notes, verdict } = JSON.parse(stdout);
   expect([code, verdict]).toEqual([0, "agrees"]);
   expect(notes.sort()).toEqual(
-    ["$.data.trace", "$.error.trace", "Deprecation", "sunset"].map(
-      (name) => `${name} is not in the contract.`,
-    ),
+    ["$.data.trace", "$.error.trace", "Deprecation", "sunset"].map((one) => `${one} is not in the contract.`),
   );
   const organization = await serve(onContext("organization.country", "NL"));
   expect((await check(organization.url)).stdout).toContain(

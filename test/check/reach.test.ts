@@ -1,15 +1,10 @@
 import * as https from "node:https";
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { createServer, type Socket } from "node:net";
+import { expect, test } from "vitest";
 import { makeSelfSigned } from "../../src/server/sockets/tls.js";
 import { probeKeys, serveProbed } from "../support/probed-server.js";
 import { runCli } from "../support/run-cli.js";
-
-async function portOf(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  return (server.address() as AddressInfo).port;
-}
+import { listening } from "../support/servers.js";
 
 /** Checks with all keys; expects one line on stderr, nothing on stdout, and 1. Returns the line. */
 async function checkInVain(base: string, ...argv: string[]): Promise<string> {
@@ -25,7 +20,7 @@ test.each<[server: string, accept: (socket: Socket) => unknown, message: RegExp]
   ["is no HTTP", (socket) => socket.end("220 x\r\n"), /: its response is not valid HTTP \(HPE_\w+\)\. /],
   ["closes at once", (socket) => socket.destroy(), /: the connection was closed before a response came/],
 ])("a server that %s is described in one line", async (_server, accept, message) => {
-  const port = await portOf(createServer((socket) => accept(socket.on("error", () => {}))));
+  const port = await listening(createServer((socket) => accept(socket.on("error", () => {}))));
   const timeout = message.source.includes("0\\.2") ? ["--timeout", "200ms"] : [];
   expect(await checkInVain(`http://127.0.0.1:${port}`, ...timeout)).toMatch(message);
 });
@@ -52,7 +47,7 @@ test.each<[answer: string, accept: (socket: Socket) => unknown, message: RegExp]
     /its response is not valid HTTP \(HPE_HEADER_OVERFLOW\)/,
   ],
 ])("check and report show that a response is %s", async (_answer, accept, message) => {
-  const port = await portOf(
+  const port = await listening(
     createServer((socket) => {
       socket.on("error", () => {}).once("data", () => accept(socket));
     }),
@@ -69,7 +64,7 @@ test.each<[answer: string, accept: (socket: Socket) => unknown, message: RegExp]
 
 test("a certificate that is not trusted and a port without TLS have different messages", async () => {
   const server = https.createServer(await makeSelfSigned(), (_request, response) => response.end());
-  const port = await portOf(server);
+  const port = await listening(server);
   expect(await checkInVain(`https://127.0.0.1:${port}`)).toMatch(
     /: its certificate is not trusted on this machine \(DEPTH_ZERO_SELF_SIGNED_CERT\)\. .*NODE_EXTRA_CA_CERTS to a file .* No flag/,
   );

@@ -1,14 +1,8 @@
 import { expect, test } from "vitest";
 import { runCheck } from "../../src/check/run.js";
 import { unknownSecret } from "../../src/scenario/population.js";
-import {
-  type Misbehave,
-  type Presented,
-  probed,
-  probeKeys,
-  type Reply,
-  setIn,
-} from "../support/probed-server.js";
+import type { Misbehave, Presented, Reply } from "../support/probed-server.js";
+import { probed, probeKeys, setIn } from "../support/probed-server.js";
 
 /** Checks a server, and returns the differences in its 401 responses, its notes and how often each cause was sent. */
 async function check(misbehave: Misbehave, maxRequests = 44, env = probeKeys) {
@@ -163,13 +157,9 @@ test("R14 a header that only one cause has is found, though its value varies", a
 
 test("R14 every cause that differs is found within 44 requests, also if all others differ from a missing key", async () => {
   const others = ["malformed", "unknown", "revoked", "expired"];
-  for (const message of [
-    (ref: string) => ref,
-    (ref: string) => (ref === "none" ? "No key." : "Wrong key."),
-  ]) {
-    const { found, all } = await check(
-      on401((reply, { ref }) => setIn(reply, "body.error.message", message(ref))),
-    );
+  for (const message of [(ref: string) => ref, (ref: string) => (ref === "none" ? "None." : "Wrong key.")]) {
+    const change = on401((reply, { ref }) => setIn(reply, "body.error.message", message(ref)));
+    const { found, all } = await check(change);
     expect(found).toEqual(others.map((cause) => `401.${cause} $.error.message`));
     expect(all).toBeLessThanOrEqual(44);
   }

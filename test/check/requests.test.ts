@@ -1,24 +1,22 @@
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { runCheck } from "../../src/check/run.js";
 import { createSandbox } from "../../src/index.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { unknownSecret } from "../../src/scenario/population.js";
-import { type SandboxServer, startServer } from "../../src/server/start-server.js";
+import type { SandboxServer } from "../../src/server/start-server.js";
 import { variableOf } from "../../src/spec/api-key.js";
 import type { Profile } from "../../src/spec/assumptions.js";
 import { allProbeKeys, probeKeys, serveProbed } from "../support/probed-server.js";
+import { isNightly } from "../support/property-seed.js";
 import { type Ran, runCli } from "../support/run-cli.js";
 import { mePath } from "../support/send.js";
+import { served } from "../support/servers.js";
 
 type Assumed = Readonly<Record<string, unknown>>;
 
-async function serveSandbox(seed: number, assumptions: Assumed): Promise<SandboxServer> {
-  const scenario = { ...bundledScenarios["key-states"], assumptions } as never;
-  const server = await startServer({ scenario, seed });
-  onTestFinished(() => server.close(100));
-  return server;
-}
+const serveSandbox = (seed: number, assumptions: Assumed): Promise<SandboxServer> =>
+  served({ scenario: { ...bundledScenarios["key-states"], assumptions } as never, seed });
 
 /** Every key of the sandbox, as `keys --format env` writes them. */
 function keysOf({ sandbox }: SandboxServer, refs = sandbox.keys.list().map(({ ref }) => ref)) {
@@ -44,7 +42,7 @@ describe("against the sandbox itself, a check", () => {
   });
 
   test.each(
-    Array.from({ length: 10 }, (_, index) => index + 1),
+    Array.from({ length: isNightly ? 10 : 4 }, (_, index) => index + 1),
   )("finds nothing in the profile varied, seed %i", async (seed) => {
     const server = await serveSandbox(seed, { profile: "varied" });
     for (const argv of [[], ["--max-requests", "44", "--probe-limits"]]) {

@@ -2,14 +2,8 @@ import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import {
-  allProbeKeys,
-  type Misbehave,
-  probeKeys,
-  type Reply,
-  serveProbed,
-  setIn,
-} from "../support/probed-server.js";
+import type { Misbehave, Reply } from "../support/probed-server.js";
+import { allProbeKeys, probeKeys, serveProbed, setIn } from "../support/probed-server.js";
 import { runCli } from "../support/run-cli.js";
 
 interface WrongServer {

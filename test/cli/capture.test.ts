@@ -1,20 +1,16 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
-import { type SandboxServer, type ServerOptions, startServer } from "../../src/server/index.js";
+import { expect, test } from "vitest";
+import type { SandboxServer, ServerOptions } from "../../src/server/index.js";
 import { control } from "../support/call-control.js";
 import { mePath } from "../support/doors.js";
 import { runCli } from "../support/run-cli.js";
+import { listening, served } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import { client, clientFolder, runExec } from "./exec-client.js";
+import { client, clientFolder, execHere } from "./exec-client.js";
 
-async function serve(options: ServerOptions = {}): Promise<SandboxServer> {
-  const server = await startServer({ frozen: true, ...options });
-  onTestFinished(() => server.close(0));
-  return server;
-}
+const serve = (options: ServerOptions = {}) => served({ frozen: true, ...options });
 
 const me = async ({ sandbox }: SandboxServer, url: string, ...refs: ("active" | "revoked" | "none")[]) => {
   for (const ref of refs) {
@@ -59,13 +55,9 @@ test("capture writes a file that verify passes and play presents", async () => {
 test("capture selects a part of the requests, and reports a request that does not exist", async () => {
   const server = await serve();
   await me(server, server.url, "active", "revoked", "none", "active");
-  const [first, second, third] = server.sandbox.requests.list().map(({ id }) => id) as [
-    string,
-    string,
-    string,
-  ];
+  const [one, two, last] = server.sandbox.requests.list().map(({ id }) => id) as [string, string, string];
   const capture = (...words: string[]) => runCli(["capture", server.url, ...words]);
-  const { stdout } = await capture("--from", second, "--to", third);
+  const { stdout } = await capture("--from", two, "--to", last);
   expect(stdout.match(/path: \S+$/gm)).toEqual(["path: 401.revoked", "path: 401.missing"]);
   expect(stdout).toMatch(/request: { key: active }\n {2}- say: The capture starts here\./);
   expect((await capture("--key", "active")).stdout.match(/path: \S+$/gm)).toEqual([
@@ -78,7 +70,7 @@ test("capture selects a part of the requests, and reports a request that does no
       ["--from", "req_none"],
       /The request "req_none" cannot be captured; the first one is req_\w+, the last one req_\w+\.\n$/,
     ],
-    [["--from", third, "--to", first], /from is req_\w+, which came after req_\w+: exchange the two\.\n$/],
+    [["--from", last, "--to", one], /from is req_\w+, which came after req_\w+: exchange the two\.\n$/],
     [["--key", "nobody"], /^Unknown key "nobody"/],
     [["--key", "live"], /the sandbox got no request with the key live there\.\n$/],
     [["--from", ""], /Use an id or a ref/],
@@ -92,12 +84,10 @@ test("capture shows why there is nothing to capture", async () => {
   const server = await serve();
   const off = await serve({ control: false });
   const other = createServer((_request, response) => response.end("hello"));
-  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void other.close());
   const cases: [url: string, says: RegExp][] = [
     [server.url, /the sandbox got no request yet, or none since its reset\.\n$/],
     [off.url, /there is no control plane at this URL/],
-    [`http://127.0.0.1:${(other.address() as AddressInfo).port}`, /returned 200, without a scenario/],
+    [`http://127.0.0.1:${await listening(other)}`, /returned 200, without a scenario/],
   ];
   for (const [url, says] of cases) {
     expect(await runCli(["capture", url])).toEqual({
@@ -121,9 +111,9 @@ test("an instance is captured by its URL, from its last reset on", async () => {
 
 test("exec writes what the sandbox has seen when the run fails, and only then", async () => {
   const cwd = clientFolder();
-  const fine = await runExec(["--capture", "seen", "--", ...client("active")], { cwd });
+  const fine = await execHere(["--capture", "seen", "--", ...client("active")], { cwd });
   expect([fine.code, readdirSync(cwd)]).toEqual([0, expect.not.arrayContaining(["seen"])]);
-  const failed = await runExec(
+  const failed = await execHere(
     ["--capture", "seen", "--min-coverage", "90", "--", ...client("active", "revoked")],
     { cwd },
   );
@@ -134,7 +124,7 @@ test("exec writes what the sandbox has seen when the run fails, and only then", 
   const inInstance =
     'const { data } = await (await fetch(process.env.SVC_CONTROL_URL + "/instances", { method: "POST", body: \'{"label":"Test 1"}\', headers: { "content-type": "application/json" } })).json(); await fetch(data.base_url + "/v1/relying-party/me"); process.exit(7)';
   const program = [process.execPath, "--input-type=module", "-e", inInstance];
-  const seven = await runExec(["--quiet", "--capture", "instances", "--", ...program], { cwd });
+  const seven = await execHere(["--quiet", "--capture", "instances", "--", ...program], { cwd });
   expect([seven.code, seven.stderr, readdirSync(join(cwd, "instances"))]).toEqual([
     7,
     "",
@@ -142,9 +132,9 @@ test("exec writes what the sandbox has seen when the run fails, and only then", 
   ]);
   expect(await runCli(["verify", "instances/capture-test-1.yaml"], { cwd })).toMatchObject({ code: 0 });
 
-  const idle = await runExec(["--capture", "idle", "--", "false"], { cwd });
+  const idle = await execHere(["--capture", "idle", "--", "false"], { cwd });
   expect([idle.code, idle.stderr]).toEqual([1, expect.stringMatching(/the sandbox got no request yet.*\n$/)]);
-  const blocked = await runExec(
+  const blocked = await execHere(
     ["--capture", "client.mjs/x", "--quiet", "--min-coverage", "90", "--", ...client("active")],
     { cwd },
   );

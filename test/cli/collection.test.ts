@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { endpointsIn, outcomesOf } from "../../src/api/routes.js";
-import { startServer } from "../../src/server/index.js";
 import { runCli } from "../support/run-cli.js";
+import { served } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 // Small readers of the formats; scripts/examples.ts runs the real ones.
@@ -113,8 +113,7 @@ async function generated(argv: readonly string[], env = {}) {
 test.each(
   Object.keys(readers),
 )("%s: each request gets what it expects, and together they meet every path", async (format) => {
-  const server = await startServer({ scenario: "key-states" });
-  onTestFinished(() => server.close(0));
+  const server = await served({ scenario: "key-states" });
   const env = { SVC_BASE_URL: server.url, SVC_CONTROL_URL: String(server.controlUrl) };
   const { cwd, code, stdout, stderr } = await generated(["key-states", "--format", format], env);
   const wrote = "Wrote out. Start its sandbox: svc-sandbox key-states\nWrote values. It contains keys.\n";
@@ -148,9 +147,7 @@ test.each(Object.keys(readers))("%s: has variables and no keys", async (format) 
   const { cwd } = await generated(["--format", format, "--seed", "7"]);
   const values = environmentOf(format, join(cwd, "values"));
   expect(values.SVC_CONTROL_URL).toBe("http://127.0.0.1:4747/__sandbox");
-  const keys = Object.entries(values).flatMap(([name, value]) =>
-    name.startsWith("SVC_KEY_") ? [value] : [],
-  );
+  const keys = Object.entries(values).flatMap(([name, key]) => (name.startsWith("SVC_KEY_") ? [key] : []));
   expect(keys.length).toBeGreaterThan(20);
   const text = readFileSync(join(cwd, "out"), "utf8");
   expect(keys.filter((key) => text.includes(key))).toEqual([]);

@@ -28,7 +28,7 @@ describe("completion", () => {
     ["a flag", ["--until"], ["--until-stdin-ends"], false],
     ["a flag's choice after =", ["report", "--format=j"], ["json", "junit"], false],
     [
-      "a flag's choice after =, in the words of bash",
+      "a flag's choice after =, as bash splits it",
       ["report", "--format", "=", "j"],
       ["json", "junit"],
       false,

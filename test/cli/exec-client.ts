@@ -1,4 +1,10 @@
-import { type Ended, startBin } from "../support/running-command.js";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { expect } from "vitest";
+import { briefShape } from "../../src/report/brief.js";
+import { inJson } from "../../src/spec/schema/json.js";
+import { jsonSchemaDocument } from "../../src/spec/schema/json-schema.js";
+import { type RunOptions, runCli } from "../support/run-cli.js";
+import { startBin } from "../support/running-command.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 /**
@@ -35,9 +41,22 @@ export function startExec(argv: readonly string[], options: Parameters<typeof st
 }
 
 /** Runs the built `svc-sandbox exec` to its end. */
-export function runExec(
-  argv: readonly string[],
-  options: Parameters<typeof startBin>[1] = {},
-): Promise<Ended> {
+export function runExec(argv: readonly string[], options: Parameters<typeof startBin>[1] = {}) {
   return startExec(argv, options).ended;
+}
+
+const isBrief = new Ajv2020().compile(jsonSchemaDocument(inJson(briefShape)));
+
+/** The one line of JSON in a text. */
+export function briefIn(text: string) {
+  expect(text).toMatch(/^\{.*\}\n$/);
+  const brief = JSON.parse(text);
+  expect([isBrief(brief), isBrief.errors]).toEqual([true, null]);
+  return brief;
+}
+
+/** Runs `exec` in this process, for tests that do not read what its command prints. */
+export function execHere(argv: readonly string[], { env = {}, ...options }: RunOptions = {}) {
+  const { PATH = "" } = process.env;
+  return runCli(["exec", ...argv], { cwd: clientFolder(), env: { PATH, ...env }, ...options });
 }

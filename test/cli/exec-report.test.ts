@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createSandbox, outcomes } from "../../src/index.js";
 import { elementsOf } from "../report/xml-elements.js";
-import { client, clientFolder, runExec } from "./exec-client.js";
+import { client, clientFolder, execHere } from "./exec-client.js";
 
 describe("the gate", () => {
   it.each([
@@ -12,37 +12,29 @@ describe("the gate", () => {
     ["a warning where errors count", ["--fail-on", "error"], ["/v1/me"], 0],
     ["a warning where warnings count", ["--fail-on", "warning"], ["/v1/me"], 5],
     ["a note where warnings count", ["--fail-on", "warning"], Array(9).fill("revoked"), 0],
-    [
-      "a coverage that is not reached, and a command with a code of its own",
-      ["--min-coverage", "50"],
-      ["exit:3"],
-      3,
-    ],
+    ["a coverage that is not reached, and a command's own code", ["--min-coverage", "50"], ["exit:3"], 3],
   ])("%s", async (_name, argv, words, expected) => {
-    const { code, stderr } = await runExec([...argv, "--", ...client(...words)]);
+    const { code, stderr } = await execHere([...argv, "--", ...client(...words)]);
     expect([code, stderr]).toEqual([expected, expect.stringMatching(/Coverage \d+%/)]);
   });
 
   it("shows why a threshold is not reached, also with --quiet", async () => {
     const argv = ["--quiet", "--min-coverage", "90", "--fail-on", "error", "--", ...client("?active")];
-    expect(await runExec(argv)).toMatchObject({
+    expect(await execHere(argv)).toMatchObject({
       code: 5,
       stderr: expect.stringMatching(/^.*5%.* the required 90%.*\n.*level error.* key-in-query\.\n$/),
     });
   });
 
   it("fails when no request reached the sandbox, and the message shows it", async () => {
-    const { code, stderr } = await runExec(["--quiet", "--fail-on", "error", "--", ...client()]);
-    expect([code, stderr]).toEqual([
-      4,
-      expect.stringMatching(/^No request reached the sandbox\..*--min-coverage 0/),
-    ]);
+    const { code, stderr } = await execHere(["--quiet", "--fail-on", "error", "--", ...client()]);
+    expect([code, stderr]).toEqual([4, expect.stringMatching(/^No request reached .*--min-coverage 0/)]);
   });
 });
 
 describe("--report", () => {
   const unwritten = async (file: string, cwd = clientFolder(), word = "active") => {
-    const { code, stderr } = await runExec(["--report", file, "--", ...client("active", word)], { cwd });
+    const { code, stderr } = await execHere(["--report", file, "--", ...client("active", word)], { cwd });
     expect(stderr).toMatch(/^\n2 requests to key-states/);
     return [code, stderr.split("\n").at(-2)];
   };
@@ -51,7 +43,9 @@ describe("--report", () => {
     const cwd = clientFolder({ "deep/er/a": "" });
     const files = ["a.json", "deep/er/b.md", "c.XML", "d.txt"];
     const argv = [...files.flatMap((file) => ["--report", file]), "--min-coverage", "90"];
-    const { code, stdout, stderr } = await runExec([...argv, "--", ...client("active", "?revoked")], { cwd });
+    const { code, stdout, stderr } = await execHere([...argv, "--", ...client("active", "?revoked")], {
+      cwd,
+    });
     expect([code, stdout]).toEqual([5, ""]);
     expect(stderr.split("\n")[0]).toBe(
       "Coverage 11%: 2 of 17 promised paths covered. Advice: 1 error. " +
@@ -69,9 +63,9 @@ describe("--report", () => {
   it("is written in the format of --format, with any name; without a file on stderr", async () => {
     const cwd = clientFolder();
     const argv = ["--format", "junit", "--quiet", "--report", "summary"];
-    await runExec([...argv, "--", ...client("active")], { cwd });
+    await execHere([...argv, "--", ...client("active")], { cwd });
     expect(elementsOf(readFileSync(join(cwd, "summary"), "utf8")).length).toBeGreaterThan(17);
-    const { stderr } = await runExec(["--format", "json", "--min-coverage", "0", "--", ...client("active")]);
+    const { stderr } = await execHere(["--format", "json", "--min-coverage", "0", "--", ...client("active")]);
     expect(JSON.parse(stderr)).toMatchObject({ requests: 1 });
   });
 
@@ -79,13 +73,13 @@ describe("--report", () => {
     const cwd = clientFolder({ summary: "Before.\n" });
     const env = { GITHUB_ACTIONS: "true", GITHUB_STEP_SUMMARY: join(cwd, "summary") };
     const argv = ["--report", join(cwd, "summary"), "--", ...client("?active")];
-    const { stderr } = await runExec(argv, { cwd, env });
+    const { stderr } = await execHere(argv, { cwd, env });
     expect(readFileSync(join(cwd, "summary"), "utf8")).toMatch(/^Before\.\n# Coverage 5%/);
     expect(stderr).toMatch(/^::error title=svc-sandbox key-in-query::1 request: /m);
   });
 
   it("names what to run, since no sandbox is left to be started on", async () => {
-    const { stderr } = await runExec(["rotation", "--", ...client("none")]);
+    const { stderr } = await execHere(["rotation", "--", ...client("none")]);
     expect(stderr.replace(/\s+/g, " ")).toContain(
       "401.expired - an expired key: with svc-sandbox exec key-states -- <command>, send ",
     );
@@ -98,9 +92,9 @@ describe("--report", () => {
     const sandbox = createSandbox();
     const refs = sandbox.keys.list().map(({ ref }) => ref);
     const words = refs.flatMap((ref) => [ref, `?${ref}`]);
-    await runExec([...files.flatMap((file) => ["--report", file]), "--", ...client(...words)], { cwd });
-    const { stderr } = await runExec(["--", ...client(...words)], { cwd });
-    const asCommand = await runExec(["--", sandbox.secret("active")]);
+    await execHere([...files.flatMap((file) => ["--report", file]), "--", ...client(...words)], { cwd });
+    const { stderr } = await execHere(["--", ...client(...words)], { cwd });
+    const asCommand = await execHere(["--", sandbox.secret("active")]);
     expect(asCommand).toMatchObject({ code: 127, stderr: expect.stringContaining('"SVC_test_…"') });
     const texts = [stderr, asCommand.stderr, ...files.map((file) => readFileSync(join(cwd, file), "utf8"))];
     for (const secret of refs.map((ref) => sandbox.secret(ref as "active"))) {
@@ -114,7 +108,7 @@ describe("--report", () => {
     const says = expect.stringMatching(/^Failed to write the report to "folder\.md": it is a directory\./);
     expect(await unwritten("folder.md", cwd)).toEqual([2, says]);
     const own = ["--report", "folder.md", "--", ...client("exit:3")];
-    expect((await runExec(own, { cwd })).code).toBe(3);
+    expect((await execHere(own, { cwd })).code).toBe(3);
   });
 
   it.skipIf(process.platform !== "linux")("is not waited for where it can never be written", async () => {
@@ -125,7 +119,7 @@ describe("--report", () => {
   });
 
   it("has lines that trust the certificate that the command was given", async () => {
-    const { stderr } = await runExec(["--tls", "--", ...client("active")]);
+    const { stderr } = await execHere(["--tls", "--", ...client("active")]);
     expect(stderr).toContain('curl --cacert "$SVC_CA_FILE" -H "x-api-key: $SVC_KEY_LIVE"');
   });
 });

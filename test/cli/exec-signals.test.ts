@@ -20,10 +20,7 @@ describe("a signal", () => {
     expect([code, stderr]).toEqual([expected, expect.stringContaining("0 requests to key-states")]);
   });
 
-  it.each([
-    "SIGHUP",
-    "SIGQUIT",
-  ] as const)("%s is passed on, and the command may clean up first", async (signal) => {
+  it.each(["SIGHUP", "SIGQUIT"] as const)("%s is passed on, and the command may clean up", async (signal) => {
     const clean = "setTimeout(() => { console.log('clean'); process.exit(0); }, 300);";
     const { child, ended, until } = startExec(["--", ...waits(clean, signal)]);
     await until(/ready/);

@@ -120,11 +120,7 @@ test("what handlers leave running does not keep a stopped command alive", async 
 
 test.each<[string, string | undefined, RegExp]>([
   ["no such file", undefined, /^Failed to load the handlers from "h\.mjs": there is no such file\.\n$/],
-  [
-    "a syntax error",
-    "export default [;",
-    /: Unexpected token ';'\. Run `node \S+h\.mjs` to see the line\.\n$/,
-  ],
+  ["a syntax error", "export default [;", /: Unexpected token ';'\. Run `node \S+h\.mjs` to see the line/],
   ["a module that throws", '\nthrow new Error("not configured");', /: not configured \(line 2\)\n$/],
   [
     "an import that is not there",

@@ -1,11 +1,12 @@
 import { X509Certificate } from "node:crypto";
-import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { type AddressInfo, createServer as createTcpServer } from "node:net";
+import { createServer as createTcpServer } from "node:net";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
+import { runCli } from "../support/run-cli.js";
 import { startBin } from "../support/running-command.js";
+import { listening } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 /**
@@ -82,10 +83,7 @@ async function otherServer() {
     response.end();
   });
   server.on("connection", () => paths.push("connected"));
-  server.listen(0, "127.0.0.1");
-  onTestFinished(() => void server.close());
-  await new Promise((resolve) => server.once("listening", resolve));
-  return { paths, host: `localhost:${(server.address() as AddressInfo).port}` };
+  return { paths, host: `localhost:${await listening(server)}` };
 }
 
 describe("exec --intercept", () => {
@@ -108,10 +106,8 @@ describe("exec --intercept", () => {
   it("takes several hosts, and all names below a wildcard, at any depth", async () => {
     const flags = ["exec", "--intercept", "api.example", "--intercept", "*.bank.example,*.test"];
     const hosts = ["api.example", "a.bank.example", "a.b.bank.example", "bank.test"];
-    const { lines } = await intercept(
-      flags,
-      [...hosts, "bank.example"].map((host) => `https://${host}${me}`),
-    );
+    const words = [...hosts, "bank.example"].map((host) => `https://${host}${me}`);
+    const { lines } = await intercept(flags, words);
     expect(lines).toEqual(["200", "200", "200", "200", expect.stringMatching(/^403 .*bank\.example/)]);
   });
 
@@ -134,13 +130,9 @@ describe("exec --intercept", () => {
 
   it("with --pass-through clients reach other hosts", async () => {
     const { host, paths } = await otherServer();
-    const words = [
-      `https://${host}/`,
-      `http://${host}/path`,
-      `https://api.example${me}`,
-      "https://localhost:1/",
-    ];
     const flags = ["exec", "--intercept", "api.example", "--pass-through"];
+    const words = [`https://${host}/`, `http://${host}/path`, `https://api.example${me}`];
+    words.push("https://localhost:1/");
     const { lines, stderr } = await intercept(flags, words);
     expect(lines.slice(1)).toEqual([
       "200",
@@ -163,15 +155,9 @@ describe("exec --intercept", () => {
       socket.on("error", () => {});
       socket.on("data", (text) => socket.end(answers[String(text).split(" ")[1] as string] ?? ""));
     });
-    server.listen(0, "127.0.0.1");
-    onTestFinished(() => void server.close());
-    await once(server, "listening");
-    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const odd = ["/zeros", "/low", "/trailer", "/upgrade"].map(
-      (path) => `GET http://${host}${path} HTTP/1.1`,
-    );
+    const host = `127.0.0.1:${await listening(server)}`;
     const messages = [
-      ...odd,
+      ...["/zeros", "/low", "/trailer", "/upgrade"].map((path) => `GET http://${host}${path} HTTP/1.1`),
       `GET http://%:%@${host}/ HTTP/1.1`,
       `GET http://${host}/ HTTP/1.1\r\nTrailer: X`,
       `POST http://${host}/cut HTTP/1.1\r\nContent-Length: 0`,
@@ -208,7 +194,7 @@ describe("exec --intercept", () => {
   });
 
   it.each(["https://api.example", "api.example:443", "localhost", "*", ""])("rejects %j", async (host) => {
-    const { code, stderr } = await startBin(["exec", "--intercept", host, "--", "true"]).ended;
+    const { code, stderr } = await runCli(["exec", "--intercept", host, "--", "true"]);
     expect([code, stderr]).toEqual([2, expect.stringMatching(/^Invalid --intercept.*such as api\.example/)]);
   });
 });
@@ -263,17 +249,9 @@ describe("the environment under --intercept", () => {
     const names = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy"];
     const others = ["NODE_USE_ENV_PROXY", "JAVA_TOOL_OPTIONS", "PHP_INI_SCAN_DIR"];
     const words = [...names, ...others, "SSL_CERT_FILE", "SSL_CERT_DIR"];
-    const env = {
-      JAVA_TOOL_OPTIONS: "-Xmx1g",
-      NO_PROXY: "api.example",
-      https_proxy: "http://proxy.example:1",
-    };
-    const flags = ["exec", "--intercept", "api.example"];
-    const { lines } = await intercept(
-      flags,
-      words.map((name) => `env:${name}`),
-      env,
-    );
+    const env = { JAVA_TOOL_OPTIONS: "-Xmx1g", NO_PROXY: "api.example", https_proxy: "http://proxy:1" };
+    const asked = words.map((name) => `env:${name}`);
+    const { lines } = await intercept(["exec", "--intercept", "api.example"], asked, env);
     const [proxy = "", , , , direct, , node, java, php, file, folder] = lines;
     expect(proxy).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(lines.slice(0, 6)).toEqual([...Array(4).fill(proxy), direct, direct]);

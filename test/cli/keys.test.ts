@@ -176,19 +176,14 @@ describe("svc-sandbox explain", () => {
     const { stdout } = await runCli(["explain", secret, "revoked"], { cwd: temporaryFolder() });
     expect(stdout).toContain("Another sandbox created this key");
     expect(stdout).not.toContain(secret);
-    const noted = async (word: string) => (await json(["explain", word, "revoked"])).key_of_another_sandbox;
-    expect([await noted(secret), await noted("unknown"), await noted("revoked")]).toEqual([
-      true,
-      false,
-      false,
-    ]);
+    const is = async (word: string) => (await json(["explain", word, "revoked"])).key_of_another_sandbox;
+    expect([await is(secret), await is("unknown"), await is("revoked")]).toEqual([true, false, false]);
   });
 });
 
 it("svc-sandbox openapi and schema print JSON documents", async () => {
-  const documents = [await runCli(["openapi"]), await runCli(["schema"])].map(({ stdout }) =>
-    JSON.parse(stdout),
-  );
+  const printed = [await runCli(["openapi"]), await runCli(["schema"])];
+  const documents = printed.map(({ stdout }) => JSON.parse(stdout));
   expect(documents).toMatchObject([
     { openapi: "3.1.0", info: { version: "0.1.0" } },
     { $schema: "https://json-schema.org/draft/2020-12/schema", type: "object" },

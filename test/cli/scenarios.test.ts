@@ -91,11 +91,7 @@ describe("svc-sandbox init", () => {
 
   it("names a schema that needs no network: the installed one, or a copy next to the file", async () => {
     const installed = "node_modules/svc-sandbox/dist/scenario.schema.json";
-    const cwd = temporaryFolder({
-      "with/deep/a.yaml": "",
-      [`with/${installed}`]: "{}",
-      "without/a.yaml": "",
-    });
+    const cwd = temporaryFolder({ "with/deep/a": "", [`with/${installed}`]: "{}", "without/a.yaml": "" });
     const written = async (file: string) => {
       expect((await runCli(["init", file, "--force"], { cwd })).code).toBe(0);
       const [, path = ""] =

@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { readFileSync, statSync } from "node:fs";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { control } from "../support/call-control.js";
 import { baseUrl, runCli, serve } from "../support/run-cli.js";
+import { listening } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const me = "/v1/relying-party/me";
@@ -68,7 +69,8 @@ describe("svc-sandbox start", () => {
     await call(`POST /instances/${id}/link`, {});
     await call(`DELETE /instances/${id}`);
     const { id: idle } = await call("POST /instances", {});
-    await expect.poll(() => call("GET /instances")).toEqual([]);
+    // It goes after a second without use.
+    if (log === "json") await expect.poll(() => call("GET /instances")).toEqual([]);
     const { stderr } = await stop();
     const lines = stderr.split("\n").filter((line) => /instance \w{12}/.test(line));
     const messages = lines.map((line) => {
@@ -83,7 +85,7 @@ describe("svc-sandbox start", () => {
       `Created a claim link for the instance ${id} (partner).`,
       `Removed the instance ${id}.`,
       `Created the instance ${idle}.`,
-      `The instance ${idle} has expired.`,
+      ...(log === "json" ? [`The instance ${idle} has expired.`] : []),
     ]);
     expect(stderr).not.toContain(code);
   });
@@ -129,9 +131,7 @@ describe("svc-sandbox start", () => {
     );
     expect(text).toContain("  Base URL   https://box.example\n  Control    https://box.example/__sandbox\n");
     expect(text).toContain("https://box.example/v1/relying-party/me");
-    await running.stderr.shows(
-      /who reaches box\.example, a\.example, b\.example or c\.example:81 can change/,
-    );
+    await running.stderr.shows(/who reaches box\.example, a\.example, b\.example or c\.example:81 can/);
     const file = readFileSync(join(cwd, "e"), "utf8");
     expect(file).toMatch(
       /^SVC_BASE_URL=https:\/\/box\.example\nSVC_CONTROL_URL=https:\/\/box\.example\/__sandbox\n/,
@@ -180,10 +180,7 @@ describe("svc-sandbox start", () => {
   });
 
   it("shows which port is in use, and how to choose another", async () => {
-    const other = createServer();
-    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => void other.close());
-    const { port } = other.address() as AddressInfo;
+    const port = await listening(createServer((socket) => socket.destroy()));
     const stderr = expect.stringMatching(new RegExp(`^Port ${port} on .* in use .*--port 0.*\n$`));
     const ran = await runCli(["--port", String(port)], { cwd: temporaryFolder() });
     expect(ran).toEqual({ code: 2, stdout: "", stderr });
@@ -287,11 +284,7 @@ describe("--write-env", () => {
     expect(readFileSync(file, "utf8").split("\n")).toEqual([
       ...[`SVC_BASE_URL=${url}`, `SVC_CONTROL_URL=${url}/__sandbox`],
       ...[`SVC_API_KEY=${secret}`, `SVC_KEY_ONLY=${secret}`],
-      ...[
-        expect.stringMatching(/^SVC_KEY_UNKNOWN=SVC_test_sbx\w{29}$/),
-        "SVC_KEY_MALFORMED=not-an-api-key",
-        "",
-      ],
+      ...[expect.stringMatching(/^SVC_KEY_UNKNOWN=SVC_test_sbx\w+$/), "SVC_KEY_MALFORMED=not-an-api-key", ""],
     ]);
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });

@@ -1,11 +1,11 @@
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { startServer } from "../../src/server/index.js";
+import { control } from "../support/call-control.js";
 import { baseUrl, runCli, serve, startCli } from "../support/run-cli.js";
 import { startBin } from "../support/running-command.js";
+import { listening, served } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const portOf = (url: string) => new URL(url).port;
@@ -65,20 +65,15 @@ test("start does not wait for the end of an input that its scenario comes from",
 });
 
 test("stop ends exec and its command", async () => {
-  const command = [
-    process.execPath,
-    "-e",
-    "console.log(process.env.SVC_CONTROL_URL); setInterval(() => {}, 9999)",
-  ];
-  const running = startBin(["exec", "--", ...command]);
+  const code = "console.log(process.env.SVC_CONTROL_URL); setInterval(() => {}, 9999)";
+  const running = startBin(["exec", "--", process.execPath, "-e", code]);
   const url = (await running.until(/\n/)).trim();
   expect((await runCli(["stop", url, "--json"])).stdout).toMatch(/^\{"event":"stopped",.*\}\n$/);
   expect((await running.ended).code).toBe(143);
 });
 
 test("stop requires the token, and accepts the self-signed certificate of this machine", async () => {
-  const server = await startServer({ tls: true, controlToken: "correct-horse" });
-  onTestFinished(() => server.close(0));
+  const server = await served({ tls: true, controlToken: "correct-horse" });
   const refused = await runCli(["stop", server.url]);
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("--control-token")]);
   const wrong = await runCli(["stop", server.url, "--control-token", "wrong-horse"]);
@@ -88,28 +83,13 @@ test("stop requires the token, and accepts the self-signed certificate of this m
 });
 
 test("stop of an instance, of another program, or of nothing ends with 2", async () => {
-  const server = await startServer();
-  onTestFinished(() => server.close(0));
-  const made = await fetch(`${server.controlUrl}/instances`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-  });
-  const { data } = await made.json();
+  const server = await served();
+  const { data } = (await control(server.controlUrl, "POST /instances")).body;
   const other = createServer((_request, response) => response.end("hello"));
-  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void other.close());
-  const urls = [
-    data.base_url,
-    `http://127.0.0.1:${(other.address() as AddressInfo).port}`,
-    "http://127.0.0.1:9",
-    "x",
-  ];
-  for (const url of urls) {
-    expect(await runCli(["stop", url])).toEqual({
-      code: 2,
-      stdout: "",
-      stderr: expect.stringMatching(/^(Failed to|Invalid) /),
-    });
+  const url = `http://127.0.0.1:${await listening(other)}`;
+  for (const one of [data.base_url, url, "http://127.0.0.1:9", "x"]) {
+    const stderr = expect.stringMatching(/^(Failed to|Invalid) /);
+    expect(await runCli(["stop", one])).toEqual({ code: 2, stdout: "", stderr });
   }
   expect((await fetch(`${server.controlUrl}/health`)).status).toBe(200);
 });
@@ -123,10 +103,7 @@ test.each([
     JSON.stringify({ status: "ok", version: "1.0.0", scenario: evil, started_at: evil }),
   ],
   ["an error message", JSON.stringify({ error: { code: "capture_impossible", message: evil } })],
-  [
-    "other types",
-    JSON.stringify({ status: "ok", version: { a: 1 }, data: { scenario: 1, started_at: [evil] } }),
-  ],
+  ["other types", JSON.stringify({ status: "ok", version: [], data: { scenario: 1, started_at: [evil] } })],
   ["deeply nested JSON", `{"status":"ok","version":${deep},"data":${deep},"error":${deep}}`],
   [
     "a scenario that breaks lines",
@@ -142,9 +119,7 @@ test.each([
     if (request.method === "POST") stopped = true;
   });
   let stopped = false;
-  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void other.close());
-  const { port } = other.address() as AddressInfo;
+  const port = await listening(other);
   const url = `http://127.0.0.1:${port}`;
   for (const argv of [
     ["start", "--port", `${port}`],
@@ -178,8 +153,7 @@ test("a port that a svc-sandbox uses gets a message with its scenario, its start
     expect(said.exec(stderr)?.[1]).toBe(`svc-sandbox stop ${url}`);
     await running.stop();
   }
-  const server = await startServer({ tls: true });
-  onTestFinished(() => server.close(0));
+  const server = await served({ tls: true });
   const { stderr } = await startCli(["--port", portOf(server.url)], { cwd }).done;
   expect(stderr).toContain(`svc-sandbox stop ${server.url}\n`);
 });

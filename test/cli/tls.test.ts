@@ -23,9 +23,7 @@ describe("--tls", () => {
     const running = serve(["--tls"]);
     const [, line] = await running.stdout.shows(/\n {2}(curl -i -k .*)\n/);
     expect(running.stdout.text()).toMatch(/^svc-sandbox is listening on https:\/\/127\.0\.0\.1:\d+\n/);
-    expect(running.stdout.text()).toMatch(
-      /\n {2}TLS +self-signed, SHA-256\s+(?:[0-9A-F]{2}:){31}[0-9A-F]{2}\n/,
-    );
+    expect(running.stdout.text()).toMatch(/\n {2}TLS +self-signed, SHA-256\s+(?:[0-9A-F]{2}:){31}\w\w\n/);
     const { stdout } = await run("bash", ["-c", `${line} -s`]);
     expect(stdout).toMatch(/^HTTP\/1\.1 200 /);
   });
@@ -58,25 +56,10 @@ describe("--cert and --key", () => {
     /--cert "cert\.pem" and --key "key\.pem" must be a certificate and its key in PEM, without a/;
   it.each<[string, Record<string, () => string | Promise<string>>, readonly string[], RegExp]>([
     ["the certificate alone", {}, ["--cert", "cert.pem"], /--cert requires --key\. Use both, or only --tls/],
-    [
-      "a file that is not there",
-      {},
-      ["--cert", "no", ...both.slice(2)],
-      /Failed to read --cert "no": there is no/,
-    ],
+    ["an absent file", {}, ["--cert", "no", ...both.slice(2)], /Failed to read --cert "no": there is no/],
     ["no PEM", { cert: () => "certificate" }, both, unusable],
-    [
-      "the key of another certificate",
-      { key: async () => (await makeSelfSigned("localhost")).key },
-      both,
-      unusable,
-    ],
-    [
-      "a key with a passphrase",
-      { key: () => keyOf({ cipher: "aes-256-cbc", passphrase: "secret" }) },
-      both,
-      unusable,
-    ],
+    ["another's key", { key: async () => (await makeSelfSigned("localhost")).key }, both, unusable],
+    ["a passphrase", { key: () => keyOf({ cipher: "aes-256-cbc", passphrase: "secret" }) }, both, unusable],
   ])("with %s end with 2, and show nothing of a key", async (_name, files, argv, says) => {
     const key = (await files.key?.()) ?? pair.key;
     const cwd = temporaryFolder({ "cert.pem": (await files.cert?.()) ?? pair.cert, "key.pem": key });

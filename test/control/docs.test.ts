@@ -1,10 +1,7 @@
 import { readFile } from "node:fs/promises";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { setPackageReader } from "../../src/node/package-files.js";
-import { openDashboard } from "../dashboard/open-dashboard.js";
-import { noBrowser } from "../support/chromium-page.js";
 import { exchange } from "../support/exchange.js";
-import { mePath } from "../support/send.js";
 import { serveControl } from "./client.js";
 
 // The documentation that the control plane serves: who gets it, and nothing beside it.
@@ -79,29 +76,4 @@ test("no path leads out of its folder, and a foreign host gets nothing", async (
   expect([head.status, head.bytes.length]).toEqual([200, 0]);
   const posted = await exchange(server.url, { path: `${start}/index.html`, method: "POST" });
   expect(posted.status).toBe(404);
-});
-
-describe.skipIf(noBrowser)("in Chromium", () => {
-  test("the dashboard leads to the docs: to all of them, to a path and to an advice", async () => {
-    const { page, go, server } = await openDashboard({ scenario: "key-states" });
-    const headers = { "x-api-key": server.sandbox.secret("revoked") };
-    await fetch(server.url + mePath, { headers });
-    await fetch(`${server.url}${mePath}?key=${server.sandbox.secret("active")}`, { headers });
-    const follow = async (link: ReturnType<typeof page.getByRole>, heading: string) => {
-      const [docs] = await Promise.all([page.waitForEvent("popup"), link.first().click()]);
-      await docs.locator("h1").waitFor();
-      const target = docs.locator(":target");
-      expect(await ((await target.count()) > 0 ? target : docs.locator("h1")).innerText()).toContain(heading);
-      return docs;
-    };
-    const docs = await follow(page.getByRole("link", { name: "Docs" }), "svc-sandbox");
-    await docs.getByRole("searchbox").fill("live_access_not_approved");
-    await docs.locator("#search li a").first().click();
-    expect(await docs.locator(":target").innerText()).toContain("Live access is not approved");
-    await go("overview");
-    await page.locator("summary", { hasText: "key-in-query" }).click();
-    await follow(page.getByRole("link", { name: "key-in-query" }), "key-in-query");
-    await go("overview/401.revoked");
-    await follow(page.locator(".exit-detail").getByRole("link", { name: "401.revoked" }), "401.revoked");
-  });
 });

@@ -32,9 +32,7 @@ function deferred() {
 /** The requests that are counted, by path id and status. */
 function requestsIn(metrics: Metrics): Record<string, number> {
   const samples = metrics.get("svc_sandbox_requests_total")?.samples ?? [];
-  return Object.fromEntries(
-    samples.map(({ labels, value }) => [`${labels.path_id} ${labels.status}`, value]),
-  );
+  return Object.fromEntries(samples.map(({ labels: of, value }) => [`${of.path_id} ${of.status}`, value]));
 }
 
 test("metrics count the responses of the sockets, and clearing the report does not reset them", async () => {
@@ -83,20 +81,15 @@ test("metrics show keys by state, subscribers, the build and the process, each w
   const metrics = await scrape(control, { headers });
   const states = metrics.get("svc_sandbox_keys")?.samples.map(({ labels, value }) => [labels.state, value]);
   const listed = control.server.sandbox.keys.list();
-  expect(states).toEqual(
-    keyStates.map((state) => [state, listed.filter((key) => key.state === state).length]),
-  );
+  expect(states).toEqual(keyStates.map((is) => [is, listed.filter(({ state }) => state === is).length]));
   expect(firstValue(metrics, "svc_sandbox_event_subscribers")).toBe(2);
   expect(firstValue(metrics, "svc_sandbox_ready")).toBe(1);
   const { version } = (await control.ask("/health")).body;
   expect(metrics.get("svc_sandbox_build_info")?.samples).toEqual([
     { name: "svc_sandbox_build_info", labels: { version }, value: 1 },
   ]);
-  const types = [
-    "svc_sandbox_requests_total",
-    "svc_sandbox_request_duration_seconds",
-    "process_resident_memory_bytes",
-  ];
+  const ours = ["requests_total", "request_duration_seconds"].map((name) => `svc_sandbox_${name}`);
+  const types = [...ours, "process_resident_memory_bytes"];
   expect(types.map((name) => metrics.get(name)?.type)).toEqual(["counter", "histogram", "gauge"]);
   ending.abort();
   await Promise.all(streams.map((stream) => stream.text().catch(() => {})));

@@ -88,13 +88,7 @@ test("a request is sent with a key by its ref, and no client is judged by it", a
   expect(await Promise.all(["none", "malformed", "unknown", "revoked"].map(paths))).toEqual([
     ...["401.missing", "401.malformed", "401.unknown", "401.revoked"],
   ]);
-  const odd = {
-    key: "active",
-    method: "POST",
-    path: `${mePath}?a=b`,
-    headers: { "X-A": "b" },
-    body: { a: 1 },
-  };
+  const odd = { key: "active", method: "POST", path: `${mePath}?a=b`, headers: { "X-A": "b" }, body: {} };
   expect((await ask("/send", post(odd))).body.data.answer.status).toBe(405);
   const listed = (await ask("/requests")).body.data as { source: string }[];
   expect(listed.map(({ source }) => source)).toEqual(Array(6).fill("story"));

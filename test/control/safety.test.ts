@@ -63,13 +63,9 @@ describe("on a loopback address", () => {
   test("a link on a page of another origin opens the pages, which have no data, and only at the top", async () => {
     const { ask } = await serveControl();
     const { id } = (await ask("/instances", { method: "POST" })).body.data;
-    const click = {
-      "sec-fetch-site": "cross-site",
-      "sec-fetch-mode": "navigate",
-      "sec-fetch-dest": "document",
-    };
+    const by = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
     for (const base of ["", `/i/${id}`]) {
-      const { status, headers } = await ask("/", { base, headers: click });
+      const { status, headers } = await ask("/", { base, headers: by });
       expect([status, headers["x-frame-options"]]).toEqual([200, "DENY"]);
       expect(headers["content-security-policy"]).toContain("frame-ancestors 'none'");
       for (const [path, changed] of [
@@ -78,10 +74,10 @@ describe("on a loopback address", () => {
         ["/", { "sec-fetch-mode": "no-cors" }],
         ["/", { origin: "http://evil.example" }],
       ] as const) {
-        const { body } = await ask(path, { base, headers: { ...click, ...changed } });
+        const { body } = await ask(path, { base, headers: { ...by, ...changed } });
         expect([path, changed, body.error.code]).toEqual([path, changed, "foreign_origin"]);
       }
-      expect((await ask("/", { base, method: "POST", headers: click })).status).toBe(403);
+      expect((await ask("/", { base, method: "POST", headers: by })).status).toBe(403);
     }
   });
 

@@ -51,26 +51,20 @@ const restored = ({ own }: SavedState) =>
 
 test("the state of any sandbox can be read again and continues exactly like the sandbox", async () => {
   await fc.assert(
-    fc.asyncProperty(
-      anyScenario,
-      commands,
-      assumptions,
-      commands,
-      async (scenario, before, assumed, after) => {
-        const game = played(createSandbox({ scenario }));
-        await transcript(game, before);
-        const runtime = runtimeOf(game.sandbox);
-        assume(settled(runtime), assumed);
-        await transcript(game, before.slice(0, 10));
-        const state = stateOf(runtime);
-        const read = parseState(stateText(state), "state.json");
-        expect(read).toEqual({ ...state, version });
-        const continued = movedTo(restored(read), game);
-        expect(continued.sandbox.snapshot()).toEqual(game.sandbox.snapshot());
-        const following = [...after, ...roundOfRequests];
-        expect(await transcript(continued, following)).toEqual(await transcript(game, following));
-      },
-    ),
+    fc.asyncProperty(anyScenario, commands, assumptions, commands, async (scenario, before, given, after) => {
+      const game = played(createSandbox({ scenario }));
+      await transcript(game, before);
+      const runtime = runtimeOf(game.sandbox);
+      assume(settled(runtime), given);
+      await transcript(game, before.slice(0, 10));
+      const state = stateOf(runtime);
+      const read = parseState(stateText(state), "state.json");
+      expect(read).toEqual({ ...state, version });
+      const continued = movedTo(restored(read), game);
+      expect(continued.sandbox.snapshot()).toEqual(game.sandbox.snapshot());
+      const following = [...after, ...roundOfRequests];
+      expect(await transcript(continued, following)).toEqual(await transcript(game, following));
+    }),
     runs(40),
   );
 });

@@ -10,11 +10,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { parseSandboxFile } from "../../src/node/files/sandbox-file.js";
-import { type SandboxServer, type ServerOptions, startServer } from "../../src/server/index.js";
+import type { SandboxServer, ServerOptions } from "../../src/server/index.js";
 import { control } from "../support/call-control.js";
 import { mePath } from "../support/send.js";
+import { served } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 // Each instance is in its own file, next to the server's.
@@ -30,11 +31,8 @@ const fileOf = (state: string, { id }: Made) => join(`${state}.instances`, `${id
 const filesIn = (state: string) => readdirSync(`${state}.instances`).sort();
 const mtimes = (files: readonly string[]) => files.map((file) => statSync(file).mtimeMs);
 
-async function start(state: string, options: Partial<ServerOptions> = {}): Promise<SandboxServer> {
-  const server = await startServer({ scenario: "active", ...options, state });
-  onTestFinished(() => server.close(0));
-  return server;
-}
+const start = (state: string, options: Partial<ServerOptions> = {}) =>
+  served({ scenario: "active", ...options, state });
 
 const call = ({ controlUrl }: SandboxServer, route: string, body?: object) =>
   control(controlUrl, route, body);

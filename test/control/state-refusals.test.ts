@@ -27,10 +27,7 @@ test.each<[string, Breaking]>([
   ["another format", (state) => ({ ...state, svc_sandbox_state: 1, version: "0.9.0" })],
   ["no sandbox", (state) => ({ ...state, own: undefined })],
   ["no clock", of(({ snapshot }) => ({ snapshot: { ...snapshot, clock: {} } }))],
-  [
-    "a broken snapshot",
-    of(({ snapshot }) => ({ snapshot: { ...snapshot, organizations: { b: { type: 1 } } } })),
-  ],
+  ["a broken snapshot", of((own) => ({ snapshot: { ...own.snapshot, organizations: { b: { type: 1 } } } }))],
   ["a broken scenario", of(({ scenario }) => ({ scenario: { ...scenario, populace: 1 } }))],
   ["a line of something else", (state) => `${JSON.stringify(state)}\n{}\n`],
   ["no counts", of({ counts: null })],

@@ -133,10 +133,8 @@ test("after kill -9 among requests, journal, report and usage end with the same 
     // The response to the very last request may not have reached its client.
     expect(kept.length).toBeLessThanOrEqual(known.length + 1);
     expect(kept.slice(0, known.length)).toEqual(known.slice(0, kept.length));
-    const [{ requests }, { usage }] = [
-      await dataOf(after, "GET /report"),
-      await dataOf(after, "GET /keys/main"),
-    ];
+    const { requests } = await dataOf(after, "GET /report");
+    const { usage } = await dataOf(after, "GET /keys/main");
     expect([requests, usage.today]).toEqual([kept.length, kept.length]);
     await after.kill();
   }

@@ -1,21 +1,13 @@
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { SandboxError, Scenario } from "../../src/index.js";
 import { parseSandboxFile } from "../../src/node/files/sandbox-file.js";
-import { type SandboxServer, type ServerOptions, startServer } from "../../src/server/index.js";
+import type { SandboxServer, ServerOptions } from "../../src/server/index.js";
 import { control } from "../support/call-control.js";
 import { readMetrics } from "../support/prometheus.js";
 import { mePath } from "../support/send.js";
+import { served } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { count, names, subscribe } from "./subscribe.js";
 
@@ -40,11 +32,8 @@ const newKey = { organization: "a-bank", environment: "test", name: "CI" };
 
 const stateFile = () => join(temporaryFolder(), "state.json");
 
-async function start(state: string, options: Partial<ServerOptions> = {}): Promise<SandboxServer> {
-  const server = await startServer({ scenario: own, ...options, state });
-  onTestFinished(() => server.close(0));
-  return server;
-}
+const start = (state: string, options: Partial<ServerOptions> = {}) =>
+  served({ scenario: own, ...options, state });
 
 /** Starts on a copy of the file, as it would be left behind if the server were killed now. */
 function restart(file: string, options?: Partial<ServerOptions>): Promise<SandboxServer> {
@@ -234,10 +223,7 @@ test("a change that cannot be written gets 507 with its result, and is written o
   expect([made.status, made.body.error.code]).toEqual([507, "state_unwritable"]);
   const { secret } = made.body.error.details.data;
   expect(await statusOf(server, secret)).toBe(200);
-  expect(defects.map((error) => (error as SandboxError).code)).toEqual([
-    "state_unwritable",
-    "state_unwritable",
-  ]);
+  expect(defects.map((one) => (one as SandboxError).code)).toEqual(["state_unwritable", "state_unwritable"]);
   expect(await statusOf(server, server.sandbox.secret("other"))).toBe(200);
   const stored = async () => {
     const metrics = readMetrics(await (await fetch(`${server.controlUrl}/metrics`)).text());
@@ -292,7 +278,7 @@ test("a whole state on a disk that cannot be written is served after a restart, 
   expect((await call(after, "GET /health")).body.state).toBe("unwritable");
   expect((await call(after, "POST /keys/other/revoke", {})).status).toBe(507);
   expect(readFileSync(file, "utf8")).toBe(text);
-  rmdirSync(`${file}.svc-sandbox-draft`);
+  rmSync(`${file}.svc-sandbox-draft`, { recursive: true });
   await expect.poll(async () => (await call(after, "GET /health")).body.state).toBe("saved");
   expect((await restart(file)).sandbox.keys.get("other").state).toBe("revoked");
 });

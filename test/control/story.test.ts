@@ -65,13 +65,9 @@ test("a presenter runs the story step by step, in the sandbox that everyone sees
   const rotated = (await next()).step.performed;
   expect(rotated).toMatchObject({ refusal: null, key: { state: "rotated" }, replacement: { ref: "next" } });
   const { last } = (await ask("/story")).body.data;
-  const did =
-    "An administrator rotates the key main. The new key is next; the old one stops working immediately.";
-  expect(last).toMatchObject({
-    number: 3,
-    text: did,
-    performed: { replacement: { ref: "next" }, secret: null },
-  });
+  const did = "The new key is next; the old one stops working immediately.";
+  expect(last.text).toBe(`An administrator rotates the key main. ${did}`);
+  expect(last).toMatchObject({ number: 3, performed: { replacement: { ref: "next" }, secret: null } });
   expect(JSON.stringify(last)).not.toContain(rotated.secret);
   const own = await fetch(server.url + mePath, { headers: { "x-api-key": rotated.secret } });
   expect(own.status).toBe(200);

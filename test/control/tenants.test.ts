@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { startServer } from "../../src/server/start-server.js";
 import { noRedis, startRedis } from "../support/redis-server.js";
 import { startReplica } from "../support/replicas.js";
 import { mePath } from "../support/send.js";
+import { served } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { type Ask, clientOf, serveControl } from "./client.js";
 import { description, realPath } from "./described.js";
@@ -109,11 +109,10 @@ describe("an instance's own token", () => {
   test("survives a restart with --state, and no secret is in the file", async () => {
     const state = join(temporaryFolder(), "state.json");
     const open = async () => {
-      const server = await startServer({ state, controlToken });
+      const server = await served({ state, controlToken });
       return { ask: clientOf(server.url), close: () => server.close(0) };
     };
     const before = await open();
-    onTestFinished(before.close);
     const [kept, claimed] = [
       await create(before.ask, { label: "kept", expires: "90d", requests_per_minute: 60 }),
       await create(before.ask),
@@ -124,8 +123,7 @@ describe("an instance's own token", () => {
       expect(saved).not.toContain(secret.slice(-32));
     }
     await before.close();
-    const { ask, close } = await open();
-    onTestFinished(close);
+    const { ask } = await open();
     expect(await stateOf(ask, kept.id, kept.token)).toBe(200);
     expect([await stateOf(ask, claimed.id, token), await stateOf(ask, claimed.id, claimed.token)]).toEqual([
       200, 401,
@@ -204,7 +202,7 @@ async function expectIsolated(ask: Ask, made: readonly { id: string; token: stri
   const states = () =>
     Promise.all(
       made.map(
-        async ({ id, token }) => (await ask("/state", { base: `/i/${id}`, headers: bearer(token) })).text,
+        async (one) => (await ask("/state", { base: `/i/${one.id}`, headers: bearer(one.token) })).text,
       ),
     );
   const before = await states();

@@ -51,7 +51,7 @@ test("the directory has each organization with its keys, cut into pages, and fin
   expect(second.sections[0]).toMatchObject({ active: { test: 2, live: 2 }, is_continued: true });
   const found = await read("?filter=ORGANIZATION-7+live&state=active");
   expect(keysOn(found)).toEqual(
-    all.filter(({ ref }: { ref: string }) => /^organization-7-key-[24]$/.test(ref)),
+    all.filter((one: { ref: string }) => /^organization-7-key-[24]$/.test(one.ref)),
   );
   expect(found).toMatchObject({ first: 1, last: 2, matching: 2, total: 120, page: 1, pages: 1 });
   expect(await read("?state=revoked")).toMatchObject({ sections: [], matching: 0 });

@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { settled } from "../../src/sandbox/operations/operations.js";
 import { noBrowser } from "../support/chromium-page.js";
+import { listening } from "../support/servers.js";
 import { keptOf, openDashboard, quiet, viewsOf } from "./open-dashboard.js";
 
 // Who may have the page, and what it keeps.
@@ -12,10 +12,7 @@ async function serveForeign(html: string): Promise<string> {
   const server = createServer((_request, response) => {
     response.setHeader("content-type", "text/html").end(html);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.closeAllConnections());
-  onTestFinished(() => void server.close());
-  return `http://localhost:${(server.address() as AddressInfo).port}/`;
+  return `http://localhost:${await listening(server)}/`;
 }
 
 describe.skipIf(noBrowser)("in Chromium", () => {

@@ -69,6 +69,8 @@ const clients: NonNullable<Screen["clients"]> = [
   ["active", "/v1/relying-party/me?api_key=SVC_test_1234567890123456789012345678901"],
 ];
 
+const one = "requests/req_bc8550a0796dcd925b0903ef";
+
 /** Every view, with something to see; what is true of each of them is tested of this list. */
 export const screens: readonly Screen[] = [
   {
@@ -80,12 +82,7 @@ export const screens: readonly Screen[] = [
   },
   { title: "overview with an exit", view: "overview/401.rotated", options: { scenario: "key-states" } },
   { title: "requests", view: "requests", options: { scenario: "key-states" }, clients },
-  {
-    title: "one request",
-    view: "requests/req_bc8550a0796dcd925b0903ef",
-    options: { scenario: "key-states" },
-    clients,
-  },
+  { title: "one request", view: one, options: { scenario: "key-states" }, clients },
   {
     title: "a request that was fixed and sent again",
     view: "requests?path=403.insufficient_scope",

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { serveControl } from "../control/client.js";
 import { noBrowser } from "../support/chromium-page.js";
+import { mePath } from "../support/send.js";
 import { openDashboard, quiet, settled, viewsOf } from "./open-dashboard.js";
 
 test("the page runs only its own files, is framed by no other page, and is found with and without a slash", async () => {
@@ -33,7 +34,7 @@ test("the files of the page are compressed as a client accepts it, and kept for 
   const page = await ask("/");
   expect(page.headers["cache-control"]).toBe("no-store");
   const files = [...page.text.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(
-    ([, file]) => file as string,
+    ([, one]) => one as string,
   );
   expect(files.length).toBeGreaterThan(2);
   for (const file of files) {
@@ -188,5 +189,28 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     await page.waitForURL(`${server.controlUrl}/#/instances`);
     await page.getByRole("link", { name: id, exact: true }).waitFor();
     expect([await page.title(), await edge()]).toEqual(["Instances · svc-sandbox", "0px"]);
+  });
+
+  test("the dashboard leads to the docs: to all of them, to a path and to an advice", async () => {
+    const { page, go, server } = await openDashboard({ scenario: "key-states" });
+    const headers = { "x-api-key": server.sandbox.secret("revoked") };
+    await fetch(server.url + mePath, { headers });
+    await fetch(`${server.url}${mePath}?key=${server.sandbox.secret("active")}`, { headers });
+    const follow = async (link: ReturnType<typeof page.getByRole>, heading: string) => {
+      const [docs] = await Promise.all([page.waitForEvent("popup"), link.first().click()]);
+      await docs.locator("h1").waitFor();
+      const target = docs.locator(":target");
+      expect(await ((await target.count()) > 0 ? target : docs.locator("h1")).innerText()).toContain(heading);
+      return docs;
+    };
+    const docs = await follow(page.getByRole("link", { name: "Docs" }), "svc-sandbox");
+    await docs.getByRole("searchbox").fill("live_access_not_approved");
+    await docs.locator("#search li a").first().click();
+    expect(await docs.locator(":target").innerText()).toContain("Live access is not approved");
+    await go("overview");
+    await page.locator("summary", { hasText: "key-in-query" }).click();
+    await follow(page.getByRole("link", { name: "key-in-query" }), "key-in-query");
+    await go("overview/401.revoked");
+    await follow(page.locator(".exit-detail").getByRole("link", { name: "401.revoked" }), "401.revoked");
   });
 });

@@ -1,8 +1,8 @@
 import type { Page } from "playwright-core";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { startServer } from "../../src/server/index.js";
+import { describe, expect, test } from "vitest";
 import { serveControl } from "../control/client.js";
 import { noBrowser } from "../support/chromium-page.js";
+import { served } from "../support/servers.js";
 import { openDashboard, quiet, settled, viewsOf } from "./open-dashboard.js";
 
 // The dashboard in worlds that are empty, large or gone.
@@ -71,8 +71,7 @@ describe.skipIf(noBrowser)("every view", () => {
     await page.unroute(/keys-view/);
     await server.close(0);
     await page.locator(".connection.waiting").waitFor();
-    const again = await startServer({ port: Number(port) });
-    onTestFinished(() => again.close(0));
+    await served({ port: Number(port) });
     await page.getByRole("heading", { name: "Keys and organizations" }).waitFor();
   });
 
@@ -98,7 +97,7 @@ describe.skipIf(noBrowser)("every view", () => {
       await expectUsable(one, views[index] as string);
       const text = await one.locator("body").innerText();
       expect(
-        text.match(/does not respond|Field and Harvest|lending-live/i)?.[0],
+        /does not respond|Field and Harvest|lending-live/i.exec(text)?.[0],
         views[index],
       ).toBeUndefined();
     }

@@ -45,10 +45,7 @@ async function runAction(given: Readonly<Record<string, string>>, { npx = "", fi
     writeFileSync(join(folder, "bin/npx"), npx, { mode: 0o755 });
   }
   const inputs: Record<string, string> = Object.fromEntries(
-    Object.entries(action.inputs).map(([name, { default: standard = "" }]) => [
-      name,
-      given[name] ?? standard,
-    ]),
+    Object.entries(action.inputs).map(([name, { default: usual = "" }]) => [name, given[name] ?? usual]),
   );
   const filled = (text: string) =>
     text.replace(/\$\{\{ inputs\.([\w-]+) \}\}/g, (_, name) => inputs[name] ?? `no input ${name}`);

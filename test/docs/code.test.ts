@@ -27,13 +27,8 @@ import { userFolder } from "../support/temporary-folder.js";
 const handlersModule = blockWith("docs/integrations.md", "js", "// handlers.mjs");
 const definitionOfMe = blockWith("docs/library.md", "js", "const me = (sandbox, ref) =>\n");
 
-const blocks = [
-  "README.md",
-  "docs/integrations.md",
-  "docs/library.md",
-  "docs/farmers.md",
-  "docs/assumptions.md",
-]
+const titles = ["integrations", "library", "farmers", "assumptions"];
+const blocks = ["README.md", ...titles.map((one) => `docs/${one}.md`)]
   .flatMap(blocksOf)
   .filter(
     ({ language, text }) =>

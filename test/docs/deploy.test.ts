@@ -26,10 +26,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 const page = "docs/deploy.md";
 const variables = Object.values(start.flags).flatMap((flag) => flag.variables);
 const image = Object.fromEntries(
-  [...pageOf("Dockerfile").matchAll(/^(WORKDIR|USER|EXPOSE) (.+)$/gm)].map(([, name, value]) => [
-    name,
-    value,
-  ]),
+  [...pageOf("Dockerfile").matchAll(/^(WORKDIR|USER|EXPOSE) (.+)$/gm)].map(([, ...both]) => both),
 );
 
 /** Reads command-line words as `start` does; throws on a flag that there is not, or a value that cannot be used. */
@@ -254,9 +251,7 @@ describe("compose.yaml", () => {
       const servers = await Promise.all([start(0), start(0)]);
       onTestFinished(async () => void (await Promise.all(servers.map((server) => server.close(0)))));
       const [port, statesPort] = [await freePort(), await freePort()];
-      const lines = servers
-        .map(({ url }, index) => `  server replica${index} ${new URL(url).host}`)
-        .join("\n");
+      const lines = servers.map(({ url }, n) => `  server replica${n} ${new URL(url).host}`).join("\n");
       const settings = localProxy(port, lines);
       const states = `listen states\n  bind 127.0.0.1:${statesPort}\n  stats enable\n  stats uri /\n`;
       const file = join(temporaryFolder(), "haproxy.cfg");
@@ -314,12 +309,9 @@ test("Prometheus scrapes and alerts on metrics that exist", async () => {
   const expressions: string[] = groups.flatMap((group: { rules: { expr: string }[] }) =>
     group.rules.map(({ expr }) => expr),
   );
-  const told = [...pageOf(page).matchAll(/\b(?:svc_sandbox|nodejs|process)_[a-z0-9_]+/g)].map(
-    ([name]) => name,
-  );
-  expect(told).toEqual(
-    expect.arrayContaining(expressions.flatMap((one) => one.match(/svc_sandbox_\w+/g) ?? [])),
-  );
+  const told = [...pageOf(page).matchAll(/\b(?:svc_sandbox|nodejs|process)_[a-z0-9_]+/g)].map(([one]) => one);
+  const named = expressions.flatMap((one) => one.match(/svc_sandbox_\w+/g) ?? []);
+  expect(told).toEqual(expect.arrayContaining(named));
   const { ask } = await serveControl();
   const scraped = readMetrics((await ask("/metrics")).text);
   const listed = [...pageOf("docs/control-plane.md").matchAll(/^\| `(svc_sandbox_\w+)`/gm)].map(
@@ -410,7 +402,5 @@ test("the page names only flags and variables of start", () => {
   const flags = Object.values(start.flags).map(({ spec }) => spec.split(/[ ,]+/));
   expect(named.filter((name) => !ofOthers.includes(name) && !flags.flat().includes(name))).toEqual([]);
   const told = [...text.matchAll(/\bSVC_SANDBOX_[A-Z_]+/g)].map(([name]) => name);
-  expect([...new Set(told)].filter((name) => !variables.includes(name) && name !== "SVC_SANDBOX_")).toEqual(
-    [],
-  );
+  expect([...new Set(told)].filter((one) => !variables.includes(one) && one !== "SVC_SANDBOX_")).toEqual([]);
 });

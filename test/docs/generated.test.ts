@@ -88,9 +88,7 @@ test("only package.json decides who the owner of the repository is: no file leav
   );
   const top = readdirSync(root).filter((file) => file !== "package-lock.json");
   const texts = [...top, ...files].filter((file) => /\.(?:\w+)$/.test(file) && !/node_modules/.test(file));
-  const open = texts.filter(
-    (file) => statSync(join(root, file)).isFile() && /\bOWN[E]R\b/.test(pageOf(file)),
-  );
+  const open = texts.filter((one) => statSync(join(root, one)).isFile() && /\bOWN[E]R\b/.test(pageOf(one)));
   expect([pagesWithAccount.length > 2, texts.length > 500, open]).toEqual([true, true, []]);
 });
 

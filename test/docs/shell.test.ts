@@ -4,11 +4,12 @@ import { delimiter, join, relative } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { command as exec } from "../../src/cli/commands/exec.js";
 import { command as start } from "../../src/cli/commands/start.js";
-import { type SandboxServer, startServer } from "../../src/server/index.js";
+import type { SandboxServer } from "../../src/server/index.js";
 import { blocksOf, blockWith, pageOf, root } from "../support/pages.js";
 import { missing, programPath } from "../support/programs.js";
 import { runCli } from "../support/run-cli.js";
 import { commandLine, type RunningCommand, runCommand } from "../support/running-command.js";
+import { served } from "../support/servers.js";
 import { temporaryFolder, userFolder } from "../support/temporary-folder.js";
 
 // The commands of the pages do what the pages say, with the built package.
@@ -173,11 +174,7 @@ const page = "docs/control-plane.md";
 const blockFor = (server: SandboxServer, page: string, language: string, words: string) =>
   blockWith(page, language, words).replaceAll("http://127.0.0.1:4747", server.url);
 
-async function openServer(): Promise<SandboxServer> {
-  const server = await startServer();
-  onTestFinished(() => server.close(0));
-  return server as SandboxServer;
-}
+const openServer = async () => (await served()) as SandboxServer;
 
 /** What the comments of a block say that it prints. */
 const promised = (text: string) =>
@@ -187,22 +184,19 @@ for (const [language, words, file, command] of [
   ["python", "urllib", "session.py", "python3"],
   ["java", "HttpClient", "Main.java", "java"],
 ] as const) {
-  test.skipIf(missing(command))(
-    `docs/control-plane.md: the session in ${language} prints what it says`,
-    async () => {
-      const server = await openServer();
-      const text = blockFor(server, "docs/control-plane.md", language, words);
-      const { code, stdout, stderr } = await ended(
-        `${programPath(command)} ${file}`,
-        temporaryFolder({ [file]: text }),
-      );
-      expect([code, stdout, stderr]).toEqual([0, promised(text), ""]);
-      expect(stdout).not.toBe("");
-      // It leaves the world as it was.
-      expect(server.sandbox.keys.list().map(({ ref }) => ref)).not.toContain("nightly");
-      expect((await (await fetch(`${server.controlUrl}/instances`)).json()).data).toEqual([]);
-    },
-  );
+  test.skipIf(missing(command))(`docs/control-plane.md: the session in ${language}`, async () => {
+    const server = await openServer();
+    const text = blockFor(server, "docs/control-plane.md", language, words);
+    const { code, stdout, stderr } = await ended(
+      `${programPath(command)} ${file}`,
+      temporaryFolder({ [file]: text }),
+    );
+    expect([code, stdout, stderr]).toEqual([0, promised(text), ""]);
+    expect(stdout).not.toBe("");
+    // It leaves the world as it was.
+    expect(server.sandbox.keys.list().map(({ ref }) => ref)).not.toContain("nightly");
+    expect((await (await fetch(`${server.controlUrl}/instances`)).json()).data).toEqual([]);
+  });
 }
 
 test("docs/control-plane.md: the line for events shows them as they happen", async () => {
@@ -222,9 +216,7 @@ test("docs/control-plane.md: the line for events shows them as they happen", asy
 
 test("docs/control-plane.md: its commands print the responses below them", async () => {
   const server = await openServer();
-  const blocks = blocksOf("docs/control-plane.md").filter(({ language }) =>
-    ["sh", "text"].includes(language),
-  );
+  const blocks = blocksOf("docs/control-plane.md").filter((one) => ["sh", "text"].includes(one.language));
   const shown = blocks.flatMap(({ text }, index) =>
     text.includes("send P") ? [[text, blocks[index + 1]?.text ?? ""] as const] : [],
   );
@@ -347,8 +339,7 @@ test.each(execLines)("docs/exec.md: %s is understood", async (line) => {
 /* docs/stories.md */
 
 test("docs/stories.md: the lines capture, verify and play requests of a sandbox, all and a part", async () => {
-  const server = await startServer({ frozen: true });
-  onTestFinished(() => server.close(0));
+  const server = await served({ frozen: true });
   await (await fetch(`${server.url}/v1/relying-party/me`)).text();
   const id = server.sandbox.requests.list()[0]?.id ?? "";
   const folder = temporaryFolder();

@@ -38,12 +38,8 @@ function agesTable(): string {
       const group = within.filter(({ sex }) => sex === of);
       return percent(group.filter(({ household }) => household.is_head).length, group.length);
     });
-    return [
-      `${from}–${to - 1}`,
-      percent(within.length, farmers.length),
-      percent(women, within.length),
-      ...heads,
-    ];
+    const share = percent(within.length, farmers.length);
+    return [`${from}–${to - 1}`, share, percent(women, within.length), ...heads];
   });
   return table(["age", "of all", "women among them", "men who are heads", "women who are heads"], rows);
 }

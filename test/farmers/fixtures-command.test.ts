@@ -95,10 +95,7 @@ describe("svc-sandbox fixtures organizations", () => {
     const json = await printed("organizations", "--count", "5", "--seed", "3", "--format", "json");
     expect(JSON.parse(json)).toEqual(expected);
     const csv = await printed("organizations", "--count", "5", "--seed", "3", "--format", "csv");
-    expect(readCsv(csv)).toEqual([
-      ["ref", "id", "name", "type"],
-      ...expected.map((one) => Object.values(one)),
-    ]);
+    expect(readCsv(csv)).toEqual([["ref", "id", "name", "type"], ...expected.map((a) => Object.values(a))]);
   });
 });
 

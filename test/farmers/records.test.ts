@@ -207,10 +207,7 @@ test("no two farmers, loans, policies or claims share an id", () => {
   const ids = everyFarmer.flatMap((one) => [
     one.farmer_id,
     ...one.loans.map(({ loan_id }) => loan_id),
-    ...one.insurance.flatMap(({ policy_id, claims }) => [
-      policy_id,
-      ...claims.map((claim) => claim.claim_id),
-    ]),
+    ...one.insurance.flatMap(({ policy_id, claims }) => [policy_id, ...claims.map((one) => one.claim_id)]),
   ]);
   expect(new Set(ids).size).toBe(ids.length);
 });

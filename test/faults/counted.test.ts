@@ -1,10 +1,10 @@
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Fault } from "../../src/index.js";
-import { startServer } from "../../src/server/index.js";
 import { control } from "../support/call-control.js";
 import { mePath } from "../support/doors.js";
 import { scenarioWith } from "../support/faulty.js";
 import { requested } from "../support/requested.js";
+import { served } from "../support/servers.js";
 
 /** How a client handles the response to the first request, which a fault hits. */
 type Care = "gives up waiting" | "reads it to the end" | "looks at the status";
@@ -25,8 +25,7 @@ const faults: readonly { readonly then: Fault["then"]; readonly cares: readonly 
 /** Opens a server whose first request with the revoked key gets the fault; `ask` sends it again after the fault. */
 async function open(then: Fault["then"], care: Care) {
   const when = { key: "revoked", requests: [1] };
-  const { sandbox, url, controlUrl, close } = await startServer({ scenario: scenarioWith([{ when, then }]) });
-  onTestFinished(() => close(0));
+  const { sandbox, url, controlUrl } = await served({ scenario: scenarioWith([{ when, then }]) });
   const headers = { "x-api-key": sandbox.secret("revoked") };
   const send = async (signal?: AbortSignal) => {
     const response = await fetch(url + mePath, { headers, signal: signal ?? null });
@@ -49,10 +48,9 @@ async function open(then: Fault["then"], care: Care) {
 }
 
 test("each call of a client that waits for delayed responses counts, except after a 401 or 403", async () => {
-  const { sandbox, url, controlUrl, close } = await startServer({
+  const { sandbox, url, controlUrl } = await served({
     scenario: scenarioWith([{ then: { latency: "1ms" } }]),
   });
-  onTestFinished(() => close(0));
   for (const ref of ["main", "main", "revoked", "revoked"])
     await (await fetch(url + mePath, { headers: { "x-api-key": sandbox.secret(ref) } })).text();
   const { body } = await control(controlUrl, "GET /requests?faults=false");

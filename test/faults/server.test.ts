@@ -63,22 +63,16 @@ test("faults under TLS: a connection that ends, a body that breaks off, and the 
   const call = (ref: "main" | "other") =>
     new Promise<string>((resolve) => {
       const headers = { "x-api-key": sandbox.secret(ref) };
-      const sending = get(
-        url + mePath,
-        { headers, ca: certificate, agent: false, timeout: 300 },
-        (response) => {
-          let bytes = 0;
-          response.on("data", (chunk) => {
-            bytes += chunk.length;
-          });
-          response.on("end", () => resolve(`${response.statusCode}`));
-          response.on("error", () =>
-            resolve(`${response.statusCode} cut after ${bytes > 0 ? "some" : "no"} bytes`),
-          );
-        },
-      );
-      sending.on("timeout", () => sending.destroy(new Error("silence")));
-      sending.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+      const sent = get(url + mePath, { headers, ca: certificate, agent: false, timeout: 300 }, (answer) => {
+        let bytes = 0;
+        answer.on("data", (chunk) => {
+          bytes += chunk.length;
+        });
+        answer.on("end", () => resolve(`${answer.statusCode}`));
+        answer.on("error", () => resolve(`${answer.statusCode} cut after ${bytes ? "some" : "no"} bytes`));
+      });
+      sent.on("timeout", () => sent.destroy(new Error("silence")));
+      sent.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
     });
   const seen: string[] = [];
   while (seen.length < 5) seen.push(await call("main"));

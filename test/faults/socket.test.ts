@@ -102,11 +102,9 @@ test.each<[Fault["then"], status: number, over: Watched["over"]]>([
   [{ truncate: true }, 200, "ended"],
 ])("HEAD: %j has the head of the response with status %i and no body", async (then, status, over) => {
   await serve(then);
-  const watched = await watch({ method: "HEAD" });
-  expect([readAnswer(watched.text), watched.over]).toEqual([
-    { status, announced: expect.any(Number), body: "" },
-    over,
-  ]);
+  const seen = await watch({ method: "HEAD" });
+  const answer = { status, announced: expect.any(Number), body: "" };
+  expect([readAnswer(seen.text), seen.over]).toEqual([answer, over]);
 });
 
 test("several requests on one connection meet their faults one after the other", async () => {

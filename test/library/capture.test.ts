@@ -37,11 +37,7 @@ const captured = (world: SandboxState, options: CaptureOptions = {}) => {
 };
 
 /** Captures a session, wholly and in part, and proves each file. */
-function captures(
-  world: SandboxState,
-  keys: ReadonlySet<string>,
-  [from, to]: readonly [number, number],
-): void {
+function captures(world: SandboxState, keys: Set<string>, [from, to]: [number, number]): void {
   const exchanges = world.history.recorded().entries.filter((one) => "pathId" in one);
   if (exchanges.length === 0) {
     expect(() => captureText(world)).toThrow(expect.objectContaining({ code: "capture_impossible" }));

@@ -24,11 +24,7 @@ export interface Model {
   now: number;
   readonly organizations: Record<string, ModelOrganization>;
   readonly keys: Record<string, ModelKey>;
-  readonly settings: {
-    readonly sliding: boolean;
-    readonly resetHour: number;
-    readonly countRefused: boolean;
-  };
+  readonly settings: Readonly<{ sliding: boolean; resetHour: number; countRefused: boolean }>;
 }
 
 const minute = 60_000;

@@ -1,21 +1,21 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { EventEmitter, once } from "node:events";
 import { createServer } from "node:http";
-import { type AddressInfo, connect, Socket } from "node:net";
+import { connect, Socket } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openWorld } from "../../src/node/platform.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
-import { type ServerOptions, startServer } from "../../src/server/index.js";
+import type { ServerOptions } from "../../src/server/index.js";
 import { serveRuntime } from "../../src/server/serve.js";
 import { type AnyServer, followConnections } from "../../src/server/sockets/connections.js";
 import { scenarioWith } from "../support/faulty.js";
 import { readAnswers } from "../support/raw-socket.js";
 import { requested } from "../support/requested.js";
 import { mePath } from "../support/send.js";
+import { listening, served } from "../support/servers.js";
 
 const start = async (options: ServerOptions = {}) => {
-  const server = await startServer(options);
-  onTestFinished(() => server.close(0));
+  const server = await served(options);
   const port = Number(new URL(server.url).port);
   const get = (key: "active" | "main", more = "") =>
     `GET ${mePath} HTTP/1.1\r\nHost: any.example\r\nx-api-key: ${server.sandbox.secret(key as never)}\r\n${more}\r\n`;
@@ -89,10 +89,8 @@ test("a response has the same bytes as Node's own with these headers", async () 
       own.flatMap((line) => line.split(/: (.*)/).slice(0, 2)),
     );
     response.end(body);
-  }).listen(0, "127.0.0.1");
-  onTestFinished(() => void plain.close());
-  await once(plain, "listening");
-  expect(await exchangeInTurn((plain.address() as AddressInfo).port, requests)).toEqual(answers);
+  });
+  expect(await exchangeInTurn(await listening(plain), requests)).toEqual(answers);
 });
 
 test.each([
@@ -189,12 +187,8 @@ test("no request starts before the one before it on its connection has its respo
 /** Makes the timeouts of sockets with this length short. */
 function shortenTimeouts(length: number): void {
   const { setTimeout } = Socket.prototype;
-  const shorter = vi.spyOn(Socket.prototype, "setTimeout").mockImplementation(function (
-    this: Socket,
-    ms,
-    act,
-  ) {
-    return setTimeout.call(this, ms === length ? 20 : ms, act);
+  const shorter = vi.spyOn(Socket.prototype, "setTimeout").mockImplementation(function (this: Socket, ms, a) {
+    return setTimeout.call(this, ms === length ? 20 : ms, a);
   });
   onTestFinished(() => shorter.mockRestore());
 }

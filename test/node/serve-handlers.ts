@@ -1,7 +1,7 @@
 import { HttpResponse, http } from "msw";
-import { onTestFinished } from "vitest";
 import { guard } from "../../src/index.js";
-import { startServer, type UserHandlers } from "../../src/server/index.js";
+import type { UserHandlers } from "../../src/server/index.js";
+import { served } from "../support/servers.js";
 
 export const attestations = "/v1/relying-party/attestations";
 
@@ -11,13 +11,12 @@ export async function serve(
   options: { scenario?: "key-states" | "rate-limited"; maxBody?: number } = {},
 ) {
   const defects: unknown[] = [];
-  const server = await startServer({
+  const server = await served({
     frozen: true,
     ...options,
     handlers,
     onDefect: (error) => void defects.push(error),
   });
-  onTestFinished(() => server.close(0));
   const port = Number(new URL(server.url).port);
   const call = (path: string, init?: RequestInit) => fetch(server.url + path, init);
   return Object.assign(server, { port, defects, call });

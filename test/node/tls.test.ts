@@ -1,20 +1,17 @@
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
-import { type AddressInfo, connect, isIP } from "node:net";
+import { connect, isIP } from "node:net";
 import { connect as connectTls, createServer as createTlsServer } from "node:tls";
 import { HttpResponse, http } from "msw";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { type SandboxServer, type ServerOptions, startServer } from "../../src/server/index.js";
 import { makeCertificate, makeSelfSigned } from "../../src/server/sockets/tls.js";
 import { askHttps } from "../support/ask-https.js";
+import { listening, served } from "../support/servers.js";
 
 const me = "/v1/relying-party/me";
 
-async function start(options: Partial<ServerOptions> = {}): Promise<SandboxServer> {
-  const server = await startServer({ tls: true, ...options });
-  onTestFinished(() => server.close(0));
-  return server;
-}
+const start = (options: Partial<ServerOptions> = {}) => served({ tls: true, ...options });
 
 const portOf = ({ url }: SandboxServer) => Number(new URL(url).port);
 
@@ -49,7 +46,7 @@ test("a certificate names its own key and its issuer's, as Python 3.13 requires"
   ]);
   // The object identifiers of subjectKeyIdentifier and authorityKeyIdentifier.
   for (const { raw } of [authority, own])
-    expect(["0603551d0e", "0603551d23"].map((id) => raw.includes(Buffer.from(id, "hex")))).toEqual([
+    expect(["0603551d0e", "0603551d23"].map((o) => raw.includes(Buffer.from(o, "hex")))).toEqual([
       true,
       true,
     ]);
@@ -66,10 +63,7 @@ test.each([
   const hosts = ["api.example", "*.bank.example", "10.1.2.3"];
   const issuer = await makeCertificate({ subject: "authority", hosts });
   const server = createTlsServer(await makeCertificate({ names: [name], issuer }));
-  server.listen(0, "127.0.0.1");
-  onTestFinished(() => void server.close());
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const port = await listening(server);
   const servername = isIP(name) ? "" : name;
   const checkServerIdentity = () => undefined;
   const socket = connectTls({ port, host: "127.0.0.1", servername, ca: issuer.cert, checkServerIdentity });

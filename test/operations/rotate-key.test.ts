@@ -116,8 +116,6 @@ test("R25 with replacement_usage: inherited, the keys of a rotation count on by 
   await answers(sandbox, main);
   const { secret } = sandbox.keys.rotate("main");
   await answers(sandbox, main, main, secret);
-  const used = (["main", "main-2"] as string[]).map(
-    (ref) => sandbox.keys.get(ref as "main").usage.thisMinute,
-  );
+  const used = (["main", "main-2"] as "main"[]).map((one) => sandbox.keys.get(one).usage.thisMinute);
   expect(used).toEqual([3, 2]);
 });

@@ -168,7 +168,7 @@ const tolerance = 1.03;
 
 test.each(
   recorded,
-)("in a browser, %s needs nothing of Node: %s, about %i bytes", async (_title, page, size) => {
+)("in a browser, %s needs nothing of Node: %s, about %i bytes", async (_one, page, size) => {
   const { code, outside } = await bundleForBrowser(page);
   expect(outside).toEqual([]);
   expect(code.match(/["'`]node:|\bcreateRequire\b|\bBuffer\.|\bprocess\.(?!env\b)|\brequire\(/g)).toBeNull();

@@ -1,34 +1,30 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 import { expect, test } from "vitest";
 import { root } from "../support/pages.js";
 
+const file = join(root, "editor-test.ts");
+let content = "";
+let version = 0;
+const textOf = (name: string) => (name === file ? content : ts.sys.readFile(name));
+const settings = { strict: true, module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2022 };
+const service = ts.createLanguageService({
+  getCompilationSettings: () => settings,
+  getCurrentDirectory: () => root,
+  getDefaultLibFileName: ts.getDefaultLibFilePath,
+  getScriptFileNames: () => [file],
+  getScriptVersion: (name) => (name === file ? String(version) : "1"),
+  getScriptSnapshot: (name) => ts.ScriptSnapshot.fromString(textOf(name) ?? ""),
+  fileExists: (name) => name === file || ts.sys.fileExists(name),
+  readFile: textOf,
+});
+
 /** What an editor suggests at the bar, with whether it shows a description. */
 function suggested(text: string): Map<string, boolean> {
-  const file = join(root, "editor-test.ts");
-  const content = `import { createSandbox } from "./dist/esm/index.js";\n${text}`;
-  const at = content.indexOf("|");
-  const texts = new Map([[file, content.replace("|", "")]]);
-  const service = ts.createLanguageService({
-    ...{
-      getCompilationSettings: () => ({
-        strict: true,
-        module: ts.ModuleKind.NodeNext,
-        target: ts.ScriptTarget.ES2022,
-      }),
-    },
-    ...{ getScriptFileNames: () => [file], getScriptVersion: () => "1", getCurrentDirectory: () => root },
-    getScriptSnapshot: (name) => {
-      const read = texts.get(name) ?? ts.sys.readFile(name);
-      return read === undefined ? undefined : ts.ScriptSnapshot.fromString(read);
-    },
-    ...{
-      getDefaultLibFileName: ts.getDefaultLibFilePath,
-      fileExists: (name) => texts.has(name) || ts.sys.fileExists(name),
-    },
-    ...{ readFile: (name) => texts.get(name) ?? readFileSync(name, "utf8") },
-  });
+  const marked = `import { createSandbox } from "./dist/esm/index.js";\n${text}`;
+  const at = marked.indexOf("|");
+  content = marked.replace("|", "");
+  version += 1;
   const { entries = [] } = service.getCompletionsAtPosition(file, at, {}) ?? {};
   const fields = entries.filter(({ kind }) => kind === "property" || kind === "method" || kind === "string");
   return new Map(

@@ -130,10 +130,8 @@ function importsInside(): Map<string, Map<string, Set<string>>> {
       const folder = from.slice(0, depth).join("/");
       const graph = folders.get(folder) ?? new Map<string, Set<string>>();
       folders.set(folder, graph);
-      graph.set(
-        from[depth] as string,
-        (graph.get(from[depth] as string) ?? new Set()).add(to[depth] as string),
-      );
+      const one = from[depth] as string;
+      graph.set(one, (graph.get(one) ?? new Set()).add(to[depth] as string));
     }
   }
   return folders;

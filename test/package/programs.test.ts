@@ -1,13 +1,12 @@
 import { execFileSync } from "node:child_process";
-import { once } from "node:events";
 import { chmodSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { runProgram } from "../../scripts/run-program.js";
 import { missing, programPath } from "../support/programs.js";
+import { listening } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 // The programs that tests and checks need: one list for the tests and for `.ci/run`.
@@ -80,10 +79,8 @@ test.each([
     if (request.url !== "/-/npm/v1/security/advisories/bulk") return response.writeHead(404).end();
     asked = JSON.parse(await text(request));
     return response.writeHead(status).end(JSON.stringify(found));
-  }).listen(0, "127.0.0.1");
-  onTestFinished(() => void registry.close());
-  await once(registry, "listening");
-  const address = `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`;
+  });
+  const address = `http://127.0.0.1:${await listening(registry)}/`;
   const argv = ["exec", "tsx", "scripts/audit.ts"];
   const first = { npm_config_cache: temporaryFolder(), npm_config_update_notifier: "true", CI: "" };
   const env = { ...first, npm_config_registry: address };

@@ -10,9 +10,7 @@ import { expect, test } from "vitest";
 const folder = join(import.meta.dirname, "../../dist/cjs");
 const files = readdirSync(folder);
 const textOf = (file: string) => readFileSync(join(folder, file), "utf8");
-const start = files.find(
-  (file) => /^start-[\w-]+\.js$/.test(file) && textOf(file).includes("listen"),
-) as string;
+const start = files.find((one) => /^start-[\w-]+\.js$/.test(one) && textOf(one).includes("listen")) as string;
 
 /** The files that this one needs before it runs, itself among them. */
 function needed(file: string, found = new Set<string>()): Set<string> {

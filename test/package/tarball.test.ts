@@ -306,12 +306,7 @@ export const start = async (): Promise<SandboxServer> => startServer({ scenario:
  *
  * Other declarations are read and not judged: those of msw have errors of their own.
  */
-function compile(
-  text: string,
-  place: "user" | "beside",
-  flags: ts.CompilerOptions,
-  ending: string,
-): string[] {
+function compile(text: string, place: "user" | "beside", flags: ts.CompilerOptions, ending: string) {
   const consumer = join(folder, place, `consumer.${ending}`);
   writeFileSync(consumer, text);
   const options: ts.CompilerOptions = {

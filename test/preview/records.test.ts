@@ -209,15 +209,11 @@ test("attestations are listed page by page, each once, and by consent request an
     paged.push(...data);
   }
   expect(paged).toEqual(all.data);
-  const ids = async (query: string) =>
-    (await attestations("bank", query)).json.data.map((one: Json) => one.consent_request_id);
+  const ids = async (q: string) =>
+    (await attestations("bank", q)).json.data.map((one: Json) => one.consent_request_id);
   expect(await ids(`?consent_request_id=${consents[1]}`)).toEqual(Array(6).fill(consents[1]));
   expect(new Set(await ids(`?farmer_id=${farmer(0)}`))).toEqual(new Set([consents[0], consents[2]]));
-  for (const query of [
-    `farmer_id=${farmer(4)}&consent_request_id=${consents[0]}`,
-    "farmer_id=x",
-    "farmer_id=",
-  ])
-    expect(await ids(`?${query}`)).toEqual([]);
+  for (const q of [`farmer_id=${farmer(4)}&consent_request_id=${consents[0]}`, "farmer_id=x", "farmer_id="])
+    expect(await ids(`?${q}`)).toEqual([]);
   expect((await attestations("bank", "?offset=999999999999999")).json.page.total).toBe(18);
 });

@@ -1,14 +1,15 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { HttpResponse, http } from "msw";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { guard, openApiDocument, type Sandbox } from "../../src/index.js";
-import { startServer } from "../../src/server/index.js";
+import type { startServer } from "../../src/server/index.js";
 import { serveControl } from "../control/client.js";
 import { subscribe } from "../control/subscribe.js";
 import { clientInProcess, describeDoors, headerOf } from "../support/doors.js";
 import { converse } from "../support/raw-socket.js";
 import { runCli } from "../support/run-cli.js";
+import { served } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import {
   attestationsPath,
@@ -72,8 +73,7 @@ describeDoors("the preview", (open) => {
 });
 
 async function serve(options: Parameters<typeof startServer>[0] = {}) {
-  const server = await startServer({ scenario: previewScenario, ...options });
-  onTestFinished(() => server.close(0));
+  const server = await served({ scenario: previewScenario, ...options });
   const sandbox = server.sandbox as Sandbox;
   return { server, sandbox, port: Number(new URL(server.url).port), key: sandbox.secret("bank") };
 }

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { startServer } from "../../src/server/index.js";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ChromiumPage, noBrowser, openPage } from "../support/chromium-page.js";
 import { mePath } from "../support/send.js";
+import { served } from "../support/servers.js";
 
 interface PageGlobals {
   readonly callServer: (where: { url: string; key: string }) => Promise<void>;
@@ -17,8 +17,7 @@ describe.skipIf(noBrowser !== undefined)("a client in a browser", () => {
   afterAll(() => chromium.close());
 
   test("gets advice for a preflight request to send a key, which is all that a server sees", async () => {
-    const server = await startServer();
-    onTestFinished(() => server.close(0));
+    const server = await served();
     const where = { url: server.url, key: server.sandbox.secret("active") };
     await chromium.page.evaluate((to) => (globalThis as unknown as PageGlobals).callServer(to), where);
     expect(

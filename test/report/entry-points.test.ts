@@ -1,13 +1,13 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { renderReport } from "../../src/report/report-document.js";
-import { startServer } from "../../src/server/index.js";
+import type { startServer } from "../../src/server/index.js";
 import { serveControl } from "../control/client.js";
 import { requested } from "../support/requested.js";
 import { runCli } from "../support/run-cli.js";
 import { mePath } from "../support/send.js";
+import { listening, served } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** Calls the API with the key of a ref. */
@@ -15,20 +15,14 @@ async function call(url: string, secret: string | undefined, query = ""): Promis
   await fetch(url + mePath + query, { headers: secret === undefined ? {} : { "x-api-key": secret } });
 }
 
-async function serve(options: Parameters<typeof startServer>[0] = {}) {
-  const server = await startServer({ frozen: true, ...options });
-  onTestFinished(() => server.close(0));
-  return server;
-}
+const serve = (options: Parameters<typeof startServer>[0] = {}) => served({ frozen: true, ...options });
 
 /** A server that answers everything with the same. */
 async function serveAnswer(status: number, body: string | Iterable<string>): Promise<string> {
   const server = createServer((_request, response) => {
     Readable.from(typeof body === "string" ? [body] : body).pipe(response.writeHead(status));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${await listening(server)}`;
 }
 
 function* endless() {
@@ -196,12 +190,7 @@ test("report --merge makes one report of several runs", async () => {
   expect(merged.advice[0].examples).toHaveLength(5);
   const gated = ["report", "--merge", "a.json", "b.json", "--min-coverage", "90"];
   expect((await runCli(gated, { cwd })).code).toBe(5);
-  for (const argv of [
-    ["--merge"],
-    ["--merge", "none.json"],
-    ["--merge", "text.json"],
-    ["a.json", "b.json"],
-  ]) {
+  for (const argv of [["--merge"], ["--merge", "none.json"], ["--merge", "text.json"], ["a.json", "b"]]) {
     expect([argv, (await runCli(["report", ...argv], { cwd })).code]).toEqual([argv, 2]);
   }
 });

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Sandbox } from "../../src/index.js";
 import { runtimeOf } from "../../src/library/create-sandbox.js";
 import { clientEnvironment } from "../../src/node/client-variables.js";
@@ -8,9 +8,9 @@ import type { HowToMeet } from "../../src/report/report-shape.js";
 import { settled } from "../../src/sandbox/operations/operations.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
-import { startServer } from "../../src/server/index.js";
 import { outcomeOf, outcomes, type PathId } from "../../src/spec/outcomes.js";
 import { requested } from "../support/requested.js";
+import { served } from "../support/servers.js";
 
 const keyStates = bundledScenarios["key-states"] as Scenario;
 
@@ -60,16 +60,13 @@ async function follow(line: string, sandbox: Sandbox, environment: Record<string
 }
 
 async function serve(scenario: string | Scenario, tls = false) {
-  const server = await startServer({ scenario, tls });
-  onTestFinished(() => server.close(0));
+  const server = await served({ scenario, tls });
   const world = () => settled(runtimeOf(server.sandbox));
   const environment = () => clientEnvironment(world(), { url: server.url, controlUrl: server.controlUrl });
   return { sandbox: server.sandbox as Sandbox, environment };
 }
 
-test.each(
-  Object.entries(scenarios),
-)("%s: the steps of the report cover the path", async (_title, scenario) => {
+test.each(Object.entries(scenarios))("%s: the report's steps cover the path", async (_name, scenario) => {
   const running = await serve(scenario);
   const others = new Map<string, Awaited<ReturnType<typeof serve>>>();
   for (const { path } of outcomes) {

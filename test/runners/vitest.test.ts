@@ -83,9 +83,8 @@ test("under exec the fixtures are an instance of its sandbox, which counts their
   const { code, stdout } = await runCommand(command, { cwd }).ended;
   expect([code, stdout]).toEqual([0, expect.stringMatching(/Tests +4 passed/)]);
   const { requests, paths } = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8"));
-  const met = paths
-    .filter((path: { met: boolean }) => path.met)
-    .map((path: { path_id: string }) => path.path_id);
+  type Row = { met: boolean; path_id: string };
+  const met = paths.filter(({ met }: Row) => met).map(({ path_id }: Row) => path_id);
   expect([requests, met]).toEqual([
     9,
     [

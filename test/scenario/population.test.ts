@@ -1,11 +1,6 @@
 import { expect, test } from "vitest";
-import {
-  createSandbox,
-  parseScenario,
-  type Sandbox,
-  type Scenario,
-  type ScenarioError,
-} from "../../src/index.js";
+import type { Sandbox, Scenario, ScenarioError } from "../../src/index.js";
+import { createSandbox, parseScenario } from "../../src/index.js";
 
 const mePath = "https://any.example/v1/relying-party/me";
 const clock = { now: "2026-03-02T09:00:00Z", frozen: true };

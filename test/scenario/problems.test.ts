@@ -19,10 +19,7 @@ test.each(brokenScenarios)("%s: %j is reported at its place, with a hint", (code
 });
 
 test("everything that is wrong with the shape is reported at once, from top to end", () => {
-  const text = inKeys("      a: { environment: tst, colour: red }\n      B: {}\n").replace(
-    "bank\n",
-    "banc\n",
-  );
+  const text = inKeys("      a: { environment: tst, color: red }\n      B: {}\n").replace("bank\n", "banc\n");
   expect(problemsOf(text).map(({ code, line }) => [line, code])).toEqual([
     [4, "bad_choice"],
     [6, "bad_choice"],

@@ -1,6 +1,5 @@
-import { once } from "node:events";
 import { writeFileSync } from "node:fs";
-import { type AddressInfo, createServer, type Server } from "node:net";
+import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -9,6 +8,7 @@ import { pageOf } from "../support/pages.js";
 import { freePort, noRedis, type RedisServer, startRedis } from "../support/redis-server.js";
 import { baseUrl, type RunOptions, runCli, serve } from "../support/run-cli.js";
 import { startBin } from "../support/running-command.js";
+import { listening } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** Starts a sandbox on a store that cannot be used; resolves to the sentence that says why. */
@@ -36,10 +36,8 @@ async function fakeRedis(answer: (command: string) => string | undefined): Promi
       }
     });
     onTestFinished(() => void socket.destroy());
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => void server.close());
-  return `redis://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  return `redis://127.0.0.1:${await listening(server)}`;
 }
 
 const readable = "use the URL of a Redis, such as redis://localhost:6379";
@@ -133,9 +131,7 @@ describe("a Redis that is too old", () => {
   });
 
   test("by what it does not know", async () => {
-    const url = await fakeRedis(
-      (command) => `-ERR unknown command \`${command.split(" ")[0]}\`, with args\r\n`,
-    );
+    const url = await fakeRedis((command) => `-ERR unknown command \`${command.split(" ")[0]}\`, with\r\n`);
     expect(await refusal(["--store", url])).toBe(
       `Failed to use the store ${url}: it does not know a command that a store needs. Use Redis 6.2 or newer, or Valkey, and no Sentinel.`,
     );

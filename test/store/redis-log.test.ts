@@ -158,9 +158,7 @@ describe.skipIf(noRedis)("sandboxes in a Redis", () => {
     ];
     await arrived(server);
     watch.advance(61_000);
-    expect([await first, ...(await Promise.all(changes)).map(({ status }) => status)]).toEqual([
-      503, 503, 503,
-    ]);
+    expect([await first, ...(await Promise.all(changes)).map((a) => a.status)]).toEqual([503, 503, 503]);
     proxy.mend();
     await expect.poll(() => statusAt(server)).toBe(200);
     const [key] = (await call(other, "GET /keys")).body.data;

@@ -28,8 +28,8 @@ async function tellAll(argv: readonly string[]) {
   const post = (path: string, body = "{}") =>
     fetch(`${url}/__sandbox${path}`, {
       method: "POST",
-      headers: { "content-type": "application/json" },
       body,
+      headers: { "content-type": "application/json" },
     });
   const secrets: string[] = [];
   for (let told = 0; told < 5; told++) {

@@ -5,11 +5,7 @@ export interface ControlAnswer {
 }
 
 /** Calls a control plane, with a body as JSON. */
-export async function control(
-  controlUrl: string | undefined,
-  call: string,
-  body?: object,
-): Promise<ControlAnswer> {
+export async function control(controlUrl: string | undefined, call: string, body?: object) {
   const [method, path] = call.split(" ");
   const response = await fetch(`${controlUrl}${path}`, {
     method: method as string,

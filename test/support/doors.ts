@@ -1,12 +1,7 @@
 import { setupServer } from "msw/node";
 import { describe } from "vitest";
-import {
-  createSandbox,
-  type Sandbox,
-  type SandboxOptions,
-  type Scenario,
-  type ScenarioName,
-} from "../../src/index.js";
+import type { Sandbox, SandboxOptions, Scenario, ScenarioName } from "../../src/index.js";
+import { createSandbox } from "../../src/index.js";
 import { createHandlers } from "../../src/integrations/msw.js";
 import { runtimeOf } from "../../src/library/create-sandbox.js";
 import { type OpenWorldOptions, openWorld } from "../../src/node/platform.js";
@@ -63,10 +58,7 @@ export function clientInProcess(sandbox: Sandbox): Client {
   return clientOf(sandbox, sendWithFetch(sandbox.fetch, "https://any.example"));
 }
 
-const core: Door = {
-  name: "core",
-  open: async (scenario, options) => clientInProcess(openSandbox(scenario, options)),
-};
+const core: Door = { name: "core", open: async (...of) => clientInProcess(openSandbox(...of)) };
 
 const msw: Door = {
   name: "msw",
@@ -92,14 +84,9 @@ const socket: Door = {
 export const doors: readonly Door[] = [core, msw, socket];
 
 /** Opens a world of a scenario, frozen at its start unless told otherwise. */
-export function openTestWorld(
-  scenario: ScenarioName | Scenario,
-  options: OpenWorldOptions = {},
-): SandboxState {
-  return openWorld(typeof scenario === "string" ? bundledScenarios[scenario] : scenario, {
-    frozen: true,
-    ...options,
-  });
+export function openTestWorld(from: ScenarioName | Scenario, options: OpenWorldOptions = {}): SandboxState {
+  const scenario = typeof from === "string" ? bundledScenarios[from] : from;
+  return openWorld(scenario, { frozen: true, ...options });
 }
 
 /** Runs the same tests through every entry point. `open` starts a fresh sandbox behind it. */

@@ -24,17 +24,10 @@ export interface Incoming {
 }
 
 /** Sends with Node's own client, which sends whatever it is told to, unlike `fetch`. */
-export function exchange(
-  url: string,
-  { headers, body, partly = false, ...options }: Outgoing,
-): Promise<Incoming> {
+export function exchange(url: string, { headers, body, partly = false, ...options }: Outgoing) {
   const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
-  const sent = {
-    agent: false as const,
-    ...options,
-    headers: { ...length, ...headers } as Record<string, string>,
-  };
-  return new Promise((resolve, reject) => {
+  const sent = { agent: false as const, ...options, headers: { ...length, ...headers } as {} };
+  return new Promise<Incoming>((resolve, reject) => {
     const sending = (url.startsWith("https:") ? requestTls : request)(url, sent as object, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk) => chunks.push(chunk));

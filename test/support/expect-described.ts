@@ -24,10 +24,7 @@ export function expectPartsOf(document: object): (value: unknown, ...names: read
 export interface Described {
   readonly openapi: string;
   readonly info: { readonly version: string };
-  readonly paths: Record<
-    string,
-    Record<string, { readonly responses: Record<string, { headers?: object }> }>
-  >;
+  readonly paths: Record<string, Record<string, { responses: Record<string, { headers?: object }> }>>;
 }
 
 export const description = openApiDocument() as unknown as Described;

@@ -38,14 +38,8 @@ function nextRequest(): Promise<void> {
 /** A request whose answer, however it ends, is of no interest; `givesUp` once it has arrived. */
 function callOnSocket(givesUp: boolean): Promise<void> {
   return new Promise((resolve) => {
-    const options = {
-      port,
-      host: "127.0.0.1",
-      path: mePath,
-      headers,
-      agent: givesUp ? (false as const) : agent,
-    };
-    const sending = request(options, (response) => {
+    const how = { port, host: "127.0.0.1", path: mePath, headers, agent: givesUp ? (false as const) : agent };
+    const sending = request(how, (response) => {
       response.on("error", () => {});
       response.on("close", resolve);
       response.resume();

@@ -1,6 +1,5 @@
 import { handle } from "../../src/api/handle.js";
 import type { Fault, Scenario } from "../../src/index.js";
-import type { Exchange } from "../../src/sandbox/journal/exchange.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import { openTestWorld } from "./doors.js";
@@ -36,10 +35,7 @@ export interface FaultySent {
   readonly path?: string;
 }
 
-export function send(
-  world: SandboxState,
-  { key = "main", method = "GET", path = mePath }: FaultySent = {},
-): Exchange {
+export function send(world: SandboxState, { key = "main", method = "GET", path = mePath }: FaultySent = {}) {
   return handle(world, asked({ method, path, apiKey: scenarioSecret(world, key) }));
 }
 

@@ -1,8 +1,7 @@
 import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { onTestFinished } from "vitest";
 import type { RawAnswer } from "../../src/check/answer.js";
 import { mePath } from "./send.js";
+import { listening } from "./servers.js";
 
 export interface Reply {
   status: number;
@@ -113,12 +112,7 @@ export async function serveProbed(misbehave: Misbehave = () => {}, path = mePath
     response.writeHead(reply.status, reply.reason, reply.headers);
     response.end(reply.bytes ?? JSON.stringify(reply.body));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests: () => requests };
+  return { url: `http://127.0.0.1:${await listening(server)}`, requests: () => requests };
 }
 
 const json = { "Content-Type": "application/json" };

@@ -47,7 +47,9 @@ export async function startReplica(
     ...options,
   });
   const server = await serve(log, {
-    ...{ port, onDefect: fail, onAudit: add },
+    port,
+    onDefect: fail,
+    onAudit: add,
     ...(controlToken && { controlToken }),
   });
   return {

@@ -63,10 +63,7 @@ const block = (text: string) => `\`\`\`text\n${text}\n\`\`\``;
 const runs = new Map<string, ReturnType<typeof runCli>>();
 
 /** What a command prints in a terminal of 100 columns, started with npx. */
-function printed(
-  line: string,
-  { files = {}, client = "", ranges = [], stream = "stdout" }: Sample = {},
-): Part {
+function printed(line: string, { files = {}, client = "", ranges = [], stream = "stdout" }: Sample = {}) {
   return async () => {
     const cwd = temporaryFolder({ ...files, "client.sh": client });
     const words = line.split(" ").flatMap((word) => (word === "npm-test" ? ["sh", "client.sh"] : word));
@@ -89,12 +86,7 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
   "README.md": {
     report: printed("exec -- npm-test", {
       ...report,
-      ranges: [
-        [/^Paths/, /SVC_KEY_LIVE$/],
-        [/With its variable/, /curl/],
-        [/^Resent/, /revoked/],
-        [/^Coverage/],
-      ],
+      ranges: [[/^Paths/, /SVC_KEY_LIVE$/], [/With its var/, /curl/], [/^Resent/, /revoked/], [/^Coverage/]],
     }),
   },
   "docs/exec.md": {

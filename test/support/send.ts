@@ -45,11 +45,8 @@ export function headerOf(seen: Seen, name: string): string | undefined {
 }
 
 /** Sends with a fetch: that of a sandbox, of Node or of a page. Throws the fetch's `TypeError` for what it refuses. */
-export function sendWithFetch(
-  fetch: (url: string, init: RequestInit) => Promise<Response>,
-  base: string,
-): Send {
-  return async (sent) => seenIn(await fetch(base + (sent.path ?? mePath), initOf(sent)));
+export function sendWithFetch(fetch: (url: string, init: RequestInit) => Promise<Response>, base: string) {
+  return async (sent: Sent) => seenIn(await fetch(base + (sent.path ?? mePath), initOf(sent)));
 }
 
 function initOf({ method = "GET", headers = {}, body }: Sent): RequestInit {

@@ -17,10 +17,7 @@ export function temporaryFolder(files: Readonly<Record<string, string>> = {}): s
 }
 
 /** A folder with these files, in which this project as it is built, and other packages, are installed. */
-export function userFolder(
-  files: Readonly<Record<string, string>> = {},
-  packages = ["msw", "vitest"],
-): string {
+export function userFolder(files: Record<string, string> = {}, packages = ["msw", "vitest"]) {
   const folder = temporaryFolder({ "node_modules/.bin/.keep": "", ...files });
   symlinkSync(root, join(folder, "node_modules/svc-sandbox"));
   symlinkSync(join(root, "bin/svc-sandbox.js"), join(folder, "node_modules/.bin/svc-sandbox"));

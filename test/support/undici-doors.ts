@@ -43,9 +43,7 @@ function sendWithRequest(dispatcher: OurDispatcher): Send {
     const sent = { method: method as "GET", path, headers: list, body };
     const answer = await dispatcher.request({ origin: base, ...sent, responseHeaders: "raw" });
     const raw = answer.headers as unknown as readonly string[];
-    const pairs = raw.flatMap((name, i) =>
-      i % 2 === 0 ? [[String(name), String(raw[i + 1])] as const] : [],
-    );
+    const pairs = raw.flatMap((one, i) => (i % 2 === 0 ? [[String(one), String(raw[i + 1])] as const] : []));
     return {
       status: answer.statusCode,
       headers: pairs.filter(([one]) => !isOfTheConnection(one)),

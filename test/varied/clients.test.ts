@@ -13,15 +13,7 @@ async function decide(sandbox: Sandbox, apiKey: string) {
   const { result, code, organization, environment, usage, scopes } = await confirmKey(asked);
   const { id, type } = (organization ?? {}) as { id?: string; type?: string };
   const mayRead = (scopes as string[] | undefined)?.includes("attestations:read");
-  return {
-    result,
-    code,
-    id,
-    type,
-    environment,
-    today: (usage as { today: number } | undefined)?.today,
-    mayRead,
-  };
+  return { result, code, id, type, environment, today: (usage as { today: number })?.today, mayRead };
 }
 
 test("a correct client decides under many seeds of varied as under minimal, and distinguishes the responses", async () => {

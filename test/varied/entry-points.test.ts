@@ -105,10 +105,10 @@ test("R4 a key keeps its scopes and an organization its name: in responses, list
     expect(scopesOf(again)).toEqual(scopesOf(sandbox));
     expect(again.organizations.list()).toEqual(sandbox.organizations.list());
     const documented = ({ organizations = {} }: ReturnType<Sandbox["snapshot"]>) =>
-      Object.values(organizations).map(({ name, keys = {} }) => [
+      Object.values(organizations).map(({ name, keys: of = {} }) => [
         name,
-        keys.revoked?.scopes,
-        keys.live?.scopes,
+        of.revoked?.scopes,
+        of.live?.scopes,
       ]);
     expect(documented(sandbox.snapshot())).toEqual(documented(plain.snapshot()));
   }

@@ -32,10 +32,7 @@ test.each([
   expect(points().length).toBeGreaterThan(profile === "varied" ? 200 : 4);
 });
 
-test.each([
-  "typical",
-  "varied",
-] as const)("without any point, every response of %s is minimal's", (profile) => {
+test.each(["typical", "varied"] as const)("without a point, every response of %s is minimal's", (profile) => {
   expect(answers(profile, everywhere([]))).toEqual(answers("minimal"));
 });
 
@@ -66,11 +63,8 @@ test("points apply where they were with the seed, or everywhere that they fit, a
       const expected = minimal[at] as (typeof minimal)[number];
       const type = status === 401 && has(at) ? quoted : "application/json";
       expect(headerOf({ status, headers, body }, "content-type")).toBe(type);
-      expect([status, body, headers.length]).toEqual([
-        expected.status,
-        expected.body,
-        expected.headers.length,
-      ]);
+      expect([status, body]).toEqual([expected.status, expected.body]);
+      expect(headers).toHaveLength(expected.headers.length);
     }
   };
   const had = usual.map((answer) => headerOf(answer, "content-type") === quoted);
