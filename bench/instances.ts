@@ -22,9 +22,8 @@ export async function measureInstances(args: BenchArguments, bundle: Bundle): Pr
   const alone = await startCommand(args.node, file, []);
   const kept = new Map<number, ServerChild>();
   const bases = new Map<ServerChild, string[]>();
-  for (const count of counts) {
+  for (const count of counts)
     kept.set(count, await startCommand(args.node, file, ["--state", stateOf(count)]));
-  }
   const all = [alone, ...kept.values()];
   const client = startClient(bundle.client);
   try {

@@ -105,9 +105,8 @@ const fillRedis = () =>
       expectStatus("a request", response?.status, 404, 503);
       if (response?.status === 503) rejected += 1;
     });
-    for (const { controlUrl } of replicas) {
+    for (const { controlUrl } of replicas)
       expectStatus("a read", (await send(`${controlUrl}/keys`))?.status, 200);
-    }
     for (const key of (await redis.command("KEYS", "ballast-*")) as string[]) await redis.command("DEL", key);
     const recovery = await waitFor("all instances are served", async () => {
       return (await statusesOf()).every((status) => status === 429);

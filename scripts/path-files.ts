@@ -68,6 +68,5 @@ if (!body.startsWith('{"data"')) throw new Error(`the GET got ${body}`);
 for (const [what, rows] of [
   ["files: a GET that answers 200", toAnswer],
   ["files: a scenario of three keys, from text to sandbox", toSandbox],
-] as const) {
+] as const)
   console.log(`${rows.length} ${what}\n${rows.map((row) => `  ${row}\n`).join("")}`);
-}

@@ -17,9 +17,8 @@ const resultsFile = `${folder}results.json`;
 const { values } = parseArgs({ options: { only: { type: "string" } } });
 const names = values.only?.split(",") ?? Object.keys(peers);
 const unknown = names.find((name) => !(name in peers));
-if (unknown !== undefined) {
+if (unknown !== undefined)
   throw new Error(`Failed to find ${unknown} of --only: there are ${Object.keys(peers).join(", ")}.`);
-}
 // The process groups of the peers do not receive Ctrl+C.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 

@@ -62,9 +62,8 @@ export async function update(failures: string[]): Promise<string> {
 /** A copy of the built product with the next patch version; returns its folder. */
 function nextVersion(folder: string): string {
   const product = join(folder, "product");
-  for (const part of ["bin", "dist/cjs", "dist/esm", "scenarios", "package.json"]) {
+  for (const part of ["bin", "dist/cjs", "dist/esm", "scenarios", "package.json"])
     cpSync(join(root, part), join(product, part), { recursive: true });
-  }
   const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const next = version.replace(/\d+$/, (patch: string) => String(Number(patch) + 1));
   const built = readdirSync(join(product, "dist"), { recursive: true }).map((name) => `dist/${name}`);

@@ -78,9 +78,8 @@ export function renderPage(page: Page, tokens: readonly Token[], site: Site): st
       return undefined;
     }
     if (anchor === undefined) return target.file;
-    if (site.anchors.get(source)?.includes(anchor) !== true) {
+    if (site.anchors.get(source)?.includes(anchor) !== true)
       site.report(`${page.source}: there is no #${anchor} in ${source}`);
-    }
     return `${target === page ? "" : target.file}#${anchor}`;
   }
 

@@ -17,7 +17,6 @@ test("an id of another seed, a changed id and a text that is not an id find no f
     id.slice(7),
     ` ${id}`,
     `${id}\n`,
-  ]) {
+  ])
     expect(indexOfFarmer({ seed: 1 }, other)).toBeUndefined();
-  }
 });

@@ -19,9 +19,7 @@ const grown = everywhere.flatMap(({ seasons, regions }) =>
 test.each(farmerLocales)("every region of %s has names, languages and something to grow", (locale) => {
   const { code, yields, seasons, regions } = countryOf(locale);
   for (const region of regions) {
-    for (const list of Object.values(region.names) as string[][]) {
-      expect(list.length).toBeGreaterThan(15);
-    }
+    for (const list of Object.values(region.names) as string[][]) expect(list.length).toBeGreaterThan(15);
     const languages = Object.keys(region.languages);
     expect(Intl.getCanonicalLocales(languages)).toEqual(languages);
     expect(Object.values(region.languages).reduce((sum, share) => sum + share, 0)).toBeLessThanOrEqual(1);

@@ -85,9 +85,8 @@ test.each([
 
 test("attestations of the fifth farmer fail, those before never, and one in twenty of the others", () => {
   const seeds = Array.from({ length: 50 }, (_, seed) => seed);
-  for (const farmer of [0, 1, 2, 3, 4]) {
+  for (const farmer of [0, 1, 2, 3, 4])
     expect(seeds.map((seed) => canBeAttested(seed, farmer, "land"))).toEqual(seeds.map(() => farmer !== 4));
-  }
   const farmers = Array.from({ length: 20_000 }, (_, index) => index + 5);
   const attested = farmers.map((farmer) => canBeAttested(1, farmer, "land"));
   expect(attested.filter(Boolean).length / farmers.length).toBeCloseTo(0.95, 1.7);

@@ -9,7 +9,6 @@ test("an error of the sandbox is known by its brand, also to another build; noth
   expect([error.name, error.details]).toEqual(["SandboxError", {}]);
   for (const one of [error, ofAnotherBuild])
     expect([isSandboxError(one), one instanceof SandboxError]).toEqual([true, true]);
-  for (const other of [null, undefined, "unknown_ref", 1, new Error("Failed."), { code: "unknown_ref" }]) {
+  for (const other of [null, undefined, "unknown_ref", 1, new Error("Failed."), { code: "unknown_ref" }])
     expect(isSandboxError(other)).toBe(false);
-  }
 });

@@ -77,9 +77,8 @@ async function converseAll(sendings: readonly RawSending[]): Promise<RawAnswer[]
   const answers: RawAnswer[] = [];
   const waiting = [...sendings];
   const worker = async () => {
-    for (let sending = waiting.pop(); sending !== undefined; sending = waiting.pop()) {
+    for (let sending = waiting.pop(); sending !== undefined; sending = waiting.pop())
       answers.push(...readAnswers(await converse(port, sending)));
-    }
   };
   await Promise.all(Array.from({ length: atATime }, worker));
   return answers;

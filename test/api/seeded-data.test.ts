@@ -34,17 +34,13 @@ const sparse = fc
     const taken = new Set<string>();
     const free = ([name]: readonly [string, ...unknown[]]) => !taken.has(name) && taken.add(name).has(name);
     const organizations: Record<string, Organization> = {};
-    for (const [name, type, keys] of described) {
+    for (const [name, type, keys] of described)
       organizations[name] = { type, keys: Object.fromEntries(keys.filter(free)) };
-    }
     return { version: 1, organizations };
   });
 
 /** A population whose organizations all have a live key, with which they are approved, whatever is added. */
-const size = fc.record({
-  organizations: fc.nat(4),
-  keys_per_organization: fc.integer({ min: 2, max: 9 }),
-});
+const size = fc.record({ organizations: fc.nat(4), keys_per_organization: fc.integer({ min: 2, max: 9 }) });
 
 test("an organization or a key that is added anywhere, also to the population, changes no id, name, secret or fingerprint of another", () => {
   fc.assert(

@@ -163,9 +163,8 @@ describe("the file of a certificate", () => {
 
   it("is refused with a member more, or without one that every certificate has", () => {
     expect(problemOf({ ...written, note: "x" })).toContain("It is not a certificate: at note, ");
-    for (const member of Object.keys(certificateOf(passed).json)) {
+    for (const member of Object.keys(certificateOf(passed).json))
       expect(problemOf(changed(written, [member]))).toContain("It is not a certificate");
-    }
   });
 
   it("is the same one with its members in another order and other spaces", () => {

@@ -64,9 +64,8 @@ test("a run with a fault can be seen again with exec --fault", async () => {
     ["fault.rest", 'Did you mean "fault.reset"?'],
     ["fault.reset@401.revokd", 'Did you mean "401.revoked"?'],
     ["nothing", "Use one such as fault.hang or fault.hang@401.revoked."],
-  ] as const) {
+  ] as const)
     expect(await again(fault, "none")).toMatchObject({ code: 2, stderr: expect.stringContaining(hint) });
-  }
 });
 
 test("a slow response takes about a second on each path, however long its body is", () => {

@@ -94,10 +94,7 @@ describe("against the sandbox itself, a check", () => {
   test("works under a base URL with a path, with a slash at its end, and when it is the URL of the endpoint", async () => {
     const server = await serveProbed(undefined, "/gateway/v1/relying-party/me");
     for (const base of ["/gateway", "/gateway/", `/gateway${mePath}/`].map((path) => server.url + path)) {
-      expect(await runCli(["check", base], { env: probeKeys })).toMatchObject({
-        code: 0,
-        stderr: "",
-      });
+      expect(await runCli(["check", base], { env: probeKeys })).toMatchObject({ code: 0, stderr: "" });
     }
   });
 });
@@ -110,9 +107,7 @@ describe("a check", () => {
 
   test.each([3, 10])("sends no more than %i requests, one for each path", async (most) => {
     const server = await serveProbed();
-    const ran = await runCli(["check", server.url, "--max-requests", String(most)], {
-      env: probeKeys,
-    });
+    const ran = await runCli(["check", server.url, "--max-requests", String(most)], { env: probeKeys });
     const sent = server.requests().map(({ ref }) => ref);
     expect(sent).toHaveLength(Math.min(most, 9));
     expect(new Set(sent).size).toBe(Math.min(most, 8));

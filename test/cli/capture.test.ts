@@ -75,9 +75,8 @@ test("capture selects a part of the requests, and reports a request that does no
     [["--key", "live"], /the sandbox got no request with the key live there\.\n$/],
     [["--from", ""], /Use an id or a ref/],
   ];
-  for (const [words, says] of wrong) {
+  for (const [words, says] of wrong)
     expect(await capture(...words)).toEqual({ code: 2, stdout: "", stderr: expect.stringMatching(says) });
-  }
 });
 
 test("capture shows why there is nothing to capture", async () => {

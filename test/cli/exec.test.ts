@@ -118,18 +118,16 @@ await fetch(data.base_url + "/v1/relying-party/me");
     const line = "node client.mjs active POST:/reset expired DELETE:/requests && node instance.mjs";
     const { code, stderr } = await runExec(["--", "sh", "-c", line], { cwd });
     expect([code, stderr]).toEqual([0, expect.stringContaining("3 requests to key-states")]);
-    for (const met of ["200\\.test", "401\\.expired", "401\\.missing"]) {
+    for (const met of ["200\\.test", "401\\.expired", "401\\.missing"])
       expect(stderr).toMatch(new RegExp(`^  ${met} +1 {2}\\S`, "m"));
-    }
   });
 
   it("counts a request whose response nobody waited for", async () => {
     const code = `const { hostname, port } = new URL(process.env.SVC_BASE_URL);
 const socket = require("node:net").connect(port, hostname, () =>
   socket.write("GET /v1/relying-party/me HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n", () => process.exit()));`;
-    for (let round = 0; round < 2; round++) {
+    for (let round = 0; round < 2; round++)
       expect((await runExec(["--", ...inNode(code)])).stderr).toContain("1 request to key-states");
-    }
   });
 
   it("shows its address and logs requests with --verbose", async () => {

@@ -90,9 +90,8 @@ story:
 
     // They are the keys that are made.
     const sandbox = createSandbox({ scenario: parseScenario(readFileSync(join(cwd, "a.yaml"), "utf8")) });
-    for (let step = 0; step < 4; step++) {
+    for (let step = 0; step < 4; step++)
       runNextStep(settled(runtimeOf(sandbox)), storySender(settled(runtimeOf(sandbox))));
-    }
     for (const row of rows.slice(1)) {
       const [, ref = "", told] = /^(\S+) +(\S+) /.exec(row) ?? [];
       expect(sandbox.secret(ref)).toBe(told);
@@ -104,9 +103,8 @@ story:
     const { stdout } = await runCli(["keys", "key-states", "--format", "env"]);
     const lines = stdout.trimEnd().split("\n");
     expect(lines.pop()).toBe("SVC_KEY_MALFORMED=not-an-api-key");
-    for (const line of lines) {
+    for (const line of lines)
       expect(line).toMatch(/^SVC_(?:API_KEY|KEY_[A-Z0-9_]+)=(?:SVC|legacysvc)_(?:test|live)_[\w-]+$/);
-    }
     const { stdout: forPowershell } = await runCli(["keys", "key-states", "--format", "powershell"]);
     const asVariable = (_line: string, name: string, value: string) => `$env:${name} = '${value}'`;
     expect(forPowershell).toBe(stdout.replaceAll(/^(\w+)=(.*)$/gm, asVariable));

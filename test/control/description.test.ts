@@ -53,9 +53,8 @@ test.each(operations)("$verb $path has a summary, its parameters and a default r
 
 test("every write names the actor, and every described write is tested", () => {
   const writes = operations.filter(({ verb }) => verb !== "get");
-  for (const { operation } of writes) {
+  for (const { operation } of writes)
     expect(operation.parameters).toContainEqual(expect.objectContaining({ name: "X-Sandbox-Actor" }));
-  }
   // To claim an instance takes its code (tenants.test.ts).
   const released = writes.filter(
     ({ operation, path }) => !("x-preview" in operation) && !path.endsWith("/claim"),

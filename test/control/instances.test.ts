@@ -24,9 +24,8 @@ test("a scenario that is sent makes no more keys than the server can make withou
   for (const answer of [
     await ask("/scenario", { method: "PUT", headers, bytes }),
     await ask("/instances", { method: "POST", json: { scenario: { version: 1, population } } }),
-  ]) {
+  ])
     expect([answer.status, Object.keys(answer.body.error.details.fields)]).toEqual([422, ["population"]]);
-  }
   expect((await ask("/state")).text).toBe(before);
 });
 
@@ -97,9 +96,8 @@ describe("an instance", () => {
       ["GET", "/instances"],
       ["POST", "/instances"],
       ["DELETE", `/instances/${other.id}`],
-    ] as const) {
+    ] as const)
       expect((await ask(path, { method, base })).status).toBe(404);
-    }
     expect((await fetch(`${server.url}${base}/i/${other.id}${mePath}`)).status).toBe(404);
     expect((await ask("/instances")).body.data).toHaveLength(2);
   });
@@ -184,8 +182,7 @@ describe("an instance", () => {
     expect(ids.size).toBe(200);
     for (const id of ids) expect(id).toMatch(/^[0-9A-Za-z]{12}$/);
     // Each position takes each kind of character: 71 bits, not a counter or a clock.
-    for (let index = 0; index < 12; index++) {
+    for (let index = 0; index < 12; index++)
       expect(new Set([...ids].map((id) => id[index])).size).toBeGreaterThan(30);
-    }
   });
 });

@@ -43,9 +43,8 @@ test("metrics count the responses of the sockets, and clearing the report does n
       answer.arrayBuffer(),
     );
   expect(requestsIn(await scrape(control))).toEqual({});
-  for (const ref of ["active", "active", "revoked", "live"]) {
+  for (const ref of ["active", "active", "revoked", "live"])
     await send(mePath, server.sandbox.secret(ref as "active"));
-  }
   await send(mePath);
   await send("/elsewhere", server.sandbox.secret("active"));
   // In an instance as well, while the story and the control plane's own sender are no traffic of a socket.
@@ -111,9 +110,8 @@ test("no label has a value that a client chose", async () => {
   const known = new Set<string>(outcomes.map(({ path }) => path));
   const samples = readMetrics(text).get("svc_sandbox_requests_total")?.samples ?? [];
   expect(samples).toHaveLength(3);
-  for (const { labels } of samples) {
+  for (const { labels } of samples)
     expect([Object.keys(labels), known.has(labels.path_id as string)]).toEqual([["path_id", "status"], true]);
-  }
 });
 
 test("a request that a fault leaves without a response has the status 0, and takes as long as its client waits", async () => {
@@ -132,9 +130,7 @@ test("a request that a fault leaves without a response has the status 0, and tak
 test("a server is ready from its start, which a probe learns without a token and nothing more", async () => {
   const control = await serveControl({ host: "0.0.0.0" });
   const { version } = (await control.ask("/health")).body;
-  for (const method of ["GET", "HEAD"]) {
-    expect((await control.ask("/ready", { method })).status).toBe(200);
-  }
+  for (const method of ["GET", "HEAD"]) expect((await control.ask("/ready", { method })).status).toBe(200);
   expect((await control.ask("/ready")).body).toEqual({ status: "ready", version, memory: "free" });
   expect((await control.ask("/metrics")).body.error.code).toBe("control_token_required");
 });

@@ -22,9 +22,8 @@ describe("the base URL of an instance", () => {
       [{ "x-forwarded-host": "box.example, inner", "x-forwarded-proto": "https" }, "https://box.example"],
       // What is no host or scheme is not repeated.
       [{ "x-forwarded-host": 'a"/><script>', "x-forwarded-proto": "javascript" }, url],
-    ] as const) {
+    ] as const)
       expect([headers, await baseUrls(ask, headers)]).toEqual([headers, twice(expected)]);
-    }
   });
 
   test("leads browsers to the dashboard, and its 404 is the same bytes as ever for clients", async () => {
@@ -42,9 +41,8 @@ describe("the base URL of an instance", () => {
         details: { dashboard: `${server.url}${base}/__sandbox/` },
       });
       const plain = '{"error":{"code":"not_found","message":"There is nothing at this path."}}';
-      for (const response of [await get(`${base}/`), await get(`${base}/nothing`, html)]) {
+      for (const response of [await get(`${base}/`), await get(`${base}/nothing`, html)])
         expect(await response.text()).toBe(plain);
-      }
     }
     const bare = await served({ control: false });
     expect(await (await fetch(`${bare.url}/`, { headers: html })).text()).not.toContain("dashboard");
@@ -55,9 +53,8 @@ describe("the base URL of an instance", () => {
     const { url, localUrl, controlUrl } = server;
     expect([url, controlUrl]).toEqual(["https://box.example/sandbox", `${url}/__sandbox`]);
     expect(localUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-    for (const headers of [{}, { host: "box.example" }, { "x-forwarded-host": "evil.example" }]) {
+    for (const headers of [{}, { host: "box.example" }, { "x-forwarded-host": "evil.example" }])
       expect(await baseUrls(clientOf(localUrl), headers)).toEqual(twice(url));
-    }
   });
 });
 
@@ -77,9 +74,8 @@ describe("names in front of a loopback address", () => {
       [{ origin: "https://box.example", "sec-fetch-site": "cross-site" }, "foreign_origin"],
       [{ host: "a.box.example" }, "foreign_host"],
       [{ host: "box.example.evil.example" }, "foreign_host"],
-    ] as const) {
+    ] as const)
       expect([headers, await outcome(headers)]).toEqual([headers, expected]);
-    }
   });
 
   test("that are none are refused at the start", async () => {

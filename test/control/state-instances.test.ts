@@ -190,9 +190,8 @@ test("a file that somebody formatted is read", async () => {
   const before = await start(state);
   const made = await create(before);
   await before.close();
-  for (const file of [state, fileOf(state, made)]) {
+  for (const file of [state, fileOf(state, made)])
     writeFileSync(file, JSON.stringify(JSON.parse(readFileSync(file, "utf8")), undefined, 2));
-  }
   expect((await send(await start(state), made)).status).toBe(200);
 });
 

@@ -67,9 +67,8 @@ test("a state that a running server uses is rejected, under any name, until that
   const state = join(cwd, "state.json");
   symlinkSync(cwd, join(cwd, "same-folder"));
   const first = await startServer({ state });
-  for (const file of [state, join(cwd, "same-folder/state.json")]) {
+  for (const file of [state, join(cwd, "same-folder/state.json")])
     await expect(startServer({ state: file })).rejects.toMatchObject({ code: "state_in_use" });
-  }
   await first.close(0);
   await expect(startServer({ state, host: "192.0.2.1" })).rejects.toMatchObject({
     code: "address_unavailable",
@@ -81,7 +80,6 @@ test.runIf(process.platform !== "win32")("a state must not be a pipe, a device o
   const cwd = temporaryFolder();
   execFileSync("mkfifo", [join(cwd, "pipe")]);
   symlinkSync("nothing", join(cwd, "link"));
-  for (const state of ["/dev/null", join(cwd, "pipe"), join(cwd, "link")]) {
+  for (const state of ["/dev/null", join(cwd, "pipe"), join(cwd, "link")])
     await expect(startServer({ state })).rejects.toMatchObject({ code: "state_unreadable" });
-  }
 });

@@ -30,12 +30,10 @@ const stateOf = async (ask: Ask, id: string, token: string) =>
 test("a label is any printable text of up to 80 characters, without a key", async () => {
   const { ask } = await serveControl();
   const labelled = (label: string) => ask("/instances", { method: "POST", json: { label } });
-  for (const label of ["Lloyd's Bank", "Smith & Sons", "R+V Versicherung", "農林中央金庫", "x".repeat(80)]) {
+  for (const label of ["Lloyd's Bank", "Smith & Sons", "R+V Versicherung", "農林中央金庫", "x".repeat(80)])
     expect((await labelled(label)).body.data.label).toBe(label);
-  }
-  for (const wrong of ["x".repeat(81), "two\nlines", "\u202Eevil", `SVC_test_${"a".repeat(32)}`]) {
+  for (const wrong of ["x".repeat(81), "two\nlines", "\u202Eevil", `SVC_test_${"a".repeat(32)}`])
     expect(Object.keys((await labelled(wrong)).body.error.details.fields)).toEqual(["label"]);
-  }
 });
 
 describe("an instance's own token", () => {
@@ -45,9 +43,8 @@ describe("an instance's own token", () => {
     expect(token).toMatch(/^svci_[0-9A-Za-z]{32}$/);
     expect(await stateOf(ask, id, token)).toBe(200);
     expect(await stateOf(ask, id, controlToken)).toBe(200);
-    for (const wrong of [`${token}x`, token.slice(0, -1), "svci_", token.slice(5)]) {
+    for (const wrong of [`${token}x`, token.slice(0, -1), "svci_", token.slice(5)])
       expect(await stateOf(ask, id, wrong)).toBe(401);
-    }
     expect((await ask("/state", { headers: bearer(token) })).status).toBe(401);
     expect((await ask(`/instances/${id}`, { method: "DELETE", headers: bearer(token) })).status).toBe(401);
     const { status } = await fetch(base_url + mePath, { headers: { "x-api-key": keys.active } });
@@ -119,9 +116,8 @@ describe("an instance's own token", () => {
     ];
     const { token } = (await claim(before.ask, claimed.id, codeIn(claimed.claim_url))).body.data;
     const saved = readFileSync(state, "utf8");
-    for (const secret of [kept.token, kept.claim_url, claimed.token, claimed.claim_url, token]) {
+    for (const secret of [kept.token, kept.claim_url, claimed.token, claimed.claim_url, token])
       expect(saved).not.toContain(secret.slice(-32));
-    }
     await before.close();
     const { ask } = await open();
     expect(await stateOf(ask, kept.id, kept.token)).toBe(200);
@@ -160,9 +156,8 @@ test("an instance shows its own token's holder nothing of any other instance", a
         .map(async (call) => (await ask(call.path, { ...call, headers: bearer(one.token) })).text),
     );
   const [seen, wanted] = [(await readAll(own)).join(), (await readAll(other)).join()];
-  for (const text of [path, "only-the-others-key"]) {
+  for (const text of [path, "only-the-others-key"])
     expect([wanted.includes(text), seen.includes(text)]).toEqual([true, false]);
-  }
   for (const text of [other.id, "Another Bank", other.token, own.token]) expect(seen).not.toContain(text);
 });
 
@@ -259,8 +254,7 @@ describe("no call of the control plane opens an instance to another instance's t
     expect([await stateOf(late, first, firstToken), await stateOf(late, id, firstToken)]).toEqual([200, 401]);
     const stored = redis.files();
     expect(stored).toContain(id);
-    for (const secret of [token, code, claimed.token, ...made.map((each) => each.token)]) {
+    for (const secret of [token, code, claimed.token, ...made.map((each) => each.token)])
       expect(stored).not.toContain(secret.slice(-32));
-    }
   });
 });

@@ -61,9 +61,7 @@ test("requests are listed by limit, path, fault, key and sender; R24 clearing th
   const faults: Scenario["faults"] = [{ when: { requests: [3] }, then: { latency: "1ms" } }];
   const scenario = { ...createSandbox({ frozen: true }).snapshot(), faults };
   const { server, ask } = await serveControl({ scenario });
-  for (const ref of ["active", "revoked", "active"]) {
-    await callMe(server.url, server.sandbox.secret(ref));
-  }
+  for (const ref of ["active", "revoked", "active"]) await callMe(server.url, server.sandbox.secret(ref));
   const all = (await ask("/requests")).body.data;
   expect(all).toHaveLength(3);
   const revoked = { key: "revoked", status: 401, code: "unauthorized", path_id: "401.revoked", fault: null };
@@ -76,9 +74,8 @@ test("requests are listed by limit, path, fault, key and sender; R24 clearing th
     ["limit=1", [all[2]]],
     ["limit=1&key=active&path_id=200.test", [all[2]]],
     ["source=story", []],
-  ] as const) {
+  ] as const)
     expect([query, (await ask(`/requests?${query}`)).body.data]).toEqual([query, listed]);
-  }
   expect(await ask("/requests?key=nope")).toMatchObject({
     status: 404,
     body: { error: { code: "not_found" } },
@@ -256,9 +253,8 @@ test("without a control plane its paths, and instances' paths, are unknown paths
 
 test("paths that only start like the control plane belong to the API", async () => {
   const { server } = await serveControl();
-  for (const path of ["/__sandboxes", "/__sandbox-x/health", "/__SANDBOX/health", "/%5f_sandbox/health"]) {
+  for (const path of ["/__sandboxes", "/__sandbox-x/health", "/__SANDBOX/health", "/%5f_sandbox/health"])
     expect((await fetch(server.url + path)).headers.get("x-frame-options")).toBeNull();
-  }
 });
 
 test("the Date of a response comes from the sandbox's clock", async () => {

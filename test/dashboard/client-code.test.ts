@@ -53,9 +53,7 @@ test("a request copied as curl or fetch ends where it did, and holds no key", as
   const files: Record<string, string[]> = { curl: [], fetch: [] };
   for (const [index, request] of journal.entries()) {
     for (const [name, code] of Object.entries(clientCode(request))) {
-      for (const [variable, value] of Object.entries(variables)) {
-        expect(code, variable).not.toContain(value);
-      }
+      for (const [variable, value] of Object.entries(variables)) expect(code, variable).not.toContain(value);
       const file = join(folder, `request-${index}.${name === "curl" ? "sh" : "mjs"}`);
       writeFileSync(file, code);
       files[name]?.push(file);

@@ -149,8 +149,7 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
       "delays the response by 200ms to 2s.",
       "Every 3rd request from harvest-bank that would result in 200.test with a probability of 50% after 2026-03-02 09:00 UTC until",
       "Request 3 and 4:",
-    ]) {
+    ])
       await part.locator(".faults li > p", { hasText: words }).first().waitFor();
-    }
   });
 });

@@ -19,9 +19,8 @@ describe.skipIf(noBrowser)("the overview", () => {
     expect(await page.locator(".exits code").allTextContents()).toEqual([...faults, ...exits, ...successes]);
     expect(await page.locator("a.exit-met").count()).toBe(0);
 
-    for (const ref of ["active", "active", "revoked"]) {
+    for (const ref of ["active", "active", "revoked"])
       await fetch(server.url + mePath, { headers: { "x-api-key": server.sandbox.secret(ref) } });
-    }
     await page.locator("a.exit-met", { hasText: "200.test" }).getByText("2 by clients").waitFor();
     await page.locator("a.exit-met", { hasText: "401.revoked" }).getByText("1 by clients").waitFor();
     expect(await page.locator("a.exit-met").count()).toBe(2);
@@ -55,10 +54,7 @@ describe.skipIf(noBrowser)("the overview", () => {
   });
 
   test("a path of another scenario is met by starting that one, after a question", async () => {
-    const { page, ask } = await openDashboard({
-      scenario: "key-states",
-      view: "/overview/fault.status",
-    });
+    const { page, ask } = await openDashboard({ scenario: "key-states", view: "/overview/fault.status" });
     await page.getByRole("button", { name: "Start bad-day here, then send it" }).click();
     await page.getByRole("dialog").getByText("This discards all other changes since the start.").waitFor();
     expect((await ask("/health")).body.scenario).toBe("key-states");

@@ -9,9 +9,8 @@ describe.skipIf(noBrowser)("the report", () => {
   test("says what the command prints: coverage, every path, faults, advice", async () => {
     const { page, server, ask, go } = await openDashboard({ scenario: "bad-day" });
     const { sandbox, url } = server;
-    for (const ref of ["untouched", "unavailable"]) {
+    for (const ref of ["untouched", "unavailable"])
       await fetch(url + mePath, { headers: { "x-api-key": sandbox.secret(ref) } });
-    }
     await fetch(`${url}/v1/relying-party/mee`);
     await go("overview");
     const { paths, coverage, faults, advice, requests } = (await ask("/report")).body.data;

@@ -10,17 +10,14 @@ type Server = Dashboard["server"];
 
 /** Requests of a client, one after the other. */
 async function send({ url, sandbox }: Server, refs: readonly string[]): Promise<void> {
-  for (const ref of refs) {
+  for (const ref of refs)
     await (await fetch(url + mePath, { headers: { "x-api-key": sandbox.secret(ref) } })).text();
-  }
 }
 
 /** As many requests without a network. */
 async function sendMany({ sandbox }: Server, count: number): Promise<void> {
   const headers = { "x-api-key": sandbox.secret("active") };
-  for (let sent = 0; sent < count; sent++) {
-    await sandbox.fetch(`https://sandbox.test${mePath}`, { headers });
-  }
+  for (let sent = 0; sent < count; sent++) await sandbox.fetch(`https://sandbox.test${mePath}`, { headers });
 }
 
 const rows = (page: Page) => page.locator(".request-row");

@@ -10,9 +10,8 @@ import { screens } from "./screens.js";
 function misplaced(): string[] {
   const found = [];
   const width = document.documentElement.clientWidth;
-  if (document.documentElement.scrollWidth > width) {
+  if (document.documentElement.scrollWidth > width)
     found.push(`the page scrolls sideways: ${document.documentElement.scrollWidth} > ${width}`);
-  }
   const isShown = (element: Element) =>
     element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
   const scrolls = (element: Element | null): boolean =>
@@ -23,9 +22,8 @@ function misplaced(): string[] {
   const parts = dialog === null ? "main *, header *, nav *" : "dialog[open] *";
   for (const element of document.querySelectorAll(parts)) {
     const { right, left, width: wide } = element.getBoundingClientRect();
-    if (wide > 1 && isShown(element) && (right > width + 1 || left < -1) && !scrolls(element.parentElement)) {
+    if (wide > 1 && isShown(element) && (right > width + 1 || left < -1) && !scrolls(element.parentElement))
       found.push(`stands out of the window: ${element.outerHTML.slice(0, 120)}`);
-    }
   }
   // What can be pressed or filled in is not covered by anything else.
   const root = dialog ?? document;
@@ -35,9 +33,8 @@ function misplaced(): string[] {
     const { left, top, width: wide, height } = element.getBoundingClientRect();
     if (wide < 2 || height < 2) continue;
     const over = document.elementFromPoint(left + wide / 2, top + height / 2);
-    if (over !== null && !element.contains(over) && !over.contains(element)) {
+    if (over !== null && !element.contains(over) && !over.contains(element))
       found.push(`covered by ${over.outerHTML.slice(0, 80)}: ${element.outerHTML.slice(0, 80)}`);
-    }
   }
   return found;
 }
@@ -107,9 +104,8 @@ describe.skipIf(noBrowser)("each view", () => {
     const { view, options, before = [], clients = [], act } = screen;
     const { page, server, ask, go } = await openDashboard({ ...options });
     for (const [method, path, json] of before) await ask(path, { method, json: json ?? {} });
-    for (const [key, path = mePath] of clients) {
+    for (const [key, path = mePath] of clients)
       await fetch(server.url + path, { headers: { "x-api-key": server.sandbox.secret(key) } });
-    }
     await go(view);
     await act?.(page);
     await quiet(page);

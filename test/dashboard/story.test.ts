@@ -78,9 +78,8 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     await page.getByText("Press Space for the first step.").waitFor();
     // Without a pause between them.
     await page.evaluate(() => {
-      for (let press = 0; press < 6; press++) {
+      for (let press = 0; press < 6; press++)
         dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));
-      }
     });
     await page.getByText("Step 6 of 25").waitFor();
     expect(await doneOn(dashboard)).toBe(6);
@@ -114,9 +113,8 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     const { page } = dashboard;
     await tell(dashboard, 2);
     const request = page.getByRole("region", { name: "The request" });
-    for (const text of ["POST /v1/nothing", "the key main", "x-trace", "abc", '{ "a": 1 }']) {
+    for (const text of ["POST /v1/nothing", "the key main", "x-trace", "abc", '{ "a": 1 }'])
       await request.getByText(text).waitFor();
-    }
     await page.getByRole("region", { name: "The response" }).getByText("404 not_found").waitFor();
     const gate = page.getByRole("region", { name: "Request checks" });
     expect(await gate.getByRole("listitem").allTextContents()).toEqual([

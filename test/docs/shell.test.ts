@@ -291,9 +291,8 @@ test("docs/host.md: its lines for a cluster name the file and the objects of the
   const cwd = temporaryFolder({ kubectl: '#!/bin/sh\nprintf "%s\\n" "$*" >> calls.txt\n' });
   chmodSync(join(cwd, "kubectl"), 0o755);
   const env = { PATH: [cwd, process.env.PATH].join(delimiter) };
-  for (const words of ["create namespace", "get secret"]) {
+  for (const words of ["create namespace", "get secret"])
     expect((await ended(blockWith("docs/host.md", "sh", words), cwd, env)).code).toBe(0);
-  }
   const calls = readFileSync(join(cwd, "calls.txt"), "utf8");
   const secrets = [...calls.matchAll(/--from-literal=(\w+)=|\.data\.(\w+)/g)].map(
     ([, made, read]) => made ?? read,

@@ -12,9 +12,7 @@ test("an instance with an expiry stays until then, used or not; any other until 
   let now = 0;
   const open = () => openWorld(bundledScenarios.active, { name: "active" });
   const platform = { ...nodePlatform, time: () => 1e12 + now, stopwatch: () => now };
-  const instances = createInstances({
-    ...{ most: 10, server: open(), platform },
-  });
+  const instances = createInstances({ ...{ most: 10, server: open(), platform } });
   const idle = instances.create({ scenario: bundledScenarios.active, name: "active" }, {});
   const expiring = instances.create(
     { scenario: bundledScenarios.active, name: "active" },

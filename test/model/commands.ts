@@ -106,10 +106,6 @@ export const anyScenario = fc
   .tuple(settings, fc.boolean(), fc.constantFrom(...profiles))
   .map(([chosen, retiringCounts, profile]): Scenario => {
     const scenario = modelScenario(chosen);
-    const assumptions = {
-      ...scenario.assumptions,
-      profile,
-      retiring_counts_as_active: retiringCounts,
-    };
+    const assumptions = { ...scenario.assumptions, profile, retiring_counts_as_active: retiringCounts };
     return { ...scenario, assumptions };
   });

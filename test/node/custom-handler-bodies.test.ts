@@ -79,9 +79,8 @@ test("a body of more than 10 MB, or of maxBody, gets 413 if a handler reads it",
     for (const [path, status] of [
       ["/ignored", 200],
       ["/unknown", 404],
-    ] as const) {
+    ] as const)
       expect((await call(path, { method: "POST", body: Buffer.alloc(3 * length) })).status).toBe(status);
-    }
     expect(defects).toEqual([]);
   }
 });

@@ -18,9 +18,8 @@ test("handlers respond next to the API, by method and path, relative and with a 
   expect(await (await call("/relative?x=1")).text()).toBe("relative");
   const wild = await call("/wild", { method: "POST" });
   expect([wild.status, await wild.text()]).toEqual([201, "wild"]);
-  for (const method of ["GET", "PUT", "DELETE"]) {
+  for (const method of ["GET", "PUT", "DELETE"])
     expect(await (await call("/any/b%C3%A4nk", { method })).text()).toBe(`${method} bänk`);
-  }
   expect((await call("/wild")).status).toBe(404);
 });
 
@@ -100,9 +99,8 @@ test("a request without a web form is left to the API, and nothing ends the proc
     });
     return readAnswers(bytes).map((answer) => answer.status);
   };
-  for (const line of ["GET /%zz", "GET /%E0%A4%A", "OPTIONS *", "TRACE /x"]) {
+  for (const line of ["GET /%zz", "GET /%E0%A4%A", "OPTIONS *", "TRACE /x"])
     expect([line, await status(line)]).toEqual([line, [404]]);
-  }
   expect(await status("GET /no-host", "X: y")).toEqual([400]);
   expect(asked).toEqual([]);
   const taken = ["GET //", "GET //other.example/x", "GET http://other.example/x?y", "M-SEARCH /x"];
@@ -147,9 +145,8 @@ test("R9–R21 guard finds the server's sandbox and rejects like the API", async
   };
   const keys = ["revoked", "expired", "rotated", "live-not-approved", "organization-inactive", "wrong-scope"];
   const secrets = keys.map((ref) => sandbox.secret(ref as never));
-  for (const key of [undefined, "Bearer x", sandbox.unknownSecret(), ...secrets]) {
+  for (const key of [undefined, "Bearer x", sandbox.unknownSecret(), ...secrets])
     expect(await asked(attestations, key)).toEqual(await asked(mePath, key));
-  }
   const listing = '{"data":[],"bank":"Harvest Cooperative Bank"}';
   expect(await asked(attestations, sandbox.secret("active"))).toEqual([200, "application/json", listing]);
 });
@@ -158,9 +155,8 @@ test("R22 R24 a request that guard permits counts against the key's limits, toge
   const { call, sandbox } = await serve([listed], { scenario: "rate-limited" });
   const headers = { "x-api-key": sandbox.secret("three-a-minute") };
   const statuses = [];
-  for (const path of [attestations, mePath, attestations, attestations, mePath]) {
+  for (const path of [attestations, mePath, attestations, attestations, mePath])
     statuses.push((await call(path, { headers })).status);
-  }
   expect(statuses).toEqual([200, 200, 200, 429, 429]);
   sandbox.clock.advance("1m");
   expect((await call(attestations, { headers })).status).toBe(200);

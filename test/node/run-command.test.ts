@@ -48,8 +48,6 @@ test("a command that cannot start leaves no listeners on the output", async () =
   const before = count();
   expect(
     await runCommand(["no-such-command"], { cwd: root, env: process.env, takeSignals() {}, onOutput() {} }),
-  ).toMatchObject({
-    failure: { code: "ENOENT" },
-  });
+  ).toMatchObject({ failure: { code: "ENOENT" } });
   expect(count()).toEqual(before);
 });

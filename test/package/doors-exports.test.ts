@@ -211,9 +211,8 @@ test("capture is in a page as in Node", async () => {
   const flags = ["--input-type=module", "-e", program];
   const whole = JSON.parse(execFileSync(process.execPath, flags, { cwd: root, encoding: "utf8" }));
   expect(whole.story).toMatchObject([{ request: { key: "none" }, expect: { path: "401.missing" } }]);
-  for (const imports of ["", 'import "svc-sandbox/capture";']) {
+  for (const imports of ["", 'import "svc-sandbox/capture";'])
     expect(await runAsPage(imports, use)).toEqual(whole);
-  }
 });
 
 test("the preview is in a page as in Node; farmers are in one that imports them, and rejected in another", async () => {
@@ -225,9 +224,8 @@ test("the preview is in a page as in Node; farmers are in one that imports them,
     asked: { data: { status: "pending" } },
     list: { page: { total: 2 } },
   });
-  for (const name of ["farmers", "preview"]) {
+  for (const name of ["farmers", "preview"])
     expect(await runAsPage(`import "svc-sandbox/${name}";`, useOfFarmers)).toEqual(whole);
-  }
   const refusal = ["usage", expect.stringContaining('import "svc-sandbox/farmers"')];
   const alone = (await runAsPage("", useOfFarmers)) as typeof whole;
   expect(alone).toEqual({ refusals: [refusal, refusal], count: whole.count, howTo: expect.any(Array) });

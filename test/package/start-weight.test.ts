@@ -16,9 +16,8 @@ const start = files.find((one) => /^start-[\w-]+\.js$/.test(one) && textOf(one).
 function needed(file: string, found = new Set<string>()): Set<string> {
   if (found.has(file)) return found;
   found.add(file);
-  for (const [, next] of textOf(file).matchAll(/(?<!=> |\?\?= )\brequire\("\.\/([^"]+)"\)/g)) {
+  for (const [, next] of textOf(file).matchAll(/(?<!=> |\?\?= )\brequire\("\.\/([^"]+)"\)/g))
     needed(next as string, found);
-  }
   return found;
 }
 

@@ -38,9 +38,8 @@ beforeAll(async () => {
   await install(join(folder, "beside"), [packed.tarball]);
   mkdirSync(join(folder, "beside/node_modules/@types"));
   mkdirSync(join(folder, "beside/node_modules/@playwright"));
-  for (const name of ["msw", "undici", "vitest", "@playwright/test", "@types/node"]) {
+  for (const name of ["msw", "undici", "vitest", "@playwright/test", "@types/node"])
     symlinkSync(join(root, "node_modules", name), join(folder, "beside/node_modules", name));
-  }
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -172,9 +171,8 @@ describe("the tarball", () => {
     expect(without).toEqual([]);
     expect(texts.has(`@faker-js/faker ${project.devDependencies["@faker-js/faker"]}`)).toBe(true);
     const some = ["yaml", "@lukeed/ms", "express", "commander"];
-    for (const name of [...some, "preact", "@preact/signals", "d3-geo", "topojson-client", "world-atlas"]) {
+    for (const name of [...some, "preact", "@preact/signals", "d3-geo", "topojson-client", "world-atlas"])
       expect(notices).toMatch(new RegExp(`^## ${name} \\d+\\.\\d+\\.\\d+ \\((?:MIT|ISC)\\)$`, "m"));
-    }
   });
 });
 

@@ -77,9 +77,8 @@ test("R45 an organization cannot tell the records of another one from none", asy
     404,
     (await get("insurer", `${attestationsPath}/attestation_00000000000000000000`)).body,
   ]);
-  for (const query of ["", `?consent_request_id=${id}`, `?farmer_id=${first.farmer_id}`]) {
+  for (const query of ["", `?consent_request_id=${id}`, `?farmer_id=${first.farmer_id}`])
     expect((await attestations("insurer", query)).json).toMatchObject({ data: [], page: { total: 0 } });
-  }
   expect((await get("bank", id)).json.data.status).toBe("granted");
 });
 

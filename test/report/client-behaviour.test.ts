@@ -251,9 +251,8 @@ test.each(["minimal", "typical"] as const)("the example client earns notes at mo
   // The old keys of a rotation before the new one, as a client that has kept up; then those that make it wait.
   const late: string[] = ["rotated", "retiring", "replacement", "rate-limited-minute", "rate-limited"];
   const inOrder = [...refs.filter((ref) => !late.includes(ref)), ...(late as (typeof refs)[number][])];
-  for (const apiKey of [...inOrder.map(sandbox.secret), sandbox.unknownSecret(), "not-a-key"]) {
+  for (const apiKey of [...inOrder.map(sandbox.secret), sandbox.unknownSecret(), "not-a-key"])
     await confirmKey({ baseUrl: "https://any.example", apiKey, fetch: sandbox.fetch, wait, attempts: 4 });
-  }
   await sandbox.fetch("https://any.example/v1/relying-party/me");
   expect(sandbox.report().coverage).toEqual({ percent: 100, met: 17, promised: 17 });
   expect(sandbox.requests.list({ pathId: "429.per_day" }).length).toBeGreaterThan(

@@ -53,9 +53,7 @@ const odd: Readonly<Record<number, { method?: string; path?: string; traits?: nu
 function ask(runtime: SandboxState, { times, key, odd: form }: Happening): void {
   const world = settled(runtime);
   const keys = [...Object.values(scenarioSecrets(world)), undefined, "SVC_test_sbxNobody", "SVC_live_r", "x"];
-  for (let i = 0; i < times; i++) {
-    handle(world, asked({ apiKey: keys[key % keys.length], ...odd[form] }));
-  }
+  for (let i = 0; i < times; i++) handle(world, asked({ apiKey: keys[key % keys.length], ...odd[form] }));
 }
 
 /** What was heard on a host, request by request. */
@@ -68,9 +66,8 @@ interface Place {
 function countOf(heard: readonly Exchange[]): Record<string, number> {
   const counts: Record<string, number> = { requests: heard.length };
   for (const { pathId, fault, advice } of heard) {
-    for (const id of new Set([pathId, ...(fault === null ? [] : [fault]), ...advice])) {
+    for (const id of new Set([pathId, ...(fault === null ? [] : [fault]), ...advice]))
       counts[id] = (counts[id] ?? 0) + 1;
-    }
   }
   return counts;
 }
@@ -87,11 +84,7 @@ function reported(runtime: SandboxState): Record<string, number> {
 /** Lets everything happen to a server; answers the most requests that were in a report. */
 function play(happenings: readonly Happening[]): number {
   const runtime = open("key-states")();
-  const instances = createInstances({
-    most: 1000,
-    server: runtime,
-    platform: nodePlatform,
-  });
+  const instances = createInstances({ most: 1000, server: runtime, platform: nodePlatform });
   const server: Place = { id: undefined, runtime, heard: [] };
   const places = [server];
   const listen = (place: Place) =>
@@ -145,9 +138,8 @@ test("the report counts every request, no matter what happens to the sandboxes, 
 
 test("an advice counts all of its requests, and has the first five as examples, also of several runs", () => {
   const runtime = open("key-states")();
-  for (let request = 0; request < 8; request++) {
+  for (let request = 0; request < 8; request++)
     handle(settled(runtime), asked({ path: "/v1/relying-party/you" }));
-  }
   const report = clientReport(runtime);
   const first = settled(runtime).history.requests().slice(0, 5);
   for (const [{ advice }, count] of [[report, 8] as const, [mergeReports([report, report]), 16] as const]) {

@@ -86,9 +86,8 @@ test("report accepts the base URL, the control URL, an instance's URL, and SVC_C
   const server = await serve();
   await call(server.url, server.sandbox.secret("active"));
   const expected = { code: 0, stdout: renderReport(server.sandbox.report(), "text"), stderr: "" };
-  for (const url of [server.url, `${server.url}/`, `${server.controlUrl}`, `${server.controlUrl}/report`]) {
+  for (const url of [server.url, `${server.url}/`, `${server.controlUrl}`, `${server.controlUrl}/report`])
     expect(await runCli(["report", url])).toEqual(expected);
-  }
   expect(await runCli(["report"], { env: { SVC_CONTROL_URL: String(server.controlUrl) } })).toEqual(expected);
   const created = await fetch(`${server.controlUrl}/instances`, {
     method: "POST",
@@ -96,9 +95,8 @@ test("report accepts the base URL, the control URL, an instance's URL, and SVC_C
     headers: { "content-type": "application/json" },
   });
   const { data } = (await created.json()) as { data: { base_url: string; control_url: string } };
-  for (const url of [data.base_url, data.control_url]) {
+  for (const url of [data.base_url, data.control_url])
     expect((await runCli(["report", url])).stdout).toMatch(/^0 requests to key-states/);
-  }
 });
 
 test("report exits with 5 and the reason when it misses a threshold", async () => {
@@ -190,9 +188,8 @@ test("report --merge makes one report of several runs", async () => {
   expect(merged.advice[0].examples).toHaveLength(5);
   const gated = ["report", "--merge", "a.json", "b.json", "--min-coverage", "90"];
   expect((await runCli(gated, { cwd })).code).toBe(5);
-  for (const argv of [["--merge"], ["--merge", "none.json"], ["--merge", "text.json"], ["a.json", "b"]]) {
+  for (const argv of [["--merge"], ["--merge", "none.json"], ["--merge", "text.json"], ["a.json", "b"]])
     expect([argv, (await runCli(["report", ...argv], { cwd })).code]).toEqual([argv, 2]);
-  }
 });
 
 test("report sends a token if one is needed", async () => {

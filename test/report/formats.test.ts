@@ -155,10 +155,7 @@ test("a report of any version needs every member; it may have others, and other 
   const written = JSON.parse(renderReport(mergeReports([report, report]), "json"));
   expect(
     parseReport({ ...written, paths: [{ ...written.paths[0], path_id: "418.teapot", more: 1 }] }),
-  ).toMatchObject({
-    failures: [],
-    paths: [{ pathId: "418.teapot", more: 1 }],
-  });
+  ).toMatchObject({ failures: [], paths: [{ pathId: "418.teapot", more: 1 }] });
   const { runs: _runs, failures: _f, conclusion: _c, notes: _n, ...needed } = written;
   const [path, advice] = [written.paths[0], written.advice[0]];
   const parts: readonly [object, (part: object) => object][] = [

@@ -118,9 +118,8 @@ test("search finds codes, pages, misspelled words and pasted messages", () => {
     ["bad_ref", "errors.html#problem-bad_ref"],
     ["same-key-after-401", "report.html#advice-same-key-after-401"],
     ["certifcate", "certify.html#certificates"],
-  ]) {
+  ])
     expect([query, found(query as string).slice(0, 8)]).toEqual([query, expect.arrayContaining([href])]);
-  }
   expect(found("qqqq")).toEqual([]);
 });
 

@@ -284,9 +284,8 @@ describe.skipIf(noRedis)("sandboxes in a Redis", () => {
     const server = await open();
     await setMemory((await usedMemory()) + 1_000_000);
     let made = 0;
-    for (let status = 201; status === 201; made += 1) {
+    for (let status = 201; status === 201; made += 1)
       ({ status } = await call(server, "POST /instances", {}));
-    }
     expect(made).toBeLessThan(7);
     expect(await statusAt(server)).toBe(200);
   });
@@ -310,9 +309,8 @@ describe.skipIf(noRedis)("sandboxes in a Redis", () => {
     for (const server of [other, one]) expect(await statusAt(server)).toBe(200);
     expect(await statusAt(one, base)).toBe(404);
     expect((await call(other, "GET /instances")).body.data).toEqual([]);
-    for (const server of [one, other]) {
+    for (const server of [one, other])
       expect(server.lines).toContainEqual(expect.stringMatching(/has lost data/));
-    }
   });
 
   test("an instance that expired shows when, also on a server that had not loaded it, and one server records it", async () => {

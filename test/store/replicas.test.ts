@@ -36,9 +36,8 @@ describe.skipIf(noRedis ?? noBalancer)("three replicas behind a load balancer", 
     test.each(conformanceCases)("$title", async ({ scenario, steps }) => {
       await redis.command("FLUSHALL");
       const servers: ReplicaServer[] = [];
-      for (let index = 0; index < 3; index += 1) {
+      for (let index = 0; index < 3; index += 1)
         servers.push(await startReplica(redis.url, scenario, { now, port: ports[index] ?? 0 }));
-      }
       try {
         if (ports.length === 0) {
           ports = servers.map(({ port }) => port);

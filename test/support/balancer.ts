@@ -28,9 +28,7 @@ export async function startBalancer(ports: readonly number[], { checks = false }
     ...ports.map((one, index) => `  server replica${index} 127.0.0.1:${one}${check}`),
   ];
   writeFileSync(file, [...settings(port), ...servers, ""].join("\n"));
-  const child = spawn(program, ["-f", file, "-db", "-q"], {
-    stdio: ["ignore", "inherit", "inherit"],
-  });
+  const child = spawn(program, ["-f", file, "-db", "-q"], { stdio: ["ignore", "inherit", "inherit"] });
   const gone = new Promise<void>((resolve) => child.on("exit", () => resolve()));
   while (!(await accepts(port))) {
     if (child.exitCode !== null) throw new Error(`HAProxy ended with ${child.exitCode}`);

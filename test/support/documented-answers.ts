@@ -53,9 +53,8 @@ async function answerOf(path: PathId): Promise<string> {
     const env = { ...(await environments.get(scenario)), CURL_HOME: cwd };
     const { code, stdout } = await runCommand(line, { cwd, env }).ended;
     const [met] = server.sandbox.requests.list();
-    if ((met?.pathId !== path && met?.fault !== path) || code !== (curlFailures[path] ?? 0)) {
+    if ((met?.pathId !== path && met?.fault !== path) || code !== (curlFailures[path] ?? 0))
       throw new Error(`${page}: the curl line of ${path} ends on ${met?.pathId} with code ${code}: ${line}`);
-    }
     return stdout === "" ? "The API sends no response." : shown(stdout);
   } finally {
     await server.close(0);

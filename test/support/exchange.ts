@@ -26,7 +26,7 @@ export interface Incoming {
 /** Sends with Node's own client, which sends whatever it is told to, unlike `fetch`. */
 export function exchange(url: string, { headers, body, partly = false, ...options }: Outgoing) {
   const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
-  const sent = { agent: false as const, ...options, headers: { ...length, ...headers } as {} };
+  const sent = { agent: false as const, ...options, headers: { ...length, ...headers } as object };
   return new Promise<Incoming>((resolve, reject) => {
     const sending = (url.startsWith("https:") ? requestTls : request)(url, sent as object, (response) => {
       const chunks: Buffer[] = [];

@@ -68,7 +68,6 @@ async function goldenWorld(create: () => Sandbox): Promise<object> {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for (const [name, world] of Object.entries(await goldenFiles())) {
+  for (const [name, world] of Object.entries(await goldenFiles()))
     await writeFile(new URL(name, folder), `${JSON.stringify(world, null, 2)}\n`);
-  }
 }

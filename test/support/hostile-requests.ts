@@ -46,10 +46,7 @@ export function hostileSending(group: HostileGroup, draw: RandomStream, key: () 
     text === undefined
       ? requestText({ ...Object.fromEntries(filled), headers: headers.map(fill) })
       : fill(text);
-  return {
-    chunks: change === undefined ? [sent] : changes[change](draw, sent),
-    after: pick(draw, after),
-  };
+  return { chunks: change === undefined ? [sent] : changes[change](draw, sent), after: pick(draw, after) };
 }
 
 function expand(template: string, draw: RandomStream, key: () => string): string {

@@ -63,11 +63,7 @@ export function startBin(argv: readonly string[], options: StartOptions = {}): R
   const { cwd = temporaryFolder(), env = {}, hasInput, stdout = "pipe", stderr = "pipe" } = options;
   const { PATH, HOME } = process.env;
   const [first = "", ...others] = [...words, ...argv];
-  const child = spawn(first, others, {
-    cwd,
-    env: { PATH, HOME, ...env },
-    stdio: ["pipe", stdout, stderr],
-  });
+  const child = spawn(first, others, { cwd, env: { PATH, HOME, ...env }, stdio: ["pipe", stdout, stderr] });
   onTestFinished(() => void child.kill("SIGKILL"));
   // A command that does not read closes its end.
   child.stdin?.on("error", () => {});
@@ -103,13 +99,7 @@ function watched(child: ChildProcess, title: string): RunningCommand {
       written[name] += text;
     });
   }
-  const ended = once(child, "close").then(
-    ([code, signal]): Ended => ({
-      code,
-      signal,
-      ...written,
-    }),
-  );
+  const ended = once(child, "close").then(([code, signal]): Ended => ({ code, signal, ...written }));
   return {
     child,
     ended,

@@ -40,9 +40,7 @@ describe("faults look to undici's request as they do on a socket", () => {
   ])("%j", async (then) => {
     const { sandbox, ask } = open(then);
     const seen = await ending(ask);
-    await using server = await startServer({
-      scenario: scenarioWith([{ when: { key: "main" }, then }]),
-    });
+    await using server = await startServer({ scenario: scenarioWith([{ when: { key: "main" }, then }]) });
     const headers = { "x-api-key": server.sandbox.secret("main") };
     expect(seen).toEqual(
       await ending((options) => request(server.url + mePath, { headers, ...options } as never)),
@@ -112,9 +110,8 @@ describe("with a base URL", () => {
   const elsewhere = () => {
     const agent = new MockAgent();
     agent.disableNetConnect();
-    for (const origin of ["https://api.example", "https://other.example"]) {
+    for (const origin of ["https://api.example", "https://other.example"])
       agent.get(origin).intercept({ path: /./ }).reply(299, "elsewhere").persist();
-    }
     return agent;
   };
 

@@ -42,9 +42,7 @@ test("every point can be chosen, and has a description", () => {
     ids.add(`${row} ${usual}`);
     return usual;
   };
-  for (let seed = 1; seed <= 15; seed++) {
-    answers("varied", { choose }, seed);
-  }
+  for (let seed = 1; seed <= 15; seed++) answers("varied", { choose }, seed);
   const worded = Object.entries(words).flatMap(([row, variants]) =>
     Object.keys(variants).map((one) => `${row} ${one}`),
   );
