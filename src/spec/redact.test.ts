@@ -87,3 +87,19 @@ test.each([
   ["e\u0301te\u0301", 3],
   ["銀行 🏦", 7],
 ])("%j takes up %i columns", (text, columns) => expect(textWidth(text)).toBe(columns));
+
+test.each([
+  ["\uFEFFa\uFEFF", "\uFEFFa\uFFFD"],
+  ["a\rb\r\n\r", "a\uFFFDb\r\n\uFFFD"],
+  ["\u001B[123mx", "\uFFFD[123mx"],
+  ["\u001B[1mx\u001B[2Kx", "\u001B[1mx\uFFFD[2Kx"],
+])("of %j only a first byte order mark, ends of lines and our colours are printed", (text, shown) => {
+  expect(printable(text, true)).toBe(shown);
+});
+
+test("a path of 502 characters is shown as a whole, and a longer one is cut after 500", () => {
+  const path = (length: number) => "/abcdefghi".repeat(60).slice(0, length);
+  expect([redactPath(path(502)), redactPath(path(503))]).toEqual([path(502), `${path(500)}/…`]);
+  const word = (length: number) => `/${"w".repeat(length)}`;
+  expect([redactPath(word(20)), redactPath(word(21))]).toEqual([word(20), "/…"]);
+});

@@ -182,6 +182,24 @@ describe.skipIf(noRedis)("sandboxes in a Redis", () => {
     await expect.poll(loaded).toEqual([]);
   });
 
+  test("a server with little memory keeps ten instances loaded, and unloads those that were used longest ago, except followed ones", async () => {
+    const watch = stoppedWatch();
+    const [small, other] = [await open({ maxMemory: 1 }), await open()];
+    // Measures its memory, and not again while the watch stands.
+    small.log.settle();
+    const bases: string[] = [];
+    for (let n = 0; n < 11; n += 1) bases.push(await create(other));
+    const follower = await subscribe(small.url, { base: bases[0] as string });
+    for (const base of bases) {
+      watch.advance(1);
+      expect(await statusAt(small, base)).toBe(200);
+    }
+    const loaded = small.log.instances.loaded().map(({ id }) => `/i/${id}`);
+    expect(loaded).toEqual(bases.filter((_, index) => index !== 1 && index !== 2));
+    expect((await call(small, "POST /instances", {})).body.error.code).toBe("memory_limit_reached");
+    follower.leave();
+  });
+
   test("metrics show the size of the store, its losses, what it rejects, and whether it responds", async () => {
     const watch = stoppedWatch();
     const server = await behindProxy();
