@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { chanceOf, type FaultCondition, fires, matches } from "./fault.js";
 import { createRequestIds, numberInSeries, numberInto } from "./seed.js";
 
-const facts = { key: "main", organization: "bank", now: 100, expectedPath: () => "200.test" } as const;
+const facts = { key: "main", organization: "bank", now: 100, expectedPath: () => "200.test" as const };
 
 test.each<[FaultCondition, boolean]>([
   [{}, true],
