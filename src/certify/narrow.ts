@@ -28,15 +28,9 @@ interface FailingRun {
   readonly points: readonly CausePoint[];
 }
 
-/** A cause, and the variation with only some points that shows it. */
-interface Found {
-  readonly cause: RunCause;
-  readonly only: typeof everywhere;
-}
-
 /**
  * Finds a cause of each run with varied responses that fails, one run after the other. A named cause breaks its run alone. If the
- * cause of an earlier run does, one attempt shows it. Points that a passing run had, the innocent ones, are tried last.
+ * rows of an earlier cause do, one attempt shows it. Points that a passing run had, the innocent ones, are tried last.
  */
 export async function narrowVaried(
   failing: readonly FailingRun[],
@@ -44,50 +38,54 @@ export async function narrowVaried(
   repeat: Repeat,
   onFound: (run: PlannedRun, narrowed: Narrowed) => void,
 ): Promise<void> {
-  const [first, ...others] = failing;
+  const isSuspect = (point: CausePoint) => !includesAll(innocent, [point]);
+  const suspectsIn = ({ points }: FailingRun) => rowsOf(points.filter(isSuspect));
+  const countOf = (one: FailingRun) => suspectsIn(one).length;
+  const [first, ...others] = failing.toSorted((one, other) => countOf(one) - countOf(other));
   if (first === undefined) return;
-  const found = await causeOf(first, innocent, repeat);
-  if (found === "flaky" || found.cause.points.length === 0) {
-    onFound(first.run, found === "flaky" ? found : found.cause);
-    return narrowVaried(others, innocent, repeat, onFound);
-  }
-  const { cause, only } = found;
+  // The rows that most of the failing runs have are tried first.
+  const suspects = failing.flatMap(suspectsIn);
+  const rankOf = (row: string) => suspects.filter((one) => one === row).length;
+  const rows = rowsOf(first.points).sort((one, other) => rankOf(other) - rankOf(one));
+  const [cause, only] = await causeOf(first, rows, repeat);
   onFound(first.run, cause);
-  const rows = new Set(cause.points.map(({ row }) => row));
+  if (cause === "flaky" || cause.points.length === 0) return narrowVaried(others, innocent, repeat, onFound);
+  const isAlike = ({ row, status }: CausePoint) =>
+    cause.points.some((one) => one.row === row && one.status === status);
   // Other variants of the same rows have the same remedy.
-  const open = others.map(async ({ run, points }) => {
-    const known = includesAll(points, cause.points)
-      ? cause.points
-      : points.filter(({ row }) => rows.has(row));
-    if (new Set(known.map(({ row }) => row)).size < rows.size) return [{ run, points }];
-    const shown = await repeat(run, only(known));
-    if (!shown.failed) return [{ run, points }];
-    if (known === cause.points) onFound(run, cause);
-    else {
-      const least = await minimize(known, async (part) => (await repeat(run, only(part))).failed);
-      onFound(run, variationCause(least, run, shown.lastPath(least.map(({ status }) => status))));
-    }
-    return [];
+  const open = others.map(async (one) => {
+    const { run, points } = one;
+    const known = includesAll(points, cause.points) ? cause.points : points.filter(isAlike);
+    if (rowsOf(known).length < rowsOf(cause.points).length) return [one];
+    const { failed, lastPath } = await repeat(run, only(known));
+    if (failed) onFound(run, variationCause(known, run, lastPath(known.map(({ status }) => status))));
+    return failed ? [] : [one];
   });
   return narrowVaried((await Promise.all(open)).flat(), innocent, repeat, onFound);
 }
 
+const rowsOf = (points: readonly CausePoint[]) => [...new Set(points.map(({ row }) => row))];
+
+/** How many rows are tried one by one, and how many in parallel, before groups of rows. */
+const [mostAlone, inParallel] = [9, 3];
+
+/** Returns the cause of a run, and the variation that shows it; of `rows`, its rows, the first ones are the most likely. */
 async function causeOf(
   { run, points }: FailingRun,
-  innocent: readonly CausePoint[],
+  rows: readonly string[],
   repeat: Repeat,
-): Promise<Found | "flaky"> {
+): Promise<[Narrowed, typeof everywhere]> {
   const fails = async (trial: Trial) => (await repeat(run, trial)).failed;
-  const causeIn = async (only: typeof everywhere): Promise<Found | undefined> => {
-    const suspects = points.filter((point) => !includesAll(innocent, [point]));
-    const isAmong = suspects.length > 0 && suspects.length < points.length && (await fails(only(suspects)));
-    const among = isAmong ? suspects : points;
-    const rows = [...new Set(among.map(({ row }) => row))];
-    const inRows = await minimize(
-      rows.map((row) => among.filter((point) => point.row === row)),
-      (part) => fails(only(part.flat())),
-    );
-    const least = await minimize(inRows.flat(), (part) => fails(only(part)));
+  const causeIn = async (only: typeof everywhere): Promise<[RunCause, typeof everywhere] | undefined> => {
+    const groups = rows.map((name) => points.filter(({ row }) => row === name));
+    const failsWith = (some: readonly CausePoint[][]) => fails(only(some.flat()));
+    let found: readonly CausePoint[][] | undefined;
+    for (let at = 0; at < Math.min(mostAlone, rows.length) && found === undefined; at += inParallel) {
+      const some = groups.slice(at, at + inParallel).map((group) => [group]);
+      found = some[(await Promise.all(some.map(failsWith))).indexOf(true)];
+    }
+    const inRows = (found ?? (await minimize(groups, failsWith))).flat();
+    const least = await minimize(inRows, (part) => fails(only(part)));
     // Also without any point: a client that fails by chance must not get a cause.
     const [shown, ...others] = await Promise.all([
       repeat(run, only(least)),
@@ -96,16 +94,17 @@ async function causeOf(
       fails(everywhere([])),
     ]);
     if (!shown.failed || others.join() !== "true,false,false") return undefined;
-    return { cause: variationCause(least, run, shown.lastPath(least.map(({ status }) => status))), only };
+    return [variationCause(least, run, shown.lastPath(least.map(({ status }) => status))), only];
   };
-  const [again, bare, all] = await Promise.all([fails({}), fails(everywhere([])), fails(everywhere(points))]);
+  const [again, bare] = await Promise.all([fails({}), fails(everywhere([]))]);
+  const all = () => fails(everywhere(points));
   if (bare) {
-    const isSeed = again && all && (await fails(everywhere([])));
-    return isSeed ? { cause: variationCause([], run), only: everywhere } : "flaky";
+    const isSeed = again && (await all()) && (await fails(everywhere([])));
+    return [isSeed ? variationCause([], run) : "flaky", everywhere];
   }
   // On every response, points could break the client where this run did not. But the order of requests may differ each time.
   const where = again ? await causeIn(whereTheyWere) : undefined;
-  return where ?? (all ? await causeIn(everywhere) : undefined) ?? "flaky";
+  return where ?? ((await all()) ? await causeIn(everywhere) : undefined) ?? ["flaky", everywhere];
 }
 
 /**
