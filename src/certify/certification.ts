@@ -20,11 +20,11 @@ import {
 import { promiseRun, promisesIn, whyTooLittle } from "./promises.js";
 import type { CausePoint, CertifyResult, PromiseRun, Run } from "./result.js";
 import {
+  agreed,
   type CountedRun,
   controlFor,
   type Experiment,
   experimentsFor,
-  isLucky,
   leastWait,
   type Made,
   retryResults,
@@ -271,16 +271,18 @@ async function makeBroken(state: Certification, promise: BrokenPromise): Promise
   return run;
 }
 
-async function tryOut(state: Certification, experiment: Experiment, isSecond = false): Promise<Made[]> {
+async function tryOut(
+  state: Certification,
+  experiment: Experiment,
+  before: readonly Made[] = [],
+): Promise<Made[]> {
   const { plan, tools } = state;
   const { trial, isOver, facts } = startExperiment(experiment);
   const made = await runIn(state, plan.runs[0], trial, undefined, { isOver, least: leastWait(experiment) });
   tools.progress.tried();
   if (made === undefined) return [];
-  const tried = { ...countedOf(made), ...facts(), experiment };
-  if (isSecond || !isLucky(tried)) return [tried];
-  const second = await tryOut(state, experiment, true);
-  return second.length === 0 ? [tried] : second;
+  const all = [...before, { ...countedOf(made), ...facts(), experiment }];
+  return agreed(all) ?? tryOut(state, experiment, all);
 }
 
 function repeatIn(state: Certification): Repeat {

@@ -9,12 +9,11 @@ import { bundledScenarios } from "../scenario/bundled.js";
 import { type ApiPathId, outcomeOf } from "../spec/outcomes.js";
 import type { RetryResult } from "./result.js";
 import {
+  agreed,
   type CountedRun,
   controlFor,
   type Experiment,
   experimentsFor,
-  isLucky,
-  leastWait,
   type Made,
   retryResults,
   startExperiment,
@@ -253,20 +252,6 @@ test.each<[string, Experiment["id"], number[], Partial<Made>, RetryResult["outco
   expect(retryResults([baseline], made, undefined).find(({ after }) => after === id)?.outcome).toBe(outcome);
 });
 
-test("only a client that waited for less than half a minute after a 429 without Retry-After may be lucky", () => {
-  const [limited, rejected] = ["429 without Retry-After", "401"] as const;
-  const isLuckyAt = (times: number[], again = 0, id: Experiment["id"] = limited) =>
-    isLucky(madeAt(id, times, { again }));
-  expect([isLuckyAt([0, 1]), isLuckyAt([0, 29_999]), isLuckyAt([0, 30_000]), isLuckyAt([5])]).toEqual([
-    true,
-    true,
-    false,
-    false,
-  ]);
-  expect([isLuckyAt([0, 1], 1), isLuckyAt([0, 1], 0, rejected)]).toEqual([false, false]);
-  expect([limited, rejected].map((id) => leastWait(experimentOf(id as "401")))).toEqual([61_000, 0]);
-});
-
 /** What a key gets in an experiment, if it is sent at these times; the sandbox's clock stays in its minute, the wall goes on. */
 function responsesAt(experiment: Experiment, times: readonly number[], { wall = 20, advance = 0 } = {}) {
   const now = Date.UTC(2026, 2, 2, 9, 0, 20);
@@ -316,4 +301,20 @@ test("an experiment starts with the last request of the baseline, and is over af
     20,
     21,
   ]);
+});
+
+test("a request or two after a rejection count only if another run confirms them, and the third run decides", () => {
+  const [rejected, , , unnamed] = experimentsFor(run({ ...calm, tests: [["active"]] }, statusOf));
+  const after = (experiment: Experiment | undefined, again: number, ...times: number[]) =>
+    ({ ...run(calm, statusOf), experiment, times, again, silentMs: 0 }) as Made;
+  const once = after(rejected, 1, 0, 5);
+  const never = after(rejected, 0, 0);
+  expect(agreed([never])).toEqual([never]);
+  expect(agreed([after(rejected, 3)])).toHaveLength(1);
+  expect([agreed([once]), agreed([once, never])]).toEqual([undefined, undefined]);
+  expect([agreed([once, once]), agreed([once, never, once])]).toEqual([[once], [once]]);
+  expect(agreed([once, never, never])).toEqual([never]);
+  // A minute may have ended between both requests.
+  expect(agreed([after(unnamed, 0, 0, 20_000)])).toBeUndefined();
+  expect(agreed([after(unnamed, 0, 0, 40_000)])).toHaveLength(1);
 });

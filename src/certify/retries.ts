@@ -85,6 +85,8 @@ const toleranceMs = 50;
 /** The tries after which a client does not give up: its run ends. Fewer if its time is over. */
 const mostTries = 20;
 const mostTriesInTime = 10;
+/** The requests that may follow a rejection because responses were late. */
+const mostByChance = 2;
 /** Repeats with pauses shorter than a second, after which a client does not pause. */
 const mostWithoutPause = 5;
 
@@ -212,10 +214,20 @@ export function leastWait({ id }: Experiment): number {
   return id === "429 without Retry-After" ? minute + 1000 : 0;
 }
 
-/** Whether a client may have sent its key again in the next minute by chance: a second run starts at another time. */
-export function isLucky({ experiment: { id }, times: [first = 0, second = 0], again }: Made): boolean {
-  const pause = second - first;
-  return id === "429 without Retry-After" && again === 0 && pause > 0 && pause < minute / 2;
+/**
+ * Returns the result of the runs of one experiment; `undefined` if another run must confirm it. A timeout of the client may look
+ * like a retry, and a retry in the next minute like a wait: until two runs agree, both may be chance.
+ */
+export function agreed(made: readonly Made[]): Made[] | undefined {
+  const [one, ...others] = made as readonly [Made, ...Made[]];
+  const { experiment, times, again } = one;
+  const [first = 0, second = 0] = times;
+  const isRejection = experiment.id !== "outage" && experiment.id !== "control";
+  const isLucky = experiment.id.startsWith("429 without") && second > first && second - first < minute / 2;
+  const isClear = again === 0 ? !isLucky : again > mostByChance;
+  if (others.length === 0) return isClear || !isRejection ? [one] : undefined;
+  const same = made.filter((run) => hasFinding(run) === hasFinding(made.at(-1) as Made));
+  return same.length > 1 ? same.slice(-1) : undefined;
 }
 
 /** The results of the experiments; `plain` are the runs without any fault or broken promise, the baseline first. */
@@ -255,29 +267,27 @@ function whyNotTried(
   if (target === undefined) return "noKey";
   if (run === undefined) return "unmade";
   const { key, nth } = target;
+  const { id } = run.experiment;
   const places = Array.from({ length: nth + 1 }, (_, at) => ({ key, nth: at }));
-  const isMore = (place: SentCount | (typeof places)[number], one: CountedRun) =>
-    placeOf(one, place) > placeOf(baseline, place);
   const isMoved = places.slice(0, -1).some((place) => placeOf(run, place) !== placeOf(baseline, place));
-  if (run.times.length === 0 || isMoved || plain.some((one) => places.some((place) => isMore(place, one))))
-    return "uneven";
+  const isMore = plain.some((one) => places.some((place) => placeOf(one, place) > placeOf(baseline, place)));
+  if (run.times.length === 0 || isMoved || isMore) return "uneven";
   if (!hasFinding(run)) {
-    const isWaiting = run.experiment.id === "429 without Retry-After" && run.silentMs >= minute - toleranceMs;
+    const isWaiting = id === "429 without Retry-After" && run.silentMs >= minute - toleranceMs;
     return run.isTimedOut && run.again === 0 && run.times.length === 1 && !isWaiting ? "slow" : undefined;
   }
   if (isProven(run, made)) return undefined;
+  // A finding counts only if the control shows that tests send no request for another reason.
   if (control === undefined || control.times.length === 0) return "noControl";
   // If failing tests are repeated, they send more requests no matter which response they got.
   if (control.sent.some(({ key }) => countOf(control, key) > countOf(baseline, key))) return "repeated";
   if (!control.failed && run.failed) return "unchecked";
   // Other tests send a key again if its accepted response was not stored. A client that retries also resent each rejected key.
-  const { id } = run.experiment;
   const wanted = (path: PathId) =>
     isRejection(path) && (id === "outage" || id.startsWith(String(statusOf(path))));
-  const rejected = baseline.sent
-    .map(({ key, paths }) => (key === "" ? 0 : paths.filter(wanted).length))
-    .filter(Boolean);
-  return rejected.length > 0 && rejected.every((count) => count > run.again) ? undefined : "stored";
+  const counts = baseline.sent.flatMap(({ key, paths }) => (key === "" ? [] : paths.filter(wanted).length));
+  const resent = counts.filter(Boolean);
+  return resent.length > 0 && resent.every((count) => count > run.again) ? undefined : "stored";
 }
 
 function rejectionSentence(after: After, { experiment, again }: Made): string {
