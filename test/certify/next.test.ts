@@ -266,15 +266,7 @@ test("exec --at starts the clock at a date of --changes", async () => {
     .then((r) => process.exit(r.status === 404 ? 9 : r.headers.has("deprecation") ? 8 : 7))`;
   const at = async (date: string) => {
     const argv = [
-      "exec",
-      "--quiet",
-      "--at",
-      date,
-      "--changes",
-      "announced-changes",
-      "--",
-      process.execPath,
-      "-e",
+      ...["exec", "--quiet", "--at", date, "--changes", "announced-changes", "--", process.execPath, "-e"],
       script,
     ];
     return (await runCli(argv)).code;

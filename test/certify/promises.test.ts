@@ -126,14 +126,7 @@ test.each([
 test("the kinds of promises that swaps leave out are listed, with the flag that breaks them", async () => {
   const script = `${fourKeys} await call(ref); for (const ref of ["", "LIVE"]) await call(ref);`;
   const { stdout } = await runCli([
-    "certify",
-    "--seeds",
-    "0",
-    "--min-noticed",
-    "0",
-    "--format",
-    "brief",
-    "--",
+    ...["certify", "--seeds", "0", "--min-noticed", "0", "--format", "brief", "--"],
     ...clientOf(script),
   ]);
   expect(JSON.parse(stdout).not_tried).toEqual([

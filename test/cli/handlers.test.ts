@@ -49,12 +49,8 @@ test.each([
 ])("R19 R46 --handlers %s serves guarded handlers next to the API (%#)", async (file, code) => {
   const { get, keys, stop } = await served(file, code);
   const answers = await Promise.all([
-    get(attestations, "active"),
-    get(attestations, "live-not-approved"),
-    get(attestations),
-    get("/v1/relying-party/me", "active"),
-    get("/v1/relying-party/nothing"),
-    get("/throws", "active"),
+    ...[get(attestations, "active"), get(attestations, "live-not-approved"), get(attestations)],
+    ...[get("/v1/relying-party/me", "active"), get("/v1/relying-party/nothing"), get("/throws", "active")],
   ]);
   expect(answers.map(({ status }) => status)).toEqual([200, 403, 401, 200, 404, 500]);
   expect(await answers[0]?.json()).toEqual({ data: [], bank: "Harvest Cooperative Bank" });

@@ -25,12 +25,8 @@ describe.skipIf(noBrowser)("instances", () => {
     await list.getByText("401.missing").waitFor();
     expect(await list.locator("tbody td").allInnerTexts()).toEqual([
       ...[
-        "1",
-        "5%",
-        "1",
-        expect.stringMatching(/^401.missing \d+ s ago$/),
-        expect.stringMatching(/^in \d+ d/),
-        "600/min",
+        ...["1", "5%", "1", expect.stringMatching(/^401.missing \d+ s ago$/)],
+        ...[expect.stringMatching(/^in \d+ d/), "600/min"],
       ],
       expect.stringContaining("New link"),
     ]);

@@ -181,8 +181,7 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     const { id } = (await ask("/instances", { method: "POST" })).body.data;
     await page.goto(`${server.url}/i/${id}/__sandbox/`);
     // Its page is distinguished by color and title, and has no view of instances.
-    const edge = () =>
-      page.locator(".page-header").evaluate((header) => getComputedStyle(header).borderTopWidth);
+    const edge = () => page.locator(".page-header").evaluate((one) => getComputedStyle(one).borderTopWidth);
     expect([await page.title(), await edge()]).toEqual([`Overview · instance ${id} · svc-sandbox`, "4px"]);
     expect(await viewsOf(page)).not.toContain("instances");
     await page.getByRole("link", { name: `instance ${id}`, exact: true }).click();

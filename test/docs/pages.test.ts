@@ -36,9 +36,7 @@ const sources = (folder: string) =>
 test("no page, example or scenario runs what the registry has under the package's name, which is not published", () => {
   const filesIn = (folder: string) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-      .filter(
-        (name) => /\.(?:md|ya?ml|json|py|go|java|js)$/.test(name) && !/node_modules|decisions/.test(name),
-      )
+      .filter((one) => /\.(?:md|ya?ml|json|py|go|java|js)$/.test(one) && !/node_modules|decisions/.test(one))
       .map((name) => join(folder, name));
   const files = ["README.md", "action.yml", ...["docs", "examples", "scenarios"].flatMap(filesIn)];
   expect(files.length).toBeGreaterThan(60);

@@ -20,12 +20,7 @@ const run: Readonly<Record<string, readonly string[]>> = {
     ...["npm start", "curl -i", "npm pack", "svc-sandbox exec", "init --client", "svc-sandbox init\n"],
   ],
   "docs/host.md": [
-    "payments",
-    "--instance-rate 600\n",
-    "claim_url",
-    "mine.json",
-    "/link",
-    "create namespace",
+    ...["payments", "--instance-rate 600\n", "claim_url", "mine.json", "/link", "create namespace"],
     "get secret",
   ],
   "docs/control-plane.md": [

@@ -23,9 +23,7 @@ for (const options of [undefined, { now: 0 }, { legacyFakeTimers: true }]) {
       const response = await fetch(url, { headers: { "x-api-key": sandbox.secret("main") } });
       assert.equal((await response.json()).data.usage.today, 1);
       const status = await new Promise((resolve, reject) => {
-        https
-          .get(url, (answer) => answer.resume().on("end", () => resolve(answer.statusCode)))
-          .on("error", reject);
+        https.get(url, (one) => one.resume().on("end", () => resolve(one.statusCode))).on("error", reject);
       });
       assert.equal(status, 401);
     } finally {

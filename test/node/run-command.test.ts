@@ -43,8 +43,7 @@ test.each([
 });
 
 test("a command that cannot start leaves no listeners on the output", async () => {
-  const count = () =>
-    ["error", "close", "finish", "unpipe"].map((event) => process.stdout.listenerCount(event));
+  const count = () => ["error", "close", "finish", "unpipe"].map((one) => process.stdout.listenerCount(one));
   const before = count();
   expect(
     await runCommand(["no-such-command"], { cwd: root, env: process.env, takeSignals() {}, onOutput() {} }),

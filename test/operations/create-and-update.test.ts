@@ -10,21 +10,11 @@ test("R29 a created key has the requested fields and works at once", async () =>
     limits: { perMinute: 5, perDay: 50 },
   });
   expect(key).toEqual({
-    ref: "nightly-batch",
-    organization: "insurer",
-    name: "Nightly batch",
-    environment: "test",
-    legacy: false,
-    fingerprint: expect.stringMatching(/^[0-9a-f]{12}$/),
-    state: "active",
-    scopes: ["attestations:read", "consents:write"],
-    limits: { perMinute: 5, perDay: 50 },
-    usage: { thisMinute: 0, today: 0 },
-    revokedAt: null,
-    expiresAt: null,
-    overlapEndsAt: null,
-    replacedBy: null,
-    replaces: null,
+    ...{ ref: "nightly-batch", organization: "insurer", name: "Nightly batch", environment: "test" },
+    ...{ legacy: false, fingerprint: expect.stringMatching(/^[0-9a-f]{12}$/), state: "active" },
+    ...{ scopes: ["attestations:read", "consents:write"], limits: { perMinute: 5, perDay: 50 } },
+    ...{ usage: { thisMinute: 0, today: 0 }, revokedAt: null, expiresAt: null, overlapEndsAt: null },
+    ...{ replacedBy: null, replaces: null },
   });
   expect(secret).toMatch(/^SVC_test_sbx[0-9A-Za-z]{29}$/);
   expect(await answers(sandbox, secret)).toEqual(["200"]);

@@ -7,17 +7,9 @@ test("R26 R37 the replacement has the name, scopes and limits of the old key, an
   await answers(sandbox, sandbox.secret("main"));
   const { key, secret } = sandbox.keys.rotate("main");
   expect(key).toMatchObject({
-    ref: "main-2",
-    name: "Core banking",
-    organization: "bank",
-    environment: "test",
-    state: "active",
-    scopes: ["attestations:read", "consents:read"],
-    limits: { perMinute: 7, perDay: 70 },
-    usage: { thisMinute: 0, today: 0 },
-    replaces: "main",
-    replacedBy: null,
-    overlapEndsAt: null,
+    ...{ ref: "main-2", name: "Core banking", organization: "bank", environment: "test", state: "active" },
+    ...{ scopes: ["attestations:read", "consents:read"], limits: { perMinute: 7, perDay: 70 } },
+    ...{ usage: { thisMinute: 0, today: 0 }, replaces: "main", replacedBy: null, overlapEndsAt: null },
   });
   expect(await answers(sandbox, secret)).toEqual(["200"]);
   expect(sandbox.keys.get("main-2").usage.today).toBe(1);

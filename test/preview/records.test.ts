@@ -7,14 +7,9 @@ test("a consent request is pending for a week at most, and its consent lasts 90 
   const made = await ask("bank", 0, { permissions: ["identity", "loans"] });
   expect(made.status).toBe(201);
   expect(made.json.data).toEqual({
-    id: expect.stringMatching(/^consent_\w{20}$/),
-    synthetic: true,
-    farmer_id: farmer(0),
-    status: "pending",
-    purpose,
-    permissions: ["identity", "loans"],
-    created_at: "2026-03-02T09:00:00.000Z",
-    respond_by: "2026-03-09T09:00:00.000Z",
+    ...{ id: expect.stringMatching(/^consent_\w{20}$/), synthetic: true, farmer_id: farmer(0) },
+    ...{ status: "pending", purpose, permissions: ["identity", "loans"] },
+    ...{ created_at: "2026-03-02T09:00:00.000Z", respond_by: "2026-03-09T09:00:00.000Z" },
     expires_at: "2026-05-31T09:00:00.000Z",
     history: [{ status: "pending", at: "2026-03-02T09:00:00.000Z", by: "relying_party" }],
   });
@@ -119,17 +114,10 @@ test("a grant makes an attestation for each permission, ready a minute later", a
   sandbox.clock.advance(1);
   const [livestock] = (await attestations("bank")).json.data;
   expect(livestock).toEqual({
-    id: expect.stringMatching(/^attestation_\w{20}$/),
-    synthetic: true,
-    type: "livestock",
-    farmer_id: farmer(0),
-    consent_request_id: consent.id,
-    production: "ready",
-    validity: "active",
-    requested_at: "2026-03-02T11:00:00.000Z",
-    produced_at: "2026-03-02T11:01:00.000Z",
-    valid_from: "2026-03-02T11:01:00.000Z",
-    valid_until: consent.expires_at,
+    ...{ id: expect.stringMatching(/^attestation_\w{20}$/), synthetic: true, type: "livestock" },
+    ...{ farmer_id: farmer(0), consent_request_id: consent.id, production: "ready", validity: "active" },
+    ...{ requested_at: "2026-03-02T11:00:00.000Z", produced_at: "2026-03-02T11:01:00.000Z" },
+    ...{ valid_from: "2026-03-02T11:01:00.000Z", valid_until: consent.expires_at },
     as_of: "2026-03-02T09:00:00.000Z",
     subject: { farmer_id: farmer(0), synthetic: true, livestock: sandbox.farmers.at(0).livestock },
   });

@@ -97,9 +97,7 @@ test.each(
 const hostile: Misbehave = (reply, { apiKey = "none" }) => {
   const nasty = `]]></failure> & "q" <b>|x|</b> \`c\` _e_ @you \u0000\u0007\u001b[31m\u202e\ud800 ${apiKey}`;
   const encoded = encodeURIComponent(encodeURIComponent(apiKey));
-  const escaped = [...apiKey]
-    .map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`)
-    .join("");
+  const escaped = [...apiKey].map((one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
   reply.headers["X-Request-Id"] = `id-${apiKey}`;
   reply.headers["X-Echo"] = [`${apiKey}`, encoded];
   reply.headers[`X-${apiKey.replaceAll("_", "-")}`] = "name";
@@ -141,12 +139,8 @@ test("the JSON of a report is the same as the control plane's, and can be read b
   expect([failures, conclusion, notes]).toEqual([["A reason."], expect.stringMatching(/^Coverage /), []]);
   expect(parseReport(plain)).toEqual(report);
   expect(plain.paths[0]).toEqual({
-    path_id: "200.test",
-    promised: true,
-    met: true,
-    count: report.paths[0]?.count,
-    when: "a valid test key",
-    how_to_meet: null,
+    ...{ path_id: "200.test", promised: true, met: true, count: report.paths[0]?.count },
+    ...{ when: "a valid test key", how_to_meet: null },
   });
 });
 
@@ -185,12 +179,8 @@ test("the JSON of a check spells its members like the API, and contains everythi
   });
   const report = JSON.parse((await runCli(["check", url, "--json"], { env: probeKeys })).stdout);
   expect(report).toMatchObject({
-    url: `${url}/v1/relying-party/me`,
-    requests: 25,
-    max_requests: 44,
-    verdict: "differs",
-    learned: { request_id_on_errors: false },
-    not_learned: { rate_limit_code: expect.any(String) },
+    ...{ url: `${url}/v1/relying-party/me`, requests: 25, max_requests: 44, verdict: "differs" },
+    ...{ learned: { request_id_on_errors: false }, not_learned: { rate_limit_code: expect.any(String) } },
   });
   expect(report.paths.slice(2, 4)).toEqual([
     { path_id: "401.unknown", got: "200 unauthorized", verdict: "differs" },

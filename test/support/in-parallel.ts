@@ -1,9 +1,5 @@
 /** Runs a number of jobs, at most so many of them in parallel; throws what the first failed one throws. */
-export async function inParallel(
-  count: number,
-  atMost: number,
-  run: (index: number) => Promise<unknown>,
-): Promise<void> {
+export async function inParallel(count: number, atMost: number, run: (index: number) => Promise<unknown>) {
   let next = 0;
   const worker = async () => {
     while (next < count) {
