@@ -49,10 +49,7 @@ test("R26 R37 the keys of a rotation share the settings of one of them, and the 
     third: { environment: "test", limits: { per_day: 7 } },
     first: { environment: "test", state: "rotated", replaced_by: "second" },
     second: {
-      environment: "test",
-      state: "retiring",
-      replaced_by: "third",
-      scopes: ["consents:read"],
+      ...{ environment: "test", state: "retiring", replaced_by: "third", scopes: ["consents:read"] },
       limits: { per_minute: 3 },
     },
   });

@@ -13,9 +13,7 @@ test("R1 R2 R4 a permitted key gets the context of the key, and nothing else", a
   expect(JSON.parse(seen.body)).toEqual({
     data: {
       organization: { id: expect.stringMatching(uuid), name: "Harvest Cooperative Bank", type: "bank" },
-      environment: "test",
-      scopes: ["attestations:read"],
-      limits: { per_minute: 60, per_day: 1000 },
+      ...{ environment: "test", scopes: ["attestations:read"], limits: { per_minute: 60, per_day: 1000 } },
       usage: { today: 1 },
     },
   });

@@ -28,9 +28,7 @@ function openModel(chosen: Model["settings"]): Model {
     keys: {
       a: { ...key, perMinute: 2, perDay: 3, counted: [] },
       b: { ...key, environment: "live", expires: start + 90_000, counted: [] },
-      g: { ...key, counted: [] },
-      h: { ...key, counted: [] },
-      i: { ...key, counted: [] },
+      ...{ g: { ...key, counted: [] }, h: { ...key, counted: [] }, i: { ...key, counted: [] } },
       c: { ...key, organization: "insurer", scopes: ["consents:read"], counted: [] },
       d: { ...key, organization: "insurer", environment: "live", counted: [] },
     },

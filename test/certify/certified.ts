@@ -42,9 +42,7 @@ const report: Report = {
     },
   ],
   paths: [
-    path("200.test", 22),
-    path("401.revoked", 9),
-    path("403.insufficient_scope", 0),
+    ...[path("200.test", 22), path("401.revoked", 9), path("403.insufficient_scope", 0)],
     path("404.unknown_path", 0, { promised: false, howToMeet: null }),
     path("fault.reset", 2, { promised: false }),
   ],
@@ -131,9 +129,7 @@ export const failed: CertifyResult = {
       percent: 0,
       cause: {
         sentence: "does not end when a connection is reset",
-        whatToDo: ["Connect anew and send the request again."],
-        points: [],
-        fault: "fault.reset",
+        ...{ whatToDo: ["Connect anew and send the request again."], points: [], fault: "fault.reset" },
       },
     }),
     run("fault.hang", { fault: "fault.hang", outcome: "not_run", code: null, requests: 0, percent: 0 }),
@@ -183,9 +179,7 @@ export const passed: CertifyResult = {
   durationMs: 900,
   runs: [run("minimal", { profile: "minimal" })],
   promises: {
-    kinds: "swaps",
-    tried: 2,
-    noticed: 2,
+    ...{ kinds: "swaps", tried: 2, noticed: 2 },
     runs: [promise("200.test:rejected"), promise("401.revoked:accepted")],
   },
   notTried: [],

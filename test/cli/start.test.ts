@@ -80,10 +80,8 @@ describe("svc-sandbox start", () => {
       return message;
     });
     expect(messages).toEqual([
-      `Created the instance ${id} (partner).`,
-      `Claimed the instance ${id} (partner).`,
-      `Created a claim link for the instance ${id} (partner).`,
-      `Removed the instance ${id}.`,
+      ...[`Created the instance ${id} (partner).`, `Claimed the instance ${id} (partner).`],
+      ...[`Created a claim link for the instance ${id} (partner).`, `Removed the instance ${id}.`],
       `Created the instance ${idle}.`,
       ...(log === "json" ? [`The instance ${idle} has expired.`] : []),
     ]);
@@ -258,9 +256,7 @@ describe("the request log", () => {
     expect(Math.abs(Date.parse(request.time) - Date.now())).toBeLessThan(600_000);
     expect(request).toEqual({
       ...{
-        level: "info",
-        time: expect.stringMatching(/Z$/),
-        event: "request",
+        ...{ level: "info", time: expect.stringMatching(/Z$/), event: "request" },
         id: expect.stringMatching(/^req_/),
       },
       ...{ at: "2026-03-02T09:00:00.000Z", method: "GET", path: me, key: null, fingerprint: null },

@@ -45,13 +45,11 @@ test("a key is listed with what its next request gets, and why", async () => {
   const { data } = (await ask("/keys")).body;
   const verdicts = data.map(({ ref, next_request }: Listed) => [ref, next_request.verdict]);
   expect(Object.fromEntries(verdicts)).toMatchObject({
-    active: "200",
-    expired: "401 expired since 2026-03-01T09:00:00Z",
+    ...{ active: "200", expired: "401 expired since 2026-03-01T09:00:00Z" },
     "wrong-scope": "403 insufficient_scope: needs attestations:read, has consents:read",
     "live-not-approved": "403 live_access_not_approved: live access is not approved",
     "organization-inactive": "403 access_denied: organization is inactive",
-    "rate-limited": "429 always: allows 0 requests a day",
-    "rate-limited-minute": "429 until 09:01:00",
+    ...{ "rate-limited": "429 always: allows 0 requests a day", "rate-limited-minute": "429 until 09:01:00" },
   });
   for (const { ref, next_request } of data) {
     expect((await ask(`/keys/${ref}`)).body.data.next_request).toEqual(next_request);

@@ -40,11 +40,8 @@ describe("an instance", () => {
     });
     const base = `/i/${id}`;
     expect(made).toEqual({
-      base_url: expect.stringMatching(`${base}$`),
-      control_url: `${made.base_url}/__sandbox`,
-      scenario: "key-states",
-      seed: 7,
-      label: "ключи, 鍵 [mark-1]: überlappt (1/2)",
+      ...{ base_url: expect.stringMatching(`${base}$`), control_url: `${made.base_url}/__sandbox` },
+      ...{ scenario: "key-states", seed: 7, label: "ключи, 鍵 [mark-1]: überlappt (1/2)" },
       created_at: expect.stringMatching(/Z$/),
       ...{ expires_at: null, requests_per_minute: null },
     });
@@ -52,9 +49,7 @@ describe("an instance", () => {
     expect(Math.abs(Date.parse(made.created_at) - Date.now())).toBeLessThan(600_000);
     expect(keys).toEqual(secretsOf(createSandbox({ scenario: "key-states", seed: 7 })));
     expect((await ask("/state", { base })).body.data).toMatchObject({
-      scenario: "key-states",
-      seed: 7,
-      clock: { now: "2030-01-01T00:00:00.000Z", frozen: true },
+      ...{ scenario: "key-states", seed: 7, clock: { now: "2030-01-01T00:00:00.000Z", frozen: true } },
       assumptions: { profile: "typical", retry_after: "seconds" },
     });
     const answer = await callMe(made.base_url, keys.active);

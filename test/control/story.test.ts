@@ -103,10 +103,7 @@ test("subscribers hear of each step of story and timeline, and of no key", async
   expect(events[1]).toEqual({ ...second, say: null, path_id: "200.test", as_expected: true, ...nothing });
   expect(events[2]).toMatchObject({ ...nothing, kind: "rotate", key: "main", replacement: "next" });
   expect(events[3]).toEqual({
-    at: "2026-03-02T09:10:00.000Z",
-    action: "revoke",
-    key: "main",
-    refusal: "key_not_active",
+    ...{ at: "2026-03-02T09:10:00.000Z", action: "revoke", key: "main", refusal: "key_not_active" },
     message: expect.any(String),
     ...{ replacement: null, expected: null },
   });

@@ -144,9 +144,7 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
       { when: { requests: [3, 4] }, then: { status: 502, body: "html" } },
     ]);
     for (const words of [
-      "resets the connection.",
-      "sends 25 bytes per second.",
-      "delays the response by 200ms to 2s.",
+      ...["resets the connection.", "sends 25 bytes per second.", "delays the response by 200ms to 2s."],
       "Every 3rd request from harvest-bank that would result in 200.test with a probability of 50% after 2026-03-02 09:00 UTC until",
       "Request 3 and 4:",
     ])

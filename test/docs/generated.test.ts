@@ -113,9 +113,7 @@ function assumptionsPart(): string {
     ...rows.map(([name, { minimal, typical, choices }]) => {
       const { meaning } = words[name as keyof Assumptions];
       return [
-        code(name),
-        code(minimal),
-        typical === undefined ? "" : code(typical),
+        ...[code(name), code(minimal), typical === undefined ? "" : code(typical)],
         varies(name) ? "varies" : "",
         choices === undefined ? meaning : `${meaning} One of ${code(choices)}.`,
       ];
@@ -125,10 +123,8 @@ function assumptionsPart(): string {
 
 function effectsPart(): string {
   const rows = faultKinds.map((kind) => [
-    code(Object.entries(faultEffects[kind].example).flat().join(": ")),
-    effectWords(kind),
-    faultEffects[kind].fits.map(code).join(", "),
-    code(`fault.${kind}`),
+    ...[code(Object.entries(faultEffects[kind].example).flat().join(": ")), effectWords(kind)],
+    ...[faultEffects[kind].fits.map(code).join(", "), code(`fault.${kind}`)],
   ]);
   return table(["`then`", "effect", "fits", "path"], ...rows);
 }

@@ -127,11 +127,8 @@ function droughtTable(): string {
     [false, true].map((isIrrigated): Row => {
       const effect = effectOf(harvests, isDrought, isIrrigated);
       return [
-        isDrought ? "drought" : "no drought",
-        isIrrigated ? "irrigated" : "rain only",
-        effect.count,
-        effect.yield.toFixed(2),
-        `${Math.round(100 * effect.claimed)}%`,
+        ...[isDrought ? "drought" : "no drought", isIrrigated ? "irrigated" : "rain only", effect.count],
+        ...[effect.yield.toFixed(2), `${Math.round(100 * effect.claimed)}%`],
         `${Math.round(100 * effect.unpaid)}%`,
       ];
     }),

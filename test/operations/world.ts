@@ -17,9 +17,7 @@ export const scenario = {
       live_access: "approved",
       keys: {
         main: {
-          environment: "test",
-          name: "Core banking",
-          scopes: ["attestations:read", "consents:read"],
+          ...{ environment: "test", name: "Core banking", scopes: ["attestations:read", "consents:read"] },
           limits: { per_minute: 7, per_day: 70 },
         },
         live: { environment: "live" },

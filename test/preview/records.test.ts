@@ -132,10 +132,8 @@ test("an attestation contains the data that the farmer consented to share, and n
   const always = ["farmer_id", "synthetic"];
   expect(Object.fromEntries(data.map(({ type, subject }: Json) => [type, Object.keys(subject)]))).toEqual({
     identity: [...always, "name", "sex", "birth_year", "language", "household", "location", "cooperative"],
-    land: [...always, "farmer_type", "farm_area_ha", "parcels"],
-    production: [...always, "crops"],
-    livestock: [...always, "livestock"],
-    insurance: [...always, "insurance"],
+    ...{ land: [...always, "farmer_type", "farm_area_ha", "parcels"], production: [...always, "crops"] },
+    ...{ livestock: [...always, "livestock"], insurance: [...always, "insurance"] },
     loans: [...always, "loans"],
   });
   const land = JSON.stringify(data.find(({ type }: Json) => type === "land").subject);

@@ -146,10 +146,8 @@ test.each<[how: string, encode: (key: string) => string]>([
   const written = text.replace('"x"', `"${hidden.replaceAll('"', "")}"`);
   const seen = [
     await ask("bank", 0, { purpose: { ...purpose, text: hidden } }),
-    await send("bank", post(json, written)),
-    await ask("bank", 0, {}, { "idempotency-key": hidden }),
-    await ask("bank", 0, { farmer_id: hidden }),
-    await ask("bank", 0, { [hidden]: 1 }),
+    ...[await send("bank", post(json, written)), await ask("bank", 0, {}, { "idempotency-key": hidden })],
+    ...[await ask("bank", 0, { farmer_id: hidden }), await ask("bank", 0, { [hidden]: 1 })],
     await ask("bank", 0, {}, { "content-type": `application/json; ${hidden.replaceAll('"', "")}` }),
   ];
   expect(seen.map(({ status }) => status)).toEqual([422, 422, 422, 404, 422, 201]);

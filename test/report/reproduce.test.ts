@@ -90,11 +90,8 @@ test("a key of the running sandbox is preferred to another scenario", async () =
     sandbox.report().paths.filter(({ pathId }) => pathId.startsWith("fault.") || inPreview(pathId)),
   );
   expect(hintFor(sandbox, "401.revoked")).toEqual({
-    ref: "revoked",
-    request: { method: "GET", path: "/v1/relying-party/me", headers: {}, body: null },
-    scenario: null,
-    reset: false,
-    text: "send SVC_KEY_REVOKED",
+    ...{ ref: "revoked", request: { method: "GET", path: "/v1/relying-party/me", headers: {}, body: null } },
+    ...{ scenario: null, reset: false, text: "send SVC_KEY_REVOKED" },
     curl: 'curl -H "x-api-key: $SVC_KEY_REVOKED" "$SVC_BASE_URL/v1/relying-party/me"',
   });
 });

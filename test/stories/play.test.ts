@@ -5,10 +5,8 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 import { longStory, narration, storyScenario } from "./stories.js";
 
 const slipping = storyScenario([
-  "- request: { key: revoked }",
-  "  expect: { status: 401, body: { error: { message: Nothing. } } }",
-  "- advance: 9999999d",
-  "- say: Still here.",
+  ...["- request: { key: revoked }", "  expect: { status: 401, body: { error: { message: Nothing. } } }"],
+  ...["- advance: 9999999d", "- say: Still here."],
 ]);
 
 function play(story: string, argv: readonly string[] = [], options: RunOptions = {}) {
@@ -118,11 +116,8 @@ describe("svc-sandbox play", () => {
       .map((line) => JSON.parse(line));
     expect(steps.map(({ number }) => number)).toEqual(steps.map((_, index) => index + 1));
     expect(steps[1]).toMatchObject({
-      kind: "request",
-      of: steps.length,
-      request: { key: "active", times: 1 },
-      answer: { status: 200, code: null, path_id: "200.test", fault: null },
-      differences: [],
+      ...{ kind: "request", of: steps.length, request: { key: "active", times: 1 } },
+      ...{ answer: { status: 200, code: null, path_id: "200.test", fault: null }, differences: [] },
     });
     expect(steps[2].performed.key).toMatchObject({
       ref: "active",

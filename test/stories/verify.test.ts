@@ -162,13 +162,10 @@ bad.yaml: step 2 of 3 failed, 1 step not reached (… ms)
     const [first, second, third] = JSON.parse(stdout);
     expect(first).toMatchObject({ name: "good.yaml", passed: true, seed: 1, step_count: 7, not_reached: 0 });
     expect(first.steps[6]).toMatchObject({
-      number: 7,
-      kind: "request",
-      passed: true,
+      ...{ number: 7, kind: "request", passed: true },
       request: { method: "GET", path: "/v1/relying-party/me", key: "active", times: 1 },
       answer: { status: 401, code: "unauthorized", path_id: "401.rotated" },
-      now: "2026-03-02T10:01:00.000Z",
-      differences: [],
+      ...{ now: "2026-03-02T10:01:00.000Z", differences: [] },
     });
     expect(first.steps[3]).toMatchObject({ performed: { refusal: { code: "not_an_administrator" } } });
     expect(second).toMatchObject({ name: "bad.yaml", passed: false, not_reached: 1 });
@@ -178,11 +175,8 @@ bad.yaml: step 2 of 3 failed, 1 step not reached (… ms)
       place: { file: "bad.yaml", line: 15, column: 32 },
     });
     expect(second.steps[1].differences[1]).toEqual({
-      at: "body.error.message",
-      expected: '"Nothing."',
-      found: '"A valid API key is required."',
-      path: "story[1].expect.body.error.message",
-      place: { file: "bad.yaml", line: 16, column: 33 },
+      ...{ at: "body.error.message", expected: '"Nothing."', found: '"A valid API key is required."' },
+      ...{ path: "story[1].expect.body.error.message", place: { file: "bad.yaml", line: 16, column: 33 } },
     });
     expect(third).toMatchObject({ passed: false, problems: [{ code: "scenario_not_found" }], steps: [] });
   });
@@ -278,12 +272,9 @@ describe("svc-sandbox verify --watch", () => {
 
 it("R42 verifies a story whose timeline revokes a key in its overlap, which is not revoked twice", async () => {
   const steps = [
-    "- rotate: { key: active, as: active-2, overlap: 60m }",
-    "- advance: 61m",
-    "- request: { key: active }",
-    "  expect: { status: 401, code: unauthorized, path: 401.revoked }",
-    "- revoke: { key: active }",
-    "  expect: { error: key_not_active }",
+    ...["- rotate: { key: active, as: active-2, overlap: 60m }", "- advance: 61m"],
+    ...["- request: { key: active }", "  expect: { status: 401, code: unauthorized, path: 401.revoked }"],
+    ...["- revoke: { key: active }", "  expect: { error: key_not_active }"],
   ];
   const story = storyScenario(steps, "timeline:\n  - { at: 10m, revoke: { key: active } }");
   const { code, stdout } = await verify({ "a.yaml": story }, ["a.yaml", "--json"]);

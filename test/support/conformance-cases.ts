@@ -106,10 +106,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
     },
     steps: [
       ...withKeys(3, ...keysOf("key-states")),
-      by("POST"),
-      sent({}, 5),
-      at("/v1/relying-party/nothing"),
-      by("HEAD"),
+      ...[by("POST"), sent({}, 5), at("/v1/relying-party/nothing"), by("HEAD")],
     ],
   },
   {
