@@ -94,12 +94,7 @@ async function consentGrowth(args: BenchArguments, bundle: Bundle): Promise<Figu
 }
 
 /** The ratios of several rounds, in which the two servers take turns. */
-async function ratios(
-  { quick }: BenchArguments,
-  act: Act,
-  one: ServerChild,
-  other: ServerChild,
-): Promise<number[]> {
+async function ratios({ quick }: BenchArguments, act: Act, one: ServerChild, other: ServerChild) {
   const found: number[] = [];
   for (let round = 0; round < (quick ? 3 : 9); round += 1) {
     const [large, small] = [await times(20, act, one), await times(20, act, other)];

@@ -2,14 +2,8 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { control } from "../test/support/call-control.js";
 import { type Figure, figureOf } from "./figure.js";
-import {
-  type Bundle,
-  benchScenario,
-  type ServerChild,
-  scenarioFile,
-  startClient,
-  startCommand,
-} from "./programs.js";
+import type { Bundle, ServerChild } from "./programs.js";
+import { benchScenario, scenarioFile, startClient, startCommand } from "./programs.js";
 import { cpuOf, create } from "./replicas.js";
 import { type BenchArguments, connections } from "./rounds.js";
 

@@ -1,13 +1,7 @@
 import { join } from "node:path";
 import { type Figure, figureOf } from "./figure.js";
-import {
-  type Bundle,
-  benchScenario,
-  type ServerChild,
-  scenarioFile,
-  startCommand,
-  startServer,
-} from "./programs.js";
+import type { Bundle, ServerChild } from "./programs.js";
+import { benchScenario, scenarioFile, startCommand, startServer } from "./programs.js";
 import { alternate, amountOf, type BenchArguments, type Round } from "./rounds.js";
 
 /** The command, journal on, against a bare `node:http` server that sends the same bytes; and with `--state` against itself. */
@@ -38,9 +32,9 @@ async function bytesOf({ port, keys }: ServerChild): Promise<{ headers: string[]
   });
   // The counter in the body grows to this many digits in the warm-up, and keeps them.
   const body = (await response.text()).replace('"today":1', '"today":10000');
-  const headers = ["Content-Type", "X-Request-Id"].flatMap((name) => [
-    name,
-    response.headers.get(name) as string,
+  const headers = ["Content-Type", "X-Request-Id"].flatMap((one) => [
+    one,
+    response.headers.get(one) as string,
   ]);
   return { headers: [...headers, "Content-Length", String(Buffer.byteLength(body))], body };
 }

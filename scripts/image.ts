@@ -90,9 +90,7 @@ async function makeBase(folder: string): Promise<void> {
   const programs = [node, "/bin/sh", "/bin/mkdir", "/bin/tar", "/bin/gzip"];
   const libraries = (await run("ldd", ...programs)).flatMap((line) => /\/\S+(?= \()/.exec(line)?.[0] ?? []);
   const certificates = "/etc/ssl/certs/ca-certificates.crt";
-  const files = [...listed, ...libraries, certificates].filter(
-    (file) => !/^\/usr\/share\/|^\/\.?$/.test(file),
-  );
+  const files = [...listed, ...libraries, certificates].filter((one) => !/^\/usr\/share\/|^\/\.?$/.test(one));
   await writeFile(join(folder, "files"), [...new Set(files)].map((file) => `${file.slice(1)}\n`).join(""));
   await pack("system.tar", "/", "--no-recursion", "--files-from", join(folder, "files"));
   await pack("node.tar", dirname(node), "node");
@@ -167,10 +165,7 @@ async function problemsOf(config: ImageConfig, mounted: string): Promise<Record<
       ),
       "it runs as a user that is not root": expect(isUser, { user: config.User, uids }),
       "nothing in it can be written": expect(writes.code === 0, writes.output),
-      "its health check tells a running server from one that has ended": expect(isProbe, [
-        healthy,
-        unhealthy,
-      ]),
+      "its health check notices that a server has ended": expect(isProbe, [healthy, unhealthy]),
       "it ends with 0 after SIGTERM": expect(code === 0, code),
       "it has labels and its port": expect(isLabeled, config),
       "it contains the package and no source": await foreignFiles(mounted),
@@ -186,11 +181,8 @@ function inside(mounted: string, { User, WorkingDir }: ImageConfig, command: rea
   const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
   const line = quoted(`cd ${WorkingDir} && exec ${command.map(quoted).join(" ")}`);
   const script = [
-    "set -e",
-    `mount --bind ${mounted} ${mounted}`,
-    `mount -o remount,bind,ro ${mounted}`,
-    `cd ${mounted}`,
-    `exec /usr/sbin/chroot --userspec=${User} ${mounted} /bin/sh -c ${line}`,
+    ...["set -e", `mount --bind ${mounted} ${mounted}`, `mount -o remount,bind,ro ${mounted}`],
+    ...[`cd ${mounted}`, `exec /usr/sbin/chroot --userspec=${User} ${mounted} /bin/sh -c ${line}`],
   ];
   return ["--mount", "--propagation", "private", "sh", "-c", script.join("\n")];
 }

@@ -9,11 +9,7 @@ import { mustRun } from "./run-program.js";
  * The folder and its project are made when they are not there. npm has `timeout` milliseconds, and two more tries: it does
  * not notice a download that stalls, and keeps what it has downloaded. Throws when npm does.
  */
-export async function install(
-  folder: string,
-  packages: readonly string[] = [],
-  timeout = 240_000,
-): Promise<void> {
+export async function install(folder: string, packages: readonly string[] = [], timeout = 240_000) {
   await mkdir(folder, { recursive: true });
   const project = join(folder, "package.json");
   // Without one, npm installs into the nearest project above.

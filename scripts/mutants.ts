@@ -107,10 +107,8 @@ async function tryMutants(copy: string, ids: readonly string[]): Promise<Readonl
 }
 
 if (!existsSync(packages)) await install(join(root, folder), [], 600_000);
-const changed = new Set([
-  ...git("diff", "--name-only", "main"),
-  ...git("ls-files", "--others", "--exclude-standard"),
-]);
+const untracked = git("ls-files", "--others", "--exclude-standard");
+const changed = new Set([...git("diff", "--name-only", "main"), ...untracked]);
 const isChosen = (room: string, file: string) =>
   positionals.length > 0 ? positionals.includes(room) : isWhole || changed.has(file);
 const filesOf = (room: string) =>
@@ -125,9 +123,7 @@ try {
   const samples = byRoom.map(({ room, files }) => {
     const all = mutants.filter(({ fileName }) => files.includes(fileName));
     const draw = randomStream(Number(flags.seed), room);
-    const drawn = all
-      .map((mutant) => ({ mutant, order: draw() }))
-      .sort((one, other) => one.order - other.order);
+    const drawn = all.map((mutant) => ({ mutant, order: draw() })).sort((a, b) => a.order - b.order);
     return {
       room,
       all: all.length,

@@ -60,11 +60,9 @@ async function llmsText(root: string, pages: readonly Page[]): Promise<string> {
   const agents = await readFile(join(root, "AGENTS.md"), "utf8");
   const size = (text: string) => `${(Buffer.byteLength(text) / 1000).toFixed(1)} kB`;
   const lines = [
-    "# svc-sandbox",
-    "",
+    ...["# svc-sandbox", ""],
     "> An offline sandbox of the relying-party API. Read AGENTS.md first, and a page only when you need it.",
-    "",
-    `- [For coding agents](AGENTS.md): ${size(agents)}`,
+    ...["", `- [For coding agents](AGENTS.md): ${size(agents)}`],
   ];
   let last = "";
   for (const { source, label, group = "", text } of pages) {

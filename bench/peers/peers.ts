@@ -17,9 +17,7 @@ export interface Peer {
 
 /** The responses by their keys. */
 function byKey({ exchanges }: Pick<Job, "exchanges">): string {
-  return JSON.stringify(
-    Object.fromEntries(exchanges.map(({ key, status, body }) => [key, { status, body }])),
-  );
+  return JSON.stringify(Object.fromEntries(exchanges.map(({ key, ...rest }) => [key, rest])));
 }
 
 // https://mockoon.com/docs/latest/data-buckets/overview/ and https://mockoon.com/docs/latest/templating/mockoon-response-helpers/
@@ -32,11 +30,7 @@ export const peers: Readonly<Record<string, Peer>> = {
     title: "svc-sandbox",
     setUp: "`svc-sandbox start job.yaml --log off`, with its journal, report and control plane.",
     files: ({ scenario }) => ({ "job.yaml": stringify(scenario, { aliasDuplicateObjects: false }) }),
-    command: (port) => [
-      "node",
-      commandFile,
-      ...["start", "job.yaml", "--port", String(port), "--log", "off"],
-    ],
+    command: (port) => ["node", commandFile, "start", "job.yaml", "--port", `${port}`, "--log", "off"],
   },
   // https://wiremock.org/docs/stubbing/ and https://wiremock.org/docs/standalone/java-jar/.
   wiremock: {

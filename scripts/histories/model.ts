@@ -81,10 +81,7 @@ export function firstState(): State {
 }
 
 /** The outcome of an operation on a state, and the state after it. */
-export function step(
-  before: State,
-  operation: Operation,
-): { readonly outcome: Outcome; readonly state: State } {
+export function step(before: State, operation: Operation) {
   const state = copyOf(before);
   return { outcome: perform(state, operation), state };
 }

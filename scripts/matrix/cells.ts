@@ -160,11 +160,7 @@ export function nameOf({ node, packages, format, runner, setup }: Cell): string 
       ?.split("@")
       .at(-1);
   const major = version(runner)?.split(".")[0];
-  const called = [
-    runner,
-    ...(major === undefined ? [] : [major]),
-    ...(setup === undefined ? [] : [`(${setup})`]),
-  ];
+  const called = [runner, major, setup && `(${setup})`].filter((one) => one !== undefined);
   const msw = version("msw");
   return [`node ${node}`, msw === undefined ? "no msw" : `msw ${msw}`, format, called.join(" ")].join(" · ");
 }

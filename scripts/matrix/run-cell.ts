@@ -55,23 +55,13 @@ const commandLines: Readonly<Record<Runner, (folder: string, files: readonly str
   jest: (folder) => ["node", "node_modules/jest/bin/jest.js", `/${folder}/`],
   vitest: (folder) => ["node", "node_modules/vitest/vitest.mjs", "run", "--dir", folder],
   playwright: (folder) => [
-    "node",
-    "node_modules/@playwright/test/cli.js",
-    "test",
-    `/${folder}/`,
-    "--reporter=line",
+    ...["node", "node_modules/@playwright/test/cli.js", "test", `/${folder}/`, "--reporter=line"],
     `--output=${folder}/results`,
   ],
   // Not by way of the package `bun`, which needs its install script.
   bun: (_folder, files) => [bunProgram, "test", ...files.map((file) => `./${file}`)],
-  deno: (_folder, files) => [
-    "node",
-    "node_modules/deno/bin.cjs",
-    "test",
-    "--allow-all",
-    "--no-check",
-    ...files,
-  ],
+  deno: (_folder, files) =>
+    [..."node node_modules/deno/bin.cjs test --allow-all --no-check".split(" "), ...files] as never,
 };
 
 /** The text of a test file of `test/matrix`, as it has to be for a format and a runner. */

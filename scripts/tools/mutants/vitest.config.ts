@@ -13,9 +13,7 @@ class AsListed extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    include,
-    runner: "scripts/tools/mutants/runner.ts",
-    sequence: { sequencer: AsListed },
+    ...{ include, runner: "scripts/tools/mutants/runner.ts", sequence: { sequencer: AsListed } },
     ...{ isolate: false, maxWorkers: 1, update: false, testTimeout: 120_000, hookTimeout: 120_000 },
     expect: { poll: { timeout: 10_000 } },
   },
