@@ -20,12 +20,26 @@ import { root, runProgram } from "./run-program.js";
 // notices: by default in files that differ from `main`, with words in the rooms of these names, with `--all` in all rooms. A seed
 // draws the mutants of each room. `--write` writes the scores into docs/development.md.
 
-/** By room, its folder of `src`, and the percentage of mutants that tests must notice. */
-const rooms: Readonly<Record<string, readonly [folder: string, goal: number]>> = {
-  ...{ spec: ["spec", 90], scenario: ["scenario", 90], farmers: ["farmers", 85], sandbox: ["sandbox", 90] },
-  ...{ api: ["api", 90], report: ["report", 85], library: ["library", 85], check: ["check", 85] },
-  ...{ certify: ["certify", 85], node: ["node", 85], log: ["log", 90], sockets: ["server/sockets", 90] },
-  ...{ control: ["server/control", 90], cli: ["cli", 85] },
+/** By room, its folder of `src`, the percentage of mutants that tests must notice, and the start of the paths of its tests. */
+const rooms: Readonly<Record<string, readonly [folder: string, goal: number, tests: RegExp]>> = {
+  spec: ["spec", 90, /^test\/(?:api|faults|docs|report\/client)/],
+  scenario: ["scenario", 90, /^test\/(?:scenario|docs|stories)/],
+  farmers: ["farmers", 85, /^test\/farmers/],
+  sandbox: [
+    "sandbox",
+    90,
+    /^test\/(?:operations|stories|preview|api|faults|control\/(?:world|upcoming|story|state))/,
+  ],
+  api: ["api", 90, /^test\/(?:api|faults|varied|preview|changes)/],
+  report: ["report", 85, /^test\/(?:report|docs)/],
+  library: ["library", 85, /^test\/(?:library|undici|operations|cli\/capture)/],
+  check: ["check", 85, /^test\/check/],
+  certify: ["certify", 85, /^test\/certify/],
+  node: ["node", 85, /^test\/(?:node|cli|control\/state|log)/],
+  log: ["log", 90, /^test\/(?:log|store|control\/(?:state|instances|tenants)|cli\/backup)/],
+  sockets: ["server/sockets", 90, /^test\/(?:node|faults|control\/tenants|preview\/server)/],
+  control: ["server/control", 90, /^test\/(?:control|docs)/],
+  cli: ["cli", 85, /^test\/(?:cli|stories|docs)/],
 };
 
 /** As Stryker describes it. */
@@ -63,11 +77,14 @@ const { values: flags, positionals } = parseArgs({
 });
 const isWhole = flags.all === true || positionals.length > 0;
 
-/** The tests that run the source in their own process, those next to it and short ones first. */
-function testFiles(): string[] {
+/** The tests of some rooms that run the source in their own process, those next to it and short ones first. */
+function testFiles(chosen: readonly string[]): string[] {
   const length = (file: string) => (file.startsWith("src") ? 0 : read(file).length);
+  const isOfRoom = (file: string) =>
+    chosen.some((room) => file.startsWith(`src/${rooms[room]?.[0]}/`) || rooms[room]?.[2].test(file));
   return [...filesIn("src"), ...filesIn("test")]
     .filter((file) => file.endsWith(".test.ts") && !isOfOthers.test(file) && !isOutside(read(file)))
+    .filter(isOfRoom)
     .sort((one, other) => length(one) - length(other));
 }
 
@@ -90,12 +107,16 @@ async function instrumentedCopy(files: readonly string[]) {
   return { copy, mutants, lines };
 }
 
-/** Tries mutants with all tests; returns a word and an id for each thing that happened. */
-async function tryMutants(copy: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
+/** Tries mutants with these tests; returns a word and an id for each thing that happened. */
+async function tryMutants(
+  copy: string,
+  tests: readonly string[],
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
   const results = join(copy, "results");
   writeFileSync(results, "");
   const env = {
-    MUTANT_TESTS: testFiles().join(),
+    MUTANT_TESTS: tests.join(),
     MUTANT_IDS: ids.join(),
     MUTANT_RESULTS: results,
     CHROMIUM_PATH: "/none",
@@ -132,6 +153,7 @@ try {
   });
   const results = await tryMutants(
     copy,
+    testFiles(samples.map(({ room }) => room)),
     samples.flatMap(({ sample }) => sample.map(({ id }) => id)),
   );
   let page = read("docs/development.md");

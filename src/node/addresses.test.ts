@@ -1,0 +1,119 @@
+import type { IncomingMessage } from "node:http";
+import { expect, test } from "vitest";
+import * as addresses from "./addresses.js";
+import { describeConnectionError } from "./clients/send-once.js";
+import { der } from "./java-trust-store.js";
+
+test.each([
+  ["localhost", true],
+  ["LOCALHOST:80", true],
+  ["a.localhost:1", true],
+  ["127.0.0.1", true],
+  ["127.1.2.3:443", true],
+  ["[::1]:80", true],
+  ["[::ffff:127.0.0.1]", true],
+  ["[::ffff:7f00:1]", true],
+  ["127.0.0.1.example", false],
+  ["localhost.example", false],
+  ["notlocalhost", false],
+  ["128.0.0.1", false],
+  ["[::2]", false],
+  ["[::ffff:8f00:1]", false],
+])("the Host %s is this machine's: %s", (host, isOurs) => {
+  expect(addresses.isLoopbackHost(host)).toBe(isOurs);
+});
+
+test("an address becomes the host of a URL for clients on this machine", () => {
+  expect(["0.0.0.0", "::", "::1", "10.0.0.1", "name"].map(addresses.hostToConnectTo)).toEqual([
+    ...["127.0.0.1", "127.0.0.1", "[::1]", "10.0.0.1", "name"],
+  ]);
+  expect(["::1", "127.9.9.9", "::ffff:127.0.0.1", "10.0.0.1", "::"].map(addresses.isLoopback)).toEqual([
+    ...[true, true, true, false, false],
+  ]);
+  expect(["[::1]:80", "A.example:1", "b"].map(addresses.bareName)).toEqual(["::1", "a.example", "b"]);
+});
+
+test.each([
+  ["https://api.example/", "https://api.example"],
+  [" http://api.example/base// ", "http://api.example/base"],
+  ["https://user@api.example", undefined],
+  ["https://:secret@api.example", undefined],
+  ["https://api.example?a", undefined],
+  ["https://api.example#a", undefined],
+  ["ftp://api.example", undefined],
+  ["api.example", undefined],
+])("the base URL %j is read as %j", (text, url) => {
+  expect(addresses.readBaseUrl(text)).toBe(url);
+});
+
+test.each([
+  [{ host: "a.example:1" }, "10.0.0.1", "http://a.example:1"],
+  [
+    { host: "a.example", "x-forwarded-host": "b.example", "x-forwarded-proto": "https" },
+    "10.0.0.1",
+    "http://a.example",
+  ],
+  [
+    { host: "a.example", "x-forwarded-host": "b.example, c.example", "x-forwarded-proto": "https,http" },
+    "127.0.0.1",
+    "https://b.example",
+  ],
+  [{ host: "a.example", "x-forwarded-proto": "ftp" }, "127.0.0.1", "http://a.example"],
+  [{ host: "a b" }, "127.0.0.1", "http://own:1"],
+  [{}, "127.0.0.1", "http://own:1"],
+])("the sender of %j at %s reaches the server at %s", (headers, remoteAddress, url) => {
+  const request = { headers, socket: { remoteAddress } } as unknown as IncomingMessage;
+  expect(addresses.baseUrlFor(request, "http://own:1")).toBe(url);
+});
+
+test.each([
+  ["redis://host", "redis://host"],
+  ["rediss://user:p%40ss@host:6380/2", "rediss://host:6380/2"],
+  ["redis://host/", "redis://host"],
+  ["redis://host/123456", undefined],
+  ["redis://host/a", undefined],
+  ["redis://host?db=1", undefined],
+  ["redis://host#a", undefined],
+  ["redis://%zz@host", undefined],
+  ["redis://user:%zz@host", undefined],
+  ["redis://", undefined],
+  ["http://host", undefined],
+  ["host", undefined],
+])("the address of a Redis %j is shown as %j", (text, shown) => {
+  expect(addresses.readRedisAddress(text)?.shown).toBe(shown);
+});
+
+test("a prefix of a store has 1 to 64 characters without a meaning in patterns", () => {
+  const all = ["a", "x".repeat(64), "x".repeat(65), "", "a*", "a b", "svc:1/2_3-4."];
+  expect(all.map(addresses.isPrefix)).toEqual([true, true, false, false, false, false, true]);
+});
+
+test.each([
+  ["ENOTFOUND", "the host name cannot be resolved"],
+  ["ECONNREFUSED", "nothing listens"],
+  ["EHOSTUNREACH", "this host cannot be reached"],
+  ["CERT_HAS_EXPIRED", "its certificate is for another name"],
+  ["CERT_UNTRUSTED", "its certificate is not trusted"],
+  ["EPROTO", "no secure connection"],
+  ["HPE_INVALID_CONSTANT", "its response is not valid HTTP"],
+  ["ECONNRESET", "the connection was closed"],
+  ["", "the connection was closed"],
+])("a connection that fails with %j is described, also if several addresses failed", (code, found) => {
+  const error = Object.assign(new Error(), code && { code });
+  const all = Object.assign(new AggregateError([error, new Error()]), { code: undefined });
+  const expected =
+    code === ""
+      ? expect.stringMatching(/ came$/)
+      : expect.stringMatching(new RegExp(`^${found}.* \\(${code}\\)$`));
+  for (const one of [error, all])
+    expect(describeConnectionError(one as NodeJS.ErrnoException).found).toEqual(expected);
+});
+
+test.each([
+  [0x7f, "307f"],
+  [0x80, "308180"],
+  [0xff, "3081ff"],
+  [0x100, "30820100"],
+])("DER has the length %i in as few bytes as possible", (length, head) => {
+  expect(der(0x30, Buffer.alloc(length)).toString("hex").slice(0, head.length)).toBe(head);
+});

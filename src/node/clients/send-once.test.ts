@@ -1,0 +1,66 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { sendOnce } from "./send-once.js";
+
+/** Sends a request to a server that responds with this text, and leaves the connection open unless it `ends`. */
+async function reply(text: string, { ends = true, timeout = 60_000, maxBody = 5 } = {}) {
+  const received: string[] = [];
+  const server = createServer((socket) => {
+    socket
+      .on("error", () => {})
+      .on("data", (bytes) => {
+        received.push(String(bytes));
+        if (ends) socket.end(text);
+        else socket.write(text);
+      });
+  }).listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    received,
+    reply: await sendOnce(new URL(`http://127.0.0.1:${port}/a?b`), { method: "POST", timeout, maxBody }),
+  };
+}
+
+const head = (length: number, status = "200 Fine") =>
+  `HTTP/1.1 ${status}\r\nX-A: 1\r\nContent-Length: ${length}\r\n\r\n`;
+
+test("a whole response of the longest body is read, and its connection is closed", async () => {
+  const { received, reply: answer } = await reply(`${head(5)}12345`, { ends: false });
+  expect(answer).toMatchObject({
+    status: 200,
+    reason: "Fine",
+    headers: [
+      ["X-A", "1"],
+      ["Content-Length", "5"],
+    ],
+  });
+  expect(String((answer as { body: Buffer }).body)).toBe("12345");
+  expect(received.join("")).toMatch(
+    /^POST \/a\?b HTTP\/1\.1\r\ncontent-type: application\/json\r\n[\s\S]*\r\n\r\n\{\}$/i,
+  );
+});
+
+test.each([
+  ["more than the longest body", `${head(6)}123456`, {}, /^a body of more than/],
+  ["a body that breaks off", `${head(5)}123`, {}, /^a body that was cut off after 3 of 5 bytes$/],
+  [
+    "a chunked body that breaks off",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n12\r\n",
+    {},
+    /^a body that was cut off after 2 bytes$/,
+  ],
+  ["nothing", "", {}, /^the connection was closed before a response came/],
+  ["no HTTP", "SSH-2.0\r\n", {}, /^its response is not valid HTTP/],
+  [
+    "another protocol",
+    "HTTP/1.1 101 Other\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n",
+    {},
+    /^the connection was closed/,
+  ],
+  ["nothing, in time", "", { ends: false, timeout: 50 }, /^no response came within 0\.05 s$/],
+])("a server that sends %s is described", async (_what, text, options, found) => {
+  expect((await reply(text, options)).reply).toMatchObject({ found: expect.stringMatching(found) });
+});
