@@ -1,0 +1,122 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../../test/support/temporary-folder.js";
+import { openWorld } from "../node/platform.js";
+import { bundledScenarios } from "../scenario/bundled.js";
+import { newFile, openOutput, reportTargets } from "./files.js";
+import { keyRows, keyTable } from "./key-rows.js";
+import { answerText, paintStatus, shortTime, styleFor, wrapLines } from "./terminal.js";
+
+const wrap = (text: string) => text;
+const palette = { green: () => "green", yellow: () => "yellow", red: () => "red", dim: wrap } as never;
+
+test.each([
+  [true, {}, true],
+  [false, {}, false],
+  [true, { NO_COLOR: "1" }, false],
+  [true, { NO_COLOR: "" }, true],
+  [true, { TERM: "dumb" }, false],
+  [true, { TERM: "xterm" }, true],
+])("a terminal (%j) with %j has colors: %j", (isTTY, env, hasColors) => {
+  const style = styleFor({ isTTY, wrap } as never, env as Record<string, string>);
+  expect([style.palette.isColorSupported, style.isTerminal, style.width]).toEqual([
+    hasColors,
+    isTTY,
+    Number.POSITIVE_INFINITY,
+  ]);
+});
+
+test.each([
+  [200, "green"],
+  [299, "green"],
+  [300, "red"],
+  [429, "yellow"],
+  [503, "red"],
+])("the status %i is %s", (status, color) => {
+  expect(paintStatus(palette, status)("")).toBe(color);
+});
+
+test("a response is its status and code, and a time has no fraction of zeros", () => {
+  const all = [
+    { status: 0, code: null },
+    { status: 200, code: null },
+    { status: 401, code: "unauthorized" },
+  ];
+  expect(all.map(answerText)).toEqual(["no response", "200", "401 unauthorized"]);
+  expect(["2026-03-02T10:01:00.000Z", "2026-03-02T10:01:00.500Z"].map(shortTime)).toEqual([
+    ...["2026-03-02T10:01:00Z", "2026-03-02T10:01:00.500Z"],
+  ]);
+});
+
+/** Breaks after each word; the width comes first in each line. */
+const perWord = (line: string, width: number) =>
+  line
+    .split(" ")
+    .map((word) => `${width}:${word}`)
+    .join("\n");
+
+test.each([
+  ["short enough", 12, "short enough"],
+  ["short enough", 11, "11:short\n11:enough"],
+  ["x".repeat(101), 200, `100:${"x".repeat(101)}`],
+  ["x".repeat(100), 200, "x".repeat(100)],
+  ["key  a text", 10, "key  5:a\n     5:text"],
+  ["  long-key-here  a text", 18, "  12:long-key-here\n      12:\n      12:a\n      12:text"],
+  ["now run svc-sandbox start x, or not", 20, "20:now\n20:run\n20:svc-sandbox start x,\n20:or\n20:not"],
+])("the line %j in %i columns", (line, columns, wrapped) => {
+  expect(wrapLines(line, columns, perWord)).toBe(wrapped);
+});
+
+test("a table of keys has as many columns as fit", () => {
+  const rows = keyRows(openWorld(bundledScenarios["key-states"]));
+  const whole = keyTable(rows, palette, Number.POSITIVE_INFINITY);
+  const widthOf = (lines: readonly string[]) => Math.max(...lines.map(({ length }) => length));
+  const titles = (width: number) => (keyTable(rows, palette, width)[0] as string).split(/ {2,}/);
+  const columns = ["KEY", "SECRET", "A REQUEST GETS", "PATH"];
+  expect(titles(widthOf(whole))).toEqual(columns);
+  const narrower = keyTable(rows, palette, widthOf(whole) - 1);
+  expect(titles(widthOf(whole) - 1)).toEqual(columns.slice(0, 3));
+  expect([titles(widthOf(narrower)), titles(widthOf(narrower) - 1), titles(1)]).toEqual([
+    ...[columns.slice(0, 3), ["KEY", "SECRET", "GETS"], ["KEY", "SECRET", "GETS"]],
+  ]);
+  expect(rows.find(({ ref }) => ref === "wrong-scope")).toMatchObject({
+    status: 403,
+    path_id: "403.insufficient_scope",
+  });
+});
+
+const flag = { name: "--report", what: "the report" };
+
+test("a file's name sets the format of a report, unless it is given or the summary of a job", () => {
+  const cwd = temporaryFolder({ "made/.keep": "" });
+  const io = { cwd, env: { GITHUB_STEP_SUMMARY: join(cwd, "summary") } };
+  const of = (file: string, given?: "json") => reportTargets([file], flag, io, given)[0];
+  expect([of("a.MD"), of("-"), of("summary"), of("made/a.html", "json")]).toEqual([
+    { file: "a.MD", format: "markdown", isAppended: false },
+    { file: "-", format: "text", isAppended: false },
+    { file: "summary", format: "markdown", isAppended: true },
+    { file: "made/a.html", format: "json", isAppended: false },
+  ]);
+  for (const file of ["a", "a.pdf", "none/a.md"])
+    expect(() => of(file)).toThrow(expect.objectContaining({ code: "usage" }));
+  expect(reportTargets(undefined, flag, io)).toEqual([]);
+});
+
+test("a new file replaces no other without --force, and what to do next is on stderr unless --quiet", () => {
+  const cwd = temporaryFolder({ old: "" });
+  expect(() => newFile("old", cwd, {})).toThrow(expect.objectContaining({ code: "file_exists" }));
+  expect([newFile("old", cwd, { force: true }), newFile("new", cwd, {})]).toEqual([
+    join(cwd, "old"),
+    join(cwd, "new"),
+  ]);
+  const said: string[] = [];
+  const io = {
+    cwd,
+    stdout: { write: (text: string) => said.push(`out ${text}`) },
+    stderr: { say: (text: string) => said.push(text) },
+  };
+  openOutput({}, io as never)("text", "Next.");
+  openOutput({ output: "a" }, io as never)("text", "Next.");
+  openOutput({ output: "b", quiet: true }, io as never)("text", "Next.");
+  expect(said).toEqual(["out text", "Wrote a. Next.\n"]);
+});
