@@ -46,13 +46,70 @@ test.each(ways)("the origin of %s is left when its client goes away", async (way
   await once(ends.remote.resume(), "close");
 });
 
-test.each(ways)("the client of %s is left when its origin goes away in the middle", async (way) => {
+test.each(
+  ways.flatMap((way) => [[way, "resets it"] as const, [way, "ends it"] as const]),
+)("the client of %s is left when its origin %s in the middle", async (way, how) => {
   const ends = await passingThrough(messages[way]);
   await joined(way, ends);
   if (way === "a request") ends.remote.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\ncut");
   else ends.remote.write("cut");
   const [chunk] = await once(ends.client, "data");
-  ends.remote.resetAndDestroy();
+  if (how === "ends it") ends.remote.end();
+  else ends.remote.resetAndDestroy();
   await once(ends.client.resume(), "close");
   expect(String(chunk)).toContain(way === "a request" ? "200 OK" : "cut");
+});
+
+/** What a proxy for these hosts answers to each message on its own connection, and what it notes about them. */
+async function proxied(hosts: readonly string[], messages: readonly string[]) {
+  const proxy = await startInterceptor(hosts, false, (pair) => createHttpServer(state, pair));
+  onTestFinished(() => proxy.close(0));
+  const answers: string[] = [];
+  for (const message of messages) {
+    const client = connect(proxy.port, "127.0.0.1").on("error", () => {});
+    client.write(
+      `${message} HTTP/1.1\r\nHost: ${message.split(/[ /]+/)[2] ?? ""}\r\nConnection: close\r\n\r\n`,
+    );
+    const [chunk] = await once(client, "data");
+    client.destroy();
+    answers.push(String(chunk).slice(9).split("\r\n", 1)[0] as string);
+  }
+  return { answers, notes: proxy.notes().map((note) => note.split(/[.:]/, 1)[0]) };
+}
+
+const [established, pinned, missed] = [
+  ...["200 Connection Established", "Your client connected to", "Nothing called"],
+];
+
+test.each<[string[], string[], (string | RegExp)[], string[]]>([
+  [["api.example"], [], [], ["Nothing came through the proxy of --intercept"]],
+  [["api.example"], ["GET http://api.example/v1/none"], ["404 Not Found"], []],
+  [["*.bank.example"], ["GET http://a.b.bank.example/v1/none"], ["404 Not Found"], []],
+  [
+    ["*.bank.example"],
+    ["GET http://bank.example/"],
+    ["403 Forbidden"],
+    ["Rejected connections to bank", missed],
+  ],
+  [["api.example"], ["CONNECT api.example:443"], [established], [`${pinned} api`]],
+  [
+    ["api.example"],
+    ["CONNECT api.example:443", "GET http://api.example/v1/none"],
+    [established, "404 Not Found"],
+    [],
+  ],
+  [["api.example", "b.example"], ["GET http://api.example/v1/none"], ["404 Not Found"], [`${missed} b`]],
+  [
+    ["api.example"],
+    ["CONNECT other.example:443"],
+    [/^403 .*--intercept other\.example/],
+    ["Rejected connections to other", missed],
+  ],
+  [["api.example"], ["GET /v1/none"], ["403 Forbidden"], ["Nothing came through the proxy of --intercept"]],
+])("a proxy for %j notes what is wrong about %j", async (hosts, messages, answers, notes) => {
+  const found = await proxied(hosts, messages);
+  expect(found.answers).toEqual(
+    answers.map((one) => (typeof one === "string" ? one : expect.stringMatching(one))),
+  );
+  expect(found.notes).toEqual(notes.map((note) => expect.stringContaining(note)));
 });

@@ -218,3 +218,15 @@ test("a state file keeps consent requests, each written before its response", as
   const again = await previewClient(clientInProcess(second.sandbox)).ask("bank", 2, {}, headers);
   expect(again.json.data.id).toBe(id);
 });
+
+test("a body of 64 KB is read, and one byte more is too long", async () => {
+  const { server, key } = await serve();
+  const headers = { "x-api-key": key, "content-type": "application/json" };
+  const reasonFor = async (length: number) => {
+    const init = { method: "POST", headers, body: " ".repeat(length) };
+    return (await (await fetch(server.url + consentsPath, init)).json()).error.details.reason;
+  };
+  expect([await reasonFor(65_536), await reasonFor(65_537)]).toEqual([
+    ...["it is not JSON", "it is longer than 65536 bytes"],
+  ]);
+});
