@@ -55,7 +55,8 @@ const commandLines: Readonly<Record<Runner, (folder: string, files: readonly str
   jest: (folder) => ["node", "node_modules/jest/bin/jest.js", `/${folder}/`],
   vitest: (folder) => ["node", "node_modules/vitest/vitest.mjs", "run", "--dir", folder],
   playwright: (folder) => [
-    ...["node", "node_modules/@playwright/test/cli.js", "test", `/${folder}/`, "--reporter=line"],
+    "node",
+    ...["node_modules/@playwright/test/cli.js", "test", `/${folder}/`, "--reporter=line"],
     `--output=${folder}/results`,
   ],
   // Not by way of the package `bun`, which needs its install script.
