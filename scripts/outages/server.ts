@@ -58,11 +58,6 @@ export async function startServer(
   return { url, controlUrl, keys, stop, kill: () => end("SIGKILL") };
 }
 
-/** Forgets servers that were expected to end. */
-export function forgetProblems(): void {
-  problems = [];
-}
-
 /** Ends every server; returns what was wrong with any, and the most megabytes that one had. */
 export async function stopServers() {
   await Promise.all([...running].map((stop) => stop()));
