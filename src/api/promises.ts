@@ -3,18 +3,28 @@ import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState, Trial } from "../sandbox/sandbox.js";
 import { environments } from "../spec/api-key.js";
 import { failures } from "../spec/fault-effects.js";
-import { isSuccess, type Outcome, outcomes, type PathId, type PromisedPathId } from "../spec/outcomes.js";
-import { fieldsOf, shapeAt, shapeOf } from "../spec/schema/shape.js";
+import {
+  type ApiPathId,
+  isSuccess,
+  type Outcome,
+  outcomeOf,
+  outcomes,
+  type PathId,
+} from "../spec/outcomes.js";
+import { parsedJson } from "../spec/schema/json.js";
+import { fieldsOf, isMapping, type MappingField, shapeOf } from "../spec/schema/shape.js";
 import { type ApiCall, rejectCall, successAnswer } from "./answer.js";
+import { type Endpoint, successPathOf } from "./endpoint.js";
 import { contextOf, me } from "./endpoints/me.js";
 import { errorBody, jsonBody, withBody } from "./messages.js";
 import words from "./promises.json" with { type: "json" };
+import { builtIn } from "./routes.js";
 
 /** A way to break a promise of the specification. The tests of a client that relies on the promise must then fail. */
 export interface BrokenPromise {
   /** For example, `200.test:scopes-empty`. */
   readonly id: string;
-  readonly path: PromisedPathId;
+  readonly path: PathId;
   /** `swap`: an accepted key is rejected, or the reverse. */
   readonly kind: "swap" | "other";
   /** What its texts call it, such as "missing" for each missing member. */
@@ -23,6 +33,8 @@ export interface BrokenPromise {
   readonly isShared?: true;
   /** Whether it also changes later responses. */
   readonly isLasting?: true;
+  /** Whether an announced endpoint makes it, so that it never fails a certificate. */
+  readonly isAnnounced?: true;
   /** The broken response, such as "empty `scopes` on a 200". */
   readonly sentence: string;
   /** The harm to the users of a client that does not notice. */
@@ -46,35 +58,80 @@ interface Row extends Pick<BrokenPromise, "isShared" | "isLasting" | "respond"> 
   readonly facts?: Readonly<Record<string, string>>;
 }
 
-type PromisedOutcome = Outcome & { readonly path: PromisedPathId };
-
-const promised = outcomes.filter((row) => row.promised) as readonly PromisedOutcome[];
+const promised = outcomes.filter((row) => row.promised);
 const wordsOf: Readonly<Record<string, Pick<BrokenPromise, "sentence" | "loss">>> = words;
 
-/** Every way to break a promise, made from the outcomes and the shape of a response. */
-export const brokenPromises: readonly BrokenPromise[] = promised.flatMap((outcome) => {
-  const { path, status } = outcome;
-  const rows = status === 200 ? successRows(outcome) : rejectionRows(outcome);
+/** The most rows for members of one endpoint: each row is a run of the client. */
+const mostRows = 12;
+
+const onSuccess = { on: "a 200", success: "200" };
+
+const rejectedRow: Row = {
+  name: "rejected",
+  respond: (_, call, world) => rejectCall(world, call, { path: "401.unknown" }),
+};
+
+const bodyRows: readonly Row[] = [
+  {
+    name: "invalid-json",
+    respond: ({ answer }) => ({ answer: withBody(answer, `{${answer.body}`), code: null }),
+  },
+  {
+    name: "status-500",
+    respond({ answer }) {
+      const { code, message } = failures[500];
+      return { answer: { ...withBody(answer, errorBody(code, message).text), status: 500 }, code };
+    },
+  },
+];
+
+/** Every way to break a promise of `/me` or of the checks, made from the outcomes and the shape of a response. */
+export const brokenPromises: readonly BrokenPromise[] = promised.flatMap((outcome) =>
+  promisesOf(outcome, outcome.status === 200 ? successRows(outcome) : rejectionRows(outcome)),
+);
+
+const known = new WeakMap<readonly Endpoint[], readonly BrokenPromise[]>();
+
+/** Every way to break a promise of these endpoints, or of the checks. */
+export function brokenPromisesOf(endpoints: readonly Endpoint[]): readonly BrokenPromise[] {
+  const others = endpoints.filter(({ answersContext }) => answersContext === undefined);
+  const all = known.get(endpoints) ?? [...brokenPromises, ...others.flatMap(ofEndpoint)];
+  known.set(endpoints, all);
+  return all;
+}
+
+function ofEndpoint(endpoint: Endpoint): BrokenPromise[] {
+  const { operationId, announced } = endpoint;
+  const outcome = outcomeOf(successPathOf(endpoint, "404.unknown_path"));
+  const { status } = outcome;
+  const facts = { on: `the ${status} of ${operationId}`, success: `the ${status} of ${operationId}` };
+  const all = promisesOf(
+    outcome,
+    [rejectedRow, ...memberRows(endpoint).slice(0, mostRows), ...bodyRows],
+    facts,
+  );
+  return announced === undefined ? all : all.map((one) => ({ ...one, isAnnounced: true }));
+}
+
+function promisesOf(outcome: Outcome, rows: readonly Row[], on = onSuccess): BrokenPromise[] {
   return rows.map(({ name, words = name, facts, ...row }): BrokenPromise => {
-    const all: Readonly<Record<string, unknown>> = { ...outcome, ...facts };
+    const all: Readonly<Record<string, unknown>> = { ...outcome, ...on, ...facts };
     const filled = (text = "") => text.replace(/\{(\w+)\}/g, (_, fact) => String(all[fact]));
     const { sentence, loss } = wordsOf[words] ?? {};
+    const path = outcome.path as PathId;
     const kind = name === "rejected" || name === "accepted" ? "swap" : "other";
-    return {
-      ...row,
-      id: `${path}:${name}`,
-      path,
-      kind,
-      words,
-      sentence: filled(sentence),
-      loss: filled(loss),
-    };
+    const texts = { sentence: filled(sentence), loss: filled(loss) };
+    return { ...row, id: `${path}:${name}`, path, kind, words, ...texts };
   });
-});
+}
 
-/** The promises to break for a client that covers these path ids, swaps first. */
-export function promisesOn(covered: readonly PathId[], kinds: "all" | "swaps" | "none"): BrokenPromise[] {
-  const rows = brokenPromises.filter(({ path }) => covered.includes(path));
+/** The promises to break for a client of these endpoints that covers these path ids, swaps first. */
+export function promisesOn(
+  covered: readonly PathId[],
+  kinds: "all" | "swaps" | "none",
+  endpoints: readonly Endpoint[] = builtIn,
+): BrokenPromise[] {
+  const rows = brokenPromisesOf(endpoints).filter(({ path }) => covered.includes(path));
   const firstSuccess = rows.find(({ isShared }) => isShared)?.path;
   const swaps = kinds === "none" ? [] : rows.filter(({ kind }) => kind === "swap");
   const others = kinds === "all" ? rows.filter(({ kind }) => kind === "other") : [];
@@ -87,7 +144,7 @@ export function breaking({ path, isLasting, respond }: BrokenPromise): NonNullab
     responses: 0,
     end(world, call: ApiCall, ending: Ending): Ending {
       const isOnPath = isLasting || ending.pathId === path;
-      if (!isOnPath || ending.fault !== undefined || call.endpoint !== me) return ending;
+      if (!isOnPath || ending.fault !== undefined || call.endpoint === undefined) return ending;
       const other = respond(ending, call, world);
       if (other === undefined) return ending;
       this.responses += 1;
@@ -97,28 +154,30 @@ export function breaking({ path, isLasting, respond }: BrokenPromise): NonNullab
   };
 }
 
-function rejectionRows({ path, status, code }: PromisedOutcome): Row[] {
+function rejectionRows({ path, status, code }: Outcome): Row[] {
   const accepted: Row = {
     name: "accepted",
     words: `accepted ${status}`,
     respond: (_, call, world) => ({ answer: acceptance(world, call), code: null }),
   };
   const other = outcomes.find((one) => one.status === status && one.code !== code)?.code;
-  if (status === 429) return [accepted, neverEnds(path)];
+  if (status === 429) return [accepted, neverEnds(path as ApiPathId)];
   if (status !== 403 || typeof other !== "string") return [accepted];
   const respond = edited("error", () => ({ code: other }), other);
   return [accepted, { name: "another-code", facts: { other }, respond }];
 }
 
-// As if the key had passed each check; an unknown key gets the documented example.
+// As if the key had passed each check; an unknown key, or another endpoint than `/me`, gets the documented example.
 function acceptance(world: SandboxState, call: ApiCall): Ending["answer"] {
-  const { entry } = call;
-  if (entry === undefined) return successAnswer(world, call, me, jsonBody(me.responseExample));
+  const { entry, endpoint = me } = call;
+  if (entry === undefined || endpoint !== me) {
+    return successAnswer(world, call, endpoint, jsonBody(endpoint.responseExample));
+  }
   const usage = { ...entry.usage, dayCount: entry.usage.dayCount + 1 };
   return successAnswer(world, call, me, contextOf({ ...entry, usage }));
 }
 
-function neverEnds(path: PromisedPathId): Row {
+function neverEnds(path: ApiPathId): Row {
   const limited = new WeakSet<KeyEntry>();
   const respond: Respond = ({ pathId }, call, world) => {
     const { entry } = call;
@@ -129,53 +188,59 @@ function neverEnds(path: PromisedPathId): Row {
   return { name: "never-ends", isLasting: true, respond };
 }
 
-function successRows({ path }: PromisedOutcome): Row[] {
+function successRows({ path }: Outcome): Row[] {
   const swapped = environments
     .filter((other) => path !== `200.${other}` && environments.some((own) => path === `200.${own}`))
     .map((other): Row => {
       const respond = edited("data", () => ({ environment: other }));
       return { name: "environment-swapped", facts: { other }, respond };
     });
-  const invalid: Respond = ({ answer }) => ({ answer: withBody(answer, `{${answer.body}`), code: null });
-  const failed: Respond = ({ answer }) => {
-    const { code, message } = failures[500];
-    return { answer: { ...withBody(answer, errorBody(code, message).text), status: 500 }, code };
-  };
   const shared: readonly Row[] = [
-    ...memberRows(),
+    ...memberRows(me),
     { name: "usage-not-counting", respond: sameUsage() },
-    { name: "invalid-json", respond: invalid },
-    { name: "status-500", respond: failed },
+    ...bodyRows,
   ];
-  return [
-    { name: "rejected", respond: (_, call, world) => rejectCall(world, call, { path: "401.unknown" }) },
-    ...swapped,
-    ...shared.map((row): Row => ({ ...row, isShared: true })),
-  ];
+  return [rejectedRow, ...swapped, ...shared.map((row): Row => ({ ...row, isShared: true }))];
 }
 
-/** For each list and object of the response: missing, or of another form. */
-function memberRows(): Row[] {
-  const members = Object.entries(fieldsOf(shapeAt(me.responseShape, ["data"]) ?? me.responseShape) ?? {});
-  return members.flatMap(([name, field]) => {
+/**
+ * For each list and object of a response, or each member if it has none: missing, or of another form. Of `/me`, also
+ * empty lists and unknown choices.
+ */
+function memberRows({ responseShape, answersContext }: Endpoint): Row[] {
+  const { data } = fieldsOf(responseShape) ?? {};
+  const inData = data && fieldsOf(shapeOf(data));
+  const within = inData === undefined ? undefined : "data";
+  const all = Object.entries(inData ?? fieldsOf(responseShape) ?? {}).filter(
+    ([, field]) => !("optional" in field),
+  );
+  const isLarge = (field: MappingField) => /^(?:list|mapping)$/.test(shapeOf(field).kind);
+  const large = all.filter(([, field]) => isLarge(field));
+  return (large.length > 0 ? large : all).flatMap(([name, field]) => {
     const shape = shapeOf(field);
-    if (shape.kind !== "list" && shape.kind !== "mapping") return [];
-    const row = (words: string, form: (value: object) => unknown, inner = ""): Row => ({
+    const row = (words: string, form: (value: unknown) => unknown, inner = ""): Row => ({
       name: `${name}${inner.replace(".", "-")}-${words}`,
       words,
       facts: { member: name + inner },
-      respond: edited("data", (data) => ({ [name]: form(data[name] as object) })),
+      respond: edited(within, (data) => ({ [name]: form(data[name]) })),
     });
-    const isList = shape.kind === "list";
     const choices = Object.entries(fieldsOf(shape) ?? {}).filter(([, of]) => shapeOf(of).kind === "choice");
     return [
       row("missing", () => undefined),
       row("null", () => null),
-      row("wrong-type", (value) => (isList ? String(value) : Object.values(value))),
-      ...(isList ? [row("empty", () => [])] : []),
-      ...choices.map(([inner]) => row("unknown", (value) => ({ ...value, [inner]: "other" }), `.${inner}`)),
+      row("wrong-type", ofWrongType),
+      ...(answersContext && shape.kind === "list" ? [row("empty", () => [])] : []),
+      ...(answersContext ? choices : []).map(([inner]) =>
+        row("unknown", (value) => ({ ...(value as object), [inner]: "other" }), `.${inner}`),
+      ),
     ];
   });
+}
+
+/** A list becomes a text, an object a list, and any other value an object. */
+function ofWrongType(value: unknown): unknown {
+  if (Array.isArray(value)) return String(value);
+  return typeof value === "object" && value !== null ? Object.values(value) : {};
 }
 
 function sameUsage(): Respond {
@@ -192,15 +257,17 @@ function sameUsage(): Respond {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Changes members of `data` or `error`; `undefined` removes one. `code` is the body's new error code. */
+/** Changes members of the body, or of its `data` or `error`; `undefined` removes one. `code` is its new error code. */
 function edited(
-  within: "data" | "error",
+  within: "data" | "error" | undefined,
   change: (members: Members) => Members,
   code: string | null = null,
 ): Respond {
   return ({ answer }) => {
-    const body = JSON.parse(answer.body);
-    Object.assign(body[within], change(body[within]));
+    const body = parsedJson(answer.body);
+    const members = within !== undefined && isMapping(body) ? body[within] : body;
+    if (!isMapping(members)) return undefined;
+    Object.assign(members, change(members));
     return { answer: withBody(answer, JSON.stringify(body)), code };
   };
 }

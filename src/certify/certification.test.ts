@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { failed } from "../../test/certify/certified.js";
+import { builtIn } from "../api/routes.js";
 import type { Report } from "../report/report-shape.js";
 import type { Trial } from "../sandbox/sandbox.js";
 import { type CertificationPlan, type ClientRun, certify, findings, type Progress } from "./certification.js";
@@ -34,7 +35,14 @@ async function certified(client: Client, plan: Partial<CertificationPlan> = {}, 
     ...{ tried() {}, found: ({ name, outcome, cause }) => show(`${name} ${cause?.sentence ?? outcome}`) },
   };
   const state = await certify(
-    { runs: planOf(1, [1, 2], ["fault.hang"]), jobs: 1, kinds: "none", only: [], ...plan },
+    {
+      runs: planOf(1, [1, 2], ["fault.hang"]),
+      endpoints: builtIn,
+      jobs: 1,
+      kinds: "none",
+      only: [],
+      ...plan,
+    },
     {
       run(planned, trial, _patience, isWanted) {
         const run = last.then(() => {

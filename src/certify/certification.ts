@@ -1,10 +1,11 @@
-import { type BrokenPromise, breaking, brokenPromises, promisesOn } from "../api/promises.js";
+import type { Endpoint } from "../api/endpoint.js";
+import { type BrokenPromise, breaking, brokenPromisesOf, promisesOn } from "../api/promises.js";
 import { pluralize } from "../report/plain-text.js";
 import { mergeReports } from "../report/report.js";
 import type { Report } from "../report/report-shape.js";
 import type { SandboxState, Trial } from "../sandbox/sandbox.js";
 import { assumptionTable } from "../spec/assumptions.js";
-import type { PathId } from "../spec/outcomes.js";
+import { isSuccess, type PathId } from "../spec/outcomes.js";
 import { type Narrowed, narrowFault, narrowVaried, type Repeat } from "./narrow.js";
 import {
   causedRun,
@@ -61,6 +62,7 @@ export interface CertificationPlan extends Pick<CertifyResult, "like"> {
   readonly jobs: number;
   /** Milliseconds for each run. Default: see {@link patienceFor}. */
   readonly timeout?: number | undefined;
+  readonly endpoints: readonly Endpoint[];
   readonly kinds: CertifyResult["promises"]["kinds"];
   /** The names of the only promises and experiments. Default: all. */
   readonly only?: readonly string[] | undefined;
@@ -159,7 +161,7 @@ function usableBaseline({ plan, done }: Certification) {
 
 function coveredPaths({ plan, done }: Certification): PathId[] {
   const { paths = [] } = done.get(plan.runs[0].name)?.made.report ?? {};
-  return paths.flatMap(({ promised, met, pathId }) => (promised && met ? [pathId] : []));
+  return paths.flatMap(({ promised, met, pathId }) => (met && (promised || isSuccess(pathId)) ? pathId : []));
 }
 
 async function makeOtherRuns(state: Certification): Promise<void> {
@@ -170,7 +172,9 @@ async function makeOtherRuns(state: Certification): Promise<void> {
   const [, ...others] = plan.runs;
   const covered = coveredPaths(state);
   const promises =
-    only === undefined ? promisesOn(covered, kinds) : brokenPromises.filter(({ id }) => only.includes(id));
+    only === undefined
+      ? promisesOn(covered, kinds, plan.endpoints)
+      : brokenPromisesOf(plan.endpoints).filter(({ id }) => only.includes(id));
   const findsRetries = only?.includes("retries") ?? true;
   const experiments = findsRetries ? experimentsFor(countedOf(baseline.made), plan.runs[0].seed) : [];
   const total = others.length + promises.length + experiments.length;

@@ -219,12 +219,17 @@ function runCase(run: Run): TestCase {
 }
 
 function promiseRow(run: PromiseRun, result: CertifyResult): TableRow {
-  const { id, sentence, kind, loss, code } = run;
+  const { id, sentence, loss, code, announced } = run;
   const end = code === null ? ["the run did not end in time, which is not noticed"] : [];
   return {
-    cells: [{ text: sentence, tone: kind === "swap" ? "bad" : "warning" }, id],
+    cells: [{ text: sentence, tone: toneOfMissed(run) }, announced ? `${id} (announced)` : id],
     details: [[loss, ...end], [breakAgain(run, result)]],
   };
+}
+
+function toneOfMissed({ kind, announced }: PromiseRun): Tone {
+  if (announced) return "quiet";
+  return kind === "swap" ? "bad" : "warning";
 }
 
 function promiseCase(run: PromiseRun, { gates }: CertifyResult): TestCase {

@@ -1,3 +1,4 @@
+import type { Endpoint } from "../api/endpoint.js";
 import { type BrokenPromise, promisesOn } from "../api/promises.js";
 import { type UnmetThreshold, unmetThresholds } from "../report/brief.js";
 import { pluralize } from "../report/plain-text.js";
@@ -35,28 +36,30 @@ export function whyTooLittle({ coverage, paths, advice }: Report): string | unde
  * run.
  */
 export function promiseRun(
-  { id, path, kind, sentence, loss }: BrokenPromise,
+  { id, path, kind, sentence, loss, isAnnounced }: BrokenPromise,
   made: Pick<PromiseRun, "code" | "durationMs"> | undefined,
   responses: number,
 ): PromiseRun {
   const tried = responses === 0 ? "not_tried" : made?.code ? "noticed" : "not_noticed";
   const { code = null, durationMs = 0 } = made ?? {};
   const outcome = made === undefined ? "not_run" : tried;
-  return { id, pathId: path, kind, sentence, loss, outcome, code, durationMs };
+  const announced = isAnnounced && { announced: true };
+  return { id, pathId: path, kind, ...announced, sentence, loss, outcome, code, durationMs };
 }
 
 export function promisesIn(
   kinds: CertifyResult["promises"]["kinds"],
   runs: readonly PromiseRun[],
 ): CertifyResult["promises"] {
-  const count = (wanted: PromiseRun["outcome"]) => runs.filter(({ outcome }) => outcome === wanted).length;
+  const counted = runs.filter(({ announced }) => announced !== true);
+  const count = (wanted: PromiseRun["outcome"]) => counted.filter(({ outcome }) => outcome === wanted).length;
   const noticed = count("noticed");
   return { kinds, tried: noticed + count("not_noticed"), noticed, runs };
 }
 
 /** Whether a client must notice this promise; others are only reported. */
-export function mustNotice({ minNoticed }: Gates, { kind }: Pick<PromiseRun, "kind">): boolean {
-  return minNoticed === undefined && kind === "swap";
+export function mustNotice({ minNoticed }: Gates, { kind, announced }: PromiseRun): boolean {
+  return minNoticed === undefined && kind === "swap" && announced !== true;
 }
 
 export function unmetGates(
@@ -82,6 +85,7 @@ export function unmetGates(
 export function notTriedIn(
   { runs, promises, retries = [], faults }: Pick<CertifyResult, "runs" | "promises" | "retries" | "faults">,
   only?: readonly string[],
+  endpoints?: readonly Endpoint[],
 ): NotTried[] {
   const unmade = {
     why: "the run was not made",
@@ -103,7 +107,9 @@ export function notTriedIn(
   if (only !== undefined) return rows;
   const broken = promises.runs.map(({ id }) => id);
   const paths = runs.length === 0 ? [] : [...new Set(promises.runs.map(({ pathId }) => pathId))];
-  const kinds = promisesOn(paths, "all").flatMap(({ id, words }) => (broken.includes(id) ? [] : words));
+  const kinds = promisesOn(paths, "all", endpoints).flatMap(({ id, words }) =>
+    broken.includes(id) ? [] : words,
+  );
   if (promises.kinds === "none")
     rows.push({ what: "broken promises", why: "--promises none breaks none", whatToDo: "Leave it out." });
   else if (kinds.length > 0) {
@@ -137,7 +143,9 @@ const mostNamed = 3;
 /** As in "Noticed 19 of 20 covered promises. Not noticed: empty `scopes` on a 200." */
 export function noticedSentence({ tried, noticed, runs }: CertifyResult["promises"]): string | undefined {
   if (tried === 0) return undefined;
-  const missed = runs.filter(({ outcome }) => outcome === "not_noticed").map(({ sentence }) => sentence);
+  const missed = runs.flatMap(({ outcome, announced, sentence }) =>
+    outcome === "not_noticed" && !announced ? sentence : [],
+  );
   const more = missed.length > mostNamed ? `; and ${missed.length - mostNamed} more` : "";
   const which = missed.length === 0 ? "" : ` Not noticed: ${missed.slice(0, mostNamed).join("; ")}${more}.`;
   return `Noticed ${noticed} of ${pluralize(tried, "covered promise")}.${which}`;

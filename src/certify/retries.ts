@@ -7,7 +7,7 @@ import type { Ending } from "../sandbox/journal/exchange.js";
 import type { SandboxState, Trial } from "../sandbox/sandbox.js";
 import { type AdviceId, adviceIds, adviceOf } from "../spec/advice.js";
 import { fingerprintOf, minute, minuteStart } from "../spec/api-key.js";
-import { type ApiPathId, outcomeOf, type PathId } from "../spec/outcomes.js";
+import { type ApiPathId, isSuccess, outcomeOf, type PathId } from "../spec/outcomes.js";
 import reasons from "./reasons.json" with { type: "json" };
 import type { RetryResult } from "./result.js";
 
@@ -104,7 +104,7 @@ export function experimentsFor(baseline: CountedRun, seed = 1): Experiment[] {
   const mostOf = (key: string) =>
     Math.max(...sent.flatMap((one) => (one.key === key ? one.paths.length : [])));
   const [best] = sent
-    .filter(({ paths }) => paths.every((path) => statusOf(path) === 200))
+    .filter(({ paths }) => paths.every(isSuccess))
     // If tests run in parallel, any of its sandboxes may come first: this one must not get more requests than it did here.
     .map((one) => [Number(one.paths.length === mostOf(one.key)), countOf(baseline, one.key), one] as const)
     // A client that stores accepted responses sends few requests.

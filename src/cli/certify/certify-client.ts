@@ -1,6 +1,7 @@
 import { availableParallelism, constants } from "node:os";
 import { join } from "node:path";
 import { apiVersion } from "../../api/openapi.js";
+import { endpointsIn } from "../../api/routes.js";
 import { certify, findings, type Progress, type Tools } from "../../certify/certification.js";
 import { planOf, verdictOf } from "../../certify/plan.js";
 import { notTriedIn, unmetGates, whyTooLittle } from "../../certify/promises.js";
@@ -53,6 +54,7 @@ export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags
   const { flags, io } = call;
   const { now, frozen, jobs = availableParallelism(), timeout, bail, budget, capture, ...served } = flags;
   const [baseline, ...others] = planOf(loaded.scenario.seed ?? defaultSeed, seeds, faults);
+  const endpoints = endpointsIn(loaded.scenario);
   const runs = [baseline, ...others.filter(({ name }) => only?.includes(name) ?? true)] as const;
   const client = createClientRuns(loaded, { io, rest: command, flags: served }, { now, frozen }, jobs);
   const progress = createProgress(call);
@@ -68,6 +70,7 @@ export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags
     {
       runs,
       jobs,
+      endpoints,
       kinds,
       only,
       timeout,
@@ -100,7 +103,11 @@ export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags
     ...{ runs: found.runs, promises: found.promises, ...(found.retries && { retries: found.retries }) },
     ...{ gates, unmet: isSeen ? unmetGates(report, found.promises, gates) : [], report },
   };
-  const result = facts && { ...facts, notTried: notTriedIn(facts, only), verdict: verdictOf(facts) };
+  const result = facts && {
+    ...facts,
+    notTried: notTriedIn(facts, only, endpoints),
+    verdict: verdictOf(facts),
+  };
   const cutShort = stopped && 128 + constants.signals[stopped];
   return { result, cutShort, outputOf, notes: client.notes(), release };
 }

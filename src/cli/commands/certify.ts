@@ -1,4 +1,5 @@
-import { brokenPromises } from "../../api/promises.js";
+import { brokenPromisesOf } from "../../api/promises.js";
+import { endpointsIn } from "../../api/routes.js";
 import { certificateBrief, failuresByReason, runAgain } from "../../certify/brief.js";
 import { renderCertificate } from "../../certify/document.js";
 import { type CertifyResult, promiseChoices, type Run } from "../../certify/result.js";
@@ -44,12 +45,14 @@ import { loadNamed } from "../open-scenario.js";
 import { whyNoRequest } from "../serve/exec-report.js";
 import { styleFor } from "../terminal.js";
 
-function readRun(text: string, from: string): string {
-  const promises = brokenPromises.map(({ id }) => id);
+/** Checks the names of `--only`, which depend on the endpoints of the scenario. */
+function checkOnly(only: readonly string[] = [], { scenario }: LoadedScenario): void {
+  const promises = brokenPromisesOf(endpointsIn(scenario)).map(({ id }) => id);
   const names = ["minimal", "typical", "retries", ...faultPathIds, ...promises];
-  if (names.includes(text) || /^varied \d{1,10}$/.test(text)) return text;
+  const text = only.find((one) => !names.includes(one) && !/^varied \d{1,10}$/.test(one));
+  if (text === undefined) return;
   const hint = didYouMean(text, names) || ' Give one such as "varied 7", fault.hang or 401.revoked:accepted.';
-  throw usageError(`Invalid ${from}: there is no run ${quote(text)}.${hint}`);
+  throw usageError(`Invalid --only: there is no run ${quote(text)}.${hint}`);
 }
 
 /** The flags that a certificate, or the dates of announced changes, replace. */
@@ -78,7 +81,7 @@ const flags = {
   only: option(
     "--only <run>",
     "make only this run besides minimal: varied 7, fault.hang, typical, a promise such as 401.revoked:accepted, or retries (at most six runs that show whether it retries); repeatable; without a certificate",
-    (text, from) => [readRun(text, from)],
+    (text) => [text],
     { conflicts: ["certificate", "badge"] },
   ),
   budget: option(
@@ -181,6 +184,7 @@ export const command = declareCommand({
     if (flags.verify !== undefined) return verify(flags.verify, call);
     needCommand(rest, io);
     const loaded = await loadNamed(words[0], io);
+    checkOnly(flags.only, loaded);
     if (flags.next !== undefined) {
       const { certifyNext } = await import("../certify/certify-next.js");
       return certifyNext(flags.next, loaded, call, { format, targets });

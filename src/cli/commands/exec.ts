@@ -1,8 +1,10 @@
-import { type BrokenPromise, breaking, brokenPromises } from "../../api/promises.js";
+import { type BrokenPromise, breaking, brokenPromisesOf } from "../../api/promises.js";
+import { endpointsIn, outcomesOf } from "../../api/routes.js";
 import { execAgain } from "../../certify/brief.js";
 import type { RunSandbox } from "../../certify/certification.js";
 import { faultsOn } from "../../certify/plan.js";
 import type { Instance } from "../../log/instances.js";
+import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { CommandOptions } from "../../node/run-command.js";
 import { type UnmetThreshold, unmetThresholds } from "../../report/brief.js";
 import { endingWords } from "../../report/render/document.js";
@@ -11,7 +13,7 @@ import type { Report } from "../../report/report-shape.js";
 import { createCounters } from "../../sandbox/journal/counts.js";
 import type { Trial } from "../../sandbox/sandbox.js";
 import { parseDate } from "../../scenario/format/fields.js";
-import { faultPathIds, outcomes } from "../../spec/outcomes.js";
+import { faultPathIds, isSuccess } from "../../spec/outcomes.js";
 import { redactKeys } from "../../spec/redact.js";
 import { didYouMean, listed, quote } from "../../spec/schema/words.js";
 import { declareCommand, fileName, option, reader } from "../command.js";
@@ -32,20 +34,29 @@ import { loadNamed, startNamed, withChanges } from "../open-scenario.js";
 import { deliverReport, execTargets } from "../serve/exec-report.js";
 import { createKeyFinder, runServed, sayWhyNotRun } from "../serve/run-served.js";
 
-function readPromise(text: string, from: string): BrokenPromise {
-  const found = brokenPromises.find(({ id }) => id === text);
+function promiseOf(text: string, { scenario }: LoadedScenario): BrokenPromise {
+  const all = brokenPromisesOf(endpointsIn(scenario));
+  const found = all.find(({ id }) => id === text);
   if (found !== undefined) return found;
-  const ids = brokenPromises.map(({ id }) => id);
+  const ids = all.map(({ id }) => id);
   const onPath = ids.filter((id) => id.split(":")[0] === text.split(":")[0]);
   const some = onPath.length > 0 ? onPath : ["200.test:scopes-empty", "401.revoked:accepted"];
   const hint = didYouMean(text, ids) || ` Give one such as ${listed(some, "or")}.`;
-  throw usageError(`Invalid ${from}: no promise has the id ${quote(text)}.${hint}`);
+  throw usageError(`Invalid --break: no promise has the id ${quote(text)}.${hint}`);
 }
 
-function readFault(text: string, from: string): Trial["faults"] {
+function trialOf({ break: id, fault }: { break?: string; fault?: string }, loaded: LoadedScenario) {
+  const promise = id === undefined ? undefined : promiseOf(id, loaded);
+  const broken = promise && breaking(promise);
+  const trial = fault === undefined ? broken && { broken } : { faults: faultOf(fault, loaded) };
+  return { promise, broken, trial };
+}
+
+function faultOf(text: string, { scenario }: LoadedScenario): NonNullable<Trial["faults"]> {
   const [name, path] = text.split("@");
   const fault = faultPathIds.find((one) => one === name);
-  const paths = outcomes.flatMap(({ path: one, promised }) => (promised ? [one] : []));
+  const all = outcomesOf(endpointsIn(scenario)).filter((row) => row.promised || isSuccess(row.path));
+  const paths = all.map((row) => row.path);
   const some = path === undefined ? paths : paths.filter((one) => one === path);
   if (fault !== undefined && some.length > 0) return faultsOn(some, fault);
   const what = fault === undefined ? "a fault" : "a promised path";
@@ -54,7 +65,7 @@ function readFault(text: string, from: string): Trial["faults"] {
     fault === undefined ? faultPathIds : paths,
   );
   throw usageError(
-    `Invalid ${from}: ${quote(text)} does not name ${what}.${hint || " Use one such as fault.hang or fault.hang@401.revoked."}`,
+    `Invalid --fault: ${quote(text)} does not name ${what}.${hint || " Use one such as fault.hang or fault.hang@401.revoked."}`,
   );
 }
 
@@ -73,13 +84,13 @@ const flags = {
   break: option(
     "--break <path>:<row>",
     "break one promise of the specification, such as 200.test:scopes-empty, and show whether the command notices; without a report",
-    readPromise,
+    (text) => text,
     { conflicts: ["report", "format", "capture", "minCoverage", "failOn"] },
   ),
   fault: option(
     "--fault <fault>[@<path>]",
     "give a fault to the first request on a promised path, such as fault.hang@401.revoked, or on each promised path, such as fault.hang",
-    readFault,
+    (text) => text,
     { conflicts: ["break"] },
   ),
   ...thresholdFlags,
@@ -123,8 +134,7 @@ export const command = declareCommand({
     const { words, rest, flags, io } = call;
     const targets = execTargets(flags, io);
     const loaded = await withChanges(await loadNamed(words[0], io), flags.changes, io);
-    const broken = flags.break && breaking(flags.break);
-    const trial = flags.fault ? { faults: flags.fault } : broken && { broken };
+    const { promise, broken, trial } = trialOf(flags, loaded);
     const runtime = startNamed(loaded, { ...flags, now: flags.at ?? flags.now, trial });
     // A test may clear the requests to count its own; the report covers all tests.
     const counters = createCounters();
@@ -145,8 +155,8 @@ export const command = declareCommand({
       }
       if (flags.tls || flags.cert !== undefined) counters.curlOptions = '--cacert "$SVC_CA_FILE"';
       const report = clientReport(runtime, { underExec: true, keysInOutput: places() }, counters);
-      if (flags.break !== undefined) {
-        if (!flags.quiet) io.stderr.say(redactKeys(`${whatNoticed(flags.break, broken, end.code)}\n`));
+      if (promise !== undefined) {
+        if (!flags.quiet) io.stderr.say(redactKeys(`${whatNoticed(promise, broken, end.code)}\n`));
         return end.code || (report.requests === 0 ? exitCode.noRequest : exitCode.fine);
       }
       const needsRequests = end.code === exitCode.fine && flags.minCoverage !== 0;
