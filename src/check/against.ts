@@ -10,9 +10,9 @@ import type { Attempt } from "./judge.js";
 /** The names in a response, without values, for comparison with a later check. */
 export type SeenResponse = ReturnType<typeof seenResponse>;
 
-export function seenResponse({ pathId }: Attempt, { status, headers, json }: CheckedResponse) {
+export function seenResponse({ pathId, endpoint = me }: Attempt, { status, headers, json }: CheckedResponse) {
   const names = new Set(headers.map(([name]) => shownText(name)));
-  const undocumented = undocumentedIn(status === 200 ? me.responseShape : errorShape, json).slice(0, 100);
+  const undocumented = undocumentedIn(status < 400 ? endpoint.responseShape : errorShape, json).slice(0, 100);
   const details = status !== 200 && (memberAt({ json }, "error", "details") ? "present" : "absent");
   return { pathId, status, headers: [...names], undocumented, ...(details && { details }) };
 }

@@ -2,8 +2,8 @@ import { keyPrefixes } from "../spec/api-key.js";
 import { escapeControls, redactEncoded, redactValue } from "../spec/redact.js";
 import { isMapping } from "../spec/schema/shape.js";
 
-/** Sends a request to the endpoint with a key, or without one for `undefined`; never throws. */
-export type Send = (apiKey: string | undefined) => Promise<RawAnswer | NoAnswer>;
+/** Sends a GET request with a key, or without one for `undefined`, to `/me` or another path; never throws. */
+export type Send = (apiKey: string | undefined, path?: string) => Promise<RawAnswer | NoAnswer>;
 
 type Headers = readonly (readonly [name: string, value: string])[];
 

@@ -1,6 +1,7 @@
+import type { Endpoint } from "../api/endpoint.js";
 import { me } from "../api/endpoints/me.js";
 import { errorShape } from "../api/openapi.js";
-import { outcomeOf, outcomes, type PromisedPathId } from "../spec/outcomes.js";
+import { outcomeOf, outcomes, type PathId } from "../spec/outcomes.js";
 import { escapeControls } from "../spec/redact.js";
 import { type Mismatch, mismatchesIn } from "../spec/schema/check.js";
 import {
@@ -16,7 +17,9 @@ import {
 import { type CheckedRule, type ContractDifference, type KeyOf, keyPrefixOf, ruleOf } from "./contract.js";
 
 export interface Attempt {
-  readonly pathId: PromisedPathId;
+  readonly pathId: PathId;
+  /** Default: `/me`. */
+  readonly endpoint?: Endpoint | undefined;
   /** The value of the x-api-key header; if left out, the request has none. Never printed. */
   readonly apiKey?: string | undefined;
   readonly variable?: string | undefined;
@@ -35,7 +38,7 @@ export type AnsweredAttempt = Attempt & { readonly answer: CheckedResponse };
 type Judgement = Omit<ContractDifference, "pathId">;
 
 export function judgeAttempt(attempt: Attempt): ContractDifference[] {
-  const { pathId, apiKey, answer, noAnswer, reason, difference } = attempt;
+  const { pathId, answer, noAnswer, reason, difference } = attempt;
   if (difference !== undefined) return [difference];
   if (noAnswer !== undefined) {
     return [{ rules: [ruleOf(pathId)], pathId, at: "connection", expected: "a response", found: noAnswer }];
@@ -46,11 +49,11 @@ export function judgeAttempt(attempt: Attempt): ContractDifference[] {
   const secrecy = answer.repeatsKeyAt.map((at): Judgement => {
     return { rules: ["R34"], at, expected: "no key", found: "the key that was sent" };
   });
-  return [...secrecy, ...judgeOutcome(pathId, answer, apiKey)].map((one) => ({ pathId, ...one, ...id }));
+  return [...secrecy, ...judgeOutcome(attempt, answer)].map((one) => ({ pathId, ...one, ...id }));
 }
 
 /** Returns why a response shows nothing about its path; `undefined` if it does. */
-export function whyUntried(pathId: PromisedPathId, answer: CheckedResponse): string | undefined {
+export function whyUntried({ pathId, endpoint }: Attempt, answer: CheckedResponse): string | undefined {
   const { status } = answer;
   const { status: expected } = outcomeOf(pathId);
   if (pathId === "429.per_day" && status === 200) {
@@ -67,22 +70,25 @@ export function whyUntried(pathId: PromisedPathId, answer: CheckedResponse): str
   if (status === 429 && (expected === 200 || expected === 403)) {
     return "a limit was reached instead; try again later";
   }
+  if (endpoint !== undefined && memberAt(answer, "error", "code") === "insufficient_scope")
+    return `the key lacks the scope ${endpoint.scope ?? "that it needs"}`;
   // Responses do not show the required scope, so there may be none.
   const isPermitted = pathId === "403.insufficient_scope" && status === 200;
   return isPermitted ? "the endpoint needs no scope, or this key has it" : undefined;
 }
 
-function judgeOutcome(pathId: PromisedPathId, answer: CheckedResponse, apiKey = ""): Judgement[] {
+function judgeOutcome(attempt: Attempt, answer: CheckedResponse): Judgement[] {
+  const { pathId, endpoint = me } = attempt;
   const { status } = outcomeOf(pathId);
   if (answer.status !== status) {
     const found = describeOutcome(answer);
     return [{ rules: [ruleOf(pathId)], at: "status", expected: String(status), found }];
   }
   const isJson = answer.json !== undefined;
-  if (status !== 200) return [...judgeForm(answer, "R27"), ...(isJson ? judgeError(pathId, answer) : [])];
+  if (status >= 400) return [...judgeForm(answer, "R27"), ...(isJson ? judgeError(pathId, answer) : [])];
   return [
-    ...judgeForm(answer, "R1"),
-    ...(isJson ? judgeContext(answer, apiKey) : []),
+    ...judgeForm(answer, endpoint === me ? "R1" : ruleOf(pathId)),
+    ...(isJson ? judgeBody(attempt, answer) : []),
     ...judgeRequestId(answer),
   ];
 }
@@ -124,11 +130,13 @@ const rulesOfMembers: readonly (readonly [start: string, rule: CheckedRule])[] =
   ["data.usage", "R6"],
 ];
 
-function judgeContext(answer: CheckedResponse, apiKey: string): Judgement[] {
-  const found = mismatchesIn(me.responseShape, answer.json).map((problem) => {
-    const rule = rulesOfMembers.find(([start]) => problem.path.startsWith(start))?.[1] ?? "R1";
-    return mismatch(problem, rule);
+function judgeBody(attempt: Attempt, answer: CheckedResponse): Judgement[] {
+  const { endpoint = me, pathId, apiKey = "" } = attempt;
+  const found = mismatchesIn(endpoint.responseShape, answer.json).map((problem) => {
+    const ofMember = rulesOfMembers.find(([start]) => problem.path.startsWith(start))?.[1] ?? "R1";
+    return mismatch(problem, endpoint === me ? ofMember : ruleOf(pathId));
   });
+  if (endpoint !== me) return found;
   const environment = memberAt(answer, "data", "environment");
   const prefix = keyPrefixOf(apiKey)?.environment;
   if ((environment === "test" || environment === "live") && environment !== prefix) {
@@ -150,12 +158,12 @@ function judgeRequestId(answer: CheckedResponse): Judgement[] {
   return [{ rules: ["R7"], at: "X-Request-Id", expected: "a request id", found }];
 }
 
-function judgeError(pathId: PromisedPathId, answer: CheckedResponse): Judgement[] {
+function judgeError(pathId: PathId, answer: CheckedResponse): Judgement[] {
   const wrong = mismatchesIn(errorShape, answer.json).map((problem) => mismatch(problem, "R27"));
   return [...wrong, ...judgeCode(pathId, memberAt(answer, "error", "code"))];
 }
 
-function judgeCode(pathId: PromisedPathId, code: unknown): Judgement[] {
+function judgeCode(pathId: PathId, code: unknown): Judgement[] {
   const { status, code: expected } = outcomeOf(pathId);
   const rule = ruleOf(pathId);
   const at = "$.error.code";

@@ -1,3 +1,5 @@
+import { type Endpoint, successPathOf } from "../api/endpoint.js";
+import { builtIn } from "../api/routes.js";
 import type { ChangeFields } from "../sandbox/timeline.js";
 import { outcomeOf } from "../spec/outcomes.js";
 import { mix32 } from "../spec/seed.js";
@@ -15,6 +17,7 @@ import {
 } from "./answer.js";
 import { compareRejections, compareSuccesses, leastResponses, type Rejection } from "./compare.js";
 import {
+  anyWorking,
   findKey,
   type KeyedPath,
   keyedPaths,
@@ -38,6 +41,8 @@ interface CheckOptions {
   /** Makes well-formed but unknown keys, by number. */
   readonly unknownKey: (index: number) => string;
   readonly changes?: ChangeFields | undefined;
+  /** Default: those of the API. */
+  readonly endpoints?: readonly Endpoint[];
 }
 
 /**
@@ -56,6 +61,7 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
   const [working] = withStatus(attempts, 200);
   // The second response to the same key shows whether requests are counted.
   const repeated = working === undefined ? [] : [await session.attempt(working)];
+  const probes = await probeEndpoints(session, working);
   for (const path of limitPaths) attempts.push(await tryLimit(session, path, working));
   const all = [...attempts, ...repeated];
   const rejections = await repeatRejections(session, withStatus(attempts, 401));
@@ -65,11 +71,11 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
     requests: session.requests(),
     maxRequests,
     stopped: session.stopped(),
-    attempts,
+    attempts: [...attempts, ...probes],
     responses: session.responses,
     compared: [...rejections.differences, ...compareSuccesses(withStatus(all, 200))],
     assumptions,
-    changes: options.changes && liveChanges(options.changes, withAnswer(all), assumptions),
+    changes: options.changes && liveChanges(options.changes, withAnswer([...all, ...probes]), assumptions),
     notes: [
       ...notesOn(session.responses),
       ...notesOnRejections(rejections, session.requests()),
@@ -102,21 +108,21 @@ function createSession(send: Send, options: CheckOptions) {
   }
   async function ask(attempt: Attempt): Promise<CheckedResponse | NoAnswer> {
     requests += 1;
-    const reply = await send(attempt.apiKey);
+    const reply = await send(attempt.apiKey, attempt.endpoint?.path);
     unanswered = isNoAnswer(reply) ? unanswered + 1 : 0;
     if (isNoAnswer(reply)) return reply;
     const answer = readAnswer(reply, redact);
     responses.push(seenResponse(attempt, answer));
     return answer;
   }
-  async function attempt({ pathId, apiKey, variable, keyOf }: Attempt): Promise<Attempt> {
-    const tried = { pathId, apiKey, variable, keyOf };
+  async function attempt({ pathId, apiKey, variable, keyOf, endpoint }: Attempt): Promise<Attempt> {
+    const tried = { pathId, apiKey, variable, keyOf, endpoint };
     const reason = whyNone();
     if (reason !== undefined) return { ...tried, reason };
     const reply = await ask(tried);
     if (requests === 1) stopped = whyNotTheApi(reply, url);
     if (isNoAnswer(reply)) return { ...tried, noAnswer: reply.found };
-    return { ...tried, answer: reply, reason: whyUntried(pathId, reply) };
+    return { ...tried, answer: reply, reason: whyUntried(tried, reply) };
   }
   return {
     options,
@@ -203,6 +209,21 @@ async function tryKeyedPath(session: Session, path: KeyedPath): Promise<Attempt>
   const { pathId } = path;
   const found = findKey(path, session.options.env);
   return "reason" in found ? { pathId, ...found } : session.attempt({ pathId, ...found });
+}
+
+/** Compares each released GET without parameters, other than `/me`, with its shape. */
+async function probeEndpoints(session: Session, working?: AnsweredAttempt): Promise<Attempt[]> {
+  const probed: Attempt[] = [];
+  for (const endpoint of session.options.endpoints ?? builtIn) {
+    const { method, path, answersContext, announced } = endpoint;
+    if (method !== "GET" || path.includes("{") || answersContext || announced) continue;
+    const pathId = successPathOf(endpoint, "200.test");
+    const { apiKey, variable } = working ?? {};
+    const reason = `needs a key that works in ${anyWorking.join(" or ")}`;
+    const tried = { pathId, endpoint, apiKey, variable };
+    probed.push(working === undefined ? { pathId, reason } : await session.attempt(tried));
+  }
+  return probed;
 }
 
 /**

@@ -24,8 +24,8 @@ export function endpointUnder(base: string): URL {
 
 /** Makes the function that sends the requests of a check; responses of the API have a few hundred bytes. */
 export function createSend(url: URL, timeout: number): Send {
-  return (apiKey) =>
-    sendOnce(url, {
+  return (apiKey, path = me.path) =>
+    sendOnce(new URL(url.href.slice(0, -me.path.length) + path), {
       timeout,
       maxBody: 64 * 1024,
       headers: {
