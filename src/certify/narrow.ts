@@ -45,55 +45,66 @@ export async function narrowVaried(
   if (first === undefined) return;
   // The rows that most of the failing runs have are tried first.
   const suspects = failing.flatMap(suspectsIn);
-  const rankOf = (row: string) => suspects.filter((one) => one === row).length;
-  const rows = rowsOf(first.points).sort((one, other) => rankOf(other) - rankOf(one));
-  const [cause, only] = await causeOf(first, rows, repeat);
+  const rankOf = ({ row }: CausePoint) => suspects.filter((one) => one === row).length;
+  const points = first.points.toSorted((one, other) => rankOf(other) - rankOf(one));
+  const [cause, only] = await causeOf({ ...first, points }, points.filter(isSuspect), repeat);
   onFound(first.run, cause);
   if (cause === "flaky" || cause.points.length === 0) return narrowVaried(others, innocent, repeat, onFound);
-  const isAlike = ({ row, status }: CausePoint) =>
-    cause.points.some((one) => one.row === row && one.status === status);
-  // Other variants of the same rows have the same remedy.
+  const rows = rowsOf(cause.points);
+  // What one run shows about some points is not tried again with another run.
+  const tried = new Map([[JSON.stringify(cause.points), Promise.resolve<Narrowed | undefined>(cause)]]);
+  // Other variants of the same rows have the same remedy, also on other statuses.
   const open = others.map(async (one) => {
     const { run, points } = one;
-    const known = includesAll(points, cause.points) ? cause.points : points.filter(isAlike);
-    if (rowsOf(known).length < rowsOf(cause.points).length) return [one];
-    const { failed, lastPath } = await repeat(run, only(known));
-    if (failed) onFound(run, variationCause(known, run, lastPath(known.map(({ status }) => status))));
-    return failed ? [] : [one];
+    const inRows = points.filter(({ row }) => rows.includes(row));
+    const alike = inRows.filter(({ status }) => cause.points.some((point) => point.status === status));
+    const candidates = [includesAll(points, cause.points) ? cause.points : alike, alike, inRows];
+    for (const some of new Map(candidates.map((some) => [some.length, some])).values()) {
+      if (rowsOf(some).length < rows.length) continue;
+      const id = JSON.stringify(some);
+      const known = await tried.get(id);
+      if (known !== undefined) return onFound(run, known);
+      const shown = repeat(run, only(some)).then(({ failed, lastPath }) =>
+        failed ? variationCause(some, run, lastPath(some.map(({ status }) => status))) : undefined,
+      );
+      tried.set(id, shown);
+      const found = await shown;
+      if (found !== undefined) return onFound(run, found);
+    }
+    return one;
   });
-  return narrowVaried((await Promise.all(open)).flat(), innocent, repeat, onFound);
+  return narrowVaried(
+    (await Promise.all(open)).flatMap((one) => one ?? []),
+    innocent,
+    repeat,
+    onFound,
+  );
 }
 
 const rowsOf = (points: readonly CausePoint[]) => [...new Set(points.map(({ row }) => row))];
 
-/** How many rows are tried one by one, and how many in parallel, before groups of rows. */
-const [mostAlone, inParallel] = [9, 3];
+/** How many rows are tried one by one before groups of rows. */
+const mostAlone = 3;
 
-/** Returns the cause of a run, and the variation that shows it; of `rows`, its rows, the first ones are the most likely. */
+/** Returns the cause of a run, and the variation that shows it; of its points, the first ones and `suspects` are the most likely. */
 async function causeOf(
   { run, points }: FailingRun,
-  rows: readonly string[],
+  suspects: readonly CausePoint[],
   repeat: Repeat,
 ): Promise<[Narrowed, typeof everywhere]> {
   const fails = async (trial: Trial) => (await repeat(run, trial)).failed;
   const causeIn = async (only: typeof everywhere): Promise<[RunCause, typeof everywhere] | undefined> => {
-    const groups = rows.map((name) => points.filter(({ row }) => row === name));
+    const isAmong = suspects.length > 0 && suspects.length < points.length && (await fails(only(suspects)));
+    const among = isAmong ? suspects : points;
+    const groups = rowsOf(among).map((name) => among.filter(({ row }) => row === name));
     const failsWith = (some: readonly CausePoint[][]) => fails(only(some.flat()));
-    let found: readonly CausePoint[][] | undefined;
-    for (let at = 0; at < Math.min(mostAlone, rows.length) && found === undefined; at += inParallel) {
-      const some = groups.slice(at, at + inParallel).map((group) => [group]);
-      found = some[(await Promise.all(some.map(failsWith))).indexOf(true)];
-    }
+    const alone = groups.slice(0, mostAlone).map((group) => [group]);
+    const found = alone[(await Promise.all(alone.map(failsWith))).indexOf(true)];
     const inRows = (found ?? (await minimize(groups, failsWith))).flat();
     const least = await minimize(inRows, (part) => fails(only(part)));
     // Also without any point: a client that fails by chance must not get a cause.
-    const [shown, ...others] = await Promise.all([
-      repeat(run, only(least)),
-      fails(only(least)),
-      fails(everywhere([])),
-      fails(everywhere([])),
-    ]);
-    if (!shown.failed || others.join() !== "true,false,false") return undefined;
+    const [shown, isBare] = await Promise.all([repeat(run, only(least)), fails(everywhere([]))]);
+    if (!shown.failed || isBare) return undefined;
     return [variationCause(least, run, shown.lastPath(least.map(({ status }) => status))), only];
   };
   const [again, bare] = await Promise.all([fails({}), fails(everywhere([]))]);
