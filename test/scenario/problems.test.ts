@@ -108,6 +108,24 @@ test.each(Object.entries(hostile))("%s is refused", { timeout: 20_000 }, (_name,
   expect(problems.every((problem) => (problem.source ?? "").length < 200)).toBe(true);
 });
 
+const bank = "version: 1\norganizations: { bank: { type: bank } }\n";
+test.each<[string, number, string, (size: number) => string]>([
+  ["bytes", scenarioLimits.bytes, "too_large", (size) => `${bank}#`.padEnd(size, "x")],
+  ["levels", 32, "too_deep", (size) => `version: 1\nx: ${"[".repeat(size)}${"]".repeat(size)}\n`],
+  ["aliases", 1000, "too_large", (size) => `version: 1\na: &a 1\nx: [${"*a,".repeat(size)}]\n`],
+  ["steps", 1000, "out_of_range", (size) => `${bank}story:\n${"- say: x\n".repeat(size)}`],
+  [
+    "requests of a fault",
+    1000,
+    "out_of_range",
+    (size) =>
+      `${bank}faults: [{ when: { requests: [${Array.from({ length: size }, (_, n) => n + 1)}] }, then: { reset: true } }]\n`,
+  ],
+])("a scenario may have as many %s as the limit, %i, and one more is %s", (_what, most, code, textOf) => {
+  const [allowed, refused] = [most, most + 1].map((size) => problemsOf(textOf(size)).map((one) => one.code));
+  expect([allowed?.includes(code as never), refused?.includes(code as never)]).toEqual([false, true]);
+});
+
 const longList = Object.assign([], { length: 2 ** 32 - 1 });
 test.each<[string, unknown, ScenarioProblemCode]>([
   ["a list that says it is endless", { version: 1, timeline: longList }, "too_large"],
