@@ -4,7 +4,7 @@ import { builtIn } from "../api/routes.js";
 import type { Report } from "../report/report-shape.js";
 import type { Trial } from "../sandbox/sandbox.js";
 import { type CertificationPlan, type ClientRun, certify, findings, type Progress } from "./certification.js";
-import { type PlannedRun, planOf } from "./plan.js";
+import { type PlannedRun, planOf, typicalAssumptions } from "./plan.js";
 
 const covered = ["200.test", "401.revoked", "401.expired", "403.access_denied", "429.per_day"] as const;
 const report: Report = {
@@ -125,4 +125,49 @@ test("runs that the user stops are not run, and no cause is concluded from them"
   const { outcomes, runs } = await certified(({ fault }) => (fault ? fails : passes), {}, 4);
   expect(outcomes).toEqual(["passed", "passed", "failed", "passed", "not_run"]);
   expect(runs[2]?.cause?.pathId).toBeUndefined();
+});
+
+test("a baseline that needs one assumption of typical is shown which, after one try without each", async () => {
+  const client: Client = ({ profile }, { assumptions = {} }) =>
+    profile === "typical" && assumptions.error_details !== false ? passes : fails;
+  const { made, runs, outcomes } = await certified(client);
+  expect(outcomes).toEqual(["failed", ...Array(4).fill("not_run")]);
+  expect(runs[0].cause?.sentence).toMatch(/because it needs `error_details`$/);
+  expect(made).toEqual(["minimal", "minimal", "minimal", ...typicalAssumptions.map(() => "minimal")]);
+  const { runs: others } = await certified(() => fails);
+  expect(others[0].cause).toBeUndefined();
+});
+
+test("a client that still waits in a hang is not made to wait again", async () => {
+  const waits: ClientRun = { ...fails, outcome: "timed_out", code: null, suspect: "401.revoked" };
+  const client: Client = ({ fault }) => (fault === "fault.hang" ? waits : passes);
+  const { made, runs } = await certified(client);
+  expect(runs[2]?.cause?.sentence).toMatch(/^still waiting after 30 s, .* on 401\.revoked /);
+  expect((await certified(client, { timeout: 8000 })).runs[2]?.cause?.sentence).toMatch(/after 8 s,/);
+  expect(made).toEqual(["minimal", "typical", "fault.hang", "varied 1", "varied 2"]);
+});
+
+test.each([
+  [true, ["not_noticed", "not_run"], 1],
+  [false, ["not_noticed"], 5],
+])("a swap that is not noticed ends everything with bail: %j", async (bail, outcomes, count) => {
+  const client: Client = (_planned, { broken }) => {
+    if (broken !== undefined) broken.responses = 1;
+    return passes;
+  };
+  const { promises } = await certified(client, { bail, kinds: "swaps", only: undefined });
+  expect([...new Set(promises.runs.map(({ outcome }) => outcome))]).toEqual(outcomes);
+  expect([promises.tried, promises.noticed]).toEqual([count, 0]);
+});
+
+test("every run has what --like fixes, unless it tries something else", async () => {
+  const seen = new Set<string>();
+  const client: Client = ({ profile }, { assumptions }) => {
+    seen.add(`${profile} ${JSON.stringify(assumptions)}`);
+    return profile === "typical" ? passes : fails;
+  };
+  await certified(client, { like: { error_details: true, retry_after: "date" } });
+  expect(seen).toContain('minimal {"error_details":true,"retry_after":"date"}');
+  expect(seen).toContain('typical {"error_details":false,"retry_after":"date"}');
+  expect([...seen].every((one) => one.includes("{"))).toBe(true);
 });

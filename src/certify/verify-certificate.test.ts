@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import { passed } from "../../test/certify/certified.js";
+import type { CertifyResult, Run } from "./result.js";
+import { verifyCertificate } from "./verify-certificate.js";
+
+const { report } = passed;
+const withRun = (change: Partial<Run>, at = 0): Partial<CertifyResult> => ({
+  runs: passed.runs.map((run, index) => (index === at ? { ...run, ...change } : run)) as [Run, ...Run[]],
+});
+const paths = report.paths.map((path) => ({ ...path, met: false }));
+const name = passed.runs[0].name;
+
+test.each<[string, Partial<CertifyResult>, string[]]>([
+  ["nothing", {}, []],
+  [
+    "times and numbers of requests",
+    { durationMs: 1, startedAt: "", report: { ...report, requests: 1, advice: [] } },
+    [],
+  ],
+  ["the duration of a run", withRun({ durationMs: 7, requests: 7 }), []],
+  ["the exit code", withRun({ code: 7 }), [`exit code of ${name}`]],
+  ["the coverage of a run", withRun({ percent: 1 }), [`coverage of ${name}`]],
+  ["the seed of a run", withRun({ seed: 7 }), [`run ${name}`]],
+  ["seeds", { seeds: [7] }, ["seeds"]],
+  ["the scenario's content", { scenarioDigest: "0" }, ["content of the scenario"]],
+  [
+    "the coverage",
+    { report: { ...report, coverage: { ...report.coverage, met: 0 } } },
+    ["coverage of all runs"],
+  ],
+  ["the faults", { report: { ...report, faults: { met: 0, total: 9 } } }, ["faults of all runs"]],
+  [
+    "paths",
+    { report: { ...report, paths } },
+    report.paths.filter(({ met }) => met).map(({ pathId }) => `path ${pathId}`),
+  ],
+])("a certificate is compared by what does not depend on the machine: %s", (_what, change, expected) => {
+  const { verified, facts } = verifyCertificate(passed, { ...passed, ...change });
+  const differences = facts.filter(({ certified, now }) => certified !== now).map(({ fact }) => fact);
+  expect([verified, differences]).toEqual([expected.length === 0, expected]);
+});
+
+test("runs that a certificate leaves out are not compared, nor anything about all runs", () => {
+  const [first] = passed.runs;
+  const left = { ...first, name: "left" };
+  const partial = { ...passed, runs: [first, { ...left, outcome: "not_run" }] as typeof passed.runs };
+  const now = { ...passed, runs: [first, left] as typeof passed.runs, report: { ...report, paths } };
+  const { facts, notes } = verifyCertificate(partial, now);
+  const about = facts.map(({ fact }) => fact);
+  expect(about).toContain(`outcome of ${name}`);
+  expect(about.filter((fact) => /of all runs$|^path /.test(fact))).toEqual([]);
+  expect(about).not.toContain("outcome of left");
+  expect(notes).toEqual([expect.stringMatching(/^The certificate leaves out 1 run\. /)]);
+  expect(verifyCertificate(passed, passed).notes).toEqual([]);
+});
+
+test("another version, scenario or command is noted, and does not fail a certificate", () => {
+  const { verified, notes } = verifyCertificate(passed, {
+    ...{ ...passed, sandbox: "9.9.9", scenario: "other", command: ["other"], specification: "9" },
+  });
+  const what = notes.map((note) => /^The certificate names the (\w\S*) /.exec(note)?.[1]);
+  expect([verified, what]).toEqual([true, ["svc-sandbox", "specification", "scenario", "command"]]);
+});
