@@ -5,10 +5,8 @@ import type { ClientOrder, ClientReading } from "./programs.js";
 const firstDigit = "HTTP/1.1 ".length;
 const letterH = "H".charCodeAt(0);
 
-/** Keeps one request in progress on each connection until `requests` are done; rejects on a status that is not due. */
 function load(order: ClientOrder): Promise<ClientReading> {
   const { port, bases = [""], connections, keys, requests, statuses } = order;
-  // Every key under every path.
   const texts = bases
     .flatMap((base) => keys.map((key) => [base, key]))
     .map(([base, key]) =>

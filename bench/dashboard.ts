@@ -4,7 +4,6 @@ import { type Figure, figureOf } from "./figure.js";
 import { type Bundle, benchScenario, scenarioFile, startCommand } from "./programs.js";
 import { alternate, amountOf, type BenchArguments } from "./rounds.js";
 
-/** The cost of an open dashboard for clients. */
 export async function measureDashboard(args: BenchArguments, bundle: Bundle): Promise<Figure[]> {
   const file = await scenarioFile(bundle, benchScenario(10));
   const [ours, theirs] = [await startCommand(args.node, file), await startCommand(args.node, file)];

@@ -1,10 +1,7 @@
+import { alignColumns } from "../src/report/plain-text.js";
+
 /** One line of the bench's table: a measurement of several rounds, mostly a ratio, and its target. */
-export interface Figure {
-  readonly name: string;
-  readonly rounds: readonly number[];
-  /** Left out for a figure that is only for information. */
-  readonly target?: Target | undefined;
-}
+export type Figure = Readonly<{ name: string; rounds: readonly number[]; target?: Target | undefined }>;
 
 type Target = { readonly atLeast: number } | { readonly atMost: number };
 
@@ -15,9 +12,7 @@ export function figureOf(name: string, rounds: readonly number[], target?: Targe
 /** The figures as a table: the median of the rounds, the smallest and the largest, and whether the target is reached. */
 export function figureTable(figures: readonly Figure[]): string {
   const rows = [["", "median", "spread", "target", ""], ...figures.map(figureRow)];
-  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "));
-  return lines.map((line) => line.trimEnd()).join("\n");
+  return alignColumns(rows).join("\n");
 }
 
 function figureRow({ name, rounds, target }: Figure): string[] {
@@ -29,7 +24,6 @@ function figureRow({ name, rounds, target }: Figure): string[] {
   return [name, value.toFixed(2), spread, sign, isMet ? "met" : "missed"];
 }
 
-/** The value in the middle; the mean of the two in the middle if their number is even. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;

@@ -45,14 +45,12 @@ console.log(performance.now() - start);`;
   return Number(execFileSync(node, argv, { cwd: root, encoding: "utf8", env: childEnvironment() }));
 }
 
-/** Milliseconds that the work takes. */
 export async function timeOf(work: () => Promise<unknown>): Promise<number> {
   const started = performance.now();
   await work();
   return performance.now() - started;
 }
 
-/** Runs a program of Node to its end. */
 export async function runToEnd(node: string, argv: readonly string[]): Promise<void> {
   const [code] = await once(spawn(node, argv, { env: childEnvironment(), stdio: "ignore" }), "exit");
   if (code !== 0) throw new Error(`${argv.join(" ")} ended with ${code}`);

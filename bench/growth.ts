@@ -13,7 +13,6 @@ const read =
   async (url) =>
     void (await (await fetch(`${url}/__sandbox${path}`)).text());
 
-/** Creates and revokes a key of one organization. */
 const createAndRevoke: Act = async (url) => {
   const creation = { organization: populatedRef(1), environment: "live", name: "Growth" };
   const { status, body } = await control(`${url}/__sandbox`, "POST /keys", creation);
@@ -39,9 +38,8 @@ export async function measureGrowth(args: BenchArguments, bundle: Bundle): Promi
   try {
     const figures: Figure[] = [];
     for (const [name, act] of Object.entries(acts)) {
-      figures.push(
-        figureOf(`${name}: ${many} keys / ${few}`, await ratios(args, act, large, small), { atMost: 2 }),
-      );
+      const found = await ratios(args, act, large, small);
+      figures.push(figureOf(`${name}: ${many} keys / ${few}`, found, { atMost: 2 }));
     }
     const later = await times(args.quick ? 500 : 8000, createAndRevoke, small);
     const tenth = Math.ceil(later.length / 10);
@@ -93,7 +91,6 @@ async function consentGrowth(args: BenchArguments, bundle: Bundle): Promise<Figu
   }
 }
 
-/** The ratios of several rounds, in which the two servers take turns. */
 async function ratios({ quick }: BenchArguments, act: Act, one: ServerChild, other: ServerChild) {
   const found: number[] = [];
   for (let round = 0; round < (quick ? 3 : 9); round += 1) {

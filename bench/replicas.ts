@@ -2,20 +2,12 @@ import { readFileSync } from "node:fs";
 import { inParallel } from "../test/support/in-parallel.js";
 import { type RedisServer, startRedis } from "../test/support/redis-server.js";
 import { type Figure, figureOf } from "./figure.js";
-import {
-  type Bundle,
-  benchScenario,
-  type ClientChild,
-  type ServerChild,
-  scenarioFile,
-  startClient,
-  startCommand,
-} from "./programs.js";
+import type { Bundle, ClientChild, ServerChild } from "./programs.js";
+import { benchScenario, scenarioFile, startClient, startCommand } from "./programs.js";
 import { type BenchArguments, connections } from "./rounds.js";
 
 /** As many instances as a server accepts by default; a few are for other measurements. */
 const many = 1000;
-/** The memory of a replica's container. */
 const containerMegabytes = 256;
 
 /** What a request costs a replica and Redis, what three replicas do in parallel, and their memory with a thousand instances. */
@@ -45,17 +37,11 @@ export async function measureReplicas(args: BenchArguments, bundle: Bundle): Pro
   }
 }
 
-interface Servers {
-  readonly single: ServerChild;
-  readonly replicas: readonly ServerChild[];
-  readonly redis: RedisServer;
-}
+type Servers = Readonly<{ single: ServerChild; replicas: readonly ServerChild[]; redis: RedisServer }>;
 
-async function costs(
-  { quick }: BenchArguments,
-  client: ClientChild,
-  { single, replicas: [replica, other], redis }: Servers,
-): Promise<Figure[]> {
+async function costs({ quick }: BenchArguments, client: ClientChild, servers: Servers): Promise<Figure[]> {
+  const { single, redis } = servers;
+  const [replica, other] = servers.replicas;
   const requests = quick ? 5000 : 20_000;
   const redisPid = Number(/process_id:(\d+)/.exec(String(await redis.command("INFO", "server")))?.[1]);
   const instance = await create(replica as ServerChild);
@@ -88,18 +74,12 @@ async function costs(
   return [...(await measure(32)), ...(await measure(4))];
 }
 
-/** Three replicas with separate instances in parallel, compared with one. */
-async function together(
-  { quick }: BenchArguments,
-  bundle: Bundle,
-  replicas: readonly ServerChild[],
-): Promise<Figure[]> {
+async function together({ quick }: BenchArguments, bundle: Bundle, replicas: readonly ServerChild[]) {
   const requests = quick ? 5000 : 20_000;
   const keys = replicas[0]?.keys ?? [];
   const clients = replicas.map(() => startClient(bundle.client));
-  const instances = await Promise.all(
-    replicas.map((server) => Promise.all(Array.from({ length: 10 }, () => create(server)))),
-  );
+  const tenOf = (server: ServerChild) => Promise.all(Array.from({ length: 10 }, () => create(server)));
+  const instances = await Promise.all(replicas.map(tenOf));
   const loadAll = async (number: number) => {
     const before = replicas.map(({ pid }) => cpuOf(pid));
     const readings = await Promise.all(
@@ -110,10 +90,8 @@ async function together(
       ),
     );
     const cpu = replicas.reduce((sum, { pid }, index) => sum + cpuOf(pid) - (before[index] as number), 0);
-    return {
-      perSecond: readings.reduce((sum, one) => sum + one.perSecond, 0),
-      cpu: cpu / (number * requests),
-    };
+    const perSecond = readings.reduce((sum, one) => sum + one.perSecond, 0);
+    return { perSecond, cpu: cpu / (number * requests) };
   };
   const throughput: number[] = [];
   const capacity: number[] = [];
@@ -125,14 +103,11 @@ async function together(
   }
   await Promise.all(clients.map((client) => client.stop()));
   return [
-    figureOf("requests per second: three replicas with separate instances / one", throughput, {
-      atLeast: 2.2,
-    }),
+    figureOf("requests per second: three replicas with own instances / one", throughput, { atLeast: 2.2 }),
     figureOf("the same by processor time, for machines of their own", capacity, { atLeast: 2.5 }),
   ];
 }
 
-/** A thousand instances with some requests each, over three replicas. */
 async function thousand(replicas: readonly ServerChild[]): Promise<Figure> {
   await inParallel(many - 40, 24, async (index) => {
     const server = replicas[index % replicas.length] as ServerChild;
@@ -146,7 +121,6 @@ async function thousand(replicas: readonly ServerChild[]): Promise<Figure> {
   );
 }
 
-/** Creates an instance; returns its path. */
 export async function create({ port }: ServerChild): Promise<string> {
   const init = { method: "POST", headers: { "content-type": "application/json" }, body: "{}" };
   const response = await fetch(`http://127.0.0.1:${port}/__sandbox/instances`, init);
@@ -162,13 +136,11 @@ async function ask({ port, keys }: ServerChild, base: string): Promise<void> {
   if (response.status !== 200) throw new Error(`expected a 200 and got ${response.status}`);
 }
 
-/** The processor time of a process so far, in hundredths of a second. */
 export function cpuOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ")[1]?.split(" ") ?? [];
   return Number(fields[11]) + Number(fields[12]);
 }
 
-/** The memory of a process that is not shared, in megabytes. */
 function memoryOf(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, "latin1");
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;

@@ -1,6 +1,5 @@
 import { type Bundle, type ClientReading, type ServerChild, startClient } from "./programs.js";
 
-/** What `npm run bench` was asked for. */
 export interface BenchArguments {
   /** The Node that runs the servers and the starts; the client stays on the one that runs the bench. */
   readonly node: string;
@@ -9,16 +8,12 @@ export interface BenchArguments {
 }
 
 /** One round on each of two servers, close together, so that other work of the machine affects both. */
-export interface Round {
-  readonly ours: ClientReading;
-  readonly theirs: ClientReading;
-}
+export type Round = Readonly<{ ours: ClientReading; theirs: ClientReading }>;
 
 /** How many connections a load keeps open, with one request in progress on each. */
 export const connections = 32;
 const warmUpRounds = 2;
 
-/** The rounds and requests of a measurement. */
 export function amountOf({ quick }: BenchArguments) {
   return quick ? { rounds: 3, requests: 5000 } : { rounds: 11, requests: 30_000 };
 }
@@ -47,7 +42,6 @@ export async function takeTurns(
 ): Promise<Round[]> {
   const readings: Round[] = [];
   for (let round = 0; round < warmUpRounds + rounds; round++) {
-    // Who goes first alternates too.
     const oursFirst = round % 2 === 0;
     const first = await (oursFirst ? ours : theirs)();
     const second = await (oursFirst ? theirs : ours)();

@@ -21,18 +21,12 @@ const measurements = {
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: {
-    node: { type: "string", default: process.execPath },
-    quick: { type: "boolean", default: false },
-  },
+  options: { node: { type: "string", default: process.execPath }, quick: { type: "boolean" } },
 });
 const names = Object.keys(measurements);
 const unknown = positionals.find((name) => !names.includes(name));
-if (unknown !== undefined) {
-  throw new Error(
-    `Failed to find the measurement ${JSON.stringify(unknown)}: there are ${names.join(", ")}.`,
-  );
-}
+if (unknown !== undefined)
+  throw new Error(`Failed to find the measurement "${unknown}": there are ${names.join(", ")}.`);
 const bundle = await bundlePrograms();
 const figures: Figure[] = [];
 try {
@@ -40,7 +34,7 @@ try {
     if (positionals.length > 0 && !positionals.includes(name)) continue;
     const why = "needs" in more ? missing(more.needs) : undefined;
     console.error(why === undefined ? `measuring ${name} …` : `leaving out ${name}: ${why}`);
-    if (why === undefined) figures.push(...(await measure(values, bundle)));
+    if (why === undefined) figures.push(...(await measure({ quick: false, ...values }, bundle)));
   }
 } finally {
   // Also if a measurement fails: the others take minutes.

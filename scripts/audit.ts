@@ -5,11 +5,7 @@ import { createTally } from "./tally.js";
 // Looks for known weaknesses of the bundled packages in the npm registry: scanners of a project that uses the package see
 // none of them. A registry without such a list, or no network, does not fail.
 
-interface Weakness {
-  readonly severity: string;
-  readonly title: string;
-  readonly url: string;
-}
+type Weakness = Readonly<{ severity: string; title: string; url: string }>;
 
 const { components } = JSON.parse(await readFile(`${root}/dist/sbom.cdx.json`, "utf8"));
 const versions: Record<string, string[]> = {};

@@ -12,9 +12,7 @@ import { createTally } from "./tally.js";
 // each for a release. `--check` runs the tests of the command with this machine's.
 
 interface Platform {
-  /** The npm package with its Node, and the version. */
   readonly node: readonly [name: string, version: string];
-  /** The first bytes of its executables. */
   readonly magic: string;
   /** The format's name of the part that Node reads. */
   readonly part: Buffer;
@@ -53,7 +51,6 @@ for (const platform of wanted) {
   if (words.includes("--check") && platform === own) await check(file);
 }
 
-/** Files by their paths in the package: everything but what only `import` and `require` need. */
 async function packageFiles(): Promise<Record<string, string>> {
   const { files } = await packProject(folder);
   const needed = files.filter(({ path }) => !/^dist\/(?:esm|browser)\/|\.d\.ts$/.test(path));
@@ -70,7 +67,6 @@ async function build(platform: string, assets: Readonly<Record<string, string>>)
   await mustRun(maker.file, ["--experimental-sea-config", config]);
 
   const file = join(binaries, platform, platform.startsWith("win") ? "svc-sandbox.exe" : "svc-sandbox");
-  // The one from before may be running.
   await rm(dirname(file), { recursive: true, force: true });
   await mkdir(dirname(file), { recursive: true });
   await copyFile(node.file, file);
@@ -87,12 +83,10 @@ async function build(platform: string, assets: Readonly<Record<string, string>>)
   const { inject } = createRequire(join(postject, "postject.js"))("postject");
   const blob = await readFile(output);
   await inject(file, "NODE_SEA_BLOB", blob, { sentinelFuse: fuse, machoSegmentName: "NODE_SEA" });
-  // macOS starts only signed programs.
   if (isSigned) await mustRun("codesign", ["--sign", "-", file]);
   return { file, problem: structureProblem(await readFile(file), platform, blob) };
 }
 
-/** Starts it without Node on the PATH, and runs the tests of the command with it. */
 async function check(file: string): Promise<void> {
   const alone = await runProgram(file, ["list"], { cwd: root, env: { PATH: "" } });
   tally.count("it starts without Node", alone.code === 0 ? undefined : alone.output);

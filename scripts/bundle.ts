@@ -8,12 +8,7 @@ import { esmExternalRequirePlugin } from "rolldown/plugins";
 import { dts } from "rolldown-plugin-dts";
 import ts from "typescript";
 
-export interface Build {
-  readonly root: string;
-  /** Files by the names of their bundles. */
-  readonly entries: Readonly<Record<string, string>>;
-  readonly into: string;
-}
+export type Build = Readonly<{ root: string; entries: Readonly<Record<string, string>>; into: string }>;
 
 /** Entry points that also work in pages. `svc-sandbox/preview` has the farmers, which a preview shows. */
 export const shared = {
@@ -30,7 +25,6 @@ export const entries = {
   playwright: "src/integrations/playwright.ts",
 };
 
-/** The packages that entry points take from the user's project. */
 const usersPackages = ["msw", "undici", "vitest", "@playwright/test"];
 
 const extensionAlias = { ".js": [".ts", ".js"] };
@@ -112,7 +106,6 @@ export async function bundle(kind: "esm" | "cjs" | "page", { root, entries, into
   return output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
 }
 
-/** Writes the declarations of the entry points into some folders. */
 export async function emitTypes(root: string, into: readonly string[]): Promise<void> {
   const cwd = await mkdtemp(join(tmpdir(), "svc-sandbox-types-"));
   // All at once and in order: the order of checks decides how TypeScript orders the members of a union.
@@ -129,10 +122,7 @@ export async function emitTypes(root: string, into: readonly string[]): Promise<
     // Data: no public type has a part of it.
     external: [...usersPackages, /^node:/, /\.json$/],
     resolve: { extensionAlias: { ".js": [".d.ts"] } },
-    plugins: [
-      dts({ dtsInput: true, emitDtsOnly: true }),
-      { name: "comments", generateBundle: separateComments },
-    ],
+    plugins: [dts({ dtsInput: true, emitDtsOnly: true }), { name: "c", generateBundle: separateComments }],
   });
   // Without hashes, which depend on the project's folder, and never the name of an entry point.
   for (const dir of into) await bundled.write({ dir, format: "esm", chunkFileNames: "shared-[name].d.ts" });
@@ -159,11 +149,9 @@ const dataAsText: Plugin = {
   transform(code, id) {
     if (!id.endsWith(".json") || id.includes("/node_modules/")) return null;
     const data = JSON.parse(code);
-    const text = JSON.stringify(
-      JSON.stringify(
-        id.endsWith("/package.json") ? { version: data.version, homepage: data.homepage } : data,
-      ),
-    );
+    const { version, homepage } = data;
+    const used = id.endsWith("/package.json") ? { version, homepage } : data;
+    const text = JSON.stringify(JSON.stringify(used));
     return { code: `export default JSON.parse(${text});`, moduleType: "js" };
   },
 };
@@ -216,10 +204,8 @@ const inAscii: Plugin = {
   generateBundle(_options, output) {
     for (const chunk of Object.values(output)) {
       if (chunk.type !== "chunk") continue;
-      chunk.code = chunk.code.replaceAll(
-        /[^\0-\x7f]/g,
-        (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`,
-      );
+      const ascii = (sign: string) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`;
+      chunk.code = chunk.code.replaceAll(/[^\0-\x7f]/g, ascii);
     }
   },
 };

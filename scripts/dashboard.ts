@@ -8,7 +8,6 @@ import { root } from "./run-program.js";
 const shared =
   /\/dashboard\/(?:control|elements|route|views\/(?:keys\/actor|instances\/access))|\/node_modules\/@?preact|preload-helper/;
 
-// The build empties it.
 const into = join(root, "dist/dashboard");
 
 /** Builds the dashboard's page into `dist/dashboard`, its assets compressed with Brotli; returns the files that went in. */

@@ -22,11 +22,9 @@ interface Example {
   readonly commands: readonly Command[];
   /** How to see whether the machine has what it needs besides Node. */
   readonly needs?: Command;
-  /** Builds what it installs into a folder. */
   readonly build?: (into: string) => Promise<void>;
   /** The starter's tests. They must survive each fault, and leave no experiment of `certify` untried, which is a warning. */
   readonly certified?: Command;
-  /** Whether `scripts/tools` has its packages. */
   readonly tools?: true;
 }
 
@@ -112,7 +110,6 @@ const collections: Readonly<Record<string, string>> = {
     ! httpyac send c.http --all --json --timeout 15000 > answers.json`,
 };
 
-/** By title, a check of the package or of files for CI, which returns what is wrong. */
 const checks: Readonly<Record<string, (tarball: string) => Promise<string | undefined>>> = {
   "the package: publint": (tarball) => runTool("publint", tarball, "--strict"),
   "the package: attw": (tarball) => runTool("attw", tarball, "--format", "ascii", "--no-color", "--no-emoji"),
@@ -164,7 +161,6 @@ const [isInstalled] = await Promise.all([
 ]);
 if (isInstalled) await runAll(ofTools);
 
-/** Runs as many at a time as the machine has cores. */
 function runAll(jobs: readonly (() => Promise<void>)[]): Promise<void> {
   return inParallel(jobs.length, availableParallelism(), (index) => jobs[index]?.() ?? Promise.resolve());
 }

@@ -8,9 +8,8 @@ import { runHistories } from "./histories/run.js";
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    seed: { type: "string", default: "1" },
-    disturb: { type: "boolean", default: false },
-    fsync: { type: "string", default: "always" },
+    ...{ seed: { type: "string", default: "1" }, disturb: { type: "boolean", default: false } },
+    ...{ fsync: { type: "string", default: "always" } },
   },
 });
 const { disturb, fsync } = values;

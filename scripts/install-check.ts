@@ -87,10 +87,7 @@ log: { type: stdout, format: pretty, level: warn }
   return { registry, address: `http://${address}/` };
 }
 
-interface User {
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
-}
+type User = Readonly<{ cwd: string; env: Readonly<Record<string, string>> }>;
 
 async function folderWith(contents: Readonly<Record<string, string>>): Promise<string> {
   const cwd = await mkdtemp(join(folder, "user-"));

@@ -1,14 +1,5 @@
 import { execFileSync } from "node:child_process";
-import {
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
@@ -51,6 +42,7 @@ interface Mutant {
   readonly location: { readonly start: { readonly line: number; readonly column: number } };
 }
 
+const { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } = fs;
 const filesIn = (path: string) =>
   readdirSync(join(root, path), { recursive: true, encoding: "utf8" }).map((file) => join(path, file));
 const read = (file: string, base = root) => readFileSync(join(base, file), "utf8");
@@ -115,14 +107,13 @@ async function tryMutants(
 ): Promise<ReadonlySet<string>> {
   const results = join(copy, "results");
   writeFileSync(results, "");
-  const env = {
-    MUTANT_TESTS: tests.join(),
-    MUTANT_IDS: ids.join(),
-    MUTANT_RESULTS: results,
-    CHROMIUM_PATH: "/none",
-  };
+  const own = { MUTANT_TESTS: tests.join(), MUTANT_IDS: ids.join(), MUTANT_RESULTS: results };
   const argv = ["node_modules/vitest/vitest.mjs", "run", "--config", `${folder}/vitest.config.ts`];
-  const { output } = await runProgram(process.execPath, argv, { cwd: copy, env, timeout: 5 * 3_600_000 });
+  const { output } = await runProgram(process.execPath, argv, {
+    cwd: copy,
+    env: { ...own, CHROMIUM_PATH: "/none" },
+    timeout: 5 * 3_600_000,
+  });
   if (!/Duration/.test(output)) throw new Error(output.slice(-4000));
   return new Set(readFileSync(results, "utf8").split("\n"));
 }

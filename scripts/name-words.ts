@@ -13,10 +13,9 @@ const unsuitable = new Set(
 );
 
 /**
- * The words that names of organizations are invented from, as JSON.
- *
- * Taken from faker when the project is built rather than when it runs: creating a sandbox is synchronous and works in
- * browsers, and these three short lists are all it needs of a library of many megabytes.
+ * The words that names of organizations are invented from, as JSON. Taken from faker when the project is built rather than
+ * when it runs: creating a sandbox is synchronous and works in browsers, and these three short lists are all it needs of a
+ * library of many megabytes.
  */
 export function nameWords(): string {
   const { city_prefix: townPrefixes, city_suffix: townSuffixes } = faker.definitions.location;

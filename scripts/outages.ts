@@ -113,11 +113,8 @@ const fillRedis = () =>
     });
     if (recovery > 2000) failures.push(`recovery took ${recovery} ms`);
     const late = await startServer(argv);
-    expectStatus(
-      "a late replica",
-      (await send(late.url + mePath, { key: late.keys["rate-limited"] }))?.status,
-      429,
-    );
+    const limited = await send(late.url + mePath, { key: late.keys["rate-limited"] });
+    expectStatus("a late replica", limited?.status, 429);
     return `${rejected} of 3000 got 503, all served after ${recovery} ms`;
   });
 
@@ -137,11 +134,8 @@ async function fillDisk(): Promise<string> {
     }
     const change = await send(`${first.controlUrl}/instances`, { body: {} });
     expectStatus("a change on a full disk", change?.status, 507);
-    expectStatus(
-      "a request on a full disk",
-      (await send(first.url + mePath, { key: first.keys.active }))?.status,
-      200,
-    );
+    const served = await send(first.url + mePath, { key: first.keys.active });
+    expectStatus("a request on a full disk", served?.status, 200);
     const ready = JSON.parse(String((await send(`${first.controlUrl}/ready`))?.bytes));
     if (ready.state !== "full") failures.push(`/ready shows ${JSON.stringify(ready)}`);
     await first.kill();

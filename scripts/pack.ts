@@ -4,19 +4,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { mustRun, root } from "./run-program.js";
 
-export interface Packed {
-  readonly tarball: string;
-  /** Bytes of the tarball. */
-  readonly size: number;
-  /** Bytes once unpacked. */
-  readonly unpackedSize: number;
-  readonly files: readonly { readonly path: string; readonly size: number; readonly mode: number }[];
-}
+/** Sizes are bytes: of the tarball, unpacked, and of each file. */
+export type Packed = Readonly<{ tarball: string; size: number; unpackedSize: number; files: PackedFile[] }>;
+type PackedFile = Readonly<{ path: string; size: number; mode: number }>;
 
 /**
- * Packs the project as it is built now into a folder. Throws when npm does.
- *
- * Unlike `npm pack`, it builds nothing and changes nothing in the project: others may read it at this moment.
+ * Packs the project as it is built now into a folder. Throws when npm does. Unlike `npm pack`, it builds nothing and
+ * changes nothing in the project: others may read it at this moment.
  */
 export async function packProject(into: string): Promise<Packed> {
   const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-pack-"));

@@ -12,11 +12,8 @@ export const junit = process.env.JUNIT_PATH ?? "/usr/share/java/junit-platform-c
 const { version } = project;
 export const wheel = `svc_sandbox-${version}-py3-none-any.whl`;
 export const jar = `svc-sandbox-junit5-${version}.jar`;
-const [python, java, go] = ["python", "java", "go"].map((name) => join(root, "packaging", name)) as [
-  string,
-  string,
-  string,
-];
+const folderOf = (language: string) => join(root, "packaging", language);
+const [python, java, go] = [folderOf("python"), folderOf("java"), folderOf("go")];
 
 /** Builds the wheel into a folder. Throws if Python does. */
 export async function buildWheel(into: string): Promise<void> {

@@ -3,7 +3,6 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 
-/** The folder of the project. */
 export const root = fileURLToPath(new URL("..", import.meta.url));
 
 export interface ProgramEnd {
@@ -16,7 +15,6 @@ export interface ProgramEnd {
 }
 
 export interface ProgramSurroundings {
-  /** Default: the project's. */
   readonly cwd?: string;
   /** Set over the present environment. */
   readonly env?: Readonly<Record<string, string>>;
@@ -45,24 +43,21 @@ export function runProgram(
       output += `\n(stopped after ${timeout / 1000} s)\n`;
       process.kill(-(child.pid as number), "SIGKILL");
     }, timeout);
-    let stdout = "";
-    let stderr = "";
+    const written = { stdout: "", stderr: "" };
     let output = "";
-    child.stdout.setEncoding("utf8").on("data", (text) => {
-      stdout += text;
-      output += text;
-    });
-    child.stderr.setEncoding("utf8").on("data", (text) => {
-      stderr += text;
-      output += text;
-    });
+    for (const name of ["stdout", "stderr"] as const) {
+      child[name].setEncoding("utf8").on("data", (text) => {
+        written[name] += text;
+        output += text;
+      });
+    }
     child.on("error", (error) => {
       clearTimeout(timer);
       reject(error);
     });
     child.on("close", (code) => {
       clearTimeout(timer);
-      if (!isStopped || retries === 0) resolve({ code, stdout, stderr, output });
+      if (!isStopped || retries === 0) resolve({ code, ...written, output });
       else resolve(runProgram(program, argv, { cwd, env, timeout, retries: retries - 1 }));
     });
   });

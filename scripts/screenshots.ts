@@ -12,13 +12,9 @@ interface Picture {
   readonly view: string;
   readonly scenario: string;
   readonly isDark?: boolean;
-  /** Whether clients have sent requests. */
   readonly isUsed?: boolean;
-  /** Steps of the story that have run. Default: 0. */
   readonly steps?: number;
-  /** A selector that matches when the view is drawn. */
   readonly shows: string;
-  /** Which of its matches to click then. */
   readonly click?: number;
 }
 

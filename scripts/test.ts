@@ -37,8 +37,7 @@ async function runChecks(): Promise<boolean> {
 
 console.log("… lint, types, build");
 const steps = [
-  step("lint", "biome check ."),
-  step("types", "tsx scripts/generate.ts && tsc --noEmit"),
+  ...[step("lint", "biome check ."), step("types", "tsx scripts/generate.ts && tsc --noEmit")],
   step("build", "node scripts/prepare.js"),
 ];
 let passed = (await Promise.all(steps)).every(Boolean);

@@ -4,21 +4,10 @@ import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { randomStream } from "../../src/spec/seed.js";
 
 /** A key of the job, and the response that a server must send to it. */
-export interface Exchange {
-  readonly ref: string;
-  readonly key: string;
-  readonly status: number;
-  /** As the sandbox sends it: JSON without spaces. */
-  readonly body: string;
-}
+export type Exchange = Readonly<{ ref: string; key: string; status: number; body: string }>;
 
-/** The task of every server: one endpoint whose response depends on the key. */
-export interface Job {
-  readonly scenario: Scenario;
-  readonly exchanges: readonly Exchange[];
-}
+export type Job = Readonly<{ scenario: Scenario; exchanges: readonly Exchange[] }>;
 
-/** The path of every request of the job. */
 export const path = "/v1/relying-party/me";
 
 /** The job with that many keys: the organizations and keys of `key-states` repeated, each key with its response. */

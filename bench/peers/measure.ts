@@ -10,7 +10,6 @@ import type { Reading } from "./table.js";
 /** How long to measure one peer with one number of keys; times in milliseconds. */
 const effort = { rounds: 9, starts: 4, longestWarmUp: 15_000, round: 600 };
 
-/** How many keys are checked before the load. */
 const checkedKeys = 300;
 /** The warm-up ends after this number of rounds without progress: a compiler may pause in between. */
 const roundsOfRest = 5;
@@ -66,7 +65,6 @@ function startBare(bundle: Bundle, { exchanges: [first] }: Job) {
   return startServer(bundle.server, process.execPath, { headers, body });
 }
 
-/** The load of the client, with the end of the responses to a sample of the keys. Throws if one of them is wrong. */
 async function orderOf({ exchanges }: Job, port: number): Promise<ClientOrder> {
   // 1 or 4: no factor in common with 15, so that the sample has every state of a key.
   const step = Math.ceil(exchanges.length / checkedKeys);
@@ -87,7 +85,6 @@ async function orderOf({ exchanges }: Job, port: number): Promise<ClientOrder> {
   };
 }
 
-/** The bytes at the end of all responses: the last chunk, or the common end of the bodies. */
 export function closingOf(responses: readonly Pick<Response, "body" | "isChunked">[]): string {
   if (responses.every(({ isChunked }) => isChunked)) return "0\r\n\r\n";
   const [first = "", ...others] = responses.map(({ body }) => body);

@@ -15,7 +15,6 @@ export interface Peer {
   readonly command: (port: number) => readonly [program: string, ...argv: string[]];
 }
 
-/** The responses by their keys. */
 function byKey({ exchanges }: Pick<Job, "exchanges">): string {
   return JSON.stringify(Object.fromEntries(exchanges.map(({ key, ...rest }) => [key, rest])));
 }

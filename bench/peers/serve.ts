@@ -12,7 +12,6 @@ import { type Exchange, faultOf, type Job, path } from "./job.js";
 import type { Peer } from "./peers.js";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
-/** Milliseconds after which a peer without a correct response is given up. */
 const patience = 120_000;
 
 /** Writes a peer's files and starts it. Resolves at its first correct response. */
@@ -78,7 +77,6 @@ async function firstCorrect(child: ChildProcess, exchange: Exchange, port: numbe
   throw new Error(`no correct response in ${patience / 1000} s: ${fault}`);
 }
 
-/** The response of a peer to one request of the job. */
 export interface Response {
   readonly status: number;
   readonly type: string;
@@ -89,7 +87,6 @@ export interface Response {
 
 const agent = new Agent({ keepAlive: true });
 
-/** Sends a request of the job. */
 export async function ask(exchange: Exchange, port: number): Promise<Response> {
   const headers = { "x-api-key": exchange.key };
   const signal = AbortSignal.timeout(10_000);
@@ -103,7 +100,6 @@ export async function ask(exchange: Exchange, port: number): Promise<Response> {
   };
 }
 
-/** Bytes in memory (RSS) of a process and its children. */
 function memoryOf({ pid }: ChildProcess): number {
   const rows = execFileSync("ps", ["-A", "-o", "pgid=,rss="], { encoding: "utf8" }).trim().split("\n");
   const sizes = rows.map((row) => row.trim().split(/\s+/).map(Number)).filter(([group]) => group === pid);

@@ -1,26 +1,21 @@
 import { peers } from "./peers.js";
 
-/** The measurement of a peer with a number of keys: ratios, and memory in bytes. */
 export interface Reading {
   /** Requests per second, to a bare `node:http` server: the median, smallest and largest round. */
   readonly requests: readonly [median: number, least: number, most: number];
-  /** The 99th percentile of latency, to that server's. */
   readonly p99: number;
   /** The time from the start of the command to its first correct response, as a ratio to `node -e 0`. */
   readonly first: number;
   readonly memory: readonly [idle: number, after: number];
 }
 
-/** By number of keys: the measured values, or why there are none. */
 export type Readings = Readonly<Record<string, Reading | { readonly failure: string }>>;
 
-/** All results by peer, and the machine where they were measured. */
 export interface Results {
   readonly machine: string;
   readonly peers: Readonly<Record<string, { readonly version: string; readonly readings: Readings }>>;
 }
 
-/** The numbers of keys of the job. */
 export const keyCounts = [15, 1000] as const;
 
 /** The results as Markdown: a table, the machine, and how each peer was set up. */
@@ -57,7 +52,6 @@ export function partOf({ machine, peers: results }: Results): string {
   return [lines.join("\n"), `Measured on ${machine}.`, notes.join("\n")].join("\n\n");
 }
 
-/** A number with two significant digits. */
 function short(value: number): string {
   if (value >= 10) return Math.round(Number(value.toPrecision(2))).toLocaleString("en");
   return value.toFixed(Math.max(0, 1 - Math.floor(Math.log10(value))));

@@ -54,7 +54,6 @@ export async function ask(
   }
 }
 
-/** How a history is recorded. */
 export interface Recording {
   readonly seed: number;
   readonly number: number;
@@ -65,7 +64,6 @@ export interface Recording {
   readonly patience: number;
 }
 
-/** Common to all clients of a history. */
 interface Shared extends Recording {
   readonly instance: string;
   /** The instance's own token. */

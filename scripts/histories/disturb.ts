@@ -7,7 +7,19 @@ import type { Process, Replicas } from "./replicas.js";
 /** Makes something fail; resolves when it works again. */
 type Disturbance = (replicas: Replicas, one: Process, draw: RandomStream) => Promise<void>;
 
+/** What a replica's proxy does to its connections until it is mended, and the longest time for that. */
+const troubles = { cut: 3000, stall: 4000, loseReplies: 500 } as const;
+const troublesOfProxy = Object.entries(troubles).map(([name, longest]) => {
+  const trouble: Disturbance = async (_, { proxy }, draw) => {
+    proxy[name as keyof typeof troubles]();
+    await sleep(100 + below(draw, longest));
+    proxy.mend();
+  };
+  return Object.defineProperty(trouble, "name", { value: name });
+});
+
 const disturbances: readonly Disturbance[] = [
+  ...troublesOfProxy,
   async function killReplica(_, one, draw) {
     await one.kill();
     await sleep(below(draw, 1000));
@@ -15,21 +27,6 @@ const disturbances: readonly Disturbance[] = [
   },
   async function pauseReplica(_, one, draw) {
     await one.pause(1000 + below(draw, 2000));
-  },
-  async function cutOff(_, { proxy }, draw) {
-    proxy.cut();
-    await sleep(100 + below(draw, 3000));
-    proxy.mend();
-  },
-  async function stallConnections(_, { proxy }, draw) {
-    proxy.stall();
-    await sleep(100 + below(draw, 4000));
-    proxy.mend();
-  },
-  async function loseReplies(_, { proxy }, draw) {
-    proxy.loseReplies();
-    await sleep(100 + below(draw, 500));
-    proxy.mend();
   },
   async function pauseRedis({ redis }, _, draw) {
     redis.signal("SIGSTOP");
@@ -43,7 +40,6 @@ const disturbances: readonly Disturbance[] = [
   },
 ];
 
-/** Replicas that need longer to come back have failed; milliseconds. */
 const mostRecovery = 15_000;
 
 /** Disturbs one thing after the other until it is stopped, which resolves to the times until all replicas were back. */
@@ -71,7 +67,6 @@ export function startDisturbing(replicas: Replicas, seed: number): { stop: () =>
   };
 }
 
-/** Resolves to the milliseconds until every replica responds with 200 again. */
 async function recovery({ all, probeKey }: Replicas, after: string): Promise<number> {
   const from = performance.now();
   const probe = async (replica: Process): Promise<void> => {

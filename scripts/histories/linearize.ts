@@ -9,7 +9,6 @@ export interface Seen {
   /** `Infinity` if the outcome is unknown: the operation may have happened at any time since, or never. */
   readonly answered: number;
   readonly outcome: Outcome | undefined;
-  /** Why it is unknown. */
   readonly reason?: string;
 }
 
@@ -94,7 +93,6 @@ function candidates(all: History, isDone: readonly boolean[], contents: readonly
   });
 }
 
-/** One line about an operation. */
 export function line({ client, replica, operation, sent, answered, outcome, reason }: Seen): string {
   const { do: what, ...of } = operation;
   const times = `${sent.toFixed(1)}–${Number.isFinite(answered) ? answered.toFixed(1) : "?"}`;

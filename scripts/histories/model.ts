@@ -11,7 +11,6 @@ import {
   whoAmI,
 } from "../../test/model/specification-model.js";
 
-/** An operation of a client. Times are minutes. */
 export type Operation =
   | { readonly do: "request"; readonly key: string }
   | { readonly do: "revoke"; readonly key: string }
@@ -21,7 +20,6 @@ export type Operation =
   | { readonly do: "advance"; readonly by: number }
   | { readonly do: "list" };
 
-/** Its outcome in one line: `200 today 3`, `409 name_taken`. */
 export type Outcome = string;
 
 /** What the operations change: a state is copied, never changed. */
@@ -42,10 +40,8 @@ const perDay = 1000;
 export function historyScenario(): object {
   const organizationOf = (keys: Readonly<Record<string, number>>) => {
     const limits = (perMinute: number) => ({ per_minute: perMinute, per_day: Math.max(perDay, perMinute) });
-    const entries = Object.entries(keys).map(([ref, perMinute]) => [
-      ref,
-      { environment: "test", limits: limits(perMinute) },
-    ]);
+    const keyOf = (perMinute: number) => ({ environment: "test", limits: limits(perMinute) });
+    const entries = Object.entries(keys).map(([ref, perMinute]) => [ref, keyOf(perMinute)]);
     return { type: "bank", keys: Object.fromEntries(entries) };
   };
   return {
@@ -53,8 +49,7 @@ export function historyScenario(): object {
     name: "Histories",
     clock: { now: new Date(start).toISOString(), frozen: true },
     organizations: {
-      bank: organizationOf(firstKeys.bank),
-      insurer: organizationOf(firstKeys.insurer),
+      ...{ bank: organizationOf(firstKeys.bank), insurer: organizationOf(firstKeys.insurer) },
       prober: organizationOf({ probe: 1_000_000_000 }),
     },
   };
@@ -66,7 +61,6 @@ function newKey(organization: string, perMinute: number): ModelKey {
   return { organization, environment: "test", scopes, perMinute, perDay, ...ends, counted: [] };
 }
 
-/** The first state of every history. */
 export function firstState(): State {
   const keys = Object.entries(firstKeys).flatMap(([organization, own]) =>
     Object.entries(own).map(([ref, perMinute]) => [ref, newKey(organization, perMinute)]),

@@ -26,13 +26,10 @@ export interface Process {
   readonly start: () => Promise<void>;
 }
 
-/** Three servers that are one sandbox, and their Redis. */
 export interface Replicas {
   readonly redis: RedisServer;
   readonly all: readonly Process[];
-  /** The key that is in no history. */
   readonly probeKey: string;
-  /** Reports of a defect or of lost data, and unexpected ends. */
   readonly complaints: () => readonly string[];
   readonly close: () => Promise<void>;
 }
@@ -81,9 +78,8 @@ export async function startReplicas(fsync: string, storeTimeout: number): Promis
       },
       checkPromptness(call, since) {
         // A stopped process responds to nobody.
-        const paused = pauses
-          .filter(({ to }) => to > since)
-          .reduce((sum, { from, to }) => sum + to - from, 0);
+        const during = pauses.filter(({ to }) => to > since);
+        const paused = during.reduce((sum, { from, to }) => sum + to - from, 0);
         const waited = performance.now() - since - paused;
         if (waited > storeTimeout + 1000)
           complaints.push(`${call} to replica ${index} took ${waited.toFixed(0)} ms`);

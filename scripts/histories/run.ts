@@ -12,7 +12,6 @@ export interface HistoriesOptions {
   readonly onProgress?: (checked: number) => void;
 }
 
-/** The results of all histories. */
 export interface Found {
   readonly histories: number;
   readonly operations: number;
@@ -29,7 +28,6 @@ export interface Found {
 const quiet = { atOnce: 4, rest: 0, patience: 60_000, storeTimeout: 30_000 };
 const disturbed = { atOnce: 10, rest: 500, patience: 10_000, storeTimeout: 2000 };
 
-/** Records histories on three replicas over a Redis, and checks each. */
 export async function runHistories(options: HistoriesOptions): Promise<Found> {
   const { count, seed, disturb = false, fsync = "always", onProgress = () => {} } = options;
   const { atOnce, rest, patience, storeTimeout } = disturb ? disturbed : quiet;

@@ -33,29 +33,23 @@ const versions = {
   deno: "deno@2.9.6",
 } as const;
 
-/** The majors of Node that the package supports. */
 const nodeMajors = [20, 22, 24, 26] as const;
 
 export type NodeMajor = (typeof nodeMajors)[number];
 
 const page = readFileSync(new URL("../../docs/test-runners.md", import.meta.url), "utf8");
 
-/** How a test file declares its needs. */
 export type Format = "esm" | "cjs";
 
-/** The runners that the tests are adapted to. */
 export type Runner = "node:test" | "jest" | "vitest" | "playwright" | "bun" | "deno";
 
-/** One combination to run the tests in. */
 export interface Cell {
   readonly node: NodeMajor;
-  /** The packages next to the tarball. */
   readonly packages: readonly string[];
   readonly format: Format;
   readonly runner: Runner;
   /** What of the runner is not its default. */
   readonly setup?: string;
-  /** Flags of the runner. */
   readonly argv?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Files next to the tests of `test/matrix`, by name: configuration, and tests that are not adapted. */
@@ -80,12 +74,10 @@ export const cells: readonly Cell[] = [
   ...nodeMajors.flatMap((node) => nodeTest(node, [versions.msw2], mswOnly)),
   ...nodeMajors.filter((node) => node >= 22).flatMap((node) => nodeTest(node, [versions.msw3], mswOnly)),
 
-  ...nodeMajors.map((node) =>
+  ...nodeMajors.flatMap((node) => [
     jest(node, [versions.jest], { tests: [...withoutMsw, "fake-timers"], quick: node === 20 }),
-  ),
-  ...nodeMajors.map((node) =>
     jest(node, [versions.jest, versions.mswCommonJs], { tests: [...mswOnly, "fake-timers-msw"] }),
-  ),
+  ]),
   jest(20, [versions.jest, versions.msw2, versions.babelCommonJs], {
     tests: inRunner,
     setup: "msw transformed",
@@ -184,17 +176,14 @@ function documented(
   headings: Readonly<Record<string, string>>,
 ): Cell {
   const format = runner === "jest" ? "cjs" : "esm";
-  const files = Object.fromEntries(
-    Object.entries(headings).map(([file, heading]) => [file, documentedCode(heading)]),
-  );
+  const documents = Object.entries(headings).map(([file, heading]) => [file, documentedCode(heading)]);
+  const files = Object.fromEntries(documents);
   return { node, packages, format, runner, setup: "as documented", tests: [], files, quick: node === 20 };
 }
 
-function jest(
-  node: NodeMajor,
-  packages: readonly string[],
-  rest: Omit<Cell, "node" | "packages" | "format" | "runner">,
-): Cell {
+type Rest = Partial<Cell> & Pick<Cell, "tests">;
+
+function jest(node: NodeMajor, packages: readonly string[], rest: Rest): Cell {
   return { node, packages, format: "cjs", runner: "jest", ...rest };
 }
 

@@ -4,25 +4,14 @@ import { fileURLToPath } from "node:url";
 import { runProgram } from "../run-program.js";
 import type { Cell, Format, Runner } from "./cells.js";
 
-/** What a cell needs that is shared with others. */
-export interface CellSurroundings {
-  /** Where the tarball and the cell's packages are installed. */
-  readonly installation: string;
-  /** The folder of the cell's Node. */
-  readonly nodeBin: string;
-  /** A name that no other cell in this installation has. */
-  readonly slug: string;
-}
+export type CellSurroundings = Readonly<{ installation: string; nodeBin: string; slug: string }>;
 
 const bunProgram = `node_modules/@oven/bun-${process.platform}-${process.arch === "arm64" ? "aarch64" : process.arch}/bin/bun`;
 const sources = fileURLToPath(new URL("../../test/matrix/", import.meta.url));
 const timeout = 90_000;
 
 /** Runs the tests of a cell; returns the output if they fail, or `undefined`. */
-export async function runCell(
-  cell: Cell,
-  { installation, nodeBin, slug }: CellSurroundings,
-): Promise<string | undefined> {
+export async function runCell(cell: Cell, { installation, nodeBin, slug }: CellSurroundings) {
   const folder = join(installation, slug);
   await mkdir(folder, { recursive: true });
   const files = { ...(await adaptedTests(cell)), ...cell.files };
@@ -48,9 +37,7 @@ async function adaptedTests({ tests, format, runner }: Cell): Promise<Record<str
   return adapted;
 }
 
-type CommandLine = [program: string, ...argv: string[]];
-
-const commandLines: Readonly<Record<Runner, (folder: string, files: readonly string[]) => CommandLine>> = {
+const commandLines: Readonly<Record<Runner, (folder: string, files: readonly string[]) => string[]>> = {
   "node:test": (_folder, files) => ["node", "--test", ...files],
   jest: (folder) => ["node", "node_modules/jest/bin/jest.js", `/${folder}/`],
   vitest: (folder) => ["node", "node_modules/vitest/vitest.mjs", "run", "--dir", folder],
@@ -61,8 +48,7 @@ const commandLines: Readonly<Record<Runner, (folder: string, files: readonly str
   ],
   // Not by way of the package `bun`, which needs its install script.
   bun: (_folder, files) => [bunProgram, "test", ...files.map((file) => `./${file}`)],
-  deno: (_folder, files) =>
-    [..."node node_modules/deno/bin.cjs test --allow-all --no-check".split(" "), ...files] as never,
+  deno: (_folder, files) => ["node", "node_modules/deno/bin.cjs", "test", "-A", "--no-check", ...files],
 };
 
 /** The text of a test file of `test/matrix`, as it has to be for a format and a runner. */

@@ -10,7 +10,6 @@ import { firstLine, root } from "../run-program.js";
 const container = 256;
 const heap = 128;
 
-/** A process of the built product. */
 export interface Server {
   readonly url: string;
   readonly controlUrl: string;
@@ -95,7 +94,6 @@ export async function send(
   return exchange(url, options).catch(() => undefined);
 }
 
-/** The data of a response of the control plane. */
 export function dataOf(response: Incoming | undefined) {
   return JSON.parse(String(response?.bytes)).data;
 }

@@ -11,12 +11,7 @@ const first = "first: { environment: test, limits: { per_minute: 1000000, per_da
 const scenario = (keys: string) => `version: 1\norganizations: { bank: { type: bank, keys: { ${keys} } } }\n`;
 
 /** What clients know: a key that works, where, and how many requests with it got 200. */
-interface Known {
-  readonly base: string;
-  readonly ref: string;
-  readonly secret: string;
-  accepted: number;
-}
+type Known = { readonly base: string; readonly ref: string; readonly secret: string; accepted: number };
 
 /** Under traffic, three replicas behind HAProxy get the next version and a scenario with one more key, in turn. */
 export async function update(failures: string[]): Promise<string> {

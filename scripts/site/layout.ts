@@ -3,7 +3,6 @@ import { escaped, type Place } from "./render.js";
 
 interface Layout {
   readonly page: Page;
-  /** All pages of the site, for the sidebar. */
   readonly pages: readonly Page[];
   readonly places: readonly Place[];
   readonly content: string;
@@ -55,7 +54,6 @@ ${navigation.join("\n")}
 `;
 }
 
-/** An item of the sidebar; `inside` is given for the page itself. */
 function link(href: string, label: string, inside?: string): string {
   const current = inside === undefined ? "" : ' aria-current="page"';
   return `<li><a href="${href}"${current}>${escaped(label)}</a>${inside ?? ""}</li>`;

@@ -7,7 +7,6 @@ export interface Page {
   readonly source: string;
   /** Its file in the site, which has no folders. */
   readonly file: string;
-  /** The words of the sidebar. */
   readonly label: string;
   /** The group in the sidebar; `undefined` for pages that only others link to. */
   readonly group?: string | undefined;
@@ -15,9 +14,8 @@ export interface Page {
 }
 
 /**
- * The pages in the order of docs/README.md, whose headings are the groups of the sidebar.
- *
- * A page that it does not name comes last, under "More".
+ * The pages in the order of docs/README.md, whose headings are the groups of the sidebar. A page that it does not name
+ * comes last, under "More".
  */
 export function readPages(root: string): Page[] {
   const pageOf = (source: string, given: Partial<Page> = {}): Page => {

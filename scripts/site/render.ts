@@ -128,9 +128,6 @@ export function renderPage(page: Page, tokens: readonly Token[], site: Site): st
 }
 
 export function escaped(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;");
+  const names: Record<string, string> = { "&": "amp", "<": "lt", ">": "gt", '"': "quot" };
+  return text.replace(/[&<>"]/g, (sign) => `&${names[sign]};`);
 }

@@ -3,12 +3,7 @@ import type { Page } from "./pages.js";
 import type { Place } from "./render.js";
 
 /** A heading or a row of a table: its address, its title, the page and heading above it, and its words. */
-export interface SearchPlace {
-  readonly id: string;
-  readonly title: string;
-  readonly where: string;
-  readonly text: string;
-}
+export type SearchPlace = Readonly<{ id: string; title: string; where: string; text: string }>;
 
 /** The words of a text in lower case; of `live_access_not_approved` the whole and its parts. */
 function wordsOf(text: string): string[] {

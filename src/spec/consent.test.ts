@@ -1,15 +1,7 @@
 import { expect, test } from "vitest";
 import { day, minute } from "./api-key.js";
-import {
-  attestationAt,
-  type ConsentDecision,
-  type ConsentRecord,
-  canBeAttested,
-  consentHistory,
-  personaOf,
-  productionTime,
-  type Suspension,
-} from "./consent.js";
+import type { ConsentDecision, ConsentRecord, Suspension } from "./consent.js";
+import { attestationAt, canBeAttested, consentHistory, personaOf, productionTime } from "./consent.js";
 
 const consent = (fields: Partial<ConsentRecord> = {}): ConsentRecord => ({
   createdAt: 0,

@@ -27,9 +27,8 @@ export interface DashboardOptions extends ServerOptions {
 }
 
 /**
- * Serves a sandbox (frozen unless told otherwise) and opens its dashboard in Chromium until the test is over.
- *
- * The test fails when the page throws, breaks its own policy or asks another host.
+ * Serves a sandbox (frozen unless told otherwise) and opens its dashboard in Chromium until the test is over. The test
+ * fails when the page throws, breaks its own policy or asks another host.
  */
 export async function openDashboard(options: DashboardOptions = {}): Promise<Dashboard> {
   if (!existsSync(built)) throw new Error("The dashboard is not built: run `npm run build`.");

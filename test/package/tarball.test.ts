@@ -298,9 +298,8 @@ export const start = async (): Promise<SandboxServer> => startServer({ scenario:
 `;
 
 /**
- * Compiles a text in one of the two folders; returns what the compiler says of it and of our declarations.
- *
- * Other declarations are read and not judged: those of msw have errors of their own.
+ * Compiles a text in one of the two folders; returns what the compiler says of it and of our declarations. Other
+ * declarations are read and not judged: those of msw have errors of their own.
  */
 function compile(text: string, place: "user" | "beside", flags: ts.CompilerOptions, ending: string) {
   const consumer = join(folder, place, `consumer.${ending}`);

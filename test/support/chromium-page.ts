@@ -78,9 +78,8 @@ export interface ChromiumPage {
 }
 
 /**
- * Opens a page that runs a module, bundled with what it imports, on a site that has msw's service worker.
- *
- * Waits until the module has set `globalThis.ready`; throws what it throws.
+ * Opens a page that runs a module, bundled with what it imports, on a site that has msw's service worker. Waits until the
+ * module has set `globalThis.ready`; throws what it throws.
  */
 export async function openPage(module: string): Promise<ChromiumPage> {
   const site = await serveSite({

@@ -7,10 +7,8 @@ export interface RawSending {
   /** Written one after the other, with a turn of the event loop after each; text goes out as Latin-1. */
   readonly chunks: readonly (string | Buffer)[];
   /**
-   * What happens after the last one: the sending half is closed, the connection is left open until nothing more
-   * comes or until the server closes it, or it is reset.
-   *
-   * Default: `end`.
+   * What happens after the last one: the sending half is closed, the connection is left open until nothing more comes or
+   * until the server closes it, or it is reset. Default: `end`.
    */
   readonly after?: "end" | "listen" | "stay" | "reset";
 }
@@ -21,9 +19,8 @@ const quietAfter = 80;
 const giveUpAfter = 30_000;
 
 /**
- * Sends bytes on a connection of their own; resolves with everything that came back once the connection is over.
- *
- * With a certificate to trust the connection is encrypted.
+ * Sends bytes on a connection of their own; resolves with everything that came back once the connection is over. With a
+ * certificate to trust the connection is encrypted.
  */
 export function converse(
   port: number,
@@ -88,9 +85,8 @@ export interface RawAnswer {
 }
 
 /**
- * Takes the bytes of a connection apart into the answers on it; throws on anything that is not HTTP/1.1.
- *
- * An answer whose announced body does not follow is one to a HEAD.
+ * Takes the bytes of a connection apart into the answers on it; throws on anything that is not HTTP/1.1. An answer whose
+ * announced body does not follow is one to a HEAD.
  */
 export function readAnswers(bytes: Buffer): RawAnswer[] {
   const answers: RawAnswer[] = [];
