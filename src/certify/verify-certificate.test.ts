@@ -8,7 +8,7 @@ const withRun = (change: Partial<Run>, at = 0): Partial<CertifyResult> => ({
   runs: passed.runs.map((run, index) => (index === at ? { ...run, ...change } : run)) as [Run, ...Run[]],
 });
 const paths = report.paths.map((path) => ({ ...path, met: false }));
-const name = passed.runs[0].name;
+const name = (passed.runs[0] as Run).name;
 
 test.each<[string, Partial<CertifyResult>, string[]]>([
   ["nothing", {}, []],

@@ -38,7 +38,7 @@ test.each<[PromisedPathId, number, unknown, boolean]>([
   ["403.access_denied", 200, {}, false],
   ["200.test", 200, {}, false],
 ])("%s with %i and %j shows nothing about its path: %j", (pathId, status, json, isUntried) => {
-  expect(whyUntried(pathId, answerOf(status, json)) !== undefined).toBe(isUntried);
+  expect(whyUntried({ pathId }, answerOf(status, json)) !== undefined).toBe(isUntried);
 });
 
 test.each([
