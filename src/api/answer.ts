@@ -72,7 +72,8 @@ function decide(world: SandboxState, call: ApiCall): Ending<ApiPathId> {
   const input = endpoint.input === undefined ? plain : readInput(endpoint.input, plain, request.content);
   const responded = "refused" in input ? input : endpoint.respond(call.entry as KeyEntry, world, input);
   if ("refused" in responded) {
-    return rejectCall(world, call, { path: responded.refused, details: responded.details });
+    const { refused: path, details, body } = responded;
+    return rejectCall(world, call, { path, details, body });
   }
   const answer = successAnswer(world, call, endpoint, responded);
   return { pathId: successPathOf(endpoint, admitted), answer, code: null, commit: responded.commit };
@@ -82,7 +83,7 @@ const nothing: Readonly<Record<string, string>> = Object.freeze({});
 
 /** `null` for none. */
 export function scopeOf({ scope }: Endpoint, { assumptions }: SandboxState): string | null {
-  return scope ?? assumptions.me_scope;
+  return scope === undefined ? assumptions.me_scope : scope;
 }
 
 /** Authorizes a call and counts it if it is admitted (R24); returns its path id, or the rejection. */
@@ -142,8 +143,10 @@ export function successAnswer(
       ? []
       : rateLimitHeaders(form, readLimits(call.entry, world, call.now));
   const more = success.headers === undefined ? limits : [...limits, ...success.headers];
-  const answer = answerOf(status, success, ["X-Request-Id", call.id, ...more]);
-  return call.variation === undefined ? answer : vary(answer, call.variation, { isContext });
+  const answer = answerOf(status, success, ["X-Request-Id", call.id, ...more], success.type);
+  if (call.variation === undefined || success.type !== undefined || success.text === "") return answer;
+  const shape = endpoint.documented && endpoint.responseShape;
+  return vary(answer, call.variation, { isContext, shape });
 }
 
 interface CallRejection {
@@ -152,6 +155,7 @@ interface CallRejection {
   /** The methods that the path accepts, for a 405. */
   readonly allow?: string;
   readonly details?: Details | undefined;
+  readonly body?: TextBody | undefined;
 }
 
 type Details = Readonly<Record<string, unknown>>;
@@ -159,10 +163,10 @@ type Details = Readonly<Record<string, unknown>>;
 /** Rejects a call. Outcomes with the same code have the same bytes, so that none reveals its cause (R14). */
 export function rejectCall(world: SandboxState, begun: ApiCall, refusal: CallRejection): Ending<ApiPathId> {
   const call = asChosen(world, begun, outcomeOf(refusal.path).status);
-  const { path, allow, details = detailsOf(world, call, refusal) } = refusal;
+  const { path, allow, body, details = detailsOf(world, call, refusal) } = refusal;
   const { assumptions, variation } = call;
   const isPlain = variation === undefined && details === undefined;
-  const own = isPlain ? plainRefusal(path, assumptions) : ownRefusal(path, assumptions, details);
+  const own = isPlain ? plainRefusal(path, assumptions) : ownRefusal(path, assumptions, details, body);
   const headers = openHeaders(world, call, path);
   if (allow !== undefined) headers.unshift("Allow", allow);
   const answer = headers.length === 0 ? own : { ...own, headers: [...own.headers, ...headers] };
@@ -186,9 +190,10 @@ function plainRefusal(path: PathId, assumptions: Assumptions): ApiAnswer {
   return refusals.get(path) as ApiAnswer;
 }
 
-function ownRefusal(path: PathId, assumptions: Assumptions, details?: Details): ApiAnswer {
+function ownRefusal(path: PathId, assumptions: Assumptions, details?: Details, body?: TextBody): ApiAnswer {
   const { status, message } = outcomeOf(path);
-  return answerOf(status, errorBody(String(codeOf(path, assumptions)), String(message), details), []);
+  const usual = () => errorBody(String(codeOf(path, assumptions)), String(message), details);
+  return answerOf(status, body ?? usual(), []);
 }
 
 // The headers of a rejection depend only on its status, never on the cause (R14).
@@ -233,11 +238,14 @@ function detailsOf(
   }
 }
 
+/** A response without a body has no media type, and one with status 204 no length (RFC 9110). */
 export function answerOf(
   status: number,
   { text, bytes }: TextBody,
   headers: FlatHeaders,
   type = "application/json",
 ): ApiAnswer {
-  return { status, headers: ["Content-Type", type, ...headers, "Content-Length", String(bytes)], body: text };
+  const about = bytes === 0 ? [] : ["Content-Type", type];
+  const length = status === 204 ? [] : ["Content-Length", String(bytes)];
+  return { status, headers: [...about, ...headers, ...length], body: status === 204 ? "" : text };
 }

@@ -1,3 +1,4 @@
+import type { RequestContent } from "../sandbox/journal/exchange.js";
 import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState, ServedEndpoint } from "../sandbox/sandbox.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -34,8 +35,8 @@ export interface Endpoint extends ServedEndpoint {
   readonly path: string;
   readonly summary: string;
   readonly description: string;
-  /** The scope that it requires. Default: the assumption `me_scope`, which may be none. */
-  readonly scope?: string;
+  /** The scope that it requires, or `null` for none. Default: the assumption `me_scope`. */
+  readonly scope?: string | null;
   /** Its input besides the key and the path. Default: none. */
   readonly input?: InputSchema;
   /** The shape of a success body, with its name in the description, and an example. */
@@ -48,6 +49,8 @@ export interface Endpoint extends ServedEndpoint {
   readonly announced?: Announcement;
   /** Whether sandboxes of a scenario have it. Default: always. */
   readonly isServed?: (scenario: Scenario) => boolean;
+  /** The response of the API's own description with a status; `undefined` if it has none. Default: not described there. */
+  readonly documented?: (status: number, world: SandboxState) => Success | undefined;
   /**
    * Requests with this key that show its outcomes now. Default: one without path parameters and with the example of its
    * body.
@@ -109,6 +112,8 @@ export interface InputSchema {
   readonly query?: Readonly<Record<string, Shape>>;
   readonly body?: { readonly shape: Shape; readonly example: unknown };
   readonly idempotencyKey?: true;
+  /** Checks the whole input instead of these shapes. */
+  readonly read?: (asked: EndpointInput, content: RequestContent) => EndpointInput | OwnRefusal;
 }
 
 export interface EndpointInput {
@@ -123,6 +128,8 @@ export interface EndpointInput {
 }
 
 export interface Success extends TextBody {
+  /** The media type. Default: JSON. */
+  readonly type?: string;
   readonly headers?: FlatHeaders;
   /** Makes the changes that the response reports; called once, or never in a dry run. */
   readonly commit?: () => void;
@@ -132,4 +139,6 @@ export interface OwnRefusal {
   readonly refused: OwnRefusalPath;
   /** The details in the response; must not contain anything that looks like a key (R46). */
   readonly details?: Readonly<Record<string, unknown>>;
+  /** Instead of the API's error body. */
+  readonly body?: TextBody;
 }

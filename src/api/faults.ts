@@ -2,10 +2,9 @@ import { fireFault } from "../sandbox/faults.js";
 import { type Delivery, type Ending, noAnswer } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import {
-  type FailureStatus,
   type FaultEffect,
   type FaultKind,
-  failures,
+  failureOf,
   faultEffects,
   mainEffectOf,
 } from "../spec/fault-effects.js";
@@ -69,10 +68,15 @@ type FaultAnswer = (
 const none: FaultAnswer = () => ({ answer: noAnswer, code: null });
 
 // A fault with this effect has a status.
-function statusAnswer(_: SandboxState, call: ApiCall, { status = 503, html }: FaultEffect) {
+function statusAnswer(world: SandboxState, call: ApiCall, { status = 503, html }: FaultEffect) {
   if (html) return { answer: answerOf(status, textBody(gatewayPage(status)), [], "text/html"), code: null };
-  const { code, message } = failures[status];
+  const { code, message } = failureOf(status);
   const headers = call.assumptions.request_id_on_errors ? ["X-Request-Id", call.id] : [];
+  const documented = call.endpoint?.documented?.(status, world);
+  if (documented !== undefined) {
+    const all = [...headers, ...(documented.headers ?? [])];
+    return { answer: answerOf(status, documented, all, documented.type), code: null };
+  }
   return { answer: answerOf(status, errorBody(code, message), headers), code };
 }
 
@@ -100,8 +104,8 @@ const answers: Readonly<Record<FaultKind, FaultAnswer>> = {
 const brokenJson = '{"data":{"organization":,"environment":"","scopes":[}}';
 
 // A gateway responds with its own page.
-function gatewayPage(status: FailureStatus): string {
-  const title = `${status} ${failures[status].reason}`;
+function gatewayPage(status: number): string {
+  const title = `${status} ${failureOf(status).reason}`;
   return [
     "<html>",
     `<head><title>${title}</title></head>`,

@@ -86,9 +86,11 @@ const none: RequestContent = { query: "", contentType: undefined, idempotencyKey
 
 export function readInput(
   input: InputSchema,
-  { now, params }: EndpointInput,
+  asked: EndpointInput,
   content: RequestContent = none,
 ): EndpointInput | OwnRefusal {
+  if (input.read !== undefined) return input.read(asked, content);
+  const { now, params } = asked;
   const { values: query, problems: inQuery } = readQuery(input.query, content.query);
   if (inQuery !== undefined) return invalid(inQuery);
   const idempotencyKey =

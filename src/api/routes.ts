@@ -1,5 +1,6 @@
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import { SandboxError } from "../spec/errors.js";
 import { isSuccess, type Outcome, outcomes, type PathId, successOutcome } from "../spec/outcomes.js";
 import { type Announcement, type Endpoint, successPathOf } from "./endpoint.js";
 import { announcedEndpoints } from "./endpoints/consents/endpoints.js";
@@ -16,7 +17,31 @@ export function endpointsIn(scenario: Scenario): readonly Endpoint[] {
   const id = served.map(({ operationId }) => operationId).join();
   const list = lists.get(id) ?? served;
   lists.set(id, list);
-  return list;
+  return scenario.openapi === undefined ? list : readerOf()(scenario, list);
+}
+
+/** Adds the endpoints of a scenario's document to the built-in ones; throws a `ScenarioError`. The same list for the same document. */
+export type DocumentReader = (
+  scenario: Pick<Scenario, "openapi" | "examples">,
+  own: readonly Endpoint[],
+) => readonly Endpoint[];
+
+// Registered globally, so that all copies of this package share it. Few sandboxes need the libraries of the reader.
+const readerKey = Symbol.for("svc-sandbox.openapi");
+const provided = globalThis as unknown as Record<symbol, DocumentReader | undefined>;
+
+export function provideReader(read: DocumentReader): void {
+  provided[readerKey] = read;
+}
+
+function readerOf(): DocumentReader {
+  const read = provided[readerKey];
+  if (read !== undefined) return read;
+  throw new SandboxError(
+    "usage",
+    'The reader of OpenAPI documents is not loaded. Add import "svc-sandbox/openapi" next to the import of svc-sandbox.',
+    { part: "openapi" },
+  );
 }
 
 /** The endpoints of a sandbox, released ones first; every tool reads them from here. */

@@ -81,6 +81,11 @@ export const worldFlags = {
     "assumptions about what the specification leaves open: minimal, typical or varied (default: the scenario's, or minimal)",
     oneOf(profiles),
   ),
+  openapi: option(
+    "--openapi <file>",
+    "an OpenAPI 3.0 or 3.1 document of the API, whose operations the sandbox then also has (default: the scenario's)",
+    fileName,
+  ),
 };
 export type WorldFlags = FlagValues<typeof worldFlags>;
 

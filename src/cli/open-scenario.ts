@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { endpointsIn } from "../api/routes.js";
 import { pinnedAssumptions } from "../api/variation/vary.js";
-import { type LoadedScenario, loadScenario, stdinName } from "../node/files/load-scenario.js";
+import { type LoadedScenario, loadScenario, openApiFile, requireDocument, stdinName } from "../node/files/load-scenario.js";
 import type { Logger } from "../node/logger.js";
 import { nodePlatform, openWorld } from "../node/platform.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
@@ -25,16 +26,24 @@ function ownIn(cwd: string): string | undefined {
   return [ownScenario, "svc-sandbox.yml"].find((name) => existsSync(resolve(cwd, name)));
 }
 
-/** Loads a scenario by name or file. Default: this folder's own, or `key-states`. The signal ends the wait for stdin. */
-export function loadNamed(
+/**
+ * Loads a scenario by name or file, with the document of `--openapi` in place of its own. Default: this folder's own, or
+ * `key-states`. The signal ends the wait for stdin.
+ */
+export async function loadNamed(
   word: string | undefined,
   io: Pick<Io, "cwd" | "stdin">,
-  signal?: AbortSignal,
+  { openapi, signal }: { readonly openapi?: string | undefined; readonly signal?: AbortSignal } = {},
 ): Promise<LoadedScenario> {
   const name = word ?? ownIn(io.cwd) ?? fallbackScenario;
   // Only for `-`, because this opens stdin.
   const stdin = name === stdinName ? io.stdin : undefined;
-  return loadScenario(name, { cwd: io.cwd, stdin, ...(signal !== undefined && { signal }) });
+  const loaded = await loadScenario(name, { cwd: io.cwd, stdin, ...(signal !== undefined && { signal }) });
+  if (openapi === undefined) return loaded;
+  const { text: _, files, ...rest } = loaded;
+  const scenario = { ...loaded.scenario, openapi: openApiFile(openapi, io.cwd) };
+  await requireDocument(scenario);
+  return { ...rest, scenario, files: [...files, resolve(io.cwd, openapi)] };
 }
 
 /** Returns the announced changes of a scenario by name or file, and its files; throws `usage` if it has none. */
@@ -110,6 +119,16 @@ export async function warnOfSteps(
   const problems = isBundled ? [] : await stepsThatFail(loaded, flags, io);
   if (problems.length === 0) return;
   log.note(`Steps of ${loaded.name} that may fail:\n\n${new ScenarioError(problems).message}\n`);
+}
+
+/** Lists what a person should know about the document of a scenario: differences, missing scopes, what is left out. */
+export async function warnOfDocument(loaded: LoadedScenario, world: SandboxState, log: Logger): Promise<void> {
+  const { openapi, ...scenario } = loaded.scenario;
+  if (openapi === undefined) return;
+  const { notesOf } = await import("../openapi/read-api.js");
+  const scopes = new Set(Array.from(world.registry.keys.values(), ({ key }) => key.scopes).flat());
+  const notes = notesOf({ openapi }, endpointsIn(scenario), scopes);
+  if (notes.length > 0) log.note(`About the document:\n${notes.map((one) => `  ${one}\n`).join("")}`);
 }
 
 /** Warns about assumptions of the scenario that override a given `--profile`. */

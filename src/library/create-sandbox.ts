@@ -22,7 +22,7 @@ import {
 } from "../sandbox/views.js";
 import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
 import { checkInput, inputShapes, requestQuery } from "../scenario/format/inputs.js";
-import { resolveSource } from "../scenario/parse-scenario.js";
+import { type NamedScenario, resolveSource } from "../scenario/parse-scenario.js";
 import { unknownSecret } from "../scenario/population.js";
 import type { Profile } from "../spec/assumptions.js";
 import { SandboxError } from "../spec/errors.js";
@@ -54,6 +54,26 @@ export interface SandboxOptions<Source extends ScenarioSource = ScenarioSource> 
   readonly frozen?: boolean;
   /** The set of assumptions to start with. Default: the scenario's, or `minimal`. */
   readonly profile?: Profile;
+  /**
+   * An OpenAPI 3.0 or 3.1 document, as a value or a text in JSON or YAML, whose operations the sandbox then also has.
+   * Needs `import "svc-sandbox/openapi"`.
+   */
+  readonly openapi?: string | object;
+}
+
+/** Returns the scenario with this document in place of its own. */
+export function describedBy({ scenario, name }: NamedScenario, openapi: string | object): NamedScenario {
+  return { scenario: { ...scenario, openapi: { text: textOf(openapi) } }, name };
+}
+
+function textOf(document: string | object): string {
+  if (typeof document === "string") return document;
+  try {
+    return JSON.stringify(document);
+  } catch {
+    const field = { openapi: "must be a text, or an object without loops" };
+    throw new SandboxError("validation_failed", "Failed to read the document: it contains itself.", { fields: field });
+  }
 }
 
 /**
@@ -80,14 +100,14 @@ export function createSandbox<const Options extends SandboxOptions>(
   options: Options & { readonly scenario?: WithKnownFields<Options["scenario"], ScenarioSource> },
 ): Sandbox;
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
-  requireKnownOptions("create the sandbox", options, ["scenario", "seed", "now", "frozen", "profile"]);
+  requireKnownOptions("create the sandbox", options, ["scenario", "seed", "now", "frozen", "profile", "openapi"]);
   const { scenario: source = "key-states" } = options;
   // A bundled scenario needs no checks.
   const isBundled = typeof source === "string" && isScenarioName(source);
-  const { scenario, name } = isBundled
-    ? { scenario: bundledScenarios[source], name: source }
-    : resolveSource(source);
-  return sandboxOn(startSandbox(scenario, { platform: webPlatform, name, ...checkedOptions(options) }));
+  const found = isBundled ? { scenario: bundledScenarios[source], name: source } : resolveSource(source);
+  const { openapi, ...given } = options;
+  const { scenario, name } = openapi === undefined ? found : describedBy(found, openapi);
+  return sandboxOn(startSandbox(scenario, { platform: webPlatform, name, ...checkedOptions(given) }));
 }
 
 type WrittenOptions = Omit<GivenOptions, "now"> & { readonly now?: Instant | undefined };

@@ -1,7 +1,7 @@
 import { parseDuration, parseWhen } from "../scenario/format/fields.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { chanceOf, type FaultCondition, type FaultFacts, fires, matches } from "../spec/fault.js";
-import type { FailureStatus, FaultEffect } from "../spec/fault-effects.js";
+import type { FaultEffect } from "../spec/fault-effects.js";
 import { randomStream } from "../spec/seed.js";
 import { isoOf } from "./clock.js";
 
@@ -114,7 +114,7 @@ function effectOf({ latency, status, body, ...same }: Fault["then"]): FaultEffec
   return {
     ...same,
     ...(latency !== undefined && { latency: rangeOf(latency) }),
-    ...(status !== undefined && { status: status as FailureStatus, html: body === "html" }),
+    ...(status !== undefined && { status, html: body === "html" }),
   };
 }
 

@@ -4,6 +4,7 @@ export const scenarioLimits = {
   bytes: 1024 * 1024,
   /** The format itself needs seven levels. */
   levels: 32,
+  levelsOfDocument: 100,
   /** All members and items, also those that aliases repeat. */
   parts: 100_000,
   aliases: 1000,

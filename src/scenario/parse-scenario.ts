@@ -14,17 +14,12 @@ import {
   interpretScenario,
   readPlain,
   resolveExtends,
+  type ScenarioText,
 } from "./read.js";
 import type { Scenario } from "./scenario.generated.js";
 import { foundText } from "./yaml.js";
 
 // Scenarios from a text, from a value or by the name of a bundled one.
-
-/** The text of an extended scenario, and the file name for its problems. */
-export interface ScenarioText {
-  readonly text: string;
-  readonly file: string;
-}
 
 /**
  * Finds the scenario that `extends` names: its text, or the scenario as a value; `undefined` if none exists.
@@ -118,6 +113,10 @@ const bundledOnly: ExtendsOptions = {
 function extendsOptions(load: ScenarioLookup | undefined): ExtendsOptions {
   return {
     ...bundledOnly,
+    readText(name, from) {
+      const loaded = load?.(name, from);
+      return loaded !== undefined && "text" in loaded ? loaded : undefined;
+    },
     find(name, from) {
       const bundled = bundledOnly.find(name, from);
       if (bundled !== undefined) return bundled;

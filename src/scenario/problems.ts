@@ -63,6 +63,13 @@ export const problemCauses = {
   step_contradiction: "A step has fields that exclude each other.",
   timeline_order: "A timeline step is before the previous step or the clock's start.",
   change_contradiction: "An announced change ends the old path before it moves.",
+  // The document of `openapi`
+  openapi_not_found: "`openapi` is not a file that can be read.",
+  openapi_version: "The document is not OpenAPI 3.0 or 3.1.",
+  openapi_invalid: "The structure of the document is not valid OpenAPI.",
+  openapi_reference: "A `$ref` of the document leads outside of it, to nothing, or back to itself.",
+  openapi_conflict: "An operation has a path that the sandbox needs itself.",
+  unknown_example: "`examples` names an operation or an example that the document does not have.",
   // Found by running it
   step_fails: "A step has another result than expected.",
   // A warning of `validate`

@@ -1,4 +1,4 @@
-import { SandboxError } from "../spec/errors.js";
+import { isSandboxError, SandboxError } from "../spec/errors.js";
 import { shapeProblems } from "../spec/schema/check.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Path, pathText } from "../spec/schema/shape.js";
@@ -44,6 +44,39 @@ export interface ExtendsOptions {
   /** Finds the scenario that `extends` names in the file `from`; `undefined` if none exists. */
   readonly find: (name: string, from: string | undefined) => FoundScenario | undefined;
   readonly knownNames: readonly string[];
+  /** Reads a file next to the file `from`; `undefined` if no files can be read. */
+  readonly readText?: (name: string, from: string | undefined) => ScenarioText | undefined;
+}
+
+/** A text, and the file name for its problems. */
+export interface ScenarioText {
+  readonly text: string;
+  readonly file: string;
+}
+
+/** Puts the text of the document that `openapi` names into a scenario. */
+function withDocument(
+  own: ReadScenario | undefined,
+  from: string | undefined,
+  { readText }: ExtendsOptions,
+  report: ReportProblem,
+): ReadScenario | undefined {
+  const name = own?.fields.openapi;
+  if (own === undefined || typeof name !== "string") return own;
+  const fail = (why: string, hint: string) => {
+    const message = `the document ${quote(name)} cannot be read${why}`;
+    const { place } = own.placeOf(["openapi"], "value");
+    return report({ code: "openapi_not_found", path: ["openapi"], place, message, hint });
+  };
+  try {
+    const openapi = readText?.(name, from);
+    if (openapi !== undefined) return { ...own, fields: { ...own.fields, openapi: { ...openapi, file: name } } };
+    fail(" here", "give its text: openapi: { text: … }, or createSandbox({ openapi: document })");
+  } catch (error) {
+    const why = isSandboxError(error) && error.code === "file_unreadable" ? `: ${error.message}` : "";
+    fail(why, "name a file relative to this one");
+  }
+  return undefined;
 }
 
 /**
@@ -87,7 +120,8 @@ export function resolveExtends(
     return fail("unsupported_version", message, hint);
   }
   for (const one of problems) report(one);
-  const parent = read && resolveExtends(read, found.file, options, report, [...chain, parentFile]);
+  const whole = withDocument(read, found.file, options, report);
+  const parent = whole && resolveExtends(whole, found.file, options, report, [...chain, parentFile]);
   if (parent === undefined) return undefined;
   // Each file has its own version, so that its meaning does not change with the one it extends. A story tests only its
   // own scenario: in another one, it would show nothing.
@@ -215,7 +249,7 @@ const maximumProblems = 200;
 export function interpretScenario({ read, file }: FoundScenario, options: ExtendsOptions): Scenario {
   const diagnostics: ScenarioMistake[] = [];
   const report = (one: ScenarioMistake) => diagnostics.push(one);
-  const own = read(report);
+  const own = withDocument(read(report), file, options, report);
   const whole = own?.fields.extends === undefined ? own : resolveExtends(own, file, options, report);
   if (whole === undefined) throw new ScenarioError(problemsOf(diagnostics, own, file));
   const misshapen = shapeProblems(scenarioSchema, whole.fields);

@@ -27,10 +27,26 @@ import {
 } from "./problems.js";
 import { type FoundScenario, type ReadScenario, type ReportProblem, readPlain } from "./read.js";
 
-/**
- * The maximum number of tokens (names, values, punctuation, line ends) in a text; a thousand keys need about 40,000.
- */
-const maximumPieces = 250_000;
+/** What a text contains, for its problems, and how much of it. */
+interface TextKind {
+  readonly noun: string;
+  /** The maximum number of tokens: names, values, punctuation, line ends. */
+  readonly pieces: number;
+  readonly levels: number;
+  /** How to fix a text that is too large. */
+  readonly shorten: string;
+}
+
+/** A thousand keys need about 40,000 tokens. */
+const ofScenario: TextKind = {
+  ...{ noun: "scenario", pieces: 250_000, levels: scenarioLimits.levels },
+  shorten: "shorten it, or use population",
+};
+const ofDocument: TextKind = {
+  ...{ noun: "document", pieces: 600_000, levels: scenarioLimits.levelsOfDocument },
+  shorten: "remove operations that your client does not call",
+};
+
 /** The maximum number of aliases in a text: each lookup searches the whole text. */
 /** The maximum number of errors: the rest of the text is not read. */
 const maximumErrors = 20;
@@ -54,8 +70,35 @@ export function foundText(text: string, file: string | undefined): FoundScenario
 
 type ReportAt = (code: ScenarioProblemCode, offset: number, message: string, hint?: string) => undefined;
 
+/** A text as a value that is not checked yet, and the places of its parts. */
+export interface ReadText {
+  readonly value: unknown;
+  readonly placeOf: ReadScenario["placeOf"];
+}
+
+/** Reads a document in JSON or YAML that is not a scenario. Returns `undefined`, with reports, if that fails. */
+export function readDocument(text: string, file: string, report: ReportProblem): ReadText | undefined {
+  const source = createSource(text, file);
+  source.secrets = () => [];
+  const document = readNodes(source, report, ofDocument);
+  if (document === undefined) return undefined;
+  const placeOf: ReadText["placeOf"] = (path, pointAt) => placeIn(document, source, path, pointAt);
+  return { value: document.toJS({ maxAliasCount: -1 }), placeOf };
+}
+
 // Returns `undefined`, with reports, if something is wrong. Never throws.
 function readYaml(source: SourceText, report: ReportProblem): ReadScenario | undefined {
+  const document = readNodes(source, report, ofScenario);
+  if (document === undefined) return undefined;
+  const placeOf: ReadScenario["placeOf"] = (path, pointAt) => placeIn(document, source, path, pointAt);
+  // `readPlain` counts and copies repeated aliases.
+  const reportAtPath: ReportProblem = (diagnostic) =>
+    report({ ...diagnostic, place: placeOf(diagnostic.path, diagnostic.pointAt ?? "value").place });
+  const fields = readPlain(document.toJS({ maxAliasCount: -1 }), reportAtPath, scenarioLimits.parts);
+  return fields && { fields, placeOf };
+}
+
+function readNodes(source: SourceText, report: ReportProblem, kind: TextKind): Document.Parsed | undefined {
   let isFine = true;
   const reportAt: ReportAt = (code, offset, message, hint) => {
     // A text with duplicate fields can still be read and checked.
@@ -65,33 +108,27 @@ function readYaml(source: SourceText, report: ReportProblem): ReadScenario | und
   };
   const { text } = source;
   if (text.length > scenarioLimits.bytes || new TextEncoder().encode(text).length > scenarioLimits.bytes) {
-    return reportAt("too_large", 0, "the scenario is larger than 1 MiB", "shorten it, or use population");
+    return reportAt("too_large", 0, `the ${kind.noun} is larger than 1 MiB`, kind.shorten);
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: finds characters that no text contains
   const binary = text.search(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F\uFFFD]/);
   if (binary !== -1) {
     return reportAt("not_text", binary, "the file is not text in UTF-8", "save it as plain text in UTF-8");
   }
-  const document = compose(text, reportAt);
+  const document = compose(text, reportAt, kind);
   if (document === undefined) return undefined;
   // Only needed if a problem is shown.
   let secrets: readonly TextRange[] | undefined;
-  source.secrets = () => {
+  source.secrets ??= () => {
     secrets ??= secretsIn(document);
     return secrets;
   };
   if (document.contents === null || (isScalar(document.contents) && document.contents.value === null)) {
-    const hint = 'start with "version: 1" and "organizations:"';
-    return reportAt("empty", document.contents?.range?.[0] ?? 0, "the scenario is empty", hint);
+    const hint = kind === ofScenario ? 'start with "version: 1" and "organizations:"' : 'start with "openapi: 3.1.0"';
+    return reportAt("empty", document.contents?.range?.[0] ?? 0, `the ${kind.noun} is empty`, hint);
   }
   checkNodes(document, reportAt);
-  if (!isFine) return undefined;
-  const placeOf: ReadScenario["placeOf"] = (path, pointAt) => placeIn(document, source, path, pointAt);
-  // `readPlain` counts and copies repeated aliases.
-  const reportAtPath: ReportProblem = (diagnostic) =>
-    report({ ...diagnostic, place: placeOf(diagnostic.path, diagnostic.pointAt ?? "value").place });
-  const fields = readPlain(document.toJS({ maxAliasCount: -1 }), reportAtPath, scenarioLimits.parts);
-  return fields && { fields, placeOf };
+  return isFine ? document : undefined;
 }
 
 function placeAt(source: SourceText, offset: number): SourcePlace {
@@ -144,7 +181,7 @@ function createSource(text: string, file?: string): SourceText {
 /**
  * The document of a text, read token by token, because a hostile text could exhaust the stack or take minutes.
  */
-function compose(text: string, report: ReportAt): Document.Parsed | undefined {
+function compose(text: string, report: ReportAt, kind: TextKind): Document.Parsed | undefined {
   const parser = new Parser();
   const composer = new Composer(options);
   const documents: Document.Parsed[] = [];
@@ -155,13 +192,12 @@ function compose(text: string, report: ReportAt): Document.Parsed | undefined {
       if (token.type === "error") errors += 1;
       documents.push(...composer.next(token));
     }
-    if (parser.stack.length > scenarioLimits.levels + 8) {
-      const message = `nested deeper than ${scenarioLimits.levels} levels`;
-      return report("too_deep", parser.offset, message, "the format needs only seven");
+    if (parser.stack.length > kind.levels + 8) {
+      const hint = kind === ofScenario ? "the format needs only seven" : "move inner schemas to components";
+      return report("too_deep", parser.offset, `nested deeper than ${kind.levels} levels`, hint);
     }
-    if (++pieces > maximumPieces) {
-      const hint = "split it, or use population";
-      return report("too_large", parser.offset, "the scenario has too many parts", hint);
+    if (++pieces > kind.pieces) {
+      return report("too_large", parser.offset, `the ${kind.noun} has too many parts`, kind.shorten);
     }
     if (documents.length > 1 || errors > maximumErrors) break;
   }
@@ -169,7 +205,7 @@ function compose(text: string, report: ReportAt): Document.Parsed | undefined {
   documents.push(...composer.end(true, text.length));
   const [document, second] = documents;
   if (second !== undefined) {
-    const hint = "put one scenario into a file";
+    const hint = `put one ${kind.noun} into a file`;
     return report("several_documents", second.range[0], "a second document starts here", hint);
   }
   // Tags that the core schema does not have are warnings.
@@ -271,7 +307,7 @@ function checkNodes(document: Document.Parsed, report: ReportAt): void {
     Alias(_, { source, range }) {
       const offset = range?.[0] ?? 0;
       if (++aliases > scenarioLimits.aliases) {
-        report("too_large", offset, "the scenario has too many aliases", "extend a scenario, or repeat less");
+        report("too_large", offset, "the text has too many aliases", "extend a scenario, or repeat less");
         return visit.BREAK;
       }
       const message = `the alias *${source} refers to nothing`;

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { checkedOptions, type SandboxOptions, sandboxOn } from "../library/create-sandbox.js";
+import { checkedOptions, describedBy, type SandboxOptions, sandboxOn } from "../library/create-sandbox.js";
 import type {
   KeyRef,
   OrganizationRef,
@@ -9,7 +9,7 @@ import type {
 } from "../library/sandbox.js";
 import type { Log } from "../log/log.js";
 import { createMemoryLog } from "../log/memory-log.js";
-import { loadScenario } from "../node/files/load-scenario.js";
+import { loadScenario, requireDocument } from "../node/files/load-scenario.js";
 import { nodePlatform } from "../node/platform.js";
 import { startSandbox } from "../sandbox/start.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
@@ -39,6 +39,7 @@ const optionNames: Readonly<Record<keyof ServerOptions, true>> = {
   now: true,
   frozen: true,
   profile: true,
+  openapi: true,
   port: true,
   state: true,
   host: true,
@@ -97,12 +98,14 @@ export function startServer<const Options extends ServerOptions>(
 ): Promise<SandboxServer>;
 export async function startServer(options: ServerOptions = {}): Promise<SandboxServer> {
   requireKnownOptions("start the server", options, Object.keys(optionNames));
-  const { scenario = "key-states", state: file, ...rest } = options;
+  const { scenario = "key-states", state: file, openapi, ...rest } = options;
   const { port = 0 } = rest;
   const isPort = Number.isInteger(port) && port >= 0 && port <= 65_535;
   const problem = `is a whole number from 0 to 65535, not ${quote(port)}`;
   requireFields("start the server", { port: isPort ? undefined : problem });
-  const named = typeof scenario === "string" ? await loadScenario(scenario) : resolveSource(scenario);
+  const loaded = typeof scenario === "string" ? await loadScenario(scenario) : resolveSource(scenario);
+  const named = openapi === undefined ? loaded : describedBy(loaded, openapi);
+  await requireDocument(named.scenario);
   const given = checkedOptions(rest);
   const start = () =>
     startSandbox(named.scenario, {

@@ -124,7 +124,7 @@ interface EffectValues {
   readonly flag: boolean;
   /** Milliseconds of real time. */
   readonly delay: { readonly min: number; readonly max: number };
-  readonly status: FailureStatus;
+  readonly status: number;
   /** Bytes of the body per second. */
   readonly rate: number;
 }
@@ -155,7 +155,11 @@ export const failures = {
   },
 } as const;
 
-export type FailureStatus = keyof typeof failures;
+/** The failure with a status; one that only a document describes has no words of its own. */
+export function failureOf(status: number): { readonly reason: string; readonly code: string; readonly message: string } {
+  const known: Readonly<Record<number, ReturnType<typeof failureOf>>> = failures;
+  return known[status] ?? { reason: "Error", code: "error", message: "The service responded with an error." };
+}
 
 /** The most drastic effect first. */
 export const effectsByRank = [...faultKinds].sort(

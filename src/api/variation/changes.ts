@@ -1,3 +1,4 @@
+import { isMapping, type MappingKind, type Shape, shapeOf } from "../../spec/schema/shape.js";
 import type { RandomStream } from "../../spec/seed.js";
 
 export interface Draft {
@@ -8,6 +9,8 @@ export interface Draft {
   text: string;
   /** The value of `Content-Length` is corrected at the end. */
   headers: readonly Header[];
+  /** The shape of a body that the API's own description documents. */
+  readonly shape?: Shape | undefined;
 }
 
 interface Body {
@@ -30,6 +33,44 @@ export type Edit = (draft: Draft, random: RandomStream) => void;
 export function dataMembers(added: object, member?: "limits" | "usage"): Edit {
   return ({ body: { data } }) => {
     if (data !== undefined) Object.assign(member === undefined ? data : data[member], added);
+  };
+}
+
+/** Adds members to each object of a documented body that may have more. */
+export function moreMembers(added: object): Edit {
+  return inDocumented((value, { isOpen, fields }) => {
+    const own = Object.entries(added).filter(([name]) => isOpen && !Object.hasOwn(fields, name));
+    return { ...value, ...Object.fromEntries(own) };
+  });
+}
+
+/** Leaves out optional members of a documented body. */
+export function fewerMembers(isLeftOut: (random: RandomStream) => boolean): Edit {
+  return inDocumented((value, { fields }, random) => {
+    const isKept = (name: string) => {
+      const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+      return field === undefined || !("optional" in field) || !isLeftOut(random);
+    };
+    return Object.fromEntries(Object.entries(value).filter(([name]) => isKept(name)));
+  });
+}
+
+function inDocumented(
+  change: (value: object, shape: MappingKind, random: RandomStream) => object,
+): Edit {
+  const inside = (value: unknown, shape: Shape | undefined, random: RandomStream): unknown => {
+    if (shape?.kind === "list" && Array.isArray(value)) {
+      return value.map((item) => inside(item, shape.item, random));
+    }
+    if (shape?.kind !== "mapping" || !isMapping(value)) return value;
+    const members = Object.entries(value).map(([name, member]) => {
+      const field = Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
+      return [name, inside(member, field && shapeOf(field), random)];
+    });
+    return change(Object.fromEntries(members), shape, random);
+  };
+  return (draft, random) => {
+    draft.body = inside(draft.body, draft.shape, random) as Body;
   };
 }
 

@@ -5,11 +5,13 @@ import {
   dataMembers,
   type Edit,
   errorMembers,
+  fewerMembers,
   headerNames,
   headerOrder,
   headers,
   headerValue,
   memberOrder,
+  moreMembers,
   reversed,
   shuffled,
   sorted,
@@ -87,7 +89,7 @@ function each<const Value extends string>(...values: readonly Value[]): Choices<
 }
 
 export const refused: readonly number[] = [400, 401, 403, 404, 405, 409, 422, 429];
-export const anyStatus: readonly number[] = [200, 201, ...refused];
+export const anyStatus: readonly number[] = [200, 201, 202, ...refused];
 
 /** The rows that are also assumptions, and the form of the request id. */
 const choiceRows: readonly VariationRow[] = [
@@ -154,6 +156,15 @@ export const contextRows: readonly VariationRow[] = [
   row("scope_order", [200], "as_granted", {
     reversed: ({ body }) => void body.data?.scopes.reverse(),
     sorted: ({ body }) => void body.data?.scopes.sort(),
+  }),
+];
+
+/** The rows of a documented response's content: only members that the description allows to come and go. */
+export const documentedRows: readonly VariationRow[] = [
+  row("documented_members", [200, 201, 202], "as_documented", {
+    more: moreMembers({ x_note: "new", x_links: [{ rel: "self", count: 1.5 }], x_none: null }),
+    required_only: fewerMembers(() => true),
+    some: fewerMembers((random) => random() % 2 === 0),
   }),
 ];
 
@@ -273,6 +284,7 @@ const headerRows: readonly VariationRow[] = [
 export const variationTable: readonly VariationRow[] = [
   ...choiceRows,
   ...contextRows,
+  ...documentedRows,
   ...errorRows,
   ...textRows,
   ...headerRows,

@@ -2,9 +2,10 @@ import type { ApiAnswer } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { type Assumptions, assumptionsFor, assumptionTable } from "../../spec/assumptions.js";
 import { mix32, numberInSeries, type RandomStream, randomStream } from "../../spec/seed.js";
+import type { Shape } from "../../spec/schema/shape.js";
 import { headerPairs, withBody } from "../messages.js";
 import type { Draft } from "./changes.js";
-import { contextRows, type Variant, type VariationRow, variationTable } from "./table.js";
+import { contextRows, documentedRows, type Variant, type VariationRow, variationTable } from "./table.js";
 
 interface Selected {
   readonly variant: Variant;
@@ -117,11 +118,12 @@ export function pinnedAssumptions({ profile, givenAssumptions }: SandboxState): 
 export function vary(
   { status, headers, body }: ApiAnswer,
   { selected }: Variation,
-  { isContext = false }: { readonly isContext?: boolean } = {},
+  { isContext = false, shape }: { readonly isContext?: boolean; readonly shape?: Shape | undefined } = {},
 ): ApiAnswer {
-  const draft: Draft = { status, body: JSON.parse(body), text: "", headers: headerPairs(headers) };
+  const draft: Draft = { status, body: JSON.parse(body), text: "", headers: headerPairs(headers), shape };
   for (const { row, variant, random } of selected) {
     if (!row.statuses.includes(status) || (!isContext && contextRows.includes(row))) continue;
+    if (shape === undefined && documentedRows.includes(row)) continue;
     variant.change?.(draft, random);
   }
   return withBody({ status, headers: draft.headers.flat(), body }, draft.text);

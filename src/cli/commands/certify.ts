@@ -148,6 +148,7 @@ const flags = {
   ),
   json,
   now: worldFlags.now,
+  openapi: worldFlags.openapi,
   frozen: worldFlags.frozen,
   ...interceptFlags,
   ...{ host, handlers, control, tls, cert, key },
@@ -183,7 +184,7 @@ export const command = declareCommand({
     const targets = certificateTargets(flags.certificate, io);
     if (flags.verify !== undefined) return verify(flags.verify, call);
     needCommand(rest, io);
-    const loaded = await loadNamed(words[0], io);
+    const loaded = await loadNamed(words[0], io, flags);
     checkOnly(flags.only, loaded);
     if (flags.next !== undefined) {
       const { certifyNext } = await import("../certify/certify-next.js");
@@ -240,7 +241,7 @@ async function verify(file: string, call: CertifyCall): Promise<number> {
   const { words, io, flags } = call;
   const code = await verifyFile(file, call, async (certified, command) => {
     const { scenario, seeds, faults, like, gates, promises } = certified;
-    const loaded = await loadNamed(words[0] ?? scenario, io);
+    const loaded = await loadNamed(words[0] ?? scenario, io, flags);
     const asked = {
       loaded,
       command,

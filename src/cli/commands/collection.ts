@@ -4,7 +4,7 @@ import { controlPath } from "../../node/addresses.js";
 import { clientEnvironment } from "../../node/client-variables.js";
 import { fallbackScenarios, type Reproduction, reproductionsIn } from "../../report/reproduce.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
-import { failures, faultEffects, mainEffectOf } from "../../spec/fault-effects.js";
+import { failureOf, faultEffects, mainEffectOf } from "../../spec/fault-effects.js";
 import { outcomeOf, outcomes, type PathId } from "../../spec/outcomes.js";
 import { listed } from "../../spec/schema/words.js";
 import { declareCommand, fileName, oneOf, option } from "../command.js";
@@ -51,7 +51,7 @@ export const command = declareCommand({
     const write = openOutput(flags, io);
     // For its owner only: it contains keys.
     const writeValues = openOutput({ ...flags, output: environment }, io, 0o600);
-    const loaded = await loadNamed(words[0], io);
+    const loaded = await loadNamed(words[0], io, flags);
     // No request could switch back to a file.
     const others = loaded.files.length > 0 ? [] : fallbackScenarios.filter((name) => name !== loaded.name);
     const loadedOthers = await Promise.all(others.map((name) => loadNamed(name, io)));
@@ -180,7 +180,7 @@ function expectedOf(world: SandboxState, { apiPath, fault = {} }: Reproduction) 
   if (faultEffects[kind].ends !== "sent") return { status: undefined, code: null };
   if (kind === "malformed") return { status: 200, code: null };
   const { status, html } = fault;
-  if (status !== undefined) return { status, code: html ? null : failures[status].code };
+  if (status !== undefined) return { status, code: html ? null : failureOf(status).code };
   return { status: outcomeOf(apiPath).status, code: expectedCode(world, apiPath) };
 }
 

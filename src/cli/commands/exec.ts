@@ -133,7 +133,7 @@ export const command = declareCommand({
   async run(call) {
     const { words, rest, flags, io } = call;
     const targets = execTargets(flags, io);
-    const loaded = await withChanges(await loadNamed(words[0], io), flags.changes, io);
+    const loaded = await withChanges(await loadNamed(words[0], io, flags), flags.changes, io);
     const { promise, broken, trial } = trialOf(flags, loaded);
     const runtime = startNamed(loaded, { ...flags, now: flags.at ?? flags.now, trial });
     // A test may clear the requests to count its own; the report covers all tests.

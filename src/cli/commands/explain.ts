@@ -32,7 +32,7 @@ export const command = declareCommand({
   },
   async run({ words, flags, io }) {
     const [word = "", scenario] = words;
-    const loaded = await loadNamed(scenario, io);
+    const loaded = await loadNamed(scenario, io, flags);
     const world = openNamed(loaded, flags);
     const program = io.program;
     const explained = explain(apiKeyFor(word, world, loaded.name, program), world);

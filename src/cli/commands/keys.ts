@@ -33,7 +33,7 @@ export const command = declareCommand({
     "svc-sandbox keys my.yaml --format json": "for machines",
   },
   async run({ words, flags, io }) {
-    const loaded = await loadNamed(words[0], io);
+    const loaded = await loadNamed(words[0], io, flags);
     const world = openNamed(loaded, flags);
     const format = flags.json ? "json" : (flags.format ?? "table");
     const open = () => openNamed(loaded, { ...flags, frozen: true });

@@ -29,7 +29,7 @@ export const command = declareCommand({
     // Before stdin is read.
     const stopping = io.stopSignal();
     const served = { port: 0, log: "off", ...flags } as const;
-    const runtime = startNamed(await loadNamed(words[0], io), flags);
+    const runtime = startNamed(await loadNamed(words[0], io, flags), flags);
     const logger = await createLog(served, io);
     const sandboxes = createMemoryLog(runtime, {});
     logEvents(sandboxes, served, logger);

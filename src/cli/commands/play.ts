@@ -49,7 +49,7 @@ export const command = declareCommand({
   },
   async run(call) {
     const { words, flags, io } = call;
-    const loaded = await withChanges(await loadNamed(words[0], io), flags.changes, io);
+    const loaded = await withChanges(await loadNamed(words[0], io, flags), flags.changes, io);
     const { story = [] } = loaded.scenario;
     if (story.length === 0) {
       throw usageError(

@@ -13,7 +13,7 @@ import { type CallOf, declareCommand, fileName, option, reader, toggle } from ".
 import { exitCode, usageError } from "../exit-codes.js";
 import { changes, json, log, quiet, readPort, scenarioWord, serverFlags, worldFlags } from "../flags.js";
 import { aborted, type Io } from "../io.js";
-import { loadNamed, warnOfPinned, warnOfSteps, withChanges } from "../open-scenario.js";
+import { loadNamed, warnOfDocument, warnOfPinned, warnOfSteps, withChanges } from "../open-scenario.js";
 import { banner, listeningLine, openDashboard } from "../serve/banner.js";
 import { createLog, logEvents } from "../serve/log.js";
 import { keepingFlags, openNamedLog } from "../serve/open-log.js";
@@ -101,7 +101,7 @@ export const command = declareCommand({
     const drain = flags.drain ?? (flags.store === undefined ? 0 : drainTime);
     const stop = io.stopSignal(drain);
     if (flags.untilStdinEnds) stopWithStdin(words[0], io);
-    const named = await loadNamed(words[0], io, stop).catch((error) => {
+    const named = await loadNamed(words[0], io, { ...flags, signal: stop }).catch((error) => {
       if (!stop.aborted) throw error;
     });
     if (named === undefined) return exitCode.fine;
@@ -141,6 +141,7 @@ export const command = declareCommand({
       };
       const warn = async () => {
         warnOfPinned(settled(runtime), flags, logger);
+        await warnOfDocument(served.loaded, settled(runtime), logger);
         await warnOfSteps(served.loaded, flags, io, logger);
       };
       await writeVariables();

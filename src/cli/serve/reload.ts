@@ -51,7 +51,7 @@ export async function startWatching(
   let loaded = first;
   let isBroken = false;
   const reload = async () => {
-    const fresh = await withChanges(await loadNamed(name, io), flags.changes, io);
+    const fresh = await withChanges(await loadNamed(name, io, flags), flags.changes, io);
     await watching.follow(fresh.files);
     const isChanged = JSON.stringify(fresh.scenario) !== JSON.stringify(loaded.scenario);
     const wasBroken = isBroken;

@@ -2,6 +2,7 @@ import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
+import { endpointsIn, provideReader } from "../../api/routes.js";
 import { isScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
 import { scenarioLimits } from "../../scenario/limits.js";
 import type { ScenarioLookup } from "../../scenario/parse-scenario.js";
@@ -52,9 +53,23 @@ export async function loadScenario(
   const { text, file, load, files } = openScenarioFile(nameOrFile, cwd, piped);
   const { parseScenario } = await import("../../scenario/parse-scenario.js");
   const scenario = parseScenario(text, { file, load });
+  await requireDocument(scenario);
   const whole = files.length === 1 && { text };
   if (isStdin) return { scenario, name: nameOrFile, files: files.slice(1), piped: text, ...whole };
   return { scenario, name: nameOrFile, files, ...whole };
+}
+
+/** Loads the reader of OpenAPI documents if the scenario needs it; throws a `ScenarioError` for an unusable document. */
+export async function requireDocument(scenario: Scenario): Promise<void> {
+  if (scenario.openapi === undefined) return;
+  const { readScenario } = await import("../../openapi/read-api.js");
+  provideReader(readScenario);
+  endpointsIn(scenario);
+}
+
+/** The document of a file as the field `openapi` of a scenario. */
+export function openApiFile(name: string, cwd: string): NonNullable<Scenario["openapi"]> {
+  return { file: name, text: readScenarioFile(resolve(cwd, name), name, cwd, "document") };
 }
 
 /**
@@ -79,7 +94,7 @@ async function readStdin(stdin: Readable, signal: AbortSignal | undefined): Prom
 }
 
 // The parser rejects anything but text, and a file that is too large.
-function readScenarioFile(file: string, given: string, folder: string): string {
+function readScenarioFile(file: string, given: string, folder: string, what = "scenario"): string {
   try {
     const stats = statSync(file);
     // Would wait for a writer and block signals.
@@ -87,7 +102,9 @@ function readScenarioFile(file: string, given: string, folder: string): string {
     if (!stats.isFile() && !stats.isDirectory()) throw new Error("it is not a regular file");
     return utf8.decode(readStart(file, scenarioLimits.bytes + 1));
   } catch (error) {
-    throw unreadable(error as NodeJS.ErrnoException, given, folder);
+    if (what === "scenario") throw unreadable(error as NodeJS.ErrnoException, given, folder);
+    const why = fileFailure(error as NodeJS.ErrnoException);
+    throw new SandboxError("file_unreadable", `Failed to read the ${what} ${JSON.stringify(given)}: ${why}.`);
   }
 }
 

@@ -21,6 +21,7 @@ import {
   anything,
   choice,
   count,
+  either,
   fieldsOf,
   flag,
   list,
@@ -241,6 +242,8 @@ export const scenarioSchema = mapping({
   preview: optional(flag()),
   consents: optional(consentsSchema),
   changes: optional(changesSchema),
+  openapi: optional(either(shortText(), mapping({ file: optional(text()), text: text() }))),
+  examples: optional(record(text({ least: 1, most: 200 }))),
   timeline: optional(timelineSchema),
   story: optional(storySchema),
 });

@@ -2,9 +2,7 @@ import { environments, liveAccessStates, organizationStatuses } from "../../spec
 import { assumptionTable, errorCodePattern, profiles } from "../../spec/assumptions.js";
 import { refusalCodes } from "../../spec/errors.js";
 import {
-  type FailureStatus,
   type FaultKind,
-  failures,
   faultEffects,
   faultKinds,
 } from "../../spec/fault-effects.js";
@@ -82,9 +80,7 @@ const when = mapping({
   probability: optional(number({ least: 0, most: 1 })),
 });
 
-const failureStatus = choice(Object.keys(failures).map(Number) as FailureStatus[], "bad_choice", (given) =>
-  Number(given) === 429 ? "a limit causes a 429: give the key limits: { per_minute: 0 }" : undefined,
-);
+const failureStatus = count({ least: 400, most: 599 });
 
 const effectShapes = { flag, delay: () => latency, status: () => failureStatus, rate: positive };
 

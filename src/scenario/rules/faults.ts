@@ -1,5 +1,6 @@
-import { effectsByRank, type FaultKind, faultEffects } from "../../spec/fault-effects.js";
+import { effectsByRank, type FaultKind, failures, faultEffects } from "../../spec/fault-effects.js";
 import type { Path } from "../../spec/schema/shape.js";
+import { listed } from "../../spec/schema/words.js";
 import { parseDuration } from "../format/fields.js";
 import type { ScenarioMistake } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
@@ -10,7 +11,7 @@ export type FaultFields = NonNullable<Scenario["faults"]>[number];
 
 export interface FaultWorld {
   readonly refs: Facts["refs"];
-  readonly scenario: Served["scenario"];
+  readonly scenario: Served["scenario"] & Pick<Scenario, "openapi">;
   /** The start of durations, in ISO 8601. */
   readonly now?: string | undefined;
 }
@@ -56,7 +57,7 @@ function fitTogether(one: Effect, other: Effect): boolean {
 }
 
 function checkFault({ when = {}, then = {} }: FaultFields, path: Path, checking: Checking): void {
-  const { now, wrong } = checking;
+  const { now, scenario, wrong } = checking;
   const contradiction = (at: Path, message: string, hint: string) =>
     wrong("fault_contradiction", [...path, ...at], message, hint);
   const { path_id: pathId, after, until } = when;
@@ -66,7 +67,14 @@ function checkFault({ when = {}, then = {} }: FaultFields, path: Path, checking:
     const message = `the fault must end after it starts (${after}), not ${until}`;
     contradiction(["when", "until"], message, "write a later time, or remove one of the two");
   }
-  const { latency } = then;
+  const { latency, status = 503 } = then;
+  // Only a document describes other statuses.
+  if (scenario.openapi === undefined && !Object.hasOwn(failures, status)) {
+    const other = "for another status, add openapi: with a document that describes it";
+    const hint = status === 429 ? "a limit causes a 429: give the key limits: { per_minute: 0 }" : other;
+    const known = listed(Object.keys(failures), "or");
+    wrong("bad_choice", [...path, "then", "status"], `status must be ${known}, not ${status}`, hint);
+  }
   if (typeof latency === "object" && (parseDuration(latency.min) ?? 0) > (parseDuration(latency.max) ?? 0)) {
     const message = `max is ${latency.max}, less than min, which is ${latency.min}`;
     contradiction(["then", "latency", "max"], message, "swap the two");

@@ -70,7 +70,7 @@ type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
   : Name;
 
 export function inJson(shape: Shape): Shape {
-  return mapFields(shape, inJson, snake);
+  return shape.isAsSpelled ? shape : mapFields(shape, inJson, snake);
 }
 
 /**
@@ -81,5 +81,5 @@ export function inJsonOfAnyVersion(shape: Shape): Shape {
   const isFree = shape.kind === "choice" ? shape.isGrowing : shape.kind === "text" && shape.format;
   if (isFree && !shape.isNullable) return text();
   if (shape.isNullable) return orNull(inJsonOfAnyVersion({ ...shape, isNullable: false }));
-  return mapFields(shape, inJsonOfAnyVersion, snake);
+  return mapFields(shape, inJsonOfAnyVersion, shape.isAsSpelled ? (name) => name : snake);
 }

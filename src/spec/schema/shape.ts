@@ -28,6 +28,8 @@ export interface Traits<Value> {
   readonly isOfSnapshots?: boolean;
   /** Whether it may also be `null`. */
   readonly isNullable?: boolean;
+  /** Whether its names, and those of its parts, are already spelled as in JSON. */
+  readonly isAsSpelled?: boolean;
   /** Its name in a document with named parts. */
   readonly part?: string;
   /** Never set: only carries the type. */
