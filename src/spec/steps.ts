@@ -7,6 +7,8 @@ interface ActionRow {
    * of the library and its tool follow from this row, and `operations` has its function.
    */
   readonly onKey?: string;
+  /** The route of any other operation, and what it does there. A ref in the path is its `key` or `organization`. */
+  readonly route?: readonly [call: `${"POST" | "PATCH"} /${string}`, does: string];
   /** The fields with the refs of a key and an organization that must exist. */
   readonly key?: string;
   readonly organization?: string;
@@ -18,14 +20,23 @@ interface ActionRow {
 
 /** The actions of timelines and stories: by an administrator, a farmer, the network or the service. */
 export const actions = {
-  create_key: { isForAdministrators: true, organization: "organization", makes: "ref" },
-  rotate: { isForAdministrators: true, key: "key", makes: "as" },
+  create_key: {
+    ...{ isForAdministrators: true, organization: "organization", makes: "ref" },
+    route: ["POST /keys", "Creates a key; only this response has its secret"],
+  },
+  rotate: {
+    ...{ isForAdministrators: true, key: "key", makes: "as" },
+    route: ["POST /keys/{ref}/rotate", "Replaces an active key; the old one works until its overlap ends"],
+  },
   revoke: {
     isForAdministrators: true,
     key: "key",
     onKey: "Revokes a key immediately: an active one, or a replaced one in its overlap",
   },
-  organization: { isForAdministrators: true, organization: "ref" },
+  organization: {
+    ...{ isForAdministrators: true, organization: "ref" },
+    route: ["PATCH /organizations/{ref}", "Changes an organization's status, sandbox access or live access"],
+  },
   consent: { organization: "organization", isAnnounced: true },
   attestation: { isAnnounced: true },
   faults: {},
@@ -44,6 +55,12 @@ export type KeyActionName = {
 export const keyActionNames = actionNames.filter(
   (name): name is KeyActionName => actionRow(name).onKey !== undefined,
 );
+
+/** Returns the route of an operation and what it does there; `undefined` if it has none or several. */
+export function routeOf(name: ActionName): ActionRow["route"] {
+  const { onKey, route } = actionRow(name);
+  return onKey === undefined ? route : [`POST /keys/{ref}/${name}`, onKey];
+}
 
 /** Makes a member for each action on a key. */
 export function forKeyActions<Member>(make: (name: KeyActionName) => Member) {

@@ -344,6 +344,33 @@ describe.skipIf(noRedis)("sandboxes in a Redis", () => {
     expect(expired).toEqual([`The instance ${id} (partner) has expired.`]);
   });
 
+  test("POST /instances twice with the same Idempotency-Key makes one instance, also at another server", async () => {
+    const [server, other] = [await open(), await open()];
+    const post = async ({ controlUrl }: ReplicaServer, key: string, label: string) => {
+      const headers = { "content-type": "application/json", "idempotency-key": key };
+      const init = { method: "POST", headers, body: JSON.stringify({ label }) };
+      const answer = await fetch(`${controlUrl}/instances`, init);
+      return { status: answer.status, ...((await answer.json()) as { data?: Record<string, string> }) };
+    };
+    const made = await Promise.all([server, other, other, server].map((one) => post(one, "a", "one")));
+    expect(new Set(made.map(({ status, data }) => `${status} ${data?.id}`))).toEqual(
+      new Set([`201 ${made[0]?.data?.id}`]),
+    );
+    expect(new Set(made.map(({ data }) => data?.token)).size).toBe(4);
+    expect([(await post(other, "a", "two")).status, (await post(other, "b", "two")).status]).toEqual([422, 201]);
+    expect((await call(server, "GET /instances")).body.total).toBe(2);
+  });
+
+  test("a claim with a wrong code loads no instance", async () => {
+    const [server, other] = [await open(), await open()];
+    const { id, claim_url } = (await call(server, "POST /instances", {})).body.data;
+    const claim = async (code: string) =>
+      (await call(other, `POST /instances/${id}/claim`, { code })).status;
+    const loaded = () => other.log.instances.loaded().length;
+    expect([await claim("wrong"), loaded()]).toEqual([404, 0]);
+    expect([await claim(claim_url.replace(/^.*#code=/, "")), loaded()]).toEqual([200, 1]);
+  });
+
   test("creating, linking, claiming and removing an instance is recorded, without a secret", async () => {
     const server = await open();
     const { id, claim_url } = (await call(server, "POST /instances", { label: "partner" })).body.data;

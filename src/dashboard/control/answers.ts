@@ -1,5 +1,7 @@
 import type { ControlAnswer as Answer } from "../../server/control/answers.js";
 
+export type { KeyActionName } from "../../server/control/answers.js";
+
 // The types of the control plane's responses. The page depends on nothing else of it.
 
 export type AssumptionRow = Answer<"AssumptionRow">;

@@ -1,7 +1,7 @@
 import { signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { IssuedKey, Key } from "../../control/answers.js";
+import type { IssuedKey, Key, KeyActionName } from "../../control/answers.js";
 import { baseUrl, ControlError, call } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { assumptions } from "../../control/resources.js";
@@ -9,13 +9,36 @@ import { CopyButton } from "../../elements/copy-button.js";
 import { Confirm, Dialog } from "../../elements/forms/dialog.js";
 import { Choice, TextField } from "../../elements/forms/field.js";
 import { ActionForm, numberIn, textIn } from "../../elements/forms/form.js";
+import { hasEnded } from "../../elements/key-state.js";
 import { linkTo, route } from "../../route.js";
 import { actor } from "./actor.js";
+
+interface KeyAction {
+  readonly words: string;
+  readonly class: "quiet" | "danger";
+  /** Whether it is possible with a key (R42). */
+  readonly isFor: (key: Key) => boolean;
+  /** What a confirmation shows. Default: it has a form. */
+  readonly loss?: (ref: string) => ComponentChildren;
+}
+
+/** The actions with a key, in the order of their buttons. */
+export const keyActions: Readonly<Record<"rotate" | KeyActionName, KeyAction>> = {
+  rotate: { words: "Rotate", class: "quiet", isFor: ({ state }) => state === "active" },
+  revoke: {
+    ...{ words: "Revoke", class: "danger", isFor: (key) => !hasEnded(key) },
+    loss: (ref) => (
+      <>
+        The next request with <code>{ref}</code> gets 401. This cannot be undone.
+      </>
+    ),
+  },
+};
 
 /** The open dialog: an action, and the key or organization that it affects. */
 export type Doing =
   | { readonly kind: "create"; readonly organization: string }
-  | { readonly kind: "rotate" | "revoke"; readonly key: Key };
+  | { readonly kind: keyof typeof keyActions; readonly key: Key };
 
 export const doing = signal<Doing | undefined>(undefined);
 
@@ -29,8 +52,25 @@ export function KeyDialog() {
   const open = doing.value;
   if (open === undefined) return null;
   if (open.kind === "create") return <CreateKey organization={open.organization} />;
-  return open.kind === "rotate" ? <RotateKey old={open.key} /> : <RevokeKey revoked={open.key} />;
+  const { loss, words, class: tone } = keyActions[open.kind];
+  if (loss === undefined) return <RotateKey old={open.key} />;
+  const { ref } = open.key;
+  return (
+    <Confirm
+      title={`${words} ${ref}?`}
+      action={`${words} the key`}
+      class={tone}
+      run={() => call(pathOf(open), { method: "POST", actor: actor.value })}
+      instead="Cancel"
+      onClose={onClose}
+    >
+      <p>{loss(ref)}</p>
+    </Confirm>
+  );
 }
+
+const pathOf = ({ kind, key }: Extract<Doing, { readonly key: Key }>) =>
+  `/keys/${encodeURIComponent(key.ref)}/${kind}`;
 
 const limits = [
   ["minute", "60"],
@@ -143,7 +183,7 @@ function RotateKey({ old }: { readonly old: Key }) {
   return (
     <IssueKey
       title={`Rotate ${old.ref}`}
-      path={`/keys/${encodeURIComponent(old.ref)}/rotate`}
+      path={pathOf({ kind: "rotate", key: old })}
       bodyOf={(form) => ({
         overlap_minutes: numberIn(form, isOther ? "minutes" : "overlap"),
         as: textIn(form, "as"),
@@ -184,23 +224,6 @@ function RotateKey({ old }: { readonly old: Key }) {
         </>
       )}
     </IssueKey>
-  );
-}
-
-function RevokeKey({ revoked }: { readonly revoked: Key }) {
-  const path = `/keys/${encodeURIComponent(revoked.ref)}/revoke`;
-  return (
-    <Confirm
-      title={`Revoke ${revoked.ref}?`}
-      action="Revoke the key"
-      run={() => call(path, { method: "POST", actor: actor.value })}
-      instead="Cancel"
-      onClose={onClose}
-    >
-      <p>
-        The next request with <code>{revoked.ref}</code> gets 401. This cannot be undone.
-      </p>
-    </Confirm>
   );
 }
 

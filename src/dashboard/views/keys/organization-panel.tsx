@@ -11,7 +11,7 @@ import { toneOf } from "../../elements/traffic/path-badge.js";
 import { SentResponse } from "../../elements/traffic/sent-response.js";
 import { linkTo } from "../../route.js";
 import { actor } from "./actor.js";
-import { type Doing, doing } from "./key-dialogs.js";
+import { type Doing, doing, keyActions } from "./key-dialogs.js";
 
 interface OrganizationPanelProps {
   readonly section: Directory["sections"][number];
@@ -134,7 +134,7 @@ const open = (next: Doing) => () => {
   doing.value = next;
 };
 
-/** The buttons for the possible actions with a key (R42). */
+/** The buttons for the possible actions with a key. */
 export function KeyActions({ of: key }: { readonly of: Key }) {
   const { ref, state } = key;
   const box = useRef<HTMLDivElement>(null);
@@ -148,15 +148,18 @@ export function KeyActions({ of: key }: { readonly of: Key }) {
   }, [isOpen, state]);
   return (
     <div class="bar key-actions" ref={box}>
-      {state === "active" ? (
-        <button type="button" class="quiet" onClick={open({ kind: "rotate", key })}>
-          Rotate<span class="visually-hidden"> {ref}</span>
-        </button>
-      ) : null}
-      {hasEnded(key) ? null : (
-        <button type="button" class="danger" onClick={open({ kind: "revoke", key })}>
-          Revoke<span class="visually-hidden"> {ref}</span>
-        </button>
+      {Object.entries(keyActions).map(([kind, action]) =>
+        action.isFor(key) ? (
+          <button
+            key={kind}
+            type="button"
+            class={action.class}
+            onClick={open({ kind: kind as keyof typeof keyActions, key })}
+          >
+            {action.words}
+            <span class="visually-hidden"> {ref}</span>
+          </button>
+        ) : null,
       )}
     </div>
   );

@@ -4,14 +4,14 @@ import { operations } from "../../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
 import type { KeyView } from "../../../sandbox/view-shapes.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";
-import { query } from "../../../scenario/format/inputs.js";
+import { type ControlBody, type ControlBodyName, query } from "../../../scenario/format/inputs.js";
 import { describedKeys } from "../../../scenario/population.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { fingerprintOf, keyStateAt, keyStates } from "../../../spec/api-key.js";
 import { SandboxError } from "../../../spec/errors.js";
 import { snakeCase } from "../../../spec/schema/json.js";
 import { choice, count, described, text, type ValueOf } from "../../../spec/schema/shape.js";
-import { actions, keyActionNames } from "../../../spec/steps.js";
+import { type ActionName, actionRow, keyActionNames, routeOf } from "../../../spec/steps.js";
 import { answers } from "../answers.js";
 import { controlRoute, type Route } from "../route.js";
 
@@ -52,13 +52,7 @@ export const dashboardRoutes: readonly Route[] = [
     run: ({ world, params: { ref = "" } }) =>
       snakeCase(viewOrganization(world.registry.organization(ref).organization)),
   }),
-  controlRoute("PATCH /organizations/{ref}", {
-    summary: "Changes an organization's status, sandbox access or live access",
-    body: "organization_update",
-    answer: answers.Organization,
-    run: ({ world, actor, params: { ref = "" }, body }) =>
-      snakeCase(operations.organization(world, { ...body, ref }, { actor }).organization),
-  }),
+  operation("organization", { body: "organization_update", answer: answers.Organization }),
   controlRoute("GET /keys", {
     summary:
       "The keys, each with the result of its next request; `created` counts the keys made since the start",
@@ -80,51 +74,56 @@ export const dashboardRoutes: readonly Route[] = [
     answer: answers.Directory,
     run: ({ world, query }) => snakeCase(directoryOf(world, query)),
   }),
-  controlRoute("POST /keys", {
-    summary: "Creates a key; only this response has its secret",
-    body: "key_creation",
-    status: 201,
-    makes: "key",
-    answer: answers.IssuedKey,
-    run({ world, actor, body }) {
-      try {
-        return snakeCase(operations.create_key(world, body, { actor }));
-      } catch (error) {
-        if (!(error instanceof SandboxError && error.code === "unknown_ref")) throw error;
-        // An unknown ref is not found in a path, but invalid in a body.
-        const fields = { organization: error.message };
-        throw new SandboxError("validation_failed", error.message, { ...error.details, fields });
-      }
-    },
-  }),
+  operation("create_key", { body: "key_creation", answer: answers.IssuedKey }),
   controlRoute("GET /keys/{ref}", {
     summary: "One key, with the result of its next request",
     answer: answers.ListedKey,
     run: ({ world, params: { ref = "" } }) =>
       snakeCase(withNextRequest(viewKey(world.registry.key(ref), world), world)),
   }),
-  controlRoute("POST /keys/{ref}/rotate", {
-    summary: "Replaces an active key; the old one works until its overlap ends",
+  operation("rotate", {
     body: "key_rotation",
-    status: 201,
-    makes: "key",
+    // Minutes may have fractions, milliseconds must not.
+    inputOf: ({ overlap_minutes: minutes, as }) => ({ overlap: minutes && Math.round(minutes * 60_000), as }),
     answer: answers.IssuedKey,
-    run({ world, actor, params: { ref: key = "" }, body: { overlap_minutes: minutes, as } }) {
-      // Minutes may have fractions, milliseconds must not.
-      const overlap = minutes === undefined ? undefined : Math.round(minutes * 60_000);
-      const { replacement, secret } = operations.rotate(world, { key, overlap, as }, { actor });
-      return { key: snakeCase(replacement), secret };
-    },
+    view: ({ replacement: key, secret }) => ({ key, secret }),
   }),
-  ...keyActionNames.map((name) =>
-    controlRoute(`POST /keys/{ref}/${name}`, {
-      summary: actions[name].onKey,
-      answer: answers.RevokedKey,
-      run: ({ world, actor, params: { ref: key = "" } }) =>
-        snakeCase(operations[name](world, { key }, { actor })),
-    }),
-  ),
+  ...keyActionNames.map((name) => operation(name, { answer: answers.RevokedKey })),
 ];
+
+interface OperationRow<Body extends ControlBodyName> extends Pick<Route<Body>, "body" | "answer"> {
+  /** Returns its input for a body, besides the ref in the path. Default: the body. */
+  readonly inputOf?: (body: ControlBody<Body>) => object;
+  /** Returns the response for its result. Default: the member with its name, or all. */
+  readonly view?: (result: Result) => unknown;
+}
+type Result = Readonly<Record<string, unknown>>;
+
+/** Makes the route of an operation from its row. */
+function operation<Body extends ControlBodyName = "nothing">(
+  name: ActionName,
+  { inputOf = (body) => body, view = (result) => result[name] ?? result, ...shapes }: OperationRow<Body>,
+): Route {
+  const { key, organization = "", makes } = actionRow(name);
+  const [call, summary] = routeOf(name) as NonNullable<ReturnType<typeof routeOf>>;
+  return controlRoute<Body>(call, {
+    ...{ ...shapes, summary },
+    ...(makes !== undefined && { makes: "key", status: 201 }),
+    run({ world, actor, params: { ref }, body }) {
+      const run = operations[name] as (...given: readonly unknown[]) => Result;
+      const input = { ...inputOf(body), ...(ref !== undefined && { [key ?? organization]: ref }) };
+      try {
+        return snakeCase(view(run(world, input, { actor })));
+      } catch (error) {
+        const isUnknown = error instanceof SandboxError && error.code === "unknown_ref";
+        if (!isUnknown || ref !== undefined) throw error;
+        // An unknown ref is not found in a path, but invalid in a body.
+        const fields = { [organization]: error.message };
+        throw new SandboxError("validation_failed", error.message, { ...error.details, fields });
+      }
+    },
+  });
+}
 
 const counts = new WeakMap<Scenario, number>();
 

@@ -142,16 +142,20 @@ export const instanceRoutes: readonly Route[] = [
     async run(context, { server }) {
       const token = newSecret();
       const code = nodePlatform.sha256(context.body.code);
-      const hashes = { tokenHash: token.sha256, claimHash: undefined };
+      const requireCode = (tenancy: Tenancy | undefined) => {
+        if (tenancy?.claimHash !== code) throw usedLink();
+      };
       const instances = requireInstances(context);
       const { id = "" } = context.params;
+      // A wrong code must not load an instance.
+      const listed = await instances.get(id);
+      if (listed !== undefined) requireCode(listed.tenancy);
       // The same error for an unknown instance, which reveals nothing to callers without a code.
       const instance = await server.log.enter(id);
       if (instance === undefined || "ended" in instance) throw usedLink();
       // The last step: whoever gets an error can try again.
-      const claimed = await instances.changeHashes(id, hashes, (tenancy) => {
-        if (tenancy?.claimHash !== code) throw usedLink();
-      });
+      const hashes = { tokenHash: token.sha256, claimHash: undefined };
+      const claimed = await instances.changeHashes(id, hashes, requireCode);
       server.audit(`Claimed the ${instanceName(instance)}.`);
       const keys = scenarioSecrets(settled(instance.runtime));
       return { ...summaryOf(claimed, context), token: instanceTokenPrefix + token.text, keys };
