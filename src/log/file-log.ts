@@ -1,27 +1,29 @@
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { lock } from "../node/files/lock.js";
-import { createSandboxFile, type SandboxFile, takenOver } from "../node/files/sandbox-file.js";
 import {
   brokenState,
+  createSandboxFile,
   folderOf,
   instancePlace,
   isFullDisk,
   orUnreadable,
   orUnwritable,
+  type SandboxFile,
   type StatePlace,
-} from "../node/files/state-place.js";
+  takenOver,
+  type Unsaved,
+} from "../node/files/sandbox-file.js";
 import { fileFailure, makeFolder, targetOf } from "../node/files/write-file.js";
 import { clearInterval, nodePlatform, setInterval } from "../node/platform.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import { restoreSandbox, type SavedSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { SandboxError } from "../spec/errors.js";
-import { findState, type InstanceInFile } from "./found-state.js";
 import type { Instance, InstanceLimits, Instances } from "./instances.js";
 import { distantId, type SandboxPlace } from "./log.js";
 import { createMemoryLog, type MemoryLog } from "./memory-log.js";
-import { identityOf } from "./state-file.js";
+import { findState, type InstanceInFile, identityOf } from "./state-file.js";
 
 export interface FileLogOptions extends InstanceLimits {
   readonly own: () => NamedScenario;
@@ -87,24 +89,31 @@ function openLocked(place: StatePlace, options: FileLogOptions, unlock: () => vo
     }
   }
   const more = () => ({ started_with: identityOf(own()) });
-  const ownFile = createSandboxFile(place, runtime, { more, check() {} });
+  const ownFile = createSandboxFile(place, runtime, { more });
   const files = new Map<string, SandboxFile>();
-  const due = new Set<SandboxFile>();
+  const due = new Map<SandboxFile, Unsaved>();
+  /** Why a save of a file failed. */
+  const failures = new Map<SandboxFile, unknown>();
   /** The files that the current call has changed. */
   let called: Set<SandboxFile> | undefined;
   let saving: NodeJS.Timeout | undefined;
   const fileOf = ({ instance }: Pick<SandboxPlace, "instance">) =>
     instance === undefined ? ownFile : files.get(instance);
-  const mark = (file: SandboxFile, what: "requests" | "everything") => {
-    file.mark(what);
-    due.add(file);
-    if (what === "everything") called?.add(file);
+  const mark = (file: SandboxFile, what: Unsaved) => {
+    if (what !== "requests" || !due.has(file)) due.set(file, what);
+    if (what !== "requests") called?.add(file);
   };
   const save = (file: SandboxFile) => {
-    file.save();
+    try {
+      file.save(due.get(file) ?? "everything");
+    } catch (error) {
+      failures.set(file, (error as Error).cause);
+      throw error;
+    }
     due.delete(file);
+    failures.delete(file);
   };
-  const keep = (file: SandboxFile) => {
+  const keep = (file: SandboxFile) =>
     file.runtime.history.subscribe((event) => {
       const { type } = event;
       if (type === "request") {
@@ -117,7 +126,6 @@ function openLocked(place: StatePlace, options: FileLogOptions, unlock: () => vo
       // A call saves once it has its result; nobody waits for a timeline step.
       if (called === undefined && type !== "timeline.step") save(file);
     });
-  };
   const keepInstance = (instance: Instance) => {
     const { id, createdAt, gone } = instance;
     const { given } = instance.runtime;
@@ -125,27 +133,26 @@ function openLocked(place: StatePlace, options: FileLogOptions, unlock: () => vo
     const file = createSandboxFile(instancePlace(place, id), instance.runtime, {
       more: () => ({ instance: inFile() }),
       idle: () => instance.idle,
-      isSaved: saved.has(id),
       check() {
         if (ownFile.isForeign()) throw takenOver;
         makeFolder(folderOf(place.file));
       },
     });
     files.set(id, file);
-    keep(file);
-    if (file.isDue()) mark(file, "everything");
+    const forget = keep(file);
+    if (!saved.has(id)) mark(file, "everything");
     gone.addEventListener("abort", () => {
       // When the server stops, the instance is still in the list.
       if (instances.find(id) !== undefined) return;
       files.delete(id);
-      file.end();
-      mark(file, "everything");
+      forget();
+      mark(file, "removal");
     });
   };
   // What fails is tried again soon: the disk may have room later.
   const saveAll = (onError: (error: unknown) => void) => {
-    for (const file of due) {
-      const isKnown = file.failure() !== undefined;
+    for (const file of due.keys()) {
+      const isKnown = failures.has(file);
       try {
         save(file);
       } catch (error) {
@@ -222,13 +229,11 @@ function openLocked(place: StatePlace, options: FileLogOptions, unlock: () => vo
         log.manage((at) => run({ ...at, instances: at.instances && instancesFor(changed) }), from),
       ),
     status() {
-      const all = [ownFile, ...files.values()];
       const isTaken = ownFile.isForeign();
-      const failed = all.find((one) => one.failure() !== undefined);
-      const failure = isTaken ? takenOver : failed?.failure();
+      const [failure] = isTaken ? [takenOver] : failures.values();
       return {
         ...{ in: "file", reachable: true, losses: 0, isTaken, broken: broken.size },
-        bytes: all.reduce((sum, one) => sum + one.sizes().first + one.sizes().rest, 0),
+        bytes: [ownFile, ...files.values()].reduce((sum, one) => sum + one.sizes().all, 0),
         problem: failure === undefined ? undefined : `The state cannot be saved: ${fileFailure(failure)}.`,
         isFull: isFullDisk(failure),
       };
@@ -253,7 +258,7 @@ function openLocked(place: StatePlace, options: FileLogOptions, unlock: () => vo
         clearInterval(saving);
         saving = undefined;
         if (ownFile.sizes().rest > 0) mark(ownFile, "everything");
-        due.forEach(save);
+        for (const file of due.keys()) save(file);
       } finally {
         unlock();
       }

@@ -1,5 +1,6 @@
 import type { GivenOptions } from "../sandbox/sandbox.js";
 import {
+  type createRoom,
   type Followed,
   isUrgent,
   type RedisConnection,
@@ -7,7 +8,6 @@ import {
   type Waiting,
 } from "./redis-connection.js";
 import { reasonOf } from "./redis-problems.js";
-import type { createRoom } from "./redis-room.js";
 import { createSandboxCopy, type Entry, keptJournal, type OwnPart, type RunCall } from "./sandbox-copy.js";
 import { compactIn, type Loaded, loadSandbox } from "./stored-sandbox.js";
 

@@ -20,9 +20,8 @@ import {
   type Log,
   type RunIn,
 } from "./log.js";
-import type { RedisConnection } from "./redis-connection.js";
+import { createRoom, type RedisConnection } from "./redis-connection.js";
 import { createRedisInstances } from "./redis-instances.js";
-import { createRoom } from "./redis-room.js";
 import { ownId } from "./redis-scripts.js";
 import type { Entry, RunCall } from "./sandbox-copy.js";
 import type { Loaded } from "./stored-sandbox.js";

@@ -1,8 +1,20 @@
-import { checkedScenario, requireFormat } from "../node/files/sandbox-file.js";
-import { brokenState } from "../node/files/state-place.js";
+import {
+  backUp,
+  brokenState,
+  checkedScenario,
+  folderOf,
+  instancePlace,
+  parseSandboxFile,
+  readFolder,
+  readState,
+  requireFormat,
+  type StatePlace,
+} from "../node/files/sandbox-file.js";
 import { version } from "../node/package-files.js";
+import { shellWord } from "../report/plain-text.js";
 import type { SavedSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
+import { SandboxError } from "../spec/errors.js";
 import { parsedJson } from "../spec/schema/json.js";
 import {
   canMigrate,
@@ -14,6 +26,7 @@ import {
   foundingOf,
   migrationOf,
   otherFounding,
+  sandboxExists,
 } from "./founding.js";
 import type { InstanceState, ServerState } from "./instances.js";
 
@@ -36,11 +49,6 @@ export function identityOf({ name, scenario }: NamedScenario): ScenarioIdentity 
 
 /** The format of an export, and of the one file of svc-sandbox 0.2. */
 const format = 3;
-
-/** Whether a text is a state of svc-sandbox 0.2, with all sandboxes in one file. */
-export function isEarlier(text: string): boolean {
-  return text.startsWith(`{"svc_sandbox_state":${format},`);
-}
 
 /**
  * Serializes a server with its instances, each scenario once, under its hash. The text contains no full keys except a scenario's
@@ -126,4 +134,91 @@ export function continueState(
     state: { ...saved, startedWith: identityOf(served), own: { ...extended, ...moved } },
     change: differencesOf(theirs, ours).length === 0 ? undefined : migrationOf(theirs, ours),
   };
+}
+
+interface Options {
+  readonly own: () => NamedScenario;
+  readonly imported?: { readonly text: string; readonly given: string } | undefined;
+  readonly migrate?: boolean | undefined;
+}
+
+/** What the file of an instance has besides the sandbox. */
+export type InstanceInFile = Omit<InstanceState, "id" | "idle" | "runtime">;
+
+/**
+ * Reads what a server continues: the state of its own sandbox, if there is one, and its instances, or why they are broken. Makes a
+ * copy before a migration. Throws `state_unreadable` and `state_mismatch`, but not for an instance.
+ */
+export function findState(place: StatePlace, options: Options) {
+  const text = readState(place);
+  const folder = readFolder(place);
+  if ((text !== undefined || folder.length > 0) && options.imported !== undefined) {
+    throw sandboxExists(`The state ${JSON.stringify(place.given)}`, "name another file with --state");
+  }
+  const { state, notes, isConverted } = continuedIn(place, text, options);
+  // Next to a file with all instances are those of a migration that was cut off.
+  const { instances, broken, saved } = instancesIn(place, isConverted ? [] : folder, state);
+  if (text === undefined && folder.length > 0) notes.push(missing(place.given));
+  return {
+    ...{ isThere: text !== undefined, own: state?.own, broken, saved, note: notes.join(" ") },
+    instances: [...(state?.instances ?? []), ...instances],
+  };
+}
+
+function continuedIn(
+  place: StatePlace,
+  text: string | undefined,
+  { own, imported, migrate = false }: Options,
+) {
+  const isConverted = text?.startsWith(`{"svc_sandbox_state":${format},`) === true;
+  if (isConverted && !migrate) throw earlierFormat(place, own().name);
+  const from = imported ?? (text === undefined ? undefined : { text, given: place.given });
+  if (from === undefined) return { state: undefined, notes: [] as string[], isConverted };
+  const parsed = (isConverted || imported ? parseState : ownIn)(from.text, from.given);
+  const { state, change } = continueState(parsed, own(), { given: from.given, isAllowed: migrate });
+  const notes = migrate && change !== undefined ? [change] : [];
+  if (isConverted) notes.push("Each instance has its own file now.");
+  if (text !== undefined && notes.length > 0) {
+    notes.push(`The previous state is in "${backUp(place, text, parsed.version)}".`);
+  }
+  return { state, notes, isConverted };
+}
+
+function missing(given: string): string {
+  return `The state ${JSON.stringify(given)} is missing, so the server's own sandbox starts again. The instances in ${JSON.stringify(folderOf(given))} continue. Remove this folder to start without them.`;
+}
+
+function ownIn(text: string, given: string): SavedState {
+  const found = parseSandboxFile<{ readonly started_with: ScenarioIdentity }>(text, given);
+  if (found.started_with === undefined) throw brokenState(given);
+  return { version: found.version, startedWith: found.started_with, own: found.own, instances: [] };
+}
+
+function instancesIn(place: StatePlace, ids: readonly string[], state: SavedState | undefined) {
+  const broken = new Map<string, SandboxError>();
+  const read = ids.flatMap((id) => {
+    const { file, given } = instancePlace(place, id);
+    try {
+      const text = readState({ file, given }) ?? "";
+      const found = parseSandboxFile<{ readonly instance: InstanceInFile }>(text, given, true);
+      if (found.instance === undefined) throw brokenState(given, true);
+      return { ...found, id };
+    } catch (error) {
+      broken.set(id, error as SandboxError);
+      return [];
+    }
+  });
+  const owned = [...read, ...(state === undefined ? [] : [state])];
+  const alive = owned.reduce((latest, { own }) => Math.max(latest, (own.since ?? own).at), 0);
+  // The stop does not count as idle time.
+  const instances = read.map(({ id, instance, usedAt, own }): InstanceState => {
+    return { ...instance, id, idle: Math.max(0, alive - usedAt), runtime: own };
+  });
+  return { instances, broken, saved: new Set(ids) };
+}
+
+function earlierFormat({ given }: StatePlace, scenario: string): SandboxError {
+  const command = ["svc-sandbox", "start", scenario, "--state", given, "--migrate"].map(shellWord).join(" ");
+  const message = `The state ${JSON.stringify(given)} has the format of svc-sandbox 0.2. To continue it, run ${command}. A copy is kept for a rollback.`;
+  return new SandboxError("state_mismatch", message);
 }

@@ -1,3 +1,15 @@
+import {
+  closeSync,
+  constants,
+  ftruncateSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import { mostKept } from "../../sandbox/journal/history.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
@@ -9,17 +21,17 @@ import {
 } from "../../sandbox/start.js";
 import { checkScenario } from "../../scenario/parse-scenario.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
+import { SandboxError } from "../../spec/errors.js";
 import { parsedJson } from "../../spec/schema/json.js";
 import { isMapping } from "../../spec/schema/shape.js";
 import { version } from "../package-files.js";
 import { nodePlatform } from "../platform.js";
-import { createLineFile } from "./line-file.js";
-import { brokenState, orUnwritable, type StatePlace, unreadableState } from "./state-place.js";
+import { draftEnding, fileFailure, writeFileAtomically } from "./write-file.js";
 
 // The file of one sandbox. Its first line has everything. A change writes it again. Requests are appended as a line, so that saving
 // them costs no more with many keys or a long journal.
 
-export const format = 4;
+const format = 4;
 
 /** A sandbox as in its file, with what its owner adds. */
 export type SandboxInFile<More> = More & {
@@ -27,8 +39,6 @@ export type SandboxInFile<More> = More & {
   /** Its last use, on the wall clock (epoch milliseconds). */
   readonly usedAt: number;
   readonly own: SavedSandbox;
-  /** Whether lines can follow: not after a part of a line, or what an editor has formatted. */
-  readonly isOpen: boolean;
 };
 
 interface Line {
@@ -36,8 +46,11 @@ interface Line {
   readonly since: SavedRequests;
 }
 
-/** The bytes of lines before the file is written again, or four times those of its first text. */
+/** The bytes of lines before the file is written again, or four times those of its first line. */
 const mostLines = 256_000;
+
+/** What a save writes: requests and the last use, or everything; or it removes the file. */
+export type Unsaved = "requests" | "everything" | "removal";
 
 export type SandboxFile = ReturnType<typeof createSandboxFile>;
 
@@ -46,43 +59,48 @@ interface SandboxFileOptions {
   readonly more: () => object;
   /** Returns the milliseconds since its last use. */
   readonly idle?: () => number;
-  /** Whether the file has the state. Default: there is no file. */
-  readonly isSaved?: boolean;
   /** Throws if this server may not write. */
-  readonly check: () => void;
+  readonly check?: () => void;
 }
 
-/** Keeps a sandbox in its file. */
+/** Keeps a sandbox in its file, which only this process writes and only its owner can read. */
 export function createSandboxFile(
   { file, given }: StatePlace,
   runtime: SandboxState,
-  { more, idle = () => 0, isSaved = false, check }: SandboxFileOptions,
+  { more, idle = () => 0, check = () => {} }: SandboxFileOptions,
 ) {
-  const lines = createLineFile(file);
-  let due: "nothing" | "requests" | "everything" = isSaved ? "nothing" : "everything";
-  let isRemoved = false;
+  /** What the file system showed after the last write, and the bytes of the first line that this process has written. */
+  let known = shownOf(file);
+  let first: number | undefined;
   /** The requests that are not in the file. */
   let pending: Exchange[] = [];
-  let failure: unknown;
-
+  const isForeign = () => {
+    const found = shownOf(file);
+    return found !== undefined && found.text !== known?.text;
+  };
   const requireOwn = () => {
     check();
-    if (lines.isForeign()) throw takenOver;
+    if (isForeign()) throw takenOver;
   };
-  const write = () => {
-    requireOwn();
-    if (isRemoved) return lines.remove();
-    const usedAt = Math.round(nodePlatform.time() - idle());
-    const { first, rest } = lines.sizes();
-    const line = () =>
-      `${JSON.stringify({ usedAt, since: describeRequests(runtime, pending) } satisfies Line)}\n`;
-    const isAppended = due === "requests" && rest <= Math.max(4 * first, mostLines) && lines.append(line());
-    if (!isAppended) {
-      const all = { svc_sandbox_state: format, version, usedAt, ...more(), own: describeSandbox(runtime) };
-      lines.replace(`${JSON.stringify(all)}\n`, requireOwn);
+  const sizes = () => ({ all: known?.size ?? 0, rest: (known?.size ?? 0) - (first ?? 0) });
+  const replace = (usedAt: number) => {
+    const all = { svc_sandbox_state: format, version, usedAt, ...more(), own: describeSandbox(runtime) };
+    writeFileAtomically(file, `${JSON.stringify(all)}\n`, 0o600, requireOwn);
+    known = shownOf(file);
+    first = known?.size;
+  };
+  const append = (line: Line, size: number) => {
+    const descriptor = openSync(file, O_WRONLY | O_APPEND);
+    try {
+      writeFileSync(descriptor, `${JSON.stringify(line)}\n`);
+    } catch (error) {
+      // A full disk may have taken a part.
+      ftruncateSync(descriptor, size);
+      throw error;
+    } finally {
+      closeSync(descriptor);
+      known = shownOf(file);
     }
-    pending = [];
-    due = "nothing";
   };
   return {
     runtime,
@@ -90,31 +108,33 @@ export function createSandboxFile(
       pending.push(exchange);
       if (pending.length > mostKept) pending.shift();
     },
-    /** Makes the next save write requests and the last use, or everything. */
-    mark(what: "requests" | "everything"): void {
-      if (due !== "everything") due = what;
-    },
-    /** Makes the next save remove the file. */
-    end(): void {
-      isRemoved = true;
-      due = "everything";
-    },
-    isDue: () => due !== "nothing",
-    isForeign: lines.isForeign,
-    sizes: lines.sizes,
-    /** Why the last save failed. */
-    failure: () => failure,
-    /** Writes what is due. Throws `state_unwritable`. */
-    save(): void {
-      try {
-        orUnwritable(given, write);
-        failure = undefined;
-      } catch (error) {
-        failure = (error as Error).cause;
-        throw error;
-      }
+    /** Whether another program has written the file since the last write. */
+    isForeign,
+    /** The bytes of the file, and of the lines after the first one. */
+    sizes,
+    /** Throws `state_unwritable`, and leaves the file unchanged then. */
+    save(what: Unsaved): void {
+      orUnwritable(given, () => {
+        requireOwn();
+        if (what === "removal") return rmSync(file, { force: true });
+        const usedAt = Math.round(nodePlatform.time() - idle());
+        const { all, rest } = sizes();
+        // The last line of an earlier process may be cut.
+        const canAppend = first !== undefined && rest <= Math.max(4 * first, mostLines) && shownOf(file);
+        if (what === "requests" && canAppend)
+          append({ usedAt, since: describeRequests(runtime, pending) }, all);
+        else replace(usedAt);
+        pending = [];
+      });
     },
   };
+}
+
+const { O_WRONLY, O_APPEND } = constants;
+
+function shownOf(file: string) {
+  const { ino, size, mtimeMs } = statSync(file, { throwIfNoEntry: false }) ?? {};
+  return ino === undefined || size === undefined ? undefined : { size, text: `${ino} ${size} ${mtimeMs}` };
 }
 
 /** The lock does not protect from other containers that mount the volume. */
@@ -135,11 +155,8 @@ export function parseSandboxFile<More>(text: string, given: string, isInstance =
     const state = lines.reduce(addLine, first as SandboxInFile<More>);
     const { scenario, snapshot } = state.own;
     if (snapshot.clock?.now === undefined) throw brokenState(given);
-    const isOpen = line !== undefined && text.endsWith("\n");
-    return {
-      ...{ ...state, isOpen },
-      own: { ...state.own, scenario: shared(scenario), snapshot: checkedScenario(snapshot) },
-    };
+    const own = { ...state.own, scenario: shared(scenario), snapshot: checkedScenario(snapshot) };
+    return { ...state, own };
   } catch {
     throw brokenState(given, isInstance);
   }
@@ -174,4 +191,88 @@ function shared(scenario: Scenario): Scenario {
   const text = JSON.stringify(scenario);
   if (latest.text !== text) Object.assign(latest, { text, scenario: checkedScenario(scenario) });
   return latest.scenario;
+}
+
+/** A file of a saved state: its absolute path, and the given path for messages. */
+export interface StatePlace {
+  readonly file: string;
+  readonly given: string;
+}
+
+/** Returns the folder with the files of a server's instances. */
+export const folderOf = (file: string) => `${file}.instances`;
+
+export function instancePlace({ file, given }: StatePlace, id: string): StatePlace {
+  return { file: join(folderOf(file), `${id}.json`), given: `${folderOf(given)}/${id}.json` };
+}
+
+/** Returns the ids of the instances that have a file, and removes what a killed process has left. */
+export function readFolder({ file, given }: StatePlace): string[] {
+  const folder = folderOf(file);
+  return orUnreadable(folderOf(given), () => {
+    if (statSync(folder, { throwIfNoEntry: false }) === undefined) return [];
+    const names = readdirSync(folder);
+    for (const name of names.filter((one) => one.endsWith(draftEnding))) {
+      try {
+        rmSync(join(folder, name));
+      } catch {
+        // The disk may be read-only.
+      }
+    }
+    return names.flatMap((name) => /^(\w+)\.json$/.exec(name)?.[1] ?? []);
+  });
+}
+
+export function readState({ file, given }: StatePlace): string | undefined {
+  return orUnreadable(given, () => {
+    const found = statSync(file, { throwIfNoEntry: false });
+    // Reading a pipe would wait for a writer.
+    if (found?.isFile() === false) throw new Error("it is not a regular file");
+    return found && readFileSync(file, "utf8");
+  });
+}
+
+/** Backs up the state before a migration in a separate file, and returns the file's name. */
+export function backUp({ file, given }: StatePlace, text: string, version = ""): string {
+  const copy = `.backup-${version}`;
+  orUnwritable(given + copy, () => writeFileAtomically(file + copy, text, 0o600));
+  return given + copy;
+}
+
+export function brokenState(given: string, isInstance = false): SandboxError {
+  return unreadableState(given, "one of its members is missing or damaged", isInstance);
+}
+
+export function unreadableState(given: string, why: string, isInstance = false): SandboxError {
+  const whatToDo = isInstance
+    ? "Whoever runs this server must put a copy of the file back and restart it, or remove the instance"
+    : "Name another file, or remove this one to start again";
+  const message = `Failed to continue from the state ${JSON.stringify(given)}: ${why}. ${whatToDo}.`;
+  return new SandboxError("state_unreadable", message);
+}
+
+/** Throws `state_unreadable` for an error of the file system. */
+export function orUnreadable<Result>(given: string, read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    throw unreadableState(given, fileFailure(error));
+  }
+}
+
+/** Throws `state_unwritable` for an error of the file system. */
+export function orUnwritable(given: string, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    const whatToDo = isFullDisk(error)
+      ? `Free disk space, for example by removing copies ${JSON.stringify(`${given}.backup-…`)} that you no longer need.`
+      : "Check its folder and permissions.";
+    const message = `Failed to write the state to ${JSON.stringify(given)}: ${fileFailure(error)}. The file keeps its last saved state. ${whatToDo}`;
+    throw Object.assign(new SandboxError("state_unwritable", message), { cause: error });
+  }
+}
+
+export function isFullDisk(error: unknown): boolean {
+  return /^(?:ENOSPC|EDQUOT)$/.test((error as NodeJS.ErrnoException | undefined)?.code ?? "");
 }
