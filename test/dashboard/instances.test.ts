@@ -7,7 +7,9 @@ const context = { permissions: ["clipboard-read", "clipboard-write"] };
 
 describe.skipIf(noBrowser)("instances", () => {
   test("one is made, shows its own page, and is removed after a question", async () => {
-    const { page, ask, server } = await openDashboard({ scenario: "key-states", view: "/instances" });
+    const instanceTtl = 30 * 24 * 3_600_000;
+    const { page, ask, server } = await openDashboard({ view: "/instances", instanceTtl });
+    await page.getByText("after its idle time without requests: 30 d.").waitFor();
     await page.getByText("Create an instance").click();
     await page.getByLabel("Scenario").selectOption("revoked");
     await page.getByLabel("Seed").fill("7");
