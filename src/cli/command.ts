@@ -49,10 +49,8 @@ export interface Flag<Value> {
   readonly conflicts: readonly string[];
 }
 
-/** The flags of a command, by their names in its code. */
 export type FlagSet = Readonly<Record<string, Flag<unknown>>>;
 
-/** The values of flags; a flag that is not set has none. */
 export type FlagValues<Flags extends FlagSet> = {
   readonly [Name in keyof Flags]?: Flags[Name] extends Flag<infer Value> ? Value : never;
 };
@@ -80,7 +78,6 @@ export function toggle(spec: string, text: string, options: FlagOptions = {}): F
   return option(spec, text, readSwitch, options);
 }
 
-/** Returns the long form of a flag, without its value: `--port`. */
 export function longForm(spec: string): string {
   return /--[a-z-]+/.exec(spec)?.[0] ?? spec;
 }
@@ -97,7 +94,6 @@ export function reader<Value>(
   };
 }
 
-/** Reads a whole number in a range; `meaning` is added to the message. */
 export function wholeNumber(min: number, max: number, meaning = ""): Flag<number>["read"] {
   return reader((text) => {
     const number = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;

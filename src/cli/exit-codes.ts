@@ -18,7 +18,6 @@ export function exitCodeOf(error: unknown): number {
   return error instanceof SandboxError || isOfMachine(error) ? exitCode.usage : exitCode.defect;
 }
 
-/** Returns the error for a command line, or a flag's variable, that cannot be used. */
 export function usageError(message: string): SandboxError {
   return new SandboxError("usage", message);
 }

@@ -39,7 +39,6 @@ export function openOutput(
   };
 }
 
-/** A file to write when a command ends. */
 export interface ReportTarget {
   readonly file: string;
   readonly format: ReportFormat;

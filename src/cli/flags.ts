@@ -63,7 +63,6 @@ export const readDuration = (examples: string) =>
 
 export const readText = reader((text) => text || undefined, "an id or a ref");
 
-/** The flags that change how a scenario starts. */
 export const worldFlags = {
   seed: option(
     "--seed <number>",
@@ -170,7 +169,6 @@ const readIntercepted = separated(
   }, "the name of a host, such as api.example or *.bank.example, without a port"),
 );
 
-/** The flags of commands that run clients. */
 export const interceptFlags = {
   intercept: option(
     "--intercept <host>",
@@ -225,7 +223,6 @@ export const timeout = option(
 
 export const defaultWait = 10_000;
 
-/** The flags of commands that call a running sandbox. */
 export const askFlags = { controlToken, timeout };
 
 export function controlCall(url: string | undefined, flags: FlagValues<typeof askFlags>, { env }: Io) {

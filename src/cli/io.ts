@@ -22,11 +22,9 @@ export interface Output {
   readonly columns?: number | undefined;
 }
 
-/** An output of a command. */
 export interface Printer extends Output {
   /** Writes a text for people: on a terminal in lines of its width, with commands as the user starts them. */
   readonly say: (text: string) => void;
-  /** Returns a text as `say` writes it. */
   readonly wrap: (text: string) => string;
 }
 
@@ -50,7 +48,6 @@ export interface Io {
    * The process ends soon after; with SIGTERM `drain` milliseconds (default 0) later.
    */
   readonly stopSignal: (drain?: number) => AbortSignal;
-  /** Asks this process to stop, like SIGTERM. */
   readonly stop: () => void;
   /** Passes SIGINT, SIGTERM, SIGHUP and SIGQUIT to the listener; returns how to stop that. */
   readonly takeSignals: (listener: (signal: NodeJS.Signals) => void) => () => void;

@@ -8,10 +8,8 @@ import { outcomeOf } from "../spec/outcomes.js";
 import { textWidth } from "../spec/redact.js";
 import { answerText, type Palette, paintStatus } from "./terminal.js";
 
-/** A key of the scenario, and how a request with it would end now. */
 export type KeyRow = ReturnType<typeof keyRows>[number];
 
-/** Returns the scenario's keys in order, or only those in `secrets`. */
 export function keyRows(world: SandboxState, secrets = scenarioSecrets(world)) {
   const now = world.clock.now();
   return Object.entries(secrets).map(([ref, secret]) => {

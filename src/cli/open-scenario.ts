@@ -96,7 +96,6 @@ export function startNamed(loaded: LoadedScenario, flags: GivenOptions): Sandbox
   return startSandbox(scenario, { platform: nodePlatform, name, text, ...given, given });
 }
 
-/** Runs the timeline and the story of a scenario once; returns the steps with unexpected results. */
 export async function stepsThatFail(
   loaded: LoadedScenario,
   flags: WorldFlags,

@@ -69,7 +69,6 @@ To set a flag in the environment, use the variable in brackets.`;
 /** The same on every terminal, because the documentation contains the help. */
 const helpWidth = 80;
 
-/** Prints the program's help: its commands, without their flags. */
 export async function printHelp(io: Io): Promise<void> {
   const notes = rootNotes.replaceAll("svc-sandbox", io.program);
   const program = configure(new Commander(io.program), io)

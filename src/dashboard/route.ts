@@ -2,9 +2,7 @@ import { signal } from "@preact/signals";
 
 /** The part of the address that selects the view and its content. */
 export interface PageRoute {
-  /** The name of the view: `requests` in `#/requests/req_1?status=401`. */
   readonly view: string;
-  /** The decoded parts after it: `["req_1"]`. */
   readonly parts: readonly string[];
   readonly query: URLSearchParams;
 }
@@ -42,7 +40,6 @@ export function withQuery(path: string, query: Query): string {
   return text === "" ? path : `${path}?${text}`;
 }
 
-/** The address of a view, for `href`. */
 export function linkTo(view: string, parts: readonly string[] = [], query: Query = {}): string {
   return withQuery(`#/${[view, ...parts.map(encodeURIComponent)].join("/")}`, query);
 }

@@ -38,7 +38,6 @@ export interface Shared {
 
 export type FollowedSandbox = ReturnType<typeof followSandbox>;
 
-/** Follows a sandbox in the store: its copy applies every entry once and in order. */
 export function followSandbox(
   loaded: Loaded,
   { id, given, idGroup, onGone, expires = () => "" }: SandboxOptions,

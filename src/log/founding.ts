@@ -14,7 +14,6 @@ export type Founding = Readonly<Record<string, unknown>>;
 
 /** The member with the hash of the scenario's content, which is the same for a moved file. */
 export const content = "content of the scenario";
-/** The members that `--migrate` changes. */
 const migrated = ["version", "scenario", content, "--max-instances", "--instance-ttl"];
 
 const hashes = new WeakMap<object, string>();

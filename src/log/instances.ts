@@ -8,7 +8,6 @@ import { SandboxError } from "../spec/errors.js";
 import { base62From } from "../spec/seed.js";
 
 export interface Tenancy {
-  /** Its name, such as a test's or a partner's. */
   readonly label?: string | undefined;
   /** The SHA-256 of the instance's token. Default: only the server's token grants access. */
   readonly tokenHash?: string | undefined;
@@ -34,7 +33,6 @@ export interface ListedInstance {
   readonly seed: number;
 }
 
-/** An instance whose sandbox is in this process. */
 export interface Instance extends ListedInstance {
   readonly runtime: SandboxState;
   /** Aborted when it is removed or the server stops. */
@@ -62,7 +60,6 @@ export interface Instances extends Omit<LoadedInstances, "add" | "use" | "remove
   readonly list: () => readonly ListedInstance[] | Promise<readonly ListedInstance[]>;
   /** Returns the instance of an id, loaded or not; `undefined` for an unknown id. */
   readonly get: (id: string) => ListedInstance | undefined | Promise<ListedInstance | undefined>;
-  /** Throws `not_found`. */
   readonly remove: (id: string) => void | Promise<void>;
   /** Changes the hashes of an instance. Throws `not_found`, or what `check` throws for its current settings. */
   readonly changeHashes: (
@@ -91,7 +88,6 @@ export interface InstanceLimits {
 export const defaultInstanceTtl = 60 * 60_000;
 export const defaultMaxInstances = 1000;
 
-/** Creates an instance id that cannot be guessed. */
 export function newInstanceId(): string {
   return base62From(nodePlatform.random, 12);
 }
@@ -180,6 +176,7 @@ export function endedInstance({ ended, at }: EndedInstance): SandboxError {
   return new SandboxError(
     "instance_ended",
     `This sandbox ${how} at ${isoOf(at)}. Ask whoever runs this server for another one.`,
+    { ended, at: isoOf(at) },
   );
 }
 

@@ -8,7 +8,6 @@ import type { EndedInstance, Instance, Instances, ServerState } from "./instance
 /** The target of a request or a call: the server's own sandbox, or an instance. */
 export interface SandboxPlace {
   readonly runtime: SandboxState;
-  /** The id of the instance; `undefined` for the server's own sandbox. */
   readonly instance: string | undefined;
 }
 
@@ -26,7 +25,6 @@ export interface ControlCall {
   /** The text of a YAML body, or a parsed body. */
   readonly body: unknown;
   readonly isYaml: boolean;
-  /** Whether it may create a key. Default: false. */
   readonly makes?: "key" | undefined;
 }
 
@@ -59,7 +57,6 @@ export interface LogStatus {
   readonly isTaken?: boolean;
   /** The number of instances whose file cannot be read: each request to them gets 500. */
   readonly broken?: number;
-  /** Whether it has no room: a full disk, or a full Redis. */
   readonly isFull: boolean;
   readonly reachable: boolean;
   /** The bytes of all sandboxes there, as of a few seconds ago. */
@@ -95,7 +92,6 @@ export interface Log {
   readonly settle: () => void;
   /** Starts storing what happens, before the server accepts requests. Throws `state_unwritable`. */
   readonly begin: () => void;
-  /** Returns the state of the store or the file; `undefined` in memory. */
   readonly status: () => LogStatus | undefined;
   /** Describes the server's own sandbox and all instances, loaded or not. Does not count as a use. */
   readonly describe: () => ServerState | Promise<ServerState>;

@@ -25,7 +25,6 @@ import {
 } from "./instances.js";
 import { type CallOrigin, controlPlace, type Log, type RunIn, runtimesOf } from "./log.js";
 
-/** A log whose sandboxes are all in this process. */
 export interface MemoryLog extends Log {
   readonly instances: ReturnType<typeof createInstances>;
 }

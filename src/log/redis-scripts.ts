@@ -155,7 +155,6 @@ end
 return {at, bytes, ended, alive}
 `;
 
-/** Removes an instance; returns whether it was there. KEYS: hash, stream, list, end. ARGV: id. */
 export const removeScript = `${nowInLua}
 redis.call('UNLINK', KEYS[1], KEYS[2])
 if redis.call('HDEL', KEYS[3], ARGV[1]) == 0 then return 0 end

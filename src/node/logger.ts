@@ -7,7 +7,6 @@ import { stepData } from "./step-data.js";
 
 type LoggedEvent = StepEvent | Extract<WorldEvent, { readonly type: "request" }>;
 
-/** An instance, as named in logs. */
 export interface LoggedInstance {
   readonly id: string;
   readonly label: string | undefined;

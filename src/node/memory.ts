@@ -5,9 +5,7 @@ import { nodePlatform } from "./platform.js";
 const load = process.getBuiltinModule;
 
 interface Memory {
-  /** The bytes of its heap, including garbage. */
   readonly heapUsed: () => number;
-  /** Collects garbage; blocks the process. */
   readonly collect: () => void;
   /** Milliseconds of real time. */
   readonly stopwatch: () => number;
@@ -30,7 +28,6 @@ const nodeMemory: Memory = {
 /** The share of the process's memory limit that a server uses; the rest is for requests and snapshots. */
 const usablePart = 0.7;
 
-/** Returns the bytes that a server may use: a share of the heap's or the container's limit, the lower one. */
 function defaultMaxMemory(): number {
   // 0 if the limit is unknown, and huge without a limit.
   const container = process.constrainedMemory() || Number.POSITIVE_INFINITY;

@@ -22,7 +22,6 @@ export const { nextTick } = process;
 export const { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } =
   process.getBuiltinModule("node:timers");
 
-/** The platform of sandboxes in Node. */
 export const nodePlatform: Platform = {
   sha256,
   time: wallTime,
@@ -36,7 +35,6 @@ export const nodePlatform: Platform = {
 
 export type OpenWorldOptions = Omit<Parameters<typeof startSandbox>[1], "platform">;
 
-/** Starts a scenario on this machine's clock. */
 export function openWorld(scenario: Scenario, options: OpenWorldOptions = {}): SandboxState {
   return startSandbox(scenario, { ...options, platform: nodePlatform });
 }

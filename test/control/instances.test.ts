@@ -106,7 +106,10 @@ describe("an instance", () => {
     const gone = await callMe(base_url, keys.active);
     const { error } = (await gone.json()) as { error: object };
     const message = expect.stringMatching(/^This sandbox was removed at 20/);
-    expect([gone.status, error]).toEqual([404, { code: "not_found", message }]);
+    expect([gone.status, error]).toEqual([
+      404,
+      { code: "not_found", message, details: { ended: "removed", at: expect.any(String) } },
+    ]);
     expect((await fetch(`${base_url}/__sandbox/health`)).status).toBe(404);
   });
 

@@ -26,7 +26,6 @@ interface RunOptions extends Pick<CommandOptions, "takeSignals" | "isLate" | "on
   readonly onInstance?: (instance: Instance) => void;
 }
 
-/** Serves a runtime (default: on a free port) while the command after `--` runs. */
 export async function runServed(
   { rest, flags, io }: ServedCall,
   runtime: SandboxState,

@@ -11,7 +11,6 @@ import { parsedJson } from "../../spec/schema/json.js";
 import { type Palette, paintStatus, type Style } from "../terminal.js";
 import type { PlacedProblem } from "./verdict.js";
 
-/** Returns a story's title, its start time and its outline. */
 export function openingProse({ name, scenario, clock }: SandboxState, outline: string, style: Style): string {
   const { palette } = style;
   const time = `It is ${timeInWords(new Date(clock.now()).toISOString())} (UTC), and the clock is frozen.`;

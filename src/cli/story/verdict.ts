@@ -50,7 +50,6 @@ export interface PlacedProblem extends StepProblem {
   readonly place: FoundPlace | undefined;
 }
 
-/** Returns the problems of a step with their places in the scenario's file. */
 export function placeProblems(result: PlayedStep, scenario: string, cwd: string): Promise<PlacedProblem[]> {
   return Promise.all(
     stepProblems(result).map(async (one) => ({

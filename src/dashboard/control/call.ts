@@ -1,10 +1,8 @@
 import { signal } from "@preact/signals";
 import type { ClaimedInstance } from "./answers.js";
 
-/** The control plane of the server or instance that serves this page. */
 const controlUrl = new URL("./", document.baseURI);
 
-/** The base URL of the API that this page shows. */
 export const baseUrl = new URL("..", controlUrl).href.replace(/\/$/, "");
 
 const instancePath = /\/i\/([^/]+)$/;
@@ -12,7 +10,6 @@ const instancePath = /\/i\/([^/]+)$/;
 /** The id of the instance that this page shows; `undefined` for the server's own sandbox. */
 export const instanceId = instancePath.exec(baseUrl)?.[1];
 
-/** The page of the server that runs this sandbox. */
 export const serverPage = `${baseUrl.replace(instancePath, "")}/__sandbox/`;
 
 // The own token of an instance, and the token of its server, which opens it as well.
@@ -48,6 +45,8 @@ export class ControlError extends Error {
     message: string,
     /** The problems of a body, by field name. */
     readonly fields: Readonly<Record<string, string>> = {},
+    /** Whether the sandbox at this address was removed or has expired. */
+    readonly isEnded = false,
   ) {
     super(message);
   }
@@ -86,7 +85,6 @@ export function notify(events: readonly SandboxEvent[]): void {
 
 export interface Call {
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Sent as JSON. */
   readonly body?: unknown;
   /** Sent unchanged, as YAML. */
   readonly yaml?: string;
@@ -102,7 +100,6 @@ export function useToken(token: string): void {
   needsToken.value = false;
 }
 
-/** Why the code of a one-time link was rejected. */
 export const linkProblem = signal<string | undefined>(undefined);
 
 interface Claimed extends ClaimedInstance {
@@ -201,7 +198,7 @@ async function problemOf(response: Response): Promise<ControlError> {
     // The key exists but was not saved, so this message is the only place with its secret.
     const secret = details?.data?.secret;
     const shown = secret === undefined ? message : `${message} The secret is ${secret}.`;
-    return new ControlError(code, shown, fieldWords(details?.fields ?? {}));
+    return new ControlError(code, shown, fieldWords(details?.fields ?? {}), details?.ended !== undefined);
   } catch {
     return new ControlError(
       "unexpected_answer",

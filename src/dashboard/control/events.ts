@@ -10,6 +10,9 @@ export const isOffline = signal(false);
 /** Why the server has no sandbox at this address; `undefined` while it has one. */
 export const whyGone = signal<string | undefined>(undefined);
 
+const gone =
+  "This address no longer has a sandbox. An instance ends when it is removed, expires, stays idle for too long, or when its server stops.";
+
 /** Notifies listeners that the time of a change has come. The sandbox sends no event for it. */
 export function notifyOfTime(): void {
   notify([{ type: "time.passed", data: {} }]);
@@ -17,7 +20,6 @@ export function notifyOfTime(): void {
 
 const pauseBetweenTries = 1000;
 
-/** Follows the events while the page is open. */
 export function followEvents(): void {
   const follow = async () => {
     // EventSource cannot send a token.
@@ -32,7 +34,7 @@ export function followEvents(): void {
     while (!needsToken.peek()) {
       await follow().catch((error: unknown) => {
         const isGone = error instanceof ControlError && error.code.endsWith("not_found");
-        whyGone.value = isGone ? error.message : undefined;
+        whyGone.value = isGone ? (error.isEnded ? error.message : gone) : undefined;
       });
       connection.value = "waiting";
       isOffline.value = !needsToken.peek();

@@ -20,7 +20,6 @@ export const now = computed(() => {
 let users = 0;
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** Keeps `now` up to date while a component is shown. */
 export function useNow(): void {
   useEffect(() => {
     const stop = clock.follow();
@@ -41,7 +40,6 @@ export function useNow(): void {
   }, []);
 }
 
-/** The next events of the clock, the earliest first. */
 export const upcoming = resource<readonly Upcoming[]>("/upcoming", {
   on: [...keyEvents, "consent."],
 });

@@ -5,11 +5,8 @@ import { connection } from "./events.js";
 
 /** A response of the control plane that is kept up to date while a view shows it. */
 export interface Resource<Answer> {
-  /** The last response; `undefined` before the first one. */
   readonly data: ReadonlySignal<Answer | undefined>;
-  /** Why the last reading failed. */
   readonly problem: ReadonlySignal<ControlError | undefined>;
-  /** Reads it again, immediately. */
   readonly refresh: () => void;
   /** Keeps it up to date until the returned function is called. */
   readonly follow: () => () => void;
@@ -89,7 +86,6 @@ export function resource<Answer>(
   };
 }
 
-/** Keeps resources up to date while a component is shown. */
 export function useResources(...resources: readonly Resource<unknown>[]): void {
   // Before the first painting, which may be late, so that the response arrives earlier.
   useLayoutEffect(() => {

@@ -4,7 +4,6 @@ import { changeQuery } from "../route.js";
 interface PagingProps {
   readonly page: number;
   readonly pages: number;
-  /** A description of this page's part of the list. */
   readonly children: ComponentChildren;
 }
 

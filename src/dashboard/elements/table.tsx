@@ -1,6 +1,5 @@
 import type { ComponentChildren } from "preact";
 
-/** A row of a table. Its first cell is its heading. */
 export interface Row {
   readonly key: string;
   readonly cells: readonly ComponentChildren[];

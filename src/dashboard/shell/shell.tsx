@@ -32,12 +32,11 @@ export function Shell() {
   return whyGone.value === undefined || health.data.value !== undefined ? <Frame /> : <Gone />;
 }
 
-/** The page of an address where no sandbox is. */
 function Gone() {
   return (
     <main class="stack token-form">
       <h1>No sandbox here</h1>
-      <p>{/^This sandbox/.test(whyGone.value ?? "") ? whyGone : gone}</p>
+      <p>{whyGone}</p>
       <p>
         Ask the person who sent you this address for a new link. If you run the server, create one on its{" "}
         <a href={serverPage + linkTo("instances")}>page of instances</a>.
@@ -45,9 +44,6 @@ function Gone() {
     </main>
   );
 }
-
-const gone =
-  "This address no longer has a sandbox. An instance ends when it is removed, expires, stays idle for too long, or when its server stops.";
 
 function Frame() {
   const { view: name } = route.value;
@@ -240,9 +236,7 @@ function Main(props: {
 function NotConnected() {
   return (
     <p class="notice warning" role="status">
-      {whyGone.value === undefined
-        ? "The sandbox does not respond. This page reconnects when it is running again."
-        : gone}
+      {whyGone.value ?? "The sandbox does not respond. This page reconnects when it is running again."}
     </p>
   );
 }

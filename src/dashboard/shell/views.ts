@@ -2,7 +2,6 @@ import type { ComponentType } from "preact";
 import { instanceId } from "../control/call.js";
 import { farmersStart } from "../control/resources.js";
 
-/** A view of the page. The address contains its name. */
 export interface View {
   readonly name: string;
   readonly title: string;
@@ -12,7 +11,6 @@ export interface View {
   readonly isShown?: () => boolean;
 }
 
-/** All views, in the order of the navigation. */
 export const views: readonly View[] = [
   view("Overview", async () => (await import("../views/overview/overview-view.js")).OverviewView),
   view("Requests", async () => (await import("../views/requests/requests-view.js")).RequestsView),

@@ -84,7 +84,6 @@ const noControlPlane =
 
 /** A running sandbox; only its version is known without its control token. */
 interface RunningSandbox {
-  /** Its base URL. */
   readonly url: string;
   readonly version?: string;
   readonly scenario?: string | undefined;

@@ -11,7 +11,6 @@ import { withStory } from "../../scenario/stories.js";
 import { SandboxError } from "../../spec/errors.js";
 import { fileFailure } from "./write-file.js";
 
-/** A scenario and its source. */
 export interface LoadedScenario {
   readonly scenario: Scenario;
   /** The bundled name, or the file as given. */

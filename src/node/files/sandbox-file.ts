@@ -199,7 +199,6 @@ export interface StatePlace {
   readonly given: string;
 }
 
-/** Returns the folder with the files of a server's instances. */
 export const folderOf = (file: string) => `${file}.instances`;
 
 export function instancePlace({ file, given }: StatePlace, id: string): StatePlace {

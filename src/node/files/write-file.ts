@@ -85,7 +85,6 @@ export async function writeReportFile(path: string, text: string, isAppended = f
   }
 }
 
-/** Makes a folder and its parents if they do not exist. Throws the error of the file system. */
 export function makeFolder(path: string): void {
   mkdirSync(path, { recursive: true });
 }

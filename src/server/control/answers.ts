@@ -320,5 +320,4 @@ export const answers = {
 
 export type { KeyActionName } from "../../spec/steps.js";
 
-/** The JSON type of a named part. */
 export type ControlAnswer<Part extends keyof typeof answers> = InJson<ValueOf<(typeof answers)[Part]>>;

@@ -98,7 +98,6 @@ export function sendControlError(
 
 type Refusal = Pick<HttpRefusal, "status" | "message"> & { code: string; details?: SandboxError["details"] };
 
-/** Returns the response for an error; calls `onDefect` for a defect. */
 function refusalOf(error: unknown, onDefect: (error: unknown) => void): Refusal {
   if (error instanceof HttpRefusal) return error;
   if (error instanceof SandboxError && statusOfCode[error.code] !== undefined) {
@@ -124,7 +123,6 @@ function refusalOf(error: unknown, onDefect: (error: unknown) => void): Refusal 
   return { status: 500, code: "internal_error", message: refusals.internal_error };
 }
 
-/** Returns the problems of a scenario by field, for `details.fields`. */
 export function scenarioFields(problems: readonly ScenarioProblem[]): Record<string, string> {
   const fields = new Map<string, string>();
   for (const { path, line, column, message, hint } of problems) {

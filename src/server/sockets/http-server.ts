@@ -184,7 +184,11 @@ function send(state: Server, target: CallTarget, exchange: Exchange, response: S
 }
 
 function fail({ traffic, audit, onDefect }: Server, error: unknown, response: ServerResponse) {
-  const { code, message = "" } = error instanceof SandboxError ? error : ({} as Partial<SandboxError>);
+  const {
+    code,
+    message = "",
+    details,
+  } = error instanceof SandboxError ? error : ({} as Partial<SandboxError>);
   if (code === "store_unavailable") {
     traffic.unstored += 1;
     const { method, url = "" } = response.req;
@@ -193,7 +197,7 @@ function fail({ traffic, audit, onDefect }: Server, error: unknown, response: Se
   }
   // The log has shown it at the start.
   if (code === "state_unreadable") return sendError(response, 500, errorBody("internal_error", message));
-  if (code === "instance_ended") return sendError(response, 404, errorBody("not_found", message));
+  if (code === "instance_ended") return sendError(response, 404, errorBody("not_found", message, details));
   onDefect(error);
   refuse(response, 500);
 }
@@ -247,7 +251,6 @@ function toDashboard(baseUrl: string, { instance }: CallTarget): ApiAnswer {
 
 const instancesPath = "/i/";
 
-/** Returns the instance id of a path and the path inside that instance; `undefined` for any other path. */
 function placeOf(path: string): { readonly id: string; readonly path: string } | undefined {
   if (!path.startsWith(instancesPath)) return undefined;
   const end = path.indexOf("/", instancesPath.length);

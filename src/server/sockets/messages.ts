@@ -30,7 +30,6 @@ export function isControlPath(path: string): boolean {
 
 const pagePath = new RegExp(`^${controlPath}(?:/?$|/docs$|/(?:docs|assets)/)`);
 
-/** Whether a path is a page. Pages require no token: they contain no data of the sandbox, and request the token themselves. */
 export function isPagePath(path: string): boolean {
   return pagePath.test(path);
 }
@@ -215,7 +214,6 @@ function finish({ cutAfter }: Delivery, response: ServerResponse): void {
   response.write("", () => response.req.socket.destroySoon());
 }
 
-/** Resets the connection of a response. */
 export function resetConnection({ req: { socket } }: ServerResponse): void {
   // Node cannot reset the socket under TLS; for a client, an abrupt end is the same.
   if ("encrypted" in socket) socket.destroy();
@@ -257,7 +255,6 @@ export function refuseSocket(socket: Duplex, code = ""): void {
   );
 }
 
-/** Sends a last text on a bare socket and closes it. */
 export function endSocket(socket: Duplex, text = ""): void {
   if (!socket.writable) {
     socket.destroy();

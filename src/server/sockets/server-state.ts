@@ -67,7 +67,6 @@ export const latencyBounds = [
   0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000,
 ] as const;
 
-/** The counts of one server since it started; nothing clears them. */
 function newTraffic() {
   return {
     /** The number of the API's responses by path id and status; status 0: no response. */
@@ -76,9 +75,7 @@ function newTraffic() {
     latencies: new Float64Array(latencyBounds.length + 1),
     /** Milliseconds of all responses together. */
     totalMs: 0,
-    /** The requests that were rejected because the store was away. */
     unstored: 0,
-    /** The requests above the limit of their instance. */
     excess: 0,
     defects: 0,
   };
@@ -106,7 +103,6 @@ export function createServerState(log: Log, options: Partial<ServeOptions> & Hos
     stopping: new AbortController(),
     /** The base URL for clients on this machine; empty until the server listens. */
     localUrl: "",
-    /** Whether only this machine can reach the server. */
     loopback: false,
     /** The bearer token that calls to the control plane require; `undefined` for none. */
     token: controlToken || undefined,

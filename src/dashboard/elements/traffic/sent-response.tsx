@@ -3,7 +3,6 @@ import { linkTo } from "../../route.js";
 import { BodyText } from "./body-text.js";
 import { OwnFault, PathBadge } from "./path-badge.js";
 
-/** The response to a request that this page sent. */
 export function SentResponse({ sent: { request, answer } }: { readonly sent: Sent }) {
   return (
     <>

@@ -15,7 +15,6 @@ export const consentsAreOn = resource<boolean>("/report", {
   read: async (path) => (await call<Report>(path)).endpoints.some(({ announced }) => announced),
 });
 
-/** All consent requests, oldest first. */
 export const consents = resource<readonly Consent[]>("/consents", {
   on: ["world.", "consent.", "clock.", "timeline.", "story."],
 });

@@ -9,7 +9,6 @@ const countries = topology.objects.countries as NonNullable<Parameters<typeof me
 const land = feature(topology, countries);
 const borders = mesh(topology, countries, (one, other) => one !== other);
 
-/** The part of the Earth that the map shows. */
 export interface MapPlace {
   readonly center: Degrees;
   /** Pixels for the radius of the Earth. */
@@ -86,7 +85,6 @@ function bounded({ center: [longitude, latitude], scale }: MapPlace): MapPlace {
   };
 }
 
-/** A round distance of at most `most` pixels, and its width. */
 export function scaleBar(
   { center, scale }: MapPlace,
   most: number,

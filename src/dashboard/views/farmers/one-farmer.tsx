@@ -119,7 +119,6 @@ interface RecordsProps {
   readonly records: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** Records of the API as a table with a column for each member. */
 function Records({ title, records }: RecordsProps) {
   const names = Object.keys(records[0] ?? {}).filter((name) => !hidden.test(name));
   return (

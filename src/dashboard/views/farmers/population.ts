@@ -12,11 +12,8 @@ export type FarmerRow = Omit<FarmerSummaryPage["data"][number], "position"> & {
   readonly position: Degrees;
 };
 
-/** The farmers that the page has read so far. */
 export interface Population {
-  /** Their number in the sandbox. */
   readonly total: number;
-  /** The number that will be read. */
   readonly wanted: number;
   readonly farmers: readonly FarmerRow[];
   readonly problem: ControlError | undefined;

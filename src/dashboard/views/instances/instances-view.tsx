@@ -57,7 +57,6 @@ function InstanceList() {
     limit: String(rowsOnAPage),
   });
   const { shown, problem, refresh } = usePage<InstancePage>(path, [], callBare);
-  // The instance with a new link, and the link.
   const link = useSignal<{ readonly of: Row; readonly url: string } | undefined>(undefined);
   useEffect(() => {
     const timer = setInterval(refresh, readingPause);

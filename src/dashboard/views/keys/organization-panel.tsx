@@ -17,7 +17,6 @@ interface OrganizationPanelProps {
   readonly section: Directory["sections"][number];
 }
 
-/** An organization as in its own dashboard: its access and its keys. */
 export function OrganizationPanel({ section }: OrganizationPanelProps) {
   const { organization, keys, active, is_continued: isContinued } = section;
   const { ref, name, type } = organization;
@@ -134,7 +133,6 @@ const open = (next: Doing) => () => {
   doing.value = next;
 };
 
-/** The buttons for the possible actions with a key. */
 export function KeyActions({ of: key }: { readonly of: Key }) {
   const { ref, state } = key;
   const box = useRef<HTMLDivElement>(null);

@@ -112,7 +112,6 @@ function WholeReport({
   );
 }
 
-/** A link to the outcome and how to cover it. */
 function PathLink({ pathId }: { readonly pathId: string }) {
   return (
     <a href={linkTo("overview", [pathId])}>

@@ -95,7 +95,6 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, one) => total + one, 0);
 }
 
-/** The number of client requests with this outcome. */
 function clientCount(path: ReportedPath | undefined): number {
   return path?.count ?? 0;
 }
@@ -174,11 +173,9 @@ type HowToMeet = NonNullable<ReportedPath["how_to_meet"]>;
 
 interface ExitProps {
   readonly path: ReportedPath;
-  /** The number of such requests by the story and this page. */
   readonly fromStory: number;
 }
 
-/** An open outcome: its cause, its number of requests, and instructions to cover it. */
 function Exit({ path, fromStory }: ExitProps) {
   const { path_id: pathId, when, count, how_to_meet: how } = path;
   return (

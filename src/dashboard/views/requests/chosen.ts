@@ -18,7 +18,6 @@ function isChosen(request: Request, query: URLSearchParams): boolean {
 
 const isIdOf = ({ id }: Request, text: string) => text.startsWith("req_") && id.startsWith(text);
 
-/** The requests of the paused list. */
 const held = signal<readonly Request[] | undefined>(undefined);
 
 export const isHeld = computed(() => held.value !== undefined);
@@ -50,7 +49,6 @@ export const statuses = computed(() =>
   [...new Set(requests.value.map(({ status }) => status))].sort((one, other) => one - other).join(" "),
 );
 
-/** The refs of the keys of all requests, one per line. */
 export const keyRefs = computed(() =>
   [...new Set(requests.value.map(({ key }) => key ?? ""))].filter(Boolean).sort().join("\n"),
 );
